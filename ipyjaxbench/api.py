@@ -181,7 +181,7 @@ def graph(
         >>> # graph(jnp.dot, x, x.T).flops
     """
     __tracebackhide__ = True
-    return trace_call(Call.of(function, *args, **kwargs), GraphOptions(stage=stage))
+    return trace_call(Call.from_function(function, *args, **kwargs), GraphOptions(stage=stage))
 
 
 def placement(*values: object, **named: object) -> Whereabouts:

@@ -42,7 +42,7 @@ class ShownOptions:
 _SHOWN = options_of(ShownOptions)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class NoOptions:
     """None but those of all magics."""
 

@@ -55,7 +55,11 @@ class ArmFailedError(IpyJaxBenchError):
     """
 
     def __init__(self, result: object, error: Exception) -> None:
-        super().__init__(f"{type(error).__name__}: {error}")
+        try:
+            text = f"{type(error).__name__}: {error}"
+        except Exception:  # noqa: BLE001  the user's class may raise where its text is asked for
+            text = type(error).__name__
+        super().__init__(text)
         self.result, self.error = result, error
 
 

@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import field, fields
+from numbers import Real
 from typing import Any, NamedTuple
 
-from ipyjaxbench.validation import checked
+from ipyjaxbench.validation import NUMBERS, checked
 
 _FLAG = re.compile(r"(?:^|, )(--?[\w-]+)")
 
@@ -89,8 +90,9 @@ def options_of(kind: type) -> tuple[Option, ...]:
 
 
 def check_numbers(chosen: object) -> None:
-    """Refuse numbers that break the rule of their option, from Python as from a magic."""
+    """Refuse what is no number that keeps the rule of its option, from Python as from a magic."""
     for row in options_of(type(chosen)):
         value = getattr(chosen, row.field)
-        if row.takes_value and isinstance(value, int | float):
-            row.read(row.flags[0], str(value))
+        if row.value in NUMBERS and value is not None:
+            # A text of digits would pass the rule, and no computation after it.
+            row.read(row.flags[0], str(value) if isinstance(value, Real) else repr(value))

@@ -123,7 +123,7 @@ def ratio(logs: Sequence[float], against: int = 1, level: float = _LEVEL) -> Rat
     ordered, middle = sorted(logs), stats.median(logs)
     alike = _neighbours_agree([x - middle for x in logs])
     telling = max(round(n * (1 - alike) / (1 + alike)), 1)
-    beyond = _rank(telling, level / max(against, 1)) * n // telling
+    beyond = _rank(telling, level / against) * n // telling
     low, high = ordered[beyond], ordered[n - 1 - beyond]
     return Ratio(math.exp(middle), math.exp(low), math.exp(high), n)
 
@@ -134,12 +134,11 @@ def _rank(n: int, level: float) -> int:
         from statistics import NormalDist  # takes a while to import
 
         return int(n / 2 + NormalDist().inv_cdf(level / 2) * math.sqrt(n) / 2 - 1)
-    allowed, missed = level / 2 * 2**n, 1
-    for rank in range(n):
+    allowed, rank, missed = level / 2 * 2**n, 0, 1 + n
+    while missed <= allowed:
+        rank += 1
         missed += math.comb(n, rank + 1)
-        if missed > allowed:
-            return rank
-    return 0
+    return rank
 
 
 def _neighbours_agree(off: Sequence[float]) -> float:
@@ -165,7 +164,7 @@ def floor(itself: Ratio) -> float:
     return half if itself.covers_one() else max(half, 2 * abs(math.log(itself.value)))
 
 
-def apart(
+def unpaired(
     base: tuple[float, float], other: tuple[float, float], pairs: int, among: int = 1
 ) -> Ratio:
     """Return the ratio of figures that were not measured side by side: as sure as both together.

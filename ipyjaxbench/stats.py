@@ -97,8 +97,7 @@ def trend(samples: Sequence[float]) -> float:
     spread = math.sqrt(math.fsum(r * r for r in ranks) * math.fsum(t * t for t in turns))
     if spread == 0:
         return 0.0
-    offset = math.fsum(ranks) / n
-    return math.fsum((r - offset) * t for r, t in zip(ranks, turns, strict=True)) / spread
+    return math.fsum(r * t for r, t in zip(ranks, turns, strict=True)) / spread
 
 
 def _rank_half_width(samples: Sequence[float], centre: float) -> float:

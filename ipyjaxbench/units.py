@@ -10,8 +10,7 @@ _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _PLAIN = str.maketrans(
     {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "–": "-", "…": "...", "—": "-", "└": "+"}
-    | dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True))
-)
+) | str.maketrans("▁▂▃▄▅▆▇█", ".:-=+*#@")
 
 
 def number(value: float, digits: int = 3) -> str:

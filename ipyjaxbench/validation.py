@@ -40,6 +40,7 @@ count = _rule(0, _MOST, int, "a whole number from 0 up, as in --max-traces 1")
 newest = _rule(1, 10_000, int, "a whole number from 1 to 10000, as in --last 50")
 share = _rule(0.01, 1, float, "a share from 0.01 to 1, as in --mem-fraction 0.5")
 digits = _rule(1, 15, int, "a number of digits from 1 to 15, as in -p 4")
+NUMBERS = (whole, seconds, levels, count, newest, share, digits)
 
 
 def age(text: str) -> float:

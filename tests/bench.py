@@ -79,7 +79,7 @@ def _turns() -> Iterator[list[int]]:
         turns.append(len(turns) + 1)
 
 
-def told(m: Measurement) -> dict[str, str]:
+def notes_by_code(m: Measurement) -> dict[str, str]:
     """The Notes by their codes, but what they say of this bench's own counters."""
     own = ("turns", "moment", "busy", "log", "seen")
     return {n.code: n.text for n in m.notes if not n.text.lstrip("'").startswith(own)}

@@ -10,7 +10,7 @@ from typing import Any
 import ipyjaxbench
 from ipyjaxbench.device.about import About
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
-from ipyjaxbench.device.memory import MemorySetting, MemorySettings
+from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
@@ -31,7 +31,7 @@ from ipyjaxbench.reports.blocks import (
 )
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import MIME, Result
-from ipyjaxbench.timing.baseline import Figure
+from ipyjaxbench.timing.figure_change import Figure
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _LINES = {

@@ -113,7 +113,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
-def found() -> dict[str, list[Row]]:
+def one_row_each() -> dict[str, list[Row]]:
     """One row in every section, joined as the benchmark joins them."""
     rows: dict[str, list[Row]] = {}
     for name, section in SECTIONS.items():
@@ -240,7 +240,7 @@ def test_the_framework_that_does_nothing_is_found_and_waited_for(
 
 def test_a_row_stands_under_its_heading() -> None:
     section = SECTIONS["loading"]
-    (row,) = found()["loading"]
+    (row,) = one_row_each()["loading"]
     left_out = {"group": "jax", "name": "scan", "left_out": "no reason"}
     lines = [text.heading(section), text.line(section, row), text.line(section, left_out)]
     assert "\n".join(lines).splitlines() == [
@@ -255,7 +255,7 @@ def test_a_row_stands_under_its_heading() -> None:
 @pytest.mark.parametrize("name", SECTIONS)
 def test_the_page_has_every_row_and_what_the_rows_come_to(name: str) -> None:
     row, sentence = EXPECTED[name]
-    page = markdown.page(found(), SECTIONS, [], 3).splitlines()
+    page = markdown.page(one_row_each(), SECTIONS, [], 3).splitlines()
     assert row in page
     assert sentence in page
 
@@ -272,7 +272,7 @@ def test_the_page_has_every_row_and_what_the_rows_come_to(name: str) -> None:
 def test_a_figure_between_loops_that_disagree_is_told_apart(
     ours: float, loops: list[float], verdict: str
 ) -> None:
-    row = {**found()["ordinary"][0], "ours": [ours], "loops": loops}
+    row = {**one_row_each()["ordinary"][0], "ours": [ours], "loops": loops}
     assert text.line(SECTIONS["ordinary"], row).split("  ")[-1].strip().endswith(verdict)
 
 
@@ -293,7 +293,7 @@ def test_sections_that_were_not_measured_stay_on_the_page() -> None:
 
 
 def test_the_page_names_no_machine_and_no_folder() -> None:
-    page = markdown.page(found(), SECTIONS, [], 3)
+    page = markdown.page(one_row_each(), SECTIONS, [], 3)
     assert platform.node() not in page
     assert str(ROOT) not in page
     assert "python -m tests.accuracy --write" in page

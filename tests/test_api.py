@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import re
 import sys
 import threading
 from functools import partial
@@ -9,7 +10,7 @@ from functools import partial
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import Measurement, OptionError, SnippetError, measure, measure_code
+from ipyjaxbench import Measurement, OptionError, SnippetError, compare, measure, measure_code
 
 
 def test_measure_names_the_call_as_one_would_write_it() -> None:
@@ -65,6 +66,18 @@ def test_rules_hold_from_python_too() -> None:
         measure_code("", {})
     with pytest.raises(SyntaxError):
         measure_code("f(", {})
+
+
+@pytest.mark.parametrize("wrong", ["a", "3", [3], True, {}])
+def test_what_is_no_number_is_refused_from_python_too(wrong: object) -> None:
+    number = rf"^-n {re.escape(repr(wrong))}: -n takes a whole number from 1 up"
+    budget = rf"^-b {re.escape(repr(wrong))}: -b takes a number of seconds from 0 up"
+    with pytest.raises(OptionError, match=number):
+        measure_code("1", {}, number=wrong)
+    with pytest.raises(OptionError, match=budget):
+        measure_code("1", {}, budget=wrong, number=3)
+    with pytest.raises(OptionError, match=budget):
+        compare({"a": int, "b": int}, budget=wrong)
 
 
 def test_public_names_are_exported_once_and_documented() -> None:

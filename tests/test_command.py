@@ -1,14 +1,17 @@
 """Options in front of code."""
 
 import re
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, strategies as st
 
-from ipyjaxbench.command import ShownOptions
+from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.jupyter.commands import DEVICES, GRAPH, TIME
+from ipyjaxbench.jupyter.commands import COMMANDS, COMPARE, DEVICES, EXPLAIN, GRAPH, HISTORY, TIME
+from ipyjaxbench.option import flag, option, options_of
 from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.validation import count, seconds
 
 WHOLE = "a whole number from 1 up; leave it out to have it chosen"
 SECONDS = "a number of seconds from 0 up, as in -b 5"
@@ -45,6 +48,16 @@ FLAGS = st.lists(
         ("-c f()", TimeOptions(clock="cpu")),
         ("--cpu f()", TimeOptions(clock="cpu")),
         ("-t -c f()", TimeOptions(clock="cpu")),
+        ("--calendar -c f()", TimeOptions(clock="cpu")),
+        ("--cpu --cpu f()", TimeOptions(clock="cpu")),
+        ("--quick f()", TimeOptions(aim="quick")),
+        ("--precise f()", TimeOptions(aim="precise")),
+        ("--no-restore f()", TimeOptions(restore=False)),
+        ("--name before f()", TimeOptions(name="before")),
+        ("--name 'my own' f()", TimeOptions(name="my own")),
+        ('--name "\'" f()', TimeOptions(name="'")),
+        ('--name "x f()', TimeOptions(name='"x')),
+        ("--against last f()", TimeOptions(against="last")),
         ("--fresh f()", TimeOptions(fresh=True)),
         ("--fresh -n5 f()", TimeOptions(fresh=True, number=5)),
         ("--device f()", TimeOptions(device=True)),
@@ -121,6 +134,28 @@ def test_code_of_several_words_behind_an_option_without_value_is_code(code: str)
     assert TIME.split(f"--device {code}")[-1] == code
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("-n 5 gpu f(x)", "gpu f(x)"),  # the option has its value
+        ("--device -- gpu f(x)", "gpu f(x)"),
+        ("--device not", "not"),
+        ("--device f", "f"),
+    ],
+)
+def test_what_cannot_be_meant_as_value_is_code(line: str, code: str) -> None:
+    assert TIME.split(line)[-1] == code
+
+
+def test_names_of_results_may_stand_before_and_behind_options() -> None:
+    for line in ("before after -q", "before -q after", "-q before after", " -q  before  after "):
+        _, shown, names = COMPARE.split(line)
+        assert (shown.quiet, names) == (True, "before after")
+    chosen, _, names = COMPARE.split("--sweep n=1,2 before --sweep k=3 after")
+    assert (chosen.sweep, names) == ((("n", "1,2"), ("k", "3")), "before after")
+    assert HISTORY.split("--last 5 soft max")[-1] == "soft max"
+
+
 def test_several_expressions_behind_an_option_are_no_value() -> None:
     assert DEVICES.split("--start x f(y)")[-1] == "x f(y)"
 
@@ -185,6 +220,12 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
         ("--variable", "--variable needs a value: type --variable result"),
         ("--device gpu f(x)", "--device gpu: --device takes no value; type --device f(x)"),
         ("-n 5 --fresh on x = f(x)", "--fresh on: --fresh takes no value; type --fresh x = f(x)"),
+        (
+            "--name '' f()",
+            "--name : --name takes a name other than last and best, as in --name before",
+        ),
+        ("--calendar --cpu f()", "-t and --cpu do not go together: leave one out"),
+        ("-t --cpu f()", "-t and --cpu do not go together: leave one out"),
         ("-q=1 f()", "-q=1: -q takes no value; type -q alone"),
         ("--ops=3 f()", "--ops=3: --ops takes no value; type --ops alone"),
         ("--cpu=yes f()", "--cpu=yes: --cpu takes no value; type --cpu alone"),
@@ -201,6 +242,20 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
 def test_a_mistake_is_told_in_one_line(line: str, message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         TIME.split(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--lst 3", "unknown option --lst; did you mean --last?"),
+        ("--zzz", "unknown option --zzz; %fwhistory? lists the options."),
+        ("-x", "unknown option -x; %fwhistory? lists the options."),
+    ],
+)
+def test_where_no_code_is_taken_none_is_suggested(line: str, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        HISTORY.split(line)
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
@@ -250,8 +305,8 @@ def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
         "--device",
         "--ops",
     ]
-    for flag in [*flags.split(), *more]:
-        assert re.search(rf"(?<!\S){flag}[ ,\n]", text), flag
+    for typed in [*flags.split(), *more]:
+        assert re.search(rf"(?<!\S){typed}[ ,\n]", text), typed
     defaults = TimeOptions()
     assert f"seconds to spend after the first call ({defaults.seconds:g})" in text
     assert f"significant digits shown ({defaults.precision})" in text
@@ -274,6 +329,91 @@ def test_the_examples_of_the_help_are_understood() -> None:
 
 def test_the_help_has_no_line_over_eighty_columns() -> None:
     assert max(map(len, TIME.help().splitlines())) <= 80
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baking:
+    """How bread is baked."""
+
+    loaves: int = option(2, "-l, --loaves", count, "how many are baked at once ({loaves})")
+    minutes: float | None = option(None, "--minutes-in-the-oven 40", seconds, "how long it takes")
+    crust: str = option("thin", "--crust thick", ("thin", "thick"), "one of two")
+    steam: bool = flag("--steam", "with water in the oven")
+    cooled: bool = flag("--hot", "to be eaten at once", default=True)
+
+
+BAKE = Command(name="fwtime", options=Baking, usage=("%bake dough", "%%bake"), examples="examples:")
+BAKE_HELP = """\
+usage: %bake dough
+       %%bake
+
+options:
+  -l, --loaves LOAVES     how many are baked at once (2)
+  --minutes-in-the-oven MINUTES
+                          how long it takes
+  --crust CRUST           one of two
+  --steam                 with water in the oven
+  --hot                   to be eaten at once
+"""
+
+
+def test_the_help_is_a_table_of_the_options() -> None:
+    _, _, rest = BAKE.help().partition("\n\n")
+    assert rest.startswith(BAKE_HELP)
+    assert rest.endswith("\n\nexamples:")
+    assert "how many are baked at once (7)" in BAKE.help({"loaves": 7, "unknown": 1})
+
+
+def test_a_long_help_goes_on_below_where_it_began() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Long:
+        fits: bool = flag("--as-long-as-it-may-be", "two blanks are behind it")
+        over: bool = flag("--longer-than-it-may-be", " ".join(["word"] * 20))
+
+    lines = Command(name="fwtime", options=Long).help().splitlines()
+    first = next(i for i, line in enumerate(lines) if "may-be" in line)
+    assert lines[first : first + 4] == [
+        "  --as-long-as-it-may-be  two blanks are behind it",
+        "  --longer-than-it-may-be",
+        f"{'':26}{' '.join(['word'] * 11)}",  # 54 columns of 80 hold eleven
+        f"{'':26}{' '.join(['word'] * 9)}",
+    ]
+
+
+def test_options_know_how_they_are_typed() -> None:
+    rows = {row.field: row for row in options_of(Baking)}
+    assert [row.flags for row in rows.values()] == [
+        ("-l", "--loaves"), ("--minutes-in-the-oven",), ("--crust",), ("--steam",), ("--hot",),
+    ]  # fmt: skip
+    assert [row.sample for row in rows.values()] == ["5", "40", "thick", "5", "5"]
+    assert [row.takes_value for row in rows.values()] == [True, True, True, False, False]
+    assert rows["crust"].choices == ("thin", "thick")
+    assert rows["loaves"].choices == ()
+    chosen, _, rest = BAKE.split("--hot --steam --crust thick -l3 dough")
+    assert chosen == Baking(loaves=3, crust="thick", steam=True, cooled=False)
+    assert rest == "dough"
+
+
+def test_what_is_configured_stands_for_what_is_not_typed() -> None:
+    configured = {"loaves": 7, "steam": True, "of another magic": 1}
+    chosen, _, _ = BAKE.split("-l 3 dough", configured)
+    assert chosen == Baking(loaves=3, steam=True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_are_given_by_name_and_cannot_be_changed(name: str) -> None:
+    kind = COMMANDS[name].options
+    with pytest.raises(TypeError, match="positional"):
+        kind(1)
+    chosen = kind()
+    for field in vars(chosen):
+        with pytest.raises(AttributeError, match="cannot assign"):
+            setattr(chosen, field, None)
+
+
+def test_magics_are_called_by_their_names() -> None:
+    assert [COMMANDS[name].typed for name in ("fwtime", "fwcompare")] == ["%fwtime", "%%fwcompare"]
+    assert EXPLAIN.purpose == EXPLAIN.help().partition("\n")[0]
 
 
 @pytest.mark.parametrize("line", ["-n 5 -b 1 f()", "-r 5 -b 1 f()", "-b1 -n5 -r5 f()"])

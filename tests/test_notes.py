@@ -752,6 +752,61 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
             "This code only names a value or a constant: there is nothing to time.",
         ),
         (validity_notes.copies("x goes", 0), "In every call x goes (0 B)."),
+        (
+            notes.over_budget(9.0, again=True),
+            "The figure is one call: it takes longer than the budget.",
+        ),
+        (
+            notes.state_advanced(["x"], 2, restore=False),
+            "'x' advanced by 2 calls, not one: --no-restore leaves what the code changes.",
+        ),
+        (notes.put_back(list("abcd"), 0), "Put back as the first call left it: a, b, c, d."),
+        (
+            notes.put_back(list("abcdefg"), 0),
+            "Put back as the first call left it: a, b, c, d and 3 more.",
+        ),
+        (
+            notes.started_anew(["xs"], None),
+            "xs: put back before each call, untimed, as the first call found it.",
+        ),
+        (
+            notes.needs_longer(1.0, 0.3, 2.0),
+            "This run knows its median to ± 100 % after 2.0 s; ± 30 % needs about 22 s.",
+        ),
+        (
+            notes.needs_longer(0.1, 0.02, 2.39),
+            "This run knows its median to ± 10 % after 2.4 s; ± 2.0 % needs about 60 s.",
+        ),
+        (
+            notes.needs_longer(0.1, 0.02, 2.41),
+            (
+                "This run knows its median to ± 10 % after 2.4 s;"
+                " more time alone will hardly narrow it."
+            ),
+        ),
+        (
+            validity_notes.recompiles(2, 2, 0.0),
+            "Something was compiled in 2 of 2 samples: a steady state is never reached.",
+        ),
+        (
+            validity_notes.built_each_call("jit", 9.9e-6, 100e-6, ""),
+            "jit(...) is built in every call.",
+        ),
+        (
+            validity_notes.built_each_call("jit", 10.1e-6, 100e-6, ""),
+            "jit(...) is built in every call, and making it takes 10.1 µs of the 100 µs.",
+        ),
+        (
+            validity_notes.impossible_speed(2**26, 67.1e9, 20e9, memory=True),
+            (
+                "As written this is 64.0 MiB that are read and written in each call, 67.1 GB/s,"
+                " where this device does 20.0 GB/s at best (measured): a way was found to do less."
+            ),
+        ),
+        (
+            comparison_notes.eager_beside_compiled(["a", "b"], ["c"]),
+            "c is compiled, and a, b not.",
+        ),
     ],
 )
 def test_numbers_and_nouns_agree(note: Note, text: str) -> None:
@@ -763,6 +818,18 @@ def test_the_advice_names_what_is_built_and_what_can_be_done() -> None:
     assert validity_notes.recompiles(2, 2, None, "jit").advice == built
     assert validity_notes.not_called("lambda: f(x)", call="f(x)", made=True).advice == "f(x)"
     assert notes.below_clock(1e-7, 5e-8, None).advice == "more work in each call"
+    emptied = validity_notes.value_cached("f(...)", 1.0, 0.1, "f.cache_clear(); f(3)")
+    assert emptied.advice == "f.cache_clear(); f(3)"
+
+
+def test_a_setting_may_be_worth_knowing_without_changing_what_a_figure_means() -> None:
+    assert validity_notes.setting_on("cudnn.benchmark", "it tries", "", mark=KNOW).mark == KNOW
+    assert [
+        n.mark for n in (notes.grows("xs", (0, 9), (1.0, 2.0)), notes.slows_down(1.0, 2.0))
+    ] == [
+        MEANING,
+        KNOW,
+    ]
 
 
 @pytest.mark.parametrize(("seconds", "budget"), [(0.01, 1), (0.4, 2), (9.0, 36), (100.2, 401)])

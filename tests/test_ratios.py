@@ -25,6 +25,13 @@ def noisy(off: float, seed: int, n: int = 40, spread: float = 0.05) -> list[floa
         (0.98, 1.02, 1.05, "CAN'T TELL"),
         (0.96, 0.975, 0.992, "CAN'T TELL"),
         (1.012, 1.015, 1.02, "SLOWER"),
+        (1.011, 1.2, 1.3, "SLOWER"),
+        (1.009, 1.2, 1.3, "CAN'T TELL"),
+        (0.7, 0.8, 0.989, "FASTER"),
+        (0.7, 0.8, 0.991, "CAN'T TELL"),
+        (0.972, 1.0, 1.029, "SAME"),
+        (0.970, 1.0, 1.029, "CAN'T TELL"),
+        (0.972, 1.0, 1.031, "CAN'T TELL"),
     ],
 )
 def test_one_word_says_what_the_interval_allows(
@@ -42,6 +49,10 @@ def test_the_ratio_is_that_of_the_middle_pair() -> None:
     assert found.value == pytest.approx(3.0)
     assert found.low <= 3.0 <= found.high
     assert found.pairs == 4
+
+
+def test_an_arm_that_failed_has_fewer_pairs() -> None:
+    assert ratios.log_ratios([1.0, 2.0, 3.0], [2.0]) == [math.log(2)]
 
 
 def test_pairs_in_which_the_clock_stood_still_are_left_out() -> None:
@@ -124,6 +135,13 @@ def test_several_comparisons_with_one_baseline_each_get_a_wider_interval() -> No
     assert four.value == one.value
 
 
+@pytest.mark.parametrize(("agreeing", "high"), [(3, 1.0), (4, math.e)])
+def test_four_neighbours_on_one_side_tell_as_much_as_one(agreeing: int, high: float) -> None:
+    found = ratios.ratio([0.0] * 40 + [1.0] * agreeing)
+    assert found is not None
+    assert (found.value, found.low, found.high) == (1.0, 1.0, high)
+
+
 def test_neighbours_that_repeat_each_other_widen_the_interval() -> None:
     alone = noisy(0.0, 3, n=25)
     repeated = [value for value in alone for _ in range(8)]
@@ -145,9 +163,24 @@ def test_the_time_needed_grows_with_the_square_of_the_width() -> None:
     assert Ratio(1.2, 1.19, 1.21, 5).needed(1.0) == pytest.approx(4.0)  # twenty pairs
 
 
+def test_the_time_needed_is_that_until_the_interval_fits() -> None:
+    # Into 3 %, from 4 %.
+    fits = (math.log(1.04) / math.log(1.03)) ** 2
+    assert Ratio(1.0, 1 / 1.04, 1.04, 40).needed(10.0) == pytest.approx(10 * fits)
+    # Beyond 1 %, on the side of 1.
+    clears = (math.log(1.2 / 0.9) / math.log(1.2 / 1.01)) ** 2
+    assert Ratio(1.2, 0.9, 1.21, 40).needed(10.0) == pytest.approx(10 * clears)
+    assert Ratio(1 / 1.2, 1 / 1.21, 1 / 0.9, 40).needed(10.0) == pytest.approx(10 * clears)
+    # Whichever of the two comes first.
+    either = (math.log(1.02 / 0.99) / math.log(1.02 / 1.01)) ** 2
+    within = (math.log(1.02 / 0.99) / math.log(1.03 / 1.02)) ** 2
+    expected = pytest.approx(10 * min(either, within))
+    assert Ratio(1.02, 0.99, 1.03, 40).needed(10.0) == expected
+
+
 def test_what_did_not_suffice_is_not_said_to_be_enough() -> None:
     told = Ratio(1.2, 1.19, 1.21, 40)  # but code differs from itself by as much
-    assert told.needed(0.282, floor=math.log(1.2)) >= 1.4 * 0.282
+    assert told.needed(0.282, floor=math.log(1.2)) == pytest.approx(1.5 * 0.282)
     assert told.needed(0.282, floor=2 * math.log(1.2)) == pytest.approx(4 * 0.282)
 
 
@@ -159,8 +192,52 @@ def test_samples_are_held_against_their_neighbours_for_the_control() -> None:
     assert ratios.against_itself([1.0]) is None
 
 
+def test_the_interval_of_the_control_holds_in_95_of_100_cases() -> None:
+    """Of 20 fair coins five heads or fewer are seen in 2 %, six or fewer in 6 %."""
+    logs = [0.01 * (i if i % 2 else 18 - i) for i in range(20)]  # above the middle, below, ...
+    found = ratios.against_itself([t for log in logs for t in (1.0, math.exp(log))])
+    assert found is not None
+    assert sorted(round(100 * log) for log in logs) == list(range(20))
+    assert found.low == pytest.approx(math.exp(0.05))
+    assert found.high == pytest.approx(math.exp(0.14))
+
+
+@pytest.mark.parametrize(
+    ("itself", "difference"),
+    [
+        (Ratio(1.0, 0.9, 1.1, 20), math.log(1.1 / 0.9) / 2),
+        (Ratio(1.1, 1.0, 1.3, 20), math.log(1.3) / 2),
+        (Ratio(1.1, 1.05, 1.15, 20), 2 * math.log(1.1)),
+        (Ratio(0.9, 0.85, 0.95, 20), -2 * math.log(0.9)),
+        (Ratio(1.1, 1.01, 3.0, 20), math.log(3.0 / 1.01) / 2),
+    ],
+)
+def test_code_may_differ_by_its_interval_or_twice_what_it_was_off(
+    itself: Ratio, difference: float
+) -> None:
+    assert ratios.floor(itself) == pytest.approx(difference)
+
+
+@pytest.mark.parametrize(("pairs", "word"), [(7, "CAN'T TELL"), (8, "SLOWER")])
+def test_eight_samples_of_two_runs_are_enough(pairs: int, word: str) -> None:
+    assert ratios.unpaired((1.0, 0.01), (2.0, 0.01), pairs).verdict == word
+
+
+def test_of_several_figures_measured_apart_each_has_a_wider_interval() -> None:
+    alone, one_of_two = (ratios.unpaired((1.0, 0.03), (1.0, 0.04), 50, among=n) for n in (1, 2))
+    assert math.log(alone.high) == pytest.approx(0.05)
+    # 2.2414 normal deviations hold 97.5 % of cases, 1.96 of them 95 %.
+    assert math.log(one_of_two.high) == pytest.approx(0.05 * 2.2414 / 1.96, rel=1e-4)
+
+
+def test_a_figure_of_which_nothing_is_known_has_an_interval_of_numbers() -> None:
+    found = ratios.unpaired((1.0, math.inf), (1.0, 0.1), 50)
+    assert 0 < found.low < 1e-300
+    assert 1e300 < found.high < math.inf
+
+
 def test_figures_that_were_measured_apart_are_as_sure_as_both_together() -> None:
-    found = ratios.apart((2.0, 0.03), (3.0, 0.04), 50)
+    found = ratios.unpaired((2.0, 0.03), (3.0, 0.04), 50)
     assert found.value == 1.5
     assert found.high / found.value == pytest.approx(math.exp(0.05))
     assert found.low * found.high == pytest.approx(found.value**2)
@@ -170,3 +247,24 @@ def test_an_interval_that_tells_nothing_is_not_spelled_out() -> None:
     wide = Ratio(0.9966, 1e-12, 3e11, pairs=9)
     assert (wide.words(), wide.interval()) == ("1", "[?]")
     assert Ratio(1.0, 0.1, 9.0, pairs=9).interval() == "[0.1, 9.0]"
+    assert Ratio(1.0, 0.1, 9.99, pairs=9).interval() == "[0.1, 10.0]"
+    assert Ratio(1.0, 0.1, 10.05, pairs=9).interval() == "[?]"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words", "interval"),
+    [
+        (Ratio(0.9583, 0.91, 1.01, 20), "0.96", "[0.91, 1.01]"),
+        (Ratio(12.3, 11.2, 13.4, 20), "12", "[11, 13]"),
+        (Ratio(1234.0, 1000.0, 1400.0, 20), "1234", "[1000, 1400]"),
+        (Ratio(0.04, 0.01, 0.5, 20), "0.04", "[0.01, 0.50]"),  # never nothing but zeros
+        (Ratio(2.0, 2.0, 2.0, 20), "2.0000", "[2.0000, 2.0000]"),
+    ],
+)
+def test_a_ratio_has_as_many_decimals_as_are_known(ratio: Ratio, words: str, interval: str) -> None:
+    assert (ratio.words(), ratio.interval()) == (words, interval)
+
+
+def test_decimals_more_than_are_known_can_be_asked_for() -> None:
+    ratio = Ratio(12.34, 11.25, 13.46, 20)
+    assert (ratio.words(2), ratio.interval(1)) == ("12.34", "[11.2, 13.5]")

@@ -12,6 +12,11 @@ PACKAGE = Path(ipyjaxbench.__file__).parent
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
 #: Only loaded by name, and by IPython.
 CLOSED = {"adapters", "jupyter"}
+#: What collects while something runs; all other dataclasses are values.
+COLLECTING = {
+    *("Analysis", "ArmSpec", "FakeArray", "FakeDevice", "NoChoiceError", "QueuedCalls", "Samples"),
+    *("Sources", "StaticValues", "Steady", "_Known", "_Reached", "_Row"),
+}
 
 
 def modules() -> dict[str, Path]:
@@ -98,6 +103,20 @@ def test_no_module_imports_itself_on_any_way() -> None:
         for name in ends:
             del left[name]
     assert sorted(left) == []  # what is left lies on a circle, or leads to one
+
+
+def dataclasses_of(path: Path) -> Iterator[tuple[str, bool]]:
+    """Each dataclass in a file, and whether it is frozen."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for decorator in node.decorator_list if isinstance(node, ast.ClassDef) else ():
+            if ast.unparse(decorator).partition("(")[0] == "dataclass":
+                yield node.name, "frozen=True" in ast.unparse(decorator)
+
+
+def test_a_dataclass_is_a_value_that_cannot_be_changed_or_collects() -> None:
+    found = [each for path in MODULES.values() for each in dataclasses_of(path)]
+    assert len(found) > 100
+    assert {name for name, frozen in found if not frozen} == COLLECTING
 
 
 def test_files_are_short() -> None:

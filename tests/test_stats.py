@@ -55,8 +55,20 @@ def test_the_floor_of_many_samples_is_not_one_lucky_sample() -> None:
     assert stats.floor([0.1, *[1.0] * 99]) == 1.0
 
 
+def test_the_floor_is_a_quantile_from_twenty_samples_on() -> None:
+    assert stats.floor([float(i) for i in range(19)]) == 0.0
+    assert stats.floor([float(i) for i in range(20)]) == pytest.approx(0.95)  # 5 % of 19 steps
+
+
 def test_few_samples_count_as_independent() -> None:
     assert stats.autocorrelation_time([float(i) for i in range(11)]) == 1.0
+    # Of twelve that only rise the six parts of which nothing less is known have two samples each.
+    assert stats.autocorrelation_time([float(i) for i in range(12)]) == 2.0
+
+
+def test_neighbours_are_looked_at_up_to_forty_samples_away() -> None:
+    """All of them agree here: 1 + 2·39, and a little less for the ends."""
+    assert 78 < stats.autocorrelation_time([float(i) for i in range(6000)]) <= 79
 
 
 def test_independent_samples_say_different_things() -> None:
@@ -108,6 +120,48 @@ def test_the_half_width_does_not_depend_on_the_unit(samples: list, exponent: int
 )
 def test_the_half_width_is_infinite_where_nothing_is_known(samples: list, rounds: list) -> None:
     assert stats.half_width(samples, rounds) == math.inf
+
+
+def student(t: float, freedom: int) -> float:
+    """The share of Student's distribution between -t and t, by Simpson's rule."""
+    steps = 2000
+    weights = [1, *(4, 2) * (steps // 2 - 1), 4, 1]
+    density = [(1 + (i / steps * t) ** 2 / freedom) ** (-(freedom + 1) / 2) for i in range(2001)]
+    scale = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(freedom * math.pi)
+    return 2 * scale * t / steps / 3 * math.fsum(map(float.__mul__, map(float, weights), density))
+
+
+@pytest.mark.parametrize("count", range(2, 32))
+def test_the_interval_of_rounds_holds_95_percent_of_students_distribution(count: int) -> None:
+    logs = [float(i * i) for i in range(count)]
+    times = stats._t_half_width(logs) / (statistics.stdev(logs) / math.sqrt(count))
+    assert student(times, count - 1) == pytest.approx(0.95, abs=1e-4)
+
+
+def test_of_over_thirty_one_rounds_the_interval_is_that_of_the_normal_distribution() -> None:
+    logs = [0.0, 1.0] * 16
+    error = statistics.stdev(logs) / math.sqrt(32)
+    assert stats._t_half_width(logs) == pytest.approx(1.96 * error)
+
+
+def test_the_interval_lies_between_the_samples_of_two_ranks() -> None:
+    # One from below, one from above, ...: neighbours do not agree, and pairs have one median.
+    samples = [100.0 + (i // 2 if i % 2 == 0 else 99 - i // 2) for i in range(100)]
+    # Of 100 samples these are the ranks 50 ± 9.8, outwards: the 40th and the 61st.
+    assert stats.half_width(samples, [2] * 50) == pytest.approx((160 - 139) / 2 / 149.5)
+    assert stats.half_width([1.0, 4.0, 2.0, 3.0], [2, 2]) == pytest.approx((4 - 1) / 2 / 2.5)
+    assert stats.half_width([1.0, 1.0], [1, 1]) == 0.0
+
+
+def test_quarters_are_looked_at_from_eight_rounds_on() -> None:
+    def width(rounds: int) -> float:
+        samples = [math.exp(0.1 * (i // 2 % 2)) for i in range(rounds)]  # 0, 0, 0.1, 0.1, 0, 0, ...
+        return stats._round_half_width(samples, [1] * rounds)
+
+    # Four quarters 0, 0.1, 0, 0.1: t of 3 degrees of freedom, and their deviation of 0.1 / √3.
+    assert width(8) == pytest.approx(3.182 * 0.1 / math.sqrt(3) / 2)
+    # Seven rounds of which three are 0.1: t of 6, and their deviation of 0.1·√(12/7/6).
+    assert width(7) == pytest.approx(2.447 * 0.1 * math.sqrt(12 / 42) / math.sqrt(7))
 
 
 def test_empty_rounds_say_nothing() -> None:
@@ -194,6 +248,23 @@ def test_a_steady_run_says_of_another_only_what_runs_differ_by() -> None:
     assert stats.repeatability([1.0], [1]) == math.inf
 
 
+@pytest.mark.parametrize(
+    ("length", "within"),
+    [
+        # Quarters of 0, 0.1, 0, 0.1: t of 3 degrees of freedom times their deviation.
+        (8, math.sqrt(1 + 1 / 4) * 3.182 * 0.1 / math.sqrt(3)),
+        # Eighths of 0, 0.1, ..., which quarters do not show: t of 7 degrees of freedom.
+        (4, math.sqrt(1 + 1 / 8) * 2.365 * 0.1 * math.sqrt(2 / 7)),
+    ],
+)
+def test_a_further_part_of_a_run_lies_in_the_interval_for_another_run(
+    length: int, within: float
+) -> None:
+    samples = [math.exp(0.1 * (i // length % 2)) for i in range(32)]
+    expected = math.hypot(within, 0.025)
+    assert stats.repeatability(samples, [length] * (32 // length)) == pytest.approx(expected)
+
+
 def test_parts_are_medians_in_order() -> None:
     assert stats.parts([float(i // 2) for i in range(17)], 8) == [float(i) for i in range(8)]
     assert stats.parts([1.0] * 15, 8) == []
@@ -227,6 +298,20 @@ def test_a_drift_is_measured_by_its_ends() -> None:
     assert drift([1.2] * 30 + [1.1] * 30 + [1.0] * 30) == pytest.approx(-1 / 6)
 
 
+def test_a_drift_shows_from_twelve_samples_and_three_percent_on() -> None:
+    assert drift([1.0] * 4 + [1.1] * 4 + [1.2] * 4) == pytest.approx(0.2)
+    assert drift([1.0] * 4 + [1.1] * 3 + [1.2] * 4) == 0.0
+    assert drift([1.0] * 20 + [1.032] * 20) == pytest.approx(0.032)
+    assert drift([1.0] * 20 + [1.029] * 20) == 0.0
+
+
+@pytest.mark.parametrize(("moved", "shown"), [(0.12, 0.0), (0.13, math.expm1(0.13))])
+def test_a_drift_is_over_three_standard_errors(moved: float, shown: float) -> None:
+    """Samples of ± 0.1: that is 3·1.25·(0.2 / 1.35)·√(2 / 40) = 0.124 for medians of forty."""
+    logs = [0.1 * (-1) ** i + (moved if i >= 80 else 0.0) for i in range(120)]
+    assert drift([math.exp(x) for x in logs]) == pytest.approx(shown)
+
+
 @pytest.mark.parametrize(
     "samples", [[], [1.0], [1.0, 2.0] * 5, [1.0] * 50, [0.0] * 20 + [1.0] * 20]
 )
@@ -243,12 +328,32 @@ def test_two_speeds_need_a_gap_and_enough_samples_on_either_side() -> None:
     assert two_speeds([]) is None
 
 
+def test_two_speeds_are_known_from_three_samples_and_a_fifth_of_difference_on() -> None:
+    assert two_speeds([1.0] * 7 + [2.0] * 3) == (1.0, 2.0)
+    assert two_speeds([1.0] * 3 + [2.0] * 7) == (1.0, 2.0)
+    assert two_speeds([1.0] * 8 + [2.0] * 2) is None
+    assert two_speeds([1.0] * 2 + [2.0] * 8) is None
+    assert two_speeds([1.0] * 50 + [1.21] * 50) == (1.0, 1.21)
+    assert two_speeds([0.0] * 5 + [1.0] * 5) is None
+
+
 @given(st.lists(st.floats(1e-9, 1e3), min_size=1), st.integers(1, 40))
 def test_a_histogram_counts_every_sample_once(samples: list[float], bins: int) -> None:
     low, high, counts = histogram(samples, bins)
     assert (len(counts), sum(counts)) == (bins, len(samples))
     assert low == min(samples)
     assert low <= high <= max(samples)
+
+
+def test_a_histogram_counts_in_equal_steps() -> None:
+    assert histogram([0.0, 1.0, 2.0, 3.0, 4.0], 4) == (0.0, 4.0, [1, 1, 1, 2])
+    assert histogram([2.0] * 3, 4) == (2.0, 2.0, [3, 0, 0, 0])
+
+
+def test_the_slowest_tenth_of_over_fifty_samples_is_in_the_last_step() -> None:
+    samples = [float(i) for i in range(51)]
+    assert histogram(samples[:50], 7)[1] == 49.0
+    assert histogram(samples, 7)[1] == pytest.approx(45.0)  # nine tenths of fifty steps
 
 
 def test_what_is_far_slower_than_the_rest_is_in_the_last_step() -> None:

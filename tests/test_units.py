@@ -95,6 +95,38 @@ def test_a_duration_has_the_digits_asked_for() -> None:
     assert units.duration(0.0021234567, 1) == "2 ms"
 
 
+def test_the_interval_stands_behind_a_duration_where_it_is_known() -> None:
+    assert units.spread(0.00212, 0.013) == "2.12 ms ± 1.3 %"
+    assert units.spread(0.0021234567, 0.013, 5) == "2.1235 ms ± 1.3 %"
+    assert units.spread(0.00212, 1.0) == "2.12 ms ± 100 %"
+    assert units.spread(0.00212, 1.01) == "2.12 ms ± over 100 %"
+    assert units.spread(0.00212, None) == "2.12 ms"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "just now"),
+        (59.9, "just now"),
+        (60, "1 minute ago"),
+        (3599, "59 minutes ago"),
+        (3600, "1 hour ago"),
+        (86399, "23 hours ago"),
+        (86400, "1 day ago"),
+        (364 * 86400, "364 days ago"),
+        (365 * 86400, "1 year ago"),
+        (800 * 86400, "2 years ago"),
+    ],
+)
+def test_an_age_is_told_to_one_unit(seconds: float, words: str) -> None:
+    assert units.ago(seconds) == words
+
+
+def test_versions_are_in_alphabetical_order() -> None:
+    assert units.versions({"numpy": "2.1", "jax": "0.4"}) == "jax 0.4, numpy 2.1"
+    assert units.versions({}) == ""
+
+
 @pytest.mark.parametrize(
     ("nbytes", "words"),
     [
@@ -119,6 +151,34 @@ def test_bytes_read_back_as_what_they_were(nbytes: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("operations", "words"),
+    [
+        (0, "0 FLOP"),
+        (4.4, "4 FLOP"),
+        (999, "999 FLOP"),
+        (999.6, "1.00 kFLOP"),
+        (999_400, "999 kFLOP"),
+        (999_600, "1.00 MFLOP"),
+        (256e6, "256 MFLOP"),
+        (1.7e11, "170 GFLOP"),
+        (3e12, "3.00 TFLOP"),
+        (2.5e15, "2.50 PFLOP"),
+    ],
+)
+def test_operations_have_decimal_units(operations: float, words: str) -> None:
+    assert units.flops(operations) == words
+    assert units.flops(operations, "/s") == f"{words}/s"
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [(500, "500 B/s"), (20e9, "20.0 GB/s"), (3.35e12, "3.35 TB/s"), (5e15, "5000 TB/s")],
+)
+def test_bandwidths_have_decimal_units_up_to_terabytes(rate: float, words: str) -> None:
+    assert units.bandwidth(rate) == words
+
+
+@pytest.mark.parametrize(
     ("fraction", "words"),
     [(0.0113, "1.1 %"), (0.17, "17 %"), (0.0, "0 %"), (1.0, "100 %"), (0.0004, "0.040 %")],
 )
@@ -130,6 +190,10 @@ def test_a_percentage_just_under_ten_has_two_digits() -> None:
     assert units.percent(0.0999) == "10 %"
 
 
+def test_shares_have_one_decimal() -> None:
+    assert [units.share(s) for s in (0.471, 0.00032, 1.0)] == ["47.1 %", "0.0 %", "100.0 %"]
+
+
 def test_a_ratio_is_told_in_times() -> None:
     assert [units.times(r) for r in (56.2, 1.54, 1234.0)] == ["56×", "1.5×", "1234×"]
 
@@ -137,6 +201,7 @@ def test_a_ratio_is_told_in_times() -> None:
 def test_a_count_is_in_the_plural_unless_it_is_one() -> None:
     told = [units.count(n, "call") for n in (0, 1, 2, 1_234_567)]
     assert told == ["0 calls", "1 call", "2 calls", "1,234,567 calls"]
+    assert [units.count(n, "copy", "copies") for n in (1, 2)] == ["1 copy", "2 copies"]
 
 
 @pytest.mark.parametrize(
@@ -150,14 +215,26 @@ def test_a_count_is_in_the_plural_unless_it_is_one() -> None:
         ("bool", (), "bool[]"),
         ("float8_e4m3fn", (2,), "float8_e4m3fn[2]"),
         ("object", (2,), "object[2]"),
+        ("float32", (-1, 0, 64), "f32[?,0,64]"),
+        ("float32", None, "f32?"),
     ],
 )
-def test_an_array_type_is_short(dtype: str, shape: tuple[int, ...], words: str) -> None:
+def test_an_array_type_is_short(dtype: str, shape: tuple[int, ...] | None, words: str) -> None:
     assert units.array(dtype, shape) == words
+
+
+def test_of_code_the_first_line_is_shown_with_the_number_of_lines() -> None:
+    codes = ("f(x)", "\n  f(x)\ng(x)\n", "a\nb\nc", "")
+    assert [units.heading(code) for code in codes] == ["f(x)", "f(x) … 2 lines", "a … 3 lines", ""]
+
+
+def test_text_is_cut_where_it_is_longer_than_allowed() -> None:
+    assert [units.cut(text, 3) for text in ("ab", "abc", "abcd")] == ["ab", "abc", "ab…"]
 
 
 def test_every_sign_of_a_report_is_written_out_in_ascii() -> None:
     assert units.plain("2 µs ± 1 % · a → b – c … 3× — 語") == "2 us +- 1 % - a -> b - c ... 3x - ?"
+    assert units.plain("▁▂▃▄▅▆▇█ └") == ".:-=+*#@ +"
 
 
 @given(st.text())

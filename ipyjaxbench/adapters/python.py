@@ -54,7 +54,7 @@ class PythonState(MutableState):
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """Remember the state of `random`, and of `random.Random` objects among the values."""
-        own = map(GeneratorState.of_python, filter_by_type(values, random.Random))
+        own = map(GeneratorState.from_random, filter_by_type(values, random.Random))
         return restore_together([GeneratorState(random.getstate, random.setstate), *own])
 
 

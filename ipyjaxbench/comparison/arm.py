@@ -59,7 +59,7 @@ class OwnNames:
         self._other = {name: self._names.get(name, _MISSING) for name in used}
 
     @contextmanager
-    def in_place(self) -> Iterator[None]:
+    def swap_in(self) -> Iterator[None]:
         """Put its own values in place of the user's."""
         self._swap()
         try:
@@ -83,7 +83,7 @@ def start_arm(entry: ArmSpec, session: Session, own: OwnNames, muted: Muted) -> 
     names, frameworks = entry.snippet.names, session.frameworks
     before = Snapshot(names, (), frameworks, later=False)
     try:
-        with own.in_place():
+        with own.swap_in():
             first = make_first_call(session, donate_copies=True)
             # What a statement gives is what it binds.
             bound = [names[name] for name in entry.snippet.binds if name in names]
@@ -136,6 +136,7 @@ class Arm:
 
     def sample(self) -> None:
         """Take one sample."""
+        __tracebackhide__ = True
         with self._making_calls() as steady:
             rounds = steady.samples.rounds
             if not rounds or rounds[-1] == PER_ROUND:
@@ -146,6 +147,7 @@ class Arm:
 
     def _settle(self, steady: Steady) -> None:
         """Make calls until they are as fast as they are without other arms, or a while."""
+        __tracebackhide__ = True
         wall = steady.calls.clock.wall
         end = wall() + _SETTLE_NS
         while wall() < end:
@@ -169,7 +171,7 @@ class Arm:
     @contextmanager
     def _making_calls(self) -> Iterator[Steady]:
         writes = self._muted.writes
-        with self._own.in_place(), self.steady.counted():
+        with self._own.swap_in(), self.steady.counted():
             yield self.steady
         self.later.session.muted.writes += self._muted.writes - writes
 
@@ -177,7 +179,7 @@ class Arm:
         """Put back what the calls changed, and return what was found."""
         self.steady.conditions = conditions
         self.steady.close()
-        with self._own.in_place():
+        with self._own.swap_in():
             notes = review(self.later, self.steady, restore(self.later))
         return summarize(self.later, self.steady, notes)
 

@@ -131,16 +131,16 @@ class Comparison(Result):
     def _ratios(self) -> dict[str, Ratio]:
         base = self._measured.get(self.baseline)
         others = {n: m for n, m in self._measured.items() if n != self.baseline}
-        found: dict[str, Ratio] = {}
+        by_label: dict[str, Ratio] = {}
         for name, other in others.items() if base else ():
             assert base is not None
             pairs = min(len(base.samples), len(other.samples))
             if not self.interleaved:
                 first, second = ((m.median, m.half_width) for m in (base, other))
-                found[name] = ratios.apart(first, second, pairs)
+                by_label[name] = ratios.unpaired(first, second, pairs)
             elif ratio := ratios.ratio(ratios.log_ratios(base.samples, other.samples), len(others)):
-                found[name] = ratio
-        return found
+                by_label[name] = ratio
+        return by_label
 
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""

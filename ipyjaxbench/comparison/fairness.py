@@ -154,7 +154,7 @@ def _devices(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:
 
 
 def _threads(arm: ArmFacts, frameworks: Sequence[Framework]) -> set[str]:
-    in_play = arm.scope.in_play(frameworks, arm.outputs)
+    in_play = arm.scope.find_frameworks(frameworks, arm.outputs)
     counts = {framework.capability(DeviceInventory).threads() for framework in in_play}
     return {str(count) for count in counts if count}
 
@@ -178,7 +178,7 @@ def _compiled(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> 
                 for f in arm.scope.compiled
             )
             for label, arm in arms.items()
-            if framework in arm.scope.in_play(frameworks, arm.outputs)
+            if framework in arm.scope.find_frameworks(frameworks, arm.outputs)
         }
         eager = [label for label, compiled in by_arm.items() if not compiled]
         if eager and len(eager) < len(by_arm):

@@ -164,6 +164,7 @@ def _widest(arms: Sequence[Arm]) -> float:
 
 def _take_turns(arms: Sequence[Arm], stop: StopRule, share: float, baseline: str) -> None:
     """Warm up each arm, then take blocks: one sample of each, in random order."""
+    __tracebackhide__ = True
     _warm_up(arms, _WARM_SHARE * share)
     stop.begin()
     rng = random.Random(_SEED)

@@ -21,7 +21,11 @@ def names_restored(snippets: Sequence[Snippet], *more: str) -> Iterator[None]:
     try:
         yield
     finally:
-        bound = {*more, *(name for each in snippets for name in each.binds), *_by_calls(snippets)}
+        bound = {
+            *more,
+            *(name for each in snippets for name in each.binds),
+            *_names_bound_by_calls(snippets),
+        }
         bound.add("__builtins__")  # Python puts it into a dictionary in which it executes code
         any_name = any(each.looks_at_names for each in snippets)
         for name in [*(names.keys() - before.keys()), *before]:
@@ -32,7 +36,7 @@ def names_restored(snippets: Sequence[Snippet], *more: str) -> Iterator[None]:
                 names[name] = before[name]
 
 
-def _by_calls(snippets: Sequence[Snippet]) -> list[str]:
+def _names_bound_by_calls(snippets: Sequence[Snippet]) -> list[str]:
     """Names that functions bind which the code can call, as after ``global n``."""
     names = snippets[0].names
     read = [names[name] for each in snippets for name in each.reads if name in names]

@@ -63,7 +63,7 @@ def difference(one: Sequence[Numbers], other: Sequence[Numbers]) -> Difference:
             shapes = [str(list(each.shape or ())) for each in pair]
             return Difference(why=f": its shape is {shapes[1]} and not {shapes[0]}")
         small = max(each.nbytes for each in pair) <= _MAX_COMPARED_BYTES
-        hosts = [_on_host(each) if small else None for each in pair]
+        hosts = [_to_numpy(each) if small else None for each in pair]
         if any(host is None for host in hosts):
             unseen = NO_NUMBERS if small else f"it is over {units.size(_MAX_COMPARED_BYTES)}"
             continue
@@ -72,7 +72,7 @@ def difference(one: Sequence[Numbers], other: Sequence[Numbers]) -> Difference:
     return Difference(worst, allowed, unseen=unseen)
 
 
-def _on_host(array: Numbers) -> Any | None:
+def _to_numpy(array: Numbers) -> Any | None:
     try:
         return array.read()
     # Quantised, sparse, of several processes: what has no numbers to show is said to have none.
@@ -101,13 +101,13 @@ def relative_difference(one: Any, other: Any) -> float:
     kind = np.result_type(one, other, np.float64)
     one, other = np.asarray(one, kind), np.asarray(other, kind)
     equal = (one == other) | (np.isnan(one) & np.isnan(other))
-    if not one.size or equal.all():
+    if equal.all():
         return float("inf") if exact else 0.0
     if not np.isfinite(one[~equal]).all() or not np.isfinite(other[~equal]).all():
         return float("inf")
     finite = np.isfinite(one) & np.isfinite(other)
     largest = max(np.abs(one[finite]).max(), np.abs(other[finite]).max())
-    return float(np.abs(one - other)[~equal].max() / largest)
+    return float(np.abs(one[~equal] - other[~equal]).max() / largest)
 
 
 def tolerance(*dtypes: str) -> float:
@@ -117,7 +117,7 @@ def tolerance(*dtypes: str) -> float:
         >>> tolerance("float32", "float64") < 2e-4
         True
     """
-    return max((_epsilon(dtype) ** 0.5 / 3 for dtype in dtypes), default=0.0)
+    return max(math.sqrt(_epsilon(dtype)) / 3 for dtype in dtypes)
 
 
 def _epsilon(dtype: str) -> float:

@@ -53,7 +53,8 @@ class CompareOptions:
     def check(self, labels: Sequence[str]) -> None:
         """Refuse a baseline that is no arm, the same arm twice, and fewer than two arms."""
         if len(labels) < 2:
-            raise OptionError("a comparison needs two arms")
+            given = f"there is only {labels[0]!r}" if labels else "there is no arm"
+            raise OptionError(f"{given}: a comparison needs two arms")
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
             raise OptionError(f"{twice[0]!r} stands there twice: a comparison needs two arms")

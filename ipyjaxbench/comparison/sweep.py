@@ -82,8 +82,8 @@ class Sweep(Result):
             return known[0][1] if known else ""
         (_, best, first), (_, _, second), *_ = sorted(known, key=lambda each: each[0])
         # One answer for each point: a row of them is to be right, not each for itself.
-        asked = (len(known) - 1) * max(self.planned, 1)
-        found = ratios.ratio(ratios.log_ratios(first.samples, second.samples), asked)
+        comparisons = (len(known) - 1) * max(self.planned, 1)
+        found = ratios.ratio(ratios.log_ratios(first.samples, second.samples), comparisons)
         clear = found is not None and math.log(found.value) > point.compared.floor
         return best if clear and found and found.verdict == "SLOWER" else ""
 

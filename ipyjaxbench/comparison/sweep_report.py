@@ -39,7 +39,10 @@ def _headline(s: Sweep) -> Headline:
     spans = _spans(s)
     winners = [label for label, _, _ in spans if label]
     figure = "; ".join(_words(s, span) for span in spans if span[0]) or "no arm is the fastest"
-    word = "CHANGES" if len(set(winners)) > 1 else ("FASTEST" if winners else _without_winner(s))
+    if winners:
+        word = "CHANGES" if len(set(winners)) > 1 else "FASTEST"
+    else:
+        word = _verdict_without_winner(s)
     explained = {
         "CHANGES": "which arm is the fastest depends on the value",
         "FASTEST": "one arm is the fastest where there is a difference",
@@ -50,7 +53,7 @@ def _headline(s: Sweep) -> Headline:
     return Headline(title, figure, "", word, explained[word])
 
 
-def _without_winner(s: Sweep) -> str:
+def _verdict_without_winner(s: Sweep) -> str:
     compared = [point.compared for point in s.points]
     verdicts = {c.verdict(side.label) for c in compared for side in c.sides if c.ratio(side.label)}
     if not verdicts:

@@ -22,7 +22,7 @@ from ipyjaxbench.device.copy_watch import (
 from ipyjaxbench.device.devices import Device, FrameworkDevices, gpu_kind
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.measure_ceilings import collect_ceilings, find_ceiling
-from ipyjaxbench.device.memory import (
+from ipyjaxbench.device.memory_settings import (
     MEMORY_VARIABLES,
     MemoryRequest,
     MemorySetting,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ipyjaxbench.device.copy_watch import CopyWatch
 from ipyjaxbench.device.devices import Device, FrameworkDevices
-from ipyjaxbench.device.memory import MemoryRequest, MemorySetting
+from ipyjaxbench.device.memory_settings import MemoryRequest, MemorySetting
 from ipyjaxbench.device.microbenchmarks import Probe
 from ipyjaxbench.device.whereabouts import ArrayPlacement, Weight
 from ipyjaxbench.frameworks import Capability

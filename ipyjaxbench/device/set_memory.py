@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from ipyjaxbench.device.memory import (
+from ipyjaxbench.device.memory_settings import (
     MEMORY_VARIABLES,
     MemoryRequest,
     MemorySetting,

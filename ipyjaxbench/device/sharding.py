@@ -132,11 +132,11 @@ class Sharding:
         for chosen in itertools.product(*(parts[axis] for axis in others)):
             fixed = list(zip(others, chosen, strict=True))
             yield Grid(
-                ", ".join([name, *(self._from_to(axis, part) for axis, part in fixed)]),
-                tuple(self._from_to(across, column) for column in columns),
+                ", ".join([name, *(self._spell_range(axis, part) for axis, part in fixed)]),
+                tuple(self._spell_range(across, column) for column in columns),
                 tuple(
                     (
-                        self._from_to(down, row),
+                        self._spell_range(down, row),
                         *(_holders(regions, *fixed, (down, row), (across, c)) for c in columns),
                     )
                     for row in rows
@@ -155,10 +155,10 @@ class Sharding:
         return {shard.device: f"{term}{self._part(shard.region)}" for shard in self.shards}
 
     def _part(self, region: Region) -> str:
-        axes = (self._from_to(axis, region[axis]) for axis in self.cut())
+        axes = (self._spell_range(axis, region[axis]) for axis in self.cut())
         return ", ".join(axes) or "all of it"
 
-    def _from_to(self, axis: int | None, part: tuple[int, int]) -> str:
+    def _spell_range(self, axis: int | None, part: tuple[int, int]) -> str:
         if axis is None:
             return ""
         start, stop = part

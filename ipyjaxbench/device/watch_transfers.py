@@ -22,6 +22,7 @@ from ipyjaxbench.usercode import (
     describe_error,
     instrument_cell,
     instrument_functions,
+    names_in,
     remove_hooks,
     run,
     strip_hook_frames,
@@ -162,7 +163,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
     code = instrument_cell(source, recorder, aside=recorder.is_read, operators=True)
     with recorder:
         if not (recorder.is_read and decorates):  # it may compile all that it names
-            recorder.hook_into([names[name] for name in code.co_names if name in names])
+            recorder.hook_into([names[name] for name in names_in(code) if name in names])
         try:
             run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is shown

@@ -1,4 +1,4 @@
-"""How devices and arrays are shown: a line for each, and pictures of what is cut."""
+"""How arrays are shown: a line for each, pictures of what is cut; the devices below them."""
 
 import math
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ipyjaxbench import units
-from ipyjaxbench.device.devices import Device, FrameworkDevices
+from ipyjaxbench.device.devices_report import device_rows
 from ipyjaxbench.device.sharding import Sharding, shorten_devices
 from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
 from ipyjaxbench.reports import Block, Calls, Facts, Grid, Headline, Report, report
@@ -33,7 +33,7 @@ def _(w: Whereabouts) -> Report:
             names = ", ".join(each.name for each in rest[:_MAX_PICTURES])
             more = f" and {len(rest) - _MAX_PICTURES:,} more" if len(rest) > _MAX_PICTURES else ""
             blocks.append(Facts((("not drawn", f"{names}{more}: name fewer at once"),)))
-    blocks.append(Facts(tuple(_facts(w))))
+    blocks.append(Facts(tuple(device_rows(w))))
     return Report(tuple(blocks))
 
 
@@ -122,60 +122,6 @@ def _parts(each: ArrayPlacement, sharding: Sharding, head: str) -> Iterator[tupl
     yield head, f"{largest} on a device, {copies}, {balance}"
     if sharding.words:
         yield "", sharding.words
-
-
-def _facts(w: Whereabouts) -> Iterator[tuple[str, str]]:
-    if not w.homes and not w.asked:
-        yield "devices", "no framework that has any was imported"
-    for home in w.homes:
-        yield f"{home.framework} {home.version}", _devices(home, w.by_device(home.framework))
-        for device in home.devices:
-            memory = _memory(device)
-            if memory:
-                yield device.name, memory
-        for text in home.texts:
-            yield "", text
-        count, nbytes = w.unnamed.get(home.framework, (0, 0))
-        if count:
-            which = units.count(count, "array")
-            yield "", f"{which} without a name, {units.size(nbytes)}{_largest(w, home.framework)}"
-
-
-def _largest(w: Whereabouts, framework: str) -> str:
-    for each in w.largest:
-        if each.framework == framework:
-            made = f", {each.layout}" if each.layout else ""
-            array = f"{units.array(each.dtype, each.shape)}, {units.size(each.nbytes)}{made}"
-            return f"; the largest: {array}"
-    return ""
-
-
-def _devices(home: FrameworkDevices, held: dict[str, tuple[int, int]]) -> str:
-    if not home.started:
-        return "imported, not started: it has not looked for devices yet (--start)"
-    names = [device.name for device in home.devices]
-    count = f" ({len(names)} devices)" if len(names) > 1 else ""
-    is_choice = home.default and (len(names) > 1 or home.default not in names)
-    default = f", default {home.default}: {home.why}" if is_choice else ""
-    sizes = [held[name][1] for name in names if name in held]
-    arrays = f" · {units.size(sum(sizes))} in arrays" if sizes else ""
-    return f"{shorten_devices(names)}{count}{default}{arrays}"
-
-
-def _memory(device: Device) -> str:
-    parts = [device.kind] if device.kind else []
-    if device.used is not None:
-        limit = f" of {units.size(device.limit)}" if device.limit is not None else ""
-        parts.append(f"{units.size(device.used)}{limit} in use")
-    if device.peak is not None:
-        parts.append(f"at most {units.size(device.peak)} so far")
-    if device.process:
-        parts.append(f"of process {device.process}")
-    if device.coordinates:
-        parts.append(f"at {device.coordinates}")
-    if device.users:
-        parts.append(f"{units.count(device.users, 'other process', 'other processes')} on it")
-    return ", ".join(parts)
 
 
 def fold_arrays(arrays: Sequence[ArrayPlacement], most: int) -> list[ArrayPlacement]:

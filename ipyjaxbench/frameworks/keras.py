@@ -133,13 +133,13 @@ def keras_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     if is_of(value, keras.Variable):
         return iter([("value", value.value)])
     if is_of(value, keras.layers.Layer):
-        return _by_path(value, value.weights)
+        return _arrays_by_path(value, value.weights)
     if is_of(value, keras.optimizers.Optimizer):
-        return _by_path(value, value.variables)
+        return _arrays_by_path(value, value.variables)
     return None
 
 
-def _by_path(owner: Any, variables: Iterable[Any]) -> Iterator[tuple[str, object]]:
+def _arrays_by_path(owner: Any, variables: Iterable[Any]) -> Iterator[tuple[str, object]]:
     """Yield arrays by paths with dots, from the owner on; it is known by another name here."""
     for variable in variables:
         path = str(getattr(variable, "path", variable.name))

@@ -44,7 +44,7 @@ class Scope:
         read = find_accessed(snippet.statements, self.read_values, frameworks)
         self.inputs = find_placements(read, frameworks)
 
-    def in_play(
+    def find_frameworks(
         self, frameworks: Sequence[Framework], outputs: Sequence[Placement]
     ) -> list[Framework]:
         """Return the frameworks that own an array or a function here; else plain Python."""

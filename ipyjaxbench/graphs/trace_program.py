@@ -64,13 +64,13 @@ def trace_program(
 
     with ExitStack() as stack:
 
-        def before(used: Sequence[str]) -> None:
+        def on_evaluate(used: Sequence[str]) -> None:
             stack.enter_context(rolled_back({n: names[n] for n in used if n in names}))
 
         if options.shapes:
-            call = read_call_of_shapes(source, names, options.shapes, before)
+            call = read_call_of_shapes(source, names, options.shapes, on_evaluate)
         else:
-            call = read_call(source, names, is_data, before)
+            call = read_call(source, names, is_data, on_evaluate)
         return trace_call(call, options, framework)
 
 
@@ -79,7 +79,7 @@ def trace_call(call: Call, options: GraphOptions, framework: str | None = None) 
     __tracebackhide__ = True
     _refuse_built(call)
     keras = keras_backend(call)
-    candidates = _in_play(call, keras)
+    candidates = _rank_frameworks(call, keras)
     for each in candidates:
         if each.name in NO_PROGRAMS or framework not in (None, each.name):
             continue
@@ -119,7 +119,7 @@ def _attach_rollback(
     return graph if live is None else graph.attach(live, partial(rolled_back, roots, framework))
 
 
-def _in_play(call: Call, keras: str | None) -> list[Framework]:
+def _rank_frameworks(call: Call, keras: str | None) -> list[Framework]:
     """Return whose call it may be, the likeliest first; Keras's is that of its own framework.
 
     Those of which nothing is in the call are left out, unless nothing of any is.

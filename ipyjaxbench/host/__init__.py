@@ -6,11 +6,11 @@ driver know, `git` the revision of the code. Looking changes nothing and imports
 rooms may import from here but `reports`; this room knows none of them.
 """
 
-from ipyjaxbench.host.causes import causes
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions, Meter, describe_machine
 from ipyjaxbench.host.data_dir import data_folder, make_data_folder, open_private
 from ipyjaxbench.host.git import revision
+from ipyjaxbench.host.noise_causes import causes
 from ipyjaxbench.host.nvml import Gpu, query_gpu_driver, query_gpus
 from ipyjaxbench.host.procfs import child_processes, largest_cache
 from ipyjaxbench.host.system import (

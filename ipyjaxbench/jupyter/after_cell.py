@@ -33,7 +33,7 @@ class TraceWatcher:
         self.is_on = on
         self._shown = TRACE_LOG.event_count
 
-    def after_cell(self, *_: Any) -> None:
+    def on_cell_end(self, *_: Any) -> None:
         """Show what the cell that has run traced."""
         if sys.modules.keys().isdisjoint(_LEARNED_FROM):
             return
@@ -71,7 +71,7 @@ class LastError:
         last: BaseException | None = getattr(sys, "last_value", None)
         return self._before if self._before is not None and _is_mistyped(last) else last
 
-    def after_cell(self, *_: Any) -> None:
+    def on_cell_end(self, *_: Any) -> None:
         """Keep the error of the cell that has run, unless it is a mistyped magic's."""
         last = getattr(sys, "last_value", None)
         if not _is_mistyped(last):

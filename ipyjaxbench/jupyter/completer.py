@@ -51,7 +51,9 @@ class Completer:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.shells: Any = session.shell.Completer
-        self.registry, self.matcher = _by_context(self) if _HAS_CONTEXTS else _by_line(self)
+        self.registry, self.matcher = (
+            _context_matchers(self) if _HAS_CONTEXTS else _line_matchers(self)
+        )
 
     def complete(self, before: str, below: str) -> Completion | None:
         """Return what may stand at the cursor, by its line before it and the lines below."""
@@ -85,7 +87,7 @@ class Completer:
         return complete(replace(command, names="") if is_cell else command, magic[3], names)
 
 
-def _by_context(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
+def _context_matchers(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
     """Return the matchers of IPython from 8.6 on: they get the cell, and can stand alone."""
     from IPython.core.completer import SimpleCompletion, context_matcher
 
@@ -104,7 +106,7 @@ def _by_context(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
     return completer.shells.custom_matchers, options
 
 
-def _by_line(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
+def _line_matchers(completer: Completer) -> tuple[list[Any], Callable[..., Any]]:
     """Return the matchers of a magic's arguments: they come first, and alone where they match."""
 
     def options(_: str) -> list[str]:

@@ -24,14 +24,14 @@ class Extension:
             (self._shell.input_transformers_post, AwaitInserter(self._shell, self._is_ours)),
             (completer.registry, completer.matcher),
         )
-        self._after_cell = (session.watcher.after_cell, session.last_error.after_cell)
+        self._on_cell_end = (session.watcher.on_cell_end, session.last_error.on_cell_end)
 
     def enter(self) -> None:
         """Register all, and show whose magics that replaces."""
         for registry, entry in self._entries:
             registry.append(entry)
         self._shell.register_magics(self._own)
-        for callback in self._after_cell:
+        for callback in self._on_cell_end:
             self._shell.events.register("post_run_cell", callback)
         if self._session.watcher.is_on:  # what was traced before is not shown
             self._session.watcher.switch(on=True)
@@ -47,7 +47,7 @@ class Extension:
         for registry, entry in (*self._entries, (self._shell.configurables, self._own)):
             if entry in registry:
                 registry.remove(entry)
-        for callback in self._after_cell:
+        for callback in self._on_cell_end:
             self._shell.events.unregister("post_run_cell", callback)
         self._session.close()
 

@@ -45,25 +45,25 @@ class AwaitInserter:
             return lines
         # Positions count bytes.
         changed = [line.encode() for line in text.splitlines(keepends=True)]
-        for call in sorted(self._to_await(tree.body), key=lambda c: -c.col_offset):
+        for call in sorted(self._calls_to_await(tree.body), key=lambda c: -c.col_offset):
             line, start, end = call.lineno - 1, call.col_offset, call.end_col_offset
             if call.end_lineno == call.lineno:  # as IPython writes them
                 old = changed[line]
                 changed[line] = old[:start] + b"(await " + old[start:end] + b")" + old[end:]
         return [line.decode() for line in changed]
 
-    def _to_await(self, nodes: list[Any], *, here: bool = True) -> Iterator[ast.Call]:
+    def _calls_to_await(self, nodes: list[Any], *, here: bool = True) -> Iterator[ast.Call]:
         """Yield calls of our magics with code that awaits, where Python lets one await."""
         for node in nodes:
             if isinstance(node, ast.Await):
                 inner: list[Any] = [*ast.iter_child_nodes(node.value)]
-                yield from self._to_await(inner, here=here)
+                yield from self._calls_to_await(inner, here=here)
                 continue
             if here and isinstance(node, ast.Call) and self._awaits(node):
                 yield node
             inside = isinstance(node, ast.AsyncFunctionDef) or not isinstance(node, _FUNCTIONS)
             may = isinstance(node, ast.AsyncFunctionDef) or (here and inside)
-            yield from self._to_await([*ast.iter_child_nodes(node)], here=may)
+            yield from self._calls_to_await([*ast.iter_child_nodes(node)], here=may)
 
     def _awaits(self, call: ast.Call) -> bool:
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in ENTRY:

@@ -67,7 +67,7 @@ class Invocation(Generic[Options]):
     is_awaited: bool
 
     @classmethod
-    def of(
+    def from_line(
         cls,
         session: Session,
         command: Command[Options],

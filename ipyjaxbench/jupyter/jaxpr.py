@@ -1,4 +1,4 @@
-"""``%jaxpr``, ``%fxgraph``, ``%tfgraph`` and ``%explain``."""
+"""``%jaxpr``, ``%fxgraph`` and ``%tfgraph``."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -6,17 +6,14 @@ from contextlib import contextmanager
 
 from IPython.core.error import UsageError
 
-from ipyjaxbench.command import NoOptions
-from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import (
     MERMAID_MIME,
-    Diagnosis,
     Graph,
     GraphOptions,
     UntraceableError,
     difference,
     draw_mermaid,
-    explain as diagnose,
     trace_program,
 )
 from ipyjaxbench.jupyter.invocation import Invocation
@@ -34,7 +31,7 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
         result = trace_program(
             source, magic.names, magic.options, _FRAMEWORKS.get(magic.command.name)
         )
-        before = _before(magic, result)
+        before = _other_program(magic, result)
     magic.session.graphs[_form(result.code, magic.options)] = result
     result = result if before is None else difference(before, result)
     returned = magic.present(result)
@@ -45,17 +42,6 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
 
 
 jaxpr = fxgraph = tfgraph = show_graph
-
-
-def explain(magic: Invocation[NoOptions]) -> Diagnosis | None:
-    """Say why the last cell that failed would not trace."""
-    __tracebackhide__ = True
-    if magic.code:
-        raise OptionError(f"{magic.code!r}: %explain takes nothing: it looks at the last error")
-    error = magic.session.last_error.value()
-    if error is None:
-        raise SnippetError("no cell has failed yet")
-    return magic.present(diagnose(error))
 
 
 @contextmanager
@@ -73,7 +59,7 @@ def _diagnosis_shown(magic: Invocation[GraphOptions]) -> Iterator[None]:
         raise stop from None
 
 
-def _before(magic: Invocation[GraphOptions], now: Graph) -> Graph | None:
+def _other_program(magic: Invocation[GraphOptions], now: Graph) -> Graph | None:
     """Return the program to compare this one with; None where that was not asked for."""
     __tracebackhide__ = True
     options = magic.options

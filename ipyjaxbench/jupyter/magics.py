@@ -19,7 +19,7 @@ from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.purposes import PURPOSES
 
 #: Magic -> the module of its work, where that has another name.
-_MODULES = {"fxgraph": "jaxpr", "tfgraph": "jaxpr", "explain": "jaxpr", "ipyjaxbench": "about"}
+_MODULES = {"fxgraph": "jaxpr", "tfgraph": "jaxpr", "ipyjaxbench": "about"}
 _WITHOUT_CELL = ("explain", "fwhistory", "ipyjaxbench")
 
 
@@ -34,7 +34,7 @@ def _magic(name: str) -> Any:
         from ipyjaxbench.jupyter.commands import COMMANDS
         from ipyjaxbench.jupyter.invocation import Invocation
 
-        invocation = Invocation.of(self.session, COMMANDS[name], line, cell, local_ns)
+        invocation = Invocation.from_line(self.session, COMMANDS[name], line, cell, local_ns)
         # Each brings its room along, so it is loaded by name.
         module = import_module(f"ipyjaxbench.jupyter.{_MODULES.get(name, name)}")
         return invocation.run(getattr(module, name))
@@ -46,7 +46,7 @@ def _magic(name: str) -> Any:
 
 @magics_class
 class FrameworkMagics(Magics):
-    """All magics."""
+    """All magics: a method for each name in `PURPOSES`."""
 
     vars().update({name: _magic(name) for name in PURPOSES})
 

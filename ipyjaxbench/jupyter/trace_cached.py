@@ -30,7 +30,7 @@ def _observe(
     """Return what was asked for, and what the code raised."""
     __tracebackhide__ = True
     if magic.options.history:
-        return Signatures.of(TRACE_LOG, magic.code), None
+        return Signatures.from_log(TRACE_LOG, magic.code), None
     source = magic.source(magic.body)
     if magic.options.predict:
         return predict_code(source, magic.names), None

@@ -6,9 +6,9 @@ a notebook holds; `compare_notebooks` says what takes longer in the second of tw
 read is trusted or run. The magics, the Python API and the command line call this room.
 """
 
-from ipyjaxbench.records.baseline import choose_baseline, find_baseline
 from ipyjaxbench.records.diff_notebooks import compare_notebooks
 from ipyjaxbench.records.entry import Location, make_entries
+from ipyjaxbench.records.find_baseline import choose_baseline, find_baseline
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions
 from ipyjaxbench.records.query import query_history

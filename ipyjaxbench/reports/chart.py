@@ -69,16 +69,16 @@ def draw_image(chart: Chart) -> str:
     across, up = _scales(chart)
     least, most = _heights(chart)
 
-    def at(x: float, y: float) -> tuple[float, float]:
+    def position(x: float, y: float) -> tuple[float, float]:
         return _EDGE + across(x) * _WIDE, _EDGE + (1 - up(y)) * _HIGH
 
     parts = []
     for number, line in enumerate(chart.series):
-        parts.append(_line([at(x, y) for x, y, *_ in line.points], number))
+        parts.append(_line([position(x, y) for x, y, *_ in line.points], number))
         for x, y, low, high in line.points:
-            ends = [at(x, max(low, least)), at(x, min(high, most))]
+            ends = [position(x, max(low, least)), position(x, min(high, most))]
             parts.append(_polyline(ends, f'stroke="{_colour(number)}" stroke-width="1.5"'))
-            parts.append(_mark(at(x, y), number))
+            parts.append(_mark(position(x, y), number))
     frame = (
         f'<rect x="{_EDGE}" y="{_EDGE}" width="{_WIDE}" height="{_HIGH}" fill="none"'
         ' stroke="#888888" stroke-opacity="0.5"/>'

@@ -77,7 +77,7 @@ class CallRecorder:
     def _watched(self, callee: _Callee, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         watch, function = callee.watch, callee.function
-        mark = watch.before(function)
+        mark = watch.begin_call(function)
         before = self._printed.begin()
         self._inside.call = True
         start = self._clock.now()
@@ -94,7 +94,7 @@ class CallRecorder:
             spent = self._clock.now() - start
             self._inside.call = False
             written = self._printed.end(before)
-            outcome = watch.after(function, mark)
+            outcome = watch.end_call(function, mark)
             if outcome is None and error is None:
                 self._add_cached(callee, spent)
             else:
@@ -122,7 +122,7 @@ class CallRecorder:
             says, fixes = _why_raised(framework, error)
         elif outcome.state in (*COSTLY, "SLOW-PATH"):
             signature = watch.signature(function, args, kwargs)
-            outcome = _with_reason(outcome, framework.name, name, signature)
+            outcome = _add_reason(outcome, framework.name, name, signature)
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         if not fixes and outcome.state != "SLOW-PATH":
@@ -164,7 +164,7 @@ class CallRecorder:
             raise TooManyTracesError(text)
 
 
-def _with_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
+def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
     """Return an outcome with why the call was not cached, against what was traced before."""
     placed = outcome.state in ("RECOMPILED", "SLOW-PATH")
     why = [*outcome.why] or TRACE_LOG.reasons(framework, name, signature, placed=placed)

@@ -22,6 +22,7 @@ from ipyjaxbench.usercode import (
     instrument_cell,
     instrument_functions,
     is_users_function,
+    names_in,
     remove_hooks,
     run,
 )
@@ -38,7 +39,7 @@ def observe_code(
     __tracebackhide__ = True
     raised: BaseException | None = None
     frameworks, _ = loaded()
-    second = SecondRun.of(source, names) if twice else None
+    second = SecondRun.from_source(source, names) if twice else None
     watches = [*call_watches(frameworks)]
     printed = OutputRecorder()
     recorder = CallRecorder(watches, printed, options.most)
@@ -64,7 +65,7 @@ def observe_code(
             code=source.text.strip(),
             frameworks={f.name: f.version() for f in frameworks if f.name in used},
             calls=calls,
-            internal=_without(recorder.outside(), [call.name for call in unseen]),
+            internal=_drop_programs(recorder.outside(), [call.name for call in unseen]),
             show_internal=options.internal,
             seen=recorder.other_calls,
             error="" if raised is None else describe_error(raised),
@@ -87,7 +88,7 @@ def _instrumented(
         return
     code = instrument_cell(source, recorder)
     readers = [w.takes for framework, w in watches if framework.capability(Compilation).reads_code]
-    values = [names[name] for name in code.co_names if name in names]
+    values = [names[name] for name in names_in(code) if name in names]
     functions = find_eager_functions(values, loaded()[0], readers)
     try:
         with instrument_functions(functions, recorder):
@@ -96,7 +97,7 @@ def _instrumented(
         remove_hooks([code])
 
 
-def _without(programs: Sequence[Program], names: list[str]) -> tuple[Program, ...]:
+def _drop_programs(programs: Sequence[Program], names: list[str]) -> tuple[Program, ...]:
     """Return the programs but for one of each of these names."""
     others = []
     for program in programs:

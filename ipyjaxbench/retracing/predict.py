@@ -66,7 +66,7 @@ class _Prediction:
         """Predict the calls in a statement, those among the arguments of others first."""
         for call in _calls_in(node):
             try:
-                function = self._values.of(call.func)
+                function = self._values.evaluate(call.func)
             except UnknownError:
                 self.unknown.append(ast.unparse(call.func))
                 continue

@@ -46,11 +46,11 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Return what the user calls the function."""
 
     @abstractmethod
-    def before(self, function: Any) -> object:
+    def begin_call(self, function: Any) -> object:
         """Return what is to be compared after a call; it costs next to nothing."""
 
     @abstractmethod
-    def after(self, function: Any, mark: Any) -> Outcome | None:
+    def end_call(self, function: Any, mark: Any) -> Outcome | None:
         """Return what happened since; None where the program was there."""
 
     @abstractmethod

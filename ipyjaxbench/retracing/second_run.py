@@ -19,7 +19,7 @@ class SecondRun:
         self._donated = Donated(snippet, scope.read_values, scope.functions, self._frameworks)
 
     @classmethod
-    def of(cls, source: Source, names: Namespace) -> "SecondRun | None":
+    def from_source(cls, source: Source, names: Namespace) -> "SecondRun | None":
         """Return that of some code in its namespace; none of what does nothing."""
         try:
             return cls(Snippet(source, names))

@@ -29,7 +29,7 @@ class Signatures(Result):
     traced: tuple[Traced, ...]  # function by function, the oldest first
 
     @classmethod
-    def of(cls, log: TraceLog, name: str = "") -> "Signatures":
+    def from_log(cls, log: TraceLog, name: str = "") -> "Signatures":
         """Return all that is known, or that of one function, which must have been traced."""
         names = [(fw, n) for fw, n in log.functions() if not name or n == name]
         if name and not names:

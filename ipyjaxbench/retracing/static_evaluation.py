@@ -47,11 +47,11 @@ class StaticValues:
     def bind(self, name: str, node: ast.expr | None = None) -> None:
         """Have a name stand for what an expression gives from now on, or for something unknown."""
         try:
-            self._bound[name] = _UNKNOWN if node is None else self.of(node)
+            self._bound[name] = _UNKNOWN if node is None else self.evaluate(node)
         except UnknownError:
             self._bound[name] = _UNKNOWN
 
-    def of(self, node: ast.expr) -> Any:
+    def evaluate(self, node: ast.expr) -> Any:
         """Return the value of an expression.
 
         Raises:
@@ -59,22 +59,22 @@ class StaticValues:
             NameError: a name in it is not defined.
         """
         try:
-            return self._of(node)
+            return self._evaluate(node)
         except (UnknownError, NameError):
             raise
         except Exception:  # noqa: BLE001  it would raise
             raise UnknownError(node) from None
 
-    def _of(self, node: ast.expr) -> Any:
+    def _evaluate(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name):
                 return self._named(node, name)
             case ast.Attribute(value=owner, attr=name):
-                return self._attribute(node, self.of(owner), name)
+                return self._attribute(node, self.evaluate(owner), name)
             case ast.Subscript(value=owner, slice=index):
-                return self._item(node, self.of(owner), index)
+                return self._item(node, self.evaluate(owner), index)
             case ast.Lambda(args=ast.arguments(defaults=[], kw_defaults=[])):  # made, not called
                 return eval(self.source.compiled(ast.Expression(node)), self.names)
         return self._made(node)
@@ -100,19 +100,19 @@ class StaticValues:
         values: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                several = self.of(node.value)
+                several = self.evaluate(node.value)
                 if not is_exactly(several, list, tuple):
                     raise UnknownError(node.value)
                 values += several
             else:
-                values.append(self.of(node))
+                values.append(self.evaluate(node))
         return values
 
     def entries(self, pairs: Iterable[tuple[ast.expr | None, ast.expr]]) -> dict[Any, Any]:
         """Return a dictionary; where there is no key, the value is another one."""
         entries: dict[Any, Any] = {}
         for key, node in pairs:
-            value = self.of(node)
+            value = self.evaluate(node)
             if key is not None:
                 entries[self._plain(key, _PLAIN)] = value
             elif type(value) is dict:
@@ -128,7 +128,7 @@ class StaticValues:
         raise NameError(f"name {name!r} is not defined")
 
     def _plain(self, node: ast.expr, kinds: tuple[type, ...]) -> Any:
-        value = self.of(node)
+        value = self.evaluate(node)
         if not is_exactly(value, *kinds):
             raise TypeError(f"{ast.unparse(node)} is none that Python alone computes with")
         return value

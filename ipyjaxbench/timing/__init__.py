@@ -6,9 +6,9 @@ makes; `validity` holds what may mislead. The comparison calls the same function
 what an adapter offers beyond waiting. The magics, the Python API and the comparison call this room.
 """
 
-from ipyjaxbench.timing.baseline import Against, Change, Figure
+from ipyjaxbench.timing.compile_cost import spell_phases
 from ipyjaxbench.timing.device_time import Interval, Profile
-from ipyjaxbench.timing.first_call import spell_phases
+from ipyjaxbench.timing.figure_change import Against, Change, Figure
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.measure import (
     ignore_progress,

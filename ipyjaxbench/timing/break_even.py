@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays, find_compiler
-from ipyjaxbench.timing.first_call import Counterpart
+from ipyjaxbench.timing.compile_cost import Counterpart
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.usercode import is_exactly, look_up, only_value
 
@@ -41,7 +41,7 @@ class _Known:
 _known: OrderedDict[tuple[int, _Signature], _Known] = OrderedDict()
 
 
-def with_break_even(
+def add_break_even(
     scope: Scope, measured: Measurement, frameworks: Sequence[Framework]
 ) -> Measurement:
     """Remember a measurement of one call, and add what was measured of its counterpart before."""

@@ -59,10 +59,8 @@ def find_kinds(samples: Sequence[Sample], *, spins: bool = False) -> Kinds | Non
     floor = _ASKING_NS / max(sample.calls for sample in samples)
     gaps = [(more + floor) / (less + floor) for (less, _), (more, _) in pairwise(costs)]
     # The fastest figure is of those that do less only where they are among the fastest 5 %.
-    first = math.floor(0.05 * (count - 1)) + 1 if count >= 20 else 1
+    first = math.floor(0.05 * (count - 1)) + 1
     splits = range(first, count - min(_MIN_SAMPLES, count // 3) + 1)
-    if not splits:
-        return None
     split = max(splits, key=lambda i: gaps[i - 1])
     fast, slow = (stats.median([ns for _, ns in part]) for part in (costs[:split], costs[split:]))
     share = 1 - split / count

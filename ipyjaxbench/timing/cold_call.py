@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope
-from ipyjaxbench.timing.first_call import ColdCallResult
+from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.usercode import Namespace, ask, describe_error
 

@@ -141,7 +141,7 @@ def profiled_pass(
     }
     own = [pair for intervals in profiles for pair in own_times(intervals)]
     names = {interval.operation for interval, _ in own}
-    operations = _by_name(own, together=len(names) > MAX_SHOWN_OPERATIONS)
+    operations = _sum_by_name(own, together=len(names) > MAX_SHOWN_OPERATIONS)
     return ProfiledPass(
         framework=framework,
         calls=calls,
@@ -154,7 +154,7 @@ def profiled_pass(
     )
 
 
-def _by_name(own: Iterable[tuple[Interval, float]], *, together: bool) -> list[Operation]:
+def _sum_by_name(own: Iterable[tuple[Interval, float]], *, together: bool) -> list[Operation]:
     """Sum up by name; ``together`` takes the numbers off that only tell names apart."""
     count, spent = Counter[str](), defaultdict[str, float](float)
     for interval, ns in own:

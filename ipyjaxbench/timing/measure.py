@@ -5,9 +5,9 @@ import math
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import break_even, cold_call, measure_roofline, profiled_pass
+from ipyjaxbench.timing import break_even, cold_call, profiled_pass, roofline
+from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.device_time import DeviceTime
-from ipyjaxbench.timing.first_call import ColdCallResult
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.session import (
@@ -63,7 +63,7 @@ def measure_snippet(
             advanced = restore(later)
         notes = review(later, steady, advanced)
     measured = summarize(later, steady, notes, compile_time, cold=cold, device=device)
-    measured = measure_roofline.with_roofline(snippet, measured, later.in_play)
+    measured = roofline.add_roofline(snippet, measured, later.in_play)
     if session.calls.interrupt is not None:
         raise Interrupted(measured, session.calls.interrupt) from None
     return measured
@@ -97,13 +97,26 @@ def _make_extra_calls(
     if options.fresh:
         cold = cold_call.make_cold_call(calls, scope, in_play, ended_early=early)
     if options.device:
+        early = early or calls.interrupt is not None
         device = profiled_pass.profile_calls(
             calls, in_play, options, steady.samples, later.typical, ended_early=early
         )
+    early = early or calls.interrupt is not None
     if options.number is None and steady.samples.taken and not early:
-        per_call = steady.samples.per_call
-        later.first.carryover.inspect_later_value(calls.again, later.typical, per_call)
+        _inspect_later_value(later, steady)
     return cold, device
+
+
+def _inspect_later_value(later: LaterCalls, steady: Steady) -> None:
+    """Look whether the first call's value was kept; what ends this last call loses no sample."""
+    __tracebackhide__ = True
+    calls, per_call = later.session.calls, steady.samples.per_call
+    try:
+        later.first.carryover.inspect_later_value(calls.again, later.typical, per_call)
+    except KeyboardInterrupt as interrupt:
+        calls.interrupt = interrupt
+    except Exception:  # noqa: BLE001  whatever the user's code raises
+        pass
 
 
 def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]:
@@ -162,4 +175,4 @@ def summarize(
         device=device,
         conditions=steady.conditions,
     )
-    return break_even.with_break_even(scope, measured, later.in_play)
+    return break_even.add_break_even(scope, measured, later.in_play)

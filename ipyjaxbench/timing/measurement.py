@@ -3,20 +3,53 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Literal
 
 from ipyjaxbench import stats, units
 from ipyjaxbench.frameworks import Placement, Program
 from ipyjaxbench.host import Conditions, causes
-from ipyjaxbench.record_types import Digits, NonNegativeFloat, NonNegativeInt, PositiveInt
+from ipyjaxbench.record_types import (
+    Digits,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+)
 from ipyjaxbench.reports import Note, Result
 from ipyjaxbench.timing import verdict
-from ipyjaxbench.timing.baseline import Against, Figure
+from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart
 from ipyjaxbench.timing.device_time import DeviceTime
-from ipyjaxbench.timing.first_call import ColdCallResult, Counterpart
-from ipyjaxbench.timing.roofline import Roofline
+from ipyjaxbench.timing.figure_change import Against, Figure
 from ipyjaxbench.usercode import first_line
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """The ceiling that binds a call, and how much of it is reached."""
+
+    of: str  # "matmul peak" or "memory bandwidth"
+    speed: PositiveFloat  # FLOP or bytes in a second that the call does, as it is written
+    ceiling: PositiveFloat  # that the device does at most, as it was measured
+
+    def words(self) -> str:
+        """Return the row of a report.
+
+        Example:
+            >>> Roofline("matmul peak", 310e9, 500e9).words()
+            "62 % of this device's measured matmul peak (310 of 500 GFLOP/s)"
+        """
+        rate = partial(units.flops, per="/s") if self.of == "matmul peak" else units.bandwidth
+        speed, ceiling = rate(self.speed), rate(self.ceiling)
+        number, unit = speed.split()
+        same = ceiling.endswith(f" {unit}")
+        both = f"{number if same else speed} of {ceiling}"
+        return f"{self.share:.0%} of this device's measured {self.of} ({both})".replace("%", " %")
+
+    @property
+    def share(self) -> float:
+        """The part of the ceiling that is reached."""
+        return self.speed / self.ceiling
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,14 +176,14 @@ class Measurement(Result):
     @property
     def throughput(self) -> float | None:
         """Seconds per call of many that are queued and waited for once; None where not asked."""
-        return self._as_leading(self.throughputs)
+        return self._leading_statistic(self.throughputs)
 
     @property
     def dispatch(self) -> float | None:
         """Seconds until Python goes on after a call; None where not asked."""
-        return self._as_leading(self.dispatches)
+        return self._leading_statistic(self.dispatches)
 
-    def _as_leading(self, times: Sequence[float]) -> float | None:
+    def _leading_statistic(self, times: Sequence[float]) -> float | None:
         """Their headline's statistic; no part of a call takes longer than the call."""
         if not times:
             return None

@@ -15,9 +15,9 @@ from ipyjaxbench.reports import (
     Table,
     report,
 )
-from ipyjaxbench.timing.baseline import Change
+from ipyjaxbench.timing.compile_cost import program_rows, spell_phases
 from ipyjaxbench.timing.device_time import MAX_SHOWN_OPERATIONS, ProfiledPass
-from ipyjaxbench.timing.first_call import program_rows, spell_phases
+from ipyjaxbench.timing.figure_change import Change
 from ipyjaxbench.timing.measurement import Measurement, median_with_interval, summarize
 from ipyjaxbench.timing.verdict import VERDICT_MEANINGS, headline
 from ipyjaxbench.usercode import first_line

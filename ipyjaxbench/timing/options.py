@@ -63,13 +63,13 @@ class TimeOptions:
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
+        check_numbers(self)
         if self.budget is not None and (self.number or self.repeat):
             raise OptionError(
                 f"-b {self.budget:g} goes without -n and -r: they say how many calls are made"
             )
         if self.aim not in _AIMS:
             raise OptionError(f"aim {self.aim!r}: it is one of {', '.join(_AIMS)}")
-        check_numbers(self)
         if self.ops:
             object.__setattr__(self, "device", True)
 

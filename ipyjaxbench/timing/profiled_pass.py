@@ -31,6 +31,7 @@ def profile_calls(
     Nothing is raised: the samples are a result. ``first`` is what the first call took, in
     nanoseconds, where there are no samples.
     """
+    __tracebackhide__ = True
     passes: list[ProfiledPass] = []
     reasons: dict[str, str] = {}
     typical = samples.per_call if samples.taken else first
@@ -39,14 +40,14 @@ def profile_calls(
         refused = "the calls before ended early"
     elif typical > options.seconds * 1e9:
         refused = f"no further call fits into the budget of {units.duration(options.seconds, 2)}"
-    number = 0 if refused else max(1, min(_MAX_CALLS, round(_PROFILED_NS / max(typical, 1))))
+    number = max(1, min(_MAX_CALLS, round(_PROFILED_NS / max(typical, 1))))
     for framework in frameworks:
-        found = refused or _undisturbed(framework, calls, number)
-        if isinstance(found, ProfiledPass):
-            passes.append(found)
-        elif found is not None:
-            reasons[framework.name] = found
-            refused = found if found == _INTERRUPTED else refused
+        outcome = refused or _undisturbed(framework, calls, number)
+        if isinstance(outcome, ProfiledPass):
+            passes.append(outcome)
+        elif outcome is not None:
+            reasons[framework.name] = outcome
+            refused = outcome if outcome == _INTERRUPTED else refused
     if not passes and not reasons:
         reasons = {framework.name: "it has no profiler" for framework in frameworks}
     return DeviceTime(tuple(passes), reasons, options.ops)
@@ -54,6 +55,7 @@ def profile_calls(
 
 def _undisturbed(framework: Framework, calls: Calls, number: int) -> ProfiledPass | str | None:
     """The pass; what the user or the user's code does in it ends it and no more than it."""
+    __tracebackhide__ = True
     try:
         return _under(framework, calls, number)
     except KeyboardInterrupt as interrupt:
@@ -65,12 +67,18 @@ def _undisturbed(framework: Framework, calls: Calls, number: int) -> ProfiledPas
 
 def _under(framework: Framework, calls: Calls, number: int) -> ProfiledPass | str | None:
     """The pass under one profiler, or why it tells nothing; None where there is none."""
+    __tracebackhide__ = True
+
+    def run() -> None:
+        __tracebackhide__ = True
+        calls.stretch(each)
+
     sessions, each = (min(number, _MAX_SESSIONS), 1) if calls.one_by_one else (1, number)
     profiles, elapsed = [], 0
     for _ in range(sessions):
         calls.set_up()
         calls.drain()
-        profile = framework.capability(Profiler).profile(lambda: calls.stretch(each))
+        profile = framework.capability(Profiler).profile(run)
         if profile is None:
             return None
         if profile.reason:

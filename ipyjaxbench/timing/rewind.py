@@ -78,25 +78,26 @@ class Rewind:
         """Have each call start from the state found, or from what the one before it left."""
         self.is_on = on and self._calls is not None
         if self._calls is not None:
-            renew = self._from(self._found, self._before, self._calls)
+            renew = self._start_from(self._found, self._calls)
             self._calls.before_each = renew if on else self._before
 
     def _try(self, calls: Calls, budget: float) -> tuple[list[int], list[int]]:
         """Nanoseconds of calls from the state found, and from that left; none if they compile."""
         __tracebackhide__ = True
-        before, found, left = calls.before_each, [], []
+        found: list[int] = []
+        left: list[int] = []
         pairs = min(max(int(_BUDGET_SHARE * budget / (2 * self._typical + 1)), 1), _MAX_PAIRS)
         begun = calls.clock.wall()
         for _ in range(pairs):
             # Both are written just before, so that caches are as warm for one as the other.
-            calls.before_each = self._from(self._left, before, calls)
+            calls.before_each = self._start_from(self._left, calls)
             left.append(calls.sample(1).ns)
-            calls.before_each = self._from(self._found, before, calls)
+            calls.before_each = self._start_from(self._found, calls)
             sample = calls.sample(1)
             if sample.compiled:  # once, as the first call did: that is no part of a call's time
                 return [], []
             found.append(sample.ns)
-            # Fewer than three, for which the budget has to last, are misled by one slow call.
+            # One slow call misleads fewer than three pairs: each may take a third of the budget.
             share = _BUDGET_SHARE if len(found) >= _FEW_PAIRS else len(found) / _FEW_PAIRS
             if calls.clock.wall() - begun > share * budget:  # CPU time stands still in a sleep
                 break
@@ -114,12 +115,8 @@ class Rewind:
         self._found, self._left = [], []
         self._calls = self._before = None
 
-    def _from(
-        self, states: Sequence[Held], before: Callable[[], None] | None, calls: Calls
-    ) -> Callable[[], None]:
+    def _start_from(self, states: Sequence[Held], calls: Calls) -> Callable[[], None]:
         def renew() -> None:
-            if before is not None:
-                before()
             start = calls.clock.wall()
             for each in states:
                 each.state.restore()

@@ -22,8 +22,8 @@ class TimedCall(NamedTuple):
     returned: int  # until Python went on
     waited: int  # until what it gave was computed
     left: int  # for how long something was running after that; 0 where nothing was
-    spent: int = 0  # CPU time, over all threads
-    compiled: bool = False  # whether something was compiled in it
+    spent: int  # CPU time, over all threads
+    compiled: bool  # whether something was compiled in it
 
 
 class Sample(NamedTuple):
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 
     calls: int  # how many
     ns: int  # nanoseconds of all of them
-    spent: int = 0  # nanoseconds of CPU time, over all threads
+    spent: int  # nanoseconds of CPU time, over all threads
     compiled: bool = False  # whether something was compiled in them
 
 

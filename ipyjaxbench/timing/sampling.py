@@ -31,7 +31,7 @@ def take_samples(
     while len(samples.taken) < wanted:
         samples.rounds.append(0)
         samples.take(calls, number)
-        after(max(wanted - len(samples.taken), 0))
+        after(wanted - len(samples.taken))
 
 
 def take_exact_samples(
@@ -48,8 +48,6 @@ def take_exact_samples(
     """
     __tracebackhide__ = True
     one_each = number == 1
-    if number * repeat == 1:
-        return
     most = repeat - 1 if one_each else number - 1
     looks = min(_LOOKS_WITHOUT_WARMUP, most) if calls.hidden.may_wait else 0
     for _ in range(looks):
@@ -70,7 +68,7 @@ def warm_up(calls: Calls, samples: Samples, deadline: int) -> None:
     __tracebackhide__ = True
     wall = calls.clock.wall
     start = wall()
-    enough = start + max(int((deadline - start) * _MAX_WARM_SHARE), 0)
+    enough = start + int((deadline - start) * _MAX_WARM_SHARE)
     while len(samples.warmup) < _MAX_WARM_CALLS:
         samples.warm_up(calls)
         if wall() > enough or (wall() - start > _MIN_WARM_NS and _is_warm(samples)):
@@ -94,11 +92,10 @@ def calls_per_sample(calls: Calls, samples: Samples) -> int:
     number = 1
     while True:
         # The fastest: on a busy machine most of them are disturbed, and one call would do.
-        tries = [_taken(calls, number) for _ in range(_TRIES_PER_SIZE)]
-        taken = min((each for each in tries if each > 0), default=0)
+        taken = _fastest_of_tries(calls, number)
         if taken >= _MIN_SAMPLE_NS / 2:
             return max(1, round(number * _MIN_SAMPLE_NS / taken))
-        number = max(2 * number, min(100 * number, int(number * _MIN_SAMPLE_NS / (taken + 1))))
+        number = min(100 * number, int(number * _MIN_SAMPLE_NS / (taken + 1)))
 
 
 def calls_per_mixed_sample(calls: Calls, kinds: Kinds, deadline: int) -> int:
@@ -111,10 +108,16 @@ def calls_per_mixed_sample(calls: Calls, kinds: Kinds, deadline: int) -> int:
     return max(kinds.samples_with_slow, min(wanted, int(most)))
 
 
-def _taken(calls: Calls, number: int) -> int:
+def _fastest_of_tries(calls: Calls, number: int) -> int:
+    """Return the nanoseconds of the fastest of a few samples; zero where no clock moved."""
     __tracebackhide__ = True
-    ns = calls.sample(number).ns
-    return max(ns, calls.elapsed)  # a clock of CPU time stands still in a sleep
+    tries = []
+    # A loop, for `map` would end at a StopIteration of the user's code as if it were its own,
+    # and a comprehension has a frame that tracebacks would show.
+    for _ in range(_TRIES_PER_SIZE):
+        ns = calls.sample(number).ns
+        tries.append(max(ns, calls.elapsed))  # a clock of CPU time stands still in a sleep
+    return min(filter(None, tries), default=0)
 
 
 def untimed_calls(number: int) -> int:
@@ -136,7 +139,7 @@ def sample_until_steady(
     """
     __tracebackhide__ = True
     wall = calls.clock.wall
-    budget = max(deadline - wall(), 0)
+    budget = deadline - wall()
     round_ns, enough = budget // 20, deadline - int((1 - _MIN_BUDGET_SHARE) * budget)
     check, ahead = _MIN_ROUNDS, untimed_calls(number)
     while (wall() < deadline and len(samples.taken) < _MAX_SAMPLES) or not samples.taken:

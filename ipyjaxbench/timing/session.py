@@ -19,7 +19,7 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.changes import Changes
+from ipyjaxbench.timing.in_place_changes import Changes
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
@@ -141,7 +141,7 @@ def _found_state(session: Session, scope: Scope) -> Checkpoint | None:
     if not session.options.restore:
         return None
     values = {n: v for n, v in scope.read_values.items() if n not in session.remade} | scope.called
-    return Checkpoint.of_user(values, session.frameworks, session.snippet.names)
+    return Checkpoint.from_values(values, session.frameworks, session.snippet.names)
 
 
 def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
@@ -160,7 +160,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
 
     results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
     outputs = find_placements({"": call.value, **results}, frameworks)
-    in_play = scope.in_play(frameworks, outputs)
+    in_play = scope.find_frameworks(frameworks, outputs)
     _drain_only(in_play, session, frameworks)
     changes = Changes(scope, frameworks)
     used_once = {*changes.certain, *converted_arrays(scope, frameworks)}

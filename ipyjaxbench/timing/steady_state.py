@@ -15,7 +15,7 @@ from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import leaves_work
-from ipyjaxbench.timing.throughput import QueuedCalls, plan_queued_calls
+from ipyjaxbench.timing.throughput_and_dispatch import QueuedCalls, plan_queued_calls
 from ipyjaxbench.usercode import describe_error
 
 #: Called after each round, or after each sample where their number is known, with the relative half
@@ -149,7 +149,7 @@ class Steady:
             self.on_progress(math.nan, 0)
             sampling.take_exact_samples(
                 calls, samples, options.number, options.repeat or _DEFAULT_REPEAT,
-                self._decide_waiting, self._after_sample,
+                self._decide_waiting, self._on_sample,
             )  # fmt: skip
             return
         if options.repeat is None and typical > budget:
@@ -161,14 +161,14 @@ class Steady:
         self.on_progress(samples.known, budget)
         self.warm_up(deadline)
         if options.repeat is not None:
-            sampling.take_samples(calls, samples, self.number, options.repeat, self._after_sample)
+            sampling.take_samples(calls, samples, self.number, options.repeat, self._on_sample)
             return
         # Where work is hidden, a call whose work was over before the question seems to have none.
         if typical > _SLOW_CALL_SHARE * budget and not (self.differ or calls.waits_for_all):
             samples.use_warmup_as_samples()
         sampling.sample_until_steady(
             calls, samples, self.number, deadline, options.target,
-            self._after_round(deadline, begun),
+            self._make_round_callback(deadline, begun),
         )  # fmt: skip
         spent = calls.clock.wall() - begun
         if _MISSED_RATIO * options.target < samples.half_width() < math.inf:
@@ -187,15 +187,15 @@ class Steady:
         self.notes.append(notes.elsewhere(left * 1e-9))
         self.samples.count_what_was_left()
 
-    def _after_sample(self, left: int) -> None:
+    def _on_sample(self, left: int) -> None:
         samples = self.samples
         self.on_progress(math.nan, left * (samples.taken[-1].ns if samples.taken else 0))
 
-    def _after_round(self, deadline: int, begun: int) -> Callable[[], None]:
+    def _make_round_callback(self, deadline: int, begun: int) -> Callable[[], None]:
         calls, queued = self.calls, self.queued
         wall = calls.clock.wall
 
-        def after_round() -> None:
+        def on_round() -> None:
             __tracebackhide__ = True
             if not calls.waits_for_all and self.samples.taken:
                 calls.check(self.samples.per_call)
@@ -203,7 +203,7 @@ class Steady:
                 queued.measure()
             self.on_progress(self.samples.known, max(deadline - wall(), 0))
 
-        return after_round
+        return on_round
 
 
 def _ended_by(error: Exception, calls_made: int) -> Note:
@@ -235,4 +235,4 @@ class _Pauses:
 
     lock = threading.Lock()
     count = 0
-    collected = True
+    collected: bool

@@ -23,8 +23,7 @@ class Drain:
         self._clock = clock
         # the frameworks of which work was found when `wait_for_rest` asked
         self.found_running: dict[Framework, None] = {}
-        self.is_certain = True  # whether all that run ahead of Python tell it without a clock
-        self._running_now = False
+        self.is_certain: bool  # whether all that run ahead of Python tell it without a clock
         for framework in frameworks:
             framework.prepare()
         self.idle = 0  # nanoseconds that asking takes when there is nothing to wait for
@@ -52,8 +51,12 @@ class Drain:
         other: what the first one takes longer is work, where it is more than cold caches explain.
         """
         start = self._clock.wall()
-        unknown = self._ask()
-        if self._running_now:
+        answers = {f: f.is_running() for f in self._frameworks if f.runs_ahead()}
+        running = [f for f, answer in answers.items() if answer]
+        unknown = [f for f, answer in answers.items() if answer is None]
+        self.found_running.update(dict.fromkeys(running))
+        self.is_certain = not unknown
+        if running:
             self()
             return max(self._clock.wall() - start - self.idle, 1)
         if not unknown:
@@ -63,16 +66,6 @@ class Drain:
             return 0
         self.found_running.update(dict.fromkeys(unknown))
         return first - second
-
-    def _ask(self) -> list[Framework]:
-        """Note which frameworks have work that runs; give those that do not tell."""
-        answers = {f: f.is_running() for f in self._frameworks if f.runs_ahead()}
-        running = dict.fromkeys(f for f, answer in answers.items() if answer)
-        self.found_running.update(running)
-        self._running_now = bool(running)
-        unknown = [f for f, answer in answers.items() if answer is None]
-        self.is_certain = not unknown
-        return unknown
 
 
 def leaves_work(calls: Sequence[tuple[int, int]], *, is_certain: bool) -> int:

@@ -66,6 +66,7 @@ from ipyjaxbench.usercode.objects import (
 from ipyjaxbench.usercode.origin import (
     GENERATED,
     PACKAGE,
+    is_file_of,
     is_users_class,
     is_users_file,
     is_users_function,

@@ -13,7 +13,7 @@ from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.snippet import Namespace, Source
 from ipyjaxbench.usercode.syntax import awaits
 
-Before = Callable[[Sequence[str]], object]
+OnEvaluate = Callable[[Sequence[str]], object]
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Call:
         return replace(self, args=tuple(make(a) if type(a) is Shape else a for a in self.args))
 
     @classmethod
-    def of(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "Call":
+    def from_function(cls, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "Call":
         """Return a call from Python.
 
         Example:
-            >>> Call.of(max, 3, 4).labels
+            >>> Call.from_function(max, 3, 4).labels
             ('arg0', 'arg1')
         """
         name = objects.name_of(function) or objects.name_of(type(function))
@@ -62,7 +62,7 @@ def read_call_of_shapes(
     source: Source,
     names: Namespace,
     shapes: Sequence[tuple[str, tuple[int, ...]]],
-    before: Before = lambda _: None,
+    on_evaluate: OnEvaluate = lambda _: None,
 ) -> Call:
     """Read code as a function that is called with arrays of these types and shapes; see `read`.
 
@@ -74,7 +74,7 @@ def read_call_of_shapes(
     text = source.text.strip()
     function = None
     if len(body) == 1 and isinstance(body[0], ast.Expr):
-        before(names_called_in([body[0].value]))
+        on_evaluate(names_called_in([body[0].value]))
         function = run(source.compiled(ast.Expression(body[0].value)), names)
     if not callable(function):
         raise SnippetError(f"--shapes goes with a function, and {text!r} is none")
@@ -110,7 +110,7 @@ def read_call(
     source: Source,
     names: Namespace,
     is_data: Callable[[object], bool],
-    before: Before = lambda _: None,
+    on_evaluate: OnEvaluate = lambda _: None,
 ) -> Call:
     """Read the last expression of some code as a call; what stands before it is run.
 
@@ -118,7 +118,7 @@ def read_call(
         source: the code.
         names: the namespace in which it is evaluated, and in which its statements bind names.
         is_data: whether a value holds arrays, so that the program is to take it as an input.
-        before: is called just before the function and its arguments are evaluated, with the names
+        on_evaluate: is called just before the function and its arguments are evaluated, with names
             that calls in them use.
 
     Returns:
@@ -142,9 +142,9 @@ def read_call(
     if isinstance(expression, ast.Call):
         call = None
         parts = [expression.func, *expression.args, *(k.value for k in expression.keywords)]
-        before(names_called_in(parts))
+        on_evaluate(names_called_in(parts))
         try:
-            call = _of_call(expression, source, names, is_data)
+            call = _plain_call(expression, source, names, is_data)
         except (AttributeError, TypeError):
             # The shape of an array has no methods: ``f(x.T)`` of one is looked at as a whole.
             if not any(is_shape(names.get(name)) for name in _names_in(expression)):
@@ -152,7 +152,7 @@ def read_call(
         if call is not None:
             return call
     _refuse_uncalled(expression, names)
-    return _of_names(expression, text, source, names, is_data)
+    return _expression_call(expression, text, source, names, is_data)
 
 
 def _refuse_uncalled(node: ast.expr, names: Namespace) -> None:
@@ -172,7 +172,7 @@ def explain_uncalled(text: str) -> str:
     return f"{text!r} is not called. Call it:  {call}(...)"
 
 
-def _of_call(
+def _plain_call(
     node: ast.Call, source: Source, names: Namespace, is_data: Callable[[object], bool]
 ) -> Call | None:
     """Return a call of something that is no method of an array, and no class; else None."""
@@ -203,8 +203,8 @@ def _of_call(
     for keyword in node.keywords:
         value = value_of(keyword.value)
         kwargs |= value if keyword.arg is None else {keyword.arg: value}
-    found = label_arguments(function, args, kwargs)
-    return Call(source.text.strip(), function, tuple(args), kwargs, found)
+    labels = label_arguments(function, args, kwargs)
+    return Call(source.text.strip(), function, tuple(args), kwargs, labels)
 
 
 def _is_computed(node: ast.expr, names: Namespace, is_data: Callable[[object], bool]) -> bool:
@@ -223,7 +223,7 @@ def _has_own_code(owner: object, name: str) -> bool:
     return type(method) is FunctionType and not has_numbers
 
 
-def _of_names(
+def _expression_call(
     node: ast.expr,
     text: str,
     source: Source,

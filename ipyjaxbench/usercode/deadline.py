@@ -37,18 +37,18 @@ def time_limit(seconds: float, is_users: Callable[[str], bool], turns: int = 0) 
 
     begun: Counter[tuple[CodeType, int]] = Counter()
 
-    def at_line(frame: FrameType, _event: str, _value: Any) -> Any:
+    def on_line(frame: FrameType, _event: str, _value: Any) -> Any:
         line = (frame.f_code, frame.f_lineno)
         begun[line] += 1
         if _CLOCK.now() > end and begun[line] > turns:
             raise OutOfTimeError
-        return at_line
+        return on_line
 
-    def at_call(frame: FrameType, _event: str, _value: Any) -> Any:
+    def on_call(frame: FrameType, _event: str, _value: Any) -> Any:
         file = frame.f_code.co_filename
-        return at_line if is_users(file) else None
+        return on_line if is_users(file) else None
 
-    sys.settrace(at_call)
+    sys.settrace(on_call)
     try:
         yield
     finally:

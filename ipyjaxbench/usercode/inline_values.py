@@ -64,7 +64,7 @@ def read_inline_values(value: object) -> dict[str, Any] | None:
     held = [each for each in gc.get_referents(value) if each is not kind]
     slots = [*filled_slots(value, slots_of(kind)).values()] if known.has_slots else []
     if not known.is_new:
-        own = _in_order(value, known.names, line)
+        own = _ordered_attributes(value, known.names, line)
         if own is not None and _are_same([*slots, *own.values()], held):
             return own
         if len(held) == len(slots) + 1 and type(held[-1]) is dict:
@@ -83,7 +83,9 @@ def learn_inline_names(kind: type, names: Iterable[str]) -> None:
         _KNOWN.set(kind, _Known(own, known.has_slots))
 
 
-def _in_order(value: object, names: Collection[str], line: _Line) -> dict[str, Any] | None:
+def _ordered_attributes(
+    value: object, names: Collection[str], line: _Line
+) -> dict[str, Any] | None:
     """Return the attributes with these names; None where asking for one runs code."""
     if not all(map(frozenset(names).isdisjoint, line)):
         defaults = [each[name] for name in names for each in line if name in each]

@@ -4,7 +4,6 @@ import __future__
 
 import ast
 import copy
-import functools
 import inspect
 import operator
 import sys
@@ -77,7 +76,7 @@ def instrument_cell(
     instrumented = Instrumented(hook, source.filename, lambda _: not aside, operators=operators)
     tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
     code = with_objects(source.compiled(tree), instrumented.objects)
-    return code_objects.with_originals(code, source.compiled())
+    return code if aside else code_objects.with_originals(code, source.compiled())
 
 
 @contextmanager
@@ -115,7 +114,7 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     """Compile a function with the hook in every call, as the whole file has it."""
     old = function.__code__
     try:
-        lines, first = inspect.getsourcelines(function)
+        lines, first = inspect.getsourcelines(old)  # a function's would be those of what it wraps
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError, IndentationError):
         return None
@@ -133,7 +132,10 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
 
 
 def compile_again(tree: ast.Module, old: CodeType) -> CodeType | None:
-    """Compile a file anew; return the code that takes the place of an old one."""
+    """Compile a file anew; return the code that takes the place of an old one.
+
+    None where it cannot be told from that of another function, as of two lambdas on a line.
+    """
     features = (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
     flags = old.co_flags & sum(features)
     try:
@@ -141,8 +143,8 @@ def compile_again(tree: ast.Module, old: CodeType) -> CodeType | None:
         code = compile(whole, old.co_filename, "exec", flags=flags, dont_inherit=True)
     except (SyntaxError, ValueError):
         return None
-    found = next(filter(functools.partial(_is_same, old), code_objects.inner_codes(code)), None)
-    return found if found is not None and found.co_freevars == old.co_freevars else None
+    alike = [each for each in code_objects.inner_codes(code) if _is_same(old, each)]
+    return alike[0] if len(alike) == 1 and alike[0].co_freevars == old.co_freevars else None
 
 
 def _is_same(old: CodeType, code: CodeType) -> bool:

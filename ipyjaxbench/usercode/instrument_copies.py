@@ -55,7 +55,7 @@ class CopyingHook:
         if known is None or known[0] is not old:
             code = self._hooked(old) if self._enters(function) else None
             known = self._codes[id(old)] = old, code
-        return function if known[1] is None else _with_code(function, known[1])
+        return function if known[1] is None else _copy_function(function, known[1])
 
     def _hooked(self, old: CodeType) -> CodeType | None:
         """Return code with the hook in its calls; None where it cannot be had for certain."""
@@ -67,8 +67,9 @@ class CopyingHook:
         path = {id(node) for node in _path(whole, old)}
         instrumented = Instrumented(self, old.co_filename, lambda node: id(node) in path)
         found = compile_again(instrumented.visit(whole), old)
-        inner = None if found is None else _with_functions(found, list(_functions(old)))
-        return None if inner is None else with_objects(inner, instrumented.objects)
+        if found is None:
+            return None
+        return _replace_functions(with_objects(found, instrumented.objects), list(_functions(old)))
 
     def _tree(self, file: str) -> ast.Module | None:
         if file not in self._trees:
@@ -104,7 +105,7 @@ def _functions(code: CodeType) -> Iterator[CodeType]:
             yield from [each] if _is_function(each) else _functions(each)
 
 
-def _with_functions(code: CodeType, known: list[CodeType]) -> CodeType | None:
+def _replace_functions(code: CodeType, known: list[CodeType]) -> CodeType | None:
     """Have code define functions with known code: what is compiled is kept with that."""
     consts: list[Any] = []
     for each in code.co_consts:
@@ -114,7 +115,7 @@ def _with_functions(code: CodeType, known: list[CodeType]) -> CodeType | None:
         if _is_function(each):
             found = next((one for one in known if one == each), None)
         else:
-            found = _with_functions(each, known)
+            found = _replace_functions(each, known)
         if found is None:
             return None
         consts.append(found)
@@ -125,7 +126,7 @@ def _is_function(code: CodeType) -> bool:
     return bool(code.co_flags & inspect.CO_OPTIMIZED) and code.co_name not in _IN_PLACE
 
 
-def _with_code(function: FunctionType, code: CodeType) -> FunctionType:
+def _copy_function(function: FunctionType, code: CodeType) -> FunctionType:
     made = FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )

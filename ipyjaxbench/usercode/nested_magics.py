@@ -33,12 +33,11 @@ def statements_in_magics(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 def _parsed(text: str) -> list[ast.stmt]:
     code = textwrap.dedent(text).strip()
-    if "\n" in code or "%" in code:
-        code = _MAGIC.sub(lambda line: line[1] + _without_options(line[2].strip()), code)
-    return _tree(_without_options(code)) or []
+    code = _MAGIC.sub(lambda line: line[1] + _drop_options(line[2].strip()), code)
+    return _tree(_drop_options(code)) or []
 
 
-def _without_options(text: str) -> str:
+def _drop_options(text: str) -> str:
     """What is left where words in front are left out until it is Python; a magic has options."""
     return next((rest for rest in _shortened(text) if _tree(rest) is not None), "pass")
 

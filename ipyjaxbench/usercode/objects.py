@@ -11,14 +11,12 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from types import (
-    BuiltinFunctionType,
-    FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodType,
     ModuleType,
 )
-from typing import Any
+from typing import Any, cast
 
 from ipyjaxbench.usercode import inline_values
 from ipyjaxbench.usercode.classes import (
@@ -219,23 +217,27 @@ def name_of(value: object) -> str:
     """
     if type(value) is MethodType:
         return name_of(value.__func__)
-    found: Any = class_name(value) if is_of(value, type) else attribute(value, "__name__")
-    if type(found) is GetSetDescriptorType:
-        try:
-            found = found.__get__(value)
-        except Exception:  # noqa: BLE001  it is that of another class
-            return ""
-    return found if type(found) is str else ""
+    return class_name(cast(type, value)) if is_of(value, type) else _text(value, "__name__")
 
 
 def package_of(value: object) -> str:
     """Return the top-level package that a value comes from; "" for Python's own."""
     if is_of(value, ModuleType):
-        name: Any = attributes(value).get("__name__")
-    elif is_exactly(value, FunctionType, BuiltinFunctionType):
-        name = getattr(value, "__module__", None)
+        name = _text(value, "__name__")
+    elif is_of(value, type):
+        name = module_of(cast(type, value))
     else:
-        name = attribute(value, "__module__")
-        if name is None and not is_of(value, type):
-            name = class_dict(type(value)).get("__module__")
-    return name.partition(".")[0] if type(name) is str else ""
+        name = _text(value, "__module__") or module_of(type(value))
+    package = name.partition(".")[0]
+    return "" if package == "builtins" else package
+
+
+def _text(value: object, name: str) -> str:
+    """Return an attribute that is text, of an instance or kept by Python itself; else ""."""
+    found: Any = attribute(value, name)
+    if is_exactly(found, GetSetDescriptorType, MemberDescriptorType):
+        try:
+            found = found.__get__(value)
+        except Exception:  # noqa: BLE001  it is that of another class
+            return ""
+    return found if type(found) is str else ""

@@ -26,9 +26,16 @@ _MODULE: Any = vars(type(sys))["__dict__"]
 @functools.lru_cache(maxsize=4096)
 def is_users_file(file: str) -> bool:
     """Whether a file is the user's own: no part of Python, of a library, or of this package."""
-    folders = (PACKAGE, *_installation(), *map(folder_of, _FRAMEWORKS))
-    is_theirs = file.startswith((*GENERATED, *filter(None, folders)))
-    return not (is_theirs or _INSTALLED.search(file))
+    is_theirs = file.startswith((PACKAGE, *GENERATED, *_installation()))
+    is_frameworks = any(is_file_of(file, name) for name in _FRAMEWORKS)
+    return not (is_theirs or is_frameworks or _INSTALLED.search(file))
+
+
+def is_file_of(file: str, package: str) -> bool:
+    """Whether a file is one of a package that is loaded, wherever that is installed."""
+    module = sys.modules.get(package)
+    start = None if module is None else names_of_module(module).get("__file__")
+    return type(start) is str and file.startswith(os.path.dirname(start) + os.sep)
 
 
 def is_users_function(value: Any) -> TypeGuard[FunctionType]:
@@ -54,13 +61,6 @@ def names_of_module(module: object) -> dict[str, Any]:
     """Return the dictionary itself that holds a module's names."""
     found: dict[str, Any] = _MODULE.__get__(module)
     return found
-
-
-def folder_of(module: str) -> str | None:
-    """Return the folder of a package that is loaded, with a separator at its end."""
-    package = sys.modules.get(module)
-    file = None if package is None else names_of_module(package).get("__file__")
-    return f"{Path(file).parent}{os.sep}" if type(file) is str else None
 
 
 @functools.cache

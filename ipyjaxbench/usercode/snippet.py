@@ -62,7 +62,7 @@ class Source:
         tree = tree or self.tree
         mode = "eval"
         if isinstance(tree, ast.Module):
-            tree, mode = _without_docstring(tree), "exec"
+            tree, mode = _drop_docstring(tree), "exec"
         flags = self.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         code: CodeType = compile(tree, self.filename, mode, flags, dont_inherit=True)
         return code
@@ -151,7 +151,7 @@ class Snippet:
         loop = made["__fw_loop"]
         # Tracebacks show the user's line as any other line of a cell, not as one of our function.
         loop.__code__ = loop.__code__.replace(co_name="<module>", co_qualname="<module>")
-        return _to_its_end(loop) if self.awaits else loop
+        return _await_loop(loop) if self.awaits else loop
 
     def _can_be_inlined(self) -> bool:
         """Whether the statements mean inside of a function what they mean in a cell."""
@@ -215,7 +215,7 @@ class Snippet:
         return loop
 
 
-def _to_its_end(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
+def _await_loop(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
     """Return a loop that awaits as one that does not: it is awaited as a whole."""
 
     def plain(*args: Any) -> int:
@@ -225,7 +225,7 @@ def _to_its_end(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
     return plain
 
 
-def _without_docstring(tree: ast.Module) -> ast.Module:
+def _drop_docstring(tree: ast.Module) -> ast.Module:
     """Return the statements, where a string in front does not become ``__doc__``."""
     first = tree.body[0] if tree.body else None
     if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):

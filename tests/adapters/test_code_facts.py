@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipyjaxbench.adapters.shared.matmul_precision import example, lost, note_rounding
+from ipyjaxbench.adapters.shared.matmul_precision import example, lost, may_multiply, note_rounding
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.usercode.objects import package_of
 
 
-def seen(code: str, written: tuple[Any, ...] = (), **values: object) -> CodeFacts:
+def code_facts(code: str, written: tuple[Any, ...] = (), **values: object) -> CodeFacts:
     packages = {n: package_of(v) or type(v).__module__ for n, v in values.items()}
     return CodeFacts(statements=tuple(ast.parse(code).body), packages=packages, written=written)
 
 
-def mine(*values: object) -> None:
+def users_function(*values: object) -> None:
     """A function of the user's."""
 
 
@@ -30,7 +30,7 @@ X = np.ones(3)
      "y = f(x)", "f(x) + 1", "f(2) * x", "x @ f(2)", "[f(x) for _ in range(3)]"],
 )  # fmt: skip
 def test_names_are_handed_on_to_calls_and_operators_of_others(code: str) -> None:
-    assert seen(code, f=mine, x=X, np=np).handed_on == {"x"}
+    assert code_facts(code, f=users_function, x=X, np=np).handed_on == {"x"}
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_names_are_handed_on_to_calls_and_operators_of_others(code: str) -> None
      ("x.shape[0] * f(2)", {"x.shape[0]"}), ("f([x['a'].w])", {"x['a'].w"})],
 )  # fmt: skip
 def test_parts_are_handed_on_as_they_are_typed(code: str, parts: set[str]) -> None:
-    assert seen(code, f=mine, x=X, np=np).handed_on == parts
+    assert code_facts(code, f=users_function, x=X, np=np).handed_on == parts
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_parts_are_handed_on_as_they_are_typed(code: str, parts: set[str]) -> No
      "f(x.astype('float32'))", "f(np.float32(x))", "x.dot(x)", "x"],
 )  # fmt: skip
 def test_names_are_not_handed_on_to_numpy_and_python(code: str) -> None:
-    assert seen(code, f=mine, x=X, np=np).handed_on == set()
+    assert code_facts(code, f=users_function, x=X, np=np).handed_on == set()
 
 
 def product(a: Any, b: Any) -> Any:
@@ -61,16 +61,16 @@ def doubled(a: Any) -> Any:
 
 @pytest.mark.parametrize("code", ["a @ b", "a @= b", "np.dot(a, b)", "F.conv2d(a)", "f(einsum)"])
 def test_products_are_seen_in_the_code(code: str) -> None:
-    assert seen(code).multiplies
+    assert code_facts(code).multiplies
 
 
 def test_products_are_seen_in_functions() -> None:
-    assert seen("f(x)", (product,)).multiplies
-    assert not seen("f(x) * 2; a.converted(inner_part)", (doubled,)).multiplies
+    assert code_facts("f(x)", (product,)).multiplies
+    assert not code_facts("f(x) * 2; a.converted(inner_part)", (doubled,)).multiplies
 
 
 def test_words_are_names_keywords_and_strings() -> None:
-    words = seen("f(x.y, k='text')", (doubled,)).words
+    words = code_facts("f(x.y, k='text')", (doubled,)).words
     assert {"f", "x", "y", "k", "text", "sum", "keepdims"} <= words
 
 
@@ -124,3 +124,28 @@ def test_each_setting_of_a_device_is_tried_once_and_one_that_fails_says_nothing(
     assert tried == ["gpu:0", "gpu:1"]
     assert [*note_rounding(multiply, "gpu:0", "another setting", "")]
     assert tried == ["gpu:0", "gpu:1", "gpu:0"]
+
+
+class Module:
+    """Stands for the modules of a framework."""
+
+
+def test_code_may_multiply_where_it_does_or_uses_modules_of_the_framework() -> None:
+    assert may_multiply(code_facts("a @ b"), Module)
+    assert may_multiply(CodeFacts(functions=(len, Module())), Module)
+    assert not may_multiply(CodeFacts(functions=(len, Module)), Module)
+    assert not may_multiply(code_facts("a + b"), Module)
+
+
+def test_the_example_is_large_enough_for_the_usual_kernels_and_exact_in_float64() -> None:
+    left, right, exact = example()
+    assert left.shape == right.shape == exact.shape == (64, 64)
+    assert (left.dtype, right.dtype, exact.dtype) == ("float32", "float32", "float64")
+    assert np.array_equal(exact, left.astype(float) @ right.astype(float))
+    assert abs(np.linalg.matrix_rank(left) - 64) <= 1  # it has no pattern
+
+
+def test_an_error_of_one_in_a_hundred_thousand_is_no_loss() -> None:
+    exact = example().exact
+    assert lost(exact * (1 + 0.9e-5)) is None
+    assert lost(exact * (1 + 1.1e-5)) == pytest.approx(1.1e-5)

@@ -22,6 +22,12 @@ class Model(keras.Model):
     def call(self, x):
         return self.dense(x)
 
+def again(v, n=1):
+    return again(v, n - 1) if n else small(v)
+
+def apply(layer, v):
+    return layer(v)
+
 x = keras.ops.ones((3, 2))
 small = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
 model, dense, h = Model(), keras.layers.Dense(3), np.ones((3, 2), "f")
@@ -38,13 +44,18 @@ _NOT_BUILT = "is not built yet, and looking would build it"
 
 
 _PROGRAMS = ("small(x)", "small(h)", "model(x)", "(lambda v: small(v) + 1)(x)", "small.call(x)",
-             "keras.ops.softmax(x)", "keras.losses.MeanSquaredError()(x, x)")  # fmt: skip
-_NO_PROGRAMS = ("dense(x)", "(lambda v: dense(v))(x)", "small.predict(h)")
+             "keras.ops.softmax(x)", "keras.losses.MeanSquaredError()(x, x)", "again(x)",
+             "apply(small, v=x)")  # fmt: skip
+_LOOPS = ("small.predict(h)", "small.fit(h, h)", "small.evaluate(h, h)",
+          "small.train_on_batch(h, h)", "small.test_on_batch(h, h)",
+          "small.predict_on_batch(h)")  # fmt: skip
+_NO_PROGRAMS = ("dense(x)", "(lambda v: dense(v))(x)", "apply(dense, x)", "apply(layer=dense, v=x)",
+                *_LOOPS)  # fmt: skip
 _OF_NUMPY = "(lambda v: small(v))(h)"
 
 
 @cache
-def told(backend: str) -> dict[str, str]:
+def run_calls(backend: str) -> dict[str, str]:
     """What is told of each call, and at the end whether `dense` was built by looking."""
     codes = (*_PROGRAMS, *_NO_PROGRAMS, _OF_NUMPY)
     ran = subprocess.run(
@@ -59,21 +70,27 @@ def told(backend: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_a_layer_is_a_program_of_the_framework_that_computes_it(backend: str) -> None:
-    assert {code: told(backend)[code] for code in _PROGRAMS} == dict.fromkeys(_PROGRAMS, backend)
+    assert {code: run_calls(backend)[code] for code in _PROGRAMS} == dict.fromkeys(
+        _PROGRAMS, backend
+    )
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_what_is_no_program_is_told_in_one_line_and_nothing_is_built(backend: str) -> None:
-    unbuilt, inner, predicted = (told(backend)[code] for code in _NO_PROGRAMS)
+    unbuilt, inner, *given = (run_calls(backend)[code] for code in _NO_PROGRAMS[:4])
     assert _NOT_BUILT in unbuilt
     assert inner.startswith(f"dense {_NOT_BUILT}")
-    assert predicted.startswith("predict() is a loop over batches in Python, and no program")
-    assert told(backend)["dense.built"] == "False"
+    assert [text.startswith(f"layer {_NOT_BUILT}") for text in given] == [True, True]
+    for code in _LOOPS:
+        name = code.partition("(")[0].removeprefix("small.")
+        said = f"{name}() is a loop over batches in Python, and no program"
+        assert run_calls(backend)[code].startswith(said)
+    assert run_calls(backend)["dense.built"] == "False"
 
 
 def test_numpys_arrays_alone_go_to_no_other_framework() -> None:
     for backend in ("torch", "tensorflow"):
-        assert told(backend)[_OF_NUMPY] == backend
+        assert run_calls(backend)[_OF_NUMPY] == backend
 
 
 def test_what_layers_change_of_themselves_while_they_are_traced_stays_as_it_was() -> None:

@@ -1,5 +1,6 @@
 """The adapter of plain Python."""
 
+import platform
 import random
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import ipyjaxbench
+from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.frameworks import find_arrays, loaded
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
@@ -60,7 +62,7 @@ def test_code_that_starts_threads_or_programs_is_timed_as_any_other(code: str) -
     assert threading.active_count() == before
 
 
-def told(code: str, names: dict, **options: object) -> set[str]:
+def note_codes(code: str, names: dict, **options: object) -> set[str]:
     """The codes of its Notes."""
     return {n.code for n in ipyjaxbench.measure_code(code, names, **options).notes}
 
@@ -90,8 +92,8 @@ def test_a_value_that_works_later_is_told(code: str, advice: str) -> None:
         result = ipyjaxbench.measure_code(code, names, budget=0.05)
     (note,) = [note for note in result.notes if note.code == "lazy"]
     assert (note.advice, result.verdict) == (advice, "INVALID")
-    assert "lazy" not in told("list(items())", names, budget=0.05)
-    assert "lazy" not in told("sum(xs)", names, budget=0.05)
+    assert "lazy" not in note_codes("list(items())", names, budget=0.05)
+    assert "lazy" not in note_codes("sum(xs)", names, budget=0.05)
 
 
 def test_names_that_a_called_function_rebinds_are_left_as_by_one_call() -> None:
@@ -109,6 +111,17 @@ def test_the_clock_of_the_cpu_is_named_and_nothing_is_waited_for() -> None:
     assert result.clock == "cpu"
     assert "CPU time, per call" in str(result)
     assert not result.waited
+
+
+def test_python_owns_no_arrays_and_tells_what_looking_would_use_up() -> None:
+    (adapter,) = (each for each in loaded()[0] if each.name == "python")
+    assert not adapter.owns(int)
+    assert adapter.version() == platform.python_version()
+    with pytest.raises(NotImplementedError):
+        adapter.placement(3)
+    describe = adapter.capability(ArrayInspector).describe
+    assert describe(iter([1])) == describe(items()) == "looking into it would use it up"
+    assert describe([1]) == describe(range(3)) == ""
 
 
 def test_a_large_container_of_numbers_is_not_walked_to_its_end() -> None:

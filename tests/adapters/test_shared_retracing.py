@@ -8,7 +8,14 @@ from functools import partial
 from types import MethodType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.adapters.shared.retracing import EventWatch, advise, cache_miss, token, unbound
+from ipyjaxbench.adapters.shared.retracing import (
+    EventWatch,
+    advise,
+    cache_miss,
+    shorten,
+    token,
+    unbound,
+)
 from ipyjaxbench.retracing import Signature
 
 
@@ -23,7 +30,7 @@ class Event(NamedTuple):
 
 def test_a_call_owns_what_its_thread_reports_meanwhile() -> None:
     class Watch(EventWatch[Event]):
-        takes = name = before = after = signature = predicts = fixes = None  # type: ignore[assignment]
+        takes = name = begin_call = end_call = signature = predicts = fixes = None  # type: ignore[assignment]
 
         def outside(self) -> tuple[Any, ...]:
             return tuple(event.name for event in self._others())
@@ -97,3 +104,13 @@ def test_a_miss_is_in_the_nearest_line_of_the_users() -> None:
     thread.join()
     nobodys = cache_miss("f", Signature({}), *frames, placed=False)
     assert (nobodys.line, nobodys.text) == (0, "")
+
+
+def test_what_cannot_be_referred_to_weakly_is_told_by_its_identity() -> None:
+    assert token(3) == id(3)
+    assert token(3) != token(4)
+
+
+def test_a_values_text_has_40_characters_at_most() -> None:
+    assert shorten("a" * 40) == "a" * 40
+    assert shorten("a" * 41) == "a" * 39 + "…"

@@ -1,5 +1,9 @@
 """Which events of a profile are operations, from lines made by hand as XLA writes them."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from ipyjaxbench.adapters.shared.xplane import (
@@ -9,6 +13,7 @@ from ipyjaxbench.adapters.shared.xplane import (
     hlo_operation,
     may_hold_operations,
     operations,
+    profile,
 )
 from ipyjaxbench.timing.device_time import Interval
 
@@ -23,7 +28,7 @@ def plain(name: str, start: float, end: float, **stats: object) -> Event:
     return Event(name, start, end, stats)
 
 
-def seen(*lines: Line) -> list[tuple[str, float, float, str]]:
+def operation_rows(*lines: Line) -> list[tuple[str, float, float, str]]:
     """What ran where."""
     return [i[:4] for i in operations(lines, hlo_operation)]
 
@@ -35,24 +40,26 @@ def test_bookkeeping_on_the_host_is_no_operation() -> None:
         op("dot.1", 2, 5),
         plain("ThunkExecutor::Execute (wait for completion)", 5, 9),
     ]
-    assert seen(Line(HOST, "python", events)) == [("dot.1", 2, 5, "cpu:0")]
+    assert operation_rows(Line(HOST, "python", events)) == [("dot.1", 2, 5, "cpu:0")]
 
 
 def test_devices_of_the_host_are_told_apart() -> None:
     events = [op("a", 0, 1, device_ordinal=3), op("b", 1, 2, device_ordinal=-1)]
-    assert [device for *_, device in seen(Line(HOST, "t", events))] == ["cpu:3", "cpu:0"]
+    assert [device for *_, device in operation_rows(Line(HOST, "t", events))] == ["cpu:3", "cpu:0"]
 
 
 def test_an_operation_that_another_thread_finishes_ends_there() -> None:
     here = [op("sine", 0, 4, _p=7)]
     there = [plain("end: sine", 9, 10, _c=7)]
-    assert seen(Line(HOST, "a", here), Line(HOST, "b", there)) == [("sine", 0, 10, "cpu:0")]
+    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there)) == [
+        ("sine", 0, 10, "cpu:0")
+    ]
 
 
 def test_an_end_that_is_told_after_the_next_operation_is_when_that_one_began() -> None:
     here = [op("sine", 0, 4, _p=7)]
     there = [op("dot", 6, 9), plain("end: sine", 9, 10, _c=7)]
-    assert seen(Line(HOST, "a", here), Line(HOST, "b", there)) == [
+    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there)) == [
         ("sine", 0, 6, "cpu:0"),
         ("dot", 6, 9, "cpu:0"),
     ]
@@ -61,7 +68,12 @@ def test_an_end_that_is_told_after_the_next_operation_is_when_that_one_began() -
 def test_a_loop_does_not_last_until_its_last_operation_elsewhere() -> None:
     here = [op("while", 0, 4, _p=7), op("dot", 1, 3)]
     there = [plain("end: while", 99, 100, _c=7)]
-    assert seen(Line(HOST, "a", here), Line(HOST, "b", there))[0] == ("while", 0, 4, "cpu:0")
+    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there))[0] == (
+        "while",
+        0,
+        4,
+        "cpu:0",
+    )
 
 
 def test_a_gpu_is_seen_by_its_streams_and_the_host_beside_it_is_not() -> None:
@@ -85,7 +97,7 @@ def test_a_tpu_is_seen_by_its_line_of_operations_without_their_text() -> None:
         Line("/device:TPU:0", "XLA Modules", [plain("jit_f", 0, 9)]),
         Line("/device:TPU:0", "XLA Ops", events),
     ]
-    assert seen(*lines) == [("fusion.3", 0, 5, "tpu:0")]
+    assert operation_rows(*lines) == [("fusion.3", 0, 5, "tpu:0")]
 
 
 def test_operations_of_one_program_can_be_left_out() -> None:
@@ -107,3 +119,87 @@ def test_operations_of_one_program_can_be_left_out() -> None:
 )
 def test_planes_that_may_hold_operations(plane: str, expected: bool) -> None:
     assert may_hold_operations(plane) is expected
+
+
+def test_an_operation_that_ends_later_itself_is_not_cut_by_what_another_thread_reports() -> None:
+    here = [op("sine", 0, 20, _p=7), op("dot", 20, 21)]
+    there = [plain("end: sine", 9, 10, _c=7)]
+    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there))[0] == (
+        "sine",
+        0,
+        20,
+        "cpu:0",
+    )
+
+
+def test_an_end_that_is_of_no_operation_and_one_without_an_end_change_nothing() -> None:
+    here = [op("sine", 0, 4, _p=7), op("add", 5, 6)]
+    there = [plain("sine", 9, 10, _c=7), plain("end: sine", 9, 10)]
+    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there)) == [
+        ("sine", 0, 4, "cpu:0"), ("add", 5, 6, "cpu:0"),
+    ]  # fmt: skip
+
+
+def test_operations_of_a_thread_come_in_order_the_outer_ones_first() -> None:
+    events = [op("dot", 1, 3), op("add", 0, 1), op("while", 1, 4)]
+    assert [name for name, *_ in operation_rows(Line(HOST, "a", events))] == ["add", "while", "dot"]
+
+
+def test_a_line_of_operations_counts_where_the_device_has_no_streams() -> None:
+    tpu = "/device:TPU:0"
+    lines = [
+        Line(tpu, "XLA Ops", [plain("dot", 0, 1)]),
+        Line("/device:GPU:0", "Stream #1", [plain("sine", 0, 1)]),
+        Line("/device:GPU:0", "XLA Ops", [plain("sine", 0, 1)]),
+    ]
+    assert operation_rows(*lines) == [("dot", 0, 1, "tpu:0"), ("sine", 0, 1, "gpu:0")]
+
+
+def fails(*_: Any) -> Any:
+    raise RuntimeError("it cannot")
+
+
+INTERVALS = (Interval("dot", 0, 1, "cpu:0", ""),)
+
+
+def test_a_run_is_profiled_into_a_folder_that_is_removed() -> None:
+    steps: list[str] = []
+    folders: list[Path] = []
+
+    def start(folder: str) -> None:
+        folders.append(Path(folder))
+        assert folders[0].is_dir()
+
+    def read(folder: Path) -> tuple[Interval, ...]:
+        assert folder == folders[0]
+        return INTERVALS
+
+    found = profile(lambda: steps.append("run"), start, lambda: steps.append("stop"), read)
+    assert (found.intervals, found.reason, steps) == (INTERVALS, "", ["run", "stop"])
+    assert not folders[0].exists()
+
+
+@pytest.mark.parametrize(
+    ("broken", "steps"), [("start", []), ("stop", ["run"]), ("read", ["run", "stop"])]
+)
+def test_why_a_run_cannot_be_profiled_is_said(broken: str, steps: list[str]) -> None:
+    done: list[str] = []
+
+    def step(name: str, value: Any = None) -> Callable[..., Any]:
+        if name == broken:
+            return fails
+        return lambda *_: value if value is not None else done.append(name)
+
+    found = profile(
+        step("run"), step("start", 0), step("stop"), step("read", INTERVALS), lambda e: f"as {e}"
+    )
+    reason = "RuntimeError: it cannot" if broken == "read" else "as it cannot"
+    assert (found.intervals, found.reason) == ((), reason)
+    assert done == steps
+
+
+def test_what_the_run_raises_is_raised_when_the_profiler_has_stopped() -> None:
+    stopped: list[bool] = []
+    with pytest.raises(RuntimeError, match="it cannot"):
+        profile(fails, lambda _: None, lambda: stopped.append(True), lambda _: ())
+    assert stopped == [True]

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from ipyjaxbench.comparison.cell import Cell, read_cell
+from ipyjaxbench.comparison.cell import Cell, arm_labels, read_cell, transform_arms
 from ipyjaxbench.errors import SnippetError
 
 
@@ -119,6 +119,16 @@ def test_a_colon_alone_makes_no_arm(line: str) -> None:
             "a: f()\ny = 2\nb: g()",
             "line 2 belongs to no arm: indent it under its label, or give it one",
         ),
+        (
+            "a:\n    f()\nelse:\n    g()\nb: h()",
+            "line 4 belongs to no arm: indent it under its label, or give it one",
+        ),
+        (
+            "setup a: 1\nsetup a: 2\na: f()\nb: g()",
+            "two parts are called 'setup a': give each a name of its own",
+        ),
+        ("x: float\na: 1\nb: 2\nx: 3", "two parts are called 'x': give each a name of its own"),
+        ("n: str = 'a'\nb: 2", "'n: str = 'a'' reads as an arm: write it without str"),
         ("a: 1\nb: 2\nsetup c: 3", "'setup c' belongs to no arm: the arms are a, b"),
     ],
 )
@@ -133,3 +143,21 @@ def test_code_that_is_not_valid_is_a_syntax_error_at_its_line(text: str) -> None
     with pytest.raises(SyntaxError) as caught:
         cell(text)
     assert caught.value.lineno == (2 if "open" in text else 1)
+
+
+def test_names_of_types_may_be_used_in_arms() -> None:
+    assert arms("a: int(3)\nb: x = int\nc: x[int] = 3") == {
+        "a": "int(3)", "b": "x = int", "c": "x[int] = 3",
+    }  # fmt: skip
+
+
+def test_labels_are_known_while_a_cell_is_being_written() -> None:
+    text = "x = {\na: f(\nsetup: z = 1\nsetup a: x = 1\nb c:\n  y = g(x)\na: again"
+    assert arm_labels(text) == ["a", "b c"]
+    assert arm_labels("") == []
+
+
+def test_magics_and_commands_behind_a_label_are_spelled_in_python() -> None:
+    text = "a: !ls -l\nb: %time f(x)\nc: f('!')\n!pwd\nd:\n    !echo\n"
+    found = transform_arms(text, lambda line: f"run({line!r})\n")
+    assert found == ("a: run('!ls -l')\nb: run('%time f(x)')\nc: f('!')\n!pwd\nd:\n    !echo\n")

@@ -3,19 +3,22 @@
 import itertools
 import math
 import random
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ipyjaxbench import ArmFailedError, Comparison, OptionError, compare
+from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.comparison.arm import ArmSpec
-from ipyjaxbench.comparison.interleave import compare_snippets
+from ipyjaxbench.comparison.interleave import StopRule, compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.bench import recorder
+from tests.bench import MS, Bench, recorder
 
 
 def run(
@@ -57,6 +60,167 @@ def test_twice_the_work_takes_twice_the_time() -> None:
     assert found.verdict("two") == "SLOWER"
     assert found.verdict("one") == ""
     assert found["one"].median < found["two"].median
+
+
+@pytest.mark.parametrize(("turns", "calls"), [((2, 4), (500, 500)), ((2, 5), (500, 200))])
+def test_arms_that_take_about_as_long_have_as_many_calls_in_a_sample(
+    turns: tuple[int, int], calls: tuple[int, int]
+) -> None:
+    """A sample lasts a millisecond where nothing else is known."""
+    found = by_hand({"a": f"work({turns[0]})", "b": f"work({turns[1]})"}, {})
+    assert (found["a"].loops, found["b"].loops) == calls
+
+
+def test_samples_are_taken_in_rounds_of_ten() -> None:
+    found = by_hand({"a": "work(5000)", "b": "work(5000)"}, {})
+    *full, last = found["a"].rounds
+    assert full
+    assert set(full) == {10}
+    assert 0 < last <= 10
+
+
+class Blocks:
+    """Blocks of two arms until a rule says that there are enough of them."""
+
+    def __init__(self, budget: float, samples: Callable[[int], float] = lambda _: 1.0) -> None:
+        self.told: list[tuple[float, float]] = []
+        self._clock, self._samples = FakeClock(), samples
+        self.rule = StopRule(self._clock, 0, int(budget * 1e9), 0.02, self._on_progress)
+
+    def _on_progress(self, known: float, left: float) -> None:
+        self.told.append((known, left * 1e-9))
+
+    def take(self, seconds: float) -> int:
+        """The number of blocks, each of which takes so long."""
+        arms = [SimpleNamespace(steady=SimpleNamespace(samples=SimpleNamespace(seconds=[])))
+                for _ in "ab"]  # fmt: skip
+        self.rule.begin()
+        done = False
+        while not done:
+            self._clock.advance(round(seconds * 1e9))
+            for arm, factor in zip(arms, (1.0, self._samples(self.rule.blocks)), strict=True):
+                arm.steady.samples.seconds.append(factor)
+            done = self.rule.is_done(arms)
+        return self.rule.blocks
+
+
+@pytest.mark.parametrize(("seconds", "blocks"), [(2.9, 20), (3.1, 1)])
+def test_a_minute_is_spent_on_the_fewest_pairs_whatever_the_budget(
+    seconds: float, blocks: int
+) -> None:
+    assert Blocks(budget=1.0).take(seconds) == blocks
+
+
+def test_ratios_that_are_known_end_it_after_a_quarter_of_the_budget() -> None:
+    blocks = Blocks(budget=100.0)
+    assert blocks.take(1.0) == 26
+    assert blocks.rule.spent() == 26e9
+    assert blocks.told[0] == (math.inf, pytest.approx(99.0))
+    assert blocks.told[-1] == (math.inf, pytest.approx(74.0))  # as it was before it was asked
+    assert Blocks(budget=10.0).take(0.5) == 20  # the fewest pairs
+
+
+def test_ratios_that_are_not_known_are_asked_for_until_the_budget_is_spent() -> None:
+    blocks = Blocks(budget=100.0, samples=lambda block: 1.0 + block % 2)
+    assert blocks.take(1.0) == 101
+    known = [known for known, _ in blocks.told]
+    assert known == [math.inf] * 26 + [pytest.approx(math.log(2) / 2)] * 75
+    assert blocks.told[-1][1] == 0.0
+
+
+def test_one_arm_alone_ends_after_a_quarter_of_the_budget() -> None:
+    found = by_hand({"a": "work(999)", "bad": "1 / 0"}, {}, budget=0.2)
+    assert 20 <= len(found["a"].batches) < 100  # of a millisecond
+
+
+# Arms of two frameworks
+
+
+@pytest.fixture
+def two(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A framework beside Python, on a clock that is told by hand."""
+    for room in ("comparison.interleave", "comparison.fairness", "comparison.name_bindings",
+                 "timing.session"):  # fmt: skip
+        both = [Python(), bench.framework]
+        monkeypatch.setattr(f"ipyjaxbench.{room}.loaded", lambda both=both: (both, {}))
+    bench.names["theirs"] = lambda: bench.device.start(dispatch=0, work=MS)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("slower", "for_ms", "told"),
+    [(1.25, 1000, True), (1.15, 1000, False), (1.25, 110, False)],
+)
+def test_an_arm_that_others_slow_down_waits_until_that_is_over(
+    two: Bench, slower: float, for_ms: int, told: bool
+) -> None:
+    """Threads of the other framework go on for a while when its turn is over."""
+    clock, worked = two.clock, two.device.worked
+
+    def mine() -> None:
+        disturbed = len(worked) > 50 and clock.now() - worked[-1][1] < for_ms * MS
+        clock.advance(round(slower * MS) if disturbed else MS)
+
+    found = run({"mine": "mine()", "theirs": "theirs()"}, {**two.names, "mine": mine}, clock,
+                budget=4.0)  # fmt: skip
+    notes = {note.code: note.text for note in found.notes}
+    assert found["theirs"].median == pytest.approx(1e-3)
+    assert found["mine"].median == pytest.approx(1e-3 if for_ms == 110 else slower * 1e-3)
+    assert ("slowed-by-others" in notes) is told
+    if told:
+        assert notes["slowed-by-others"].startswith("mine takes 1.2× as long in turns")
+
+
+def test_a_block_in_which_an_arm_compiles_is_left_out_of_all_arms(two: Bench) -> None:
+    def late() -> object:
+        if two.clock.now() > 400 * MS and not two.device.compilations:
+            two.device.compile(80 * MS)
+        return two.device.start(dispatch=0, work=MS)
+
+    found = run(
+        {"a": "theirs()", "b": "late()"}, {**two.names, "late": late}, two.clock, budget=2.0
+    )
+    assert two.device.compilations == 1
+    (note,) = [note for note in found.notes if note.code == "compiled-late"]
+    assert note.text.startswith("1 sample in which something was compiled")
+    assert len(found["a"].batches) == len(found["b"].batches)
+    assert max(found["b"].samples) == pytest.approx(1e-3)
+
+
+# Options
+
+
+def test_the_budget_is_shared_or_grows_with_the_arms() -> None:
+    assert CompareOptions().seconds_for(3) == pytest.approx(6.6)
+    assert CompareOptions(budget=1.0).seconds_for(3) == 1.0
+    assert CompareOptions(budget=0.0).seconds_for(3) == 0.0
+    chosen = CompareOptions()
+    assert (chosen.precision, chosen.target, chosen.restore) == (3, 0.02, True)
+    assert (chosen.keep_going, chosen.align, chosen.baseline, chosen.sweep) == (
+        False,
+        False,
+        None,
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        ([], {}, "there is no arm: a comparison needs two arms"),
+        (["a"], {}, "there is only 'a': a comparison needs two arms"),
+        (["a", "b", "a"], {}, "'a' stands there twice: a comparison needs two arms"),
+        (["a", 25 * "b"], {}, f"{25 * 'b'!r}: a label has 24 characters at most"),
+        (["a", "b"], {"baseline": "c"}, "--baseline c: the arms are a, b"),
+    ],
+)
+def test_arms_that_cannot_be_compared_are_refused(
+    labels: list[str], options: dict, message: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        CompareOptions(**options).check(labels)
+    assert str(caught.value) == message
+    CompareOptions(baseline="b").check([24 * "a", "b"])
 
 
 def test_the_baseline_is_the_first_arm_or_the_one_named() -> None:
@@ -198,6 +362,18 @@ def test_an_arm_that_raises_later_ends_alone() -> None:
     assert Comparison.from_dict(found.to_dict()) == found
 
 
+def test_an_error_whose_text_raises_is_told_by_its_class() -> None:
+    class OddError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def fails() -> None:
+        raise OddError
+
+    with pytest.raises(ArmFailedError, match=r"^OddError$"):
+        compare({"a": int, "b": fails})
+
+
 def test_a_set_up_runs_before_each_sample_of_its_arm() -> None:
     names: dict[str, Any] = {"make": lambda: list(range(3000))[::-1]}
     found = run({"sort": "xs = make() | xs.sort()", "sorted": "sorted(make())"}, names)
@@ -259,7 +435,7 @@ def test_functions_are_compared_with_the_same_arguments() -> None:
 @pytest.mark.parametrize(
     ("functions", "options", "message"),
     [
-        ({"a": work}, {}, "a comparison needs two arms"),
+        ({"a": work}, {}, "there is only 'a': a comparison needs two arms"),
         ([work, work], {}, "compare takes functions by label, not a list: write compare({"),
         ({"a": work, "b": work}, {"baseline": "c"}, "--baseline c: the arms are a, b"),
         ({"a": work, "b": work}, {"budget": -1}, "-b -1: -b takes a number of seconds from 0 up"),

@@ -15,7 +15,11 @@ from ipyjaxbench import Comparison, MissingLibraryError, Sweep
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point, Skipped
-from ipyjaxbench.reports import html
+from ipyjaxbench.reports import Note, html
+from ipyjaxbench.reports.blocks import Bars, Chart, Facts, Headline, Notes, Table
+from ipyjaxbench.timing import notes as timing_notes
+from ipyjaxbench.timing.compile_cost import Counterpart
+from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.results import measured
 from tests.sanitiser import Page, assert_survives
 
@@ -154,6 +158,329 @@ def test_a_sweep_reads_so() -> None:
     assert str(SWEPT) == SWEPT_TEXT.rstrip("\n")
 
 
+# What is said of a comparison
+
+
+def compared(*sides: ArmResult, **facts: object) -> Comparison:
+    return Comparison(sides, sides[0].label, **{"elapsed": 1.0, **facts})  # type: ignore[arg-type]
+
+
+def headline(found: Comparison | Sweep) -> Headline:
+    (block,) = (block for block in found.report().blocks if isinstance(block, Headline))
+    return block
+
+
+def rows(found: Comparison | Sweep) -> dict[str, str]:
+    blocks = found.report().blocks
+    return {k: v for block in blocks if isinstance(block, Facts) for k, v in block.rows}
+
+
+LAZY = validity_notes.lazy("generator", "")
+MS = 1_000_000
+UNSURE = [MS + 400_000 * (i % 3 - 1) * (-1) ** (i // 3) for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("times", "name", "word"),
+    [
+        ((3, 2, 1, 9), "c", "FASTER"),  # the fastest of those that are
+        ((2, 9, 4, 2), "c", "SLOWER"),  # the one that is slower by least, before the same
+        ((2, 2, 2, 2), "b", "SAME"),
+    ],
+)
+def test_the_headline_names_the_arm_that_matters_most(
+    times: tuple[int, ...], name: str, word: str
+) -> None:
+    found = compared(*(arm(n, t * MS, step=0) for n, t in zip("abcd", times, strict=True)))
+    assert headline(found).figure.startswith(f"{name} takes ")
+    assert headline(found).verdict == word
+
+
+def test_what_cannot_be_told_comes_before_what_is_the_same() -> None:
+    unsure = ArmResult("c", measured(UNSURE))
+    found = compared(arm("a", MS, step=0), arm("b", MS, step=0), unsure)
+    assert [found.verdict(label) for label in "bc"] == ["SAME", "CAN'T TELL"]
+    assert headline(found).figure.startswith("c takes ")
+
+
+def test_where_all_others_are_slower_the_baseline_is_the_fastest() -> None:
+    detail = headline(
+        compared(*(arm(n, t * MS, step=0) for n, t in zip("abc", (1, 2, 3), strict=True)))
+    ).detail
+    assert detail == "[2.0000, 2.0000], and a is the fastest of all"
+    assert headline(compared(arm("a", MS, step=0), arm("b", 2 * MS, step=0))).detail == (
+        "[2.0000, 2.0000]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "detail"),
+    [(510_000, "[0.51000, 0.51000]"), (490_000, "[0.49000, 0.49000], 2.0× as fast"),
+     (100_000, "[0.10000, 0.10000], 10× as fast")],
+)  # fmt: skip
+def test_a_ratio_under_a_half_is_told_the_other_way_round_too(
+    nanoseconds: int, detail: str
+) -> None:
+    found = compared(arm("a", MS, step=0), arm("b", nanoseconds, step=0))
+    assert headline(found).detail == detail
+
+
+def test_an_arm_without_a_figure_is_left_out_of_the_headline() -> None:
+    lazy = ArmResult("b", measured([100] * 40, notes=(LAZY,)))
+    found = compared(arm("a", 2 * MS), lazy, arm("c", MS))
+    assert headline(found).figure.startswith("c takes ")
+    assert [found.verdict(label) for label in "abc"] == ["", "INVALID", "FASTER"]
+    of_lazy = Comparison((arm("a", 2 * MS), lazy), "b")
+    assert (of_lazy.verdict("a"), of_lazy.verdict("b")) == ("CAN'T TELL", "")
+    assert headline(of_lazy).detail == "b: not the time of what the code seems to do"
+
+
+@pytest.mark.parametrize(
+    ("sides", "facts", "detail", "word"),
+    [
+        ((arm("a", MS),), {}, "fewer than two arms were measured", "FAILED"),
+        ((ArmResult("a", None, "E"), arm("b", MS)), {}, "fewer than two arms were measured",
+         "FAILED"),
+        ((ArmResult("a", None, "E"), arm("b", MS), arm("c", MS)), {},
+         "the baseline a failed: type --baseline b", "FAILED"),
+        ((arm("a", MS), ArmResult("b", None)), {"notes": (timing_notes.interrupted(),)},
+         "interrupted before two arms were sampled", "INTERRUPTED"),
+    ],
+)  # fmt: skip
+def test_without_a_ratio_the_headline_says_why(
+    sides: tuple[ArmResult, ...], facts: dict, detail: str, word: str
+) -> None:
+    shown = headline(compared(*sides, **facts))
+    assert (shown.figure, shown.detail, shown.verdict) == ("no ratio", detail, word)
+
+
+def test_the_table_says_what_became_of_each_arm() -> None:
+    sides = (arm("a", MS), ArmResult("b", None), ArmResult("c", None, "E: no"),
+             ArmResult("d", measured([])))  # fmt: skip
+    (table,) = (b for b in compared(*sides).report().blocks if isinstance(b, Table))
+    assert [row[:3] for row in table.rows] == [
+        ("a", "1.00 ms ± 2.5 %", "2.00 ms"), ("b", "not run", ""), ("c", "failed", ""),
+        ("d", "first only", "2.00 ms"),
+    ]  # fmt: skip
+    assert not any(isinstance(block, Bars) for block in compared(*sides).report().blocks)
+
+
+def test_first_calls_and_what_they_pay_back_are_told_of_each_arm() -> None:
+    eager, jitted = Counterpart(False, 0.01, 0.01, 0.09), Counterpart(True, 0.001, 0.01, 0.09)
+    found = compared(
+        arm("jitted", MS, first_call=0.1, phases={"compile": 0.09}, counterpart=eager),
+        arm("eager", 10 * MS, counterpart=jitted),
+    )
+    assert rows(found)["first call"] == "jitted 100 ms = compile 90 ms + run 10 ms"
+    assert rows(found)["pays back"].startswith("jitted after 11 calls (eager 10 ms a call,")
+
+
+@pytest.mark.parametrize(("throughput", "told"), [(0.0091, False), (0.0089, True)])
+def test_throughput_is_told_where_it_differs_from_latency(throughput: float, told: bool) -> None:
+    found = compared(arm("a", MS), arm("b", 10 * MS, step=0, throughputs=(throughput,)))
+    assert ("throughput" in rows(found)) is told
+
+
+def test_a_control_that_is_wide_is_said_to_be() -> None:
+    wide = ArmResult("a", measured([MS + 200_000 * (i % 4 // 2) for i in range(40)]))
+    found = compared(wide, arm("b", MS))
+    assert found.against_itself is not None
+    assert rows(found)["control"].endswith(", as it should be")
+    assert found.floor == 0.0
+    wide = ArmResult("a", measured(UNSURE))
+    found = compared(wide, arm("b", MS))
+    assert found.floor > 0.1
+    assert rows(found)["control"].endswith(", too wide to see small differences")
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "words"),
+    [
+        (0.1, "about 30 s are needed: -b 30"),
+        (12.0, "about 59 min 44 s are needed: -b 3584"),
+        (12.1, "more time alone will hardly do: the machine is too busy"),
+    ],
+)
+def test_how_long_it_would_take_to_tell_is_told(elapsed: float, words: str) -> None:
+    found = compared(arm("a", MS, step=0), ArmResult("b", measured(UNSURE)), elapsed=elapsed)
+    assert found.verdict("b") == "CAN'T TELL"
+    assert rows(found)["to tell"] == words
+    apart = dataclasses.replace(found, interleaved=False)
+    assert "to tell" not in rows(apart)
+    assert "to tell" not in rows(compared(arm("a", MS), arm("b", 2 * MS), elapsed=elapsed))
+
+
+def test_a_note_on_several_arms_is_told_once_with_their_names() -> None:
+    hidden, late = timing_notes.output_hidden(3), timing_notes.compiled_late(1)
+    off = timing_notes.unsynchronised(1e-6, 5.0)
+    sides = (arm("a", MS, notes=(LAZY, off, hidden)), arm("b", MS, notes=(late, LAZY)))
+    other = notes.other_dtype({"int8": ["a"], "int16": ["b"]})
+    found = compared(*sides, ArmResult("c", None, "E: no"), notes=(other,))
+    assert found.all_notes() == [
+        notes.arm_failed("c", "E: no"),
+        other,
+        dataclasses.replace(LAZY, text=f"a, b: {LAZY.text}"),
+        dataclasses.replace(hidden, text=f"a: {hidden.text}"),
+    ]
+
+
+def test_what_is_the_same_stays_the_same_however_wide_the_control_is() -> None:
+    noisy = measured(UNSURE)
+    found = compared(ArmResult("a", noisy), ArmResult("b", noisy))
+    assert found.floor > 0.1
+    assert found.verdict("b") == "SAME"
+
+
+@pytest.mark.parametrize(
+    ("found", "wrong"),
+    [
+        (compared(arm("a", MS), arm("a", MS)), "two arms have the same name"),
+        (Comparison((arm("a", MS), arm("b", MS)), "c"), "the baseline is none of the arms"),
+        (compared(arm("a", MS), arm("b", MS, rounds=(1,))),
+         "the rounds do not add up to the samples"),
+        (compared(arm("a", MS), ArmResult("b", None)), None),
+    ],
+)  # fmt: skip
+def test_a_comparison_that_cannot_be_is_refused(found: Comparison, wrong: str | None) -> None:
+    assert found.check() == wrong
+    assert Sweep(("n",), ("a", "b"), (Point(("1",), found),)).check() == wrong
+
+
+def test_a_comparison_is_shown_in_one_line_inside_of_other_values() -> None:
+    assert repr(MIXED) == "<Comparison a, same SAME, bad, slow SLOWER>"
+    assert repr(SWEPT) == "<Sweep line, square over 3 points>"
+
+
+# What is said of a sweep
+
+
+def swept(
+    *points: Point, planned: int = 0, names: tuple[str, ...] = ("n",), **facts: object
+) -> Sweep:
+    labels = tuple(side.label for side in points[0].compared.sides) if points else ("a", "b")
+    return Sweep(names, labels, points, planned=planned or len(points), **facts)  # type: ignore[arg-type]
+
+
+def even(n: object, **times: float) -> Point:
+    sides = tuple(arm(label, round(t * MS), step=0) for label, t in times.items())
+    return Point((str(n),), compared(*sides))
+
+
+@pytest.mark.parametrize(
+    ("points", "figure", "word"),
+    [
+        ([even(1, a=1, b=2)], "a is the fastest everywhere", "FASTEST"),
+        ([even(1, a=1, b=2), even(2, a=3, b=4)], "a is the fastest everywhere", "FASTEST"),
+        ([even(1, a=1, b=2), even(2, a=3, b=4), even(3, a=2, b=1)],
+         "a is the fastest from n = 1 to 2; b is the fastest at n = 3", "CHANGES"),
+        ([even(1, a=1, b=1), even(2, a=3, b=4)], "a is the fastest at n = 2", "FASTEST"),
+        ([even(1, a=1, b=1), even(2, a=1, b=1)], "no arm is the fastest", "SAME"),
+        ([Point(("1",), compared(arm("a", MS, step=0), ArmResult("b", measured(UNSURE))))],
+         "no arm is the fastest", "CAN'T TELL"),
+        ([Point(("1",), compared(ArmResult("a", None, "E"), ArmResult("b", None, "E")))],
+         "no arm is the fastest", "FAILED"),
+        ([], "no point", "NOTHING"),
+    ],
+)  # fmt: skip
+def test_the_headline_of_a_sweep_says_who_is_the_fastest_where(
+    points: list[Point], figure: str, word: str
+) -> None:
+    assert headline(swept(*points)).figure == figure
+    assert headline(swept(*points)).verdict == word
+
+
+def test_the_only_arm_that_was_measured_is_the_fastest() -> None:
+    alone = Point(("1",), compared(arm("a", MS), ArmResult("b", None, "E")))
+    none = Point(("1",), compared(ArmResult("a", measured([])), ArmResult("b", None, "E")))
+    assert (swept(alone).fastest(alone), swept(none).fastest(none)) == ("a", "")
+
+
+def test_an_arm_is_the_fastest_where_it_beats_the_second_and_the_control() -> None:
+    first = even(1, b=2, a=1, c=1.005)
+    assert swept(first).fastest(first) == ""  # the second is within one percent
+    first = even(1, b=2, a=1, c=1.02)
+    assert swept(first).fastest(first) == "a"
+    noisy = ArmResult("b", measured([2 * t for t in UNSURE]))  # code against itself may differ so
+    wide = Point(("1",), compared(noisy, arm("a", MS, step=0), arm("c", 1_020_000, step=0)))
+    assert wide.compared.floor > 0.1
+    assert swept(wide).fastest(wide) == ""
+
+
+@pytest.mark.parametrize(("planned", "fastest"), [(0, "a"), (1, "a"), (100, "")])
+def test_of_many_points_each_answer_is_to_be_surer(planned: int, fastest: str) -> None:
+    """Three of twenty pairs speak against it: of fair coins that is one case in 400."""
+    times = [900_000 if i in (2, 9, 15) else 1_050_000 for i in range(20)]
+    alone = ArmResult("a", measured([MS] * 20))
+    point = Point(("1",), compared(alone, ArmResult("b", measured(times))))
+    found = dataclasses.replace(swept(point), planned=planned)
+    assert found.fastest(point) == fastest
+
+
+@pytest.mark.parametrize(
+    ("points", "exponent"),
+    [
+        ([even(1, a=1, b=1), even(10, a=10, b=1), even(100, a=1000, b=1)], 1.5),
+        ([even(1, a=1, b=1), even(10, a=10, b=1)], None),  # two points are no line
+        ([even(5, a=1, b=1)] * 3, None),
+        ([even("x", a=1, b=1), even("y", a=1, b=1), even("z", a=1, b=1)], None),
+        ([even(0, a=1, b=1), even(1, a=1, b=1), even(10, a=10, b=1)], None),
+    ],
+)
+def test_growth_is_the_middle_slope_of_three_points_and_more(
+    points: list[Point], exponent: float | None
+) -> None:
+    assert swept(*points).growth("a") == pytest.approx(exponent)
+
+
+def test_time_that_hardly_falls_does_not_grow() -> None:
+    points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.91), (100, 0.83))]
+    assert rows(swept(*points))["growth"] == "the time of a call grows as a n^0.0, b n^0.0"
+    points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.85), (100, 0.72))]
+    assert rows(swept(*points))["growth"] == "the time of a call grows as a n^-0.1, b n^0.0"
+
+
+def test_of_two_names_neither_is_drawn() -> None:
+    points = [dataclasses.replace(even(n, a=1, b=1), values=(str(n), "2")) for n in (1, 2, 3)]
+    found = swept(*points, names=("n", "k"))
+    assert (found.times("a"), found.growth("a")) == ([], None)
+    assert not any(isinstance(block, Chart) for block in found.report().blocks)
+    assert headline(found).title == "over n, k"
+
+
+def test_what_was_left_out_of_a_sweep_is_told() -> None:
+    large = Skipped("b", ("1",), needed=3 * 2**30, free=2**30)
+    found = swept(even(1, a=1, b=1), skipped=(large,), planned=3, unmade={"2": "E: no"})
+    assert rows(found)["left out"] == (
+        "b after n = 1: its arrays would take 3.00 GiB at the next point, and 1.00 GiB are free"
+    )
+    assert rows(found)["set-up"] == "it failed at n = 2: E: no"
+    assert rows(found)["points"] == "1 of 3 were measured"
+    assert "points" not in rows(swept(even(1, a=1, b=1)))
+
+
+def test_a_note_of_a_sweep_is_told_once_whatever_its_numbers_are() -> None:
+    def at(n: int, *found: Note) -> Point:
+        return Point((str(n),), compared(arm("a", MS), arm("b", MS), notes=found))
+
+    late = [timing_notes.compiled_late(n) for n in (2, 3)]
+    copies = [validity_notes.copies("x goes", n) for n in (12, 24)]
+    points = [at(1, late[0], copies[0]), at(2, LAZY, late[1], copies[1])]
+    (shown,) = (block for block in swept(*points).report().blocks if isinstance(block, Notes))
+    assert shown.notes == (LAZY, late[0], copies[0])
+
+
+def test_what_is_not_said_of_a_comparison_or_a_sweep_was_not_so() -> None:
+    bare = Comparison((arm("a", MS), arm("b", MS)), "a")
+    assert (bare.interleaved, bare.elapsed, bare.equal, bare.notes) == (True, 0.0, (), ())
+    assert (bare.sides[0].failed, ArmResult("c", None).failed) == ("", "")
+    assert Sweep(("n",), ("a", "b"), ()) == Sweep(("n",), ("a", "b"), (), (), 0, {})
+
+
+def test_a_point_has_a_value_for_each_name() -> None:
+    found = swept(even(1, a=1, b=1), names=("n", "k"))
+    assert found.check() == "a point has not as many values as there are names"
+
+
 ALL = {"sweep": SWEPT, **{name: compared for name, (compared, _) in EXPECTED.items()}}
 
 
@@ -239,6 +566,9 @@ def axes() -> object:
 
 def test_arms_are_drawn_as_bars_of_their_times(axes: object) -> None:
     assert MIXED.plot(axes) is axes
+    (errors,) = (c for c in axes.containers if hasattr(c, "has_xerr"))
+    ends = [segment[:, 0].tolist() for segment in errors.lines[2][0].get_segments()]
+    assert ends == [pytest.approx(MIXED[label].interval) for label in ("a", "same", "slow")]
     assert [bar.get_width() for bar in axes.patches] == [
         MIXED[label].median for label in ("a", "same", "slow")
     ]

@@ -4,14 +4,20 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench import ArmFailedError, OptionError, Sweep
+from ipyjaxbench import ArmFailedError, Comparison, OptionError, Sweep
+from ipyjaxbench.comparison import run_sweep
 from ipyjaxbench.comparison.arm import ArmSpec
+from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
+from ipyjaxbench.comparison.sweep import Point, Skipped
 from ipyjaxbench.errors import Interrupted
+from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.reports.blocks import Headline
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.fake_framework import FakeFramework
+from tests.results import measured
 
 ARMS = {"line": "for i in range(n): pass", "square": "for i in range(n * n // 50): pass"}
 
@@ -34,6 +40,10 @@ def run(
         ("2**6..2**9", [64, 128, 256, 512]),
         ("100..900", [100, 200, 400, 800]),
         ("0.5..2", [0.5, 1.0, 2.0]),
+        ("8..8", [8]),
+        ("8..15", [8]),
+        ("8..16", [8, 16]),
+        ("size..2 * size", [7, 14]),
         ("float32,bfloat16", ["float32", "bfloat16"]),
         ("'a', 'b'", ["a", "b"]),
         ("size, 2 * size", [7, 14]),
@@ -50,6 +60,9 @@ def test_values_are_expressions_or_a_range_that_doubles(text: str, values: list)
         ("()", "--sweep n=(): there is no value in it"),
         ("9..1", "--sweep n=9..1: a range goes from a number over 0 up, as in n=2**6..2**12"),
         ("0..8", "--sweep n=0..8: a range goes from a number over 0 up, as in n=2**6..2**12"),
+        ("-2..8", "--sweep n=-2..8: a range goes from a number over 0 up, as in n=2**6..2**12"),
+        ("a..8", "--sweep n=a..8: a range goes from a number over 0 up, as in n=2**6..2**12"),
+        ("2..a", "--sweep n=2..a: a range goes from a number over 0 up, as in n=2**6..2**12"),
         ("1/0", "--sweep n=1/0: ZeroDivisionError: division by zero"),
     ],
 )
@@ -76,6 +89,85 @@ def test_each_arm_is_measured_at_each_value() -> None:
     assert found.growth("square") == pytest.approx(2.0, abs=0.01)
     assert found.fastest(found.points[-1]) == "line"
     assert "n" not in names
+
+
+def test_a_point_gets_half_of_what_a_comparison_does_or_its_share() -> None:
+    clock = FakeClock()
+    names: dict[str, Any] = {"work": lambda ms: clock.advance(10**6 * ms)}
+    entries = [ArmSpec(n, Snippet(Source.plain(f"work({ms} * n)"), names))
+               for n, ms in (("a", 2150), ("b", 2250))]  # fmt: skip
+    found = sweep_snippets(None, entries, {"n": [1, 2]}, CompareOptions(), clock=clock)
+    budget = pytest.approx(2.2)  # of two arms 4.4 s
+    assert found.skipped == (Skipped("b", ("1",), pytest.approx(2.25), budget, needed=0, free=0),)
+    found = sweep_snippets(None, entries, {"n": [1, 2]}, CompareOptions(budget=4.4), clock=clock)
+    assert found.skipped[0].budget == pytest.approx(2.2)
+    assert (len(found.points), found.planned) == (1, 2)  # one arm alone is not compared
+
+
+def sized(*points: tuple[float, int], names: int = 1) -> Sweep:
+    """A sweep in which an arm of the fake framework reads so many bytes at each value."""
+    made = []
+    for n, nbytes in points:
+        place = Placement("x", "fake", 1, "float32", (nbytes // 4,), ("fake:0",), nbytes)
+        m = measured([10**6] * 20, inputs=(place,), frameworks={"fake": "1.0"})
+        sides = (ArmResult("a", m), ArmResult("b", measured([10**6] * 20)))
+        made.append(Point((str(n),) * names, Comparison(sides, "a")))
+    return Sweep(tuple("nk"[:names]), ("a", "b"), tuple(made))
+
+
+@pytest.mark.parametrize(
+    ("points", "following", "needed"),
+    [
+        # Bytes that grow with the square of n; two arms have to fit into 4,000,000.
+        ([(10, 200_000), (20, 800_000)], 40, 3_200_000),
+        ([(10, 200_000), (20, 800_000)], 31, None),  # 1,922,000 of each
+        ([(10, 200_000), (20, 800_000)], 32, 2_048_000),
+        ([(5, 799_999), (10, 200_000), (20, 800_000)], 40, 3_200_000),  # the last two tell
+        ([(20, 800_000)], 4000, None),
+        ([(20, 200_000), (10, 800_000)], 4000, None),  # values that fall
+        ([(10, 800_000), (20, 800_000)], 4000, None),  # bytes that stay
+        ([(10, 200_000), (20, 800_000)], 20, None),
+        ([(10, 0), (20, 800_000)], 4000, None),
+    ],
+)
+def test_bytes_at_the_next_point_grow_as_they_did(
+    monkeypatch: pytest.MonkeyPatch,
+    points: list[tuple[float, int]],
+    following: float,
+    needed: int | None,
+) -> None:
+    framework = FakeFramework()
+    monkeypatch.setattr(run_sweep, "loaded", lambda: ([framework], {}))
+    found = list(run_sweep._too_large(sized(*points), (following,)))
+    last = (str(points[-1][0]),)
+    known = Skipped("a", last, 0.0, 0.0, pytest.approx(needed), free=4_000_000)
+    assert found == ([known] if needed else [])
+    assert list(run_sweep._too_large(sized(*points, names=2), (following, 1))) == []
+
+
+def test_two_hundred_points_are_not_too_many() -> None:
+    parts = [Snippet(Source.plain("n + k"), {})]
+    run_sweep._refuse(parts, {"n": range(20), "k": range(10)})
+    with pytest.raises(OptionError, match="these are 210 points, and 200 is the most"):
+        run_sweep._refuse(parts, {"n": range(21), "k": range(10)})
+
+
+def test_what_fails_is_raised_when_all_points_were_reached() -> None:
+    with pytest.raises(ArmFailedError, match="division by zero") as caught:
+        run({}, {"n": [1, 2]}, {"a": "1 / 0", "b": "[][n]"})  # to go on is of no use
+    assert isinstance(caught.value.result, Sweep)
+    assert len(caught.value.result.points) == 2
+
+
+def test_the_baseline_is_another_arm_where_its_own_is_left_out() -> None:
+    arms = {"slow": "work(n)", "quick": "work(1)", "also": "work(2)"}
+    clock = FakeClock()
+    names: dict[str, Any] = {"work": lambda ms: clock.advance(10**6 * ms)}
+    entries = [ArmSpec(n, Snippet(Source.plain(code), names)) for n, code in arms.items()]
+    options = CompareOptions(budget=2.0, baseline="slow")
+    found = sweep_snippets(None, entries, {"n": [5, 1500, 3000]}, options, clock=clock)
+    assert [each.label for each in found.skipped] == ["slow"]
+    assert [point.compared.baseline for point in found.points] == ["slow", "slow", "quick"]
 
 
 def test_where_the_winner_changes_is_told() -> None:

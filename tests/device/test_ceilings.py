@@ -12,7 +12,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from ipyjaxbench import Ceilings, Measurement, OptionError, units
-from ipyjaxbench.device import ceilings_store, measure_ceilings
+from ipyjaxbench.device import Device, FrameworkDevices, ceilings_store, measure_ceilings
 from ipyjaxbench.device.ceilings import Ceiling
 from ipyjaxbench.device.ceilings_store import Key
 from ipyjaxbench.device.options import DeviceOptions
@@ -21,12 +21,13 @@ from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.reports import Note
+from ipyjaxbench.reports import Note, Table
 from ipyjaxbench.testing import FakeArray
-from ipyjaxbench.timing import measure_roofline
-from ipyjaxbench.timing.roofline import Roofline
+from ipyjaxbench.timing import roofline
+from ipyjaxbench.timing.measurement import Roofline
+from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, Bench, recorder
-from tests.fake_framework import FakeCompilation, FakeFramework, FakeProbe
+from tests.fake_framework import FakeCompilation, FakeFramework, FakeInventory, FakeProbe
 from tests.shell import Shell
 
 RATES = {"float32": 100e9}
@@ -163,6 +164,83 @@ def test_a_framework_that_has_not_started_is_not_measured(
     found = look(fake)
     assert found.found == ()
     assert "nothing has started (--start)" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("cache", "on_host", "free", "beyond", "is_measured"),
+    [
+        (None, True, 2**40, 2**26, True),
+        (2**26, True, 2**40, 2**27, True),  # four times as much as the cache is read
+        (2**26, False, 2**40, 2**28, True),
+        (None, True, 2**29, 2**26, False),  # an eighth of what is free
+        (None, True, 2**29 + 8, 2**26, True),
+    ],
+)
+def test_memory_is_measured_with_arrays_that_no_cache_holds(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch, cache: int | None, on_host: bool,
+    free: int, beyond: int, is_measured: bool,
+) -> None:  # fmt: skip
+    probe = FakeProbe(fake.device, RATES, copies=None if on_host else 10e9)
+    fake.probes["cpu"] = probe
+    monkeypatch.setattr(measure_ceilings, "largest_cache", lambda: cache)
+    monkeypatch.setattr(FakeFramework, "free_memory", lambda self: free)
+    (found,) = look(fake).found
+    assert (found.beyond, found.bandwidth is not None) == (beyond, is_measured)
+
+
+def test_one_of_each_sort_of_device_is_measured(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = ("a chip", "a chip", "another", "")
+    devices = tuple(Device(f"fake:{n}", kind) for n, kind in enumerate(kinds))
+    home = FrameworkDevices("fake", "1.0", started=True, devices=devices)
+    monkeypatch.setattr(FakeInventory, "has_devices", True)
+    monkeypatch.setattr(FakeInventory, "devices", lambda self: home)
+    monkeypatch.setattr(FakeInventory, "threads", lambda self: 3)
+    for device in devices:
+        fake.probes[device.name] = FakeProbe(fake.device, RATES)
+        fake.probes[device.name].device = device.name
+    fake.probes["fake:2"].on_host = False
+    found = look(fake).found
+    assert [(each.device, each.kind, each.threads) for each in found] == [
+        ("fake:0", "a chip", 3), ("fake:2", "another", None), ("fake:3", "fake", 3),
+    ]  # fmt: skip
+    assert measure_ceilings.find_ceiling(fake, "fake:1") is not None
+    assert measure_ceilings.find_ceiling(fake, "fake:9") is None
+
+
+def test_the_time_of_measuring_is_that_of_all_devices(
+    fake: FakeFramework, machine: Machine
+) -> None:
+    """A quarter of a second until threads are idle, and what the meter shows."""
+    assert look(fake).seconds == pytest.approx(0.25 + 1.0)
+
+
+def test_the_best_of_two_ceilings_is_taken_figure_by_figure() -> None:
+    one = dataclasses.replace(CEILING, upload=1e9, products={"float32": 1e9, "float64": 3e9})
+    other = dataclasses.replace(
+        CEILING, bandwidth=30e9, upload=2e9, download=None, latency=2e-6,
+        products={"float32": 2e9, "int8": 1e9},
+    )  # fmt: skip
+    for best in (one.combine(other), other.combine(one)):
+        assert (best.bandwidth, best.upload, best.download, best.latency) == (30e9, 2e9, None, 1e-6)
+        assert best.products == {"float32": 2e9, "float64": 3e9, "int8": 1e9}
+    unknown = dataclasses.replace(CEILING, latency=None)
+    assert unknown.combine(CEILING).latency == CEILING.latency
+
+
+@pytest.mark.parametrize(
+    ("device", "others", "disturbed"),
+    [("cpu", 0.1, False), ("cpu:0", 0.11, True), ("gpu:0", 0.5, False)],
+)
+def test_other_programs_disturb_the_host_from_a_tenth_of_its_cpus_on(
+    device: str, others: float, disturbed: bool
+) -> None:
+    ceiling = dataclasses.replace(CEILING, device=device, others=others)
+    assert ceiling.is_disturbed is disturbed
+    shown = str(Ceilings((ceiling,), 0.0))
+    assert ("this is not kept" in shown) is disturbed
+    assert ("other programs took" in shown) is (others > 0.1)
 
 
 # Keeping
@@ -339,6 +417,24 @@ copies             none to fake cpu: arrays are in the host's memory
 """
 
 
+def test_the_headline_says_whether_they_were_measured_now() -> None:
+    measured = str(Ceilings((CEILING,), 0.0, 1.5)).splitlines()[0].split()
+    assert " ".join(measured) == "%fwdevices --peak 1 ceiling measured in 1.5 s MEASURED"
+    assert str(Ceilings((CEILING,), 0.0)).splitlines()[0].endswith(" KEPT")
+    assert repr(Ceilings((CEILING,), 0.0)) == "<Ceilings 1 devices>"
+
+
+def test_four_ceilings_stand_side_by_side_and_what_none_has_is_left_out() -> None:
+    def tables(count: int) -> list[Table]:
+        blocks = Ceilings((bare,) * count, 0.0).report().blocks
+        return [block for block in blocks if isinstance(block, Table)]
+
+    bare = dataclasses.replace(CEILING, bandwidth=None)
+    assert [len(table.head) for table in tables(4)] == [1 + 4]
+    assert [len(table.head) for table in tables(5)] == [1 + 4, 1 + 1]
+    assert [row[0] for row in tables(1)[0].rows] == ["float32 product", "smallest operation"]
+
+
 def test_html_tells_the_same() -> None:
     html = Ceilings((CEILING,), 1000.0)._repr_mimebundle_()["text/html"]
     for words in ("100 GFLOP/s", "20.0 GB/s", "measured just now"):
@@ -391,13 +487,21 @@ class Timed:
 
     def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         self._bench, self._patch = bench, monkeypatch
-        bench.framework.probes["cpu"] = FakeProbe(bench.device, RATES)
-        monkeypatch.setattr(FakeFramework, "placement", lambda *_: PLACE)
         bench.names["f"] = lambda *_: bench.device.start(dispatch=0, work=MS)
         bench.names["x"] = FakeArray(bench.device, 0)
 
-    def __call__(self, load: Workload | None, code: str = "f()", **changed: Any) -> Measurement:
-        ceilings_store.write(KEY, dataclasses.replace(CEILING, **changed))
+    def __call__(
+        self, load: Workload | None, code: str = "f()", device: str = "cpu", **changed: Any
+    ) -> Measurement:
+        place = dataclasses.replace(PLACE, devices=(device,))
+        self._patch.setattr(FakeFramework, "placement", lambda *_: place)
+        self._bench.framework.probes[device] = FakeProbe(self._bench.device, RATES)
+        of_devices = FrameworkDevices("fake", "1.0", True, (Device(device),))
+        self._patch.setattr(FakeInventory, "devices", lambda self: of_devices)
+        self._patch.setattr(FakeInventory, "has_devices", device != "cpu")
+        kind = device.partition(":")[0]
+        ceiling = dataclasses.replace(CEILING, device=device, kind=kind, **changed)
+        ceilings_store.write(KEY._replace(kind=kind), ceiling)
         self._patch.setattr(GraphTracer, "workload", lambda self, call: load)
         return self._bench.time(code)
 
@@ -430,16 +534,89 @@ def test_products_of_several_dtypes_take_the_time_of_each(timed: Timed) -> None:
 
 
 @pytest.mark.parametrize(
+    ("nbytes", "of"), [(10_000_000, "matmul peak"), (14_200_000, "memory bandwidth")]
+)
+def test_the_roof_that_takes_longer_binds(timed: Timed, nbytes: int, of: str) -> None:
+    """Products take 0.62 ms here, the bytes 0.5 or 0.71 ms."""
+    found = timed(dataclasses.replace(PRODUCTS, nbytes=nbytes), beyond=2**20)
+    assert found.roof is not None
+    assert found.roof.of == of
+
+
+@pytest.mark.parametrize(
+    ("flops", "others", "share"),
+    [(1.1e6, 0.0, 0.011), (105e6, 0.0, 1.05), (109e6, 0.0, 1.09), (95e6, 0.5, 0.95)],
+)
+def test_a_share_is_told_from_one_percent_up_to_the_ceiling(
+    timed: Timed, flops: float, others: float, share: float
+) -> None:
+    load = Workload({"float32": flops}, shortcuts=False, nbytes=None)
+    found = timed(load, device="gpu:0", others=others)
+    assert found.roof is not None
+    assert found.roof.share == near(share)
+
+
+@pytest.mark.parametrize(
+    ("flops", "shortcuts", "verdict"),
+    [(110.5e6, False, "QUIET"), (112e6, False, "INVALID"),  # looks at the ceiling differ by 1 %
+     (299e6, True, "QUIET"), (301e6, True, "INVALID")],
+)  # fmt: skip
+def test_beyond_the_ceiling_something_was_not_done(
+    timed: Timed, flops: float, shortcuts: bool, verdict: str
+) -> None:
+    found = timed(Workload({"float32": flops}, shortcuts=shortcuts, nbytes=None))
+    assert (found.roof, found.verdict) == (None, verdict)
+
+
+BUSY_HOST = {"device": "gpu:0", "others": 0.5}  # on a CPU its ceilings are not believed at all
+OTHER = dataclasses.replace(PLACE, devices=("gpu:0",))
+HALF = Note("half-product", "NumPy computes half of it.")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"clock": "cpu"},
+        {"clock": "calendar"},
+        {"batches": ((1, 0),) * 30, "rounds": (30,)},
+        {"batches": (), "rounds": ()},
+        {"notes": (Note("recompiles", "It compiles."),)},
+        {"notes": (Note("lazy", "Nothing was computed."),)},
+        {"notes": (HALF,)},
+        {"inputs": (PLACE, OTHER)},
+        {"inputs": (), "outputs": ()},
+    ],
+)
+def test_a_figure_that_is_not_the_time_of_one_device_has_no_roof(
+    timed: Timed, bench: Bench, facts: dict[str, Any]
+) -> None:
+    found = dataclasses.replace(timed(PRODUCTS), roof=None)
+    snippet = Snippet(Source.plain("f()"), bench.names)
+    told = roofline.add_roofline(snippet, found, [bench.framework])
+    assert told.roof is not None
+    odd = dataclasses.replace(found, **facts)
+    assert roofline.add_roofline(snippet, odd, [bench.framework]).roof is None
+
+
+def test_code_of_two_frameworks_has_no_roof(timed: Timed, bench: Bench) -> None:
+    found = dataclasses.replace(timed(PRODUCTS), roof=None)
+    snippet = Snippet(Source.plain("f()"), bench.names)
+    assert roofline.add_roofline(snippet, found, [bench.framework] * 2).roof is None
+
+
+@pytest.mark.parametrize(
     ("load", "changed"),
     [
         (None, {}),
+        (Workload({"float32": 0.0}, shortcuts=False, nbytes=None), {}),
+        (Workload({"float32": 0.9e6}, shortcuts=False, nbytes=None), {}),  # under one percent
         (Workload({"int8": 62e6}, shortcuts=False, nbytes=None), {}),  # its peak was not measured
         (Workload({}, shortcuts=False, nbytes=14_200_000), {}),  # it may stay in a cache
         (Workload({"float32": 1e3}, shortcuts=False, nbytes=None), {}),  # next to nothing
         (Workload({}, shortcuts=False, nbytes=None), {}),
         (PRODUCTS, {"version": "0.9"}),
-        (Workload({"float32": 200e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
-        (Workload({"float32": 105e6}, shortcuts=False, nbytes=None), {"others": 0.5}),
+        (Workload({"float32": 200e6}, shortcuts=False, nbytes=None), BUSY_HOST),
+        (Workload({"float32": 105e6}, shortcuts=False, nbytes=None), BUSY_HOST),
         (Workload({"float32": 115e6}, shortcuts=False, nbytes=None), {"spread": 0.2}),
         (Workload({"float32": 200e6}, shortcuts=True, nbytes=None), {}),  # as convolutions may
     ],
@@ -532,7 +709,7 @@ def test_tracing_ends_when_the_time_is_over(
     def endless(self: FakeFramework, call: object) -> None:
         while True:
             note(1)
-            bench.clock.advance(round(measure_roofline._TRACE_SECONDS / 4 * 1e9))
+            bench.clock.advance(round(roofline._TRACE_SECONDS / 4 * 1e9))
 
     monkeypatch.setattr(GraphTracer, "workload", endless)
     monkeypatch.setattr("ipyjaxbench.usercode.deadline._CLOCK", bench.clock)

@@ -1,5 +1,6 @@
 """Functions of a library, made here, are replaced for a while to report what they copy."""
 
+import operator
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,7 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipyjaxbench.device.copy_watch import HOST, CopyWatch
+from ipyjaxbench.device.copy_watch import (
+    HOST,
+    CopyWatch,
+    defining_package,
+    is_of_numpy,
+    is_operator,
+    receiver,
+)
 from ipyjaxbench.device.transfers import Transfer
 from ipyjaxbench.testing import FakeClock
 from tests.fake_framework import FakeFramework
@@ -129,3 +137,40 @@ def test_a_copy_that_fails_leaves_the_watch_on(monkeypatch: pytest.MonkeyPatch) 
         return library.read()
 
     assert len(copies(run)) == 1
+
+
+class Method:
+    def method(self) -> None:
+        """Stands for one of the user's."""
+
+
+@pytest.mark.parametrize(
+    ("function", "package", "is_of"),
+    [
+        (np.add, "numpy", True),
+        (np.asarray, "numpy", True),
+        (X.sum, "", True),
+        (X.__add__, "", True),
+        (np.float32(1).item, "", True),
+        (operator.add, "operator", False),
+        (len, "builtins", False),
+        ([].append, "", False),
+        (Method().method, "tests", False),
+        (Library.read, "tests", False),
+    ],
+)
+def test_whose_a_function_is(function: Any, package: str, is_of: bool) -> None:
+    if package:
+        assert defining_package(function) == package
+    assert is_of_numpy(function) is is_of
+    assert is_operator(function) is (function is operator.add)
+
+
+def test_a_method_is_bound_to_its_object_and_a_function_to_none() -> None:
+    method, items = Method(), [1]
+    assert receiver(method.method) is method
+    assert receiver(items.append) is items
+    assert receiver(X.__add__) is X
+    assert receiver(len) is None  # Python binds it to its module
+    assert receiver(Method.method) is None
+    assert receiver(3) is None

@@ -107,7 +107,62 @@ def test_more_than_two_cut_axes_take_several_pictures() -> None:
         (["cpu:10", "cpu:9"], "cpu:9,10"),
         (["gpu:0", "cpu:1"], "gpu:0 cpu:1"),
         (["cpu"], "cpu"),
+        (["cpu:0", "cpu:1", "cpu:3", "cpu:4", "cpu:5"], "cpu:0,1,3-5"),
+        (["gpu:b", "gpu:a"], "gpu:b,a"),
     ],
 )
 def test_devices_of_one_platform_stand_together(devices: list[str], words: str) -> None:
     assert shorten_devices(devices) == words
+
+
+@pytest.mark.parametrize(
+    ("sharding", "words"),
+    [
+        (Sharding((4,), (Shard("cpu:0", ((0, 4),)),)), "on one device"),
+        (Sharding((), (Shard("cpu:0", ()), Shard("cpu:1", ()))), "replicated on 2 devices"),
+        (Sharding((4,), (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))),
+         "elements in 2 parts"),
+        (cut((8, 8), {1: "model"}, (("model", 2), ("one", 1))), "columns over 'model' (2)"),
+        (Sharding((4,), (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),))),
+                  (("a", 2), ("b", 3)), (("a", "b"),)), "elements over 'a' and 'b' (6)"),
+    ],
+)  # fmt: skip
+def test_without_a_mesh_the_parts_are_counted(sharding: Sharding, words: str) -> None:
+    assert sharding.describe() == words
+
+
+def test_what_each_device_holds_is_told_in_words() -> None:
+    assert cut((3, 8), {1: "model"}, (("model", 2),)).parts_by_device() == {
+        "cpu:0": "columns 0-3", "cpu:1": "columns 4-7",
+    }  # fmt: skip
+    ones = cut((2, 4, 2), {0: "a", 2: "b"}, (("a", 2), ("b", 2)))
+    assert list(ones.parts_by_device().values()) == [
+        "axis 0: 0, axis 2: 0", "axis 0: 0, axis 2: 1",
+        "axis 0: 1, axis 2: 0", "axis 0: 1, axis 2: 1",
+    ]  # fmt: skip
+    whole = (Shard("cpu:0", ((0, 4),)), Shard("cpu:1", ((0, 4),)))
+    sums = Sharding((4,), whole, (("a", 2),), partial=(("a", "sum"),))
+    assert sums.parts_by_device() == {
+        "cpu:0": "a term of all of it",
+        "cpu:1": "a term of all of it",
+    }
+    assert Sharding((4,), whole).parts_by_device()["cpu:1"] == "all of it"
+
+
+def test_bytes_are_shared_as_the_numbers_are() -> None:
+    uneven = Sharding((4,), (Shard("cpu:0", ((0, 3),)), Shard("cpu:1", ((3, 4),))))
+    assert uneven.bytes_on(16) == {"cpu:0": 12, "cpu:1": 4}
+    assert uneven.largest(4) == 12
+    assert Sharding((4,), ()).largest(4) == 0
+
+
+def test_an_array_without_numbers_takes_nothing_anywhere() -> None:
+    empty = Sharding((0,), (Shard("cpu:0", ((0, 0),)), Shard("cpu:1", ((0, 0),))))
+    assert (empty.copies, empty.balance, empty.bytes_on(0)) == (0, 0, {"cpu:0": 0, "cpu:1": 0})
+
+
+def test_a_number_is_held_once_on_each_device() -> None:
+    number = Sharding((), (Shard("cpu:0", ()), Shard("cpu:1", ())))
+    assert (number.copies, number.balance, number.largest(8)) == (2, 1, 8)
+    (grid,) = number.grids("n")
+    assert (grid.tops, grid.rows) == (("",), (("", "cpu:0,1"),))

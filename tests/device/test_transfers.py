@@ -13,6 +13,7 @@ from ipyjaxbench.device.transfers import Transfer
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.frameworks.placement import ArrayInfo
+from ipyjaxbench.reports import Calls, Facts, Headline
 from ipyjaxbench.usercode import instrument
 from ipyjaxbench.usercode.frames import called_name_in
 from ipyjaxbench.usercode.snippet import Source
@@ -75,6 +76,79 @@ def test_where_nothing_is_copied_the_headline_says_so() -> None:
     assert "no copy between host and devices was seen" in str(Transfers("x", 1.0))
 
 
+def headline(*transfers: Transfer) -> tuple[str, str, str]:
+    head = Transfers("x", 8e-3, {}, transfers).report().blocks[0]
+    assert isinstance(head, Headline)
+    return head.figure, head.detail, head.verdict
+
+
+def test_the_headline_names_the_ways_that_took_longest_first() -> None:
+    up = replace(COPY, source="host", target="gpu:0", seconds=1e-3)
+    long = replace(up, seconds=7e-3)
+    assert headline(up, COPY) == (
+        "8.00 ms", "of which 6.30 ms is the copy to the host, 1.00 ms to devices", "COPIES",
+    )  # fmt: skip
+    assert headline(up, COPY, long)[1] == (
+        "of which 8.00 ms is the copy to devices, 6.30 ms to the host"
+    )
+    assert headline(GIVEN, SHARED) == (
+        "8.00 ms",
+        "96 B copied",
+        "COPIES",
+    )  # their time is not known
+    assert headline(SHARED)[2] == "SHARES"
+    assert headline()[2] == "NOTHING"
+
+
+def rows(found: Transfers, label: str) -> list[str]:
+    facts = [block for block in found.report().blocks if isinstance(block, Facts)]
+    return [text for block in facts for name, text in block.rows if name == label]
+
+
+def test_what_is_shared_is_no_copy() -> None:
+    found = Transfers("x", 1.0, {}, (COPY, SHARED, GIVEN))
+    assert (found.copied, COPY.copied, SHARED.copied) == (MIB + 96, MIB, 0)
+    assert found.copying == {"to the host": 6.3e-3}
+    assert repr(found) == "<Transfers 1048672 bytes in 3 places>"
+    assert rows(found, "implicit") == ["96 B copied where the code names no copy"]
+    assert rows(Transfers("x", 1.0, {}, (COPY, replace(SHARED, asked=False))), "implicit") == []
+
+
+@pytest.mark.parametrize(("waited", "is_shown"), [(1e-6, True), (0.9e-6, False)])
+def test_waiting_counts_from_a_microsecond_on(waited: float, is_shown: bool) -> None:
+    found = Transfers("x", 1.0, {}, (replace(COPY, waited=waited),))
+    assert bool(rows(found, "waited")) is is_shown
+
+
+def test_a_copy_whose_place_is_not_known_has_a_question_mark() -> None:
+    found = Transfers("x", 1.0, {}, (replace(COPY, line=0, asked=False),))
+    (calls,) = (block for block in found.report().blocks if isinstance(block, Calls))
+    assert calls.rows == (
+        ("?", "gpu:0 → host", "1.00 MiB", "6.3 ms", "np.array(x); jax f32[512,512]; implicit"),
+    )
+
+
+def test_arrays_are_named_framework_by_framework_as_far_as_they_are_few() -> None:
+    def arrays(count: int, framework: str = "jax") -> tuple[ArrayInfo, ...]:
+        return tuple(ArrayInfo(f"x{n}", framework, "int8", (n,), n, ()) for n in range(count))
+
+    nameless = ArrayInfo("", "torch", "int8", (3,), 3, ())
+    found = Transfers("x", 1.0, created=(*arrays(4), nameless), freed=arrays(5))
+    assert rows(found, "created") == [
+        "4 jax arrays, 6 B: x0 i8[0], x1 i8[1], x2 i8[2], x3 i8[3]",
+        "1 torch array, 3 B: no name i8[3]",
+    ]
+    (freed,) = rows(found, "freed")
+    assert freed.endswith("x3 i8[3], 1 more")
+
+
+def test_memory_that_stayed_the_same_is_not_shown() -> None:
+    found = Transfers("x", 1.0, memory={"gpu:0": (64, 64), "gpu:1": (64, 0)}, error="KeyError: 1")
+    assert rows(found, "gpu:0") == []
+    assert rows(found, "gpu:1") == ["64 B in use before, 0 B after"]
+    assert rows(found, "raised") == ["KeyError: 1"]
+
+
 def test_very_many_copies_are_cut_to_the_largest() -> None:
     many = tuple(
         Transfer("jax", i, "x", "", "host", "gpu:0", "int8", (i,), i, False) for i in range(1, 101)
@@ -82,6 +156,9 @@ def test_very_many_copies_are_cut_to_the_largest() -> None:
     text = str(Transfers("x", 1.0, {}, many))
     assert "70 more" in text
     assert text.count("implicit") == 31
+    (calls,) = (b for b in Transfers("x", 1.0, {}, many).report().blocks if isinstance(b, Calls))
+    assert [row[0] for row in calls.rows] == [*map(str, range(71, 101)), "..."]
+    assert calls.rows[-1][2] == "2.43 KiB"  # 1 to 70 bytes
 
 
 def test_facts_that_cannot_be_are_refused() -> None:

@@ -1,13 +1,15 @@
 """Many arrays in a few lines."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ipyjaxbench.device import Shard, Sharding
 from ipyjaxbench.device.devices import FrameworkDevices
 from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
 from ipyjaxbench.device.whereabouts_report import fold_arrays
-from ipyjaxbench.reports import Note
+from ipyjaxbench.reports import Calls, Facts, Grid, Headline, Note
 
 
 def array(name: str, **facts: Any) -> ArrayPlacement:
@@ -67,3 +69,163 @@ def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
     found = Whereabouts((), (FrameworkDevices("jax", "1", started=True, words=words),), (), {})
     assert Whereabouts.from_dict(found.to_dict()) == found
     assert [line.strip() for line in str(found).splitlines()[-2:]] == ["a sentence", "a note"]
+
+
+# The report
+
+
+def blocks(kind: type, *arrays: ArrayPlacement, asked: tuple[str, ...] = ()) -> list[Any]:
+    report = Whereabouts(asked, (), arrays, {}).report()
+    return [block for block in report.blocks if isinstance(block, kind)]
+
+
+def cut(name: str, halves: int = 4, **facts: Any) -> ArrayPlacement:
+    """An array of eight bytes on two devices."""
+    shards = (Shard("cpu:0", ((0, halves),)), Shard("cpu:1", ((halves, 8),)))
+    sharding = Sharding((8,), shards, **facts)
+    return ArrayPlacement(name, "jax", "int8", (8,), 8, ("cpu:0", "cpu:1"), sharding=sharding)
+
+
+NONE = ArrayPlacement("n", "", "int", (), 0, ())
+
+
+@pytest.mark.parametrize(
+    ("arrays", "figure", "detail", "verdict"),
+    [
+        ((), "0 arrays", "0 B on 0 devices", "NOTHING"),
+        ((NONE,), "0 arrays", "0 B on 0 devices", "NOTHING"),
+        ((array("x"),), "1 array", "8 B on 1 device", "PLACED"),
+        ((array("x", arrays=3), array("y", of="x")), "4 arrays", "8 B on 1 device", "PLACED"),
+        ((array("x"), array("y", deleted=True, arrays=2)), "1 array",
+         "8 B on 1 device, 2 deleted", "PLACED"),
+        ((array("x"), cut("y")), "2 arrays", "16 B on 2 devices", "PLACED"),
+    ],
+)  # fmt: skip
+def test_the_headline_counts_arrays_bytes_and_devices(
+    arrays: tuple[ArrayPlacement, ...], figure: str, detail: str, verdict: str
+) -> None:
+    (headline,) = blocks(Headline, *arrays, asked=("x", "y"))
+    assert headline.title == "%fwdevices x y"
+    assert (headline.figure, headline.detail, headline.verdict) == (figure, detail, verdict)
+    assert blocks(Headline)[0].title == "%fwdevices"
+
+
+@pytest.mark.parametrize(
+    ("facts", "where"),
+    [
+        ({}, "cpu"),
+        ({"devices": ()}, ""),
+        ({"of": "y", "memory": "pinned"}, "cpu, shares the memory of y, pinned"),
+        ({"committed": True, "weak": True}, "cpu, bound to it, weakly typed"),
+        ({"committed": False}, "cpu"),
+        ({"gradients": True, "layout": "strided"}, "cpu, records gradients, strided"),
+        ({"framework": ""}, "no array"),
+        ({"framework": "", "layout": "a mesh"}, "no array: a mesh"),
+        ({"deleted": True}, "deleted: its memory was given away"),
+        ({"sharding": Sharding((2,), (Shard("cpu", ((0, 2),)),))}, "cpu, on one device"),
+        ({"sharding": Sharding((2,), (Shard("cpu", ((0, 2),)),), hidden=3)},
+         "cpu, on one device, 3 parts in other processes"),
+    ],
+)  # fmt: skip
+def test_where_an_array_is_is_told_with_all_that_is_unusual(
+    facts: dict[str, Any], where: str
+) -> None:
+    (calls,) = blocks(Calls, replace(array("x"), **facts), asked=("x",))
+    assert calls.head == ("name", "of", "type", "size", "where")
+    ((name, framework, _, _, shown),) = calls.rows
+    assert (name, framework, shown) == ("x", facts.get("framework", "torch"), where)
+
+
+def test_type_and_size_are_those_of_the_arrays() -> None:
+    lines = array("x"), array("y", arrays=3), array("z", deleted=True), NONE
+    (calls,) = blocks(Calls, *lines, asked=("x",))
+    assert [row[2:4] for row in calls.rows] == [
+        ("f32[2]", "8 B"), ("3 arrays", "8 B"), ("f32[2]", "0 B"), ("int", ""),
+    ]  # fmt: skip
+
+
+def test_of_a_session_the_largest_come_first_and_very_many_are_cut() -> None:
+    arrays = [replace(array(f"x{n}"), nbytes=n) for n in range(43)]
+    (calls,) = blocks(Calls, *arrays)
+    assert [row[0] for row in calls.rows[:2]] == ["x42", "x41"]
+    assert len(calls.rows) == 41
+    assert calls.rows[-1] == ("...", "", "3 more", "3 B", "")
+    assert len(blocks(Calls, *arrays[:40])[0].rows) == 40
+    (calls,) = blocks(Calls, *arrays, asked=("x0",))
+    assert calls.rows[0][0] == "x0"
+
+
+def test_one_array_that_is_cut_is_drawn_with_what_its_parts_take() -> None:
+    assert blocks(Grid, cut("x")) == []  # of a session nothing is drawn
+    (grid,) = blocks(Grid, cut("x"), asked=("x",))
+    assert (grid.caption, grid.rows) == (
+        "x",
+        (("elements 0-3", "cpu:0"), ("elements 4-7", "cpu:1")),
+    )
+    facts, _ = blocks(Facts, cut("x"), asked=("x",))
+    assert facts.rows == (("parts", "4 B on a device, 1 copy, balanced"),)
+    uneven = cut("x", 6, words="P('a')")
+    facts, _ = blocks(Facts, uneven, asked=("x",))
+    assert facts.rows == (
+        ("parts", "6 B on a device, 1 copy, the fullest device has 1.50 times the mean"),
+        ("", "P('a')"),
+    )
+
+
+def test_several_arrays_are_drawn_together_where_that_is_small() -> None:
+    (grid,) = blocks(Grid, cut("x"), cut("y", 6), array("z"), asked=("x", "y", "z"))
+    assert (grid.caption, grid.tops) == ("", ("x", "y"))
+    assert grid.rows == (
+        ("cpu:0", "elements 0-3", "elements 0-5"),
+        ("cpu:1", "elements 4-7", "elements 6-7"),
+    )
+    facts = blocks(Facts, cut("x"), cut("y", 6), asked=("x", "y"))
+    assert [block.rows[0][0] for block in facts[:2]] == ["parts of x", "parts of y"]
+
+
+@pytest.mark.parametrize(("devices", "grids"), [(16, 1), (17, 2)])
+def test_large_pictures_are_drawn_apart(devices: int, grids: int) -> None:
+    shards = tuple(Shard(f"cpu:{n}", ((n, n + 1),)) for n in range(devices))
+    sharding = Sharding((devices,), shards)
+    x = ArrayPlacement("x", "jax", "int8", (devices,), devices, ("cpu:0",), sharding=sharding)
+    assert len(blocks(Grid, x, replace(x, name="y"), asked=("x", "y"))) == grids
+
+
+def test_of_very_many_arrays_that_are_cut_the_first_are_drawn() -> None:
+    def undrawn(count: int) -> list[str]:
+        arrays = [cut(f"x{n}") for n in range(count)]
+        facts = blocks(Facts, *arrays, asked=("x",))
+        return [text for block in facts for label, text in block.rows if label == "not drawn"]
+
+    assert undrawn(4) == []
+    assert undrawn(5) == ["x4: name fewer at once"]
+    assert undrawn(8) == ["x4, x5, x6, x7: name fewer at once"]
+    assert undrawn(9) == ["x4, x5, x6, x7 and 1 more: name fewer at once"]
+
+
+def test_a_host_with_and_without_a_number_is_one_device() -> None:
+    numbered = replace(array("y"), devices=("cpu:0",))
+    (headline,) = blocks(Headline, array("x"), numbered)
+    assert headline.detail == "16 B on 1 device"
+
+
+def test_what_is_so_for_all_is_told_of_a_line_for_many() -> None:
+    facts: dict[str, Any] = {"memory": "pinned", "weak": True, "committed": True, "layout": "odd"}
+    arrays = [array(f"m.{part}.w", **facts) for part in "aabb"]
+    one, _ = fold_arrays(arrays, 2)
+    assert (one.memory, one.weak, one.committed, one.layout) == ("pinned", True, True, "odd")
+    other = replace(arrays[1], memory="", weak=False, committed=False, layout="", deleted=True)
+    one, _ = fold_arrays([arrays[0], other, *arrays[2:]], 2)
+    assert (one.memory, one.weak, one.committed, one.layout) == ("", False, False, "")
+    assert (one.deleted, one.nbytes, one.arrays) == (False, 8, 2)
+    assert (one.dtype, one.shape, one.sharding) == ("", (), None)
+
+
+def test_how_arrays_are_cut_is_told_where_all_are_cut_alike() -> None:
+    alike, _ = fold_arrays([cut("m.a.w"), cut("m.a.b"), array("m.c.w"), array("m.c.b")], 2)
+    assert alike.layout == "elements in 2 parts"
+    assert alike.devices == ("cpu:0", "cpu:1")
+    apart = replace(array("m.a.b"), framework="jax")
+    one, _ = fold_arrays([cut("m.a.w"), apart, array("m.c.w"), array("m.c.b")], 2)
+    assert one.layout == ""
+    assert one.devices == ("cpu:0", "cpu:1", "cpu")

@@ -48,6 +48,15 @@ class Model:
         raise AttributeError(name)
 
 
+class Fields:
+    """An object with names of fields, and no tuple."""
+
+    _fields = ("w",)
+
+    def __init__(self) -> None:
+        self.w = 1
+
+
 class Shouting(dict[str, int]):
     """A dictionary with code of its own."""
 
@@ -64,6 +73,7 @@ VALUES: dict[str, Any] = {
     "s": Slots(),
     "n": SimpleNamespace(a=SimpleNamespace(b=1), b=2),
     "m": Model(),
+    "q": Fields(),
     "o": OrderedDict(a=1),
     "e": defaultdict(list, a=1),
     "loud": Shouting(a=1),
@@ -92,6 +102,7 @@ def read(code: str) -> set[str]:
         ("f(s.full)", {"s.full"}),
         ("f(n.a.b)", {"n.a.b"}),
         ("f(m.w)", {"m.w"}),
+        ("f(q.w)", {"q.w"}),
         ("f(o['a'], e['a'])", {"o['a']", "e['a']"}),
         ("d['a'] = f(l[1])", {"d['a']", "l[1]"}),
         ("[f(d['a']) for _ in l]", {"d['a']", "l"}),

@@ -4,13 +4,18 @@ import contextvars
 import decimal
 import os
 import sys
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ipyjaxbench
+from ipyjaxbench.frameworks.state.interpreter_settings import (
+    interpreter_states,
+    read_environment,
+    write_environment,
+)
 
 
 def codes(code: str, names: dict[str, Any]) -> set[str]:
@@ -76,3 +81,53 @@ def test_whether_an_array_is_written_is_put_back() -> None:
     code = "a.flags.writeable = not a.flags.writeable"
     assert codes(code, {"a": a}) == {"put-back"}
     assert not a.flags.writeable
+
+
+def test_variables_that_come_are_taken_away_and_those_that_go_come_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FW_P", "a")
+    monkeypatch.setenv("FW_Q", "b")
+    before = read_environment()
+    assert before[before.index("FW_P") + 1] == "a"
+    monkeypatch.setenv("FW_NEW", "c")
+    monkeypatch.setenv("FW_P", "d")
+    monkeypatch.delenv("FW_Q")
+    write_environment(before)
+    assert (os.environ["FW_P"], os.environ["FW_Q"], "FW_NEW" in os.environ) == ("a", "b", False)
+
+
+def test_a_context_variable_that_was_not_set_cannot_be_put_back() -> None:
+    def task() -> None:
+        var = contextvars.ContextVar("var", default=0)
+        (state,) = interpreter_states(var) or ()
+        assert (state.can_restore, state.changed()) == (False, False)
+        var.set(0)  # what it stands for without, and set nevertheless
+        assert state.changed()
+        (state,) = interpreter_states(var) or ()
+        assert state.can_restore
+
+    contextvars.copy_context().run(task)
+
+
+def test_how_decimals_are_rounded_is_put_back() -> None:
+    with decimal.localcontext() as context:
+        for value in (decimal, decimal.getcontext, context):
+            (state,) = interpreter_states(value) or ()
+            before = context.copy()
+            context.prec, context.rounding, context.Emax, context.Emin = 3, "ROUND_UP", 9, -9
+            context.clamp, context.capitals = 1 - context.clamp, 1 - context.capitals
+            assert state.changed()
+            state.restore()
+            assert repr(context) == repr(before)
+
+
+@pytest.mark.parametrize("value", [3, {}, os.path, "a", SimpleNamespace()])
+def test_other_values_are_no_settings(value: object) -> None:
+    assert interpreter_states(value) is None
+
+
+def test_a_view_of_a_dictionary_holds_the_dictionary() -> None:
+    held = {"a": 1}
+    (state,) = interpreter_states(MappingProxyType(held)) or ()
+    assert [*map(id, state.parts)] == [id(held)]

@@ -1,5 +1,6 @@
 """Iterators and files that calls move: what cannot be put back is told, wherever it stands."""
 
+import array
 import csv
 import io
 import itertools
@@ -10,6 +11,12 @@ from typing import Any
 import pytest
 
 import ipyjaxbench
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.positions import (
+    is_readable,
+    is_unreadable,
+    position_states,
+)
 
 
 def advanced(names: dict[str, Any], code: str) -> str:
@@ -139,3 +146,112 @@ def test_a_file_in_memory_is_put_back(made: Any) -> None:
     assert advanced(names, "fh.write(text)") == ""
     assert made.getvalue() in ("axy", b"axy")
     assert made.tell() == 3
+
+
+def state_of(value: Any, most: float = 100) -> Any:
+    (state,) = position_states(value, CopyBudget(most)) or (None,)
+    return state
+
+
+NESTED: dict[str, Callable[[], Iterator[Any]]] = {
+    "an iterator in an iterator": lambda: map(str, iter([1, 2, 3])),
+    "a tuple of iterators": lambda: zip(iter([1, 2]), iter([1, 2]), strict=False),
+    "a generator in an iterator": lambda: map(str, (i for i in [1, 2, 3])),
+    "numbers counted in halves": lambda: itertools.count(0.5, 0.5),
+    "a cycle": lambda: itertools.cycle([1, 2]),
+    "a generator that waits in another": lambda: (j for i in [1] for j in iter([1, 2, 3])),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_iterators_inside_of_others_show_how_far_they_are(name: str) -> None:
+    value = NESTED[name]()
+    state = state_of(value)
+    assert (state.can_restore, state.changed()) == (False, False)
+    next(value)
+    assert state.changed()
+
+
+def test_the_end_of_an_iterator_is_another_place() -> None:
+    for value in (iter([]), (i for i in ()), reversed([1])):
+        state = state_of(value)
+        assert not state.changed()
+        assert [*value] in ([], [1])
+        assert state.changed()
+
+
+def test_a_coroutine_shows_how_far_it_is() -> None:
+    async def work() -> None: ...
+
+    coroutine = work()
+    state = state_of(coroutine)
+    assert not state.changed()
+    with pytest.raises(StopIteration):
+        coroutine.send(None)
+    assert state.changed()
+
+
+class Own(Iterator[int]):
+    """An iterator of the user's."""
+
+    def __next__(self) -> int:
+        return 1
+
+
+OF_A_LIBRARY: Any = type("Theirs", (Iterator,), {"__next__": len, "__module__": "csv"})
+
+
+@pytest.mark.parametrize(
+    ("make", "readable", "unreadable"),
+    [
+        (lambda: iter([]), True, False),
+        (lambda: (i for i in ()), True, False),
+        (itertools.count, True, False),
+        (Own, False, False),
+        (OF_A_LIBRARY, False, True),
+        (lambda: csv.reader([]), False, True),
+        (lambda: io.StringIO("a"), False, False),
+        (list, False, False),
+        (lambda: array.array("d"), False, False),
+    ],
+)
+def test_iterators_of_libraries_do_not_show_how_far_they_are(
+    make: Callable[[], Any], readable: bool, unreadable: bool
+) -> None:
+    value = make()
+    assert (is_readable(value), is_unreadable(value)) == (readable, unreadable)
+
+
+def test_other_values_have_no_position() -> None:
+    assert state_of([1]) is state_of(Own()) is state_of(3) is None
+
+
+@pytest.mark.parametrize("made", [io.StringIO("abc"), io.BytesIO(b"abc")])
+def test_files_in_memory_are_copied_where_there_is_memory(made: Any) -> None:
+    state, small = state_of(made, 3), state_of(made, 2)
+    assert (state.nbytes, state.can_restore, small.can_restore) == (3, True, False)
+    assert [state.changed(), small.changed()] == [False, False]
+    made.read(1)
+    assert [state.changed(), small.changed()] == [True, True]
+    state.restore()
+    assert (made.tell(), small.changed()) == (0, False)
+    made.seek(0, io.SEEK_END)
+    made.write(made.getvalue()[:1])
+    made.seek(0)
+    assert [state.changed(), small.changed()] == [True, True]
+    state.restore()
+    assert made.getvalue() in ("abc", b"abc")
+
+
+@pytest.mark.parametrize(("mode", "can"), [("r", True), ("rb", True), ("r+", False), ("a", False)])
+def test_a_file_is_put_back_where_it_is_only_read(tmp_path: Path, mode: str, can: bool) -> None:
+    path = tmp_path / "lines"
+    path.write_text("abc\n")
+    with path.open(mode) as fh:
+        state = state_of(fh)
+        assert (state.can_restore, state.changed()) == (can, False)
+        if can:
+            fh.read(2)
+            assert state.changed()
+            state.restore()
+            assert fh.tell() == 0

@@ -68,3 +68,33 @@ def test_a_framework_that_is_broken_is_told_and_the_rest_goes_on(
     assert note.code == "not-usable"
     assert note.text.startswith("torch is imported but cannot be used (")
     assert result.median > 0
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("no\nbecause", "RuntimeError: no"), ("x" * 90, f"RuntimeError: {'x' * 86}")],
+)
+def test_why_a_framework_cannot_be_used_is_said_in_one_short_line(
+    third_party: None, monkeypatch: pytest.MonkeyPatch, said: str, told: str
+) -> None:
+    import toy_adapter
+    import toylib  # noqa: F401
+
+    def refuse(_: object) -> None:
+        raise RuntimeError(said)
+
+    monkeypatch.setattr(toy_adapter.Toy, "__init__", refuse)
+    usable, broken = registry.loaded()
+    assert broken["toylib"] == told
+    assert "toy" not in {framework.name for framework in usable}
+
+
+def test_an_adapter_is_made_once(third_party: None) -> None:
+    import toylib  # noqa: F401
+
+    first, second = (
+        [each for each in registry.loaded()[0] if each.name == "toy"] for _ in range(2)
+    )
+    assert len(first) == 1
+    assert first[0] is second[0]
+    assert registry.loaded()[0][0].name == "python"

@@ -7,10 +7,20 @@ from contextlib import contextmanager
 import pytest
 
 from ipyjaxbench import Graph, OptionError, SnippetError
-from ipyjaxbench.graphs import Count, ProgramHandle, Workload, count_by_line, count_by_name
+from ipyjaxbench.graphs import (
+    Count,
+    GraphOptions,
+    GraphTracer,
+    ProgramHandle,
+    Workload,
+    count_by_line,
+    count_by_name,
+)
 from ipyjaxbench.graphs.components import Compiled, Node, Value
 from ipyjaxbench.graphs.graph import difference
 from ipyjaxbench.reports import Note
+from ipyjaxbench.usercode import Call
+from tests.fake_framework import FakeFramework
 
 
 def a_graph(text: str = "one\ntwo", **facts: object) -> Graph:
@@ -144,3 +154,49 @@ def test_a_difference_can_still_be_asked_for_stages() -> None:
 def test_what_has_to_be_moved_is_all_that_goes_in_and_out_and_is_captured() -> None:
     x, y, c = (Value(name, "float32", (n,), 4 * n) for name, n in (("x", 1), ("y", 2), ("c", 4)))
     assert a_graph(inputs=(x,), outputs=(y,), constants=(c,)).bytes == 28
+
+
+def test_a_difference_has_two_lines_around_what_differs() -> None:
+    before = [f"line {n}" for n in range(9)]
+    after = [*before[:4], "other", *before[5:]]
+    found = difference(a_graph("\n".join(before)), a_graph("\n".join(after)))
+    assert found.program.splitlines()[3:] == [
+        " line 2", " line 3", "-line 4", "+other", " line 5", " line 6",
+    ]  # fmt: skip
+
+
+def test_a_graph_is_shown_in_one_line() -> None:
+    assert repr(a_graph(operations=3)) == "<Graph f(x): 3 operations>"
+
+
+class CountingTracer(GraphTracer):
+    """Traces each call to what it is given."""
+
+    made: Graph | None = None
+
+    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
+        assert options == GraphOptions()
+        return self.made
+
+
+class CountingHandle(Handle):
+    """A program that has to do as much as it moves."""
+
+    def workload(self, nbytes: int) -> Workload | None:
+        return Workload({}, shortcuts=False, nbytes=nbytes)
+
+
+def test_what_a_call_has_to_do_is_what_its_program_has() -> None:
+    tracer, call = CountingTracer(FakeFramework()), Call.from_function(max, 1)
+    assert tracer.workload(call) is None
+    value = Value("x", "float32", (2,), 8)
+    tracer.made = a_graph(inputs=(value,))
+    assert tracer.workload(call) is None  # it is a record
+    tracer.made = a_graph(inputs=(value,), outputs=(value,)).attach(CountingHandle())
+    assert tracer.workload(call) == Workload({}, shortcuts=False, nbytes=16)
+
+
+def test_a_framework_that_offers_nothing_makes_no_programs() -> None:
+    tracer = GraphTracer(FakeFramework())
+    assert tracer.graph(Call.from_function(max, 1), GraphOptions()) is None
+    assert tracer.explain(ValueError()) is None

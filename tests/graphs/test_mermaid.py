@@ -33,3 +33,13 @@ def test_a_long_chain_keeps_its_ends_and_every_arrow_has_two_boxes() -> None:
     assert all(end in boxes for arrow in arrows for end in arrow)
     assert ("n39", "more") in arrows
     assert ("more", "n460") in arrows
+
+
+def test_as_many_boxes_as_a_person_can_follow_are_drawn() -> None:
+    def boxes(count: int) -> list[str]:
+        lines = draw_mermaid([Node(f"n{i}", "op") for i in range(count)]).splitlines()
+        return [line.strip() for line in lines[1:]]
+
+    assert len(boxes(80)) == 80
+    assert [box for box in boxes(82) if box.startswith("more")] == ['more["2 more operations"]']
+    assert len(boxes(82)) == 81

@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -48,7 +49,55 @@ def test_memory_of_other_systems_is_what_psutil_knows(
     assert describe_machine(tree.root)["memory"] == here
 
 
+class Times(NamedTuple):
+    """CPU times of a system that has them, as psutil gives them."""
+
+    user: float
+    system: float
+    idle: float
+
+
+class NiceTimes(NamedTuple):
+    """The same where programs may be nice."""
+
+    user: float
+    nice: float
+    system: float
+    idle: float
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "busy"),
+    [(Times(1, 2, 50), Times(4, 8, 90), 9.0), (NiceTimes(1, 1, 2, 50), NiceTimes(4, 6, 8, 90), 14)],
+)
+def test_busy_elsewhere_is_user_and_system_and_nice_time(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, before: Times, after: Times, busy: float
+) -> None:
+    import psutil
+
+    pretend_to_be(monkeypatch, "Darwin")
+    readings = iter([before, after])
+    monkeypatch.setattr(psutil, "cpu_times", lambda: next(readings))
+    assert tree.meter().read().busy == busy
+
+
+def test_where_cpus_cannot_be_counted_there_is_one(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    seen = tree.meter().read()
+    assert (seen.cpus, seen.usable) == (1, 1)
+
+
 # This process, on this machine
+
+
+def test_no_more_cpu_time_is_counted_than_was_spent() -> None:
+    before = time.process_time()
+    meter = Meter(FakeClock())
+    sum(range(1_000_000))
+    seen = meter.read()
+    assert 0 < seen.cpu <= time.process_time() - before
 
 
 def test_its_own_work_is_counted() -> None:
@@ -182,6 +231,24 @@ def test_others_are_never_less_than_nothing() -> None:
     """Linux counts the CPU time of all programs in hundredths, and that of one precisely."""
     assert dataclasses.replace(FULL, busy=1.4).others == 0.0
     assert dataclasses.replace(FULL, busy=None).others is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "taken"),
+    [
+        ({"busy": None, "steal": None}, 0.0),
+        ({"busy": 3.5}, 0.25),
+        ({"busy": None, "steal": 1.0}, 0.125),
+        ({"busy": 3.5, "steal": 1.0}, 0.375),
+    ],
+)
+def test_what_was_taken_is_a_share_of_all_cpus(facts: dict[str, float], taken: float) -> None:
+    """By other programs and the hypervisor, of four CPUs in two seconds."""
+    assert dataclasses.replace(FULL, **facts).taken == taken
+
+
+def test_one_cpu_that_may_be_used_makes_sense() -> None:
+    assert dataclasses.replace(FULL, cpus=1, usable=1).check() is None
 
 
 def test_the_environment_is_plain_facts_and_does_not_name_the_machine() -> None:

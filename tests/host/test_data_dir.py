@@ -49,3 +49,14 @@ def test_what_earlier_versions_left_open_is_closed(data_dir: Path) -> None:
     assert folder is not None
     assert (folder / "a.json").stat().st_mode & 0o777 == 0o600
     assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_files_elsewhere_stay_open_to_whom_they_are(data_dir: Path, tmp_path: Path) -> None:
+    """A link in the folder leads to a file that is not ours."""
+    other = tmp_path / "other"
+    other.touch(mode=0o644)
+    old = data_dir / "ipyjaxbench" / "history"
+    old.mkdir(parents=True, mode=0o755)
+    (old / "link.jsonl").symlink_to(other)
+    assert make_data_folder("history") == old
+    assert other.stat().st_mode & 0o777 == 0o644

@@ -62,7 +62,10 @@ def test_where_there_is_none_it_is_empty(tmp_path: Path, repository: Path) -> No
     assert revision(str(repository)) == ""
 
 
-@pytest.mark.parametrize("head", ["", "ref: ", "ref: a\0b", "<script>", "ref: ../../x", "f" * 39])
+@pytest.mark.parametrize(
+    "head",
+    ["", "ref: ", "ref: a\0b", "<script>", "ref: ../../x", "f" * 39, "g" * 40, "-" + "f" * 39],
+)
 def test_what_git_would_not_write_is_no_revision(repository: Path, head: str) -> None:
     (repository / ".git" / "HEAD").write_text(head)
     assert revision(str(repository)) == ""
@@ -72,3 +75,9 @@ def test_folders_that_name_each_other_end(repository: Path) -> None:
     (repository / ".git" / "HEAD").write_text("ref: refs/heads/none")
     (repository / ".git" / "commondir").write_text(".")
     assert revision(str(repository)) == ""
+
+
+@pytest.mark.parametrize("length", [40, 64])
+def test_a_hash_is_one_of_sha_1_or_of_sha_256(repository: Path, length: int) -> None:
+    (repository / ".git" / "HEAD").write_text("c" * length + "\n")
+    assert revision(str(repository)) == "c" * length

@@ -39,7 +39,7 @@ class FakeNvml(ModuleType):
     def nvmlInit(self) -> None:
         self.started += 1
 
-    def _told(self, handle: int, fact: str) -> Any:
+    def _answer(self, handle: int, fact: str) -> Any:
         if not self.started:
             raise NVMLError(1)
         if fact not in self.devices[handle]:
@@ -53,19 +53,19 @@ class FakeNvml(ModuleType):
         return index
 
     def nvmlDeviceGetName(self, handle: int) -> Any:
-        return self._told(handle, "name")
+        return self._answer(handle, "name")
 
     def nvmlDeviceGetClockInfo(self, handle: int, type: int) -> Any:
-        return self._told(handle, "clock") if type == 1 else None
+        return self._answer(handle, "clock") if type == 1 else None
 
     def nvmlDeviceGetMaxClockInfo(self, handle: int, type: int) -> Any:
-        return self._told(handle, "max") if type == 1 else None
+        return self._answer(handle, "max") if type == 1 else None
 
     def nvmlDeviceGetCurrentClocksEventReasons(self, handle: int) -> Any:
-        return self._told(handle, "reasons")
+        return self._answer(handle, "reasons")
 
     def nvmlDeviceGetComputeRunningProcesses(self, handle: int) -> Any:
-        pids = self._told(handle, "pids")
+        pids = self._answer(handle, "pids")
         return [SimpleNamespace(pid=pid, usedGpuMemory=None) for pid in pids]
 
 

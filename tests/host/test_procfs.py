@@ -64,6 +64,26 @@ def test_a_kernel_that_does_not_count_waiting_does_not_tell_it(tree: Tree) -> No
     assert tree.meter().read().waited is None
 
 
+def test_all_that_a_new_thread_waited_counts(tree: Tree) -> None:
+    tree.thread(10, 0)
+    meter = tree.meter()
+    tree.thread(11, 3_000_000_000)
+    assert meter.read().waited == pytest.approx(3.0)
+
+
+def test_threads_that_never_waited_waited_for_no_time(tree: Tree) -> None:
+    tree.thread(10, waited=0)
+    assert procfs.waits(tree.root) == {"10": 0.0}
+
+
+def test_looking_at_threads_leaves_no_file_open(tree: Tree) -> None:
+    tree.thread(10, waited=5)
+    (tree.root / "proc/self/task/11/schedstat").mkdir(parents=True)
+    before = sorted(os.listdir("/dev/fd"))
+    procfs.waits(tree.root)
+    assert sorted(os.listdir("/dev/fd")) == before
+
+
 # Quotas
 
 
@@ -120,6 +140,43 @@ def test_a_group_without_a_quota_does_not_tell(tree: Tree) -> None:
     assert (seen.throttles, seen.throttled) == (None, None)
 
 
+def test_the_counts_of_a_quota_are_those_of_the_file(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", "0::/\n")
+    tree.group("", {"cpu.stat": V2_STAT.format(times=5, usec=1_500_000)})
+    assert procfs.throttling(tree.root) == pytest.approx((5, 1.5))
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "limit"),
+    [
+        ("0::/job\n", {"memory.max": "2147483648\n"}, 2**31),
+        ("0::/job\n", {"memory.max": "max\n"}, None),
+        ("0::/job\n", {"memory.max": f"{2**60 - 1}\n"}, 2**60 - 1),
+        ("0::/job\n", {"memory.max": f"{2**60}\n"}, None),
+        ("4:memory:/job\n", {"memory.limit_in_bytes": "4096\n"}, 4096),
+        ("4:memory:/job\n", {"memory.limit_in_bytes": "9223372036854771712\n"}, None),
+        ("4:cpu:/job\n", {"memory.limit_in_bytes": "4096\n"}, None),
+        ("0::/job\n", {}, None),
+    ],
+)
+def test_the_environment_has_the_limit_of_memory(
+    tree: Tree, groups: str, files: dict[str, str], limit: int | None
+) -> None:
+    tree.write("proc/self/cgroup", groups)
+    for mount in ("", "memory"):
+        tree.group(mount, {})
+        tree.group(f"{mount}/job", files)
+    assert describe_machine(tree.root)["memory_limit"] == limit
+
+
+def test_the_tightest_of_several_limits_of_memory_counts(tree: Tree) -> None:
+    tree.write("proc/self/cgroup", "0::/pod/container\n")
+    tree.group("", {})
+    tree.group("pod", {"memory.max": "4096\n"})
+    tree.group("pod/container", {"memory.max": "8192\n"})
+    assert procfs.memory_limit(tree.root) == 4096
+
+
 @pytest.mark.parametrize(
     ("files", "quota"),
     [
@@ -151,7 +208,7 @@ def test_the_tightest_of_several_quotas_counts(tree: Tree) -> None:
 @pytest.mark.parametrize(
     ("sizes", "nbytes"),
     [((), None), (("48K\n",), 48 * 2**10), (("48K\n", "2048K\n", "32M\n", "4096K\n"), 2**25),
-     (("many\n", "512\n"), 512)],
+     (("many\n", "512\n"), 512), (("4096K\n", "1G\n"), 2**30)],
 )  # fmt: skip
 def test_the_largest_cache_of_the_first_cpu_counts(
     tree: Tree, sizes: tuple[str, ...], nbytes: int | None

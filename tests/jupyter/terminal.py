@@ -27,17 +27,17 @@ class Terminal:
             self._process = pexpect.spawn(
                 command[0], command[1:], env=environment, encoding="utf8", timeout=120, echo=False
             )
-        self._told()
+        self._shown()
 
     def type(self, cell: str) -> str:
         """Type a cell, and a blank line where IPython waits for more; what it shows."""
         told = ""
         for line in cell.splitlines():
             self._process.sendline(line)
-            told = self._told()
+            told = self._shown()
         while self._waits:
             self._process.sendline("")
-            told = self._told()
+            told = self._shown()
         return told
 
     def interrupt(self, cell: str, after: str) -> str:
@@ -47,12 +47,12 @@ class Terminal:
         while self._process.expect([re.escape(after), _MORE]):
             self._process.sendline(next(lines, ""))
         self._process.sendintr()
-        return self._told()
+        return self._shown()
 
     def close(self) -> None:
         """End it."""
         self._process.close(force=True)
 
-    def _told(self) -> str:
+    def _shown(self) -> str:
         self._waits = self._process.expect([_PROMPT, _DEBUGGER, _MORE]) == 2
         return _CODES.sub("", self._process.before).replace("\r", "")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from IPython.core.error import UsageError
 
 import ipyjaxbench
 from ipyjaxbench import About, about
@@ -54,6 +55,12 @@ def test_the_text_can_be_pasted_and_stands_unbroken_in_the_page(shell: Shell) ->
     assert re.search(r"<pre [^>]*>ipyjaxbench +", output.data["text/html"])
 
 
+def test_nothing_stands_behind_the_options(shell: Shell) -> None:
+    with pytest.raises(UsageError) as raised:
+        shell.run("%ipyjaxbench numpy")
+    assert str(raised.value) == "'numpy': %ipyjaxbench takes nothing but options"
+
+
 def test_a_started_framework_shows_its_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     framework = FakeFramework()
     chips = tuple(Device(f"fake:{n}", "A chip", limit=2**34) for n in range(8))
@@ -65,6 +72,26 @@ def test_a_started_framework_shows_its_devices(monkeypatch: pytest.MonkeyPatch) 
         ("  devices", "fake:0 to fake:7, A chip, 16.0 GiB each"),
         ("  devices", "fake:8, Another chip"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("count", "names"), [(1, "fake:0"), (4, "fake:0, fake:1, fake:2, fake:3"),
+                         (5, "fake:0 to fake:4")]
+)  # fmt: skip
+def test_few_devices_are_named_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, count: int, names: str
+) -> None:
+    devices = tuple(Device(f"fake:{n}", limit=0) for n in range(count))
+    home = FrameworkDevices("fake", "1.0", started=True, devices=devices)
+    found = devices_of(monkeypatch, FakeFramework(), home)
+    assert found[1:] == [("  devices", f"{names}, 0 B each")]
+
+
+def test_a_framework_without_devices_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    framework = FakeFramework()
+    framework.module = "fake"
+    monkeypatch.setattr(about_module, "loaded", lambda: ([framework], {}))
+    assert dict(about().facts)["fake"] == "1.0, imported"
 
 
 def test_a_framework_that_has_not_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,12 +127,45 @@ def test_limits_of_the_machine_are_told(monkeypatch: pytest.MonkeyPatch) -> None
     assert found["memory"] == "16.0 GiB, 4.00 GiB by the control group"
 
 
+@pytest.mark.parametrize(
+    ("changes", "cpu", "memory"),
+    [
+        ({}, "A CPU, 4 of 8 CPUs usable", "16.0 GiB"),
+        ({"cpu": None}, "4 of 8 CPUs usable", "16.0 GiB"),
+        ({"memory": None}, "A CPU, 4 of 8 CPUs usable", None),
+        ({"cpu_quota": 2.0}, "A CPU, 4 of 8 CPUs usable, 2 by quota", "16.0 GiB"),
+    ],
+)
+def test_what_limits_nothing_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], cpu: str, memory: str | None
+) -> None:
+    here = {**describe_machine(), "cpus": 8, "usable_cpus": 4, "cpu_quota": None,
+            "memory": 2**34, "memory_limit": None, "cpu": "A CPU"}  # fmt: skip
+    monkeypatch.setattr(about_module, "describe_machine", lambda: here | changes)
+    assert (facts()["cpu"], facts().get("memory")) == (cpu, memory)
+
+
+@pytest.mark.parametrize("value", ["--to=file://a/b", "me@here"])
+def test_an_address_without_a_password_is_told(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("XLA_FLAGS", value)
+    assert f"XLA_FLAGS={value}" in about().text
+
+
 def test_variables_that_frameworks_read_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=/home/somebody/dump  --xla_x=1")
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     assert "XLA_FLAGS=--xla_dump_to=~/dump --xla_x=1" in about().text
     assert "OMP_NUM_THREADS=4" in about().text
+
+
+def test_a_long_value_of_a_variable_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    for length in (200, 201):
+        monkeypatch.setenv("XLA_FLAGS", "x" * length)
+        assert f"XLA_FLAGS={'x' * 200}" in about().text.split()
+    monkeypatch.setenv("HOME", "/")
+    monkeypatch.setenv("XLA_FLAGS", "--to=/a/b")
+    assert "XLA_FLAGS=--to=/a/b" in about().text
 
 
 @pytest.mark.parametrize(
@@ -159,3 +219,9 @@ def test_from_python_the_front_end_is_python() -> None:
     code = "import ipyjaxbench; print(dict(ipyjaxbench.about().facts)['front end'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "Python"
+
+
+def test_labels_and_facts_stand_in_two_columns() -> None:
+    found = About((("a", "1"), ("longer", "2"), ("b", "")))
+    assert found.text == "a       1\nlonger  2\nb"
+    assert repr(found) == "<About a 1, longer 2>"

@@ -15,7 +15,7 @@ KNOWS_CELL = IPython.version_info >= (8, 6)
 
 
 @pytest.fixture(autouse=True)
-def kept(shell: Shell) -> Iterator[None]:
+def named_results(shell: Shell) -> Iterator[None]:
     """Two results with names."""
     shell.run("%fwtime -q -n9 -r9 --name before 1\n%fwtime -q -n9 -r9 --name 'my own' 2")
     yield

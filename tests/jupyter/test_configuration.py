@@ -44,6 +44,13 @@ def settings(shell: Shell) -> Iterator[IpyJaxBench]:
     shell.shell.config.pop("IpyJaxBench", None)  # where %config writes all, bad values too
 
 
+def test_what_is_configured_stands_for_what_is_not_typed(settings: IpyJaxBench) -> None:
+    assert settings.option_values() == {"precision": 3, "restore": True}
+    settings.budget, settings.restore = 0.0, False
+    assert settings.option_values() == {"usual": 0.0, "precision": 3, "restore": False}
+    assert (settings.progress, settings.history, settings.watch) == (True, True, False)
+
+
 def test_the_budget_is_what_a_measurement_spends(shell: Shell, chosen: list[TimeOptions]) -> None:
     shell.run("%config IpyJaxBench.budget = 0.05\n%fwtime -q sum(range(9))")
     assert [options.seconds for options in chosen] == [0.05]
@@ -113,7 +120,7 @@ def test_watching_is_one_setting_however_it_is_turned_on(
 
 def test_all_is_listed_with_help_and_the_value_of_now(shell: Shell) -> None:
     shell.run("%config IpyJaxBench.budget = 7\n%config IpyJaxBench")
-    for name in ("budget", "precision", "progress", "history", "watch"):
+    for name in ("budget", "precision", "progress", "history", "restore", "watch"):
         assert f"IpyJaxBench.{name}=<" in shell.text
     assert "Current: 7.0" in shell.text
     assert "Seconds that %fwtime spends" in shell.text
@@ -144,15 +151,15 @@ def test_a_bad_value_is_told_in_one_line_and_changes_nothing(
 
 
 def test_the_help_tells_what_is_configured(shell: Shell) -> None:
-    def told() -> str:
+    def help_text() -> str:
         return getdoc(shell.shell.find_line_magic("fwtime")) or ""
 
-    assert "after the first call (2)" in told()
+    assert "after the first call (2)" in help_text()
     shell.run("%config IpyJaxBench.budget = 5\n%config IpyJaxBench.precision = 4")
-    assert "after the first call (5)" in told()
-    assert "digits shown (4)" in told()
+    assert "after the first call (5)" in help_text()
+    assert "digits shown (4)" in help_text()
     shell.run("%config IpyJaxBench.budget = None")
-    assert "after the first call (2)" in told()
+    assert "after the first call (2)" in help_text()
 
 
 def test_reloading_keeps_what_was_configured_and_what_was_kept(

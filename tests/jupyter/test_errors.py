@@ -1,6 +1,7 @@
 """Errors stop the run, point at the user's line, and can be debugged."""
 
 import re
+import sys
 
 import pytest
 from IPython.core.error import UsageError
@@ -171,3 +172,15 @@ def test_names_of_ipython_are_not_suggested(shell: Shell, typed: str) -> None:
     with pytest.raises(UsageError) as caught:
         shell.run(f"%fwdevices {typed}")
     assert str(caught.value) == f"{typed}: there is no name {typed!r}"
+
+
+def test_explain_stands_alone_and_needs_an_error(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        shell.run("%explain f(x)")
+    assert str(raised.value) == "'f(x)': %explain takes nothing: it looks at the last error"
+    shell.shell.find_magic("explain").__self__.session.last_error.forget()
+    monkeypatch.delattr(sys, "last_value", raising=False)
+    with pytest.raises(UsageError, match="no cell has failed yet"):
+        shell.run("%explain")

@@ -49,6 +49,15 @@ def test_kept_names_may_have_spaces(shell: Shell) -> None:
     assert [side.label for side in shell.names["r"].sides] == ["be fore", "after"]
 
 
+@pytest.mark.parametrize(("option", "baseline"), [("", "one"), ("--baseline two", "two")])
+def test_kept_results_are_held_against_the_first_or_the_one_that_is_named(
+    shell: Shell, option: str, baseline: str
+) -> None:
+    for name in ("one", "two"):
+        shell.run(f"%fwtime -q -b 0.02 --name {name} sum(range(100))")
+    assert shell.run(f"%fwcompare -q -o {option} one two").baseline == baseline
+
+
 def test_shell_commands_and_magics_may_stand_behind_a_label(shell: Shell) -> None:
     shell.run("%%fwcompare -q -v r -b 0.1\nsh: !true\nmagic: %precision 3\n")
     assert [side.failed for side in shell.names["r"].sides] == ["", ""]
@@ -94,6 +103,9 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
             "SyntaxError in line 3, 'b: foo(': '(' was never closed",
         ),
         ("%fwcompare -b 3 one two", "--sweep, --align and -b go with a cell of arms"),
+        ("%fwcompare --align one two", "--sweep, --align and -b go with a cell of arms"),
+        ("%fwcompare --sweep n=1 one two", "--sweep, --align and -b go with a cell of arms"),
+        ("%fwcompare -b 0 one two", "--sweep, --align and -b go with a cell of arms"),
         ("%%fwcompare\ny: int = 3\na: 1\nb: 2", "'y: int = 3' reads as an arm: write it without"),
         (f"%%fwcompare\na: 1\n{'b' * 25}: 2", f"'{'b' * 25}': a label has 24 characters at most"),
         ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo; %%fwcompare? lists the options."),

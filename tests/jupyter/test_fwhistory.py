@@ -18,12 +18,13 @@ from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
 from ipyjaxbench.reports.blocks import Chart, Facts, Headline, Table
 from ipyjaxbench.reports.result import MIME
-from ipyjaxbench.timing.baseline import Against, Figure
+from ipyjaxbench.timing.figure_change import Against, Figure
 from ipyjaxbench.timing.measurement import summarize
 from tests.results import STEADY, measured, rows
 from tests.shell import Shell
 
 QUICK = "-q -b 0.05"
+COUNTED = "-q -n 100 -r 9"  # enough samples for an interval on a busy machine, too
 DAY = 86400
 
 
@@ -44,7 +45,7 @@ def place(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     session.journal.trouble = ""
 
 
-def kept() -> tuple[HistoryEntry, ...]:
+def stored_entries() -> tuple[HistoryEntry, ...]:
     return store.read_store().entries
 
 
@@ -53,7 +54,7 @@ def changed(shell: Shell, place: Path) -> Callable[..., None]:
     """Writes the newest entry anew, with other facts, in a file of another process."""
 
     def change(**facts: Any) -> None:
-        (newest, *_) = kept()
+        (newest, *_) = stored_entries()
         session_of(shell).journal.close()
         for path in place.iterdir():
             path.unlink()
@@ -70,7 +71,7 @@ def changed(shell: Shell, place: Path) -> Callable[..., None]:
 
 def test_every_measurement_is_kept_with_what_was_around_it(shell: Shell) -> None:
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
-    (entry,) = kept()
+    (entry,) = stored_entries()
     assert (entry.magic, entry.label, entry.code) == ("fwtime", "base", "sum(range(100))")
     assert entry.figure.samples == len(session_of(shell).measurements["base"].samples)
     assert entry.median == session_of(shell).measurements["base"].median
@@ -80,16 +81,16 @@ def test_every_measurement_is_kept_with_what_was_around_it(shell: Shell) -> None
 
 def test_arms_and_points_are_kept(shell: Shell) -> None:
     shell.run("%%fwcompare -q -b 0.1\na: sum(range(20))\nb: sum(range(40))")
-    assert {entry.label for entry in kept()} == {"a", "b"}
+    assert {entry.label for entry in stored_entries()} == {"a", "b"}
     shell.run("%%fwcompare -q -b 0.2 --sweep n=10,20\na: sum(range(n))\nb: sorted(range(n))")
-    assert {entry.name for entry in kept()} >= {"a n=10", "b n=20"}
+    assert {entry.name for entry in stored_entries()} >= {"a n=10", "b n=20"}
 
 
 def test_comparing_what_is_kept_keeps_nothing_more(shell: Shell) -> None:
     for name in ("one", "two"):
         shell.run(f"%fwtime {QUICK} --name {name} sum(range(100))")
     shell.run("%fwcompare -q one two")
-    assert len(kept()) == 2
+    assert len(stored_entries()) == 2
 
 
 @pytest.mark.parametrize("by", ["configuration", "environment"])
@@ -99,7 +100,7 @@ def test_one_setting_turns_it_off(shell: Shell, monkeypatch: pytest.MonkeyPatch,
     else:
         monkeypatch.setattr(session_of(shell).settings, "history", False)
     shell.run(f"%fwtime {QUICK} --name off sum(range(100))")
-    assert kept() == ()
+    assert stored_entries() == ()
     assert "off" in session_of(shell).measurements
 
 
@@ -110,7 +111,10 @@ def test_the_notebook_and_the_cell_are_kept_where_they_are_told(
     shell.run(f"%fwtime {QUICK} sum(range(100))")
     shell.names["__vsc_ipynb_file__"] = "/home/me/b.ipynb"
     shell.run(f"%fwtime {QUICK} sum(range(100))")
-    assert [entry.where.notebook for entry in kept()] == ["/home/me/b.ipynb", "work/a.ipynb"]
+    assert [entry.where.notebook for entry in stored_entries()] == [
+        "/home/me/b.ipynb",
+        "work/a.ipynb",
+    ]
 
 
 @pytest.mark.parametrize("error", [OSError("no"), RuntimeError("no"), RecursionError()])
@@ -188,7 +192,7 @@ def test_what_is_old_or_of_elsewhere_is_left_out_where_that_is_asked_for(
     shell: Shell, changed: Callable[..., None]
 ) -> None:
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
-    (entry,) = kept()
+    (entry,) = stored_entries()
     changed(when=entry.when - 2 * DAY, where={"directory": "/elsewhere", "notebook": "b.ipynb"})
     assert len(shell.run("%fwhistory -q -o --since 1d")) == 0
     assert len(shell.run("%fwhistory -q -o --since 3d")) == 1
@@ -249,14 +253,16 @@ def test_old_files_are_removed_by_hand_and_it_is_said(
     changed(label="old")
     os.utime(place / "other.jsonl", (0, 0))
     shell.run(f"%fwtime {QUICK} --name new sum(range(100))")
-    assert [entry.label for entry in kept()] == ["new"]  # a new process removed what is that old
+    assert [entry.label for entry in stored_entries()] == [
+        "new"
+    ]  # a new process removed what is that old
     changed(label="old")
     month = (place / "other.jsonl").stat().st_mtime - 31 * DAY
     os.utime(place / "other.jsonl", (month, month))
     shown = shell.run("%fwhistory -q -o --prune 30d")
     assert shown.removed == (1, 1)
     assert "removed  1 measurement in 1 file" in str(shown)
-    assert kept() == ()
+    assert stored_entries() == ()
 
 
 def test_lines_that_cannot_be_read_are_said_once(shell: Shell, place: Path) -> None:
@@ -290,10 +296,10 @@ def test_hostile_names_are_shown_as_text(shell: Shell, changed: Callable[..., No
 def test_moments_that_no_calendar_has_are_shown(
     shell: Shell, changed: Callable[..., None], when: float
 ) -> None:
-    shell.run(f"%fwtime {QUICK} sum(range(100))")
+    shell.run(f"%fwtime {COUNTED} sum(range(100))")
     changed(when=when, figure={"median": 1e308, "half_width": 1e308})
     assert "1 measurement" in str(shell.run("%fwhistory -q -o"))
-    against = shell.run(f"%fwtime {QUICK} -o --against last sum(range(100))").against
+    against = shell.run(f"%fwtime {COUNTED} -o --against last sum(range(100))").against
     assert against.base.median == 1e308
 
 
@@ -344,14 +350,14 @@ def test_an_interval_that_says_nothing_is_not_shown() -> None:
 def test_a_name_of_another_session_is_found_with_what_differs(
     shell: Shell, changed: Callable[..., None]
 ) -> None:
-    shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
+    shell.run(f"%fwtime {COUNTED} --name base sum(range(100))")
     session_of(shell).measurements.clear()
-    (entry,) = kept()
+    (entry,) = stored_entries()
     changed(
         when=entry.when - 2 * DAY,
         environment={"python": "3.1", "cpu": "abacus", "cpus": 3, "revision": "abcdef0123"},
     )
-    m = shell.run(f"%fwtime {QUICK} -o --against base sum(range(100))")
+    m = shell.run(f"%fwtime {COUNTED} -o --against base sum(range(100))")
     assert "the time of 'base' (" in rows(m)["against"]
     assert "2 days ago" in rows(m)["against"]
     assert rows(m)["differs"].startswith("Python 3.1, now 3.")
@@ -374,7 +380,7 @@ def test_runs_of_the_same_name_are_of_the_same_code(shell: Shell) -> None:
     session_of(shell).keep(measured(STEADY, code="old()"), "step")
     m = shell.run(f"%fwtime {QUICK} -o --name step --against last sum(range(100))")
     assert m.against.base is not None
-    (newest, *_) = kept()
+    (newest, *_) = stored_entries()
     assert newest.label == "step"
 
 

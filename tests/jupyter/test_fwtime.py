@@ -1,6 +1,7 @@
 """`%fwtime` in a real IPython shell."""
 
 import itertools
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -147,6 +148,20 @@ def test_inside_a_function_its_own_names_are_seen_and_nothing_leaks(shell: Shell
     assert "z" not in shell.names
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="there the function has the names")
+def test_names_that_a_function_does_not_get_are_told(shell: Shell) -> None:
+    shell.run(
+        "def f(z):\n"
+        "    r = %fwtime -q -o -n 1 -r 2 y = z\n"
+        "    s = %fwtime -q -o -n 1 -r 2 z + 1\n"
+        "    return r, s\n"
+        "r, s = f(4)\n"
+        "%fwtime -q -v t -n 1 -r 2 y = 1"
+    )
+    told = ["names-stay-inside" in {n.code for n in shell.names[m].notes} for m in "rst"]
+    assert told == [True, False, False]
+
+
 def test_an_error_stops_the_cell_and_shows_the_users_line(shell: Shell) -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run("x = 1\n\n%fwtime x / 0\nafter = 1")
@@ -175,6 +190,14 @@ def test_an_error_in_a_later_call_is_a_note(shell: Shell) -> None:
     (note,) = [note for note in result.notes if note.code == "stopped-by-error"]
     assert note.text == "Call 1,001 raised StopIteration. The figure is of the calls before it."
     assert shell.names["y"] == 0
+
+
+@pytest.mark.parametrize("calls", [2, 10, 49, 50, 51, 52, 60, 300, 20_000])
+def test_an_iterator_may_end_in_any_part_of_a_measurement(shell: Shell, calls: int) -> None:
+    shell.names["it"] = iter(range(calls))
+    result = shell.run("%fwtime -o -q next(it)")
+    (note,) = [note for note in result.notes if note.code == "stopped-by-error"]
+    assert note.text.startswith(f"Call {calls + 1:,} raised StopIteration.")
 
 
 def test_what_later_calls_print_and_display_is_not_shown(shell: Shell) -> None:

@@ -16,6 +16,7 @@ from IPython.core.magic import Magics, line_magic, magics_class
 
 import ipyjaxbench
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.retracing import TRACE_LOG, CacheMiss, Signature
 from tests.bench import recorder
 from tests.shell import Shell
 
@@ -69,6 +70,22 @@ def test_reloading_registers_once(shell: Shell) -> None:
     assert {name: len(each) for name, each in registries(shell.shell).items()} == before
     shell.run("%fwtime -n1 -r1 1")
     assert len(shell.shown) == 1
+
+
+def test_what_was_traced_before_is_not_shown_after_loading(shell: Shell) -> None:
+    session = shell.shell.find_magic("fwtime").__self__.session
+    shell.run("%reload_ext ipyjaxbench")
+    assert not session.watcher.is_on
+    session.settings.watch = True
+    try:
+        shell.run("%unload_ext ipyjaxbench")
+        TRACE_LOG.record("fake", CacheMiss("unseen", Signature({}), placed=False))
+        shell.run("%load_ext ipyjaxbench")
+        assert (session.watcher.is_on, shell.text, shell.shown) == (True, "", [])
+        shell.run("1")
+        assert "unseen" not in shell.text
+    finally:
+        session.settings.watch = False
 
 
 def test_unloading_what_is_not_loaded_is_nothing(shell: Shell) -> None:

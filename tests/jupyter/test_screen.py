@@ -4,17 +4,20 @@ import io
 import math
 import sys
 import threading
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from ipyjaxbench.jupyter.screen import Progress, Screen
+from ipyjaxbench.jupyter import screen as module
+from ipyjaxbench.jupyter.screen import Progress, Screen, show
 from ipyjaxbench.testing import FakeClock
 from tests.shell import Shell
 
 MS = 1_000_000
 
 
-def said(moments: list[int], known: float = 0.034) -> list[tuple[int, str]]:
+def shown_lines(moments: list[int], known: float = 0.034) -> list[tuple[int, str]]:
     """What is shown when it is told of something at these milliseconds."""
     clock, lines = FakeClock(), []
     progress = Progress(lambda line: lines.append((clock.now() // MS, line)), clock)
@@ -25,21 +28,53 @@ def said(moments: list[int], known: float = 0.034) -> list[tuple[int, str]]:
 
 
 def test_nothing_is_said_in_the_first_second() -> None:
-    assert said([0, 500, 999]) == []
+    assert shown_lines([0, 500, 999]) == []
 
 
 def test_what_is_known_and_what_is_left_is_said_from_then_on() -> None:
-    assert said([1000]) == [(1000, "measuring: ± 3.4 % so far, 1.2 s left at most")]
-    assert said([1000], 331.11) == [(1000, "measuring: ± over 100 % so far, 1.2 s left at most")]
-    assert said([1000], math.inf) == [(1000, "measuring: warming up, 1.2 s left at most")]
+    assert shown_lines([1000]) == [(1000, "measuring: ± 3.4 % so far, 1.2 s left at most")]
+    assert shown_lines([1000], 331.11) == [
+        (1000, "measuring: ± over 100 % so far, 1.2 s left at most")
+    ]
+    assert shown_lines([1000], math.inf) == [(1000, "measuring: warming up, 1.2 s left at most")]
 
 
 def test_where_the_interval_is_not_looked_at_the_time_left_is_said() -> None:
-    assert said([1000], math.nan) == [(1000, "measuring: 1.2 s left at most")]
+    assert shown_lines([1000], math.nan) == [(1000, "measuring: 1.2 s left at most")]
 
 
 def test_it_is_said_four_times_a_second_at_most() -> None:
-    assert [moment for moment, _ in said(list(range(0, 2000, 10)))] == [1000, 1250, 1500, 1750]
+    assert [moment for moment, _ in shown_lines(list(range(0, 2000, 10)))] == [
+        1000,
+        1250,
+        1500,
+        1750,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("half_width", "words"), [(1.0, "± 100 % so far"), (1.01, "± over 100 % so far")]
+)
+def test_an_interval_is_shown_up_to_all_of_the_figure(half_width: float, words: str) -> None:
+    ((_, line),) = shown_lines([1000], half_width)
+    assert line.startswith(f"measuring: {words}, ")
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [(0, "measuring: ± 1.0 % so far"), (1, "measuring: ± 1.0 % so far, 1.0 ns left at most"),
+     (3_600_000 * MS - MS, "measuring: ± 1.0 % so far, 1.00 h left at most"),
+     (3_600_000 * MS, "measuring: ± 1.0 % so far"), (-1, "measuring: ± 1.0 % so far")],
+)  # fmt: skip
+def test_the_time_left_is_shown_where_it_has_an_end(left: int, words: str) -> None:
+    clock, lines = FakeClock(), list[str]()
+    progress = Progress(lines.append, clock)
+    clock.advance(1000 * MS)
+    progress(0.01, left)
+    assert lines == [words]
+    clock.advance(1000 * MS)
+    progress(math.nan, 0)
+    assert lines[1] == "measuring"
 
 
 def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
@@ -100,3 +135,110 @@ def test_a_terminal_shows_the_line_until_the_result_is_there(
         screen.show("looking")
         screen.show("done ± 1 %")
     assert stream.getvalue() == written
+
+
+class Publisher:
+    """Writes down what is displayed: text, whether it replaces something, and what."""
+
+    def __init__(self) -> None:
+        self.shown: list[tuple[str, bool, str]] = []
+        self.fails = False
+
+    def publish(self, data: dict[str, str], transient: dict[str, str], update: bool) -> None:
+        if self.fails:
+            raise RuntimeError("there is no display")
+        self.shown.append((data["text/plain"], update, transient["display_id"]))
+
+
+class InKernel:
+    """A kernel that runs a cell, and what magics display of results meanwhile."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, request: dict[str, Any]) -> None:
+        self.publisher, self.results = Publisher(), list[tuple[object, dict[str, Any]]]()
+        self.shell: Any = SimpleNamespace(
+            display_pub=self.publisher, kernel=object(), get_parent=lambda: request
+        )
+        monkeypatch.setattr(module, "display", lambda it, **how: self.results.append((it, how)))
+
+
+PAGE = {"content": {"allow_stdin": True}, "metadata": {"cellId": "a"}}
+
+
+def test_in_a_kernel_the_result_takes_the_place_of_the_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel = InKernel(monkeypatch, PAGE)
+    with Screen(kernel.shell, active=True) as screen:
+        with screen.progress("looking") as progress:
+            assert progress._thread is not None
+        screen.show("one")
+        screen.show("two")
+        screen.replace("result", raw=True)
+    (_, first, handle), (_, second, same) = kernel.publisher.shown
+    assert [text for text, *_ in kernel.publisher.shown] == ["one", "two"]
+    assert (first, second, same) == (False, True, handle)
+    assert kernel.results == [("result", {"raw": True, "display_id": handle, "update": True})]
+
+
+def test_without_a_line_a_result_is_shown_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = InKernel(monkeypatch, PAGE)
+    with Screen(kernel.shell, active=True) as screen:
+        screen.replace("result")
+    assert (kernel.results, kernel.publisher.shown) == ([("result", {})], [])
+
+
+def test_after_an_error_the_line_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = InKernel(monkeypatch, PAGE)
+
+    def fail(line: str = "", result: str = "") -> None:
+        with Screen(kernel.shell, active=True) as screen:
+            if line:
+                screen.show(line)
+            if result:
+                screen.replace(result)
+            raise ZeroDivisionError
+
+    for shown in (("one",), (), ("two", "result")):
+        with pytest.raises(ZeroDivisionError):
+            fail(*shown)
+    assert [text for text, *_ in kernel.publisher.shown] == ["one", "", "two"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "active", "shows"),
+    [
+        (PAGE, True, True),
+        (PAGE, False, False),
+        ({"content": {"allow_stdin": True}, "metadata": {}}, True, False),  # as a console asks
+        ({"content": {"allow_stdin": False}}, True, True),  # as what runs notebooks does
+        ({}, True, True),
+    ],
+)
+def test_a_line_is_shown_where_it_can_be_replaced(
+    monkeypatch: pytest.MonkeyPatch, request_: dict[str, Any], active: bool, shows: bool
+) -> None:
+    kernel = InKernel(monkeypatch, request_)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    with Screen(kernel.shell, active=active) as screen:
+        screen.show("one")
+        with screen.progress("looking") as progress:
+            assert (progress._thread is not None) is shows
+    assert bool(kernel.publisher.shown) is shows
+    assert sys.stdout.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_a_display_that_fails_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = InKernel(monkeypatch, PAGE)
+    kernel.publisher.fails = True
+    with Screen(kernel.shell, active=True) as screen:
+        screen.show("one")
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("there is no display")
+
+    monkeypatch.setattr(module, "display", fail)
+    show("a result")
+    show({"text/plain": "a line", "text/html": "<p>"}, raw=True)
+    assert capsys.readouterr().out == "a result\na line\n"

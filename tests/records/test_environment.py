@@ -1,9 +1,12 @@
 """What differs around two measurements, as far as both are known."""
 
 import dataclasses
+import os
+import platform
 
 import pytest
 
+from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host import Conditions, Gpu
 from ipyjaxbench.records.environment import Environment
 from tests.results import STEADY, measured
@@ -47,3 +50,19 @@ def test_gpus_that_others_use_alone_are_left_out() -> None:
 def test_a_machine_that_was_not_recorded_is_unknown() -> None:
     around = Environment.saved(dataclasses.replace(measured(STEADY), conditions=None))
     assert (around.gpus, around.cpu, around.cpus, around.python) == ((), "", 0, "")
+
+
+def test_a_measurement_of_this_machine_knows_it() -> None:
+    places = [Placement(f"x{n}", "jax", 1, "float32", (n,), ("cpu:0",), 4 * n) for n in range(9)]
+    result = Placement("", "jax", 1, "float32", (3,), ("cuda:0",), 12)
+    m = dataclasses.replace(measured(STEADY), inputs=tuple(places), outputs=(result,))
+    around = Environment.here(m, "c0ffee")
+    assert (around.python, around.cpus) == (platform.python_version(), os.cpu_count())
+    assert (around.revision, around.frameworks) == ("c0ffee", {"python": "3.12"})
+    assert around.devices == ("cpu:0", "cuda:0")
+    assert around.data == {f"x{n}": f"f32[{n}]" for n in range(8)}  # the first ones
+
+
+def test_where_the_cpu_is_not_known_machines_are_told_apart_by_their_number() -> None:
+    one, other = Environment(cpus=2), Environment(cpus=4)
+    assert one.differences(other) == ("another machine: 2 × CPU, now 4 × CPU",)

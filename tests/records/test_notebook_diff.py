@@ -13,8 +13,9 @@ from ipyjaxbench.__main__ import main
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.reports.blocks import Facts
-from ipyjaxbench.timing.baseline import Change, Figure
+from ipyjaxbench.records.notebook_diff import Pair
+from ipyjaxbench.reports.blocks import Facts, Headline, Table
+from ipyjaxbench.timing.figure_change import Change, Figure
 from ipyjaxbench.timing.measurement import Measurement, summarize
 from tests.notebook_files import cell, notebook
 from tests.results import STEADY, measured
@@ -38,7 +39,7 @@ def b(tmp_path: Path) -> Path:
     return tmp_path / "b.ipynb"
 
 
-def told(found: Rerun) -> dict[str, str]:
+def report_rows(found: Rerun) -> dict[str, str]:
     return {k: v for b in found.report().blocks if isinstance(b, Facts) for k, v in b.rows}
 
 
@@ -136,6 +137,35 @@ def test_turns_of_a_loop_and_arms_and_points_are_paired_in_order(a: Path, b: Pat
     ]  # fmt: skip
 
 
+def test_in_the_same_cell_the_name_decides(a: Path, b: Path) -> None:
+    """Of the first one there was no record before."""
+    source = "%fwtime --name one f(x)\n%fwtime --name two g(x)"
+    one, two = slowed(1), slowed(3, code="g(x)")
+    notebook(a, cell(source, two, cell_id="1"))
+    notebook(b, cell(source, one, two, cell_id="1"))
+    found = compare_notebooks(a, b)
+    assert [(pair.name, pair.edited) for pair in found.pairs] == [("two", False)]
+    assert (found.only_before, found.only_after) == ((), ("one",))
+
+
+def test_in_a_cell_that_was_edited_the_name_decides(a: Path, b: Path) -> None:
+    one, two = slowed(1), slowed(3, code="g(x)")
+    lines = ["%fwtime --name one f(x)", "%fwtime --name two g(x)"]
+    notebook(a, cell("\n".join(lines), one, two, cell_id="1"))
+    notebook(b, cell("\n".join(lines[::-1]), two, one, cell_id="1"))
+    pairs = compare_notebooks(a, b).pairs
+    assert [(pair.name, pair.edited) for pair in pairs] == [("two", False), ("one", False)]
+
+
+def test_turns_under_one_name_are_paired_in_order_where_the_cell_moved(a: Path, b: Path) -> None:
+    notebook(a, cell("for n in y:\n    %fwtime --name step f(x)", M, FAST, cell_id="1"))
+    edited = [slowed(times, code="f(x, 2)") for times in (1, 0.5)]
+    notebook(b, cell("for n in y:\n    %fwtime --name step f(x, 2)", *edited, cell_id="2"))
+    found = compare_notebooks(a, b)
+    assert [(pair.name, pair.edited) for pair in found.pairs] == [("step", True)] * 2
+    assert [change.ratio.value for change in found.changes if change.ratio] == [1.0, 1.0]
+
+
 def test_what_is_shown_again_counts_once(a: Path, b: Path) -> None:
     arms = Comparison((ArmResult("a", M), ArmResult("b", SLOW)), "a")
     for path in (a, b):
@@ -186,6 +216,73 @@ def test_it_is_saved_and_read_back(a: Path, b: Path, tmp_path: Path) -> None:
     assert again == found
     assert str(again) == str(found)
     assert "1 slower" in repr(found)
+
+
+def test_records_that_cannot_be_read_are_counted(a: Path, b: Path) -> None:
+    notebook(a, cell("%fwtime f(x)", M), cell("", {"kind": "other"}))
+    notebook(b, cell("%fwtime f(x)", M), cell("", {"kind": "other"}, {"kind": "other"}))
+    found = compare_notebooks(a, b)
+    assert found.refused == 3
+    assert report_rows(found)["refused"] == "3 records that could not be read"
+
+
+SOUND = Figure(1.0, 0.03, 50, "QUIET")
+PAIRS = {
+    "slower": Pair("f(x)", 1, SOUND, Figure(2.0, 0.03, 50, "QUIET")),
+    "faster": Pair("a name that takes many letters", 12, SOUND, Figure(0.5, 0.03, 50, "OK"), True),
+    "same": Pair("h(x)", 3, SOUND, SOUND),
+    "once": Pair("once()", 4, SOUND, Figure(9.0, None, 0, "ONCE")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "figure", "detail", "verdict"),
+    [
+        (["slower", "faster", "same", "slower"], "2 of 4 slower", "1 faster", "SLOWER"),
+        (["slower", "same"], "1 of 2 slower", "", "SLOWER"),
+        (["faster", "same", "once"], "1 of 3 faster", "", "FASTER"),
+        (["same", "once"], "none of 2", "takes longer or less long for sure", ""),
+        ([], "nothing", "was measured in both", ""),
+    ],
+)
+def test_the_headline_counts_what_is_slower_and_faster(
+    names: list[str], figure: str, detail: str, verdict: str
+) -> None:
+    found = Rerun("a.ipynb", "b.ipynb", tuple(PAIRS[name] for name in names))
+    headline = found.report().blocks[0]
+    assert isinstance(headline, Headline)
+    assert (headline.title, headline.figure) == ("a.ipynb → b.ipynb", figure)
+    assert (headline.detail, headline.verdict) == (detail, verdict)
+    assert repr(found) == (
+        f"<Rerun of {len(names)}: {names.count('slower')} slower, {names.count('faster')} faster>"
+    )
+
+
+def test_each_pair_is_a_row_and_a_sure_change_has_a_word() -> None:
+    found = Rerun("a.ipynb", "b.ipynb", tuple(PAIRS.values()))
+    (table,) = (block for block in found.report().blocks if isinstance(block, Table))
+    assert table.head == ("measured", "before", "after", "after / before", "")
+    assert [(*row[:3], row[4]) for row in table.rows] == [
+        ("[1] f(x)", "1.00 s", "2.00 s", "SLOWER"),
+        ("[12] a name that takes many… (edited)", "1.00 s", "500 ms", "FASTER"),
+        ("[3] h(x)", "1.00 s", "1.00 s", ""),
+        ("[4] once()", "1.00 s", "9.00 s", "ONCE"),
+    ]
+    assert [row[3].split(" ")[0] for row in table.rows] == ["2.0", "0.50", "1.00", ""]
+
+
+@pytest.mark.parametrize(("count", "end"), [(8, "x7"), (9, "x7 · and 1 more")])
+def test_of_very_many_differences_the_first_are_named(count: int, end: str) -> None:
+    names = tuple(f"x{n}" for n in range(count))
+    found = Rerun("a.ipynb", "b.ipynb", (PAIRS["same"],), names, names)
+    assert report_rows(found)["differs"].startswith("x0 · x1 · ")
+    assert report_rows(found)["differs"].endswith(end)
+    assert report_rows(found)["only in"].endswith(end.replace(" · ", ", "))
+
+
+def test_where_nothing_was_measured_in_both_no_rule_is_given() -> None:
+    assert "counts" in report_rows(Rerun("a", "b", (PAIRS["same"],)))
+    assert report_rows(Rerun("a", "b", (), only_after=("f(x)",))) == {"only in": "b: f(x)"}
 
 
 def test_two_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from ipyjaxbench import Comparison, RecordError, Sweep, read_notebook
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point
+from ipyjaxbench.device import About
 from ipyjaxbench.records.notebooks import KINDS, NotebookRecords
-from ipyjaxbench.reports import html
+from ipyjaxbench.reports import Facts, Table, html
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import MIME, Reported, Result
 from tests.notebook_files import cell, notebook
@@ -60,6 +61,9 @@ def test_every_kind_of_result_can_be_read() -> None:
         ("%fwtime --nonsense f(x)", [M], [1], [""]),
         ("shown(m)", [M], [0], [""]),
         ("%jaxpr f(x)\n%fwdevices x\nprint()", [C], [0], [""]),
+        ("%jaxpr f(x)\n%fwdevices x\nprint()", [C, S], [1, 2], ["", ""]),
+        ("%fwtime f(x)\n%fwtime f(x)", [M], [0], [""]),
+        ("%fwtime --name a f(x)\n%fwtime --name b f(x)", [M, M], [1, 2], ["a", "b"]),
         ("", [M], [0], [""]),
     ],
 )  # fmt: skip
@@ -86,6 +90,50 @@ def test_it_shows_what_stands_where(path: Path) -> None:
     assert lines[2].split()[:4] == ["base", "measurement", "1,", "line"]
     assert lines[3].startswith("refused   cell 2: 'None' is no kind of result")
     assert set(found._repr_mimebundle_()) == {"text/plain", "text/html"}
+
+
+def test_of_many_refused_records_the_first_are_shown(path: Path) -> None:
+    def rows(count: int) -> list[tuple[str, str]]:
+        found = read_notebook(notebook(path, *[cell("", {"kind": "x" * 99})] * count))
+        assert len(found.refused) == count
+        (facts,) = (block for block in found.report().blocks if isinstance(block, Facts))
+        return list(facts.rows)
+
+    assert len(rows(5)) == 5
+    assert rows(7)[5:] == [("", "and 2 more records")]
+    label, text = rows(6)[0]
+    assert (label, len(text)) == ("refused", len("cell 1: ") + 200)
+    assert text.startswith("cell 1: '" + "x" * 40 + "' is no kind of result: measurement, ")
+
+
+def test_a_result_is_shown_by_its_name_or_its_headline(path: Path) -> None:
+    nothing = About((("ipyjaxbench", "0.1.0"),))  # its report has no headline
+    found = read_notebook(notebook(path, cell("%fwtime f(x)", M), cell("%ipyjaxbench", nothing),
+                                   cell("print(a)", nothing)))  # fmt: skip
+    (table,) = (block for block in found.report().blocks if isinstance(block, Table))
+    assert table.head == ("result", "kind", "cell", "found")
+    assert table.rows == (
+        ("f(x)", "measurement", "1, line 1", "1.00 µs ± 2.5 % QUIET"),
+        ("about", "about", "2, line 1", ""),
+        ("about", "about", "3", ""),
+    )
+    assert repr(found) == f"<NotebookRecords of {path}: 3 records>"
+
+
+def test_outputs_of_other_cells_and_without_data_are_none_of_ours(path: Path) -> None:
+    text = {**cell("", M), "cell_type": "markdown"}
+    printed = cell("print(1)", M)
+    printed["outputs"].insert(0, {"output_type": "stream", "name": "stdout", "text": "1"})
+    found = read_notebook(notebook(path, text, printed))
+    assert [saved.cell for saved in found] == [2]
+    assert found.refused == ()
+
+
+@pytest.mark.parametrize("metadata", [{}, {"language_info": 3}, {"language_info": {"version": 3}}])
+def test_a_version_of_python_that_is_not_saved_is_not_known(
+    path: Path, metadata: dict[str, Any]
+) -> None:
+    assert read_notebook(notebook(path, cell("", M), metadata=metadata)).python == ""
 
 
 def test_a_notebook_without_records_is_empty(path: Path) -> None:

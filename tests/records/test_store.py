@@ -63,6 +63,14 @@ def test_each_process_has_a_file_of_its_own(journal: Journal, place: Path) -> No
     assert len(store.read_store().entries) == 3
 
 
+def test_a_file_has_a_line_for_each_entry_and_no_other(journal: Journal, place: Path) -> None:
+    journal.append([*past("one"), *past("two")])
+    journal.append(past("three"))
+    (path,) = place.iterdir()
+    labels = [msgspec.json.decode(line)["label"] for line in path.read_bytes().split(b"\n")[:-1]]
+    assert labels == ["one", "two", "three"]
+
+
 def test_a_forked_process_does_not_write_into_the_file_of_the_first(
     journal: Journal, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +117,12 @@ def test_of_many_samples_some_are_kept_evenly_with_their_rounds(count: int) -> N
     assert sorted(entry.samples)[len(entry.samples) // 2] == pytest.approx(m.median, rel=1e-3)
     if count > 100:
         assert entry.half_width == pytest.approx(m.half_width, rel=0.1)
+
+
+def test_of_twice_as_many_samples_every_second_one_is_kept() -> None:
+    (entry,) = past(result=measured([1_000_000 + i for i in range(240)]))
+    assert entry.picoseconds == tuple(1_000_000_000 + 2000 * i for i in range(120))
+    assert entry.rounds == (5,) * 24
 
 
 def test_of_long_code_the_beginning_is_kept() -> None:
@@ -272,6 +286,24 @@ def test_a_file_that_vanishes_while_it_is_read_is_left_out(
     (place / "other.txt").write_text("no entry")
     assert len(store.read_store().entries) == 1
     assert store.read_store().unread == {}
+
+
+def test_a_file_that_is_gone_when_it_is_read_is_counted(
+    journal: Journal, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.append(past())
+    (place / "gone.jsonl").write_bytes(msgspec.json.encode(past()[0]))
+    listed = store._files
+
+    def files(folder: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
+        for path, status in listed(folder):
+            if path.name == "gone.jsonl":
+                path.unlink()
+            yield path, status
+
+    monkeypatch.setattr(store, "_files", files)
+    kept = store.read_store()
+    assert (len(kept.entries), kept.unread) == (1, {"gone.jsonl": 1})
 
 
 def _aged(path: Path, days: float) -> None:

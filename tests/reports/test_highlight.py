@@ -25,7 +25,18 @@ def test_the_pieces_of_any_line_are_the_line(line: str) -> None:
         ("    ... 1,234 more equations ...", "comment", "    ... 1,234 more equations ..."),
         ("-    d:f32[8,64] = tanh c", "removed", "-    d:f32[8,64] = tanh c"),
         ("+    d:f32[8,64] = sin c", "added", "+    d:f32[8,64] = sin c"),
+        ("  y = x  # why", "comment", "# why"),
+        ('  %2 = "mhlo.copy"(%1)', "string", '"mhlo.copy"'),
+        ("b:f32[3] = tanh a", "", " a"),
     ],
 )
 def test_pieces_are_told_by_their_kind(line: str, kind: str, piece: str) -> None:
     assert (kind, piece) in list(highlight.split_line(line))
+
+
+def test_a_text_in_no_language_stays_whole() -> None:
+    line = "- return f32[3]"
+    assert list(highlight.split_line(line, "text")) == [("", line)]
+    assert list(highlight.split_line("", "text")) == [("", "")]
+    assert list(highlight.split_line("return", "jaxpr")) == [("keyword", "return")]
+    assert list(highlight.split_line("", "jaxpr")) == []

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports import html
-from ipyjaxbench.reports.blocks import Report
+from ipyjaxbench.reports.blocks import Block, Distribution, Facts, Grid, Report, Table
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.device_time import DeviceTime, Operation, ProfiledPass
@@ -174,6 +174,12 @@ def test_a_table_folds_and_its_numbers_stand_to_the_right() -> None:
     assert sides[-8:] == ["left", "right", "right", "right"] * 2
 
 
+def test_a_table_is_for_those_who_want_the_details_unless_it_says_otherwise() -> None:
+    head, rows = ("name", "n"), (("a", "1"),)
+    assert "a 1" in " ".join(Page(source(Table("times", head, rows))).folded.split())
+    assert Page(source(Table("times", head, rows, folded=False))).folded == ""
+
+
 def test_a_report_without_blocks_is_an_empty_element() -> None:
     parsed = Page(html.render(Report(())))
     assert parsed.text.strip() == ""
@@ -182,3 +188,37 @@ def test_a_report_without_blocks_is_an_empty_element() -> None:
 
 def test_a_report_is_small() -> None:
     assert len(html.render(FULL.report()).encode()) < 5000
+
+
+def source(block: Block) -> str:
+    return html.render(Report((block,)))
+
+
+def test_bars_are_as_high_as_their_counts() -> None:
+    shown = source(Distribution("spread", "1 ms", "2 ms", (0, 1, 2, 8)))
+    (address,) = re.findall(r'src="([^"]+)"', shown)
+    drawing = ElementTree.fromstring(base64.b64decode(address.partition(",")[2]))
+    assert (drawing.get("width"), drawing.get("height")) == ("32", "32")
+    bars = [[bar.get(name) for name in ("x", "y", "width", "height")] for bar in drawing]
+    assert bars == [["8", "28", "7", "4"], ["16", "24", "7", "8"], ["24", "0", "7", "32"]]
+
+
+def test_parts_on_the_same_devices_have_the_same_tint() -> None:
+    rows = (("a", *"01234567"), ("b", "8", *"0123456"))
+    tints = re.findall("background-color:(#[0-9a-f]{6}55)", source(Grid("x", ("",) * 8, rows)))
+    first, second = tints[:8], tints[8:]
+    assert len(set(first)) == 8
+    assert second == [first[0], *first[:7]]  # the ninth is as the first: there are no more
+
+
+@pytest.mark.parametrize(
+    ("letters", "parts"), [(24, [24]), (25, [24, 1]), (48, [24, 24]), (60, [24, 24, 12])]
+)
+def test_a_long_word_may_be_broken(letters: int, parts: list[int]) -> None:
+    shown = "<wbr>".join("x" * part for part in parts)
+    assert f">{shown}</td>" in source(Facts((("a", "x" * letters),)))
+
+
+@pytest.mark.parametrize(("letters", "is_whole"), [(14, True), (15, False)])
+def test_a_short_label_stays_on_one_line(letters: int, *, is_whole: bool) -> None:
+    assert ("white-space:nowrap" in source(Facts((("x" * letters, ""),)))) is is_whole

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import math
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,8 +14,8 @@ from ipyjaxbench.errors import OptionError, RecordError
 from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.note import Note
-from ipyjaxbench.reports.result import MIME
-from ipyjaxbench.timing.first_call import ColdCallResult, Counterpart
+from ipyjaxbench.reports.result import MIME, Reported, Result, report
+from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from tests.results import STEADY, measured
@@ -135,3 +137,17 @@ def test_a_record_that_cannot_be_true_is_refused_in_one_line(record: Any, messag
     with pytest.raises(RecordError) as raised:
         Measurement.from_dict(record)
     assert str(raised.value) == message
+
+
+class Unregistered(Reported):
+    """A result whose module of reports registers none."""
+
+
+def test_a_result_without_a_report_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, f"{__name__}_report", ModuleType("empty"))
+    with pytest.raises(TypeError, match=r"^no report is registered for Unregistered$"):
+        report(Unregistered())
+
+
+def test_facts_that_nobody_checks_contradict_nothing() -> None:
+    assert Result().check() is None

@@ -3,6 +3,9 @@
 import contextlib
 import dataclasses
 import io
+import os
+import re
+import subprocess
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -13,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports import text
-from ipyjaxbench.reports.blocks import Facts, Headline, Notes, Report, Table
+from ipyjaxbench.reports.blocks import Code, Facts, Headline, Notes, Report, Table
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.device_time import DeviceTime, Operation, ProfiledPass
@@ -322,3 +325,67 @@ def test_text_has_no_escape_sequences_even_in_a_terminal(monkeypatch: pytest.Mon
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     assert "\x1b" not in str(JITTED)
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "no_colour", "coloured"),
+    [(True, "", True), (True, "1", False), (False, "", False), (False, "1", False)],
+)
+def test_colours_are_for_terminals_whose_user_wants_them(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, no_colour: str, coloured: bool
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_colour)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    assert text.is_coloured() is coloured
+
+
+def test_a_notebook_in_a_terminal_shows_programs_in_colour() -> None:
+    report = Report((Code("jaxpr", "{ lambda ; a:f32[3]. let b:f32[3] = tanh a in (b,) }"),))
+    with standard_output("utf-8"):
+        plain, coloured = text.render(report), text.render(report, coloured=True)
+    assert "\x1b[35mlambda\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+    assert "\x1b" not in plain
+
+
+def test_no_sign_that_a_terminal_obeys_is_shown() -> None:
+    with standard_output("utf-8"):
+        for number in range(161):
+            shown = text.render(Report((Facts((("a", f"b{chr(number)}c"),)),)))
+            assert not [c for c in shown if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)]
+        assert text.render(Report((Facts((("a", "b\xa0c"),)),))) == "a  b\xa0c"
+
+
+def test_lines_stay_lines_and_a_tab_is_as_wide_as_four() -> None:
+    with standard_output("utf-8"):
+        assert text.render(Report((Code("text", "a\tb\n\tc"),))) == "a   b\n    c"
+
+
+@pytest.mark.parametrize(("columns", "width"), [(10, 30), (30, 30), (31, 31), (79, 79), (99, 80)])
+def test_a_page_is_as_wide_as_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, columns: int, width: int
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    size = os.terminal_size((columns, 24))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda fallback: size)
+    assert text.width() == width
+
+
+@pytest.mark.parametrize(("letters", "lines"), [(22, 1), (23, 2)])
+def test_a_title_stands_beside_its_figure_as_long_as_it_is_short(letters: int, lines: int) -> None:
+    headline = Headline("x" * letters, "2.12 ms", "per call", "QUIET", "")
+    with standard_output("utf-8"):
+        shown = text.render(Report((headline,))).splitlines()
+    assert len(shown) == lines
+    assert "".join(shown).startswith("x" * letters)
+
+
+def test_the_first_report_leaves_random_numbers_as_they_are() -> None:
+    code = (
+        "import random; random.seed(0); state = random.getstate()\n"
+        "from ipyjaxbench.reports import Report, text\n"
+        "print(repr(text.render(Report(()))), random.getstate() == state)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "'' True\n"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.reports import Calls, Headline
 from ipyjaxbench.retracing.cache_key import Leaf, Signature
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.signatures import Signatures
@@ -26,7 +27,7 @@ def log() -> TraceLog:
 
 
 def test_each_signature_has_the_reason_for_its_trace(log: TraceLog) -> None:
-    shown = Signatures.of(log, "f").traced
+    shown = Signatures.from_log(log, "f").traced
     assert [each.arguments for each in shown] == [f"x f32[{n}], n int" for n in (3, 4, 4, 5)]
     assert ["; ".join(change.words() for change in each.why) for each in shown] == [
         "first call",
@@ -37,13 +38,13 @@ def test_each_signature_has_the_reason_for_its_trace(log: TraceLog) -> None:
 
 
 def test_all_functions_or_one_that_is_known(log: TraceLog) -> None:
-    assert [each.name for each in Signatures.of(log).traced] == ["f", "f", "f", "f", "g"]
-    assert [each.framework for each in Signatures.of(log, "g").traced] == ["torch"]
-    assert Signatures.of(TraceLog()).traced == ()
+    assert [each.name for each in Signatures.from_log(log).traced] == ["f", "f", "f", "f", "g"]
+    assert [each.framework for each in Signatures.from_log(log, "g").traced] == ["torch"]
+    assert Signatures.from_log(TraceLog()).traced == ()
     with pytest.raises(OptionError, match=r"^'h' was not traced since loading; traced were: f, g$"):
-        Signatures.of(log, "h")
+        Signatures.from_log(log, "h")
     with pytest.raises(OptionError, match="traced were: none yet"):
-        Signatures.of(TraceLog(), "h")
+        Signatures.from_log(TraceLog(), "h")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,35 @@ def test_options_for_a_line_alone() -> None:
         TraceOptions(predict=True).check("", "f(x)")
     with pytest.raises(OptionError, match="there is nothing to run"):
         TraceOptions(predict=True).check("", None)
+    for alone in (TraceOptions(history=True), TraceOptions(watch="off")):
+        with pytest.raises(OptionError, match="go on a line of their own"):
+            alone.check("", "f(x)")
     for options in (TraceOptions(history=True), TraceOptions(watch="off")):
         options.check("", None)
     TraceOptions(most=1).check("", "f(x)")
+
+
+def test_the_report_has_a_row_for_each_signature(log: TraceLog) -> None:
+    headline, calls = Signatures.from_log(log).report().blocks
+    assert isinstance(headline, Headline)
+    assert isinstance(calls, Calls)
+    assert (headline.figure, headline.detail, headline.verdict) == (
+        "5 signatures", "of 2 functions, since ipyjaxbench was loaded", "SEEN",
+    )  # fmt: skip
+    assert calls.rows[1] == ("f", "x: f32[3] → f32[4] (shape) · x f32[4], n int")
+    assert repr(Signatures.from_log(log)) == "<Signatures 5>"
+    (headline,) = Signatures(()).report().blocks
+    assert headline == Headline(
+        "signatures", "0 signatures", "of 0 functions, since ipyjaxbench was loaded", "SEEN", ""
+    )
+
+
+@pytest.mark.parametrize("count", [50, 51])
+def test_the_newest_fifty_signatures_are_shown(count: int) -> None:
+    log = TraceLog()
+    for size in range(count):
+        log.add("jax", "f", of(size))
+    _, calls = Signatures.from_log(log).report().blocks
+    assert isinstance(calls, Calls)
+    assert len(calls.rows) == 50
+    assert calls.rows[-1][1].endswith(f"x f32[{count - 1}], n int")

@@ -74,7 +74,7 @@ def values(**names: Any) -> StaticValues:
 
 
 def value_of(text: str) -> Any:
-    return values().of(ast.parse(text, mode="eval").body)
+    return values().evaluate(ast.parse(text, mode="eval").body)
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,12 @@ def test_the_innermost_unknown_part_is_named() -> None:
 def test_names_that_are_bound_on_the_way() -> None:
     known = values()
     known.bind("n", ast.parse("n + 1", mode="eval").body)
-    assert known.of(ast.Name("n")) == 4
+    assert known.evaluate(ast.Name("n")) == 4
     known.bind("n", ast.parse("max(n)", mode="eval").body)
     with pytest.raises(UnknownError, match=r"^n$"):
-        known.of(ast.Name("n"))
+        known.evaluate(ast.Name("n"))
     known.bind("items")
     with pytest.raises(UnknownError, match=r"^items$"):
-        known.of(ast.Name("items"))
+        known.evaluate(ast.Name("items"))
     with pytest.raises(NameError, match="name 'nope' is not defined"):
-        known.of(ast.Name("nope"))
+        known.evaluate(ast.Name("nope"))

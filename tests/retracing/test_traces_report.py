@@ -151,3 +151,8 @@ def test_the_error_of_too_many_traces() -> None:
     assert str(too_many_traces([nameless, TRACED, TRACED], 2)) == (
         "f was traced (the reason is not known) and 2 more, and 2 traces may happen"
     )
+
+
+def test_a_result_is_shown_in_one_line() -> None:
+    assert repr(of(TRACED, CACHED)) == "<Traces 1 traces in 2 calls>"
+    assert (of(TRACED, CACHED).seconds, of(TRACED, CACHED).compiling) == (2.25, 1.5)

@@ -4,15 +4,18 @@ import gc
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks import Compilation
+from ipyjaxbench.frameworks import Compilation, Program
 from ipyjaxbench.testing import FakeArray
 from ipyjaxbench.timing import break_even
+from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.measurement import Measurement
 from tests.bench import MS, Bench
+from tests.results import measured
 
 
 @pytest.fixture(autouse=True)
@@ -138,6 +141,59 @@ def test_arguments_of_the_same_kinds_are_compared(pair: Pair, arguments: str) ->
     assert pair.time(f"fast({arguments})").counterpart is not None
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x, 3", "x, 4"),
+        ("x, 3", "x, 3.0"),
+        ("x, a=3", "x, b=3"),
+        ("x, n", "x, flag"),
+        ("thing", "thing"),
+    ],
+)
+def test_other_values_and_objects_without_arrays_are_not_compared(
+    pair: Pair, one: str, other: str
+) -> None:
+    pair.bench.names.update(n=1, flag=True, thing=SimpleNamespace())
+    pair.time(f"step({one})")
+    assert pair.time(f"fast({other})").counterpart is None
+
+
+def test_a_function_of_a_module_is_compared_and_a_method_is_not(pair: Pair) -> None:
+    names = pair.bench.names
+    names["module"], names["object"] = ModuleType("module"), SimpleNamespace()
+    for holder in (names["module"], names["object"]):
+        holder.step, holder.fast = names["step"], names["fast"]
+    pair.time("module.step(x)")
+    assert pair.time("module.fast(x)").counterpart is not None
+    pair.time("object.step(x)")
+    assert pair.time("object.fast(x)").counterpart is None
+
+
+LOADED = (Program("f", 0.1, "disk cache", "jax"),)
+
+
+@pytest.mark.parametrize(
+    ("facts", "seconds"),
+    [
+        ({"phases": {"trace": 0.1, "compile": 0.3}}, 0.4),
+        ({"phases": {"trace": 0.1, "compile": None}}, 0.499),  # all that a first call took longer
+        ({"phases": {}}, None),
+        ({"phases": {"cache load": 0.1}, "programs": LOADED}, None),
+        ({"phases": {"cache load": 0.1}, "programs": LOADED,
+          "fresh": ColdCallResult(0.8, {"compile": 0.7})}, 0.7),
+        ({"phases": {}, "fresh": ColdCallResult(0.8, {"compile": None})}, 0.799),
+        ({"phases": {}, "fresh": ColdCallResult(None, {})}, None),
+        ({"phases": {}, "fresh": ColdCallResult(None, {"compile": None})}, None),
+    ],
+)  # fmt: skip
+def test_what_compiling_cost_is_that_of_the_first_call_or_of_a_cold_one(
+    facts: dict[str, Any], seconds: float | None
+) -> None:
+    m = measured([MS] * 30, first_call=0.5, **facts)
+    assert break_even._compilation(m) == pytest.approx(seconds)
+
+
 def test_neither_arrays_nor_functions_are_kept_alive(pair: Pair) -> None:
     def short(x: object) -> None:
         """Nothing."""
@@ -160,4 +216,6 @@ def test_what_is_remembered_is_bounded(pair: Pair, monkeypatch: pytest.MonkeyPat
 
 def test_a_single_call_and_one_that_compiles_each_time_are_not_remembered(pair: Pair) -> None:
     pair.bench.time("step(x)", number=1, repeat=1)
+    pair.bench.names["anew"] = lambda x: pair.bench.device.compile(40 * MS)
+    assert pair.time("anew(x)").verdict == "RECOMPILES"
     assert not break_even._known

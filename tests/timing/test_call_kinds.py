@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ipyjaxbench.timing.call_kinds import find_kinds, merge_neighbours
+from ipyjaxbench.timing.call_kinds import Kinds, find_kinds, merge_neighbours
 from ipyjaxbench.timing.runner import Sample
-from tests.bench import MS, Bench, told
+from tests.bench import MS, Bench, notes_by_code
 
 Kind = Callable[[int], bool]
 
@@ -74,6 +74,87 @@ def test_merged_samples_hold_calls_of_both_kinds(every: int, count: int) -> None
     )
 
 
+def of_two(fast: Sample, slow: Sample, count: int = 100) -> list[Sample]:
+    """Samples of which every second one is slow."""
+    return [slow if i % 2 else fast for i in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow", "differ"),
+    [
+        # CPU time: beside 10 µs that asking for it costs, three times as much.
+        (Sample(1, 100_000, 10_000), Sample(1, 200_000, 50_000), True),
+        (Sample(1, 100_000, 10_000), Sample(1, 200_000, 49_999), False),
+        # Of ten calls it costs a tenth of that for each.
+        (Sample(10, 100_000, 1_000), Sample(10, 200_000, 23_000), True),
+        (Sample(10, 100_000, 1_000), Sample(10, 200_000, 22_990), False),
+        # Time: one and a half times as long.
+        (Sample(1, 100_000, 10_000), Sample(1, 150_000, 90_000), True),
+        (Sample(1, 100_000, 10_000), Sample(1, 149_999, 90_000), False),
+    ],
+)
+def test_calls_differ_from_three_times_the_cpu_time_and_half_as_much_time_again(
+    fast: Sample, slow: Sample, differ: bool
+) -> None:
+    assert (find_kinds(of_two(fast, slow)) is not None) is differ
+
+
+@pytest.mark.parametrize(("spent", "differ"), [(104_000, True), (104_001, False)])
+def test_threads_that_may_spin_are_known_by_the_cpus_that_fast_calls_use(
+    monkeypatch: pytest.MonkeyPatch, spent: int, differ: bool
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    samples = of_two(Sample(1, 100_000, spent), Sample(1, MS, MS))
+    assert (find_kinds(samples, spins=True) is not None) is differ
+
+
+@pytest.mark.parametrize(("cpus", "differ"), [(2, True), (1, False), (None, False)])
+def test_calls_spend_no_more_than_all_cpus_can_do_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, cpus: int | None, differ: bool
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cpus)
+    samples = of_two(Sample(1, 100_000, 100_000), Sample(1, 200_000, 400_000))
+    assert (find_kinds(samples) is not None) is differ
+
+
+@pytest.mark.parametrize(
+    ("slow", "count", "differ"),
+    [
+        (1, 2, False),  # too few to say
+        (1, 3, True),
+        (2, 3, True),
+        (237, 240, False),  # the fastest 5 % may be a few odd ones
+        (229, 240, False),
+        (228, 240, True),
+        (3, 240, True),  # three slow ones at least
+        (2, 240, False),
+    ],
+)
+def test_each_kind_has_enough_samples(slow: int, count: int, differ: bool) -> None:
+    assert (find_kinds(sampled(lambda i: i < slow, count)) is not None) is differ
+
+
+@pytest.mark.parametrize(("slow", "differ"), [(9, False), (11, True)])
+def test_the_mean_of_all_is_a_tenth_above_the_fast_ones(slow: int, differ: bool) -> None:
+    fast, more = Sample(1, MS, MS // 10), Sample(1, 2 * MS, 2 * MS)
+    samples = [more if i < slow else fast for i in range(100)]
+    assert (find_kinds(samples) is not None) is differ
+
+
+def test_a_sample_holds_twenty_calls_of_each_kind_or_two_slow_ones() -> None:
+    assert (Kinds(1, 2, 0.5).samples_with_both, Kinds(1, 2, 0.5).samples_with_slow) == (40, 4)
+    assert (Kinds(1, 2, 0.75).samples_with_both, Kinds(1, 2, 0.75).samples_with_slow) == (80, 3)
+    assert (Kinds(1, 2, 0.25).samples_with_both, Kinds(1, 2, 0.25).samples_with_slow) == (80, 8)
+
+
+@pytest.mark.parametrize(("count", "groups"), [(4000, 100), (240, 8), (24, 6), (3, 1)])
+def test_merged_samples_are_eight_at_least_where_each_holds_slow_calls(
+    count: int, groups: int
+) -> None:
+    merged = merge_neighbours(of_two(Sample(1, 1, 1), Sample(1, 9, 9), count), Kinds(1, 9, 0.5))
+    assert [sample.calls for sample in merged] == [count // groups] * groups
+
+
 # The whole flow
 
 
@@ -110,7 +191,7 @@ def test_the_figure_of_calls_that_do_different_work_is_their_mean(
 def test_it_is_told_that_calls_differ(bench: Bench) -> None:
     in_turns(bench, lambda i: i % 2 == 0)
     m = bench.time("call()")
-    assert told(m)["calls-differ"] == (
+    assert notes_by_code(m)["calls-differ"] == (
         "Calls do different work: 50 % of them take 5.00 ms, the others 20.0 µs."
         " The figure is a mean of both."
     )
@@ -120,7 +201,7 @@ def test_it_is_told_that_calls_differ(bench: Bench) -> None:
 def test_calls_that_other_programs_make_wait_are_led_by_the_fastest(bench: Bench) -> None:
     in_turns(bench, lambda i: True, 100 * MS)
     m = bench.time("call()")
-    assert "calls-differ" not in told(m)
+    assert "calls-differ" not in notes_by_code(m)
     assert m.verdict == "NOISY"
     assert m.leading == m.floor < 0.5 * m.median
 
@@ -137,7 +218,7 @@ def test_hidden_work_of_some_calls_is_in_the_mean(bench: Bench, every: int) -> N
     bench.names["call"] = call
     m = bench.time("call()")
     assert m.leading == pytest.approx(10e-6 + 5e-3 / every, rel=0.05)
-    assert {"elsewhere", "calls-differ"} <= told(m).keys()
+    assert {"elsewhere", "calls-differ"} <= notes_by_code(m).keys()
 
 
 @pytest.mark.parametrize("options", [{}, {"repeat": 8}])
@@ -158,3 +239,19 @@ def test_a_sample_holds_slow_calls_where_the_time_has_passed(bench: Bench) -> No
 def test_two_slow_calls_of_six_are_a_kind() -> None:
     assert find_kinds(sampled(lambda i: i % 3 == 0, 6)) is not None
     assert find_kinds(sampled(lambda i: i == 0, 6)) is None
+
+
+@pytest.mark.parametrize("options", [{"number": 1}, {"repeat": 20}])
+def test_samples_of_which_the_number_was_asked_for_stay_apart(bench: Bench, options: dict) -> None:
+    turn = itertools.count()
+
+    def call() -> None:  # alike while it is warmed up
+        now = next(turn)
+        bench.clock.advance(
+            5 * MS if now % 2 and ("number" in options or now > 50) else 2 * MS // 5
+        )
+
+    bench.names["call"] = call
+    m = bench.time("call()", **options)
+    assert m.repeat == options.get("repeat", 7)
+    assert "calls-differ" not in notes_by_code(m)

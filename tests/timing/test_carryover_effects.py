@@ -14,8 +14,11 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import Measurement
-from ipyjaxbench.testing import FakeClock
-from tests.bench import MS, Bench, told
+from ipyjaxbench.frameworks import Scope
+from ipyjaxbench.testing import FakeArray, FakeClock
+from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
+from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.bench import MS, Bench, notes_by_code
 
 HERE = {"value-cached", "used-up", "grows", "slows-down", "below-clock", "no-work", "not-called"}
 
@@ -27,8 +30,8 @@ def run(code: str, names: dict[str, Any], **options: Any) -> dict[str, str]:
     return {note.code: note.text for note in result.notes if note.code in HERE}
 
 
-def seen(m: Measurement) -> dict[str, str]:
-    return {code: text for code, text in told(m).items() if code in HERE}
+def notes_here(m: Measurement) -> dict[str, str]:
+    return {code: text for code, text in notes_by_code(m).items() if code in HERE}
 
 
 # Values that are kept
@@ -61,7 +64,7 @@ class Slow:
 @pytest.mark.parametrize("code", ["slow.kept()", "y = slow.kept()"])
 def test_a_value_that_the_first_call_kept_is_told(bench: Bench, code: str) -> None:
     bench.names["slow"] = Slow(bench)
-    assert seen(bench.time(code, restore=False)) == {
+    assert notes_here(bench.time(code, restore=False)) == {
         "value-cached": "slow.kept(...) computed its value once and kept it: the first call took"
         " 1.00 ms, later ones, which only looked it up, 100 ns."
     }
@@ -69,7 +72,7 @@ def test_a_value_that_the_first_call_kept_is_told(bench: Bench, code: str) -> No
 
 def test_a_lazy_attribute_is_told_by_its_name(bench: Bench) -> None:
     bench.names["slow"] = Slow(bench)
-    text = seen(bench.time("clock.advance(100); slow.table", restore=False))["value-cached"]
+    text = notes_here(bench.time("clock.advance(100); slow.table", restore=False))["value-cached"]
     assert text.startswith("slow.table computed its value once and kept it: the first call took")
 
 
@@ -80,11 +83,11 @@ def test_a_cache_of_functools_is_told(bench: Bench) -> None:
         return n
 
     bench.names |= {"table": table, "wrapped": lambda: (bench.clock.advance(100), table(7))}
-    first = seen(bench.time("clock.advance(100); table(3)"))["value-cached"]
+    first = notes_here(bench.time("clock.advance(100); table(3)"))["value-cached"]
     assert first.startswith("table(...) computed its value once and kept it: the first call took")
-    assert seen(bench.time("clock.advance(100); table(3)")) == {}  # it was filled before
-    assert "value-cached" in seen(bench.time("wrapped()"))
-    assert seen(bench.time("wrapped()")) == {}  # a helper's cache that was filled long ago
+    assert notes_here(bench.time("clock.advance(100); table(3)")) == {}  # it was filled before
+    assert "value-cached" in notes_here(bench.time("wrapped()"))
+    assert notes_here(bench.time("wrapped()")) == {}  # a helper's cache that was filled long ago
 
 
 def test_a_cache_that_the_first_call_filled_is_told_whatever_the_times_are(bench: Bench) -> None:
@@ -98,8 +101,61 @@ def test_a_cache_that_the_first_call_filled_is_told_whatever_the_times_are(bench
     (note,) = (each for each in measured.notes if each.code == "value-cached")
     assert note.advice == "fib.cache_clear(); clock.advance(100); fib(50)"
     assert measured.verdict == "INVALID"
-    assert seen(bench.time("clock.advance(100); fib(50)")) == {}
-    assert seen(bench.time(note.advice)) == {}
+    assert notes_here(bench.time("clock.advance(100); fib(50)")) == {}
+    assert notes_here(bench.time(note.advice)) == {}
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "told"),
+    [
+        (42_000, 1000, True),
+        (40_500, 1000, False),  # by less than 40 µs
+        (60_000, 2990, True),
+        (60_000, 3010, False),  # so much can be work: a list may be filled anew
+    ],
+)
+def test_a_value_was_kept_where_the_first_call_took_far_longer(
+    bench: Bench, first: int, later: int, told: bool
+) -> None:
+    memo: dict[int, list[int]] = {}
+
+    def kept() -> list[int]:
+        bench.clock.advance(later if memo else first)
+        return memo.setdefault(1, [1, 2])
+
+    bench.names |= {"kept": kept, "memo": memo}
+    assert ("value-cached" in notes_here(bench.time("kept()", restore=False))) is told
+
+
+@pytest.mark.parametrize(("first", "told"), [(99_000, False), (101_000, True)])
+def test_an_array_that_nothing_changes_was_kept_where_calls_take_a_fifth(
+    bench: Bench, first: int, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench.framework, "immutable", True)
+    memo: dict[int, FakeArray] = {}
+
+    def kept() -> FakeArray:
+        bench.clock.advance(20_000 if memo else first)
+        return memo.setdefault(1, FakeArray(bench.device, 0))
+
+    bench.names |= {"kept": kept, "memo": memo}
+    assert ("value-cached" in notes_here(bench.time("kept()", restore=False))) is told
+
+
+def test_a_look_up_inside_of_other_work_is_told_where_it_was_most_of_the_first_call(
+    bench: Bench,
+) -> None:
+    def is_noted(cost: int) -> bool:
+        @functools.cache
+        def table(n: int) -> int:
+            bench.clock.advance(cost)
+            return n
+
+        bench.names["work"] = lambda: (bench.clock.advance(10_000), table(7))
+        return "value-cached" in notes_here(bench.time("work()"))
+
+    assert is_noted(41_000)  # 51 µs at first, 10 µs later
+    assert not is_noted(39_000)
 
 
 def test_a_cache_that_is_emptied_or_missed_is_not(bench: Bench) -> None:
@@ -111,8 +167,8 @@ def test_a_cache_that_is_emptied_or_missed_is_not(bench: Bench) -> None:
         return n
 
     bench.names |= {"table": table, "turns": turns}
-    assert seen(bench.time("table(next(turns))")) == {}
-    assert seen(bench.time("clock.advance(100); table.cache_clear(); table(1)")) == {}
+    assert notes_here(bench.time("table(next(turns))")) == {}
+    assert notes_here(bench.time("clock.advance(100); table.cache_clear(); table(1)")) == {}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +188,7 @@ def test_a_slow_first_call_alone_is_not(bench: Bench, each: Callable[[Slow], Any
         return each(slow)
 
     bench.names["call"] = call
-    assert seen(bench.time("call()")) == {}
+    assert notes_here(bench.time("call()")) == {}
 
 
 def test_a_buffer_that_is_made_once_and_filled_in_every_call_is_not(bench: Bench) -> None:
@@ -146,7 +202,7 @@ def test_a_buffer_that_is_made_once_and_filled_in_every_call_is_not(bench: Bench
         return holder.out
 
     bench.names |= {"solve": solve, "holder": holder}
-    assert seen(bench.time("solve()")) == {}
+    assert notes_here(bench.time("solve()")) == {}
 
 
 def test_exact_numbers_of_calls_are_kept(bench: Bench) -> None:
@@ -221,7 +277,7 @@ def test_a_container_that_grows_and_slows_the_code_is_told(bench: Bench, kind: t
         bench.clock.advance(1000 + len(held))
 
     bench.names |= {"step": step, "held": held}
-    text = seen(bench.time("step()", budget=0.2))["grows"]
+    text = notes_here(bench.time("step()", budget=0.2))["grows"]
     assert re.match(r"held grew from 0 to \d{2},\d{3} items and the time with it \(", text)
     assert len(held) == 1  # put back
 
@@ -234,7 +290,9 @@ def test_a_container_in_an_object_is_named(bench: Bench) -> None:
         bench.clock.advance(1000 + len(trainer.log))
 
     bench.names |= {"step": step, "trainer": trainer}
-    assert seen(bench.time("step()", budget=0.2))["grows"].startswith("trainer.log grew from 0 to ")
+    assert notes_here(bench.time("step()", budget=0.2))["grows"].startswith(
+        "trainer.log grew from 0 to "
+    )
 
 
 def test_a_container_that_grows_and_costs_nothing_is_not(bench: Bench) -> None:
@@ -245,13 +303,13 @@ def test_a_container_that_grows_and_costs_nothing_is_not(bench: Bench) -> None:
         bench.clock.advance(int(1000 * rng.uniform(1, 3)))
 
     bench.names |= {"step": step, "held": held}
-    assert seen(bench.time("step()", budget=0.2)) == {}
+    assert notes_here(bench.time("step()", budget=0.2)) == {}
 
 
 def test_time_that_grows_with_every_call_is_told_without_a_cause(bench: Bench) -> None:
     turns = itertools.count()
     bench.names["step"] = lambda: bench.clock.advance(1000 + next(turns))
-    text = seen(bench.time("step()", budget=0.2))["slows-down"]
+    text = notes_here(bench.time("step()", budget=0.2))["slows-down"]
     assert text.startswith("The time grew with every call, from ")
 
 
@@ -269,7 +327,77 @@ def test_steps_noise_and_warming_up_are_no_growth(
 ) -> None:
     turns, rng = itertools.count(), random.Random(3)
     bench.names["step"] = lambda: bench.clock.advance(cost(next(turns), rng))
-    assert seen(bench.time("step()", budget=0.2)) == {}
+    assert notes_here(bench.time("step()", budget=0.2)) == {}
+
+
+def growth(samples: list[float], calls: int = 101, grown: int = 100) -> dict[str, str]:
+    """What is said of calls with these samples that have appended so many items to ``xs``."""
+    xs: list[int] = [0]
+    scope = Scope(Snippet(Source.plain("f(xs)"), {"xs": xs}), [])
+    carryover = CarryoverEffects(scope, [], [])
+    xs += range(grown)
+    carryover.inspect_containers()
+    xs.clear()  # put back
+    return {note.code: note.text for note in carryover.growing_containers(calls, samples)}
+
+
+def rising(step: float, count: int = 12) -> list[float]:
+    return [1.0 + step * i for i in range(count)]
+
+
+def swapped(samples: list[float], i: int, j: int) -> list[float]:
+    """The samples with these two in each other's place."""
+    samples[i], samples[j] = samples[j], samples[i]
+    return samples
+
+
+def test_growth_is_told_with_the_first_and_the_last_samples() -> None:
+    # Of twelve the middle one of the first three, and of the last three.
+    text = "xs grew from 1 to 101 items and the time with it (1.10 s at first, 2.00 s at the end)."
+    assert growth(rising(0.1)) == {"grows": text}
+    # Of forty samples those of the first and the last four.
+    assert "(1.15 s at first, 4.75 s at the end)" in growth(rising(0.1, 40))["grows"]
+
+
+@pytest.mark.parametrize(
+    ("samples", "told"),
+    [
+        (rising(0.1, 11), False),  # too few
+        (rising(0.1, 12), True),
+        (rising(0.06), False),  # 1 + 9.5·0.06 over 1 + 1.5·0.06 is 1.44
+        (rising(0.08), True),  # and that with 0.08 is 1.57
+        (rising(0.1)[::-1], False),
+        (swapped(rising(0.2), 0, 6), True),  # the order is 1 - 12·6² / (12·143) = 0.75
+        (swapped(rising(0.2), 0, 7), False),  # and 0.66 here
+        ([0.0, *rising(0.1, 12)], False),  # the clock stood still
+    ],
+)
+def test_growth_is_a_time_that_rises_by_half(samples: list[float], told: bool) -> None:
+    assert ("grows" in growth(samples)) is told
+
+
+@pytest.mark.parametrize(
+    ("calls", "grown", "code"),
+    [(11, 5, "grows"), (11, 4, "slows-down"), (1, 5, "slows-down"), (11, 0, "slows-down")],
+)
+def test_a_container_grows_that_half_of_the_calls_made_larger(
+    calls: int, grown: int, code: str
+) -> None:
+    assert list(growth(rising(0.1), calls, grown)) == [code]
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ([1.0, 1.2, 1.4, 1.6, 1.8, 2.0], True),
+        ([1.0, 1.09, 1.4, 1.6, 1.8, 2.0], True),  # two fifths of an even step are enough
+        ([1.0, 1.07, 1.4, 1.6, 1.8, 2.0], False),
+        ([1.0, 1.01, 1.02, 2.0, 2.01, 2.02], False),  # a machine that became busy
+    ],
+)
+def test_without_a_cause_the_time_must_rise_all_the_way(parts: list[float], told: bool) -> None:
+    samples = [part + 0.001 * i for part in parts for i in range(5)]
+    assert list(growth(samples, grown=0)) == ["slows-down"] * told
 
 
 # What the clock cannot show, and what is no work
@@ -279,13 +407,13 @@ def test_a_sample_that_the_clock_can_hardly_show_is_told(bench: Bench) -> None:
     clock = FakeClock(step=50)
     bench.names["tick"] = clock
     m = bench.time("tick.advance(300)", clock=clock, number=1)
-    assert seen(m) == {
+    assert notes_here(m) == {
         "below-clock": "A sample lasts 350 ns, and the clock shows 50.0 ns at best:"
         " too little to tell apart."
     }
     assert [n.advice for n in m.notes if n.code == "below-clock"] == ["-n 10000"]
     for options in ({"number": 10}, {}):
-        assert seen(bench.time("tick.advance(300)", clock=clock, **options)) == {}
+        assert notes_here(bench.time("tick.advance(300)", clock=clock, **options)) == {}
 
 
 def test_calls_that_have_to_be_prepared_one_by_one_need_more_work(bench: Bench) -> None:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks.compilation import Program
-from ipyjaxbench.timing.first_call import ColdCallResult
-from tests.bench import MS, Bench, recorder, told
+from ipyjaxbench.frameworks.compilation import Compilation, Program
+from ipyjaxbench.testing import FakeDevice
+from ipyjaxbench.timing.compile_cost import ColdCallResult
+from tests.bench import MS, Bench, notes_by_code, recorder
 
 CODE = "jitted; call()"
 
@@ -44,7 +45,7 @@ def test_it_is_in_no_other_figure(bench: Bench, cold: list[Any]) -> None:
     assert m.elapsed == pytest.approx(0.005)
     assert (m.compilations, m.programs, m.phases) == (0, (), {})
     assert m.samples == pytest.approx((0.001, 0.001))
-    assert told(m) == {}
+    assert notes_by_code(m) == {}
 
 
 def test_without_the_option_there_is_no_such_call(bench: Bench, cold: list[Any]) -> None:
@@ -85,6 +86,17 @@ def test_an_error_in_it_leaves_the_other_calls_and_all_names(
     assert not bench.device.cold
 
 
+def test_an_interrupt_in_it_ends_all_calls(bench: Bench, cold: list[Any]) -> None:
+    def each(_: int) -> None:
+        if bench.device.cold:
+            raise KeyboardInterrupt
+
+    turns = bench.counted(each)
+    m = bench.interrupted(CODE, number=3, repeat=2, fresh=True, device=True)
+    assert len(turns) == 7
+    assert m.device.reasons == {"fake": "the calls before ended early"}
+
+
 def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> None:
     def each(count: int) -> None:
         if count == 4:
@@ -110,6 +122,51 @@ def test_where_nothing_was_compiled_anew_no_time_is_claimed(bench: Bench) -> Non
     bench.names["jitted"] = bench.device.compile
     m = bench.time(CODE, number=3, repeat=2, fresh=True)
     assert m.fresh == ColdCallResult(None, {}, (), ("nothing was compiled anew",))
+
+
+def test_it_lasts_until_all_that_it_started_is_done(bench: Bench, cold: list[Any]) -> None:
+    m = bench.time("jitted; call(); device.start(dispatch=0, work=5_000_000); 1", fresh=True)
+    assert m.fresh is not None
+    assert m.fresh.seconds == pytest.approx(0.086)
+
+
+@pytest.mark.parametrize("is_timed", [True, False])
+def test_what_is_compiled_may_be_known_by_its_program_or_by_its_time_alone(
+    bench: Bench, is_timed: bool
+) -> None:
+    def each(_: int) -> None:
+        if bench.device.cold:
+            bench.device.compile(80 * MS * is_timed)
+            if is_timed:
+                bench.device.programs.clear()
+
+    bench.counted(each)
+    bench.names["jitted"] = bench.device.compile
+    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    assert m.fresh is not None
+    assert m.fresh.seconds == pytest.approx(0.081 if is_timed else 0.001)
+    assert m.fresh.phases == pytest.approx({"compile": 0.08} if is_timed else {})
+    assert len(m.fresh.programs) == (not is_timed)
+
+
+def test_other_functions_that_are_compiled_are_handed_over_without_a_name(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that a name stands for are not among them, nor what is not compiled."""
+    handed: list[tuple[dict[str, object], list[object]]] = []
+    other, plain = FakeDevice(bench.clock).compile, len
+    compilation = bench.framework.capability(Compilation)
+    cold = compilation.cold_call
+
+    def cold_call(named: dict[str, object], unnamed: list[object]) -> Any:
+        handed.append((named, unnamed))
+        return cold(named, unnamed)
+
+    monkeypatch.setattr(compilation, "cold_call", cold_call)
+    jitted = bench.device.compile
+    bench.names |= {"jitted": jitted, "use": lambda: (other, plain)}
+    bench.time("jitted; use()", number=1, repeat=2, fresh=True)
+    assert handed == [({"jitted": jitted}, [other])]
 
 
 def test_a_function_that_the_code_binds_is_not_replaced(bench: Bench, cold: list[Any]) -> None:

@@ -27,6 +27,29 @@ class _OfALibrary:
     def add_done_callback(self, call: Callable[..., Any]) -> None: ...
 
 
+class _OfTorch:
+    """What PyTorch calls a future."""
+
+    def wait(self) -> int:
+        return 3
+
+    def done(self) -> bool:
+        return True
+
+    def then(self, call: Callable[..., Any]) -> None: ...
+
+
+class _AnEvent:
+    """It can be waited for, and stands for no value."""
+
+    def wait(self) -> None: ...
+
+    def done(self) -> bool:
+        return True
+
+    then = None
+
+
 def _named(module: str, name: str) -> object:
     return type(name, (), {"__module__": module})()
 
@@ -84,6 +107,25 @@ def test_libraries_that_are_known_are_told_by_name(
 
 def test_futures_of_libraries_that_are_not_known_are_told_by_what_they_can_do() -> None:
     assert advice(_OfALibrary()) == "f(x).result()"
+    assert advice(_OfTorch()) == "f(x).wait()"
+    assert advice(_AnEvent()) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "instead"),
+    [
+        ([map(abs, [1]), 2], "list of maps", "[list(each) for each in f(x)]"),
+        ((_OfTorch(),), "tuple of futures", "[each.wait() for each in f(x)]"),
+        ({1: filter(None, [1])}, "dict of filters", "[list(each) for each in f(x).values()]"),
+        ({1: 2, 3: map(abs, [1])}, None, None),  # the first value stands for all
+    ],
+)
+def test_what_holds_such_values_is_told_by_its_first_one(
+    value: object, kind: str | None, instead: str | None
+) -> None:
+    found = find_deferred(value)
+    assert (found and found.kind) == kind
+    assert advice(value) == instead
 
 
 def test_a_dask_collection_is_told_and_what_only_can_be_one_is_not(

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.reports.blocks import Table
+from ipyjaxbench.testing import FakeArray, FakeDevice
 from ipyjaxbench.timing.device_time import (
     DeviceTime,
     Interval,
@@ -24,7 +25,8 @@ from ipyjaxbench.timing.device_time import (
 )
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.protocol import Profiler
-from tests.bench import MS, START, Bench, failing, told
+from tests.bench import MS, START, Bench, failing, notes_by_code
+from tests.fake_framework import FakeFramework
 from tests.results import STEADY, measured, rows
 
 
@@ -72,6 +74,11 @@ def test_operations_that_begin_and_end_together_are_counted_once() -> None:
     assert [ns for _, ns in own] == [0, 4, 1]
 
 
+def test_what_goes_on_after_the_operation_around_it_is_taken_out_up_to_its_end() -> None:
+    own = own_times(on("a", ("outer", 0, 5), ("longer", 3, 9), ("next", 9, 10)))
+    assert [ns for _, ns in own] == [3, 6, 1]
+
+
 SPANS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20)), max_size=12)
 
 
@@ -107,6 +114,8 @@ def test_up_to_ten_names_are_kept_apart_and_more_become_one_by_kind() -> None:
     assert len(profiled_pass("jax", 1, 1.0, [few]).operations) == 10
     (together,) = profiled_pass("jax", 1, 1.0, [many]).operations
     assert (together.name, together.count) == ("fusion", 12)
+    numbers = on("a", *((f".{i}", i, i + 1) for i in range(11)))  # without them nothing is left
+    assert len(profiled_pass("jax", 1, 1.0, [numbers]).operations) == 11
 
 
 def test_what_is_kept_of_many_operations_is_the_longest() -> None:
@@ -128,7 +137,12 @@ SEEN = ProfiledPass("jax", 2, 0.02, 0.01, {"cpu:0": 0.01}, 6, 0.01, (Operation("
 SEEN_TWICE = DeviceTime((SEEN, SEEN), {"torch": "interrupted"}, listed=True)
 
 
-@pytest.mark.parametrize("device", [DeviceTime(), DeviceTime((SEEN,)), SEEN_TWICE])
+ROUNDED = dataclasses.replace(SEEN, launches=4, devices={"cpu:0": 0.010009})
+
+
+@pytest.mark.parametrize(
+    "device", [DeviceTime(), DeviceTime((SEEN,)), DeviceTime((ROUNDED,)), SEEN_TWICE]
+)
 def test_a_record_keeps_it(device: DeviceTime) -> None:
     m = measured(STEADY, device=device)
     assert Measurement.from_dict(m.to_dict()) == m
@@ -159,6 +173,11 @@ def test_a_record_of_another_shape_is_refused() -> None:
     record["facts"]["device"]["passes"][0]["launches"] = "six"
     with pytest.raises(RecordError, match="damaged"):
         Measurement.from_dict(record)
+
+
+def test_what_is_not_said_of_a_device_was_not_seen() -> None:
+    assert DeviceTime() == DeviceTime((), {}, listed=False)
+    assert Profile() == Profile((), "")
 
 
 def test_the_busy_time_of_a_call_is_that_of_all_passes() -> None:
@@ -206,6 +225,9 @@ def test_the_time_of_profiled_calls_is_told_where_they_were_slower() -> None:
     assert rows(m)["device"].endswith(
         "· 1 operation a call (separate pass under jax's profiler: 2 calls)"
     )
+    twice = DeviceTime((dataclasses.replace(SEEN, elapsed=0.025),))  # 12.5 ms a call
+    assert rows(measured([10_100_000] * 3, device=twice))["device"].endswith("2 calls)")
+    assert rows(measured([9_900_000] * 3, device=twice))["device"].endswith("2 calls of 12.5 ms)")
 
 
 def test_what_is_not_told_is_said_with_its_reason() -> None:
@@ -249,6 +271,12 @@ def test_a_few_more_calls_are_made_and_none_of_them_is_a_sample(bench: Bench) ->
     assert seen.elapsed == pytest.approx(20 * 1.01e-3)
     assert seen.operations == (Operation("work", 20, pytest.approx(20e-3)),)
     assert len(bench.device.worked) == 6 + 20
+    assert m.device.reasons == {}
+
+
+def test_how_many_calls_are_profiled_does_not_depend_on_a_slow_first_one(bench: Bench) -> None:
+    bench.counted(lambda turn: bench.clock.advance(99 * MS) if turn == 1 else None)
+    assert bench.time(f"call(); {START}", device=True).device.passes[0].calls == 10
 
 
 def test_nothing_is_profiled_that_was_not_asked_for(bench: Bench) -> None:
@@ -269,6 +297,13 @@ def test_what_profiled_calls_leave_running_is_waited_for(bench: Bench) -> None:
     assert 0 < seen.busy <= seen.elapsed
 
 
+def test_what_the_calls_before_left_running_is_not_in_the_time_of_the_pass(bench: Bench) -> None:
+    bench.counted(lambda turn: turn == 6 and bench.device.start(dispatch=0, work=90 * MS))
+    m = bench.time(f"x = {START}; call(); x", number=2, repeat=3, device=True)
+    (seen,) = m.device.passes
+    assert seen.elapsed == pytest.approx(seen.calls * 1.01e-3)
+
+
 def test_no_call_is_profiled_that_passes_the_budget(bench: Bench) -> None:
     m = bench.time(f"device.start(dispatch=0, work={3000 * MS})", budget=1.0, device=True)
     assert m.device.reasons == {"fake": "no further call fits into the budget of 1.0 s"}
@@ -285,6 +320,25 @@ def test_set_up_comes_before_the_pass_and_is_not_in_it(bench: Bench) -> None:
     setup = "device.start(dispatch=0, work=7_000_000)"
     m = bench.time(START, setup=setup, number=1, repeat=2, device=True)
     assert m.device.passes[0].busy == pytest.approx(20e-3)
+    lengths = [end - start for start, end in bench.device.worked]
+    assert lengths == [7 * MS, MS, 7 * MS, MS, 7 * MS, *[MS] * 20]
+
+
+@pytest.mark.parametrize(("work", "calls"), [(MS, 5), (10 * MS, 2)])
+def test_calls_that_have_to_be_prepared_are_profiled_one_by_one_five_at_most(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, work: int, calls: int
+) -> None:
+    profiler = bench.framework.capability(Profiler)
+    profile, sizes = profiler.profile, []
+
+    def profile_call(run: Callable[[], object]) -> Profile:
+        sizes.append(len(bench.names["x"]))
+        return profile(run)
+
+    monkeypatch.setattr(profiler, "profile", profile_call)
+    m = bench.time(f"x += [1]; device.start(dispatch=0, work={work})", "x = []", device=True)
+    assert (m.device.passes[0].calls, sizes) == (calls, [0] * calls)
+    assert m.device.passes[0].elapsed == pytest.approx(calls * work * 1e-9)
 
 
 def test_a_framework_without_a_profiler_says_so(bench: Bench) -> None:
@@ -320,8 +374,51 @@ def test_what_ends_the_pass_leaves_the_samples_as_they_are(
     m = in_pass(bench, error)
     assert m.device == DeviceTime(reasons={"fake": reason})
     assert m.repeat == 2
-    assert "stopped-by-error" not in told(m)
-    assert "interrupted" not in told(m)
+    assert "stopped-by-error" not in notes_by_code(m)
+    assert "interrupted" not in notes_by_code(m)
+
+
+class OtherArray(FakeArray):
+    """An array of a second framework."""
+
+
+class Other(FakeFramework):
+    """A second framework."""
+
+    name = "other"
+
+    def owns(self, kind: type) -> bool:
+        return kind is OtherArray
+
+
+@pytest.mark.parametrize(
+    ("error", "reasons"),
+    [
+        (
+            ValueError("no"),
+            {"fake": "a profiled call raised ValueError: no"},  # the next profiler is asked
+        ),
+        (KeyboardInterrupt(), {"fake": "interrupted", "other": "interrupted"}),
+    ],
+)
+def test_an_interrupt_ends_the_passes_of_all_frameworks_and_an_error_its_own(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, error: BaseException, reasons: dict
+) -> None:
+    other = Other(FakeDevice(bench.clock))
+    found = ([bench.framework, other], {})
+    bench.framework.owns = lambda kind: kind is FakeArray  # type: ignore[method-assign]
+    monkeypatch.setattr("ipyjaxbench.timing.session.loaded", lambda: found)
+
+    def work() -> OtherArray:
+        return OtherArray(other.device, other.device.start(dispatch=0, work=MS).ready_at)
+
+    bench.counted(failing(5, error))
+    bench.names |= {"array": bench.device.start(dispatch=0, work=1), "work": work}
+    ended = isinstance(error, KeyboardInterrupt)
+    time = bench.interrupted if ended else bench.time
+    m = time("call(); y = array; work()", number=2, repeat=2, device=True)
+    assert m.device.reasons == reasons
+    assert [seen.framework for seen in m.device.passes] == ([] if ended else ["other"])
 
 
 @pytest.mark.parametrize("error", [ValueError("used up"), KeyboardInterrupt()])

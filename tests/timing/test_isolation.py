@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks import find_arrays, find_reach
-from ipyjaxbench.testing import FakeClock, FakeDevice
-from ipyjaxbench.timing.isolation import Snapshot, all_alive
+from ipyjaxbench.frameworks import Compilation, find_arrays, find_reach
+from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
+from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
+from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework
 
 
@@ -42,6 +43,99 @@ def test_a_value_that_was_given_away_is_not_brought_back(fake: FakeFramework) ->
     assert snapshot.restore([fake]) == ["params"]
     assert names == {"params": [new], "opt": [1]}
     assert not all_alive([old], [fake])
+
+
+def test_names_that_functions_of_the_user_bind_are_found() -> None:
+    names: dict[str, Any] = {}
+    exec("def count():\n    global n\n    n = 1\ndef forget():\n    global old\n    del old", names)
+    exec("def read():\n    return n", names)
+    elsewhere: dict[str, Any] = {}
+    exec("def count():\n    global other\n    other = 1", elsewhere)
+    functions = [names["count"], names["forget"], names["read"], elsewhere["count"], len]
+    assert find_rebound_names(functions, names) == ["n", "old"]
+
+
+class Layer(FakeArray):
+    """An array that can be called, as a module of a framework."""
+
+    def __call__(self) -> None: ...
+
+
+class Away:
+    """Code that gives away ``x``, and the names that it uses."""
+
+    def __init__(self, fake: FakeFramework, monkeypatch: pytest.MonkeyPatch) -> None:
+        donates = fake.capability(Compilation)
+        monkeypatch.setattr(donates, "donates", lambda function: function is len)
+        self.own = fake.device.start(dispatch=0, work=0)
+        self.names: dict[str, Any] = {
+            "x": self.own,
+            "y": fake.device.start(dispatch=0, work=0),
+            "layer": Layer(fake.device, 0),
+            "several": [fake.device.start(dispatch=0, work=0)],  # which this adapter cannot copy
+            "number": 1,
+        }
+        self.before = {**self.names}
+        snippet = Snippet(Source.plain("y = f(x, y, layer, several, number)"), self.names)
+        self.donated = Donated(snippet, self.names, [max, len], [fake])
+
+    @property
+    def renewed(self) -> list[str]:
+        """Names that stand for something else now."""
+        return [name for name, value in self.before.items() if self.names[name] is not value]
+
+
+def test_arguments_that_calls_may_give_away_are_copied(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = Away(fake, monkeypatch)
+    assert away.donated.is_possible
+    assert away.renewed == []
+    away.donated.refresh()
+    assert away.renewed == ["x"]  # what the code binds or calls, and what has no copy, stays
+    first = away.names["x"]
+    away.donated.refresh()
+    assert away.names["x"] is not first
+    away.donated.restore()
+    assert away.renewed == []
+
+
+def test_copies_are_forgotten_of_arguments_that_the_first_call_has_not_given_away(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = Away(fake, monkeypatch)
+    assert away.donated.forget_unused() == []
+    away = Away(fake, monkeypatch)
+    away.own.deleted = True
+    assert away.donated.forget_unused() == ["x"]
+
+
+@pytest.mark.parametrize("gives_away", [True, False])
+def test_the_first_call_can_give_away_copies(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch, gives_away: bool
+) -> None:
+    away = Away(fake, monkeypatch)
+    away.donated.donate_copies()
+    assert away.renewed == ["x"]
+    away.names["x"].deleted = gives_away
+    assert away.donated.forget_unused() == (["x"] if gives_away else [])
+    away.donated.restore()
+    assert away.renewed == []
+    assert not away.own.deleted
+
+
+def test_nothing_is_copied_where_no_function_gives_its_arguments_away(fake: FakeFramework) -> None:
+    names = {"x": fake.device.start(dispatch=0, work=0)}
+    donated = Donated(Snippet(Source.plain("f(x)"), {**names}), names, [len], [fake])
+    assert not donated.is_possible
+    assert donated.forget_unused() == []
+
+
+def test_names_that_got_copies_of_arrays_are_known(fake: FakeFramework) -> None:
+    names: dict[str, Any] = {"x": 1, "y": 2, "new": 3}
+    snapshot = Snapshot(names, ["x", "y", "gone"], [fake], later=True)
+    assert snapshot.restore([fake], lambda value: 10 if value == 1 else value) == []
+    assert (names, snapshot.revived) == ({"x": 10, "y": 2, "new": 3}, ["x"])
 
 
 class Hostile:

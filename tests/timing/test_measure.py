@@ -4,12 +4,15 @@ import gc
 import itertools
 import platform
 import sys
+from types import FrameType
 
+import greenlet
 import pytest
 
 from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeArray
-from tests.bench import MS, START, Bench, failing, recorder, told
+from ipyjaxbench.usercode.origin import PACKAGE
+from tests.bench import MS, START, Bench, failing, notes_by_code, recorder
 
 # What is waited for
 
@@ -26,20 +29,20 @@ def test_an_asynchronous_value_is_waited_for(bench: Bench, code: str, options: d
 def test_work_that_the_warm_up_did_not_show_is_noticed_later(bench: Bench) -> None:
     turns = bench.counted(lambda turn: turn > 100 and bench.device.start(dispatch=0, work=5 * MS))
     m = bench.time("call(); None")
-    assert "elsewhere" in told(m)
+    assert "elsewhere" in notes_by_code(m)
     assert len(turns) > 200
     assert m.median == pytest.approx(5e-3)
 
 
 def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -> None:
     text = "Without waiting this would have read 10.0 µs: 101× too fast."
-    assert told(bench.time(START)) == {"unsynchronised": text}
-    assert told(bench.time("device.start(dispatch=1_000_000, work=10_000)")) == {}
+    assert notes_by_code(bench.time(START)) == {"unsynchronised": text}
+    assert notes_by_code(bench.time("device.start(dispatch=1_000_000, work=10_000)")) == {}
 
 
 def test_two_samples_are_too_few_for_a_note_that_changes_the_meaning(bench: Bench) -> None:
-    assert "unsynchronised" not in told(bench.time(START, repeat=2))
-    assert "unsynchronised" in told(bench.time(START, repeat=3))
+    assert "unsynchronised" not in notes_by_code(bench.time(START, repeat=2))
+    assert "unsynchronised" in notes_by_code(bench.time(START, repeat=3))
 
 
 @pytest.mark.parametrize("code", [f"{START}; y = 1", f"x = {START}; x = 1", f"({START}, 1)[1]"])
@@ -49,7 +52,7 @@ def test_work_that_the_value_does_not_show_is_found_and_waited_for(
 ) -> None:
     m = bench.time(code, **options)
     assert m.median == pytest.approx(1.01e-3)
-    assert told(m)["elsewhere"].startswith("The code leaves 1.00 ms of work running")
+    assert notes_by_code(m)["elsewhere"].startswith("The code leaves 1.00 ms of work running")
     assert m.waited
 
 
@@ -60,7 +63,7 @@ def test_work_that_the_value_does_not_show_is_waited_for_with_exact_numbers(
     bench.names["old"] = FakeArray(bench.device, 0)  # waiting for it waits for nothing else
     m = bench.time(f"{before}{START}; z = 1", number=4, repeat=5)
     assert m.median == pytest.approx(1.01e-3)
-    assert "elsewhere" in told(m)
+    assert "elsewhere" in notes_by_code(m)
 
 
 def test_earlier_work_is_waited_for_and_told_and_not_counted(bench: Bench) -> None:
@@ -68,9 +71,9 @@ def test_earlier_work_is_waited_for_and_told_and_not_counted(bench: Bench) -> No
     m = bench.time(START)
     assert m.first_call == m.median == pytest.approx(1.01e-3)
     text = "Waited 5.00 ms for work that earlier cells had left running."
-    assert told(m)["earlier-work"] == text
+    assert notes_by_code(m)["earlier-work"] == text
     bench.device.start(dispatch=0, work=MS // 2)  # too little to be worth a Note
-    assert "earlier-work" not in told(bench.time(START))
+    assert "earlier-work" not in notes_by_code(bench.time(START))
 
 
 def test_nothing_runs_on_afterwards(bench: Bench) -> None:
@@ -83,7 +86,7 @@ def test_synchronous_code_needs_no_waiting(bench: Bench) -> None:
     m = bench.time("call()")
     assert (m.median, m.waited, m.verdict) == (pytest.approx(1e-3), False, "QUIET")
     assert m.frameworks == {"python": platform.python_version()}
-    assert told(m) == {}
+    assert notes_by_code(m) == {}
 
 
 def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
@@ -95,7 +98,7 @@ def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
 
 def test_a_framework_that_cannot_be_used_is_told(bench: Bench) -> None:
     bench.broken["torch"] = "ImportError: no"
-    assert "torch is imported but cannot be used" in told(bench.time(START))["not-usable"]
+    assert "torch is imported but cannot be used" in notes_by_code(bench.time(START))["not-usable"]
 
 
 # What is compiled
@@ -109,7 +112,7 @@ def test_the_first_call_is_kept_apart_with_what_it_compiled(bench: Bench) -> Non
     assert m.phases == pytest.approx({"compile": 80.0})
     assert (m.compilations, m.verdict) == (1, "QUIET")
     assert max(m.samples) == pytest.approx(0.001)
-    assert told(m) == {}
+    assert notes_by_code(m) == {}
 
 
 def test_no_compilation_is_told_apart_from_nothing_that_compiles(bench: Bench) -> None:
@@ -126,7 +129,7 @@ def test_code_that_compiles_in_every_call_has_no_steady_state(bench: Bench) -> N
     assert m.verdict == "RECOMPILES"
     assert m.median == pytest.approx(0.041)
     count = len(m.batches)
-    assert told(m)["recompiles"] == (
+    assert notes_by_code(m)["recompiles"] == (
         f"Something was compiled in {count} of {count} samples, 40.0 ms of each call:"
         " a steady state is never reached."
     )
@@ -138,7 +141,7 @@ def test_a_late_compilation_is_left_out_and_told(bench: Bench) -> None:
     assert max(m.samples) == pytest.approx(0.001)
     assert sum(m.rounds) == len(m.batches)
     text = "1 sample in which something was compiled was left out."
-    assert told(m) == {"compiled-late": text}
+    assert notes_by_code(m) == {"compiled-late": text}
 
 
 # What goes wrong
@@ -151,7 +154,7 @@ def test_code_that_runs_once_is_reported_by_its_first_call(bench: Bench, options
     assert (m.verdict, m.first_call, len(turns)) == ("ONCE", pytest.approx(1e-3), 2)
     assert m.best == pytest.approx(1e-3)
     text = "This code runs once: the second call raised ValueError: used up."
-    assert told(m) == {"runs-once": f"{text} The figure is the first call."}
+    assert notes_by_code(m) == {"runs-once": f"{text} The figure is the first call."}
 
 
 @pytest.mark.parametrize(("turn", "samples"), [(5, 3), (100, 40)])
@@ -162,7 +165,7 @@ def test_an_error_in_a_later_call_leaves_the_samples_before_it(
     m = bench.time("call()")
     assert len(m.batches) == sum(m.rounds) >= samples
     text = f"Call {turn} raised OSError: gone. The figure is of the calls before it."
-    assert told(m) == {"stopped-by-error": text}
+    assert notes_by_code(m) == {"stopped-by-error": text}
 
 
 @pytest.mark.parametrize("options", [{}, {"number": 1, "repeat": 1000}])
@@ -171,13 +174,13 @@ def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> No
     m = bench.interrupted("call()", **options)
     assert m.median == pytest.approx(1e-3)
     assert len(m.batches) >= 30
-    assert list(told(m)) == ["interrupted"]
+    assert list(notes_by_code(m)) == ["interrupted"]
 
 
 @pytest.mark.parametrize(
     ("turn", "told"),
     [
-        (2, None),  # the first call is all there is
+        (2, "1.00 ms one call"),  # the first call is all there is
         (3, "1 sample of 2 calls in"),
         (43, "1 sample of 24 calls in"),
         (100, "1 sample of 84 calls in"),  # parts of 20 calls, each of a millisecond
@@ -186,14 +189,23 @@ def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> No
     ],
 )
 def test_an_interrupted_sample_has_the_calls_that_were_made(
-    bench: Bench, turn: int, told: str | None
+    bench: Bench, turn: int, told: str
 ) -> None:
     bench.counted(failing(turn, KeyboardInterrupt()))
     m = bench.interrupted("call()", number=100, repeat=7)
     assert m.timings == pytest.approx([1e-3] * m.repeat)
-    shown = " ".join(str(m).split())
-    assert (told or "1.00 ms") in shown
-    assert "sample of" not in shown or told
+    assert m.loops == 1 or turn > 2
+    assert told in " ".join(str(m).split())
+
+
+def test_a_sample_of_slow_calls_is_interrupted_after_any_of_them(bench: Bench) -> None:
+    def each(turn: int) -> None:
+        bench.clock.advance(49 * MS)
+        if turn == 10:
+            raise KeyboardInterrupt
+
+    bench.counted(each)
+    assert bench.interrupted("call()", number=100, repeat=7).loops == 9
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), KeyboardInterrupt(), SystemExit()])
@@ -212,6 +224,77 @@ def test_an_error_in_the_first_call_leaves_everything_as_before(
     assert bench.names["x"] is before
     assert set(bench.names) - {"__builtins__"} == keys
     assert (bench.framework.random, turns) == (0, [1])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"number": 4, "repeat": 2},
+        {"number": 1, "repeat": 4},
+        {"repeat": 3},
+        {"setup": "pass"},
+        {"restore": False},
+    ],
+)
+@pytest.mark.parametrize("code", ["call()", f"call(); {START}"])
+def test_a_traceback_shows_no_frame_between_the_magic_and_the_code(
+    bench: Bench, code: str, options: dict
+) -> None:
+    """Of all calls: in each an error or an interrupt may end them."""
+    keep, frames = recorder()
+
+    def look() -> None:
+        frame: FrameType | None = sys._getframe(1)
+        above = greenlet.getcurrent().parent  # calls have a stack of their own
+        while frame is not None and frame.f_code is not test_code:
+            if frame.f_code.co_filename.startswith(PACKAGE):
+                is_hidden = frame.f_locals.get("__tracebackhide__") is True
+                keep((frame.f_code.co_qualname, is_hidden))
+            if frame.f_back is None and above is not None:
+                frame, above = above.gr_frame, None
+            else:
+                frame = frame.f_back
+
+    test_code = sys._getframe().f_code
+    memo: dict[str, list[int]] = {}  # in which the first call keeps its value
+
+    def call() -> list[int]:
+        look()
+        bench.clock.advance(20_000 if memo else MS)
+        return memo.setdefault("value", [1])
+
+    bench.names |= {"call": call, "jitted": bench.device.compile}
+    budget = {} if "number" in options or "repeat" in options else {"budget": 0.05}
+    bench.time(f"jitted; {code}", fresh=True, device=True, **budget, **options)
+    functions = dict.fromkeys(frames)
+    assert len(functions) >= 10
+    assert [name for name, is_hidden in functions if not is_hidden] == []
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
+def test_what_ends_the_call_that_shows_whether_a_value_was_kept_loses_no_sample(
+    bench: Bench, error: BaseException
+) -> None:
+    memo: dict[str, list[int]] = {}
+
+    def each(turn: int) -> list[int]:
+        if turn == last:
+            raise error
+        bench.clock.advance(9 * MS * (turn == 1))
+        return memo.setdefault("value", [1])
+
+    last = 0
+    turns = bench.counted(each)
+    whole = bench.time("call()", budget=0.2, restore=False)
+    last = len(turns)
+    memo.clear()
+    turns = bench.counted(each)
+    ended = isinstance(error, KeyboardInterrupt)
+    m = (bench.interrupted if ended else bench.time)("call()", budget=0.2, restore=False)
+    assert len(turns) == last
+    assert m.samples == whole.samples
+    assert "stopped-by-error" not in notes_by_code(m)
 
 
 # What is left behind
@@ -244,7 +327,7 @@ def test_what_cannot_be_put_back_is_told(bench: Bench) -> None:
     numbers = bench.names["numbers"] = itertools.count()
     m = bench.time("next(numbers)", number=5, repeat=2)
     assert next(numbers) == 10
-    assert told(m)["state-advanced"] == (
+    assert notes_by_code(m)["state-advanced"] == (
         "'numbers' advanced by 10 calls, not one:"
         " what the code changes in place or gives away cannot be put back."
     )
@@ -265,7 +348,7 @@ def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
     assert len(turns) > 10
     assert (bench.names["x"], own.deleted) == (own, True)
     text = "x: donated by the call, so each later call got a fresh copy, untimed."
-    assert told(m) == {"fresh-copies": text}
+    assert notes_by_code(m) == {"fresh-copies": text}
 
 
 @pytest.mark.parametrize("enabled", [True, False])
@@ -292,7 +375,7 @@ def test_what_the_first_call_prints_is_shown_and_the_rest_counted(
     bench.counted(lambda _: sys.stdout.write("hello"))
     m = bench.time("call()", number=2, repeat=3)
     assert capsys.readouterr().out == "hello"
-    assert "(5 writes) is not shown" in told(m)["output-hidden"]
+    assert "(5 writes) is not shown" in notes_by_code(m)["output-hidden"]
 
 
 # Memory, and clocks that jump
@@ -302,7 +385,9 @@ def test_a_result_that_fills_the_memory_is_computed_once(bench: Bench) -> None:
     bench.framework.free_memory = lambda: 7  # type: ignore[method-assign]
     m = bench.time(f"y = {START}")
     assert (m.verdict, m.batches) == ("ONCE", ())
-    assert told(m)["over-memory"].startswith("One call only: the free memory holds 1.8 results")
+    assert notes_by_code(m)["over-memory"].startswith(
+        "One call only: the free memory holds 1.8 results"
+    )
     assert bench.device.waits > 0
     assert "y" in bench.names
 

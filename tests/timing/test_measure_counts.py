@@ -9,7 +9,7 @@ from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.bench import MS, START, Bench, recorder, told
+from tests.bench import MS, START, Bench, notes_by_code, recorder
 
 # How often and how long
 
@@ -72,7 +72,7 @@ def test_of_calls_longer_than_the_budget_one_warm_one_is_the_figure(bench: Bench
 def test_that_call_is_waited_for_to_its_end(bench: Bench, code: str) -> None:
     m = bench.time(code.replace("1_000_000", "5_000_000_000"))
     assert m.median == pytest.approx(5.00001)
-    assert ("elsewhere" in told(m)) == (code != START)
+    assert ("elsewhere" in notes_by_code(m)) == (code != START)
 
 
 def test_a_second_call_of_half_a_minute_is_not_made(bench: Bench) -> None:
@@ -95,9 +95,16 @@ def test_set_up_runs_before_each_sample_and_is_not_counted(bench: Bench) -> None
     write, log = recorder()
     bench.counted(lambda _: write("call"))
     bench.names["prepare"] = lambda: (write("set up"), bench.clock.advance(70 * MS))
-    m = bench.time("call()", "prepare()", number=2, repeat=3)
-    assert log == ["set up", "call", "call"] * 3
-    assert m.all_runs == pytest.approx([2e-3] * 3)
+    m = bench.time("call()", "prepare()", number=9, repeat=3)
+    assert log == ["set up", *["call"] * 9] * 3
+    assert m.all_runs == pytest.approx([9e-3] * 3)
+
+
+def test_a_sample_is_set_up_once_though_its_calls_are_made_one_by_one(bench: Bench) -> None:
+    write, log = recorder()
+    bench.names["write"] = write
+    bench.time("x += [1]; write(len(x))", "x = []; write('set up')", number=3, repeat=2)
+    assert log == ["set up", 1, 2, 3] * 2
 
 
 def test_a_slow_set_up_does_not_make_samples_of_fast_calls_shorter(bench: Bench) -> None:
@@ -109,10 +116,11 @@ def test_a_slow_set_up_does_not_make_samples_of_fast_calls_shorter(bench: Bench)
 def test_each_call_finds_what_the_set_up_made_where_the_code_changes_it(
     bench: Bench, code: str
 ) -> None:
-    seen: list[tuple[int, ...]] = []
-    bench.names["see"] = lambda x: seen.append(tuple(x))
-    m = bench.time(f"see(x); {code}; clock.advance(1000)", "x = [2, 1]")
+    keep, seen = recorder()
+    bench.names["see"] = lambda x: keep(tuple(x))
+    m = bench.time(f"see(x); {code}; clock.advance(1000)", "x = [2, 1]", budget=0.01)
     assert m.median == pytest.approx(1e-6)
+    assert len(seen) > 100
     assert set(seen) == {(2, 1)}
 
 
@@ -123,7 +131,7 @@ def test_a_function_that_was_not_called_is_told(bench: Bench) -> None:
     bench.clock = FakeClock(step=10)
     bench.counted()
     m = bench.time("call", number=2, repeat=2)
-    assert told(m)["not-called"].startswith("call is a function and was not called")
+    assert notes_by_code(m)["not-called"].startswith("call is a function and was not called")
 
 
 def test_a_measurement_knows_what_was_asked(bench: Bench) -> None:
@@ -131,6 +139,7 @@ def test_a_measurement_knows_what_was_asked(bench: Bench) -> None:
     options = TimeOptions(number=1, precision=5)
     m = measure_snippet(snippet, options, clock=bench.clock, compile_time=0.25)
     assert (m.code, m.precision, m.compile_time, m.exact) == ("y = 1", 5, 0.25, True)
+    assert measure_snippet(snippet, options, clock=bench.clock).compile_time == 0.0
 
 
 @pytest.mark.parametrize("options", [TimeOptions(number=2, repeat=4), TimeOptions(repeat=4)])

@@ -10,7 +10,8 @@ from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.reports.blocks import Distribution, Facts, Headline, Notes
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.measurement import Measurement, median_with_interval
+from ipyjaxbench.timing.figure_change import Against, Figure
+from ipyjaxbench.timing.measurement import Measurement, Roofline, median_with_interval
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.results import STEADY, headline, measured, rows
 
@@ -48,6 +49,13 @@ def test_the_interval_never_holds_negative_times() -> None:
     m = measured([1, 1000], rounds=(1, 1))
     assert m.half_width > 1
     assert m.interval[0] == 0.0
+
+
+def test_what_is_not_said_of_a_measurement_was_not_so() -> None:
+    m = Measurement("f(x)", {}, 0.01, {}, None, 1, ((1, 1000),), (1,))
+    assert (m.exact, m.waited, m.compile_time, m.elapsed) == (False, False, 0.0, 0.0)
+    assert (m.precision, m.clock) == (3, "elapsed")
+    assert (m.inputs, m.outputs, m.notes, m.throughputs, m.dispatches, m.programs) == ((),) * 6
 
 
 MOVED = [1000 + 30 * (i // 10 % 2) for i in range(100)]
@@ -134,6 +142,19 @@ def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() 
         ([1, 1000], {"rounds": (1, 1)}, "1.00 ns", "at its fastest, per call, 2 samples"),
         ([1000] * 3, {"rounds": (1, 1, 1)}, "1.00 µs ± 2.5 %", "per call, 3 samples"),
         ([1000], {}, "1.00 µs", "one warm call"),
+        (
+            [],
+            {"batches": ((1500, 3_000_000),), "rounds": (1,), "loops": 1500},
+            "2.00 µs",
+            "per call, one sample of 1,500 calls",
+        ),
+        (STEADY, {"clock": "cpu"}, "1.00 µs ± 2.5 %", "CPU time, per call"),
+        (
+            STEADY,
+            {"notes": (validity_notes.recompiles(60, 100, 0.1),), "waited": True},
+            "1.00 µs ± 2.5 %",
+            "per call, compilation included",
+        ),
         ([], {}, "2.00 ms", "one call"),
         ([], {"phases": {"compile": 0.001}}, "2.00 ms", "one call, compilation included"),
     ],
@@ -157,6 +178,7 @@ def test_the_title_is_the_first_line_of_the_code() -> None:
         ({"first_call": 1.5e-6}, None),
         ({"first_call": 90e-6}, None),
         ({"first_call": 0.0}, None),
+        ({"first_call": 102e-6}, "102 µs"),  # a tenth of a millisecond longer
         ({"first_call": 0.012}, "12.0 ms"),
         ({"first_call": 1e-6, "compilations": 0}, "1.00 µs, already compiled (in memory)"),
         (
@@ -177,11 +199,19 @@ def test_the_first_call_is_told_where_it_differs(changes: dict, words: str | Non
     assert rows(measured(STEADY, **changes)).get("first call") == words
 
 
+@pytest.mark.parametrize(("first_call", "words"), [(0.0149, None), (0.0151, "15.1 ms")])
+def test_a_first_call_half_as_long_again_is_told(first_call: float, words: str | None) -> None:
+    m = measured([10_000_000] * 30, first_call=first_call)
+    assert rows(m).get("first call") == words
+
+
 def test_the_line_of_the_samples_says_how_many_calls_and_how_long() -> None:
     assert rows(measured(STEADY))["fastest"] == "1.00 µs · 100 samples"
     m = dataclasses.replace(AUTO, elapsed=1.06)
     assert rows(m)["fastest"] == "30.0 ns · 3 samples of 10 calls in 1.1 s"
     assert "fastest" not in rows(measured([]))
+    assert rows(measured([5000]))["samples"] == "1 sample"
+    assert rows(measured([1, 1000], rounds=(1, 1)))["samples"] == "2 samples"  # ± over 100 %
 
 
 def test_the_line_of_places_names_four_arrays_and_counts_the_rest() -> None:
@@ -191,6 +221,14 @@ def test_the_line_of_places_names_four_arrays_and_counts_the_rest() -> None:
     assert rows(m)["where"] == told
     assert rows(measured(STEADY)).get("where") is None
     assert rows(m)["with"] == "python 3.12"
+
+
+def test_values_may_come_from_nowhere_and_go_nowhere() -> None:
+    place = Placement("a", "jax", 1, "int8", (2,), ("cpu:0",), 2)
+    assert rows(measured(STEADY, outputs=(place,)))["where"] == "→ a i8[2] cpu:0"
+    assert rows(measured(STEADY, inputs=(place,)))["where"] == "a i8[2] cpu:0"
+    four = rows(measured(STEADY, inputs=(place,) * 4))["where"]
+    assert four == ", ".join(["a i8[2] cpu:0"] * 4)
 
 
 def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
@@ -239,6 +277,78 @@ def test_the_lines_of_throughput_and_dispatch_say_what_they_mean() -> None:
     assert lines["dispatch"] == "100 ns until Python goes on"
 
 
+# What was kept before
+
+KEPT = Figure(2e-6, 0.02, 100, "QUIET")
+
+
+@pytest.mark.parametrize(
+    ("against", "words"),
+    [
+        (
+            Against("last", KEPT),
+            (
+                "0.50× [0.48, 0.52] the time of the last run (2.00 µs ± 2.0 %, in this session)."
+                " FASTER: by more than 1 %"
+            ),
+        ),
+        (
+            Against("best", dataclasses.replace(KEPT, median=0.5e-6), 7200.0),
+            (
+                "2.00× [1.94, 2.07] the time of the best run (500 ns ± 2.0 %, 2 hours ago)."
+                " SLOWER: by more than 1 %"
+            ),
+        ),
+        (
+            Against("before", dataclasses.replace(KEPT, median=1e-6, half_width=0.001), 0.0),
+            (
+                "1.00× [0.98, 1.03] the time of 'before' (1.00 µs ± 0.10 %, just now)."
+                " SAME: within 3 %"
+            ),
+        ),
+        (
+            Against("before", dataclasses.replace(KEPT, median=0.99e-6)),
+            (
+                "1.01× [0.98, 1.04] the time of 'before' (990 ns ± 2.0 %, in this session)."
+                " CAN'T TELL: runs at two times differ as much by themselves"
+            ),
+        ),
+        (
+            Against("before", dataclasses.replace(KEPT, median=1.05e-6)),
+            (
+                "0.95× [0.92, 0.98] the time of 'before' (1.05 µs ± 2.0 %, in this session)."
+                " FASTER: by more than 1 %"
+            ),
+        ),
+        (
+            Against("before", dataclasses.replace(KEPT, half_width=None)),
+            (
+                "no ratio to 'before' (2.00 µs, in this session)."
+                " CAN'T TELL: the interval is too wide for an answer"
+            ),
+        ),
+        (Against("last"), "last: nothing of this code with such data was kept before"),
+    ],
+)
+def test_a_result_is_held_against_one_that_was_kept(against: Against, words: str) -> None:
+    shown = rows(measured(STEADY, against=against))
+    assert shown["against"] == words
+    assert "differs" not in shown
+
+
+def test_what_has_changed_since_is_told() -> None:
+    against = Against("last", KEPT, differs=("jax 0.10.1 → 0.10.2", "2 CPUs, not 4"))
+    shown = rows(measured(STEADY, against=against))
+    assert [*shown][:2] == ["against", "differs"]
+    assert shown["differs"] == "jax 0.10.1 → 0.10.2 · 2 CPUs, not 4"
+    assert "against" not in rows(measured(STEADY))
+
+
+def test_of_a_result_without_a_figure_the_reason_is_the_change() -> None:
+    lazy = measured(STEADY, against=Against("last", KEPT), notes=(validity_notes.lazy("map", ""),))
+    assert rows(lazy)["against"].endswith(" in this session). INVALID")
+
+
 # Noise
 
 SCATTERED = [1000 + 700 * (i % 2) + i * 7919 % 31 for i in range(60)]
@@ -272,6 +382,24 @@ def test_samples_are_pictured_when_they_are_not_one_narrow_peak() -> None:
     assert (tail.high, tail.beyond) == ("1.73 µs", ", slowest 90.0 µs")
 
 
+def test_where_the_figure_cannot_be_believed_the_reason_comes_first() -> None:
+    for note in (validity_notes.lazy("map", ""), validity_notes.recompiles(60, 60, 0.1)):
+        blocks = measured(SCATTERED, notes=(note,)).report().blocks
+        assert [type(block) for block in blocks] == [Headline, Notes, Facts]  # and no picture
+
+
+@pytest.mark.parametrize(("count", "pictured"), [(19, False), (20, True)])
+def test_twenty_samples_are_enough_for_a_picture(count: int, pictured: bool) -> None:
+    blocks = measured([1000 + 700 * (i % 2) for i in range(count)]).report().blocks
+    assert any(isinstance(block, Distribution) for block in blocks) is pictured
+
+
+@pytest.mark.parametrize(("slow", "pictured"), [(1190, False), (1210, True)])
+def test_samples_that_differ_by_a_fifth_are_pictured(slow: int, pictured: bool) -> None:
+    blocks = measured([1000 if i % 2 else slow for i in range(60)]).report().blocks
+    assert any(isinstance(block, Distribution) for block in blocks) is pictured
+
+
 def test_what_the_machine_did_is_a_cause_of_noise_only() -> None:
     busy = Conditions(wall=2.0, cpu=1.0, cpus=2, usable=2, busy=4.0, waited=0.9)
     words = "other programs kept 1.5 of 2 CPUs busy (waited 47 % of the time for one)"
@@ -279,5 +407,33 @@ def test_what_the_machine_did_is_a_cause_of_noise_only() -> None:
     assert found.causes == ("it runs at two speeds, 1.02 µs and 1.71 µs", words)
     assert rows(found)["because"] == "; ".join(found.causes)
     assert measured(STEADY, conditions=busy).causes == ()
+    assert measured(MOVED, conditions=busy).causes == measured(MOVED).causes
     wrong = dataclasses.replace(busy, cpu=-1.0)
     assert measured(STEADY, conditions=wrong).check() is not None
+
+
+def test_rounds_hold_all_samples() -> None:
+    assert measured(STEADY).check() is None
+    wrong = "the rounds do not add up to the samples"
+    assert measured(STEADY, rounds=(10,) * 9).check() == wrong
+
+
+@pytest.mark.parametrize(
+    ("roof", "words"),
+    [
+        (
+            Roofline("matmul peak", 310e9, 500e9),
+            "62 % of this device's measured matmul peak (310 of 500 GFLOP/s)",
+        ),
+        (
+            Roofline("matmul peak", 900e6, 100e9),
+            "1 % of this device's measured matmul peak (900 MFLOP/s of 100 GFLOP/s)",
+        ),
+        (
+            Roofline("memory bandwidth", 900e9, 2e12),
+            "45 % of this device's measured memory bandwidth (900 GB/s of 2.00 TB/s)",
+        ),
+    ],
+)
+def test_the_share_of_a_ceiling_is_told_in_its_unit(roof: Roofline, words: str) -> None:
+    assert rows(measured(STEADY, roof=roof))["reaches"] == words

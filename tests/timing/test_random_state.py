@@ -87,7 +87,7 @@ for cell in [*cells, *[None] * os.cpu_count()]:  # one for each CPU at a time
 """
 
 
-def told(folder: Path, imports: str, set_up: str, numbers: str, *cells: str) -> dict[str, Any]:
+def run_cells(folder: Path, imports: str, set_up: str, numbers: str, *cells: str) -> dict[str, Any]:
     """The numbers that are drawn behind each cell, and the kind of error that it raised."""
     done = subprocess.run(
         [sys.executable, "-c", SESSION, imports, set_up, numbers, *cells],
@@ -100,7 +100,7 @@ def told(folder: Path, imports: str, set_up: str, numbers: str, *cells: str) -> 
 
 
 def test_the_first_report_of_a_process_draws_no_random_number(tmp_path: Path) -> None:
-    found = told(tmp_path, "", SET_UP, NUMBERS, *PLAIN)
+    found = run_cells(tmp_path, "", SET_UP, NUMBERS, *PLAIN)
     numbers = [0.8444218515250481, 0.7579544029403025]  # of the seed 0
     assert found == {cell: [numbers, "NoneType"] for cell in PLAIN}
 
@@ -108,7 +108,7 @@ def test_the_first_report_of_a_process_draws_no_random_number(tmp_path: Path) ->
 def test_nor_does_it_with_frameworks_or_any_generator_of_theirs(tmp_path: Path) -> None:
     set_up = SET_UP + WITH_FRAMEWORKS
     imports = "import torch, tensorflow"  # JAX and NumPy with it
-    found = told(tmp_path, imports, set_up, WITH_THEIRS, "1 + 1", *OF_FRAMEWORKS)
+    found = run_cells(tmp_path, imports, set_up, WITH_THEIRS, "1 + 1", *OF_FRAMEWORKS)
     numbers, _ = found.pop("1 + 1")
     errors = {cell: found[cell][1] if found[cell] else "died" for cell in found}
     assert errors == dict.fromkeys(OF_FRAMEWORKS, "NoneType") | {"%explain": "UsageError"}

@@ -1,5 +1,7 @@
 """Where the state decides what a call takes, each starts from the one that the first found."""
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,10 +11,15 @@ from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.frameworks import Checkpoint, Compilation
 from ipyjaxbench.frameworks.state import containers
-from ipyjaxbench.testing import FakeClock
+from ipyjaxbench.testing import FakeClock, FakeDevice
+from ipyjaxbench.timing.rewind import Rewind
+from ipyjaxbench.timing.runner import Calls
+from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.bench import MS, Bench, told
+from tests.bench import MS, Bench, notes_by_code
+from tests.fake_framework import FakeFramework
 
 
 class Memo:
@@ -38,7 +45,7 @@ def test_each_call_computes_what_the_first_one_computed(bench: Bench) -> None:
     memo = bench.names["memo"] = Memo(bench.clock)
     m = bench.time("memo.get(1)", budget=0.3)
     assert m.median == pytest.approx(1.02e-3)
-    assert told(m)["started-anew"] == (
+    assert notes_by_code(m)["started-anew"] == (
         "memo: put back before each call, untimed, as the first call found it. A call takes"
         " 1.02 ms from there, 20.0 µs from what it left."
     )
@@ -49,7 +56,7 @@ def test_each_call_computes_what_the_first_one_computed(bench: Bench) -> None:
 def test_a_state_that_decides_nothing_is_left_as_it_is(bench: Bench) -> None:
     memo = bench.names["memo"] = Memo(bench.clock)
     m = bench.time("memo.count()", budget=0.1)
-    assert "started-anew" not in told(m)
+    assert "started-anew" not in notes_by_code(m)
     assert m.loops > 1  # calls are timed together
     assert memo.calls == 1
 
@@ -59,7 +66,7 @@ def test_a_memo_that_was_filled_before_is_read(bench: Bench) -> None:
     memo.get(1)
     m = bench.time("memo.get(1)", budget=0.1)
     assert m.median == pytest.approx(20e-6)
-    assert "started-anew" not in told(m)
+    assert "started-anew" not in notes_by_code(m)
 
 
 def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
@@ -75,7 +82,7 @@ def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
     monkeypatch.setattr(containers.Entries, "restore", slow)
     m = bench.time("memo.get(1)", budget=0.3)
     assert m.verdict == "INVALID"
-    assert told(m)["started-elsewhere"].startswith(
+    assert notes_by_code(m)["started-elsewhere"].startswith(
         "The first call changed memo: from what it found the code takes 1.02 ms, from what it"
         " left, as measured, 20.0 µs."
     )
@@ -98,7 +105,7 @@ def test_one_call_that_was_slow_by_chance_decides_nothing(
         lambda turn: (items.append(1), bench.clock.advance(4 * MS * (turn == slow)))
     )
     m = bench.time("call()", budget=0.1)
-    assert not {"started-anew", "started-elsewhere"} & {*told(m)}
+    assert not {"started-anew", "started-elsewhere"} & {*notes_by_code(m)}
     assert len(turns) > slow
     assert items == [1, 1]
 
@@ -170,3 +177,189 @@ def test_arms_start_from_what_was_left_where_one_cannot_start_anew(
     assert anew(found) == {"short": "started-elsewhere"}
     assert found["long"].median == pytest.approx(50.02e-3)
     assert found["short"].median == pytest.approx(20e-6)
+
+
+# What is tried, and what is decided by it
+
+
+class Tried:
+    """Code whose calls take what is next for the state that they start from.
+
+    Args:
+        found: nanoseconds of calls from the state that the first call found.
+        left: the same from the state that it left.
+        memos: what the code fills; codes may share one.
+        compiles: whether the calls from the state found compile something meanwhile.
+    """
+
+    def __init__(
+        self,
+        found: Sequence[int],
+        left: Sequence[int],
+        *memos: dict[int, int],
+        compiles: bool = False,
+    ) -> None:
+        device = FakeDevice(FakeClock())
+        self.clock = clock = device.clock
+        clock.advance(10_000 * MS)
+        self.memos = memos or ({},)
+        self.states: list[bool] = []  # for each call: whether it started from the state found
+        of_found, of_left = itertools.cycle(found), itertools.cycle(left)
+
+        def call() -> None:
+            self.states.append(is_first := not self.memos[0])
+            work = device.compile if is_first and compiles else clock.advance
+            work(next(of_found if is_first else of_left))
+            for memo in self.memos:
+                memo[1] = 1
+
+        framework = FakeFramework(device)
+        names: dict[str, Any] = {"call": call}
+        self.calls = Calls(Snippet(Source.plain("call()"), names), None, clock, Drain([], clock))
+        self.calls.watches = [framework.capability(Compilation).watch(())]
+        for memo in self.memos:
+            memo.clear()
+        roots = {f"memo{i}": memo for i, memo in enumerate(self.memos)}
+        self._found = Checkpoint.from_values(roots, [framework], names)
+        call()
+        self.states.clear()
+
+    def rewind(self, typical: int, budget: float) -> Rewind:
+        """Try within a budget, where a call seems to take ``typical`` nanoseconds."""
+        rewind = Rewind(self._found, typical)
+        rewind.choose(self.calls, budget)
+        return rewind
+
+
+def codes(rewind: Rewind) -> list[str]:
+    return [note.code for note in rewind.notes()]
+
+
+@pytest.mark.parametrize(
+    ("found", "left", "is_slower"),
+    [
+        # Of ten pairs: by a tenth, and by a microsecond.
+        ([1_100_001], [1_000_000], True),
+        ([1_100_000], [1_000_000], False),
+        ([2000], [1000], True),
+        ([1999], [1000], False),
+        # In nine of them.
+        ([1_200_000], [1_300_000, *[1_000_000] * 9], True),
+        ([1_200_000], [1_300_000, 1_300_000, *[1_000_000] * 8], False),
+        ([1_600_000], [1_700_000, 1_700_000, *[1_000_000] * 8], True),  # or by far
+    ],
+)
+def test_ten_pairs_show_whether_the_state_decides_the_time(
+    found: list[int], left: list[int], is_slower: bool
+) -> None:
+    tried = Tried(found, left)
+    rewind = tried.rewind(1000, 1000 * MS)
+    assert tried.states == [False, True] * 10
+    assert rewind.is_on is is_slower
+    assert codes(rewind) == ["started-anew"] * is_slower
+
+
+@pytest.mark.parametrize(
+    ("budget", "pairs", "found", "is_slower"),
+    [
+        (510_000, 5, 15_001, True),  # half as much again
+        (510_000, 5, 15_000, False),
+        (210_000, 2, 30_001, True),  # three times as much
+        (210_000, 2, 30_000, False),
+        (50_000, 1, 30_001, True),
+    ],
+)
+def test_of_few_pairs_the_difference_has_to_be_large(
+    budget: float, pairs: int, found: int, is_slower: bool
+) -> None:
+    tried = Tried([found], [10_000])
+    rewind = tried.rewind(10_000, budget)
+    assert tried.states == [False, True] * pairs
+    assert rewind.is_on is is_slower
+
+
+@pytest.mark.parametrize(
+    ("found", "left", "pairs"),
+    [
+        ([40_000], 20_000, 4),  # after three pairs a fifth of the budget
+        ([100_000], 50_000, 3),
+        ([200_000], 133_333, 3),  # a third for each of the first
+        ([200_000], 133_334, 1),
+        ([1, 100_000, 500_000], 100_000, 2),
+    ],
+)
+def test_trying_takes_a_share_of_the_budget(found: list[int], left: int, pairs: int) -> None:
+    tried = Tried(found, [left])
+    tried.rewind(100, 1_000_000)
+    assert tried.states == [False, True] * pairs
+
+
+def test_calls_of_no_time_at_all_are_tried_ten_times() -> None:
+    tried = Tried([0], [0])
+    tried.rewind(0, MS)
+    assert tried.states == [False, True] * 10
+
+
+def test_calls_that_take_longer_than_the_budget_are_not_tried() -> None:
+    tried = Tried([3000], [1000])
+    rewind = tried.rewind(1001, 1000)
+    assert (tried.states, rewind.is_on, codes(rewind)) == ([], False, [])
+    tried.rewind(1000, 1000)
+    assert tried.states == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("cost", "found", "budget", "is_on"),
+    [
+        (1_000_000, 500_000, 50_000_000, True),  # fifty fit into the budget
+        (1_000_001, 500_000, 50_000_000, False),
+        (1_000_000, 1_000_000, 5_000_000, True),  # it takes no longer than a call
+        (1_000_001, 1_000_000, 5_000_000, False),
+    ],
+)
+def test_a_state_is_put_back_where_that_is_cheap(
+    monkeypatch: pytest.MonkeyPatch, cost: int, found: int, budget: float, is_on: bool
+) -> None:
+    restore, tried = containers.Entries.restore, Tried([found], [1000])
+
+    def slow(self: Any) -> None:
+        tried.clock.advance(cost)
+        restore(self)
+
+    monkeypatch.setattr(containers.Entries, "restore", slow)
+    rewind = tried.rewind(1000, budget)
+    assert rewind.is_on is is_on
+    assert codes(rewind) == ["started-anew" if is_on else "started-elsewhere"]
+    tried.calls.sample(1)
+    assert tried.states[-1] is is_on
+
+
+def test_a_state_from_which_code_compiles_is_not_put_back() -> None:
+    tried = Tried([MS], [1000], compiles=True)
+    rewind = tried.rewind(1000, 100 * MS)
+    assert (rewind.is_on, codes(rewind)) == (False, [])
+    tried.calls.sample(1)
+    assert tried.states == [False, True, False]
+
+
+def test_codes_that_reach_one_object_start_from_one_state_where_it_matters_to_any() -> None:
+    one: dict[int, int] = {}
+    other: dict[int, int] = {}
+    slow, last = Tried([3 * MS], [MS], one), Tried([MS], [MS], other)
+    between, apart = Tried([MS], [MS], one, other), Tried([MS], [MS])
+    rewinds = [each.rewind(1000, 100 * MS) for each in (slow, last, between, apart)]
+    assert [rewind.is_on for rewind in rewinds] == [True, False, False, False]
+    Rewind.agree(rewinds)
+    assert [rewind.is_on for rewind in rewinds] == [True, True, True, False]
+
+
+def test_codes_that_were_not_tried_start_from_what_the_others_start_from() -> None:
+    memo: dict[int, int] = {}
+    first, second = Tried([3 * MS], [MS], memo), Tried([3 * MS], [MS], memo)
+    rewinds = [first.rewind(1000, 100 * MS), second.rewind(1000, 10)]
+    Rewind.agree(rewinds)
+    assert [rewind.is_on for rewind in rewinds] == [True, True]
+    assert second.states == []
+    rewinds = [first.rewind(1000, 10), second.rewind(1000, 10)]
+    Rewind.agree(rewinds)
+    assert [rewind.is_on for rewind in rewinds] == [False, False]

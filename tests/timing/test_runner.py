@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks import Compilation
+from ipyjaxbench.frameworks import Compilation, CompilationWatch
+from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
-from ipyjaxbench.timing.runner import Calls, First
+from ipyjaxbench.timing.runner import Calls, First, QueuedTime, Sample, TimedCall
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework
@@ -96,6 +97,120 @@ def test_samples_of_calls_that_are_not_waited_for_tell_what_they_left_running() 
     assert left == [499_960]
 
 
+def test_the_cpu_time_of_a_call_goes_on_until_what_it_left_is_done() -> None:
+    bench = Bench("clock.advance(7); clock.disturb(1000); device.start(dispatch=10, work=100)")
+    bench.calls.arrange(None, value=False, names=(), kept={})
+    assert bench.calls.time_one() == TimedCall(
+        returned=1017, waited=1017, left=100, spent=7 + 10 + 100, compiled=False
+    )
+
+
+def test_the_cpu_time_of_a_sample_is_without_that_of_other_programs() -> None:
+    bench = Bench("clock.advance(7); clock.disturb(1000)")
+    bench.clock.advance(5000)
+    assert bench.calls.sample(3) == Sample(calls=3, ns=3021, spent=21, compiled=False)
+
+
+def test_untimed_calls_come_before_a_sample_where_nothing_has_to_be_set_up() -> None:
+    bench = Bench("log.append('call'); clock.advance(10)")
+    assert bench.calls.sample(20, ahead=2).ns == 200
+    assert bench.log == ["call"] * 22
+    bench = Bench("log.append('call'); clock.advance(10)", "log.append('set')")
+    assert bench.calls.sample(20, ahead=2).ns == 200
+    assert bench.log == ["set", *["call"] * 20]
+
+
+@pytest.mark.parametrize(("work", "matters"), [(500, False), (501, True)])
+def test_work_that_a_sample_left_is_held_against_one_call(work: int, matters: bool) -> None:
+    """It matters from a twentieth of a call on: of calls of 10 µs from 500 ns on."""
+    told: list[int] = []
+    bench = Bench("clock.advance(10_000)")
+    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.on_work_left = told.append
+    for _ in range(2):
+        bench.calls.sample(5)
+        assert told == []
+        bench.device.start(dispatch=0, work=50_000 + work)  # of which 50 µs run in the sample
+    bench.calls.sample(5)
+    assert told == ([work] if matters else [])
+
+
+def test_samples_ask_no_device_where_nothing_in_play_runs_ahead() -> None:
+    asked: list[str] = []
+    bench = Bench("clock.advance(10)")
+    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.framework.is_running = lambda: asked.append("asked")  # type: ignore[method-assign]
+    bench.calls.drain = Drain([], bench.clock)
+    bench.calls.sample(5)
+    assert asked == []
+
+
+def test_where_nothing_has_to_be_prepared_no_device_is_waited_for_before_a_call() -> None:
+    bench = Bench("clock.advance(10)")
+    bench.calls.arrange(None, value=False, names=(), kept={})
+    waits = bench.device.waits
+    bench.calls.sample(5)
+    bench.calls.time_one()
+    assert bench.device.waits == waits
+
+
+def test_once_all_is_waited_for_a_call_lasts_until_its_value_and_other_work_are_there() -> None:
+    bench = Bench("other.busy_until = clock.now() + 3000; device.start(dispatch=10, work=100)")
+    other = bench.names["other"] = FakeDevice(bench.clock)
+    on_other = FakeFramework(other)
+    bench.calls.hidden = Drain([on_other], bench.clock)
+    bench.calls.arrange(wait, value=True, names=(), kept={})
+    assert bench.calls.time_one()[:3] == (10, 110, 2890)
+    assert not bench.calls.waits_for_all
+    bench.calls.wait_for_all()
+    assert bench.calls.waits_for_all
+    bench.device.waits = 0
+    assert bench.calls.time_one()[:3] == (10, 3000, 0)
+    assert bench.device.waits == 1  # for the value
+    assert bench.calls.sample(2).ns == 6000
+
+
+def test_queued_calls_are_waited_for_once_to_the_end_of_all_that_they_started() -> None:
+    bench = Bench(WORK)
+    bench.calls.arrange(wait, value=True, names=(), kept={})
+    assert bench.calls.queue(3) == QueuedTime(30, 310)
+    bench.calls.arrange(lambda value: None, value=True, names=(), kept={})
+    assert bench.calls.queue(3) == QueuedTime(30, 310)  # the value does not show it
+    bench = Bench("clock.advance(5)")
+    assert bench.calls.queue(3) == QueuedTime(15, 15)
+
+
+def test_a_stretch_lasts_until_all_that_it_started_is_done() -> None:
+    bench = Bench(WORK)
+    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.stretch(3)
+    assert bench.calls.elapsed == 310
+
+
+def test_one_more_call_is_set_up_and_gives_its_value_when_all_is_done() -> None:
+    bench = Bench(f"log.append('call'); x = x + 1; {WORK}", "log.append('set')", x=0)
+    bench.calls.arrange(None, value=False, names=(), kept={"x": 5})
+    value = bench.calls.again()
+    assert isinstance(value, FakeArray)
+    assert value.ready_at <= bench.clock.now()
+    assert (bench.log, bench.names["x"]) == (["set", "call"], 6)
+    assert Bench("x = 1", x=0).calls.again() is None
+
+
+class Compiles(CompilationWatch):
+    """It compiles for two seconds, and does something else whose time is not known."""
+
+    def phases(self) -> dict[str, float | None]:
+        return {"compile": 2.0, "trace": None}
+
+
+def test_seconds_of_compiling_are_those_that_are_known() -> None:
+    bench = Bench("pass")
+    assert bench.calls.compile_seconds() == 0.0
+    bench.calls.watches = [Compiles(), Compiles()]
+    assert bench.calls.compile_seconds() == 4.0
+
+
 def test_samples_of_calls_that_are_waited_for_ask_nothing() -> None:
     left: list[int] = []
     bench = Bench("device.start(dispatch=10, work=100_000); log")
@@ -126,6 +241,17 @@ def test_set_up_runs_before_each_stretch_and_its_time_is_not_counted() -> None:
     assert bench.calls.sample(2).ns == 2
     assert bench.calls.time_one().waited == 1
     assert bench.log == ["set", "call", "call", "set", "call"]
+
+
+def test_work_that_renewing_arguments_starts_is_done_before_the_clock_is_read() -> None:
+    bench = Bench("log.append(clock.now())")
+
+    def renew() -> None:
+        bench.device.start(dispatch=3, work=5000)
+
+    bench.calls.before_each = renew
+    bench.calls.sample(1)
+    assert bench.log == [5003]
 
 
 def test_work_that_the_set_up_starts_is_done_before_the_clock_is_read() -> None:
@@ -164,6 +290,28 @@ def test_the_cost_of_setting_names_back_is_taken_off() -> None:
     bench.calls.arrange(None, value=False, names=(), kept={"x": 0})
     # On a clock that stands still setting back costs nothing, so nothing may be taken off.
     assert bench.calls.sample(4).ns == 200
+
+
+def on_clock(bench: Bench, *took: int) -> Calls:
+    """Its calls on a clock of which each pair of readings lies so many nanoseconds apart."""
+    readings = iter([reading for ns in took for reading in (0, ns)])
+    clock = Clock(lambda: next(readings), bench.clock.wall, bench.clock.sleep)
+    return Calls(Snippet(Source.plain("x = x"), bench.names), None, clock, bench.calls.drain)
+
+
+def test_what_setting_names_back_costs_is_the_least_that_a_thousand_turns_show() -> None:
+    """Of nine readings each: with the name, and of the empty loop."""
+    with_name, without = [9999, 6000, *[7000] * 7], [5000, 1000, *[2000] * 7]
+    calls = on_clock(Bench("pass", x=0), *with_name, *without, 100, 10)
+    calls.arrange(None, value=False, names=(), kept={"x": 0})
+    assert calls.sample(4).ns == 100 - 4 * 5
+    assert calls.sample(4).ns == 0  # and no less
+
+
+def test_setting_names_back_costs_nothing_where_the_empty_loop_took_longer() -> None:
+    calls = on_clock(Bench("pass", x=0), *[1000] * 9, *[6000] * 9, 100)
+    calls.arrange(None, value=False, names=(), kept={"x": 0})
+    assert calls.sample(4).ns == 100
 
 
 @pytest.mark.parametrize("step", [0, 7, 1000])

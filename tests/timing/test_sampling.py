@@ -9,6 +9,7 @@ import pytest
 from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing import sampling
+from ipyjaxbench.timing.call_kinds import Kinds
 from ipyjaxbench.timing.runner import Calls, Sample
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
@@ -32,7 +33,7 @@ class Bench:
                 self.device.compile(1000)
             self.clock.advance(cost(self.count))
 
-        framework = FakeFramework(self.device)
+        self.framework = framework = FakeFramework(self.device)
         drain = Drain([framework], self.clock)
         snippet = Snippet(Source.plain("call()"), {"call": call})
         self.calls = Calls(snippet, None, self.clock, drain)
@@ -88,6 +89,18 @@ def test_exactly_as_many_calls_are_made_as_were_asked_for(
     assert left == [*range(repeat - 1)][::-1]
 
 
+def test_no_call_is_looked_at_closely_where_nothing_runs_ahead() -> None:
+    bench, looked = Bench(lambda _: 10), []
+    bench.framework.runs_ahead = lambda: False  # type: ignore[method-assign]
+
+    def learn() -> None:
+        looked.extend(bench.samples.warmup)
+
+    sampling.take_exact_samples(bench.calls, bench.samples, 5, 2, learn, lambda left: None)
+    assert looked == bench.samples.warmup == []
+    assert bench.samples.batches == [(4, 40), (5, 50)]
+
+
 def test_calls_that_need_preparing_are_made_one_by_one_and_counted_as_one_sample() -> None:
     bench = Bench(lambda count: 10 * count)
     bench.calls.before_each = lambda: bench.clock.advance(1_000_000)
@@ -110,6 +123,28 @@ def test_warming_up_goes_on_while_calls_get_faster() -> None:
     level, falling = Bench(lambda _: 5_000_000), Bench(lambda count: int(5e6 * 0.95**count))
     assert level.warm_up() == 11
     assert falling.warm_up() > 30
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "calls"),
+    [
+        ([100] * 5 + [90] * 5, 10),
+        ([100] * 5 + [89] * 8, 13),  # then three of the five before are as fast
+        ([100, 100, 100, 100, 1000, 10, 10, 89, 200, 200], 11),
+        ([10, 10, 100, 100, 100] + [60] * 8, 13),
+        ([1, 1, 100, 100, 100, 1] + [60] * 7, 13),
+    ],
+)
+def test_calls_are_warm_when_five_are_nearly_as_slow_as_the_five_before(
+    milliseconds: list[int], calls: int
+) -> None:
+    costs = [*milliseconds, *[100] * 50]
+    assert Bench(lambda count: costs[count - 1] * 1_000_000).warm_up() == calls
+
+
+@pytest.mark.parametrize(("first", "calls"), [(5_000_000, 11), (5_000_001, 10)])
+def test_warm_calls_go_on_for_over_fifty_milliseconds(first: int, calls: int) -> None:
+    assert Bench(lambda count: first if count == 1 else 5_000_000).warm_up() == calls
 
 
 def test_warming_up_goes_on_until_three_calls_in_a_row_compiled_nothing() -> None:
@@ -141,6 +176,68 @@ def test_a_sample_of_slow_calls_holds_one_and_costs_no_call_to_find_out(cost: in
     made = bench.warm_up()
     assert sampling.calls_per_sample(bench.calls, bench.samples) == 1
     assert bench.count == made
+
+
+@pytest.mark.parametrize(
+    ("cost", "tries", "number"),
+    [
+        (100, 1 + 100 + 9999, 10_000),
+        (400_000, 1 + 2, 2),  # a sample of half a millisecond is long enough to tell
+        (500_000, 1, 2),
+    ],
+)
+def test_the_size_of_a_sample_is_found_with_three_tries_of_each_size(
+    cost: int, tries: int, number: int
+) -> None:
+    bench = Bench(lambda _: cost)
+    made = bench.warm_up()
+    assert sampling.calls_per_sample(bench.calls, bench.samples) == number
+    assert bench.count - made == 3 * tries
+
+
+def test_a_sample_holds_one_call_though_calls_have_become_slower() -> None:
+    bench = Bench(lambda count: 1000 if count <= 50 else 3_000_000)
+    assert bench.warm_up() == 50
+    assert sampling.calls_per_sample(bench.calls, bench.samples) == 1
+
+
+def test_the_last_five_calls_of_the_warm_up_say_how_long_one_takes() -> None:
+    bench = Bench(lambda count: 900_000 if count == 5 else 2_000_000)
+    made = bench.warm_up()
+    bench.samples.warmup[:] = bench.samples.warmup[4:10]  # the quick one and five more
+    assert sampling.calls_per_sample(bench.calls, bench.samples) == 1
+    assert bench.count == made
+
+
+@pytest.mark.parametrize(
+    ("kinds", "seconds", "number"),
+    [
+        (Kinds(1_000, 9_000, 0.5), 1000.0, 200),  # a millisecond of 5 µs each
+        (Kinds(1_000, 11_000, 0.125), 1000.0, 444),
+        (Kinds(0.5, 1.5, 0.5), 1000.0, 1_000_000),
+        (Kinds(1_000_000, 9_000_000, 0.5), 1000.0, 40),  # twenty of each kind
+        (Kinds(1_000_000, 9_000_000, 0.5), 1.2, 20),  # a twelfth of the time is left
+        (Kinds(1_000_000, 9_000_000, 0.5), 0.06, 4),  # two slow ones
+    ],
+)
+def test_a_sample_of_calls_that_differ_holds_enough_of_both(
+    kinds: Kinds, seconds: float, number: int
+) -> None:
+    bench = Bench(lambda _: 10)
+    bench.clock.advance(SECOND)
+    deadline = bench.clock.wall() + int(seconds * SECOND)
+    assert sampling.calls_per_mixed_sample(bench.calls, kinds, deadline) == number
+    bench.calls.before_each = lambda: None
+    assert sampling.calls_per_mixed_sample(bench.calls, kinds, deadline) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "ahead"), [(1, 0), (9, 0), (10, 1), (19, 1), (50, 5), (60, 5), (10_000, 5)]
+)
+def test_a_tenth_of_a_sample_and_five_calls_at_most_come_before_it_untimed(
+    number: int, ahead: int
+) -> None:
+    assert sampling.untimed_calls(number) == ahead
 
 
 def test_calls_that_need_preparing_are_samples_of_one() -> None:
@@ -186,11 +283,33 @@ def test_a_round_is_twenty_samples_of_short_calls() -> None:
     assert sum(bench.samples.rounds) == len(bench.samples.batches) == len(bench.samples.compiled)
 
 
-def test_rounds_of_slow_calls_share_the_budget() -> None:
+@pytest.mark.parametrize(
+    ("cost", "seconds", "samples"),
+    [(SECOND // 10, 40.0, 20), (SECOND // 10, 20.0, 10), (53_200_000, 20.0, 19)],
+)
+def test_steady_slow_calls_take_twelve_rounds_of_a_twentieth_of_the_budget(
+    cost: int, seconds: float, samples: int
+) -> None:
+    bench = Bench(lambda _: cost)
+    bench.until_steady(seconds)
+    assert bench.samples.rounds == [samples] * 12
+
+
+def test_the_interval_is_looked_at_less_often_the_more_rounds_there_are() -> None:
+    asked, between = [], []
+
+    class Unsteady(Samples):
+        def half_width(self) -> float:
+            asked.append(len(self.rounds))
+            return 1.0
+
     bench = Bench(lambda _: SECOND // 10)
-    bench.until_steady(40.0)
-    assert len(bench.samples.rounds) >= 10
-    assert max(bench.samples.rounds) <= 20
+    bench.samples, end = Unsteady(), bench.clock.wall() + 40 * SECOND
+    sampling.sample_until_steady(
+        bench.calls, bench.samples, 1, end, 0.02, lambda: between.append(len(bench.samples.rounds))
+    )
+    assert asked == [12, 15, 19]  # of 20; a fifth more each time
+    assert between == [*range(1, 20)]  # not when time is up
 
 
 def test_calls_go_on_without_a_pause_for_a_quarter_of_the_budget_at_least() -> None:

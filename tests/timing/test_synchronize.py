@@ -36,13 +36,14 @@ class Slow(FakeFramework):
     """A framework that takes a while to be asked, and counts what it is asked."""
 
     asked = prepared = 0
+    cost = 700  # nanoseconds
 
     def prepare(self) -> None:
         self.prepared += 1
 
     def drain(self) -> None:
         self.asked += 1
-        self.device.clock.advance(700)
+        self.device.clock.advance(self.cost)
         super().drain()
 
 
@@ -133,7 +134,7 @@ def test_nothing_runs_in_a_framework_that_does_not_run_ahead(device: FakeDevice)
 
 
 @pytest.mark.parametrize(
-    ("work", "left"), [(0, 0), (600, 0), (14_000, 0), (20_000, 20_000), (90_000_000, 90_000_000)]
+    ("work", "left"), [(0, 0), (600, 0), (15_000, 0), (15_001, 15_001), (90_000_000, 90_000_000)]
 )
 def test_where_only_a_clock_tells_two_waits_are_compared(
     device: FakeDevice, work: int, left: int
@@ -147,6 +148,40 @@ def test_where_only_a_clock_tells_two_waits_are_compared(
     device.start(dispatch=0, work=work + 700 if work else 0)  # asking takes 700 of it
     assert (drain.wait_for_rest(), drain.is_certain) == (left, False)
     assert ([*drain.found_running] == [untold]) == bool(left)
+
+
+def test_where_asking_takes_long_only_what_takes_twice_as_long_is_work(device: FakeDevice) -> None:
+    class Untold(Slow):
+        cost = 40_000
+
+        def is_running(self) -> None:
+            """It is not told."""
+
+    drain = drained(device, [Untold(device)])
+    device.start(dispatch=0, work=80_000)
+    assert drain.wait_for_rest() == 0
+    device.start(dispatch=0, work=80_001)
+    assert drain.wait_for_rest() == 40_001
+
+
+def test_what_asking_an_idle_device_takes_is_the_lower_quartile_of_eleven(
+    device: FakeDevice,
+) -> None:
+    class Rising(Slow):
+        def drain(self) -> None:
+            self.cost = 100 * (self.asked + 1)
+            super().drain()
+
+    assert drained(device, [Rising(device)]).idle == 350  # of 100, 200, … 1100
+
+
+def test_work_that_ends_while_the_device_is_asked_ran_all_the_same(device: FakeDevice) -> None:
+    drain = drained(device, [Slow(device)])
+    assert drain.idle == 700
+    device.start(dispatch=0, work=100)
+    assert drain.wait_for_rest() == 1
+    device.start(dispatch=0, work=1000)
+    assert drain.wait_for_rest() == 300
 
 
 @pytest.mark.parametrize(

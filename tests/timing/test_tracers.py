@@ -16,7 +16,7 @@ from tests.cautions import cautions
 COST = "the time that it takes itself is in the figure."
 
 
-def told() -> list[str]:
+def caution_texts() -> list[str]:
     return [note.text for note in cautions("1 + 1", {})]
 
 
@@ -40,18 +40,20 @@ class Debugger:
 
 
 def test_nothing_is_said_where_nothing_watches() -> None:
-    assert told() == []
+    assert caution_texts() == []
 
 
 def test_a_tracer_is_told_by_its_name() -> None:
     with traced(tracer):
-        assert f"A tracer or debugger ({__name__}.tracer) watches this code: {COST}" in told()
+        assert (
+            f"A tracer or debugger ({__name__}.tracer) watches this code: {COST}" in caution_texts()
+        )
 
 
 def test_a_debugger_is_told_by_its_name() -> None:
     with traced(Debugger().look):
         expected = f"A tracer or debugger ({__name__}.Debugger.look) watches this code: {COST}"
-        assert expected in told()
+        assert expected in caution_texts()
 
 
 def test_a_tracer_of_another_thread_is_not_ours() -> None:
@@ -60,7 +62,7 @@ def test_a_tracer_of_another_thread_is_not_ours() -> None:
     before = threading.gettrace()
     threading.settrace(tracer)
     try:
-        assert told() == []
+        assert caution_texts() == []
     finally:
         threading.settrace(before)
 
@@ -70,11 +72,11 @@ def test_a_profiler_is_told_by_its_name() -> None:
     profile = cProfile.Profile()
     profile.enable()
     try:
-        found = told()
+        found = caution_texts()
     finally:
         profile.disable()
     assert found == [f"{who} watches this code: {COST}"]
-    assert told() == []
+    assert caution_texts() == []
 
 
 def on(device: str) -> Placement:

@@ -59,6 +59,15 @@ def test_a_drift_is_named_with_its_size_and_its_way() -> None:
     assert list(movements(slower[::-1])) == ["it got 14 % faster while it was measured"]
 
 
+@pytest.mark.parametrize(
+    ("times", "words"), [(1.9, "90 % slower"), (2.5, "2.5× slower"), (4.0, "4.0× slower")]
+)
+def test_a_drift_of_over_a_hundred_percent_is_named_as_a_factor(times: float, words: str) -> None:
+    between = [1e-3 * times ** (i / 35) for i in range(1, 35)]
+    samples = [*[1e-3] * 33, *between, *[1e-3 * times] * 33]
+    assert list(movements(samples)) == [f"it got {words} while it was measured"]
+
+
 def test_two_speeds_are_named() -> None:
     samples = [(1e-3 if i % 10 < 6 else 1.4e-3) + i % 3 * 1e-6 for i in range(100)]
     assert list(movements(samples)) == ["it runs at two speeds, 1.00 ms and 1.40 ms"]
@@ -68,3 +77,15 @@ def test_a_speed_that_wanders_is_named_where_it_neither_drifts_nor_has_two_value
     speeds = [1.0, 1.1, 1.04, 1.16, 1.02, 1.13, 1.07, 1.0]
     samples = [1e-3 * speeds[i // 15] + i % 5 * 2e-5 for i in range(120)]
     assert list(movements(samples)) == ["it wandered by 15 % while it was measured"]
+
+
+@pytest.mark.parametrize(
+    ("highest", "shown"),
+    [(1.079, []), (1.081, ["it wandered by 8.1 % while it was measured"])],
+)
+def test_a_speed_that_wanders_by_over_eight_percent_is_named(
+    highest: float, shown: list[str]
+) -> None:
+    speeds = [1.0, 1.05, 1.02, highest, 1.01, 1.06, 1.03, 1.0]
+    samples = [1e-3 * speeds[i // 15] + (i % 5 - 2) * 2e-5 for i in range(120)]
+    assert list(movements(samples)) == shown

@@ -1,14 +1,18 @@
 """Plain code can have a coroutine finished by the event loop that runs already."""
 
+import ast
 import asyncio
 import contextvars
 import os
 import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.usercode.awaiting import finish, run_in_loop, run_in_new_loop
+from ipyjaxbench.usercode.awaiting import finish, loop_runs, run, run_in_loop, run_in_new_loop
+from ipyjaxbench.usercode.snippet import Source
 
 COLOUR = contextvars.ContextVar("colour", default="none")
 
@@ -191,3 +195,111 @@ def test_a_task_that_outlives_what_made_it_waits_for_its_turn_like_any_other() -
     asyncio.run(task())
     assert sorted(order[::2]) == ["a begins", "b begins", "late begins"]
     assert [each.split()[0] for each in order[::2]] == [each.split()[0] for each in order[1::2]]
+
+
+def test_code_has_the_value_of_its_expression_also_where_it_awaits() -> None:
+    def value_of(text: str) -> object:
+        source = Source.plain(text)
+        return run(source.compiled(ast.Expression(source.tree.body[0].value)), {"later": later})
+
+    assert value_of("1 + 1") == 2
+    assert run_in_new_loop(value_of, "await later(3)") == 3
+    assert run(Source.plain("y = 1").compiled(), {}) is None
+
+
+def test_whether_a_loop_runs_is_known() -> None:
+    async def asked() -> bool:
+        return loop_runs()
+
+    assert asyncio.run(asked())
+    assert not loop_runs()
+
+
+def test_an_interrupt_of_the_plain_code_itself_is_raised_where_it_stands() -> None:
+    def careful() -> str:
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+        return f"kept {finish(later(1))}"
+
+    assert asyncio.run(run_in_loop(careful)) == "kept 1"
+
+
+async def interrupted_in_a_task_of_its_own() -> None:
+    async def child() -> None:
+        interrupt()
+        pytest.fail("the task was not ended")
+
+    await asyncio.create_task(child())
+
+
+async def interrupted_twice() -> None:
+    loop = asyncio.get_running_loop()
+    loop.call_later(0.01, lambda: (interrupt(), interrupt()))
+    await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize("work", [interrupted_in_a_task_of_its_own, interrupted_twice])
+def test_an_interrupt_ends_what_is_waited_for_and_no_more(work) -> None:
+    def careful() -> str:
+        with pytest.raises(KeyboardInterrupt):
+            finish(work())
+        return f"kept {finish(later(1))}"
+
+    async def task() -> tuple[str, int]:
+        return await run_in_loop(careful), asyncio.current_task().cancelling()
+
+    assert asyncio.run(task()) == ("kept 1", 0)
+
+
+@pytest.fixture
+def interrupts() -> Iterator[list[int]]:
+    """What comes to the user's own handler of interrupts."""
+    numbers: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: numbers.append(number))
+    yield numbers
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_of_a_task_beside_a_measurement_is_the_users(interrupts: list[int]) -> None:
+    async def task() -> list[int]:
+        begun = asyncio.Event()
+
+        async def beside() -> None:
+            await begun.wait()
+            interrupt()
+
+        async def waits() -> int:
+            begun.set()
+            await other
+            return 1
+
+        other = asyncio.create_task(beside())
+        return await run_in_loop(lambda: [finish(waits()), finish(later(2))])
+
+    assert asyncio.run(task()) == [1, 2]
+    assert interrupts == [signal.SIGINT]
+
+
+def test_a_handler_that_the_code_sets_stays(interrupts: list[int]) -> None:
+    own: list[int] = []
+
+    def work() -> None:
+        signal.signal(signal.SIGINT, lambda number, _: own.append(number))
+
+    asyncio.run(run_in_loop(work))
+    interrupt()
+    assert (interrupts, own) == ([], [signal.SIGINT])
+
+
+def test_where_interrupts_are_ignored_they_still_are() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert asyncio.run(run_in_loop(lambda: (interrupt(), finish(later(1)))[1])) == 1
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_in_another_thread_than_the_main_one_plain_code_awaits_too() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(run_in_new_loop, twice, 3).result() == [3, 4]

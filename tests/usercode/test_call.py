@@ -1,13 +1,23 @@
 """User code is read as one call, whatever is called, and evaluated once."""
 
+import ast
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.usercode.call import Call, label_arguments, read_call
+from ipyjaxbench.usercode.call import (
+    Call,
+    Shape,
+    called_name,
+    is_shape,
+    label_arguments,
+    read_call,
+    read_call_of_shapes,
+)
 from ipyjaxbench.usercode.snippet import Source
 
 
@@ -105,9 +115,163 @@ def test_what_evaluating_raises_is_raised() -> None:
         (lambda: 0, (1,), ("arg0",)),
         (max, (1, 2), ("arg0", "arg1")),
         (Model().step, (1, 2), ("x", "rest[0]")),
+        (lambda x, y=1, *, z=2: 0, (1,), ("x",)),
+        (lambda x, y, /, z: 0, (1, 2, 3), ("x", "y", "z")),
     ],
 )
 def test_arguments_are_named_by_the_parameters_that_take_them(
     function: Callable[..., Any], args: tuple, expected: tuple
 ) -> None:
     assert label_arguments(function, args, {}) == expected
+
+
+def test_arguments_that_a_function_does_not_take_have_no_names_of_its() -> None:
+    assert label_arguments(lambda x: 0, (1,), {"z": 1}) == ("arg0",)
+
+
+class Table:
+    """Holds arrays, and has methods written in Python."""
+
+    def __init__(self) -> None:
+        self.w = X
+
+    def total(self, scale: float = 1.0) -> float:
+        return float(self.w.sum() * scale)
+
+
+class Array(Table):
+    """The same, and it is an array itself."""
+
+    def __array__(self) -> Any:
+        return self.w
+
+
+class CallableArray(Array):
+    """It can be called, too."""
+
+    def __call__(self) -> float:
+        return 7.0
+
+
+class Sizes:
+    """What is known of an array that does not exist."""
+
+    shape, dtype = (3,), "float32"
+
+
+def read(code: str, **names: Any) -> Call:
+    """Read a call where tables and their holders are data."""
+    kinds = (np.ndarray, Table, SimpleNamespace, Sizes)
+    return read_call(Source.plain(code), names, lambda value: isinstance(value, kinds))
+
+
+def test_methods_in_python_of_what_holds_arrays_are_called_as_they_are() -> None:
+    table, array, callable_one = Table(), Array(), CallableArray()
+    held = SimpleNamespace(tables=[table], array=array, callable=callable_one)
+    for code in ("table.total(2)", "held.tables[0].total(2)", "get().total(2)"):
+        found = read(code, table=table, held=held, get=lambda: table)
+        assert (found.function, found.args, found.made_of) == (table.total, (2,), None)
+    assert read("held.callable.total(2)", held=held).function == callable_one.total
+
+
+def test_methods_of_arrays_are_part_of_an_expression() -> None:
+    array = Array()
+    held = SimpleNamespace(array=array, numbers=X)
+    for code in ("array.total(2)", "held.array.total(2)", "held.numbers.sum()", "(x + x).sum()"):
+        found = read(code, array=array, held=held, x=X)
+        (name,) = found.labels
+        assert name in {"array", "held", "x"}
+        assert found.function(*found.args) == (3.0 if "numbers" in code else 6.0)
+        assert isinstance(found.made_of, ast.Call)
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("model", "'model' is not called. Call it:  model(...)"),
+        ("held.f", "'held.f' is not called. Call it:  held.f(...)"),
+        ("Model", "'Model' is not called. Call it:  Model(...)"),
+        ("lambda v: v", "'lambda v: v' is not called. Call it:  (lambda v: v)(...)"),
+    ],
+)
+def test_what_is_not_called_is_refused(code: str, shown: str) -> None:
+    with pytest.raises(SnippetError) as raised:
+        read(code, model=Model(), Model=Model, held=SimpleNamespace(f=len))
+    assert str(raised.value) == shown
+
+
+def test_an_array_that_can_be_called_is_an_expression() -> None:
+    array = CallableArray()
+    found = read("array", array=array)
+    assert found.function(*found.args) is array
+
+
+@pytest.mark.parametrize("code", ["await f()", "await f() + x", "[i async for i in x]"])
+def test_what_awaits_is_no_call(code: str) -> None:
+    with pytest.raises(SnippetError) as raised:
+        read(code, x=X)
+    assert str(raised.value).startswith(f"{code} awaits, and what awaits is no call to look at")
+
+
+def test_names_that_are_called_before_the_call_are_said_before_anything_is_called() -> None:
+    order: list[Any] = []
+
+    def make(*values: Any) -> Any:
+        order.append("made")
+        return make
+
+    code = "make(a)(b, make(c), k=make())"
+    names = {"make": make, **dict.fromkeys("abc", 1)}
+    read_call(Source.plain(code), names, is_data, lambda names: order.append([*names]))
+    assert order == [["make", "a", "make", "c", "make"], *["made"] * 3]
+    order.clear()
+    function = read_call_of_shapes(Source.plain("make(a)"), names, [], order.append).function
+    assert (function, order) == (make, [["make", "a"], "made"])
+
+
+def test_of_the_shape_of_an_array_all_is_looked_at_that_only_an_array_has() -> None:
+    found = read("f(x.T)", f=len, x=Sizes())
+    assert (found.labels, found.made_of is None) == (("x",), False)
+    for values in ({"x": X}, {"x": 3}):
+        with pytest.raises(AttributeError, match="missing"):
+            read("f(x.missing)", f=len, **values)
+    assert [*map(is_shape, (Sizes(), X, 3, Sizes))] == [True, False, False, False]
+
+
+def test_a_function_is_called_with_arrays_of_shapes() -> None:
+    def f(a: Any, b: Any) -> Any:
+        raise AssertionError("it is not to be called")
+
+    shapes = [("float32", (3, 4)), ("int32", ())]
+    found = read_call_of_shapes(Source.plain("f  "), {"f": f}, shapes)
+    assert (found.text, found.function, found.labels) == ("f", f, ("a", "b"))
+    assert found.args == (Shape("float32", (3, 4)), Shape("int32", ()))
+    made = found.with_arrays(lambda shape: np.zeros(shape.shape, shape.dtype))
+    assert [(each.shape, str(each.dtype)) for each in made.args] == [
+        ((3, 4), "float32"), ((), "int32"),
+    ]  # fmt: skip
+    assert Call.from_function(f, X, 3).with_arrays(len).args[1] == 3
+
+
+@pytest.mark.parametrize("code", ["3", "f\nf", "y = f", ""])
+def test_shapes_go_with_a_function_alone(code: str) -> None:
+    with pytest.raises(SnippetError) as raised:
+        read_call_of_shapes(Source.plain(code), {"f": len}, [])
+    assert str(raised.value) == f"--shapes goes with a function, and {code!r} is none"
+
+
+def test_a_call_from_python_has_its_functions_name_and_the_names_of_its_arguments() -> None:
+    model = Model()
+    found = [
+        Call.from_function(model.step, X, scale=2),
+        Call.from_function(model, X),
+        Call.from_function(SimpleNamespace(), 1),
+    ]
+    assert [each.text for each in found] == ["step(...)", "Model(...)", "SimpleNamespace(...)"]
+    assert found[0].arguments == [("x", X), ("scale", 2)]
+
+
+def test_the_name_that_is_called_is_the_last_one() -> None:
+    codes = ("np.asarray(x)", "f(x)", "f()()", "x")
+    names = [called_name(ast.parse(code, mode="eval").body) for code in codes]
+    assert names == ["asarray", "f", "", ""]

@@ -1,10 +1,21 @@
 """Code of functions is told apart by what it says, with a hook in it or without."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from ipyjaxbench.usercode.code_objects import fingerprint, original, remove_hooks
+from ipyjaxbench.usercode.code_objects import (
+    captured_values,
+    closure_values,
+    fingerprint,
+    named_values,
+    names_in,
+    original,
+    parts_of_callable,
+    remove_hooks,
+)
 from ipyjaxbench.usercode.instrument import Site, instrument_cell, instrument_functions
 from ipyjaxbench.usercode.snippet import Source
 
@@ -77,3 +88,76 @@ def test_functions_that_a_hooked_function_made_lose_the_hook(shell: Any) -> None
     assert made(-1) == 6
     assert hook.picked == ["abs(x)"]
     assert fingerprint(made.__code__) == fingerprint(shell.names["f"].__code__)
+
+
+def test_no_code_has_one_fingerprint_of_its_own() -> None:
+    assert fingerprint(None) == 0
+    assert fingerprint(plain()["f"].__code__) != 0
+
+
+def of_module(text: str, **names: Any) -> Any:
+    """The function ``f`` of a module with these names."""
+    exec(text, names)
+    return names["f"]
+
+
+def test_names_of_a_function_are_those_of_functions_in_it_too_each_once() -> None:
+    f = of_module("def f(x):\n    a(x.b)\n    return lambda: (c(x), a)")
+    assert names_in(f.__code__) == ("a", "b", "c")
+
+
+def test_values_that_a_function_names_are_globals_then_closed_over_ones() -> None:
+    text = "def g(n):\n    def f(): return a, x.b, n, [c for _ in missing]\n    return f\nf = g(9)"
+    f = of_module(text, a=1, b=2, c=3, x=4, n=5)
+    assert [*named_values(f)] == [("a", 1), ("x", 4), ("c", 3), ("n", 9)]
+
+
+def test_a_closed_over_name_that_has_no_value_yet_is_left_out() -> None:
+    f = of_module(
+        "def g(n):\n    def f(): return n, late\n    if not n: late = 1\n    return f\nf = g(9)"
+    )
+    assert [*closure_values(f)] == [("n", 9)]
+    assert [*closure_values(of_module("def f(): pass"))] == []
+
+
+def test_captured_values_are_closed_over_ones_and_globals_that_are_data() -> None:
+    class Liar:
+        __class__ = int  # type: ignore[assignment]
+
+    text = "def g(n):\n    def f(): return z + a + s + liar + n + len(missing)\n    return f\n"
+    f = of_module(text + "f = g('n')", z=1, a=2.5, s="s", liar=Liar())
+    assert [*captured_values(f, (int, float))] == [("n", "n"), ("a", 2.5), ("z", 1)]
+
+
+class Owner:
+    def method(self) -> None: ...
+
+    static = staticmethod(len)
+    of_class = classmethod(len)
+    both = property(len, max, min)
+    cached = functools.cached_property(len)
+
+
+OWNER = Owner()
+CACHED = functools.cache(len)
+ITEMS: list[int] = []
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        (OWNER.method, (OWNER, Owner.method)),
+        (ITEMS.append, (ITEMS,)),
+        (functools.partial(max, 1, key=len), (max, (1,), {"key": len})),
+        (vars(Owner)["static"], (len,)),
+        (vars(Owner)["of_class"], (len,)),
+        (Owner.both, (len, max, min)),
+        (vars(Owner)["cached"], (len,)),
+        (CACHED, (len,)),
+        (Owner.method, None),
+        (OWNER, None),
+        (3, None),
+    ],
+)
+def test_callables_are_made_of_parts(value: Callable[..., Any], parts: tuple | None) -> None:
+    assert parts_of_callable(value) == parts

@@ -1,6 +1,7 @@
 """Attributes are read without making the dictionary that slows them down."""
 
 import dataclasses
+import functools
 import gc
 import sys
 import weakref
@@ -150,3 +151,61 @@ def test_attributes_that_came_are_taken_away() -> None:
     state.restore()
     assert [*vars(value)] == before
     assert value.x == 1.0
+
+
+def test_a_dictionary_that_is_the_only_attribute_is_none_of_the_objects_own() -> None:
+    class Only:
+        def __init__(self) -> None:
+            self.held = {"a": 1}
+
+    for _ in range(2):
+        value = Only()
+        assert read_inline_values(value) == {"held": {"a": 1}}
+        assert read_inline_values(value)["held"] is value.held  # type: ignore[index]
+
+
+def test_attributes_that_differ_from_object_to_object_are_found() -> None:
+    class Some:
+        def one(self) -> "Some":
+            self.a = 1
+            return self
+
+        def other(self) -> "Some":
+            self.b, self.a = 2, 1
+            return self
+
+    assert objects.attributes(Some().one()) == {"a": 1}
+    assert objects.attributes(Some().other()) == {"b": 2, "a": 1}
+    assert objects.attributes(Some()) == {}
+    value = Some().other()
+    del value.a
+    assert objects.attributes(value) == {"b": 2}
+    assert not has_dictionary(value, {"b": 2})
+
+
+def test_names_in_properties_and_functions_of_the_class_are_known() -> None:
+    class Names:
+        annotated: int
+
+        @property
+        def a(self) -> int:
+            return self.read
+
+        @staticmethod
+        def b(other: Any) -> None:
+            other.static = 2
+
+        @classmethod
+        def c(cls, other: Any) -> None:
+            other.of_class = 3
+
+        @functools.cached_property
+        def d(self) -> int:
+            return self.cached
+
+    for name in ("annotated", "read", "static", "of_class", "cached"):
+        kind = type("Names", (), {n: v for n, v in vars(Names).items()
+                                  if n not in ("__dict__", "__weakref__")})  # fmt: skip
+        value = kind()
+        object.__setattr__(value, name, 7)
+        assert read_inline_values(value) == {name: 7}

@@ -1,11 +1,18 @@
 """Output that is kept from the notebook and counted."""
 
+import asyncio
+import io
 import subprocess
 import sys
+import threading
+from typing import Any
 
 import pytest
 
-from ipyjaxbench.usercode.output import Muted
+from ipyjaxbench.host import Clock
+from ipyjaxbench.testing import FakeClock
+from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
+from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn
 
 
 def test_nothing_printed_reaches_the_user(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,3 +102,168 @@ def test_those_of_two_threads_may_end_in_any_order(capsys: pytest.CaptureFixture
     second.__exit__()
     assert (sys.stdout, sys.stderr) == before
     assert capsys.readouterr().out == ""
+
+
+def test_bytes_and_programs_write_to_the_real_stream_afterwards(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    real = sys.stdout
+    with Muted():
+        kept: Any = sys.stdout
+        assert (kept.encoding, kept.errors) == (real.encoding, real.errors)
+        assert kept.buffer is not real.buffer
+        assert kept.fileno() != real.fileno()
+    assert kept.buffer is real.buffer
+    assert kept.fileno() == real.fileno()
+
+
+def test_a_stream_without_an_encoding_has_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    with Muted():
+        assert (sys.stdout.encoding, sys.stdout.errors) == ("utf-8", None)
+        assert sys.stdout.getvalue() == ""  # type: ignore[attr-defined]
+        print("unseen")
+    assert stream.getvalue() == ""
+
+
+class Screen:
+    """Shows values."""
+
+    def __init__(self) -> None:
+        self.shown: list[int] = []
+
+    def show(self, value: int) -> None:
+        self.shown.append(value)
+
+
+class Blank(StandIn):
+    """Shows them only when nothing is muted."""
+
+    def show(self, value: int) -> None:
+        if not self.muted.active:
+            self.real.show(value)
+
+
+def test_other_ways_to_show_something_are_muted_too() -> None:
+    class Session:
+        screen: Any = Screen()
+
+    screen, muted = Session.screen, Muted((Session, "screen", Blank))
+    with muted:
+        assert muted.is_on
+        Session.screen.show(1)
+        assert Session.screen.shown == []
+    Session.screen.show(2)
+    assert (Session.screen, screen.shown, muted.is_on) == (screen, [2], False)
+
+
+def test_what_the_main_thread_prints_while_another_one_measures_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def measure() -> None:
+        with Muted():
+            print("unseen")
+            entered.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=measure)
+    thread.start()
+    entered.wait(10)
+    print("shown")
+    leave.set()
+    thread.join()
+    assert capsys.readouterr().out == "shown\n"
+
+
+def test_what_other_threads_print_while_the_main_one_measures_is_not_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Muted():
+        thread = threading.Thread(target=print, args=("unseen",))
+        thread.start()
+        thread.join()
+    assert capsys.readouterr().out == ""
+
+
+def test_what_tasks_beside_a_measurement_print_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def task() -> None:
+        entered = asyncio.Event()
+
+        async def beside() -> None:
+            await entered.wait()
+            print("shown")
+
+        async def inside() -> None:
+            print("unseen")
+
+        other = asyncio.create_task(beside())
+        async with ExclusiveSection():
+            with Muted():
+                entered.set()
+                await asyncio.create_task(inside())
+                await other
+        print("shown after it")
+
+    asyncio.run(task())
+    assert capsys.readouterr().out == "shown\nshown after it\n"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    clock = FakeClock()
+    monkeypatch.setattr(Clock, "elapsed", lambda: clock)
+    return clock
+
+
+def test_what_a_thread_writes_is_recorded_with_its_time(
+    clock: FakeClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OutputRecorder() as recorder:
+        print("before")
+        begun = recorder.begin()
+        clock.advance(2_000_000_000)
+        sys.stdout.write("outer")
+        inner = recorder.begin()
+        clock.advance(500_000_000)
+        sys.stdout.write("inner")
+        thread = threading.Thread(target=sys.stdout.write, args=("of another thread",))
+        thread.start()
+        thread.join()
+        assert recorder.end(inner) == [(2.5, "inner")]
+        assert sys.stdout.write("four") == 4
+        assert recorder.end(begun) == [(2.0, "outer"), (2.5, "four")]
+        sys.stdout.write("after")
+        assert "write" in vars(sys.stdout)
+    assert "write" not in vars(sys.stdout)
+    assert capsys.readouterr().out == "before\nouterinnerof another threadfourafter"
+
+
+def test_a_stream_that_cannot_be_changed_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fixed:
+        __slots__ = ()
+
+        def write(self, text: str) -> int:
+            return len(text)
+
+    monkeypatch.setattr(sys, "stdout", Fixed())
+    with OutputRecorder() as recorder:
+        begun = recorder.begin()
+        sys.stdout.write("a")
+        assert recorder.end(begun) == []
+
+
+def test_a_stream_that_others_put_in_the_place_is_left_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    with OutputRecorder() as recorder:
+        recorder.begin()
+        del vars(stream)["write"]
+        sys.stdout.write("a")
+    assert stream.getvalue() == "a"

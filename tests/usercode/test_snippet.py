@@ -1,5 +1,7 @@
 """Code that is compiled once and run in a loop."""
 
+import ast
+import asyncio
 import itertools
 import textwrap
 import traceback
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.usercode.awaiting import run_in_new_loop
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
 
@@ -228,6 +231,64 @@ def test_code_that_cannot_be_timed_is_refused_in_one_line(code: str, message: st
     with pytest.raises(SnippetError) as raised:
         snippet(code)
     assert str(raised.value) == message
+
+
+def test_a_long_string_is_cut_in_what_is_said_of_it() -> None:
+    def said(text: str) -> str:
+        with pytest.raises(SnippetError) as raised:
+            snippet(text)
+        return str(raised.value)
+
+    # 40 characters with its quotes, 42, and 43
+    for inside, shown, cut in (
+        (f"{'a' * 18} {'b' * 19}", f"'{'a' * 18} {'b' * 19}'", f"{'a' * 18} {'b' * 19}"),
+        (f"{'a' * 19} {'b' * 20}", f"'{'a' * 19} …", f"{'a' * 19} {'b' * 20}"),
+        (f"{'a' * 19} {'b' * 21}", f"'{'a' * 19} …", f"{'a' * 19} …"),
+    ):
+        assert said(f"'{inside}'") == STRING.replace("'f(x)'", shown).replace("f(x)", cut)
+
+
+def test_a_string_among_other_code_is_code() -> None:
+    assert snippet("'f(x)'\ny").has_value
+    names: dict[str, Any] = {}
+    run("'no docstring'\ny = 1", names)
+    snippet("'no docstring'\ny = 1", names).run()
+    assert (names["y"], "__doc__" in names) == (1, False)
+    assert snippet("3").has_value
+
+
+@pytest.mark.parametrize(("code", "frames"), [("f(x)", 1), ("exec('y')", 2), ("y: int = 1", 2)])
+def test_each_run_has_its_frames_on_the_stack(code: str, frames: int) -> None:
+    found = snippet(code)
+    assert (found.frames, found.looks_at_names) == (frames, code.startswith("exec"))
+
+
+def test_names_behind_magics_are_read_and_bound_too() -> None:
+    found = snippet("get_ipython().run_line_magic('time', 'y = f(x)')")
+    assert (found.reads, found.binds) == (("get_ipython", "f", "x"), ("y",))
+    assert found.looks_at_names
+
+
+def test_a_part_of_the_code_is_code_with_the_same_lines() -> None:
+    found = snippet("x = 1\ny = f(\n    1 / 0)")
+    part = found.as_expression(found.statements[1].value)  # type: ignore[attr-defined]
+    assert ast.unparse(part.tree) == "f(1 / 0)"
+    with pytest.raises(ZeroDivisionError) as raised:
+        exec(part.compiled(), {"f": len})
+    assert traceback.extract_tb(raised.value.__traceback__)[-1].lineno == 3
+
+
+@pytest.mark.parametrize("first", ["", "from math import *\n"])
+def test_a_loop_of_code_that_awaits_is_awaited_to_its_end(first: str) -> None:
+    async def step() -> int:
+        await asyncio.sleep(0)
+        turns.append(1)
+        return len(turns)
+
+    turns: list[int] = []
+    names: dict[str, Any] = {"step": step}
+    handed = run_in_new_loop(lambda: run(f"{first}y = await step()", names, 3, waits=["y"]))
+    assert (len(turns), names["y"], handed) == (3, 3, [1, 2, 3])
 
 
 WAITS = ("await f()", "y = g(await f())", "async with a: pass", "async for i in a: pass")

@@ -99,7 +99,7 @@ class JaxCompilation(Compilation):
         """Read the jaxpr and the executable that the function has for these arguments."""
         if not is_jitted(function) or jax.config.jax_disable_jit:
             return None
-        return self._works.of_call(function, args, kwargs)
+        return self._works.find_work(function, args, kwargs)
 
 
 @contextmanager

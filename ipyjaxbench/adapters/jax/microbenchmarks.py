@@ -43,14 +43,14 @@ class JaxProbe(Probe):
         negate = jax.jit(lambda x: -x, donate_argnums=0).lower(arrays[0]).compile()
         total = jax.jit(lambda x: x.sum()).lower(arrays[0]).compile()
 
-        def in_place() -> object:
+        def run_in_place() -> object:
             arrays[0] = negate(arrays[0]).block_until_ready()
             return arrays[0]
 
         def read() -> object:
             return total(arrays[0]).block_until_ready()
 
-        return (in_place, 2 * nbytes), (read, nbytes)
+        return (run_in_place, 2 * nbytes), (read, nbytes)
 
     def upload(self, nbytes: int) -> Run:
         """Make a new array each time."""

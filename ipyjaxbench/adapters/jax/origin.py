@@ -1,16 +1,17 @@
 """The user's lines that led to an error."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
-import jax
+from ipyjaxbench.usercode import (
+    GENERATED,
+    PACKAGE,
+    expression_of_instruction,
+    is_file_of,
+    is_users_file,
+)
 
-from ipyjaxbench.usercode import GENERATED, PACKAGE, expression_of_instruction, is_users_file
-
-_NOT_SHOWN = (PACKAGE, f"{Path(jax.__file__).parent}{os.sep}", *GENERATED)  # of libraries' lines
 _NO_FILE = "<string>"  # code that a library makes, as `dataclasses` does, or that `exec` was given
 
 
@@ -38,13 +39,17 @@ def places(error: BaseException) -> list[Place]:
     every = [*_places(error.__traceback__)][::-1]
     users = [place for place in every if is_users_file(place.file)]
     shown = [place for place in users if place.file != _NO_FILE]
-    theirs = (place for place in every if not place.file.startswith(_NOT_SHOWN))
-    return shown or users or [*theirs]
+    return shown or users or [place for place in every if _is_librarys(place.file)]
 
 
 def expression_of(place: Place) -> str:
     """Return the expression that was being computed; the whole line where that is not known."""
     return expression_of_instruction(place.frame, place.at, place.line)[1]
+
+
+def _is_librarys(file: str) -> bool:
+    """Whether a file that is not the user's is of a library that uses JAX."""
+    return not (file.startswith((PACKAGE, *GENERATED)) or is_file_of(file, "jax"))
 
 
 def _places(traceback: TracebackType | None) -> Iterator[Place]:

@@ -18,6 +18,7 @@ class JaxProfiler(Profiler):
 
     def profile(self, run: Callable[[], object]) -> Profile:
         """Trace into a folder that is removed again."""
+        __tracebackhide__ = True
         if not self.framework.started():
             return Profile(reason="nothing was computed yet")
         if getattr(jax.profiler, "ProfileData", None) is None:

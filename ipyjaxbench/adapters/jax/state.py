@@ -39,7 +39,7 @@ class JaxState(MutableState):
         kind = type(value)
         is_tracer = extends(kind, jax.core.Tracer)
         if extends(kind, jax.Array) and not is_tracer:
-            return _of_array(value, budget)
+            return _array_states(value, budget)
         if _REF is not None and issubclass(kind, _REF) and not is_tracer:
             return [Ref(value, budget)]
         return [] if module_of(kind).partition(".")[0] in ("jax", "jaxlib") else None
@@ -62,7 +62,7 @@ class JaxState(MutableState):
         return trees.map_leaves(lambda leaf: copies.get(id(leaf), leaf), value)
 
 
-def _of_array(array: Any, budget: CopyBudget) -> list[State]:
+def _array_states(array: Any, budget: CopyBudget) -> list[State]:
     """Copy an array that a call may give away."""
     if not budget.gives_away or array.is_deleted():
         return []

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -25,9 +24,8 @@ from ipyjaxbench.device import (
     shorten_devices,
 )
 from ipyjaxbench.host import host_memory
-from ipyjaxbench.usercode import is_a, is_of, name_of
+from ipyjaxbench.usercode import is_a, is_file_of, is_of, name_of
 
-_JAX = str(Path(jax.__file__).parent)
 #: Functions whose result is nothing but what they were given, on a device or on the host.
 _PUTS = {"asarray", "array", "device_put", "copy", "ascontiguousarray", "asanyarray"}
 #: Methods that read an array on the host.
@@ -123,7 +121,7 @@ class JaxCopies(CopyWatch):
         result = make()
         spent = self._now() - middle
         for array in arrays:
-            if id(array) not in self._read_since and _on_host(array):
+            if id(array) not in self._read_since and _is_on_host(array):
                 is_copy = name in _PUTS and not _shares(array, result)
                 why = "" if is_copy else SHARES
                 took = spent if name in _PUTS | _READS else None
@@ -192,11 +190,11 @@ def _is_of_jax(function: Any) -> bool:
     if is_a(function, jax.stages.Wrapped, jax.stages.Compiled):
         return True
     if type(function) is FunctionType:  # what `jax.vmap` gives has the name of what it was given
-        return function.__code__.co_filename.startswith(_JAX)
+        return is_file_of(function.__code__.co_filename, "jax")
     return defining_package(function) in ("jax", "jaxlib")
 
 
-def _on_host(array: Any) -> bool:
+def _is_on_host(array: Any) -> bool:
     """Whether NumPy reads its memory in place."""
     devices = list(array.devices())
     return len(devices) == 1 and devices[0].platform == "cpu"
@@ -204,7 +202,7 @@ def _on_host(array: Any) -> bool:
 
 def _shares(array: Any, host: Any) -> bool:
     """Whether a NumPy array begins where an array of JAX does."""
-    if not is_of(host, np.ndarray) or array.is_deleted() or not _on_host(array):
+    if not is_of(host, np.ndarray) or array.is_deleted() or not _is_on_host(array):
         return False
     return bool(array.unsafe_buffer_pointer() == host.ctypes.data)
 

@@ -100,7 +100,7 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
     if issubclass(kind, np.generic | np.dtype | np.ufunc):
         return []
     if issubclass(kind, np.ndarray):
-        return [*_of_array(value, budget)]
+        return [*_array_states(value, budget)]
     random: Any = sys.modules.get("numpy.random")  # it is loaded on demand: leave it so
     if random is not None and issubclass(kind, random.Generator):
         value = value.bit_generator
@@ -119,7 +119,7 @@ def owner(array: Any) -> Any:
     return array
 
 
-def _of_array(array: Any, budget: CopyBudget) -> Iterator[State]:
+def _array_states(array: Any, budget: CopyBudget) -> Iterator[State]:
     own = owner(array)
     yield Form(array)
     if (own.flags.writeable or array.flags.writeable) and budget.is_new(own):

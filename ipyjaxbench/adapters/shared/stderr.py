@@ -10,7 +10,7 @@ _ERR = 2
 
 
 @contextmanager
-def without_lines(dropped: re.Pattern[bytes]) -> Iterator[None]:
+def drop_lines(dropped: re.Pattern[bytes]) -> Iterator[None]:
     """Drop lines that begin with this and are written meanwhile; pass on all others at the end."""
     try:
         real = os.dup(_ERR)

@@ -256,10 +256,9 @@ class _Cache(State):
     def arrivals(self) -> Iterator[tuple[str, list[Any]]]:
         """Yield all that it keeps, which nothing public tells."""
         if self.changed():
-            inner = [each for each in gc.get_referents(self._target) if not callable(each)]
-            results = [each for one in inner for each in gc.get_referents(one)]
-            links = [each for each in results if type(each).__name__ == "_lru_list_elem"]
-            yield "", [*results, *(each for one in links for each in gc.get_referents(one))]
+            # Results are held by the cache itself where it has a size, else by its dictionary.
+            held = [each for each in gc.get_referents(self._target) if not callable(each)]
+            yield "", [*held, *(each for one in held for each in gc.get_referents(one))]
 
 
 def _field(state: State, *, has_tracer: bool, is_back: bool) -> str:

@@ -47,6 +47,7 @@ def profile(
     reason_of: Callable[[Exception], str] = summarize_error,
 ) -> Profile:
     """Profile a run into a folder that is removed again; say why, where that fails."""
+    __tracebackhide__ = True
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             start(folder)
@@ -83,8 +84,10 @@ def operations(
 
     Events of the host are named by ``on_host``; those of the program ``unseen`` are left out.
     """
-    of_devices = [pair for line in lines if line.plane != HOST for pair in _on_device(line, lines)]
-    pairs = of_devices or _on_host([line for line in lines if line.plane == HOST], on_host)
+    of_devices = [
+        pair for line in lines if line.plane != HOST for pair in _device_events(line, lines)
+    ]
+    pairs = of_devices or _host_events([line for line in lines if line.plane == HOST], on_host)
     return tuple(
         interval
         for interval, event in pairs
@@ -92,7 +95,7 @@ def operations(
     )
 
 
-def _on_device(line: Line, lines: Sequence[Line]) -> Iterator[tuple[Interval, Event]]:
+def _device_events(line: Line, lines: Sequence[Line]) -> Iterator[tuple[Interval, Event]]:
     matched = _DEVICE.fullmatch(line.plane)
     assert matched is not None
     streams = any(other.name.startswith(_STREAM) for other in lines if other.plane == line.plane)
@@ -104,7 +107,7 @@ def _on_device(line: Line, lines: Sequence[Line]) -> Iterator[tuple[Interval, Ev
             yield Interval(name, event.start, event.end, device, line.name), event
 
 
-def _on_host(
+def _host_events(
     lines: Sequence[Line], name_of: Callable[[Event], str | None]
 ) -> Iterator[tuple[Interval, Event]]:
     """Yield operations; one that other threads finish goes on until one says that it has ended."""

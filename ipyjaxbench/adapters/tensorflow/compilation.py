@@ -92,7 +92,7 @@ def _name(function: object) -> str:
 
 
 @contextmanager
-def apart() -> Iterator[list[str]]:
+def isolate_traces() -> Iterator[list[str]]:
     """Give each `tf.function` that this thread calls traces of its own, thrown away after.
 
     Tracing one that calls others would leave traces in those. The class is changed meanwhile: no

@@ -1,6 +1,5 @@
 """What TensorFlow traces, as it happens."""
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
 from ipyjaxbench.adapters.tensorflow import functions
-from ipyjaxbench.usercode import is_users_file
+from ipyjaxbench.usercode import is_file_of, is_users_file
 
 _Listener = Callable[[Any], None]  # gets each new concrete function
 _INITIALIZERS = "_initialize_uninitialized_variables"
@@ -100,7 +99,7 @@ def tracings(frame: FrameType) -> Iterator[Tracing]:
 def _origin(file: str) -> str:
     if is_users_file(file):
         return "user"
-    return "tensorflow" if file.startswith(os.path.dirname(tf.__file__) + os.sep) else "library"
+    return "tensorflow" if is_file_of(file, "tensorflow") else "library"
 
 
 def _listeners() -> list[_Listener] | None:

@@ -37,7 +37,7 @@ class TensorFlowDevices(DeviceInventory):
     def devices(self) -> FrameworkDevices:
         """Return the devices that there are; asking would start TensorFlow and its GPUs."""
         if not self.framework.started():
-            return replace(super().devices(), words=tuple(_before()))
+            return replace(super().devices(), words=tuple(_planned_memory()))
         logical = tf.config.list_logical_devices()
         physical = tf.config.get_visible_devices()
         answers = [_device(device, physical) for device in logical]
@@ -169,7 +169,7 @@ def _growth(physical: Sequence[Any]) -> Iterator[Note]:
         )
 
 
-def _before() -> Iterator[Note]:
+def _planned_memory() -> Iterator[Note]:
     """Yield what it will take of each GPU; its own list of GPUs would load their driver."""
     gpus = query_gpus() if tf.test.is_built_with_cuda() else ()
     chosen = getattr(tf_context._context, "_memory_growth_map", None) or {}

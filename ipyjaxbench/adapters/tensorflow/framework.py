@@ -58,6 +58,8 @@ class TensorFlow(Framework):
         """Return variables of modules and of Keras layers and models."""
         if is_of(value, tf.Module):
             return list(value.variables)
+        if is_of(value, tf.types.experimental.PolymorphicFunction):
+            return []  # it keeps handles of variables, which are no arrays
         keras: Any = sys.modules.get("keras")
         if keras is not None and is_of(value, keras.layers.Layer):
             return [variable.value for variable in value.weights]

@@ -18,7 +18,9 @@ _PARTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """Return variables of modules by attributes, parts of tensors that are made of several."""
     if is_of(value, tf.Module):
-        return _in_module(value)
+        return _module_values(value)
+    if is_of(value, tf.types.experimental.PolymorphicFunction):
+        return iter(())  # it keeps handles of variables, which are no arrays
     for kind, names in _PARTS:
         if is_of(value, kind):
             return ((name, getattr(value, name)) for name in names)
@@ -28,7 +30,7 @@ def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     return None
 
 
-def _in_module(module: tf.Module) -> Iterator[tuple[str, object]]:
+def _module_values(module: tf.Module) -> Iterator[tuple[str, object]]:
     flatten: Any = getattr(module, "_flatten", None)
     if flatten is None:
         yield from ((each.name, each) for each in module.variables)

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.adapters.shared import xplane
-from ipyjaxbench.adapters.shared.stderr import without_lines
+from ipyjaxbench.adapters.shared.stderr import drop_lines
 from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
 from ipyjaxbench.timing import Interval, Profile, Profiler
 
@@ -24,13 +24,14 @@ class TensorFlowProfiler(Profiler):
 
     def profile(self, run: Callable[[], object]) -> Profile:
         """Trace into a folder that is removed again."""
+        __tracebackhide__ = True
         if not self.framework.started():
             return Profile(reason="nothing was computed yet")
         try:
             from tensorflow.tsl.profiler.protobuf import xplane_pb2
         except ImportError:
             return Profile(reason="this version does not read profiles")
-        quiet = without_lines(_LOGGED)
+        quiet = drop_lines(_LOGGED)
         start, stop = tf.profiler.experimental.start, tf.profiler.experimental.stop
         read = partial(_read, xplane_pb2.XSpace)
         return xplane.profile(run, quiet(start), quiet(stop), read, _reason)

@@ -47,7 +47,7 @@ class TensorFlowCopies(CopyWatch):
         __tracebackhide__ = True
         numbers, waited, spent = self._time_copy(partial(old, tensor))
         is_copy = isinstance(numbers, np.ndarray) and numbers.flags.owndata
-        why = SHARES if _on_host(tensor) and not is_copy else ""
+        why = SHARES if _is_on_host(tensor) and not is_copy else ""
         self._report(_place(tensor), HOST, tensor, spent, waited, why)
         return numbers
 
@@ -90,7 +90,7 @@ class TensorFlowCopies(CopyWatch):
         result, waited, spent = self._time_copy(make)
         name = function_name(function)
         for tensor in tensors:
-            is_copy = name in _COPIES or not _on_host(tensor)
+            is_copy = name in _COPIES or not _is_on_host(tensor)
             took = spent if name in _CONVERTS else None
             self._report(_place(tensor), HOST, tensor, took, waited, "" if is_copy else SHARES)
         return result
@@ -112,7 +112,7 @@ def _place(tensor: Any) -> str:
     return name_of(tensor.backing_device)
 
 
-def _on_host(tensor: Any) -> bool:
+def _is_on_host(tensor: Any) -> bool:
     return _place(tensor).startswith("cpu")
 
 

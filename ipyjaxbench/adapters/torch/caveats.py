@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.shared.matmul_precision import may_multiply, note_rounding
+from ipyjaxbench.adapters.torch.precision import MIXED, matmul_precision
 from ipyjaxbench.reports import GOOD_TO_KNOW, Note
 from ipyjaxbench.timing import (
     Caveats,
@@ -19,7 +20,6 @@ from ipyjaxbench.timing import (
 
 #: Where one of these is in the code, it makes a backward pass.
 _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_and_grad"}
-_MIXED = "mixed"  # what PyTorch answers where old and new settings are used together
 
 
 class TorchCaveats(Caveats):
@@ -67,20 +67,17 @@ def _precision(kind: str) -> tuple[str, str]:
         name = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
         return f"torch.autocast computes them in {name}", "time it outside of torch.autocast"
     advice = 'torch.set_float32_matmul_precision("highest")'
-    try:
-        setting = torch.get_float32_matmul_precision()
-    except RuntimeError:
-        setting = _MIXED
-    if setting not in ("highest", _MIXED):
+    setting = matmul_precision()
+    if setting not in ("highest", MIXED):
         return f'torch.get_float32_matmul_precision() is "{setting}"', advice
-    of_backend = _of_backend(kind)
+    of_backend = _backend_setting(kind)
     if of_backend in ("tf32", "bf16"):
         name = f"torch.backends.{'mkldnn' if kind == 'cpu' else 'cuda'}.matmul.fp32_precision"
         return f'{name} is "{of_backend}"', f'{name} = "ieee"'
     return "", ""
 
 
-def _of_backend(kind: str) -> str | None:
+def _backend_setting(kind: str) -> str | None:
     """Return the newer setting of each backend, from 2.9 on."""
     backends: dict[str, Any] = {"cpu": torch.backends.mkldnn, "cuda": torch.backends.cuda}
     matmul = getattr(backends.get(kind), "matmul", None)

@@ -69,7 +69,7 @@ class DynamoWatch(CompilationWatch):
         return [_Compilation(UNNAMED, 0.0, seconds / missing) for _ in range(missing)]
 
     def _compilation(self, entry: Any) -> _Compilation:
-        times = Times.of(entry)
+        times = Times.from_entry(entry)
         total = times.frame or times.backward
         inner = min(times.inductor or times.backend, total)  # other backends have one time in all
         is_frame = getattr(entry, "backward_cumulative_compile_time_us", None) is None

@@ -68,7 +68,7 @@ class Times(NamedTuple):
     backward: float = 0.0
 
     @classmethod
-    def of(cls, entry: Any) -> "Times":
+    def from_entry(cls, entry: Any) -> "Times":
         """Read those of an entry of dynamo's record."""
         columns = (f"{part}_cumulative_compile_time_us" for part in _PARTS)
         return cls(*((getattr(entry, name, None) or 0) * 1e-6 for name in columns))
@@ -90,7 +90,7 @@ def phases_of(entries: Iterable[Any]) -> dict[str, float]:
     """Return the seconds of each phase that happened in entries of dynamo's record."""
     spent = Counter[str]()
     for entry in entries:
-        spent.update(Times.of(entry).phases(loaded=is_loaded(entry)))
+        spent.update(Times.from_entry(entry).phases(loaded=is_loaded(entry)))
     return {phase: seconds for phase, seconds in spent.items() if seconds > 0}
 
 

@@ -11,6 +11,7 @@ import torch
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
+from ipyjaxbench.adapters.torch.precision import MIXED, matmul_precision
 from ipyjaxbench.device import (
     MEMORY_VARIABLES,
     Device,
@@ -91,14 +92,21 @@ class TorchDevices(DeviceInventory):
     @contextmanager
     def align_settings(self, threads: int) -> Iterator[None]:
         """Set both, which can be done at any time."""
-        before = torch.get_num_threads(), torch.get_float32_matmul_precision()
+        before, precision = torch.get_num_threads(), matmul_precision()
+        own = []  # each backend's setting; where they are not mixed, it may not have one
+        if precision == MIXED:
+            matmuls = torch.backends.mkldnn.matmul, torch.backends.cuda.matmul
+            own = [(each, each.fp32_precision) for each in matmuls]
         torch.set_num_threads(threads)
         torch.set_float32_matmul_precision("highest")
         try:
             yield
         finally:
-            torch.set_num_threads(before[0])
-            torch.set_float32_matmul_precision(before[1])
+            torch.set_num_threads(before)
+            if precision != MIXED:
+                torch.set_float32_matmul_precision(precision)
+            for matmul, setting in own:
+                matmul.fp32_precision = setting
 
     def probe(self, device: str) -> Probe:
         """Return work for any device that it has."""
@@ -154,7 +162,7 @@ def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[Note]]:
     except Exception as error:  # noqa: BLE001
         return Device(name), [Device(name).failure(error)]
     kind = gpu_kind(known.name, f"{known.major}.{known.minor}")
-    device = _with_memory(name, kind, stats, known, _users(index, gpus))
+    device = _add_memory(name, kind, stats, known, _users(index, gpus))
     return device, list(_allocator(name, stats))
 
 
@@ -209,10 +217,10 @@ def _other(name: str, kind: Any) -> Device:
         known = kind.get_device_properties(name)
     except Exception:  # noqa: BLE001  as above
         return Device(name)
-    return _with_memory(name, known.name, stats, known)
+    return _add_memory(name, known.name, stats, known)
 
 
-def _with_memory(
+def _add_memory(
     name: str, kind: str, stats: Mapping[str, int], known: Any, users: int | None = None
 ) -> Device:
     used, peak = (stats.get(f"allocated_bytes.all.{which}", 0) for which in ("current", "peak"))

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench.adapters.torch.precision import matmul_precision
 from ipyjaxbench.device import Probe, Run
 
 
@@ -16,7 +17,7 @@ class TorchProbe(Probe):
     def __init__(self, device: torch.device, wait: Callable[[], object] | None) -> None:
         self.device = str(device)
         self.on_host = device.type == "cpu"
-        setting = torch.get_float32_matmul_precision()
+        setting = matmul_precision()
         self.settings = "" if setting == "highest" else f"float32 products: {setting}"
         self._device, self._wait = device, wait
 
@@ -24,35 +25,35 @@ class TorchProbe(Probe):
         """Multiply into memory that is there; CUDA has an operation of its own for int8."""
         x, y = (self._ones((n, n), getattr(torch, dtype)) for _ in range(2))
         if dtype == "int8" and not self.on_host:
-            return self._with_wait(lambda: torch._int_mm(x, y))
+            return self._add_wait(lambda: torch._int_mm(x, y))
         out = torch.empty_like(x)
-        return self._with_wait(lambda: torch.mm(x, y, out=out))
+        return self._add_wait(lambda: torch.mm(x, y, out=out))
 
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
         """Negate in place, which reads and writes, and sum, which reads."""
         x = self._ones((nbytes // 4,), torch.float32)
-        return (self._with_wait(x.neg_), 2 * nbytes), (self._with_wait(x.sum), nbytes)
+        return (self._add_wait(x.neg_), 2 * nbytes), (self._add_wait(x.sum), nbytes)
 
     def upload(self, nbytes: int) -> Run:
         """Copy from memory that the system may page out, as a user's is."""
         here = torch.ones(nbytes, dtype=torch.uint8, device="cpu")
         there = torch.empty(nbytes, dtype=torch.uint8, device=self._device)
-        return self._with_wait(lambda: there.copy_(here))
+        return self._add_wait(lambda: there.copy_(here))
 
     def download(self, nbytes: int) -> Run:
         """Copy into such memory."""
         here = torch.ones(nbytes, dtype=torch.uint8, device="cpu")
         there = torch.ones(nbytes, dtype=torch.uint8, device=self._device)
-        return self._with_wait(lambda: here.copy_(there))
+        return self._add_wait(lambda: here.copy_(there))
 
     def smallest_operation(self) -> Run:
         """Negate a number."""
-        return self._with_wait(self._ones((), torch.float32).neg_)
+        return self._add_wait(self._ones((), torch.float32).neg_)
 
     def _ones(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return torch.ones(shape, dtype=dtype, device=self._device, requires_grad=False)
 
-    def _with_wait(self, run: Run) -> Run:
+    def _add_wait(self, run: Run) -> Run:
         wait = self._wait
         if wait is None:
             return run

@@ -37,13 +37,13 @@ def shape_of(array: Any) -> tuple[int, ...]:
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     """Return tensors of a module by dotted name; of an optimiser, parameters and their state."""
     if is_of(value, torch.nn.Module):
-        return _in_module(value)
+        return _module_values(value)
     if is_of(value, torch.optim.Optimizer):
-        return _in_optimizer(value)
+        return _optimizer_values(value)
     return iter(()) if is_mesh(value) else None
 
 
-def _in_module(module: Any) -> Iterator[tuple[str, object]]:
+def _module_values(module: Any) -> Iterator[tuple[str, object]]:
     yield from module.named_parameters()
     yield from module.named_buffers()
     for path, each in module.named_modules():  # tensors that it was not told of stay behind
@@ -52,7 +52,7 @@ def _in_module(module: Any) -> Iterator[tuple[str, object]]:
                 yield f"{path}.{name}" if path else name, value
 
 
-def _in_optimizer(optimizer: Any) -> Iterator[tuple[str, object]]:
+def _optimizer_values(optimizer: Any) -> Iterator[tuple[str, object]]:
     """Yield parameters and state, numbered as in its ``state_dict()`` where they have no names."""
     for index, group in enumerate(optimizer.param_groups):
         for place, parameter in enumerate(group["params"]):

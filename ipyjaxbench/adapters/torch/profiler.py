@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.shared.stderr import without_lines
+from ipyjaxbench.adapters.shared.stderr import drop_lines
 from ipyjaxbench.adapters.torch import devices
 from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
 from ipyjaxbench.timing import Interval, Profile, Profiler
@@ -24,6 +24,7 @@ class TorchProfiler(Profiler):
 
     def profile(self, run: Callable[[], object]) -> Profile:
         """Profile with kineto."""
+        __tracebackhide__ = True
         kinds = {device.type for device in devices.used_accelerators()}
         unseen = kinds - {"cuda", "xpu"}
         if unseen:
@@ -34,7 +35,7 @@ class TorchProfiler(Profiler):
             session = torch.autograd.profiler.profile(
                 use_kineto=True, use_device=min(kinds, default=None)
             )
-            with without_lines(_LOGGED):
+            with drop_lines(_LOGGED):
                 session.__enter__()
         except Exception as error:  # noqa: BLE001  a driver that does not let itself be profiled
             return Profile(reason=summarize_error(error))
@@ -43,7 +44,7 @@ class TorchProfiler(Profiler):
             run()
         finally:
             try:
-                with without_lines(_LOGGED):
+                with drop_lines(_LOGGED):
                     session.__exit__(None, None, None)
             except Exception as error:  # noqa: BLE001
                 failed = summarize_error(error)

@@ -44,11 +44,13 @@ class Storage(CopiedState):
 
     def _differs(self) -> bool:
         if self._target.nbytes() != self.nbytes:
-            return False
+            return True
         return not torch.equal(_bits(self._target).to(self._before.device), self._before)
 
     def restore(self) -> None:
-        """Write the old bits into the same memory."""
+        """Write the old bits into the same memory, of the old length."""
+        if self._target.nbytes() != self.nbytes:
+            self._target.resize_(self.nbytes)
         _bits(self._target).copy_(self._before)
 
 
@@ -99,7 +101,7 @@ class Tensor(State):
                 self._counter.__exit__()
 
 
-def _of_tensor(tensor: Any, budget: CopyBudget) -> Iterator[State]:
+def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
     yield from attribute_states(tensor)
     if is_lazy(tensor) or _is_wrapper(tensor) or tensor.is_meta:
         return
@@ -109,8 +111,8 @@ def _of_tensor(tensor: Any, budget: CopyBudget) -> Iterator[State]:
         if budget.is_new(storage, ("torch", str(tensor.device), storage.data_ptr())):
             yield Storage(storage, budget)
     elif tensor.layout is torch.sparse_coo:
-        yield from _of_tensor(tensor._values(), budget)
-        yield from _of_tensor(tensor._indices(), budget)
+        yield from _tensor_states(tensor._values(), budget)
+        yield from _tensor_states(tensor._indices(), budget)
 
 
 def _is_wrapper(tensor: Any) -> bool:
@@ -146,7 +148,7 @@ class TorchState(MutableState):
         kind = type(value)
         if issubclass(kind, torch.Tensor):
             with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
-                return [*_of_tensor(value, budget)]
+                return [*_tensor_states(value, budget)]
         if issubclass(kind, torch.Generator):
             return [GeneratorState(value.get_state, value.set_state)]
         is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)

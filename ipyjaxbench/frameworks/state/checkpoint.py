@@ -44,7 +44,7 @@ class Checkpoint:
         self._fill(Reachable(roots, frameworks, budget, own=names, most=most, without=without))
 
     @classmethod
-    def of_user(
+    def from_values(
         cls, roots: Mapping[str, object], frameworks: Sequence[Framework], names: object
     ) -> "Checkpoint":
         """Return one of what is cheap to keep: containers, the user's objects, small arrays."""

@@ -1,6 +1,7 @@
 """What lists, sets, deques and dictionaries hold, kept so that it can be put back."""
 
 import operator
+from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +50,48 @@ class Items(State):
         self._before = [*map(swap, self._before)]
 
 
-class Entries(State):
+class KeyedState(State, ABC):
+    """Values under keys, in their order."""
+
+    @abstractmethod
+    def _read(self) -> tuple[list[Any], list[Any]]:
+        """Return the keys and the values now."""
+
+    @abstractmethod
+    def _set(self, key: Any, value: Any) -> None:
+        """Have a key stand for a value."""
+
+    @abstractmethod
+    def _delete(self, key: Any) -> None:
+        """Remove a key."""
+
+    def changed(self) -> bool:
+        """Whether there are other keys, values, or another order."""
+        return not all(map(all_same, self._read(), self._before))
+
+    def restore(self) -> None:
+        """Put back these keys and values, in this order."""
+        (keys, values), (old_keys, old_values) = self._read(), self._before
+        if not are_identical(keys, old_keys):
+            known = {*map(id, old_keys)}
+            stay = [key for key in keys if id(key) in known]
+            if not are_identical(stay, old_keys):  # for the order all have to go
+                known.clear()
+            for key in [key for key in keys if id(key) not in known]:
+                self._delete(key)
+            same = [v for k, v in zip(keys, values, strict=True) if id(k) in known]
+            values = same or [_MISSING] * len(old_values)
+        for key, value, old in zip(old_keys, values, old_values, strict=True):
+            if value is not old:
+                self._set(key, old)
+
+    def replace(self, swap: Callable[[Any], Any]) -> None:
+        """Replace values."""
+        keys, values = self._before
+        self._before = keys, [*map(swap, values)]
+
+
+class Entries(KeyedState):
     """The keys and values of a dictionary of any class, in their order."""
 
     def __init__(self, values: Any) -> None:
@@ -71,28 +113,3 @@ class Entries(State):
         """Its keys and values."""
         keys, values = self._before
         return [*keys, *values]
-
-    def changed(self) -> bool:
-        """Whether it has other keys, values, or another order."""
-        return not all(map(all_same, self._read(), self._before))
-
-    def restore(self) -> None:
-        """Have it hold these entries, in this order."""
-        (keys, values), (old_keys, old_values) = self._read(), self._before
-        if not are_identical(keys, old_keys):
-            known = {*map(id, old_keys)}
-            stay = [key for key in keys if id(key) in known]
-            if not are_identical(stay, old_keys):  # for the order all have to go
-                known.clear()
-            for key in [key for key in keys if id(key) not in known]:
-                self._delete(key)
-            same = [v for k, v in zip(keys, values, strict=True) if id(k) in known]
-            values = same or [_MISSING] * len(old_values)
-        for key, value, old in zip(old_keys, values, old_values, strict=True):
-            if value is not old:
-                self._set(key, old)
-
-    def replace(self, swap: Callable[[Any], Any]) -> None:
-        """Replace values."""
-        keys, values = self._before
-        self._before = keys, [*map(swap, values)]

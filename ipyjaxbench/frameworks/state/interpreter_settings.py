@@ -33,9 +33,9 @@ def interpreter_states(value: Any) -> list[State] | None:
     if value is sys:
         return [Setting(lambda: [sys.getrecursionlimit()], lambda v: sys.setrecursionlimit(*v))]
     if decimal is not None and (value is decimal or value is decimal.getcontext):
-        return [_of_decimal(decimal.getcontext())]
+        return [_decimal_setting(decimal.getcontext())]
     if decimal is not None and is_exactly(value, decimal.Context):
-        return [_of_decimal(value)]
+        return [_decimal_setting(value)]
     if is_exactly(value, contextvars.ContextVar):
         is_set = value.get(_UNSET) is not _UNSET
         return [Setting(lambda: [value.get(_UNSET)], (lambda v: value.set(*v)) if is_set else None)]
@@ -58,7 +58,7 @@ def write_environment(texts: list[str]) -> None:
             os.environ[name] = value
 
 
-def _of_decimal(context: Any) -> Setting:
+def _decimal_setting(context: Any) -> Setting:
     def write(values: list[Any]) -> None:
         for name, value in zip(_DECIMAL_FIELDS, values, strict=True):
             setattr(context, name, value)

@@ -1,11 +1,11 @@
 """Values that stand by name, in attributes, globals and closures, kept so as to be put back."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Iterator
 from types import CellType
 from typing import Any
 
-from ipyjaxbench.frameworks.state.containers import Entries
+from ipyjaxbench.frameworks.state.containers import KeyedState
 from ipyjaxbench.frameworks.state.undo import all_same
 from ipyjaxbench.usercode import (
     attributes,
@@ -20,7 +20,7 @@ from ipyjaxbench.usercode import (
 _MISSING: Any = object()  # what stands where there was nothing
 
 
-class Names(Entries, ABC):
+class Names(KeyedState):
     """A place where values stand by name; no code of what holds them is run.
 
     Args:
@@ -30,7 +30,7 @@ class Names(Entries, ABC):
 
     def __init__(self, target: Any, only: Collection[str] | None = None) -> None:
         self._only = only
-        super(Entries, self).__init__(target)
+        super().__init__(target)
 
     @abstractmethod
     def _values(self) -> dict[str, Any]:

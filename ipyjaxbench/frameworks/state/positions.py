@@ -111,8 +111,9 @@ def _position(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
         yield from (v for v in held if not is_exactly(v, *_OF_FRAMES))
     elif is_exactly(value, *_IN_LISTS):
         yield [*value.__reduce__(), -1][2]  # of a list that may grow meanwhile
-    elif is_exactly(value, itertools.count) and all(is_exactly(v, int) for v in held):
-        yield repr(value)
+    elif is_exactly(value, itertools.count):
+        # It holds the next number, unless that is whole; to show any other may run its code.
+        yield from [repr(value)] if all(is_exactly(v, int) for v in held) else held
     elif not is_of(value, tuple):
         yield operator.length_hint(value, -1)
     for each in held if depth else ():

@@ -143,20 +143,20 @@ class Reachable:
         elif issubclass(kind, tuple | frozenset):
             self._look(name, items_of(value, 0))
         elif issubclass(kind, type):
-            yield from self._of_class(value)
+            yield from self._class_states(value)
             return
         elif compiler := find_compiler(value, self._frameworks):
             original = compiler.original(value)
             self._look(name, () if original is None else (original,))
             return
         elif issubclass(kind, FunctionType):
-            yield from self._of_function(name, value)
+            yield from self._function_states(name, value)
         elif (parts := parts_of_callable(value)) is not None:
             self._look(name, parts)
         elif (moving := position_states(value, self._budget)) is not None:
             yield from moving
         else:
-            yield from self._of_object(name, value)
+            yield from self._object_states(name, value)
             return
         yield from attribute_states(value)
 
@@ -169,14 +169,14 @@ class Reachable:
             return Entries(value)
         if issubclass(kind, bytearray | array):
             return Buffer(value, self._budget)
-        return GeneratorState.of_python(value) if issubclass(kind, random.Random) else None
+        return GeneratorState.from_random(value) if issubclass(kind, random.Random) else None
 
-    def _of_class(self, value: Any) -> Iterator[State]:
+    def _class_states(self, value: Any) -> Iterator[State]:
         if is_users_class(value):
             yield ClassNames(value)
             self._look(name_of(value), mro_of(value))
 
-    def _of_function(self, name: str, function: FunctionType) -> Iterator[State]:
+    def _function_states(self, name: str, function: FunctionType) -> Iterator[State]:
         self._look(name, (function.__defaults__, function.__kwdefaults__))
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         closed = [CellName(*each) for each in cells]
@@ -201,7 +201,7 @@ class Reachable:
             for each, value in state.named:
                 self._look(each, (value,))
 
-    def _of_object(self, name: str, value: Any) -> Iterator[State]:
+    def _object_states(self, name: str, value: Any) -> Iterator[State]:
         for framework in self._frameworks:
             found = framework.capability(MutableState).states(value, self._budget)
             if found is not None:

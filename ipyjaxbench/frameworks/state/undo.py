@@ -175,7 +175,7 @@ class GeneratorState(Setting):
     """The state of a generator of random numbers: it is put back, whether a number was drawn."""
 
     @classmethod
-    def of_python(cls, source: random.Random) -> "GeneratorState":
+    def from_random(cls, source: random.Random) -> "GeneratorState":
         """Return that of `random.Random`, by its own methods."""
         return cls(
             lambda: random.Random.getstate(source), lambda s: random.Random.setstate(source, s)

@@ -25,7 +25,7 @@ class Background:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._busy = _at_work()
+        self._busy = _working_threads()
         self._children = child_processes()
         self._threads: frozenset[int] = frozenset()
         self._started: frozenset[int] = frozenset()
@@ -34,20 +34,20 @@ class Background:
         """Look right after the first call."""
         if threading.active_count() > 1:
             self._clock.sleep(_WAKING_SECONDS)
-        self._threads = _at_work() - self._busy
+        self._threads = _working_threads() - self._busy
         self._started = child_processes() - self._children
 
     def notes(self, calls: int) -> Iterator[Note]:
         """Note what was left running after so many ``calls``."""
         # Both, for the session may have threads of its own that now and then have something to do.
-        if self._threads and (calls == 1 or _at_work() - self._busy):
+        if self._threads and (calls == 1 or _working_threads() - self._busy):
             yield notes.left_running("thread", "keep the thread, and wait for it: t.join()")
         more = child_processes() - self._children - self._started
         if self._started and (more or calls == 1):
             yield notes.left_running("process", "keep the process, and wait for it: p.wait()")
 
 
-def _at_work() -> frozenset[int]:
+def _working_threads() -> frozenset[int]:
     """Return other threads that run code of the user's, or what a pool was given."""
     known, frames = {thread.ident for thread in threading.enumerate()}, sys._current_frames()
     frames.pop(threading.get_ident())  # a frame that holds itself keeps all its callers hold

@@ -16,7 +16,7 @@ from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.changes import find_passed_names
+from ipyjaxbench.timing.in_place_changes import find_passed_names
 from ipyjaxbench.timing.validity import notes as validity_notes
 from ipyjaxbench.usercode import (
     Snippet,
@@ -48,9 +48,10 @@ _MIN_SAMPLES, _MIN_TREND, _STRICT_TREND, _MIN_RISE, _TREND_PARTS = 12, 0.7, 0.95
 
 
 class CarryoverEffects:
-    """Finds them by looking before the first call, after it, and after the last one.
+    """Finds what one call leaves for the next: names, changed values, iterators moved on.
 
-    It calls nothing of the user's.
+    It looks before the first call, after it, and after the last one, and calls nothing of the
+    user's.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class CarryoverEffects:
 
         ``first`` and ``later`` are the nanoseconds of calls, compilation left out.
         """
+        __tracebackhide__ = True
         if self._held is None or self._held() is None or not _is_slower(first, later):
             return
         name = _bound_last(self._snippet.statements)

@@ -24,7 +24,7 @@ from ipyjaxbench.timing.validity.host_copies import (
     converted_arrays,
 )
 from ipyjaxbench.timing.validity.recompilation import check_recompilation
-from ipyjaxbench.usercode import Muted, Snippet, is_users_function, module_of, package_of
+from ipyjaxbench.usercode import Muted, Snippet, is_users_function, package_of
 
 _UNSYNCHRONISED_RATIO = 1.5
 _MIN_SAMPLES = 3  # for a Note that changes what a figure means
@@ -80,10 +80,7 @@ def check_settings(
         inputs=scope.inputs,
         outputs=tuple(outputs),
         statements=tuple(scope.snippet.statements),
-        packages={
-            name: package_of(value) or module_of(type(value)).partition(".")[0]
-            for name, value in scope.read_values.items()
-        },
+        packages={name: package_of(value) for name, value in scope.read_values.items()},
         functions=tuple(scope.functions),
         written=tuple(f for f in scope.functions if is_users_function(f)),
         compiled=tuple(scope.compiled),

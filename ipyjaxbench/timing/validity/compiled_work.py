@@ -76,16 +76,16 @@ def _builder(
     return None
 
 
-def note_on_builder(found: Builder, snippet: Snippet, clock: Clock, latency: float) -> Note:
+def note_on_builder(builder: Builder, snippet: Snippet, clock: Clock, latency: float) -> Note:
     """Note what building it in every call costs, and what to write instead."""
-    made = f"g = {found.wrapper}({ast.unparse(found.node)})" if found.wrapper and found.node else ""
-    if found.node and not made:
-        made = f"g = {ast.unparse(found.node)}"
-    advice = f"{made} above, and time g(...)" if made else "build it above, and time its call"
-    seconds = None
-    if found.node and all(map(_is_literal, arguments(found.node))):
-        seconds = _cost_of(found.node, snippet, clock)
-    return notes.built_each_call(found.name, seconds, latency, advice)
+    advice, seconds = "build it above, and time its call", None
+    if builder.node:
+        built = ast.unparse(builder.node)
+        made = f"{builder.wrapper}({built})" if builder.wrapper else built
+        advice = f"g = {made} above, and time g(...)"
+        if all(map(_is_literal, arguments(builder.node))):
+            seconds = _cost_of(builder.node, snippet, clock)
+    return notes.built_each_call(builder.name, seconds, latency, advice)
 
 
 def _cost_of(node: ast.Call, snippet: Snippet, clock: Clock) -> float | None:

@@ -36,7 +36,7 @@ NAMES: dict[str, Any] = {
 }
 
 
-def told(code: str) -> list[Note]:
+def caution_notes(code: str) -> list[Note]:
     return cautions(code, NAMES)
 
 
@@ -44,13 +44,13 @@ def told(code: str) -> list[Note]:
     "code", ["f(x)", "z = f(x)", "jnp.sin(x)", "a * x", "jnp.concatenate([x, x])", "f(x); f(y)"]
 )
 def test_float64_that_becomes_float32_is_told(code: str) -> None:
-    (note,) = told(code)
+    (note,) = caution_notes(code)
     assert note.text == "x is float64, and JAX takes it as float32, half the bytes: x64 is off."
 
 
 @pytest.mark.parametrize("part", ["params['scale']", "model.scale", "params['layers'][1]"])
 def test_parts_that_become_float32_are_told_as_they_are_typed(part: str) -> None:
-    (note,) = told(f"f({part}, ) + f(params['w'])")
+    (note,) = caution_notes(f"f({part}, ) + f(params['w'])")
     assert note.text.startswith(f"{part} is float64")
 
 
@@ -61,12 +61,12 @@ def test_parts_that_become_float32_are_told_as_they_are_typed(part: str) -> None
      "np.ones(3) * 2", "np.ones((4, 4)).T", "np.sin(np.ones(3))"],
 )  # fmt: skip
 def test_doubles_that_numpy_makes_in_the_statement_are_told(made: str) -> None:
-    (note,) = told(f"f({made})")
+    (note,) = caution_notes(f"f({made})")
     assert note.text.startswith(f"{made} is float64, and JAX takes it as float32")
 
 
 def test_doubles_of_a_name_that_the_code_binds_are_told() -> None:
-    (note,) = told("v = np.linspace(0, 1)\nf(v)")
+    (note,) = caution_notes("v = np.linspace(0, 1)\nf(v)")
     assert note.text.startswith("v is float64")
 
 
@@ -78,13 +78,13 @@ def test_doubles_of_a_name_that_the_code_binds_are_told() -> None:
      "v = np.asarray(f(a))", "f(np.ones(3).shape[0])"],
 )  # fmt: skip
 def test_nothing_is_told_of_what_numpy_makes_otherwise(code: str) -> None:
-    assert told(code) == []
+    assert caution_notes(code) == []
 
 
 def test_integers_are_told_where_they_are_what_is_computed() -> None:
-    (note,) = told("jnp.sum(index)")
+    (note,) = caution_notes("jnp.sum(index)")
     assert note.text == "index is int64, and JAX takes it as int32, half the bytes: x64 is off."
-    assert told("jnp.take(a, index)") == []
+    assert caution_notes("jnp.take(a, index)") == []
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,20 @@ def test_integers_are_told_where_they_are_what_is_computed() -> None:
      "f(x.astype('float32'))", "jnp.asarray(x, dtype=jnp.float32)", "f(jnp.bfloat16(x))"],
 )  # fmt: skip
 def test_nothing_is_told_of_types_that_stay_or_were_chosen(code: str) -> None:
-    assert told(code) == []
+    assert caution_notes(code) == []
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+def test_two_numbers_are_a_rate_or_a_scale_and_three_are_data(dtype: str) -> None:
+    for count in (2, 3):
+        notes = cautions("jnp.sum(few)", {"jnp": jnp, "few": np.ones(count, dtype)})
+        assert len(notes) == count - 2
 
 
 def test_with_x64_nothing_becomes_narrower() -> None:
     jax.config.update("jax_enable_x64", True)
     try:
-        assert told("f(x)") == []
+        assert caution_notes("f(x)") == []
     finally:
         jax.config.update("jax_enable_x64", False)
 
@@ -109,7 +116,7 @@ def test_with_x64_nothing_becomes_narrower() -> None:
 @pytest.mark.parametrize("code", ["product(a)", "a @ a", "jnp.dot(a, a)"])
 def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code: str) -> None:
     with jax.default_matmul_precision("F16_F16_F16"):  # the one that a CPU obeys
-        (note,) = told(code)
+        (note,) = caution_notes(code)
     assert note.text == (
         "Matrix products of float32 on cpu:0 are rounded to fewer bits"
         ' (relative error 3e-04, not 1e-07): jax_default_matmul_precision is "F16_F16_F16".'
@@ -120,13 +127,13 @@ def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code:
 @pytest.mark.parametrize("setting", [None, "bfloat16", "highest"])
 def test_a_setting_without_effect_on_this_device_is_not_told(setting: str | None) -> None:
     with jax.default_matmul_precision(setting):
-        assert told("product(a)") == []
+        assert caution_notes("product(a)") == []
 
 
 @pytest.mark.parametrize("code", ["f(a)", "jnp.matmul(a, a, precision='highest')"])
 def test_lost_bits_are_not_told_of_code_that_they_do_not_concern(code: str) -> None:
     with jax.default_matmul_precision("F16_F16_F16"):
-        assert told(code) == []
+        assert caution_notes(code) == []
 
 
 def test_looking_compiles_nothing_into_the_users_cache() -> None:
@@ -156,13 +163,13 @@ FIRST = "tracing and compiling take longer, which the first call pays for"
 def test_options_for_finding_errors_are_told(option: str, mark: str, effect: str) -> None:
     jax.config.update(option, True)
     try:
-        (note,) = told("f(a)")
-        assert told("np.sort(y)") == []  # no work of JAX's
+        (note,) = caution_notes("f(a)")
+        assert caution_notes("np.sort(y)") == []  # no work of JAX's
     finally:
         jax.config.update(option, False)
     advice = f'jax.config.update("{option}", False)'
     assert note == Note("setting-on", f"{option} is on: {effect}.", advice, mark)
-    assert told("f(a)") == []
+    assert caution_notes("f(a)") == []
 
 
 def in_a_process(flags: str) -> str:
@@ -193,9 +200,9 @@ def test_flags_of_the_compiler_are_told(tmp_path: Path) -> None:
 
 def test_a_profiler_is_told_while_it_runs(tmp_path: Path) -> None:
     with jax.profiler.trace(str(tmp_path)):
-        (note,) = told("f(a)")
+        (note,) = caution_notes("f(a)")
     assert note.text.startswith("jax.profiler watches this code")
-    assert told("f(a)") == []
+    assert caution_notes("f(a)") == []
 
 
 def test_several_processes_are_told_where_arrays_lie_on_all_of_them() -> None:

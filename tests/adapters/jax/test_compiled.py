@@ -11,16 +11,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
-from jax._src import compilation_cache
+from jax._src import compilation_cache, config
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax import Jax
+from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.frameworks import Compilation, loaded
 from tests.bench import recorder
 
 
 @contextmanager
-def heard() -> Iterator[Counter[str]]:
+def count_events() -> Iterator[Counter[str]]:
     """Counts what JAX does meanwhile."""
     events: Counter[str] = Counter()
 
@@ -130,7 +131,7 @@ def test_a_cold_call_compiles_all_anew_and_leaves_the_users_programs() -> None:
     assert sum(s or 0 for s in result.fresh.phases.values()) < (result.fresh.seconds or 0)
     assert len(traces) == 2
     assert "(cold; what was compiled before is still there)" in " ".join(str(result).split())
-    with heard() as events:
+    with count_events() as events:
         run()
     assert events == Counter()
     assert len(traces) == 2
@@ -226,3 +227,50 @@ def test_a_jitted_call_is_compared_with_the_eager_one_measured_before() -> None:
     assert compiled.counterpart.compilation == pytest.approx(spent)
     assert "\npays back   " in str(compiled)  # how it ends is up to a noisy clock
     assert ipyjaxbench.measure_code("fast(other)", names, budget=0.02).counterpart is None
+
+
+def of_any(*xs: Any, **named: Any) -> Any:
+    return (*xs, *named.values())[0]
+
+
+def test_donated_arguments_are_known_by_number_and_by_name() -> None:
+    compilation = next(f for f in loaded()[0] if isinstance(f, Jax)).capability(Compilation)
+    x = jnp.ones(3)
+    for options, donates in (
+        ({"donate_argnums": 0}, True), ({"donate_argnames": "a"}, True), ({}, False),
+    ):  # fmt: skip
+        assert compilation.donates(jax.jit(of_any, **options)) is donates
+    for options, donates in (({"donate_argnums": 0}, True), ({}, False)):
+        assert compilation.donates(jax.jit(of_any, **options).lower(x).compile()) is donates
+    assert compilation.donates(jax.grad(of_any)) is False
+
+
+def test_a_version_without_the_decision_to_use_the_disk_cache_keeps_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(compilation_cache, "_cache_initialized_mutex")
+    with no_disk_cache() as is_unused:
+        assert is_unused  # there is none
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", "/nowhere")
+    try:
+        with no_disk_cache() as is_unused:
+            assert not is_unused
+    finally:
+        jax.config.update("jax_compilation_cache_dir", before)
+
+
+def test_without_the_disk_cache_xlas_own_are_off_too() -> None:
+    before = jax.config.jax_enable_compilation_cache
+    with no_disk_cache() as is_unused:
+        assert is_unused
+        assert jax.config.jax_enable_compilation_cache is False
+    assert jax.config.jax_enable_compilation_cache == before
+
+
+def test_where_profiles_guide_the_compiler_caches_stay_in_use() -> None:
+    compilation = next(f for f in loaded()[0] if isinstance(f, Jax)).capability(Compilation)
+    with config.enable_pgle(True), compilation.cold_call({}, []) as fresh:
+        assert [*fresh.caveats] == ["JAX's caches in memory stayed in use"]
+    with compilation.cold_call({}, []) as fresh:
+        assert [*fresh.caveats] == []

@@ -5,6 +5,7 @@ import json
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -13,8 +14,10 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import Diagnosis, SnippetError, UntraceableError
+from ipyjaxbench.adapters.jax.diagnosis import blame, diagnose
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.usercode.call import Call
 
 X = jnp.arange(6.0) - 2
 ONE = jnp.float32(1.0)
@@ -39,6 +42,12 @@ def behind_a_flag(x: Any, flag: Any) -> Any:
     return x
 
 
+def behind_one(x: Any, flag: Any) -> Any:
+    if flag:
+        x = x * 2
+    return x[x > 0]
+
+
 def behind_four(x: Any, a: Any, b: Any, c: Any, n: Any) -> Any:
     if a and b and c:
         for _ in range(n):
@@ -50,6 +59,8 @@ def behind_four(x: Any, a: Any, b: Any, c: Any, n: Any) -> Any:
 def test_a_flag_before_the_fault_is_not_blamed_for_it() -> None:
     found = why(behind_a_flag, X, True)
     assert (found.source, found.blamed, found.static) == ("x = x[x > 0]", ("x",), ("flag",))
+    cost = why(behind_one, X, True).fixes[0].cost
+    assert cost.endswith("; with static_argnames='flag'")
     found = why(behind_four, X, True, True, True, 2)
     assert (found.source, found.blamed) == ("return x[x > 0]", ("x",))
     assert found.static == ("a", "b", "c", "n")
@@ -136,6 +147,19 @@ def test_the_users_own_line_is_told_where_a_library_fails() -> None:
         return optax.softmax_cross_entropy_with_integer_labels(x, x[:3])
 
     assert why(loss, jnp.ones((3, 4))).source.startswith("return optax.softmax")
+
+
+@dataclass(order=True)
+class Ranked:
+    rank: Any
+
+
+def ordered(x: Any) -> Any:
+    return x if Ranked(x[0]) < Ranked(x[1]) else -x
+
+
+def test_code_that_is_generated_is_not_told_as_the_users_line() -> None:
+    assert why(ordered, X).source == "return x if Ranked(x[0]) < Ranked(x[1]) else -x"
 
 
 def caught_by_user(x: Any) -> Any:
@@ -472,3 +496,64 @@ def test_code_whose_source_is_gone_is_explained_without_a_line() -> None:
     assert (found.source, found.blamed, found.fixes) == ("", ("x",), ())
     assert "2 (its source is gone)" in str(found)
     assert explained(jax.jit(names["gone"]), X).error == "TracerBoolConversionError"
+
+
+TURNS: list[int] = []
+
+
+def fails_once(x: Any, y: Any) -> Any:
+    TURNS.append(1)
+    return x[y > 0] if len(TURNS) == 1 else x
+
+
+def test_an_error_that_does_not_come_again_is_explained_as_it_was() -> None:
+    TURNS.clear()
+    found = explained(jax.jit(fails_once), X, X)
+    assert (found.error, found.tries) == ("NonConcreteBooleanIndexError", 1)
+    assert found.source.startswith("return x[y > 0]")
+
+
+def sliced(x: Any, n: Any) -> Any:
+    return x[:n]
+
+
+def test_an_argument_that_is_to_be_static_is_tried_with_a_value_that_it_could_have() -> None:
+    fixes = explained(jax.jit(sliced), X, 3).fixes
+    (fix,) = (fix for fix in fixes if "static_argnames='n'" in fix.code)
+    assert fix.cost == "one compilation for each value; tried with 2"
+    (fix,) = (fix for fix in explained(plain_jit, X, True).fixes if "'neg'" in fix.code)
+    assert fix.cost == "one compilation for each value; tried with True"
+
+
+def test_what_the_code_itself_raises_while_it_is_traced_is_left_to_python() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        jax.jit(lambda x: x * (1 / 0))(X)
+    with pytest.raises(SnippetError, match="ZeroDivisionError does not come from tracing"):
+        ipyjaxbench.explain(caught.value)
+
+
+def assigned(x: Any, i: Any, v: Any) -> Any:
+    x[i] = v
+    return x
+
+
+def test_the_array_that_is_assigned_to_is_to_blame_and_not_what_is_assigned() -> None:
+    assert why(assigned, X, 1, X[0]).blamed == ("x",)
+
+
+def test_only_integers_of_64_bits_are_numbers_of_jax() -> None:
+    for value, is_number in (
+        (2**63 - 1, True), (2**63, False), (-(2**63), True), (-(2**63) - 1, False), (2.5, True),
+        (X, True), ([1, "a"], True), (len, True), ("a", False), (None, False), ([], False),
+    ):  # fmt: skip
+        assert blame._is_no_number(value) is not is_number
+
+
+def test_a_function_is_named_where_it_is_another_than_the_one_that_was_called() -> None:
+    call = Call.from_function(in_jit, X, X)
+    (inner,) = (each for each in in_jit.__code__.co_consts if hasattr(each, "co_code"))
+    assert diagnose._inside(call, in_jit.__code__) == ""
+    assert diagnose._inside(call, inner) == "in_jit.inner"
+    elsewhere = compile("def f(): pass", "/some/where/other.py", "exec").co_consts[0]
+    assert diagnose._inside(call, elsewhere) == "f (other.py)"
+    assert diagnose._inside(call, compile("1", "<cell>", "exec")) == ""

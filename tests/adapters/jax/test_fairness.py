@@ -27,7 +27,7 @@ def names() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def told(found: Comparison) -> dict[str, str]:
+def unfair_notes(found: Comparison) -> dict[str, str]:
     return {note.code: note.text for note in found.notes if note.code in UNFAIR}
 
 
@@ -44,7 +44,7 @@ def told(found: Comparison) -> dict[str, str]:
 )
 def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any]) -> None:
     found = run(arms, names)
-    assert told(found) == {}
+    assert unfair_notes(found) == {}
     assert any(word.startswith("outputs equal") for word in found.equal)
 
 
@@ -93,7 +93,7 @@ def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any])
 def test_what_is_unfair_is_told(
     arms: dict[str, str], code: str, text: str, names: dict[str, Any]
 ) -> None:
-    notes = told(run(arms, names))
+    notes = unfair_notes(run(arms, names))
     assert notes[code].startswith(text)
 
 
@@ -109,8 +109,8 @@ def test_an_arm_that_gives_its_argument_away_leaves_it_to_the_others() -> None:
 def test_nan_is_equal_to_nan() -> None:
     names = {"np": np, "jnp": jnp, "h": np.array([1.0, np.nan], np.float32)}
     names["d"] = jnp.asarray(names["h"])
-    assert told(run({"numpy": "h * 1", "jax": "d * 1"}, names)) == {}
-    text = told(run({"numpy": "h * 1", "jax": "jnp.nan_to_num(d)"}, names))["other-result"]
+    assert unfair_notes(run({"numpy": "h * 1", "jax": "d * 1"}, names)) == {}
+    text = unfair_notes(run({"numpy": "h * 1", "jax": "jnp.nan_to_num(d)"}, names))["other-result"]
     assert text.startswith("jax gives another result than numpy")
 
 
@@ -150,13 +150,13 @@ def test_arrays_of_any_dtype_are_compared(name: str) -> None:
     ],
 )
 def test_arrays_that_differ_are_told_whatever_they_are_of(one: str, other: str) -> None:
-    notes = told(run({"a": one, "b": other}, {**ODD, "np": np}, budget=0.02))
+    notes = unfair_notes(run({"a": one, "b": other}, {**ODD, "np": np}, budget=0.02))
     assert notes["other-result"] == "b gives another result than a."
 
 
 def test_what_cannot_be_looked_at_is_not_called_equal() -> None:
     found = run({"a": "key", "b": "(key,)[0]"}, {"key": jax.random.key(0)}, budget=0.02)
-    assert told(found) == {
+    assert unfair_notes(found) == {
         "not-compared": "What a and b give could not be compared: there are no numbers in it"
         " that can be read."
     }
@@ -165,4 +165,4 @@ def test_what_cannot_be_looked_at_is_not_called_equal() -> None:
 
 def test_the_same_data_in_another_order_is_fair() -> None:
     names = {"x": X, "y": X + 1}
-    assert told(run({"a": "x * 2 + y", "b": "y + 2 * x"}, names)) == {}
+    assert unfair_notes(run({"a": "x * 2 + y", "b": "y + 2 * x"}, names)) == {}

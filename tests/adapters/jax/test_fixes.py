@@ -13,7 +13,11 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import Diagnosis, UntraceableError
+from ipyjaxbench.adapters.jax.diagnosis import fixes
 from ipyjaxbench.adapters.jax.diagnosis.eager_check import EagerCall
+from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.testing import FakeClock
+from ipyjaxbench.usercode.call import Call
 
 X = J.arange(6.0) - 2
 POSITIVE = J.array(2.0)
@@ -294,6 +298,16 @@ def test_an_array_that_could_be_a_python_number_is_tried_as_one() -> None:
     assert fix.cost == "n a Python number, as 3; one compilation for each value"
 
 
+def of_length(x: Any, n: Any) -> Any:
+    return J.zeros(n)
+
+
+def test_a_number_of_more_than_1000_is_no_choice() -> None:
+    (fix,) = why(of_length, X, J.array(1000)).fixes
+    assert fix.code == "jax.jit(of_length, static_argnames='n')"
+    assert why(of_length, X, J.array(1001)).fixes == ()
+
+
 def other_shape(x: Any) -> Any:
     return x if x.sum() > 0 else x[:2]
 
@@ -392,6 +406,55 @@ def test_code_that_takes_too_long_without_jit_is_stopped() -> None:
     assert fix.code == "x = jax.lax.while_loop(lambda x: x[0] < 5, lambda x: x + 0, x)"
     assert fix.same == ""
     assert sys.gettrace() is None
+
+
+def four_faults(x: Any) -> Any:
+    y = x[x > 0].sum()
+    if y > 2:
+        y = y * 2
+    if y > 3:
+        y = y * 3
+    return float(y)
+
+
+def test_more_than_three_changes_are_no_fix() -> None:
+    assert why(four_faults, X).fixes == ()
+
+
+def fixes_of(function: Callable[..., Any]) -> fixes.Fixes:
+    call = Call.from_function(function, X)
+    with pytest.raises(tracing.NoChoiceError) as caught:
+        tracing.trace(call)
+    return fixes.Fixes(call, caught.value, caught.value.error)
+
+
+@pytest.mark.parametrize(("nanoseconds", "is_found"), [(8 * 10**9, True), (8 * 10**9 + 1, False)])
+def test_fixes_are_looked_for_for_eight_seconds(
+    nanoseconds: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FakeClock()
+    clock.advance(10**9)
+    monkeypatch.setattr(fixes, "_CLOCK", clock)
+    search = fixes_of(turned)
+    clock.advance(nanoseconds)
+    assert bool([*search.find()]) is is_found
+
+
+@pytest.mark.parametrize(("tried", "more"), [(58, 2), (59, 1), (60, 0)])
+def test_no_more_than_sixty_changes_are_tried(
+    tried: int, more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traced: list[int] = []
+
+    def error_of(*args: Any) -> Any:
+        traced.append(1)
+        return real(*args)
+
+    search, real = fixes_of(three_faults), tracing.error_of
+    search._tries = tried
+    monkeypatch.setattr(tracing, "error_of", error_of)
+    assert [*search.find()] == []
+    assert len(traced) == more
 
 
 def test_lists_of_rows_trace_as_they_are() -> None:

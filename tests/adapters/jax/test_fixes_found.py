@@ -97,7 +97,7 @@ def makes_model(x: Any) -> Any:
     return Model()(x)
 
 
-def given(model: Any, x: Any) -> Any:
+def apply_model(model: Any, x: Any) -> Any:
     return model(x)
 
 
@@ -158,8 +158,8 @@ WHERE = "return J.where(x.sum() > 0, x, -x)"
         (MODEL.of_static, (X,), "Layer.fixed"),
         (uses_model, (X,), "Layer.act"),
         (makes_model, (X,), "Layer.act"),
-        (given, (MODEL, X), "Layer.act"),
-        (functools.partial(given, MODEL), (X,), "Layer.act"),
+        (apply_model, (MODEL, X), "Layer.act"),
+        (functools.partial(apply_model, MODEL), (X,), "Layer.act"),
         (lambda x: x if x.sum() > 0 else -x, (X,), ""),
     ],
 )

@@ -18,7 +18,7 @@ import pytest
 from jax._src.lib import _profiler
 
 import ipyjaxbench
-from ipyjaxbench.adapters.jax import Jax, synchronization
+from ipyjaxbench.adapters.jax import Jax, profiler, synchronization
 from ipyjaxbench.adapters.jax.compile_events import disjoint
 from ipyjaxbench.adapters.jax.synchronization import InFlight
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
@@ -557,6 +557,21 @@ def test_a_version_whose_profiler_takes_other_options_says_so(
     profile = _adapter().capability(Profiler).profile(lambda: None)
     assert "ProfileOptions" in profile.reason
     assert not profile.intervals
+
+
+def recognisable() -> None:
+    jax.block_until_ready(SQUARE + 1)
+
+
+def test_a_profile_holds_nothing_of_python(tmp_path: Path) -> None:
+    profiler._start(str(tmp_path))
+    recognisable()
+    profiler._stop()
+    (trace,) = tmp_path.rglob("*.xplane.pb")
+    planes = jax.profiler.ProfileData.from_file(str(trace)).planes
+    names = {event.name for plane in planes for line in plane.lines for event in line.events}
+    assert names
+    assert not any("recognisable" in name for name in names)
 
 
 FIRST_TIMING = """

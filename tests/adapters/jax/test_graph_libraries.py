@@ -15,7 +15,7 @@ X = jnp.ones((4, 2))
 
 
 def graph(function: Any, *args: Any, **options: Any) -> Graph:
-    return trace_call(Call.of(function, *args), GraphOptions(**options))
+    return trace_call(Call.from_function(function, *args), GraphOptions(**options))
 
 
 def mlp(eqx: Any) -> Any:

@@ -16,6 +16,8 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench import Graph
+from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
+from ipyjaxbench.usercode.call import Call
 
 X = jnp.ones(3)
 COUNT = 0
@@ -143,6 +145,42 @@ def test_each_try_begins_as_the_first_one_did() -> None:
     assert found.tries > 1
     assert "1.0" in found.program
     assert SEEN == []
+
+
+def test_what_a_jitted_function_changes_is_as_it_was() -> None:
+    assert "COUNT" in notes(ipyjaxbench.graph(jax.jit(counts), X))["changed-while-traced"]
+    assert (COUNT, SEEN, TABLE[0]) == (0, [], 0)
+
+
+@pytest.mark.parametrize(("more", "is_told"), [(0, True), (1, False)])
+def test_that_code_changes_an_array_of_more_than_a_mebibyte_is_not_told(
+    more: int, is_told: bool
+) -> None:
+    table = np.zeros(2**17 + more)
+
+    def fills(x: Any) -> Any:
+        table[0] = 1
+        return x
+
+    found = ipyjaxbench.graph(fills, X)
+    assert ("changed-while-traced" in notes(found)) is is_told
+    assert table[0] == 0
+
+
+def test_no_more_than_500_places_are_looked_at() -> None:
+    many: list[Any] = [[] for _ in range(1000)]
+    log = JaxUndoLog(Call.from_function(lambda x: many, X))
+    assert len(log._states) == 500
+
+
+def test_a_working_directory_that_is_gone_is_no_hindrance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert ipyjaxbench.graph(lambda x: x + 1, X).notes == ()
+    os.chdir(tmp_path)
 
 
 def test_what_holds_for_the_process_is_as_it_was() -> None:

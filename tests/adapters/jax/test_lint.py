@@ -1,6 +1,10 @@
 """What a program holds that its author may not expect; its equal twin has nothing to say."""
 
+import ast
+import linecache
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -8,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from ipyjaxbench.adapters.jax.graphs import lint_promotions
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.usercode.call import Call
@@ -15,11 +20,12 @@ from ipyjaxbench.usercode.call import Call
 X, KEY = jnp.ones((4, 4)), jax.random.key(0)
 RAW = jax.random.PRNGKey(0)
 BIG = jnp.ones((600, 600))
+QUARTER = np.ones(2**18, np.float32)  # a mebibyte
 NARROW = X.astype(jnp.bfloat16)
 
 
 def codes(function: Callable[..., Any], *args: Any) -> dict[str, str]:
-    found = trace_call(Call.of(function, *args), GraphOptions(check=True))
+    found = trace_call(Call.from_function(function, *args), GraphOptions(check=True))
     return {note.code: note.text for note in found.notes}
 
 
@@ -90,12 +96,27 @@ def summed(a: Any) -> Any:
     return a.sum() + jnp.mean(a, dtype=jnp.float32).astype(a.dtype)
 
 
+def repeated(turns: int) -> Callable[..., Any]:
+    def function(x: Any) -> Any:
+        for _ in range(turns):
+            x = jnp.sin(x)
+        return x
+
+    return function
+
+
+def donating(function: Callable[..., Any], *numbers: int) -> Callable[..., Any]:
+    return jax.jit(function, donate_argnums=numbers)
+
+
 @pytest.mark.parametrize(
     ("code", "bad", "good"),
     [
         ("baked-in", (lambda x: x @ BIG, jnp.ones((2, 600))),
          (lambda x, big: x @ big, jnp.ones((2, 600)), BIG)),
+        ("baked-in", (lambda x: x + QUARTER, 1.0), (lambda x: x + QUARTER[1:], 1.0)),
         ("unrolled", (unrolled, X), (looped, X)),
+        ("unrolled", (repeated(8), X), (repeated(7), X)),
         ("weak-output", (lambda x: x * 2, 1.0), (lambda x: x * 2, X)),
         ("called-back", (printed, X), (lambda x: x, X)),
         ("low-precision", (jnp.dot, NARROW, NARROW), (jnp.dot, X, X)),
@@ -103,7 +124,14 @@ def summed(a: Any) -> Any:
          (lambda a, b: jnp.dot(a, b, preferred_element_type=jnp.float32), NARROW, NARROW)),
         ("donated-unused", (jax.jit(lambda x: x.sum(), donate_argnums=0), X),
          (jax.jit(lambda x: x + 1, donate_argnums=0), X)),
+        ("donated-unused", (donating(lambda x, y: x + y, 0, 1), X, X),
+         (donating(lambda x, y: (x + 1, y + 1), 0, 1), X, X)),
+        ("donated-unused", (donating(lambda x, y: x + y, 1), X, X[0]),
+         (donating(lambda x, y: x + y, 0), X, X[0])),
+        ("donated-unused", (donating(lambda x: x.sum(), 0), X), (jax.jit(lambda x: x.sum()), X)),
         ("key-reused", (twice, KEY), (split, KEY)),
+        ("key-reused", (jax.jit(twice), KEY), (jax.jit(split), KEY)),
+        ("key-reused", (jax.jit(twice), RAW), (jax.jit(split), RAW)),
         ("key-reused", (twice, RAW), (split, RAW)),
         ("key-reused", (twice, RAW), (folded, RAW)),
         ("promoted", (mixed, NARROW, X), (mixed, NARROW, NARROW)),
@@ -113,6 +141,8 @@ def summed(a: Any) -> Any:
         ("promoted", (by_keyword, NARROW), (as_array, NARROW)),
         ("promoted", (product, NARROW, X), (product, NARROW, NARROW)),
         ("promoted", (picked, NARROW, X), (summed, NARROW)),
+        ("promoted", (mixed, NARROW, X), (mixed, NARROW.astype("int8"), X)),
+        ("promoted", (mixed, NARROW, X), (lambda a, x: a[0, 0] * x[0, 0], NARROW, X)),
         ("recomputed", (jax.grad(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))), 1.0),
          (jax.grad(lambda x: jnp.sin(jnp.sin(x))), 1.0)),
     ],
@@ -127,6 +157,52 @@ def test_the_line_and_the_number_of_turns_are_told() -> None:
     assert "'x = jnp.tanh(x @ x)', was traced 20 times: 40 equations" in text
 
 
+def test_a_loop_of_a_librarys_is_not_the_users_to_roll_up() -> None:
+    optax = pytest.importorskip("optax")
+    leaves = [X] * 20
+    assert codes(lambda tree: optax.apply_updates(tree, tree), leaves) == {}
+    assert "unrolled" in codes(lambda tree: [jnp.add(leaf, leaf) for leaf in tree], leaves)
+
+
+def test_what_is_found_is_told_with_its_size() -> None:
+    line = mixed.__code__.co_firstlineno + 1
+    assert codes(mixed, NARROW, X)["promoted"] == (
+        f"Line {line}, 'return narrow * x', makes float32 of bfloat16, 64 B: something in it is"
+        " float32."
+    )
+    assert codes(lambda a: a @ a @ a, NARROW)["low-precision"].startswith("2 products of bfloat16:")
+    text = codes(donating(lambda x, y: x + y, 0, 1), X, X)["donated-unused"]
+    assert text.startswith("f32[4,4] was donated, and no result")
+    checkpoint = jax.checkpoint(jnp.sin)
+    again = jax.grad(lambda x: checkpoint(checkpoint(x)))
+    assert "has 2 parts computed again" in codes(again, jnp.float32(1))["recomputed"]
+
+
+@pytest.mark.parametrize(
+    ("has_rules", "typed"), [(True, "argument 0 is already consumed"), (False, None)]
+)
+def test_a_key_that_only_a_library_uses_twice_is_told_without_a_line(
+    has_rules: bool, typed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_rules:  # as a version of JAX that has them elsewhere
+        monkeypatch.setitem(sys.modules, "jax.experimental.key_reuse._core", None)
+    names: dict[str, Any] = {"jax": jax}
+    text = "def both(key):\n    return jax.random.normal(key) + jax.random.normal(key)\n"
+    exec(compile(text, str(Path(jax.__file__).parent / "of_jax.py"), "exec"), names)
+    assert codes(names["both"], RAW)["key-reused"].endswith(": line not known")
+    told = codes(names["both"], KEY).get("key-reused")
+    assert (told is None) if typed is None else (typed in str(told))
+
+
+def test_a_key_that_each_turn_of_a_scan_uses_is_told_in_one_line_of_jaxs() -> None:
+    def scanned(key: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (c + jax.random.normal(key), None), 0.0, None, 3)[0]
+
+    told = codes(scanned, KEY)["key-reused"]
+    assert told.partition("twice: ")[2].startswith("scan body function leads to key reuse")
+    assert "\n" not in told
+
+
 @pytest.mark.parametrize("key", [KEY, RAW])
 def test_the_line_that_uses_a_key_again_is_told(key: Any) -> None:
     line = twice.__code__.co_firstlineno + 1
@@ -134,7 +210,7 @@ def test_the_line_that_uses_a_key_again_is_told(key: Any) -> None:
 
 
 def test_nothing_is_looked_for_unless_asked() -> None:
-    found = trace_call(Call.of(twice, KEY), GraphOptions())
+    found = trace_call(Call.from_function(twice, KEY), GraphOptions())
     assert found.notes == ()
 
 
@@ -143,3 +219,62 @@ def test_arrays_of_numpy_are_told_as_well() -> None:
     assert codes(lambda x: x @ big, jnp.ones((2, 600)))["baked-in"].startswith(
         "f32[600,600], 1.37 MiB, was captured"
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "is_asked"),
+    [
+        ("a.astype(t)", True),
+        ("lax.convert_element_type(a, t)", True),
+        ("b = a.astype(t) + 1", True),
+        ("jnp.float32(a)", True),
+        ("jnp.float32(2)", False),
+        ("jnp.float16(a)", False),
+        ("jnp.asarray(a, t)", True),
+        ("jnp.array(a, t)", True),
+        ("jnp.asarray(a)", False),
+        ("jnp.asarray(2.0, t)", False),
+        ("jnp.asarray(a, dtype=t)", True),
+        ("jnp.asarray(2.0, dtype=t)", False),
+        ("jnp.sum(a, dtype=t)", True),
+        ("a.sum(dtype=t)", True),
+        ("total(dtype=t)", False),
+        ("jnp.dot(a, b, preferred_element_type=t)", True),
+        ("jnp.ones(3, dtype=t)", False),
+        ("jnp.full(a, 2, dtype=t)", False),
+        ("f(a)", False),
+        ("a + b", False),
+    ],
+)
+def test_a_conversion_is_asked_for_where_code_converts_data(code: str, *, is_asked: bool) -> None:
+    (statement,) = ast.parse(code).body
+    assert lint_promotions._is_asked_for(statement, "float32") is is_asked
+
+
+def test_only_what_is_summed_alone_is_collected_in_a_wider_dtype() -> None:
+    def summed(a: Any) -> Any:
+        return a.astype("float32").sum(), jnp.sin(a)
+
+    def returned(a: Any) -> Any:
+        wide = a.astype("float32")
+        return wide.sum(), wide
+
+    def used(a: Any) -> Any:
+        wide = a.astype("float32")
+        return wide.sum(), wide + 1
+
+    for function, is_only_summed in ((summed, True), (returned, False), (used, False)):
+        jaxpr = jax.make_jaxpr(function)(NARROW).jaxpr
+        wide = next(e for e in jaxpr.eqns if e.primitive.name == "convert_element_type")
+        assert (wide.outvars[0] in lint_promotions._only_reduced(jaxpr)) is is_only_summed
+
+
+@pytest.mark.parametrize("text", ["return (", ""])
+def test_a_promotion_is_told_where_the_source_cannot_be_read(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: dict[str, Any] = {}
+    exec(compile("def f(a, b):\n    return a.astype(b.dtype) * b\n", "<gone>", "exec"), names)
+    lines = [f"{text}\n"] * 2
+    monkeypatch.setitem(linecache.cache, "<gone>", (0, None, lines, "<gone>"))
+    assert "makes float32 of bfloat16" in codes(names["f"], NARROW, X)["promoted"]

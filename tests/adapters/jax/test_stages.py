@@ -21,7 +21,7 @@ X = jnp.ones((64, 64))
 
 
 def graph(function: Any, *args: Any, **options: Any) -> Graph:
-    return trace_call(Call.of(function, *args), GraphOptions(**options))
+    return trace_call(Call.from_function(function, *args), GraphOptions(**options))
 
 
 def scanned(x: Any) -> Any:
@@ -138,11 +138,12 @@ from ipyjaxbench.graphs.options import GraphOptions
 mesh = jax.sharding.Mesh(jax.devices(), ("d",))
 x = jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P(None, "d")))
 w = jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P("d", None)))
-found = trace_call(Call.of(lambda x, w: x @ w, x, w), GraphOptions(stats=True, check=True))
+call = Call.from_function(lambda x, w: x @ w, x, w)
+found = trace_call(call, GraphOptions(stats=True, check=True))
 print(found.compiled.collectives)
 print("That is on each of 4 devices" in " ".join(str(found).split()))
 print([note.code for note in found.notes])
-kept = trace_call(Call.of(lambda x: x + 1, x), GraphOptions(check=True))
+kept = trace_call(Call.from_function(lambda x: x + 1, x), GraphOptions(check=True))
 print([note.code for note in kept.notes])
 """
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}

@@ -6,13 +6,16 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import psutil
 import pytest
+from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
+import ipyjaxbench
 from ipyjaxbench import MissingLibraryError, OptionError
 from ipyjaxbench.adapters.jax.tpu import compile_remote, estimate
 from ipyjaxbench.adapters.jax.tpu.topology import Topology
@@ -27,6 +30,9 @@ NAMES: dict[str, Any] = {
     "x": jnp.ones((8, 6)),
     "y": jnp.ones((8, 8)),
     "tree": {"w": jnp.ones((6, 4)), "b": jnp.ones(3)},
+    "none": jnp.ones((0, 4)),
+    "one": jnp.ones(()),
+    "g": lambda none, one: none * one,
     "f": lambda tree, x: (x @ tree["w"]).sum() + tree["b"].sum(),
 }
 TOLD = {
@@ -100,12 +106,34 @@ def test_what_is_no_chip_is_refused_with_what_is_one(chip: str, words: str) -> N
      ("tpu:v7x:2x2x1", "tpu7x:2x2x1", 8)],
 )  # fmt: skip
 def test_chips_have_so_many_devices(chip: str, compiler: str, devices: int) -> None:
-    found = Topology.of(chip)
+    found = Topology.parse(chip)
     assert (found.compiler, found.devices) == (compiler, devices)
 
 
 def test_both_cores_of_a_v4_are_one_device() -> None:
-    assert Topology.of("tpu:v4").arguments["chip_config_name"] == "megacore"
+    assert Topology.parse("tpu:v4").arguments["chip_config_name"] == "megacore"
+
+
+@pytest.mark.parametrize(
+    ("chip", "gibibytes", "devices"),
+    [("v2", 8, 8), ("v3", 16, 8), ("v4", 32, 4), ("v5e", 16, 4), ("v5p", 95, 4), ("v6e", 32, 4),
+     ("v7x", 96, 8)],
+)  # fmt: skip
+def test_a_device_has_the_memory_that_cloud_tpu_names(
+    chip: str, gibibytes: int, devices: int
+) -> None:
+    host = "2x2x1" if chip in ("v4", "v5p", "v7x") else "2x2"
+    found = Topology.parse(f"tpu:{chip}:{host}")
+    assert (found.devices, found.generation.memory) == (devices, gibibytes * 1024**3)
+    alone = Topology.parse(f"tpu:{chip}")
+    assert (alone.devices, alone.chips) == (1, (1,) * len(found.chips))
+
+
+def test_the_compiler_is_told_of_one_chip_that_it_stands_alone() -> None:
+    assert Topology.parse("tpu:v5e").arguments == {"chips_per_host_bounds": (1, 1, 1)}
+    assert Topology.parse("tpu:v5e:2x2").arguments == {}
+    assert Topology.parse("tpu:v4:2x2x3").arguments == {"chip_config_name": "megacore"}
+    assert Topology.parse("tpu:v4:2x2x3").devices == 12
 
 
 def test_without_the_compiler_the_command_that_installs_it_is_told(
@@ -127,12 +155,21 @@ def test_without_the_compiler_the_command_that_installs_it_is_told(
          "--shard x:1: x is f32[8,6], and 6 cannot be cut into 4 equal parts"),
         ("tpu:v5e:2x2", ("tree", 0),
          "--shard tree:0: nothing in tree has an axis 0 of which 4 parts can be made"),
+        ("tpu:v5e:2x2", ("none", 0),
+         "--shard none:0: none is f32[0,4], and 0 cannot be cut into 4 equal parts"),
+        ("tpu:v5e:2x2", ("one", 0), "--shard one:0: one is f32[]; a number has no axis"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_cut_is_refused(chip: str, shard: tuple[str, int], message: str) -> None:
+    code = "g(none, one)" if shard[0] in ("none", "one") else "f(tree, x)"
     with pytest.raises(OptionError) as caught:
-        graph("f(tree, x)", chip, shard=(shard,))
+        graph(code, chip, shard=(shard,))
     assert str(caught.value) == message
+
+
+def test_a_program_without_inputs_has_nothing_to_cut() -> None:
+    with pytest.raises(OptionError, match="--shard x: the inputs are none"):
+        graph("jnp.zeros((4, 4))", "tpu:v5e:2x2", shard=(("x", 0),))
 
 
 def test_nothing_is_cut_twice() -> None:
@@ -151,9 +188,79 @@ def test_an_argument_is_cut_wherever_it_can_be(worker: list[dict[str, Any]]) -> 
     ]
 
 
+@pytest.mark.skipif(jax.__version_info__ < (0, 6), reason="abstract meshes are made otherwise")
+def test_a_mesh_within_the_program_counts_where_it_has_as_many_devices(
+    worker: list[dict[str, Any]],
+) -> None:
+    cut = NamedSharding(AbstractMesh((2, 2), ("a", "b")), PartitionSpec("a"))
+    NAMES["within"] = lambda x: jax.lax.with_sharding_constraint(x, cut) + 1
+    graph("within(y)", "tpu:v5e:2x2", "tpu:v5e:2x4", "tpu:v5e", shard=(("x", 0),))
+    assert [(asked["mesh"], asked["specs"]) for asked in worker] == [
+        ((("a", 2), ("b", 2)), ((("a", "b"),),)),
+        ((("chips", 8),), ((("chips",),),)),
+        ((("chips", 1),), ((),)),
+    ]
+
+
 def test_several_chips_that_do_the_same_are_told(worker: list[dict[str, Any]]) -> None:
     assert [n.code for n in graph("x + 1", "tpu:v5e:2x2").notes] == ["nothing-cut"]
     assert graph("x + 1", "tpu:v5e").notes == ()
+
+
+def test_devices_that_share_the_work_by_what_the_program_says_do_not_all_the_same(
+    worker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Exported, "nr_devices", 4)
+    assert graph("x + 1", "tpu:v5e:2x2").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("devices", "chip", "error"),
+    [
+        (1, "tpu:v5e", ""), (1, "tpu:v5e:2x2", ""), (4, "tpu:v5e:2x2", ""),
+        (2, "tpu:v5e:2x2", ("a sharding in the program is of 2 devices; ask for chips that have so"
+         " many, tpu:v5e:2x2 has 4")),
+    ],
+)  # fmt: skip
+def test_a_sharding_in_the_program_needs_as_many_devices(
+    devices: int, chip: str, error: str
+) -> None:
+    exported = Exported()
+    exported.nr_devices = devices
+    refused = estimate._refused(exported, Topology.parse(chip))
+    assert refused == ({"error": error} if error else {})
+    assert estimate._refused("why", Topology.parse(chip)) == {"error": "why"}
+
+
+def test_a_chip_of_two_devices_is_told_to_be_so(worker: object) -> None:
+    found = graph("x + 1", "tpu:v2", "tpu:v5e", "tpu:v4")
+    assert [note.text for note in found.notes] == [
+        "A chip of tpu:v2 is two devices for JAX: figures are those of one."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("held", "padding", "is_told"),
+    [
+        (5 * 2**20, 2**20, False), (5 * 2**20, 2**20 + 1, True),  # a mebibyte
+        (100 * 2**20, 10 * 2**20, False), (100 * 2**20, 10 * 2**20 + 1, True),  # a tenth of it
+    ],
+)  # fmt: skip
+def test_padding_is_told_where_it_is_large(
+    held: int, padding: int, is_told: bool, worker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = TOLD | {"held": held, "real": held - padding}
+    monkeypatch.setattr(compile_remote, "answers", lambda *_: [told])
+    assert ("padded" in [note.code for note in graph("x + 1", "tpu:v5e").notes]) is is_told
+
+
+def test_the_largest_padding_is_the_one_told(
+    worker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [TOLD | {"held": held * 2**20, "real": 0} for held in (2, 4, 3)]
+    monkeypatch.setattr(compile_remote, "answers", lambda *_: answers)
+    (note,) = graph("x + 1", "tpu:v5e", "tpu:v6e", "tpu:v5p").notes
+    assert note.text.startswith("100 % of the inputs and outputs on tpu:v6e, 4.00 MiB,")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +278,7 @@ def test_what_changes_the_meaning_of_an_estimate_is_a_note(
 def test_padding_is_what_is_held_beside_data_and_never_negative() -> None:
     def padding(held: int, real: int) -> int:
         return estimate._estimate(
-            Topology.of("tpu:v5e"), TOLD | {"held": held, "real": real}
+            Topology.parse("tpu:v5e"), TOLD | {"held": held, "real": real}
         ).padding
 
     assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)
@@ -190,7 +297,7 @@ def test_padding_is_what_is_held_beside_data_and_never_negative() -> None:
 def test_why_a_program_does_not_compile_is_read(
     error: str, memory: float, limit: float, words: str
 ) -> None:
-    found = estimate._estimate(Topology.of("tpu:v5e"), {"error": error})
+    found = estimate._estimate(Topology.parse("tpu:v5e"), {"error": error})
     assert found.seconds is None
     assert (found.memory, found.limit) == (int(memory * 2**30), int(limit * 2**30))
     assert found.error == words
@@ -261,6 +368,38 @@ def test_a_compiler_that_takes_too_long_costs_its_own_answer_alone(
     assert told == [{"error": "its compiler took longer than 10 minutes"}, {"b": 2}]
 
 
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import sys; sys.exit(3)", "its compiler ended with 3"),
+        ("import sys; sys.exit('first\\nlast  word\\n ')", "its compiler ended with 1: last word"),
+    ],
+)
+def test_how_a_compiler_ended_is_told_with_what_it_said_last(
+    code: str, error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, code)
+    assert compile_remote.answers([{}]) == [{"error": error}]
+    assert compile_remote.answers([]) == []
+
+
+def test_an_error_is_told_in_one_line_of_120_characters() -> None:
+    assert compile_remote.error_line(KeyError("a\n b")) == "KeyError: 'a\\n b'"
+    assert compile_remote.error_line("a\n  b") == "a b"
+    assert compile_remote.error_line("x" * 121) == "x" * 120
+
+
+@pytest.mark.parametrize(
+    ("platform", "stats", "limit"),
+    [("gpu", {"bytes_limit": 7}, 7), ("gpu", None, 0), ("gpu", {}, 0)],
+)
+def test_the_memory_of_this_machines_accelerator_is_its_own(
+    platform: str, stats: Any, limit: int
+) -> None:
+    device = SimpleNamespace(platform=platform, memory_stats=lambda: stats)
+    assert estimate._memory_of(device) == limit
+
+
 def test_an_interrupt_ends_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     place = tmp_path / "pid"
     runs(
@@ -289,3 +428,8 @@ def test_the_compiler_gets_no_settings_that_write_files(monkeypatch: pytest.Monk
     environment = compile_remote._environment()
     assert "kept" not in str(environment)
     assert environment["JAX_PLATFORMS"] == "cpu"
+    assert environment["JAX_ENABLE_X64"] == "False"
+    assert str(Path(ipyjaxbench.__file__).parents[1]) in environment["PYTHONPATH"].split(os.pathsep)
+    monkeypatch.setattr(sys, "path", ["", "/somewhere"])
+    path = compile_remote._environment()["PYTHONPATH"]
+    assert path == os.pathsep.join([str(Path.cwd()), "/somewhere"])

@@ -10,6 +10,7 @@ from jax.extend.core import Primitive
 
 import ipyjaxbench
 from ipyjaxbench import TooManyTracesError
+from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.retracing.observe import keep_learning
 
 MaxTraces = Callable[[int], AbstractContextManager[object]]
@@ -26,6 +27,19 @@ def test_a_block_tells_what_was_traced_in_it_and_why() -> None:
     assert call.text == "step(jnp.ones(3))"
     assert [change.words() for change in call.why] == ["x: f32[2] → f32[3] (shape)"]
     assert set(call.phases) == {"trace", "lower", "compile"}
+
+
+def test_the_costs_of_a_call_are_parts_of_the_time_of_its_block() -> None:
+    keep_learning()
+    step = jax.jit(lambda x: jnp.sin(x) * 2)
+    clock, x = Clock.elapsed(), jnp.ones(2)
+    start = clock.now()
+    with ipyjaxbench.trace_cached() as seen:
+        step(x)
+    taken = (clock.now() - start) * 1e-9
+    (call,) = seen.traces.calls
+    assert all(seconds > 0 for seconds in call.phases.values())
+    assert sum(call.phases.values()) < taken
 
 
 def test_a_block_that_traces_too_much_fails_with_the_reason(max_traces: MaxTraces) -> None:

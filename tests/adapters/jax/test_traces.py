@@ -37,6 +37,11 @@ CASES = (
     Provoked("(lambda v: f(v))(jnp.ones(3)); f(jnp.ones(4))", "TRACED", "shape", "f32[3] → f32[4]"),
     Provoked("def inside(v):\n    return f(v)\ninside(jnp.ones(3))\ninside(jnp.ones(4))", "TRACED",
              "shape", "x: f32[3] → f32[4]"),
+    Provoked("f(jnp.ones(3)); list(map(lambda v: outer(v), [jnp.ones(4)]))", "TRACED", "shape",
+             "x: f32[3] → f32[4]"),
+    Provoked("f(jnp.ones(3)); list(map(lambda v: outer(v), [jnp.ones(3)]))", "CACHED"),
+    Provoked("@functools.wraps(f)\ndef around(v):\n    return f(v)\naround(jnp.ones(3))\n"
+             "around(jnp.ones(4))", "TRACED", "shape", "x: f32[3] → f32[4]"),
     # arguments
     Provoked(HEAD + "f(jnp.ones((3, 3)))", "TRACED", "rank", "x: f32[3] → f32[3,3]"),
     Provoked(HEAD + "f(jnp.ones(3, 'int32'))", "TRACED", "dtype", "x: f32[3] → i32[3]"),
@@ -95,6 +100,21 @@ CASES = (
     Provoked("with jax.disable_jit():\n    f(jnp.ones(3))", "BYPASSED"),
     Provoked("try:\n    masked(X)\nexcept Exception: pass", "RAISED"),
 )  # fmt: skip
+#: Called by what a transformation runs; before JAX 0.4.36 it does not say so.
+UNDER_TRANSFORMATIONS = (
+    Provoked("f(X); jax.grad(lambda v: f(v).sum())(X)", "RECOMPILED", "transformation",
+             "called by itself → under grad"),
+    Provoked("f(X); f(np.ones((4, 4), 'float32'), 2); jax.grad(lambda v: f(v).sum())(X)",
+             "RECOMPILED", "transformation", "called by itself → under grad"),
+    Provoked("f(X[0]); jax.vmap(lambda v: f(v))(X)", "RECOMPILED", "transformation",
+             "called by itself → under vmap over 4"),
+    Provoked("f(X[0]); jax.jvp(lambda v: f(v), (X[0],), (X[0],))", "RECOMPILED",
+             "transformation", "called by itself → under jvp"),
+    Provoked("f(X[0]); jax.vmap(jax.grad(lambda v: f(v).sum()))(X)", "RECOMPILED",
+             "transformation", "called by itself → under vmap over 4 of grad"),
+    Provoked("f(X); jax.grad(lambda v: (f(X) * v).sum())(X)", "SLOW-PATH", "transformation",
+             "called by itself → under grad"),
+)  # fmt: skip
 _MOST_UNKNOWN = 3
 
 
@@ -145,6 +165,11 @@ def test_verdicts_and_reasons_are_right() -> None:
     assert verdicts == []
     assert reasons == []
     assert unknown <= _MOST_UNKNOWN
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 4, 36), reason="this version does not say so")
+def test_calls_within_transformations_are_told_so() -> None:
+    assert judged(UNDER_TRANSFORMATIONS, fresh) == ([], [], 0)
 
 
 def test_the_post_is_told_as_it_prints() -> None:
@@ -291,7 +316,7 @@ def test_what_is_traced_between_is_learned_and_known_later() -> None:
     names["f"](jnp.ones(5))
     (call,) = observed("f(jnp.ones(6))", names).calls
     assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
-    shown = Signatures.of(TRACE_LOG, "f")
+    shown = Signatures.from_log(TRACE_LOG, "f")
     assert [each.arguments for each in shown.traced] == ["x f32[5]", "x f32[6]"]
     assert Signatures.from_dict(shown.to_dict()) == shown
     assert log.functions() == []

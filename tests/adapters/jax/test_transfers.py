@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ from jax._src.interpreters import pxla
 
 import ipyjaxbench
 from ipyjaxbench import Transfers
+from ipyjaxbench.adapters.jax import transfers
 from ipyjaxbench.device.copy_watch import CopyWatch
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.reports import html
@@ -47,7 +49,7 @@ def ran(code: str, **names: Any) -> Transfers:
     return found
 
 
-def told(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
+def rows(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
     return [(t.text, t.direction, t.copied, t.asked, t.free) for t in found.transfers]
 
 
@@ -82,7 +84,7 @@ def test_copies_between_devices_are_told_with_both() -> None:
 def test_what_the_cpu_reads_in_place_is_no_copy(x: Any) -> None:
     code = "a = np.asarray(x)\nb = np.array(x)\nfloat(x[0, 0])\nnp.sin(x)\nx.tolist()"
     shares = "shares memory"
-    assert told(ran(code, x=x)) == [
+    assert rows(ran(code, x=x)) == [
         ("np.asarray(x)", "to the host", 0, True, shares),
         ("np.array(x)", "to the host", 4000, True, ""),
         ("float(x[0, 0])", "to the host", 0, True, shares),
@@ -96,11 +98,35 @@ def test_numpy_arrays_go_to_the_device_in_each_call(x: Any, n: Any) -> None:
     f(n)  # from the second call on no Python of JAX's runs
     x + n
     found = ran("f(n)\nf(n)\nx + n\nn * x\njnp.dot(x, n.T)\nf(x)\njnp.zeros_like(n)", f=f, x=x, n=n)
-    assert told(found) == [
+    assert rows(found) == [
         (text, "to devices", 4000, False, "")
         for text in ("f(n)", "f(n)", "x + n", "n * x", "jnp.dot(x, n.T)")
     ]
     assert all(t.seconds is not None and t.seconds > 0 for t in found.transfers)
+
+
+@pytest.mark.parametrize(("memory", "is_measured"), [(40_000, True), (39_999, False)])
+def test_a_copy_is_measured_alone_where_a_tenth_of_the_memory_is_enough(
+    memory: int, is_measured: bool, x: Any, n: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ipyjaxbench.adapters.jax.transfers.host_memory", lambda: memory)
+    x + n  # from the second time on no Python of JAX's runs, which would be timed itself
+    (only,) = ran("x + n", x=x, n=n).transfers
+    assert only.copied == 4000
+    assert (only.seconds is not None) is is_measured
+
+
+def test_numbers_and_shapes_are_no_copies_of_arrays(x: Any, n: Any) -> None:
+    x + 1
+    code = (
+        "jnp.asarray(2.0)\njax.device_put(np.float32(3))\nx + 1\njax.device_put(x, x.sharding)\n"
+        "shape = jnp.shape(n)"
+    )
+    names = {"jax": jax, "jnp": jnp, "np": np, "x": x, "n": n}
+    found, error = transfer_code(Source.plain(code), names)
+    assert error is None
+    assert rows(found) == []
+    assert names["shape"] == (100, 10)
 
 
 def test_functions_that_jax_makes_of_others_take_numpy_arrays_too(n: Any) -> None:
@@ -145,6 +171,13 @@ def test_functions_are_looked_into(x: Any) -> None:
     (only,) = found.transfers
     assert (only.text, only.function) == ("np.array(a)", "helper")
     assert "np.array(a) in helper" in str(found).replace("\n", " ")
+
+
+def test_libraries_whose_names_begin_as_jaxs_does_are_not_jaxs() -> None:
+    folder = Path(jax.__file__).parent
+    for file, is_jaxs in ((folder / "a.py", True), (f"{folder}typing/a.py", False)):
+        function = eval(compile("lambda x: x", str(file), "eval"))
+        assert transfers._is_of_jax(function) is is_jaxs
 
 
 def helper(a: Any) -> Any:

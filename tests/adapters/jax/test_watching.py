@@ -22,25 +22,25 @@ def watching(shell: Shell) -> Iterator[Shell]:
         shell.run("%trace_cached --watch off")
 
 
-def told(shell: Shell) -> list[str]:
+def traced_lines(shell: Shell) -> list[str]:
     texts = [output.data["text/plain"] for output in shell.shown]
     return [text for text in texts if text.startswith("traced: ")]
 
 
 def test_a_line_tells_what_a_cell_traced(watching: Shell) -> None:
     watching.run("f = jax.jit(lambda x: x + 41)\ny = f(x)")
-    (line,) = told(watching)
+    (line,) = traced_lines(watching)
     assert line.startswith("traced: <lambda> (first call), in ")
     watching.run("y = f(x)")
-    assert told(watching) == []
+    assert traced_lines(watching) == []
 
 
 def test_what_was_traced_while_it_was_not_loaded_is_no_news(watching: Shell) -> None:
     watching.run("%unload_ext ipyjaxbench")
     watching.run("y = jax.jit(lambda x: x + 42)(x)")
-    assert told(watching) == []
+    assert traced_lines(watching) == []
     watching.run("%load_ext ipyjaxbench")
-    assert told(watching) == []
+    assert traced_lines(watching) == []
 
 
 def test_functions_of_jax_that_the_user_jits_are_told_and_those_that_jax_jits_are_not(
@@ -48,14 +48,14 @@ def test_functions_of_jax_that_the_user_jits_are_told_and_those_that_jax_jits_ar
 ) -> None:
     jax.clear_caches()
     watching.run("y = jax.jit(jnp.sinc)(x)")
-    (line,) = told(watching)
+    (line,) = traced_lines(watching)
     assert line.startswith("traced: sinc (first call), in ")
     watching.run("y = jax.jit(jnp.nansum)(x)")
-    assert [line.partition(", in ")[0] for line in told(watching)] == [
+    assert [line.partition(", in ")[0] for line in traced_lines(watching)] == [
         "traced: nansum (first call)"
     ]
     watching.run("y = jnp.sinc(x[:2]) + jnp.nansum(x[:2]) - jnp.linalg.norm(x) + jnp.cumsum(x)[0]")
-    assert told(watching) == []
+    assert traced_lines(watching) == []
 
 
 def test_a_fix_that_is_computed_under_jit_is_no_trace_of_the_users(watching: Shell) -> None:
@@ -63,9 +63,9 @@ def test_a_fix_that_is_computed_under_jit_is_no_trace_of_the_users(watching: She
     with pytest.raises(UsageError):
         watching.run("%jaxpr f(x)")
     assert any("gives what the code" in out.data["text/plain"] for out in watching.shown)
-    assert told(watching) == []
+    assert traced_lines(watching) == []
     watching.run("y = jax.jit(lambda x: x * 43)(x)")
-    assert len(told(watching)) == 1
+    assert len(traced_lines(watching)) == 1
 
 
 def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
@@ -79,25 +79,25 @@ def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
         ("y = jax.vmap(jax.grad(loss))(jnp.ones((5, 3)))", "under vmap over 5 of grad"),
     ):
         watching.run(cell)
-        (line,) = told(watching)
+        (line,) = traced_lines(watching)
         assert reason in line, cell
     for cell in ("y = loss(x)", "y = jax.grad(loss)(x)", "y = jax.vmap(loss)(jnp.ones((5, 3)))"):
         watching.run(cell)
-        assert told(watching) == []
+        assert traced_lines(watching) == []
 
 
 def test_wrappers_of_libraries_are_told_by_the_users_names(watching: Shell) -> None:
     watching.names.update(eqx=equinox, nnx=nnx)
     watching.run("@eqx.filter_jit\ndef apply(net, x):\n    return net(x)\n"
                  "net = eqx.nn.Linear(3, 2, key=jax.random.key(0))\ny = apply(net, x)")  # fmt: skip
-    assert told(watching)[0].startswith("traced: apply (first call), in ")
+    assert traced_lines(watching)[0].startswith("traced: apply (first call), in ")
     watching.run("y = apply(lambda x: x, x)")
-    assert "apply (net: Linear → <lambda> (type)), in " in told(watching)[0]
+    assert "apply (net: Linear → <lambda> (type)), in " in traced_lines(watching)[0]
     watching.run("@nnx.jit\ndef forward(model, x):\n    return model(x)\n"
                  "m = nnx.Dropout(0.5, rngs=nnx.Rngs(0))\ny = forward(m, x)")  # fmt: skip
-    assert "forward (first call)" in told(watching)[0]
+    assert "forward (first call)" in traced_lines(watching)[0]
     watching.run("m.eval(); y = forward(m, x)")
-    assert "forward (model.deterministic: False → True (static value))" in told(watching)[0]
+    assert "forward (model.deterministic: False → True (static value))" in traced_lines(watching)[0]
 
 
 def test_calls_in_threads_have_the_users_line(watching: Shell) -> None:

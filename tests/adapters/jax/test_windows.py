@@ -19,7 +19,7 @@ IMAGES = jnp.ones((1, 16, 16, 3))
 
 
 def graph(function: Any, *args: Any, **options: Any) -> Graph:
-    return trace_call(Call.of(function, *args), GraphOptions(**options))
+    return trace_call(Call.from_function(function, *args), GraphOptions(**options))
 
 
 def count_of_xla(function: Any, *args: Any) -> float:

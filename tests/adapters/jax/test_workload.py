@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import ipyjaxbench
+from ipyjaxbench.adapters.jax.compilation import INSPECTED
 from ipyjaxbench.graphs.components import Workload
 from tests.loads import BYTES, PRODUCT, N, in_float32, left_as_it_was, load
 
@@ -87,3 +89,25 @@ def test_measuring_leaves_jax_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None
         found = left_as_it_was(state, monkeypatch)
     assert [each.framework for each in found.found] == ["numpy", "jax"]
     assert all(each.products["float32"] > 0 for each in found.found)
+
+
+def test_a_version_without_the_means_to_see_what_is_used_tells_no_bytes(
+    x: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("jax.interpreters.partial_eval.dce_jaxpr")
+    assert load("jax", "x @ x", x=x) == in_float32(None)
+
+
+def test_what_a_call_has_to_do_is_counted_without_a_trace_that_would_be_told(x: Any) -> None:
+    @jax.jit
+    def counted(x: Any) -> Any:
+        return x @ x
+
+    before = {*INSPECTED}
+    assert load("jax", "counted(x)", counted=counted, x=x) is not None
+    assert before == INSPECTED
+    ipyjaxbench.graph(counted, x)
+    try:
+        assert {*INSPECTED} == before | {"counted"}
+    finally:
+        INSPECTED.discard("counted")

@@ -1,5 +1,6 @@
 """The NumPy adapter."""
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 import ipyjaxbench
 from ipyjaxbench.adapters.numpy.framework import NumPy
 from ipyjaxbench.device.locate import locate
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks import Framework, Placement
+from ipyjaxbench.timing.protocol import Caveats
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from tests.adapters.contract import Contract
 
 
@@ -94,6 +97,23 @@ def test_a_result_of_more_than_half_the_memory_is_computed_once() -> None:
     assert result.verdict == "ONCE"
     assert [note.code for note in result.notes] == ["over-memory"]
     assert names["y"].nbytes == names["n"]
+
+
+def test_a_product_of_others_arrays_is_theirs_to_tell() -> None:
+    placed = Placement("t", "torch", 1, "float32", (4, 4), ("cpu",), 64)
+    cube = Placement("c", "numpy", 1, "float32", (4, 4, 4), ("cpu",), 256)
+    mine = Placement("m", "numpy", 1, "complex128", (4, 4), ("cpu",), 256)
+    code = CodeFacts(
+        inputs=(placed, cube, mine),
+        statements=tuple(ast.parse("t @ t.T; c @ c.T; m @ m.T; m.T @ m; (t + m).dot(t.T)").body),
+    )
+    (note,) = NumPy().capability(Caveats).caveats(code)
+    assert note.text.startswith("NumPy computes half of m times its own transpose")
+
+
+def test_a_view_is_placed_as_one() -> None:
+    array = np.ones(3)
+    assert [NumPy().placement(each).view for each in (array, array[1:])] == [False, True]
 
 
 def test_views_share_the_memory_of_the_array_that_they_look_into() -> None:

@@ -12,10 +12,19 @@ def test_a_plain_product_in_numpy_is_counted(code: str) -> None:
     assert load("numpy", code, np=np, m=m, k=m.copy()) == in_float32(3 * BYTES)
 
 
-@pytest.mark.parametrize("code", ["m + m", "m @ v", "m @ d", "np.sum(m)", "m @ m + 1"])
+def test_a_product_of_rectangles_is_counted_by_its_sides() -> None:
+    left, right = np.ones((3, 4), np.float32), np.ones((4, 5), np.float32)
+    found = load("numpy", "a @ b", a=left, b=right)
+    assert found == in_float32(4 * (3 * 4 + 4 * 5 + 3 * 5), flops=2 * 3 * 4 * 5)
+
+
+@pytest.mark.parametrize(
+    "code", ["m + m", "m @ v", "m @ d", "np.sum(m)", "m @ m + 1", "np.matmul(s, s)", "n @ n"]
+)
 def test_other_work_in_numpy_is_not(code: str) -> None:
     m = np.ones((N, N), np.float32)
-    assert load("numpy", code, np=np, m=m, v=m[0], d=m.astype("float64")) is None
+    names = {"v": m[0], "d": m.astype("float64"), "s": m[None], "n": m.view(np.matrix)}
+    assert load("numpy", code, np=np, m=m, **names) is None
 
 
 def test_windows_that_slide_over_numbers_read_each_of_them_once() -> None:

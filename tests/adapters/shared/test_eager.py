@@ -7,7 +7,9 @@ from functools import partial
 import pytest
 
 from ipyjaxbench.adapters.shared.diagnosis import eager
-from ipyjaxbench.adapters.shared.diagnosis.eager import attempt
+from ipyjaxbench.adapters.shared.diagnosis.eager import are_same, attempt
+from ipyjaxbench.testing import FakeClock
+from ipyjaxbench.usercode import deadline
 
 HELD: list[str] = []
 
@@ -33,3 +35,31 @@ def test_changes_are_put_back_when_the_time_is_over(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(eager, "MAX_SECONDS", 0.0)
     attempt(partial(HELD.append, "changed"), is_here, emptied)
     assert HELD == []
+
+
+def test_code_has_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = FakeClock()
+    monkeypatch.setattr(deadline, "_CLOCK", clock)
+
+    def work(nanoseconds: int) -> str:
+        clock.advance(nanoseconds)
+        return "done"
+
+    assert attempt(partial(work, 2_000_000_000), is_here) == "done"
+    assert attempt(partial(work, 2_000_000_001), is_here) is None
+
+
+def test_what_it_prints_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attempt(partial(print, "unseen"), is_here) is None
+    assert capsys.readouterr().out == ""
+
+
+def test_results_are_the_same_where_they_are_as_many_and_the_same_one_by_one() -> None:
+    def equal(one: int, other: int) -> bool:
+        return one == other
+
+    assert are_same([1, 2], [1, 2], equal)
+    assert are_same([], [], equal)
+    assert not are_same([1, 2], [1, 3], equal)
+    assert not are_same([1, 2], [1], equal)
+    assert not are_same([1], [1, 2], equal)

@@ -7,6 +7,7 @@ from types import FunctionType
 from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Sources, sites
 from ipyjaxbench.adapters.shared.diagnosis.syntax import call, name
+from ipyjaxbench.usercode import Source, read_call
 from tests.adapters.shared.code import function_of, site_of
 
 
@@ -134,7 +135,7 @@ def test_the_innermost_statement_that_holds_a_line_comes_last() -> None:
 
 def test_a_site_knows_what_follows_it_and_what_is_bound_before() -> None:
     site = site_of("z = 1", "y = 2", "w = 3", at=1)
-    assert [ast.unparse(statement) for statement in site.after] == ["w = 3"]
+    assert [ast.unparse(statement) for statement in site.following] == ["w = 3"]
     assert site.bound_before == {"x", "y", "n", "z"}
 
 
@@ -142,7 +143,7 @@ def test_a_site_replaces_as_many_statements_as_an_edit_says() -> None:
     site = site_of("z = 1", "y = 2", "w = 3", at=1)
     two = site.edited(Edit([ast.Return(name("z"))], count=2))
     assert ast.unparse(ast.fix_missing_locations(two)) == "def f(x, y, n):\n    z = 1\n    return z"
-    assert [ast.unparse(statement) for statement in site.after] == ["w = 3"]
+    assert [ast.unparse(statement) for statement in site.following] == ["w = 3"]
     assert two.body[1].lineno == site.stmt.lineno
 
 
@@ -156,3 +157,64 @@ def test_names_have_the_values_that_the_function_sees() -> None:
     values = {code: site.value(ast.parse(code, mode="eval").body) for code in codes}
     assert values == {"c": 7, "x": None, "m.pi": math.pi, "m.missing": None, "len": len,
                       "missing": None, "c.real": None, "1": None}  # fmt: skip
+
+
+def test_of_an_expression_that_was_typed_the_source_is_a_function_of_its_names() -> None:
+    source = Source.plain("y = 2\nx.real + y")
+    made = read_call(source, {"x": 1.5}, lambda value: type(value) is float).function
+    assert made(1.5) == 3.5
+    assert definition_of(made) == "def made(x):\n    return x.real + y"
+    statement = Source.plain("x.real\ny = 3")
+    code = made.__code__.replace(co_filename=statement.filename)
+    assert definition_of(FunctionType(code, {})) is None
+
+
+def test_lambdas_are_told_apart_by_their_parameters() -> None:
+    text = "a, b = lambda x, /, *, k=1: x, lambda x, k=1: k\n"
+    first, second = eval_pair(text)
+    assert definition_of(first) == "def made(x, /, *, k=1):\n    return x"
+    assert definition_of(second) == "def made(x, k=1):\n    return k"
+
+
+def test_a_lambda_that_closes_over_a_name_is_found_where_it_is_alone() -> None:
+    text = "def outer(c):\n    return lambda x: x + c\nf = outer(7)"
+    function = function_of(text)
+    assert definition_of(function) == "def made(x):\n    return x + c"
+    new = changed(function, 2, ast.parse("x * c", mode="eval").body)
+    assert new is not None
+    assert (new(2), new.__name__) == (14, "<lambda>")
+
+
+def test_of_a_statement_with_a_body_the_head_is_its_site() -> None:
+    text = """
+    def f(x):
+        def g(y):
+            return y
+        class C:
+            z = 1
+        for i in (x,
+                  2):
+            pass
+        with x:
+            pass
+        while (x and
+               g):
+            y = (1 +
+                 2)
+        try:
+            return g
+        finally:
+            x = 1
+    """
+    function = function_of(text)
+    definition = Sources().definition(function)
+    assert definition is not None
+
+    def at(line: int) -> str:
+        (*_, last) = [None, *sites(definition, line, function)]
+        return "" if last is None else ast.unparse(last.stmt).partition("\n")[0]
+
+    assert [at(line) for line in range(1, 19)] == [
+        "", "", "return y", "", "z = 1", *["for i in (x, 2):"] * 2, "pass", "with x:", "pass",
+        *["while x and g:"] * 2, *["y = 1 + 2"] * 2, "try:", "return g", "", "x = 1",
+    ]  # fmt: skip

@@ -1,34 +1,40 @@
 """What of TensorFlow's settings changes what a figure means: told where it is, and only there."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
+from ipyjaxbench.adapters.shared.matmul_precision import example
+from ipyjaxbench.adapters.tensorflow import caveats
+from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from tests.adapters.pair import run_pair
 from tests.cautions import cautions
 
 NAMES: dict[str, Any] = {"tf": tf, "a": tf.ones((8, 8)), "f": tf.function(lambda x: x + 1)}
 
 
-def told(code: str) -> list[Note]:
+def caution_notes(code: str) -> list[Note]:
     return cautions(code, NAMES)
 
 
 @pytest.mark.parametrize("code", ["f(a)", "tf.matmul(a, a)", "tf.Variable(a) * 2"])
 def test_nothing_is_told_where_nothing_is_set(code: str) -> None:
-    assert told(code) == []
+    assert caution_notes(code) == []
 
 
 def test_functions_that_run_eagerly_are_told() -> None:
     tf.config.run_functions_eagerly(True)
     try:
-        (note,) = told("f(a)")
-        assert told("tf.sin(a)") == []  # no tf.function
+        (note,) = caution_notes("f(a)")
+        assert caution_notes("tf.sin(a)") == []  # no tf.function
     finally:
         tf.config.run_functions_eagerly(False)
     assert note.text == (
@@ -40,7 +46,7 @@ def test_functions_that_run_eagerly_are_told() -> None:
 def test_checked_numbers_are_told() -> None:
     tf.debugging.enable_check_numerics()
     try:
-        (note,) = told("tf.sin(a)")
+        (note,) = caution_notes("tf.sin(a)")
     finally:
         tf.debugging.disable_check_numerics()
     assert note.text == "tf.debugging.enable_check_numerics is on: every result is checked."
@@ -74,24 +80,55 @@ def test_deterministic_operations_are_told() -> None:
 
 def test_a_tape_around_the_code_is_told() -> None:
     with tf.GradientTape():
-        (note,) = told("f(a)")
+        (note,) = caution_notes("f(a)")
     assert note.text == (
         "A tf.GradientTape recorded every call, for a backward pass that is not in the figure."
     )
 
 
 def test_a_tape_inside_of_the_code_is_not_told() -> None:
-    assert told("with tf.GradientTape() as tape: y = f(a)") == []
+    assert caution_notes("with tf.GradientTape() as tape: y = f(a)") == []
 
 
 def test_a_profiler_is_told_while_it_runs(tmp_path: Path) -> None:
     tf.profiler.experimental.start(str(tmp_path))
     try:
-        (note,) = told("f(a)")
+        (note,) = caution_notes("f(a)")
     finally:
         tf.profiler.experimental.stop()
     assert note.text.startswith("tf.profiler watches this code")
-    assert told("f(a)") == []
+    assert caution_notes("f(a)") == []
+
+
+def rounded(device: str, left: Any, right: Any) -> Any:
+    """As a GPU does that keeps ten bits of the fraction."""
+    drop = 13
+    left, right = ((each.view(np.uint32) >> drop << drop).view(np.float32)
+                   for each in (left, right))  # fmt: skip
+    return left @ right
+
+
+def test_products_that_a_gpu_rounds_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def noted(code: str, *devices: str) -> list[Note]:
+        placed = Placement("a", "tensorflow", 1, "float32", (2, 2), devices, 16)
+        facts = CodeFacts(inputs=(placed,), statements=tuple(ast.parse(code).body))
+        return [*caveats._note_rounding(facts)]
+
+    monkeypatch.setattr(caveats, "_multiply", rounded)
+    (note,) = noted("a @ a", "cpu:0", "gpu:1")
+    assert note.text.startswith("Matrix products of float32 on gpu:1 are rounded to fewer bits")
+    assert note.advice == "tf.config.experimental.enable_tensor_float_32_execution(False)"
+    assert noted("a @ a", "cpu:0") == noted("a + a", "gpu:1") == []
+    tf.config.experimental.enable_tensor_float_32_execution(False)
+    try:
+        assert noted("a @ a", "gpu:1") == []
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(True)
+
+
+def test_the_product_is_computed_on_the_device() -> None:
+    left, right, exact = example()
+    assert np.allclose(caveats._multiply("cpu:0", left, right), exact, atol=1e-3)
 
 
 def test_several_workers_are_told() -> None:

@@ -1,5 +1,6 @@
 """tf.function's first call explained, and a cold call that leaves the user's traces alone."""
 
+import threading
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import tensorflow as tf
 
 import ipyjaxbench
 from ipyjaxbench.adapters.tensorflow import TensorFlow
+from ipyjaxbench.adapters.tensorflow.compilation import clones, isolate_traces
 from ipyjaxbench.frameworks import Compilation, loaded
 
 
@@ -85,6 +87,41 @@ def test_seeded_numbers_are_those_of_one_run_after_a_cold_call() -> None:
     code = "f(x); r = tf.random.normal([])"
     ipyjaxbench.measure_code(code, names, budget=0.05, fresh=True)
     assert [float(names["r"]), *(float(tf.random.normal([])) for _ in range(2))] == expected
+
+
+def test_this_thread_traces_apart_and_others_as_ever() -> None:
+    made: list[str] = []
+
+    @tf.function
+    def noted(x: Any) -> Any:
+        made.append(threading.current_thread().name)
+        return x * 2
+
+    results: list[Any] = []
+    with isolate_traces() as unchanged:
+        results += noted(tf.ones(2)), noted(tf.ones(2))
+        assert noted.experimental_get_tracing_count() == 0
+        other = threading.Thread(target=lambda: results.append(noted(tf.ones(2))), name="other")
+        other.start()
+        other.join()
+    assert [each.numpy().tolist() for each in results] == [[2.0, 2.0]] * 3
+    assert made == [threading.current_thread().name, "other"]
+    assert noted.experimental_get_tracing_count() == 1
+    assert unchanged == []
+
+
+def test_a_function_that_cannot_be_made_anew_is_called_as_it_is_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    f = tf.function(step)
+    monkeypatch.setattr(f, "_clone", None)
+    with isolate_traces() as unchanged:
+        assert float(f(tf.zeros(2))) == 0.0
+    assert unchanged == ["step"]
+    assert f.experimental_get_tracing_count() == 1
+    with clones({"f": f}, []) as cold:
+        assert dict(cold.stand_ins) == {}
+        assert cold.caveats == ["f kept its traces"]
 
 
 def test_the_original_of_a_tf_function_is_known() -> None:

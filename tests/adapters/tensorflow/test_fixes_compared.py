@@ -101,5 +101,12 @@ def test_what_changes_or_draws_is_traced_alone(name: str) -> None:
     assert (tf.random.get_global_generator().state.numpy() == state).all()
 
 
+def test_of_large_tensors_a_fix_is_only_traced() -> None:
+    names = {**globals(), "x": tf.zeros(2**20 + 1)}
+    with pytest.raises(UntraceableError) as caught:
+        trace_program(Source.plain("text_elsewhere(x)"), names, GraphOptions())
+    assert caught.value.diagnosis.fixes
+
+
 def test_with_shapes_alone_a_fix_is_only_traced() -> None:
     assert diagnosis("text_elsewhere", (("float32", (3,)),)).fixes

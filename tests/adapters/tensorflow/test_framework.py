@@ -9,7 +9,9 @@ import pytest
 import tensorflow as tf
 
 import ipyjaxbench
+from ipyjaxbench.adapters.shared.xplane import Event, Line
 from ipyjaxbench.adapters.tensorflow import TensorFlow
+from ipyjaxbench.adapters.tensorflow.profiler import _name_operations
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.timing.protocol import Profiler
 from tests.adapters.contract import Contract
@@ -90,6 +92,18 @@ def test_a_variable_is_an_array() -> None:
     )
 
 
+def test_what_a_function_keeps_of_variables_is_no_array() -> None:
+    v = tf.Variable(tf.ones((4, 2)))
+    f = tf.function(lambda a: tf.matmul(a, v))
+    names = {"f": f, "x": tf.ones((3, 4)), "v": v}
+    f(names["x"])
+    placed = ipyjaxbench.placement(**names)
+    arrays = [(each.name, each.nbytes) for each in placed.arrays if each.framework]
+    assert arrays == [("x", 48), ("v", 32)]
+    result = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=2)
+    assert [each.words() for each in result.inputs] == ["x f32[3,4] cpu:0"]
+
+
 def test_a_keras_model_is_placed_by_its_weights() -> None:
     import keras
 
@@ -110,6 +124,19 @@ def test_the_async_executor_is_waited_for() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True True True"
+
+
+def test_what_this_version_does_not_tell_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tuple(TensorFlow().gaps) == ()
+    hidden = "ipyjaxbench.adapters.tensorflow.framework.tracing_seconds"
+    monkeypatch.setattr(hidden, lambda: None)
+    assert TensorFlow().gaps == ("this version does not tell how long tracing takes.",)
+
+
+def test_operations_of_the_cpu_are_done_when_python_goes_on() -> None:
+    adapter = _adapter()
+    assert (adapter.runs_ahead(), adapter.is_running()) == (False, False)
+    assert adapter.waiter(None, [tf.ones(1)]) is None
 
 
 def test_the_runtime_is_not_started_by_looking() -> None:
@@ -169,6 +196,29 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
     tf.profiler.experimental.stop()
     assert result.device.reasons == {"tensorflow": "a profiler is on already, and is left alone"}
     assert list(tmp_path.rglob("*.xplane.pb")) != []
+
+
+def test_before_anything_was_computed_there_is_nothing_to_profile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    adapter = TensorFlow()
+    monkeypatch.setattr(adapter, "started", lambda: False)
+    assert adapter.capability(Profiler).profile(lambda: None).reason == "nothing was computed yet"
+
+
+def test_operations_are_told_from_what_waits_for_them() -> None:
+    events = [
+        Event("EagerLocalExecute: MatMul", 0, 1, {"eager_op": "MatMul"}),
+        Event("EagerLocalExecute: f_12", 0, 9, {"eager_op": "f_12", "is_func": 1}),
+        Event("product:MatMul", 1, 2, {}),
+        Event("call:f_12", 1, 2, {}),
+        Event("ExecutorState::Process", 1, 2, {}),
+        Event("fusion.3", 1, 2, {"hlo_op": "fusion.3"}),
+    ]
+    name = _name_operations([Line("/host:CPU", "t", events)])
+    assert [name(event) for event in events] == [
+        "MatMul", None, "MatMul", None, None, "fusion.3",
+    ]  # fmt: skip
 
 
 def test_the_profiler_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from ipyjaxbench import Graph, UntraceableError
+from ipyjaxbench import Graph, SnippetError, UntraceableError
+from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.graphs.components import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
+from ipyjaxbench.usercode import Call
 from ipyjaxbench.usercode.snippet import Source
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 5)))
@@ -84,6 +86,45 @@ def test_work_in_loops_is_said_to_be_counted_once() -> None:
 def test_arguments_that_are_no_data_are_named() -> None:
     assert graph("activated(x, mode='tanh')").fixed == ("mode",)
     assert graph("x @ w").fixed == ()
+    assert graph("(lambda v, n: v)(x, None)").fixed == ()
+
+
+def of_a_global() -> Any:
+    return X + 1
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.x = X
+
+    def method(self) -> Any:
+        return self.x
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (Call("f()", of_a_global), True),
+        (Call("f()", scaled), True),
+        (Call("f()", tf.zeros, (3,), {}, ("shape",)), True),
+        (Call("f()", X.numpy), True),
+        (Call("f(x)", print, (tf.float32,), {}, ("x",)), True),
+        (Call("f(x)", print, (), {"end": tf.float32}), True),
+        (Call("f(x)", print, (NAMES["model"],), {}, ("x",)), True),
+        (Call("f(x)", len, ([1],), {}, ("x",)), False),
+        (Call("f(x)", print, (None,), {}, ("x",)), False),
+        (Call("f()", Holder().method), False),
+    ],
+)
+def test_a_call_without_tensors_is_tensorflows_where_it_calls_or_names_some(
+    call: Call, expected: bool
+) -> None:
+    assert references.is_tensorflows(call) is expected
+
+
+def test_what_is_no_call_with_tensors_is_told_so() -> None:
+    with pytest.raises(SnippetError, match=r"write a call with some, such as  f\(x\)"):
+        trace_program(Source.plain("len([3])"), dict(NAMES), GraphOptions(), "tensorflow")
 
 
 def test_shapes_alone_will_do() -> None:

@@ -2,6 +2,7 @@
 
 import linecache
 from collections.abc import Callable
+from traceback import walk_tb
 from typing import Any
 
 import keras
@@ -10,6 +11,10 @@ import pytest
 import tensorflow as tf
 
 from ipyjaxbench import Diagnosis, UntraceableError
+from ipyjaxbench.adapters.tensorflow import compilation
+from ipyjaxbench.adapters.tensorflow.diagnosis import diagnose
+from ipyjaxbench.adapters.tensorflow.diagnosis.pitfalls import message_of
+from ipyjaxbench.adapters.tensorflow.graphs import tracer, tracing
 from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
@@ -42,6 +47,20 @@ def signed(x: Any) -> Any:
 @tf.function(autograph=False)
 def first(x: Any) -> Any:
     return float(x[0, 0]) * x
+
+
+@tf.function(autograph=False)
+def unread(x: Any) -> Any:
+    return np.sin(x)
+
+
+@tf.function(autograph=False)
+def gated(x: Any, n: Any) -> Any:
+    return x if n > 1 else -x
+
+
+def taken_apart(x: Any) -> Any:
+    return [row * 2 for row in x]
 
 
 def numbers(x: Any) -> Any:
@@ -96,6 +115,13 @@ def outer(x: Any) -> Any:
     return sine(x) + 1
 
 
+COMPILED = tf.function(sine)
+
+
+def calling(x: Any) -> Any:
+    return COMPILED(x)
+
+
 class Box:
     def plain(self, x: Any) -> Any:
         return np.tanh(x)
@@ -144,6 +170,8 @@ def diagnosis(code: str) -> Diagnosis:
             "x = tf.tensor_scatter_nd_update(x, [[0]], [tf.broadcast_to(1.0, x[0].shape)])",
         ),
         ("typed(x, n)", "return x * n", (), "return x * tf.cast(n, x.dtype)"),
+        ("unread(x)", "return np.sin(x)", ("x",), "return tf.sin(x)"),
+        ("gated(x, n)", "return x if n > 1 else -x", ("n",), "@tf.function"),
         ("outer(x)", "return np.sin(y)", ("x",), "return tf.sin(y)"),
         ("box.plain(x)", "return np.tanh(x)", ("x",), "return tf.tanh(x)"),
         ("box.traced(x)", "return np.tanh(x)", ("x",), "return tf.tanh(x)"),
@@ -155,6 +183,30 @@ def test_the_line_the_argument_and_a_fix_that_traces_are_told(
     found = diagnosis(code)
     assert (found.source, found.blamed) == (source, blamed)
     assert found.fixes[0].code == fix
+
+
+def test_a_tensor_that_is_taken_apart_in_brackets_is_named() -> None:
+    found = diagnosis("taken_apart(x)")
+    assert found.because.startswith("a loop in brackets")
+    assert found.blamed == ("x",)
+
+
+IN_A_FILE = 'in user code:\n\n  File "/a.py", line 1, in f  *\n    return g(x)\n\n  {}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("plain", "plain"),
+        (IN_A_FILE.format("ValueError: no good"), "no good"),
+        ("Exception encountered when calling D.\n\n\x1b[1mtoo small\x1b[0m\n", "too small"),
+        ("Arguments received by D.", "Arguments received by D."),
+        ("It is. " + "x" * 93, "It is. " + "x" * 93),
+        ("It is. " + "x" * 94, "It is"),
+    ],
+)
+def test_of_a_message_the_part_that_says_something_is_told(text: str, message: str) -> None:
+    assert message_of(ValueError(text)) == message
 
 
 def test_an_if_is_told_as_where_too() -> None:
@@ -200,6 +252,11 @@ def test_a_cell_that_failed_is_explained(
     assert [each.code for each in found.fixes[:1]] == ([fix] if fix else [])
 
 
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
+def test_what_was_not_raised_by_a_trace_is_left_to_others(error: BaseException) -> None:
+    assert diagnose.explain(error) is None
+
+
 def narrow() -> Any:
     return keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
 
@@ -214,6 +271,17 @@ def test_what_keras_says_of_an_error_is_told_not_where_it_was_raised(code: str) 
     assert found.message.startswith("Input 0 ")
     assert "is incompatible with the layer" in found.message
     assert found.because == "the shapes do not fit together"
+
+
+def test_frames_of_the_look_are_hidden_in_what_was_raised() -> None:
+    with pytest.raises(UntraceableError) as caught:
+        trace_program(Source.plain("calling(x)"), {**NAMES, "x": X}, GraphOptions())
+    assert caught.value.__cause__ is not None
+    frames = [frame for frame, _ in walk_tb(caught.value.__cause__.__traceback__)]
+    ours = {(f.f_code.co_filename, f.f_code.co_name): f.f_locals.get("__tracebackhide__")
+            for f in frames}  # fmt: skip
+    for place in ((tracer, "graph"), (tracing, "trace"), (compilation, "call")):
+        assert ours[place[0].__file__, place[1]] is True
 
 
 def test_trying_fixes_leaves_nothing_behind() -> None:

@@ -5,14 +5,18 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.eager import context as tf_context
 
-from ipyjaxbench.adapters.tensorflow import TensorFlow, gpu_memory
+from ipyjaxbench.adapters.tensorflow import TensorFlow, devices, framework, gpu_memory
+from ipyjaxbench.adapters.tensorflow.devices import name_of
+from ipyjaxbench.adapters.tensorflow.microbenchmarks import TensorFlowProbe
 from ipyjaxbench.device.locate import locate, survey
-from ipyjaxbench.device.memory import MemoryRequest
-from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.host import Gpu as NvidiaGpu
+from ipyjaxbench.device.memory_settings import MemoryRequest
+from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
+from ipyjaxbench.host import Gpu as NvidiaGpu, usable_cpus
 
 TWO = """
 import json
@@ -253,12 +257,81 @@ def test_what_was_chosen_for_its_memory_is_told(gpu: pytest.MonkeyPatch) -> None
     assert home().devices[0].limit == 2**30
 
 
+def test_growth_that_the_environment_asks_for_is_told(gpu: pytest.MonkeyPatch) -> None:
+    gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "True")
+    (words,) = home().texts
+    assert words.startswith("TensorFlow takes a GPU's memory as it needs it")
+
+
+def test_each_of_several_gpus_is_told_by_its_number(gpu: pytest.MonkeyPatch) -> None:
+    logical = [Gpu(f"/device:GPU:{number}") for number in (0, 1)]
+    physical = [Gpu(f"/physical_device:GPU:{number}") for number in (0, 1)]
+    gpu.setattr(tf.config, "list_logical_devices", lambda: logical)
+    gpu.setattr(tf.config, "get_visible_devices", lambda *_: physical)
+    gpu.setattr(tf.config.experimental, "get_memory_info", lambda _: {})
+    gpu.setattr(
+        tf.config.experimental, "get_device_details", lambda each: {"device_name": each.name[-1:]}
+    )
+    assert [(each.name, each.kind) for each in home().devices] == [("gpu:0", "0"), ("gpu:1", "1")]
+    # Once they are cut, a number says no more which of them a device is a part of.
+    part = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
+    gpu.setattr(tf.config, "get_logical_device_configuration", lambda _: [part])
+    assert [(each.kind, each.limit) for each in home().devices] == [("", 2**30)] * 2
+
+
+def test_a_device_of_others_that_tells_no_memory_is_not_taken_for_lost(
+    gpu: pytest.MonkeyPatch,
+) -> None:
+    other = Gpu("/device:NPU:0")
+    other.device_type = "NPU"
+
+    def unknown(_: str) -> None:
+        raise ValueError("no such device")
+
+    gpu.setattr(tf.config, "list_logical_devices", lambda: [other])
+    gpu.setattr(tf.config, "get_visible_devices", lambda *_: [])
+    gpu.setattr(tf.config.experimental, "get_memory_info", unknown)
+    assert (home().devices[0].name, home().texts) == ("npu:0", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("", "cpu:0"), ("/device:GPU:1", "gpu:1"), ("/device:GPU", "gpu:0"),
+     ("/job:localhost/replica:0/task:0/device:CPU:1", "cpu:1")],
+)  # fmt: skip
+def test_a_device_has_the_last_parts_of_its_name(name: str, expected: str) -> None:
+    assert name_of(name) == expected
+
+
+def test_all_cpus_compute_unless_fewer_were_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = TensorFlow().capability(DeviceInventory).threads
+    monkeypatch.setattr(tf.config.threading, "get_intra_op_parallelism_threads", lambda: 0)
+    assert threads() == usable_cpus()
+    monkeypatch.setattr(tf.config.threading, "get_intra_op_parallelism_threads", lambda: 3)
+    assert threads() == 3
+
+
+def test_precision_is_set_for_a_while() -> None:
+    enabled = tf.config.experimental.tensor_float_32_execution_enabled
+    before = enabled()
+    with TensorFlow().capability(DeviceInventory).align_settings(1):
+        assert not enabled()
+    assert enabled() is before is True
+
+
 def test_before_it_starts_the_choice_is_still_there(gpu: pytest.MonkeyPatch) -> None:
     gpu.setattr("ipyjaxbench.adapters.tensorflow.devices.query_gpus", lambda: (NvidiaGpu("H100"),))
     gpu.setattr(tf.test, "is_built_with_cuda", lambda: True)
     (words,) = home(started=False).texts
     assert words.startswith("TensorFlow will take most of the memory of 1 GPU at its first use.")
     assert words.endswith("still possible in this process")
+    gpu.setattr(tf_context.context(), "_memory_growth_map", {"GPU:0": True})
+    assert home(started=False).texts == ()
+    gpu.setattr(tf_context.context(), "_memory_growth_map", {"GPU:0": False})
+    assert len(home(started=False).texts) == 1
+    gpu.setattr(tf.test, "is_built_with_cuda", lambda: False)
+    assert home(started=False).texts == ()
+    gpu.setattr(tf.test, "is_built_with_cuda", lambda: True)
     gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     assert home(started=False).texts == ()
 
@@ -273,7 +346,9 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
     )
 
 
-def told(*, started: bool = False, prealloc: bool = True, fraction: float | None = None) -> Any:
+def set_memory(
+    *, started: bool = False, prealloc: bool = True, fraction: float | None = None
+) -> Any:
     (found,) = gpu_memory.set_memory(MemoryRequest(prealloc, fraction), started=started)
     return found
 
@@ -290,26 +365,111 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
     )  # fmt: skip
     drivers = "ipyjaxbench.adapters.tensorflow.gpu_memory.query_gpus"
     gpu.setattr(drivers, lambda: (NvidiaGpu("H100", memory=80 * 2**30),))
-    assert told(prealloc=False).words == "takes memory of GPU:0 as it needs it"
-    assert told(fraction=0.5).words == "may take 40.0 GiB of GPU:0"
+    grows, limited = set_memory(prealloc=False), set_memory(fraction=0.5)
+    assert grows.words == "takes memory of GPU:0 as it needs it"
+    assert limited.words == "may take 40.0 GiB of GPU:0"
+    first = "tf.config.list_physical_devices('GPU')[0]"
+    assert grows.undo == (
+        f"tf.config.experimental.set_memory_growth({first}, False), before its first use"
+    )
+    assert limited.undo.startswith(f"tf.config.set_logical_device_configuration({first}, [")
+    both = gpu_memory.set_memory(MemoryRequest(prealloc=False, fraction=0.5), started=False)
+    assert [each.words for each in both] == [
+        "may take 40.0 GiB of GPU:0", "takes a share at its start: a limit that grows is none",
+    ]  # fmt: skip
+    limits.pop()
+    several = NvidiaGpu("H100", memory=80 * 2**30), NvidiaGpu("A100", memory=40 * 2**30)
+    gpu.setattr(drivers, lambda: several)
+    assert set_memory(fraction=0.5).words.startswith("it is not told how much memory GPU:0 has.")
     gpu.setattr(drivers, lambda: ())
-    assert told(fraction=0.5).words.startswith("it is not told how much memory GPU:0 has.")
-    assert told(started=True, prealloc=False).words.startswith("too late")
+    assert set_memory(fraction=0.5).words.startswith("it is not told how much memory GPU:0 has.")
+    assert set_memory(started=True, prealloc=False).words.startswith("too late")
     assert (growth, limits) == ([True], [40 * 2**10])
 
 
 def test_gpus_that_were_cut_before_stay_so(gpu: pytest.MonkeyPatch) -> None:
     part = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
     gpu.setattr(tf.config, "get_logical_device_configuration", lambda _: [part])
-    assert told(fraction=0.5).words == "GPU:0 was cut into devices before, and stays so"
-    assert told(prealloc=False).undo == ""
+    assert set_memory(fraction=0.5).words == "GPU:0 was cut into devices before, and stays so"
+    assert set_memory(prealloc=False).undo == ""
 
 
 def test_without_a_gpu_nothing_is_set() -> None:
-    assert told(prealloc=False).words == "sees no GPU here: nothing was set"
+    assert set_memory(prealloc=False).words == "sees no GPU here: nothing was set"
 
 
 def test_without_a_gpu_nothing_is_said_of_its_memory() -> None:
     tf.ones(1)
     (found,) = (each for each in survey({}).homes if each.framework == "tensorflow")
     assert (found.words, found.default) == ((), "cpu:0")
+
+
+def test_numbers_are_given_to_numpy_with_a_type_that_it_has() -> None:
+    to_numpy = TensorFlow().capability(ArrayInspector).to_numpy
+    halves = to_numpy(tf.fill((2,), tf.constant(0.5, tf.bfloat16)))
+    assert (halves.dtype, halves.tolist()) == (np.float32, [0.5, 0.5])
+    assert to_numpy(tf.constant([1], tf.int8)).dtype == np.int8
+    seen: list[Any] = []
+    tf.function(lambda x: seen.append(to_numpy(x)))(tf.ones(1))
+    assert seen == [None]
+
+
+# The work that measures ceilings
+
+
+def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead() -> None:
+    waited: list[int] = []
+    probe = TensorFlowProbe("cpu:0", lambda: waited.append(1))
+    assert float(probe.smallest_operation()()) == -1  # type: ignore[arg-type]
+    assert waited == [1]
+
+
+def test_the_work_of_the_cpu_is_done_when_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[int] = []
+    monkeypatch.setattr(tf.test.experimental, "sync_devices", lambda: waited.append(1))
+    inventory = TensorFlow().capability(DeviceInventory)
+    inventory.probe("cpu:0").smallest_operation()()
+    assert waited == []
+    monkeypatch.setattr(devices, "may_run_ahead", lambda: True)
+    inventory.probe("cpu:0").smallest_operation()()
+    assert waited == [1]
+    with tf.Graph().as_default():
+        assert inventory.probe("cpu:0") is None
+
+
+def test_where_operations_run_ahead_all_devices_are_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[int] = []
+    monkeypatch.setattr(tf.test.experimental, "sync_devices", lambda: waited.append(1))
+    adapter = TensorFlow()
+    adapter.drain()
+    assert waited == []
+    monkeypatch.setattr(framework, "may_run_ahead", lambda: True)
+    adapter.drain()
+    wait = adapter.waiter(None, [])
+    assert wait is not None
+    wait(None)
+    assert waited == [1, 1]
+    assert (adapter.runs_ahead(), adapter.is_running()) == (True, None)
+    with tf.Graph().as_default():
+        assert not adapter.runs_ahead()
+    monkeypatch.setattr(framework, "host_memory", lambda: 7)
+    assert adapter.free_memory() == 7
+
+
+def test_a_gpu_that_does_not_round_has_ceilings_of_its_own() -> None:
+    assert TensorFlowProbe("gpu:0", None).settings == ""
+    tf.config.experimental.enable_tensor_float_32_execution(False)
+    try:
+        settings = [TensorFlowProbe(name, None).settings for name in ("cpu:0", "gpu:0")]
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(True)
+    assert settings == ["", "TensorFloat-32 off"]
+
+
+def test_a_probe_adds_in_place_and_sums_numbers_of_8_bits_up_in_32() -> None:
+    probe = TensorFlowProbe("cpu:0", None)
+    (_, moved), (_, read) = probe.streams(4096)
+    assert (moved, read) == (3 * 4096, 4096)
+    assert probe.product("int8", 8)().dtype == tf.int32  # type: ignore[attr-defined]

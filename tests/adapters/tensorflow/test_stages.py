@@ -216,6 +216,15 @@ def test_a_layer_that_is_not_built_is_looked_at_as_a_copy() -> None:
     assert found.notes == ()
 
 
+def test_an_optimizer_that_is_not_built_is_not_built_by_looking() -> None:
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    names = {"model": model, "x": X, "y": tf.ones((3, 1))}
+    with pytest.raises(SnippetError, match=r"^the model's optimizer is not built yet"):
+        trace_program(Source.plain("model.train_step((x, y))"), names, GraphOptions())
+    assert not model.optimizer.built
+
+
 def test_places_are_taken_out_of_texts() -> None:
     text = '#loc1 = loc("a.py":1:2)\n%0 = f %a : t loc(callsite(#loc1 at "b)"(#loc2)))\n\n%1 = g'
     assert hlo.readable(text) == "%0 = f %a : t\n%1 = g"

@@ -268,7 +268,7 @@ def test_a_generator_that_is_given_and_draws_outside_of_the_graph_is_put_back() 
         return x + noise
 
     before = generator.state.numpy()
-    trace_call(Call.of(drawn_outside, tf.ones(3), generator), GraphOptions())
+    trace_call(Call.from_function(drawn_outside, tf.ones(3), generator), GraphOptions())
     assert (generator.state.numpy() == before).all()
 
 

@@ -110,6 +110,8 @@ CASES = (
     Provoked("k.predict(A, verbose=0); k.predict(A[:5], verbose=0)", "TRACED", "shape",
              "x: f32[8,2] → f32[5,2]"),
     Provoked("k.compile('sgd', 'mse', run_eagerly=True); k.fit(A, B, verbose=0)", "BYPASSED"),
+    Provoked("k.compile('sgd', 'mse', jit_compile=True)\n"
+             "k.train_on_batch(A, B); k.train_on_batch(A, B)", "?"),
     Provoked("layer(X); layer(tf.ones(4))", "TRACED", "shape", "x: f32[3] → f32[4]"),
 )  # fmt: skip
 _MOST_UNKNOWN = 1
@@ -351,7 +353,7 @@ def test_what_is_traced_between_is_learned_and_known_later() -> None:
     names["f"](x=tf.ones(5), s=1.0)
     (call,) = observed("f(tf.ones(6))", names).calls
     assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
-    shown = Signatures.of(trace_log.TRACE_LOG, "f")
+    shown = Signatures.from_log(trace_log.TRACE_LOG, "f")
     assert [each.arguments for each in shown.traced] == ["x f32[5], s 1.0", "x f32[6], s 1.0"]
 
 
@@ -370,6 +372,23 @@ def test_calls_of_other_threads_do_not_count_for_this_one() -> None:
     code = "t = threading.Thread(target=lambda: g(X))\nf(X)\nt.start(); t.join()\nf(X)"
     mine = [call for call in observed(code, names).calls if call.line in (2, 4)]
     assert [(call.state, call.nested) for call in mine] == [("TRACED", ()), ("CACHED", ())]
+
+
+def test_the_time_of_a_trace_is_not_told_where_another_thread_traced_meanwhile() -> None:
+    names = fresh()
+    names |= {"threading": threading, "one": tf.ones(1)}
+    exec("@tf.function\ndef beside(x): return x\n"
+         "@tf.autograph.experimental.do_not_convert\ndef meanwhile(x):\n"
+         "    t = threading.Thread(target=beside, args=(one,))\n    t.start(); t.join()\n"
+         "    return x\n"
+         "waiting = tf.function(meanwhile)", names)  # fmt: skip
+    (call,) = (call for call in observed("waiting(X)", names).calls if call.name == "meanwhile")
+    assert (call.state, call.phases, call.nested) == ("TRACED", {}, ())
+
+
+def test_a_concrete_function_has_the_name_of_its_graph() -> None:
+    *_, last = observed("f.get_concrete_function(X)(X)", fresh()).calls
+    assert last.name == "f"
 
 
 def test_where_tensorflow_tells_less_the_verdicts_stay_right(

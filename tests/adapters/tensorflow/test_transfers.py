@@ -38,7 +38,7 @@ def ran(code: str, **names: Any) -> Transfers:
     return found
 
 
-def told(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
+def rows(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
     return [(t.text, t.direction, t.copied, t.asked, t.free) for t in found.transfers]
 
 
@@ -55,7 +55,7 @@ def test_copies_between_devices_are_told_with_both() -> None:
 def test_the_numpy_method_copies_and_numpy_itself_reads_in_place() -> None:
     x = tf.ones((10, 10))
     code = "x.numpy()\nnp.asarray(x)\nnp.sum(x)\nfloat(x[0, 0])\nnp.array(x)"
-    assert told(ran(code, x=x)) == [
+    assert rows(ran(code, x=x)) == [
         ("x.numpy()", "to the host", 400, True, ""),
         ("np.asarray(x)", "to the host", 0, True, "shares memory"),
         ("np.sum(x)", "to the host", 0, False, "shares memory"),
@@ -68,7 +68,7 @@ def test_numpy_arrays_become_tensors_asked_for_or_not() -> None:
     n, x = np.ones((10, 10), np.float32), tf.ones((10, 10))
     g = tf.function(lambda a: a + 1)
     found = ran("tf.constant(n)\nx + n\ng(n)\ntf.matmul(x, n)", n=n, x=x, g=g)
-    assert told(found) == [
+    assert rows(found) == [
         ("tf.constant(n)", "to devices", 400, True, ""),
         ("x + n", "to devices", 400, False, ""),
         ("g(n)", "to devices", 400, False, ""),

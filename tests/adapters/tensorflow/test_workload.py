@@ -33,13 +33,25 @@ def test_elementwise_work_in_tensorflow_moves_all(t: Any) -> None:
     assert load("tensorflow", "tf.exp(t) + t", tf=tf, t=t) == Workload({}, False, 2 * BYTES)
 
 
-@pytest.mark.parametrize("code", ["t[:2] + 1", "tf.identity(t)", "tf.gather(t, [0])"])
+@pytest.mark.parametrize(
+    "code", ["t[:2] + 1", "tf.identity(t)", "tf.gather(t, [0])", "one(t, t + 1)"]
+)
 def test_where_not_all_of_every_tensor_is_moved_in_tensorflow_bytes_are_not_told(
     t: Any, code: str
 ) -> None:
-    found = load("tensorflow", code, tf=tf, t=t)
+    found = load("tensorflow", code, tf=tf, t=t, one=lambda t, unused: t + 1)
     assert found is not None
     assert found.nbytes is None
+
+
+def test_convolutions_in_tensorflow_may_be_computed_by_shortcuts(t: Any) -> None:
+    image, kernel = tf.ones((1, 8, 8, 3)), tf.ones((3, 3, 3, 4))
+    found = load("tensorflow", "tf.nn.conv2d(i, k, 1, 'VALID') + 1", tf=tf, i=image, k=kernel)
+    assert found is not None
+    assert (found.shortcuts, found.products) == (True, {"float32": 2 * 6 * 6 * 4 * 27})
+    plain = load("tensorflow", "t @ t", t=t)
+    assert plain is not None
+    assert not plain.shortcuts
 
 
 def test_loops_in_tensorflow_of_unknown_turns_are_not_known(t: Any) -> None:

@@ -1,5 +1,6 @@
 """torch.compile's first call explained, and a cold call that leaves the user's caches alone."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from torch._dynamo.utils import get_compilation_metrics
 
 import ipyjaxbench
 from ipyjaxbench.adapters.torch import Torch
+from ipyjaxbench.adapters.torch.compilation import cold_call, original
 from ipyjaxbench.adapters.torch.compile_events import Times, phases_of
 from ipyjaxbench.frameworks import Compilation, loaded
 from ipyjaxbench.frameworks.compilation import Program
@@ -164,6 +166,43 @@ def test_the_original_of_a_compiled_function_is_known() -> None:
     assert _adapter().capability(Compilation).original(step) is None
 
 
+def test_what_stands_in_for_a_function_in_a_cold_call_gives_the_same() -> None:
+    def scaled(x: Any, by: float = 2.0, *, plus: float = 1.0) -> Any:
+        return x * by + plus
+
+    scaled.unit = "m"  # type: ignore[attr-defined]
+    net, x = torch.nn.Linear(3, 3), torch.ones(2, 3)
+    named = {"f": torch.compile(scaled, backend="eager"), "n": torch.compile(net, backend="eager")}
+    with cold_call(named, []) as cold:
+        f, n = (cold.stand_ins[name] for name in named)
+        assert torch.equal(f(x), torch.full((2, 3), 3.0))
+        assert torch.equal(n(x), net(x))
+        assert original(f).unit == "m"
+        assert list(cold.caveats) == []
+
+
+def test_a_function_of_the_users_around_a_compiled_one_stays_as_it_is_and_is_told() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.calls = 0
+
+        def __call__(self) -> int:
+            return self.calls
+
+        def count(self, function: Any) -> Any:
+            @functools.wraps(function)
+            def counted(*args: Any) -> Any:
+                self.calls += 1
+                return function(*args)
+
+            return counted
+
+    counted = Counter().count(torch.compile(step, backend="eager"))
+    with cold_call({"f": counted}, []) as cold:
+        assert dict(cold.stand_ins) == {}
+        assert list(cold.caveats) == ["f stayed compiled"]
+
+
 @pytest.mark.parametrize(
     ("times", "loaded", "phases"),
     [
@@ -174,6 +213,7 @@ def test_the_original_of_a_compiled_function_is_known() -> None:
         (Times(8.0, 5.0, -1.0), False, (3.0, 5.0, 0.0, 0.0)),
         (Times(8.0, 5.0, 2.0, 4.0), False, (3.0, 3.0, 2.0, 0.0)),
         (Times(0.0, 0.0, 3.0, 4.0), False, (0.0, 0.0, 4.0, 0.0)),
+        (Times(0.0, 0.0, 0.0), False, (0.0, 0.0, 0.0, 0.0)),
     ],
 )
 def test_the_times_of_a_compilation_are_parts_of_each_other(

@@ -14,6 +14,7 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Graph, SnippetError, UntraceableError
+from ipyjaxbench.adapters.torch.graphs.dynamo import describe_break
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
@@ -158,6 +159,7 @@ def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
     assert "the call was not made" in str(found)
     assert [(v.name, v.shape) for v in found.inputs] == [("x", (3, 3))]
     assert found.flops == 2 * 3**3
+    assert found.tries == 1
     assert [(c.name, c.parts) for c in found.lines] == [
         ("return torch.relu(x @ x) * by", ("matmul", "torch.relu", "mul"))
     ]
@@ -220,6 +222,7 @@ def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> No
     found = graph("deeper(x, 1)", names)
     assert found.breaks[-1].because == "it ran behind a break, and was not looked at"
     assert "The call was made 4 times" in found.notes[0].text
+    assert found.tries == 5  # traced once before, without being made
 
 
 def asking_in_a_loop(x: Any) -> Any:
@@ -265,6 +268,51 @@ def test_what_is_pytorchs_own_is_looked_at_too(code: str, names: dict[str, Any])
     found = graph(code, names)
     assert found.operations
     assert not found.breaks
+
+
+@pytest.mark.parametrize(
+    ("code", "operation"),
+    [("linear(x)", "torch.nn.functional.linear"), ("torch.relu(x)", "torch.relu"),
+     ("x @ x", "matmul"), ("x.sum(dim=0)", "Tensor.sum")],
+)  # fmt: skip
+def test_operations_have_the_names_that_users_write(
+    code: str, operation: str, names: dict[str, Any]
+) -> None:
+    assert [part.name for part in graph(code, names).stats] == [operation]
+
+
+def multiplied(x: Any) -> Any:
+    return x.mm(x).matmul(x)
+
+
+def test_products_by_methods_are_counted_one_by_one(names: dict[str, Any]) -> None:
+    found = graph("multiplied(x)", names)
+    assert {part.name: part.flops for part in found.stats} == {
+        "Tensor.mm": 2 * 3**3, "Tensor.matmul": 2 * 3**3,
+    }  # fmt: skip
+
+
+def by_numpy(x: Any) -> Any:
+    return torch.from_numpy(np.sin(x.numpy()))
+
+
+def test_functions_of_numpy_that_dynamo_takes_have_numpys_name(names: dict[str, Any]) -> None:
+    assert "= numpy.sin(" in graph("by_numpy(x)", names).program
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("generic_jump TensorVariable()\nmore", "if or while asks for a tensor's value"),
+        ("Unsupported Tensor.item() call", "a Python number is made of a tensor's value"),
+        ("Dynamic shape operator\n", "the shape of a result depends on values"),
+        ("Odd\n  Explanation: It is odd. See there.\n  Hint: none", "It is odd"),
+        ("Odd\n  Explanation: It is torch.odd.", "It is torch.odd"),
+        ("  something else\nTensor.item()", "something else"),
+    ],
+)
+def test_a_reason_of_dynamos_is_one_sentence(reason: str, words: str) -> None:
+    assert describe_break(reason) == words
 
 
 def test_printed_text_is_told_once(names: dict[str, Any], capsys: Any) -> None:
@@ -353,7 +401,7 @@ def test_dynamos_records_stay(names: dict[str, Any]) -> None:
 
     torch.compile(signed, backend="eager")(names["x"])
 
-    def told() -> list[Any]:
+    def global_state() -> list[Any]:
         return [
             {name: dict(count) for name, count in utils.counters.items()},
             list(utils.get_compilation_metrics()), convert_frame.FRAME_COUNTER,
@@ -367,10 +415,10 @@ def test_dynamos_records_stay(names: dict[str, Any]) -> None:
     started: list[Any] = []
     callback.callback_handler.register_start_callback(started.append)
     try:
-        before = told()
+        before = global_state()
         for code in ("around(x)", "scaled(x)", "gated(x)"):
             graph(code, names)
-        assert told() == before
+        assert global_state() == before
         assert not started
         assert callback.callback_handler.start_callbacks == [started.append]
     finally:
@@ -417,7 +465,7 @@ def test_the_session_is_as_before(stage: str, names: dict[str, Any]) -> None:
 
     names["drawing"] = drawing
 
-    def told() -> list[Any]:
+    def global_state() -> list[Any]:
         loggers = {n: (each.level, each.disabled, list(each.handlers))
                    for n, each in logging.root.manager.loggerDict.items()
                    if isinstance(each, logging.Logger)}  # fmt: skip
@@ -428,10 +476,10 @@ def test_the_session_is_as_before(stage: str, names: dict[str, Any]) -> None:
         ]  # fmt: skip
 
     looked("drawing(x)", names, stage)
-    before = told()
+    before = global_state()
     for code in ("drawing(x)", "around(x)", "gated(x)"):
         looked(code, names, stage)
-    for now, then in zip(told(), before, strict=True):
+    for now, then in zip(global_state(), before, strict=True):
         assert now == then
 
 
@@ -457,6 +505,9 @@ def test_it_can_be_drawn(names: dict[str, Any]) -> None:
         assert len(known) == len(nodes)
         assert all(set(node.takes) <= known for node in nodes)
         assert found.live.compiled() is None
+        graphs = {node.name.partition("_")[0] for node in nodes if node.name.endswith("out")}
+        several = {f"g{n}" for n in range(1, found.program.count("# graph ") + 1)}
+        assert graphs == (several if stage == "dynamo" else {"out"})
 
 
 def test_an_export_has_the_names_of_the_arguments(names: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 import ipyjaxbench
-from ipyjaxbench.adapters.shared.stderr import without_lines
+from ipyjaxbench.adapters.shared.stderr import drop_lines
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.adapters.torch.profiler import operations
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
@@ -243,7 +243,7 @@ def test_the_profiler_writes_nothing_and_what_others_write_is_passed_on(
 
     assert _adapter().capability(Profiler).profile(run).intervals != ()
     assert capfd.readouterr() == ("", "mine\n")
-    with without_lines(re.compile(rb"theirs")):
+    with drop_lines(re.compile(rb"theirs")):
         os.write(2, b"theirs 1\nmine 2\n")
         assert capfd.readouterr().err == ""
     assert capfd.readouterr().err == "mine 2\n"

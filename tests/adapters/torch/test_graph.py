@@ -1,17 +1,22 @@
 """The graph of a call in PyTorch: ATen operations, found with tensors that have no data."""
 
 import logging
+import time
 from typing import Any
 
 import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
+from torch._higher_order_ops.while_loop import while_loop
+from torch.fx.experimental.proxy_tensor import PythonKeyTracer
 
 from ipyjaxbench import Graph, OptionError, SnippetError, UntraceableError
+from ipyjaxbench.adapters.torch.graphs import aten
 from ipyjaxbench.graphs.components import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.reports import html
+from ipyjaxbench.usercode import Call
 from ipyjaxbench.usercode.snippet import Source
 from tests.sanitiser import Page, assert_survives
 
@@ -77,6 +82,98 @@ def test_a_call_is_shown_as_its_operations(
     code: str, program: list[str], names: dict[str, Any]
 ) -> None:
     assert graph(code, names).program.splitlines() == program
+
+
+def test_an_operation_that_is_called_as_an_input_is_told_apart(names: dict[str, Any]) -> None:
+    assert graph("(lambda add: add + 1)(x)", names).program.splitlines() == [
+        "add_out: f32[3,4] = aten.add.Tensor(add, 1)", "return add_out",
+    ]  # fmt: skip
+
+
+def test_a_call_that_gives_no_tensor_is_a_program_without_results(names: dict[str, Any]) -> None:
+    found = graph("(lambda a: None)(x)", names)
+    assert (found.operations, found.outputs) == (0, ())
+    assert [value.name for value in found.inputs] == ["a"]
+
+
+def test_a_graph_is_traced_once_in_the_time_that_is_told(names: dict[str, Any]) -> None:
+    start = time.perf_counter()
+    found = graph("x @ w", names)
+    assert 0 < found.seconds < time.perf_counter() - start
+    assert found.tries == 1
+
+
+def test_a_length_that_depends_on_values_is_open_and_has_no_bytes(names: dict[str, Any]) -> None:
+    (result,) = graph("picked(x)", names, stage="export").outputs
+    assert (result.shape, result.nbytes) == ((-1,), 0)
+
+
+def test_the_number_of_an_argument_is_not_part_of_the_program(names: dict[str, Any]) -> None:
+    names["n"] = torch.tensor(2.0)
+    with pytest.raises(UntraceableError):
+        graph("x * n.item()", names)
+
+
+def test_numbers_that_the_code_has_written_are_not_read(names: dict[str, Any]) -> None:
+    single = torch.tensor(3.0)
+
+    def counting(x: Any) -> Any:
+        single.add_(1)
+        return x * single.tolist()
+
+    with pytest.raises(UntraceableError):
+        graph("counting(x)", {**names, "counting": counting})
+    assert single.item() == 3.0
+
+
+@pytest.mark.parametrize("stage", ["aten", "export"])
+def test_an_argument_that_the_code_names_too_is_one_input(
+    stage: str, names: dict[str, Any]
+) -> None:
+    found = graph("(lambda a: a + x)(x)", names, stage=stage)
+    assert ([v.name for v in found.inputs], found.constants) == (["a"], ())
+    assert "aten.add.Tensor(a, a)" in found.program
+
+
+@pytest.mark.parametrize("stage", ["aten", "export"])
+def test_a_tensor_of_numbers_that_the_code_makes_is_a_constant(
+    stage: str, names: dict[str, Any]
+) -> None:
+    found = graph("x + torch.tensor([1.0, 2.0, 3.0, 4.0])", names, stage=stage)
+    assert [value.name for value in found.inputs] == ["x"]
+    assert [(value.shape, value.nbytes) for value in found.constants] == [((4,), 16)]
+
+
+TABLE = torch.rand(8)
+
+
+class Shifted(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 8)
+
+    def forward(self, x: Any) -> Any:
+        return self.linear(x) + TABLE
+
+
+@pytest.mark.parametrize("stage", ["aten", "export"])
+def test_a_modules_own_tensors_are_inputs_and_what_it_names_beside_them_is_not(
+    stage: str, names: dict[str, Any]
+) -> None:
+    found = graph("shifted(x)", {**names, "shifted": Shifted()}, stage=stage)
+    assert [value.name for value in found.inputs] == ["linear.weight", "linear.bias", "x"]
+    assert [value.shape for value in found.constants] == [(8,)]
+
+
+def test_of_a_call_that_traces_no_failure_is_told() -> None:
+    call = Call("f(x)", torch.sin, (torch.ones(2),), {}, ("x",))
+    assert aten.failure(call) == (None, ())
+
+
+def test_pytorchs_tracer_is_as_before(names: dict[str, Any]) -> None:
+    before = vars(PythonKeyTracer).get("create_node")
+    graph("x @ w", names)
+    assert vars(PythonKeyTracer).get("create_node") is before
 
 
 def test_shapes_alone_will_do(names: dict[str, Any]) -> None:
@@ -181,6 +278,36 @@ def test_products_that_are_not_counted_are_named(names: dict[str, Any]) -> None:
     assert "  not counted: aten._trilinear\n" in str(found)
 
 
+def test_an_operation_of_anothers_may_compute_anything(names: dict[str, Any]) -> None:
+    @torch.library.custom_op("of_these_tests::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    twice.register_fake(torch.empty_like)
+    found = graph("twice(x)", {**names, "twice": twice})
+    assert found.uncounted == (Uncounted("others"), Uncounted("products", "of_these_tests.twice"))
+
+
+@pytest.mark.parametrize(
+    ("body", "uncounted"),
+    [
+        (
+            "a @ m",
+            (Uncounted("others"), Uncounted("products", "torch.ops.higher_order.while_loop")),
+        ),
+        ("a + 1", (Uncounted("others"),)),
+    ],
+)
+def test_products_in_a_loop_are_counted_for_one_turn_and_that_is_said(
+    body: str, uncounted: tuple[Uncounted, ...], names: dict[str, Any]
+) -> None:
+    names |= {"while_loop": while_loop, "square": torch.rand(4, 4)}
+    code = f"while_loop(lambda a, m: a.sum() < 9, lambda a, m: ({body}, m + 0), (x, square))"
+    found = graph(code, names, stage="dynamo")
+    assert found.uncounted == uncounted
+    assert found.flops == (2 * 3 * 4 * 4 if "@" in body else 0)
+
+
 def test_nothing_of_the_users_changes(names: dict[str, Any]) -> None:
     block = names["block"]
     compiled = torch.compile(scaled, backend="eager")
@@ -252,6 +379,10 @@ def test_a_long_graph_is_folded(names: dict[str, Any]) -> None:
     found = graph("long(x)", {**names, "long": long})
     assert found.operations == 200
     assert "... 125 more operations ..." in found.program
+    assert len(found.program.splitlines()) == 60 + 1 + 15 + 1
+    whole = graph("long(x)", {**names, "long": long}, depth=None).program
+    assert len(whole.splitlines()) == 200 + 1
+    assert found.text() == whole
 
 
 def test_the_record_reads_back_and_html_survives(names: dict[str, Any]) -> None:

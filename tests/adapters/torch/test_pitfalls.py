@@ -1,6 +1,7 @@
 """Why PyTorch would not trace, and what to write: each fix gives what the code gives."""
 
 from collections.abc import Iterator
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench import Diagnosis, SnippetError, UntraceableError
+from ipyjaxbench.adapters.torch.graphs import tracer
 from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
@@ -189,7 +191,8 @@ def test_what_is_advised_gives_what_the_code_gives(code: str) -> None:
 @pytest.mark.parametrize(
     ("code", "names"),
     [("by_if(x, w)", ("x",)), ("by_if(w=x, x=w)", ("x",)), ("repeated(x)", ("x",)),
-     ("gate(x)", ("x",)), ("by_numpy(x)", ())],
+     ("gate(x)", ("x",)), ("by_numpy(x)", ()), ("by_item(x)", ("x",)), ("masked(x)", ("x",)),
+     ("chosen(x)", ("x",))],
 )  # fmt: skip
 def test_the_argument_whose_value_is_asked_for_is_named(code: str, names: tuple[str, ...]) -> None:
     assert diagnosis(code).blamed == names
@@ -234,6 +237,16 @@ def test_an_export_that_fails_is_told_too() -> None:
     found = diagnosis("by_if(x, w)", "export")
     assert found.because.startswith("if, while or a shape asks for a tensor's value")
     assert found.fixes[0].code == FIXES["by_if(x, w)"]
+    assert found.blamed == ("x",)
+
+
+def test_the_frame_that_traces_is_hidden_in_what_was_raised() -> None:
+    with pytest.raises(UntraceableError) as caught:
+        trace_program(Source.plain("by_item(x)"), dict(NAMES), GraphOptions())
+    assert caught.value.__cause__ is not None
+    frames = [frame for frame, _ in walk_tb(caught.value.__cause__.__traceback__)]
+    (ours,) = (f for f in frames if f.f_code.co_filename == tracer.__file__)
+    assert ours.f_locals["__tracebackhide__"]
 
 
 @pytest.mark.parametrize(

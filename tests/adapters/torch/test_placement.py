@@ -17,13 +17,13 @@ import ipyjaxbench
 from ipyjaxbench import Whereabouts
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.device.locate import locate, survey
-from ipyjaxbench.device.memory import MemoryRequest
-from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.device.memory_settings import MemoryRequest
+from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.device.whereabouts import ArrayPlacement
 from ipyjaxbench.host import Gpu
 
 
-def told(tensor: object) -> ArrayPlacement:
+def placement_of(tensor: object) -> ArrayPlacement:
     (found,) = locate({"t": tensor}).arrays
     return found
 
@@ -42,7 +42,7 @@ def test_a_view_shares_the_memory_of_its_base_in_whichever_order_they_are_named(
 
 
 def test_a_view_of_what_has_no_name_tells_how_much_it_holds_on_to() -> None:
-    assert told(torch.ones(100)[3:5]).layout == "a part of 400 B"
+    assert placement_of(torch.ones(100)[3:5]).layout == "a part of 400 B"
 
 
 def test_a_tensor_of_numpys_memory_shares_it() -> None:
@@ -94,8 +94,40 @@ def _fake() -> object:
 def test_each_kind_of_tensor_is_told_with_what_it_takes(
     make: Any, shape: tuple[int, ...], nbytes: int, layout: str
 ) -> None:
-    found = told(make())
+    found = placement_of(make())
     assert (found.shape, found.nbytes, found.layout) == (shape, nbytes, layout)
+
+
+@pytest.mark.filterwarnings("ignore")  # of layouts that PyTorch has not settled yet
+@pytest.mark.parametrize(
+    "make",
+    [lambda: torch.eye(3).to_sparse(), lambda: torch.eye(3).to_sparse_csr(), _nested, _lazy,
+     lambda: torch.ones(2, 3), lambda: torch.ones(1).expand(4), lambda: torch.ones(2).to_mkldnn()],
+)  # fmt: skip
+def test_a_survey_counts_the_bytes_that_a_closer_look_tells(make: Any) -> None:
+    tensor = make()
+    weight = Torch().capability(ArrayInspector).weight(tensor)
+    if tensor.layout is not torch.strided:
+        assert weight.nbytes == placement_of(tensor).nbytes
+    assert weight.devices == placement_of(tensor).devices
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_numbers_are_given_to_numpy_as_a_copy_without_graph() -> None:
+    to_numpy = Torch().capability(ArrayInspector).to_numpy
+    assert to_numpy(torch.ones(2, requires_grad=True) * 2).tolist() == [2.0, 2.0]
+    assert to_numpy(torch.ones(2, dtype=torch.complex64).conj() * 1j).tolist() == [1j, 1j]
+    halves = to_numpy(torch.full((2,), 0.5, dtype=torch.bfloat16))
+    assert (halves.dtype, halves.tolist()) == (np.float32, [0.5, 0.5])
+    assert to_numpy(torch.ones(2, dtype=torch.float16)).dtype == np.float16
+    assert to_numpy(torch.ones(2, device="meta")) is None
+    assert to_numpy(torch.eye(2).to_sparse()) is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rows_of_several_lengths_have_a_shape_that_is_open() -> None:
+    rows = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.strided)
+    assert placement_of(rows).shape == (2, -1)
 
 
 def test_a_module_that_was_not_called_yet_can_be_measured() -> None:
@@ -127,7 +159,7 @@ def test_no_code_of_a_subclass_runs() -> None:
             raise AssertionError
 
     mine = torch.Tensor._make_subclass(Mine, torch.ones(3))
-    found = told(mine)
+    found = placement_of(mine)
     assert (found.shape, found.layout) == ((3,), "Mine")
     with ipyjaxbench.transfers():
         pass
@@ -137,10 +169,10 @@ def test_no_code_of_a_subclass_runs() -> None:
 def test_looking_warns_of_nothing_and_records_nothing() -> None:
     parameter = torch.nn.Parameter(torch.ones(3))
     version = parameter._version
-    assert told(parameter).gradients
+    assert placement_of(parameter).gradients
     assert parameter._version == version
-    assert told(parameter * 2).gradients
-    assert not told(torch.ones(3)).gradients
+    assert placement_of(parameter * 2).gradients
+    assert not placement_of(torch.ones(3)).gradients
 
 
 class Net(torch.nn.Module):
@@ -213,6 +245,8 @@ def test_the_default_device_is_told_with_what_made_it() -> None:
     assert (home().default, home().why) == ("cpu", "no other was set")
     with torch.device("meta"):
         assert (home().default, home().why) == ("meta", "with torch.device")
+    with torch.device("meta"), torch.device("cpu"):
+        assert home().default == "cpu"
     torch.set_default_device("cuda")  # asking PyTorch for it would start CUDA
     try:
         assert (home().default, home().why) == ("cuda", "torch.set_default_device")
@@ -262,6 +296,7 @@ def test_a_gpu_is_told_with_what_the_allocator_holds_of_it(gpu: pytest.MonkeyPat
     assert "cuda:0: 1.00 GiB lie in pieces between tensors (fragmentation)" in text
     assert "expandable_segments:True in the environment has fewer" in text
     assert "too late in this process" in text
+    assert "who else uses the GPUs" not in text
 
 
 def test_a_setting_that_is_set_is_not_asked_for(gpu: pytest.MonkeyPatch) -> None:
@@ -291,6 +326,8 @@ def test_gpus_that_were_not_used_yet_are_left_alone(gpu: pytest.MonkeyPatch) -> 
     gpu.setattr(torch.cuda, "is_initialized", lambda: False)
     assert [device.name for device in home().devices] == ["cpu"]
     assert home().texts == ("1 GPU, not used yet by PyTorch (--start to look)",)
+    gpu.setattr("ipyjaxbench.adapters.torch.devices.query_gpus", lambda: ())
+    assert home().texts == ()
 
 
 # Sharding
@@ -308,16 +345,19 @@ def test_a_mesh_is_no_array(mesh: Any) -> None:
     (found,) = locate({"mesh": mesh}).arrays
     assert (found.framework, found.layout) == ("", "a mesh, 'data' (1): 1 process")
     assert survey({"mesh": mesh}).arrays == ()
+    (found,) = locate({"mesh": init_device_mesh("cpu", (1,))}).arrays
+    assert found.layout == "a mesh, 'axis 0' (1): 1 process"
 
 
 def test_a_dtensor_is_told_on_the_one_process_that_there_is(mesh: Any) -> None:
     tensor = distribute_tensor(torch.ones(4, 2), mesh, [Shard(0)])
-    found = told(tensor)
+    found = placement_of(tensor)
     assert found.sharding is not None
     assert found.sharding.describe() == "on one device"
     assert (found.devices, found.nbytes, found.layout) == (("cpu",), 32, "")
     assert "placements=(Shard(dim=0),)" in str(locate({"t": tensor}))
     assert "processes" not in str(locate({"t": tensor}))
+    assert survey({"t": tensor}).arrays[0].nbytes == 32
 
 
 def test_the_local_part_of_a_dtensor_shares_its_memory(mesh: Any) -> None:
@@ -327,7 +367,7 @@ def test_the_local_part_of_a_dtensor_shares_its_memory(mesh: Any) -> None:
 
 
 def test_terms_of_a_sum_are_no_copies(mesh: Any) -> None:
-    sharding = told(DTensor.from_local(torch.ones(3), mesh, [Partial()])).sharding
+    sharding = placement_of(DTensor.from_local(torch.ones(3), mesh, [Partial()])).sharding
     assert sharding is not None
     assert sharding.describe() == "partial sum over 'data' (1)"
     assert sharding.copies == 1
@@ -336,7 +376,9 @@ def test_terms_of_a_sum_are_no_copies(mesh: Any) -> None:
 def test_placements_that_are_not_known_are_told_in_pytorchs_words(mesh: Any) -> None:
     from torch.distributed.tensor.placement_types import _StridedShard
 
-    found = told(DTensor.from_local(torch.ones(4), mesh, [_StridedShard(0, split_factor=2)]))
+    found = placement_of(
+        DTensor.from_local(torch.ones(4), mesh, [_StridedShard(0, split_factor=2)])
+    )
     assert found.sharding is None
     assert found.layout.startswith("DTensor, placements=(_StridedShard(dim=0")
 

@@ -34,15 +34,15 @@ def test_a_statement_is_written_in_another_way(rule: object, line: str, new: lis
 
 
 def test_what_changes_is_said() -> None:
-    def said(rule: object, *lines: str) -> list[tuple[str, bool]]:
+    def changes_of(rule: object, *lines: str) -> list[tuple[str, bool]]:
         return [(edit.changes, edit.same) for edit in rule(site_of(*lines))]  # type: ignore[operator]
 
-    assert said(NUMBER, "y = x.item()") == [("stays a tensor", True)]
-    assert said(REDUCTION, "y = x[x > 0].sum()") == [("leaves out what the mask does", True)]
-    assert said(MASK, "y = x[x > 0]") == [
+    assert changes_of(NUMBER, "y = x.item()") == [("stays a tensor", True)]
+    assert changes_of(REDUCTION, "y = x[x > 0].sum()") == [("leaves out what the mask does", True)]
+    assert changes_of(MASK, "y = x[x > 0]") == [
         ("keeps the shape, with 0 where the mask is False", False)
     ]
-    assert said(WHERE_FOR_NUMBER, "if x.item() > 0:", "    y = n") == [
+    assert changes_of(WHERE_FOR_NUMBER, "if x.item() > 0:", "    y = n") == [
         ("stays a tensor, computes both sides and takes one", True)
     ]
 

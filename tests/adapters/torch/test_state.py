@@ -97,7 +97,7 @@ def contents(*values: Any) -> bytes:
     return written.getvalue()
 
 
-def told(model: Any, optimizer: Any) -> list[Any]:
+def training_state(model: Any, optimizer: Any) -> list[Any]:
     tensors = [*model.parameters(), *model.buffers()]
     state = [(id(k), name, id(v), v.tolist() if isinstance(v, torch.Tensor) else v)
              for k, kept in optimizer.state.items() for name, v in kept.items()]  # fmt: skip
@@ -117,11 +117,11 @@ def test_a_step_of_training_trains_nothing(name: str, is_fresh: bool, stage: str
     optimizer = OPTIMIZERS[name](model.parameters())
     if not is_fresh:
         step(model, optimizer, X)
-    before, saved = told(model, optimizer), contents(model, optimizer)
+    before, saved = training_state(model, optimizer), contents(model, optimizer)
     names = {"step": step, "m": model, "o": optimizer, "x": X}
     for _ in range(2):
         look("step(m, o, x)", names, stage)
-        assert told(model, optimizer) == before
+        assert training_state(model, optimizer) == before
     assert contents(model, optimizer) == saved
     weight = model[1].weight.detach().clone()
     step(model, optimizer, X)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ import pytest
 import torch
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, set_guard_complete_hook
 
+from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.max_traces import assert_max_traces
 from ipyjaxbench.retracing.observe import keep_learning, learns, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
+from ipyjaxbench.retracing.protocol import Retracing
 from ipyjaxbench.usercode.snippet import Source
 from tests.traced import Provoked, judged, observed
 
@@ -95,6 +98,8 @@ CASES = (
     Provoked(HEAD + "\nwith torch.compiler.set_stance('eager_on_recompile'):\n    f(X.double())",
              "BYPASSED", "guard", "eager_on_recompile"),
     Provoked("torch.compiler.disable(plain)(X)", "BYPASSED", "guard", "torch.compiler.disable"),
+    Provoked("with torch._dynamo.config.patch(disable=True):\n    f(X)", "BYPASSED", "guard",
+             "torch._dynamo.config.disable"),
     Provoked("try:\n    whole(X)\nexcept Exception: pass", "RAISED"),
 )  # fmt: skip
 ALWAYS = "torch.compile(..., dynamic=True)"
@@ -374,6 +379,34 @@ def test_a_call_is_predicted_without_being_run() -> None:
     assert entries(names["f"]) == before
 
 
+def test_of_calls_that_may_run_uncompiled_nothing_is_predicted() -> None:
+    def predicted(code: str) -> str:
+        return str(predict_code(Source.plain(code), names).calls[0].state)
+
+    names = fresh()
+    for n in range(2, 2 + torch._dynamo.config.recompile_limit):
+        assert predicted(f"limited(X, {n})") == "WOULD-TRACE"
+        names["limited"](names["X"], n)
+    assert predicted("limited(X, 99)") == "?"
+    assert predicted("limited(X, 5)") == "WOULD-HIT"
+    with torch.compiler.set_stance("force_eager"):
+        assert predicted("limited(X, 5)") == "?"
+
+
+@pytest.mark.filterwarnings("ignore")  # `torch.jit` is deprecated
+def test_it_is_known_when_pytorch_traces() -> None:
+    is_tracing = Torch().capability(Retracing).is_tracing
+    seen: list[bool] = []
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        seen.append(is_tracing((x,)))
+        return x + 1
+
+    function(torch.ones(2))
+    torch.jit.trace(function, torch.ones(2), check_trace=False)
+    assert seen == [False, True]
+
+
 def test_compiled_code_and_its_helpers_stay_as_they_are() -> None:
     """The same compilations and programs as without a look, also where both call a helper."""
     code = "f(X); by_helper(X); helper(X); plain(X); f(ones(5, 4)); by_helper(X); outer(X)"
@@ -473,17 +506,35 @@ def test_calls_of_other_threads_do_not_count_for_this_one() -> None:
     assert mine == ["TRACED", "CACHED"]
 
 
+def test_calls_of_what_was_not_compiled_are_none() -> None:
+    assert list(observed("module(X); plain(X); torch.sin(X)", fresh()).calls) == []
+
+
+def test_what_another_thread_compiles_during_a_call_is_no_part_of_it() -> None:
+    names = fresh()
+    names["threading"] = threading
+    exec("@torch.compiler.disable\ndef meanwhile(x):\n"
+         "    t = threading.Thread(target=of_global, args=(x,))\n    t.start(); t.join()\n"
+         "@compiled\ndef waiting(x):\n    y = x + 1\n    meanwhile(x)\n    return y * 2\n",
+         names)  # fmt: skip
+    (call,) = (call for call in observed("waiting(X)", names).calls if call.name == "waiting")
+    assert [name.partition(" ")[0] for _, name in call.nested] == ["waiting"]
+
+
 def test_what_is_compiled_between_is_learned_and_known_later() -> None:
     names = fresh()
     keep_learning()
     assert learns("torch")
+    start = time.perf_counter()
     names["f"](torch.ones(5))
+    elapsed = time.perf_counter() - start
     names["net"](torch.ones(5, 4))
     (call, other) = observed("f(ones(6)); net(ones(6, 4))", names).calls
     assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
     assert [change.words() for change in other.why] == ["x: f32[5,4] → f32[6,4] (shape)"]
     (event,) = [event for event in trace_log.TRACE_LOG.events if event.name == "f"][-1:]
     assert event.phases["trace"] > 0
+    assert sum(event.phases.values()) < elapsed
 
 
 def test_a_function_may_be_compiled_so_often() -> None:

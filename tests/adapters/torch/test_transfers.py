@@ -1,13 +1,20 @@
 """What code copies of PyTorch's tensors, as far as a machine without a GPU shows it."""
 
+import sys
+import time
+from traceback import walk_tb
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
+import torch._dynamo.callback
 from torch._dynamo.eval_frame import _debug_get_cache_entry_list as entries
 
 import ipyjaxbench
 from ipyjaxbench import Transfers
+from ipyjaxbench.adapters.torch import transfers
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.usercode.snippet import Source
 
@@ -18,14 +25,14 @@ def ran(code: str, **names: Any) -> Transfers:
     return found
 
 
-def told(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
+def rows(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
     return [(t.text, t.direction, t.copied, t.asked, t.free) for t in found.transfers]
 
 
 def test_the_host_reads_tensors_of_the_cpu_in_place() -> None:
     t = torch.ones(10, 10)
     code = "t.numpy()\nt[0, 0].item()\nnp.asarray(t)\nt.tolist()\nif t.sum() > 0:\n    t.cpu()"
-    assert told(ran(code, t=t)) == [
+    assert rows(ran(code, t=t)) == [
         ("t.numpy()", "to the host", 0, True, "shares memory"),
         ("t[0, 0].item()", "to the host", 0, True, "shares memory"),
         ("np.asarray(t)", "to the host", 0, True, "shares memory"),
@@ -37,7 +44,12 @@ def test_the_host_reads_tensors_of_the_cpu_in_place() -> None:
 
 def test_tensors_made_of_numpy_arrays_are_copies_or_share() -> None:
     n = np.ones((10, 10), np.float32)
-    assert told(ran("torch.from_numpy(n)\ntorch.as_tensor(n)\ntorch.tensor(n)", n=n)) == [
+    start = time.perf_counter()
+    found = ran("torch.from_numpy(n)\ntorch.as_tensor(n)\ntorch.tensor(n)", n=n)
+    elapsed = time.perf_counter() - start
+    assert all(0 < (t.seconds or 0) < elapsed for t in found.transfers)
+    assert all(t.waited == 0 for t in found.transfers)
+    assert rows(found) == [
         ("torch.from_numpy(n)", "to devices", 0, True, "shares memory"),
         ("torch.as_tensor(n)", "to devices", 0, True, "shares memory"),
         ("torch.tensor(n)", "to devices", 400, True, ""),
@@ -46,7 +58,36 @@ def test_tensors_made_of_numpy_arrays_are_copies_or_share() -> None:
 
 def test_other_dtypes_and_tensors_without_data_move_nothing() -> None:
     t = torch.ones(3)
-    assert told(ran("t.to(torch.float64)\nt.to('meta')\nt.clone().copy_(t)", t=t)) == []
+    code = "t.to(torch.float64)\nt.to('cpu')\nt.to('meta')\nt.clone().copy_(t)"
+    assert rows(ran(code, t=t)) == []
+
+
+def test_a_copy_is_timed_when_the_devices_in_use_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[bool] = []
+    xla = SimpleNamespace(sync=lambda *, wait: done.append(wait))
+    monkeypatch.setitem(sys.modules, "torch_xla", xla)
+    ran("t.cpu()", t=torch.ones(3))
+    with_a_copy = len(done)
+    done.clear()
+    ran("t.sum()", t=torch.ones(3))
+    assert with_a_copy == len(done) + 2  # before it and after it
+
+
+@pytest.mark.parametrize("fail", [lambda t: t.item(), lambda t: t.to("nowhere")])
+def test_frames_of_the_watch_are_hidden_in_errors_of_the_users(fail: Any) -> None:
+    with pytest.raises(RuntimeError) as caught, ipyjaxbench.transfers():
+        fail(torch.ones(2))
+    frames = [frame for frame, _ in walk_tb(caught.value.__traceback__)]
+    (ours,) = (each for each in frames if each.f_code.co_filename == transfers.__file__)
+    assert ours.f_locals["__tracebackhide__"]
+
+
+def test_memory_that_is_pinned_is_a_place_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.Tensor, "is_pinned", lambda self: self.numel() == 2)
+    assert transfers._place(torch.ones(2)) == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    assert transfers._place(torch.ones(2)) == "cpu pinned"
+    assert transfers._place(torch.ones(3)) == "cpu"
 
 
 def test_compiled_functions_stay_compiled_and_are_compiled_as_ever() -> None:
@@ -97,6 +138,26 @@ def test_functions_of_the_cell_can_be_compiled() -> None:
     )
     found = ran(code, t=torch.ones(3))
     assert any("functions that the cell itself defines" in words for words in found.unseen)
+
+
+class Own(torch.Tensor):
+    """A class of the user's."""
+
+
+def test_what_a_class_of_its_own_gives_is_passed_on() -> None:
+    names: dict[str, Any] = {"m": torch.ones(1).as_subclass(Own)}
+    found, error = transfer_code(Source.plain("y = m.cpu()\nz = m.item()"), names)
+    assert error is None
+    assert type(names["y"]) is Own
+    assert names["z"] == 1.0
+    assert found.transfers == ()
+
+
+def test_dynamo_calls_back_nobody_afterwards() -> None:
+    handler = torch._dynamo.callback.callback_handler
+    before = [*handler.start_callbacks], [*handler.end_callbacks]
+    ran("t.cpu()", t=torch.ones(3))
+    assert ([*handler.start_callbacks], [*handler.end_callbacks]) == before
 
 
 def test_the_methods_are_the_old_ones_afterwards() -> None:

@@ -8,6 +8,9 @@ import torch
 
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.graphs.components import Workload
+from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
+from ipyjaxbench.usercode.snippet import Source
 from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load, named
 
 
@@ -36,16 +39,34 @@ def test_elementwise_work_in_torch_moves_all(a: Any) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["a[:2] + 1", "a.t()", "a[0]", "b + 1", "w + 1", "f(a)", "torch.gather(a, 0, a.long())"],
-)
+    ["a[:2] + 1", "a.t()", "a[0]", "b + 1", "w + 1", "f(a)", "torch.gather(a, 0, a.long())",
+     "one(a, a + 1)"],
+)  # fmt: skip
 def test_where_not_all_of_every_tensor_is_moved_in_torch_bytes_are_not_told(
     a: Any, code: str
 ) -> None:
     repeated = torch.ones(1).expand(N * N)
-    names = {"b": repeated, "w": a.flatten().unfold(0, 8, 1), "f": lambda a: (a + 1).t()}
+    names = {"b": repeated, "w": a.flatten().unfold(0, 8, 1), "f": lambda a: (a + 1).t(),
+             "one": lambda a, unused: a + 1}  # fmt: skip
     found = load("torch", code, torch=torch, a=a, **names)
     assert found is not None
     assert found.nbytes is None
+
+
+def test_a_product_without_a_formula_makes_the_load_unknown(a: Any) -> None:
+    assert load("torch", "f(a, a)", f=torch.nn.Bilinear(N, N, 2), a=a) is None
+
+
+def test_the_load_of_a_call_with_graph_breaks_is_not_known(a: Any) -> None:
+    def broken(x: Any) -> Any:
+        y = x + 1
+        print(end="")
+        return y
+
+    found = trace_program(Source.plain("f(a)"), {"f": broken, "a": a}, GraphOptions(stage="dynamo"))
+    assert found.breaks
+    assert found.live is not None
+    assert found.live.workload(1) is None
 
 
 def test_convolutions_in_torch_may_be_computed_by_shortcuts() -> None:

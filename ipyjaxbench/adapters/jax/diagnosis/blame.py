@@ -71,7 +71,7 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     needed = set(failed.static)
     try:
         for name, value in call.arguments:
-            changed = replace_argument(call, name, _on_host(value))
+            changed = replace_argument(call, name, _to_numpy(value))
             if name not in needed and tracing.traces(changed, {name, *needed}):
                 return [name]
     except Exception:  # noqa: BLE001  an argument that has no values cannot be tried
@@ -79,7 +79,7 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     return []
 
 
-def _on_host(value: Any) -> Any:
+def _to_numpy(value: Any) -> Any:
     """Make arrays NumPy's: while JAX traces, only NumPy computes with values."""
     data = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
     return trees.map_leaves(lambda leaf: np.array(leaf) if is_a(leaf, *data) else leaf, value)

@@ -19,7 +19,6 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE, closure_cell
 from ipyjaxbench.usercode import (
     Call,
     ask,
-    attribute,
     attributes,
     class_dict,
     is_of,
@@ -110,46 +109,41 @@ def steps(thing: Any) -> Iterator[Step]:
     """Yield what a thing leads to at once."""
     if is_of(thing, functools.partial):
         yield Step(thing.func)
-        arguments = (*thing.args, *thing.keywords.values())
-        yield from (Step(value) for value in arguments if _has_attributes(value))
+        yield from map(Step, (*thing.args, *thing.keywords.values()))
     elif is_of(thing, MethodType):
         yield Step(thing.__func__)
         yield Step(thing.__self__)
     elif is_of(thing, FunctionType):
-        yield from _of_function(thing)
+        yield from _function_steps(thing)
     elif is_jitted(thing):
         yield Step(unwrap(thing))
     elif is_of(thing, type):
-        yield from _of_class(thing)
+        yield from _class_steps(thing)
     elif not is_of(thing, ModuleType) and not ask(_is_array, thing):
-        yield from _of_object(thing)
+        yield from _object_steps(thing)
 
 
 def _is_array(value: object) -> bool:
     return isinstance(value, jax.Array)
 
 
-def _has_attributes(value: object) -> bool:
-    return attribute(type(value), "__dict__") is not None
-
-
-def _of_function(function: FunctionType) -> Iterator[Step]:
+def _function_steps(function: FunctionType) -> Iterator[Step]:
     """Yield what stands under the names of globals, and in the cells, that its code uses."""
     file = function.__code__.co_filename
     used = dict.fromkeys(name for code in codes(function.__code__) for name in code.co_names)
     if is_users_file(file) or file.startswith(MADE):
         for name in used:
             if (value := function.__globals__.get(name)) is not None:
-                yield from _of_value("global", (name,), value, [*used])
+                yield from _value_steps("global", (name,), value, [*used])
     for name, cell in closure_cells(function).items():
         try:
             value = cell.cell_contents
         except ValueError:  # nothing stands there yet
             continue
-        yield from _of_value("cell", (name,), value, [*used])
+        yield from _value_steps("cell", (name,), value, [*used])
 
 
-def _of_value(kind: str, path: tuple[str, ...], value: Any, used: list[str]) -> Iterator[Step]:
+def _value_steps(kind: str, path: tuple[str, ...], value: Any, used: list[str]) -> Iterator[Step]:
     """Yield a value; of a module of the user's the functions that are used, as ``utils.relu``."""
     if not is_of(value, ModuleType):
         yield Step(value, kind, path)
@@ -157,21 +151,20 @@ def _of_value(kind: str, path: tuple[str, ...], value: Any, used: list[str]) -> 
         for name in used:
             inner: Any = names_of_module(value).get(name)
             if is_of(inner, ModuleType) or callable(inner):
-                yield from _of_value(kind, (*path, name), inner, used)
+                yield from _value_steps(kind, (*path, name), inner, used)
 
 
-def _of_object(thing: Any) -> Iterator[Step]:
+def _object_steps(thing: Any) -> Iterator[Step]:
     """Yield the methods of an object, and the objects that it is made of."""
-    yield from _of_class(type(thing))
+    yield from _class_steps(type(thing))
     held = attributes(thing)
     if is_users_class(type(thing)) or len(held) <= _MAX_ATTRIBUTES:
         for name, value in held.items():
-            is_data = is_of(value, type) or ask(_is_array, value)
-            if not is_data and _has_attributes(value):
+            if not (is_of(value, type) or ask(_is_array, value)):
                 yield Step(value, "held", (name,))
 
 
-def _of_class(kind: type) -> Iterator[Step]:
+def _class_steps(kind: type) -> Iterator[Step]:
     """Yield the user's methods of a class."""
     visited: set[str] = set()
     for base in mro_of(kind):

@@ -72,7 +72,9 @@ class EagerCall:
             if actual is None or isinstance(actual, Exception):
                 return None if actual is None else False
             try:
-                if not _are_same_trees(expected[0], actual[0]):
+                with _alone(jit=True):  # to compare arrays compiles, too
+                    is_same = _are_same_trees(expected[0], actual[0])
+                if not is_same:
                     return False
             except Exception:  # noqa: BLE001  objects of the user's may not be comparable
                 return None
@@ -85,7 +87,7 @@ class EagerCall:
         outcome = _made(self._call, _copied)
         if isinstance(outcome, TypeError) and "immutable" in str(outcome):
             # What assigns to a part of an array is code for NumPy.
-            of_numpy = _made(self._call, _of_numpy)
+            of_numpy = _made(self._call, _to_numpy)
             self.how = "with arrays of NumPy"
             return of_numpy if isinstance(of_numpy, tuple) else outcome
         return outcome
@@ -149,7 +151,7 @@ def _copied(leaf: Any) -> Any:
     return leaf.copy() if is_of(leaf, np.ndarray) else leaf
 
 
-def _of_numpy(leaf: Any) -> Any:
+def _to_numpy(leaf: Any) -> Any:
     return np.array(leaf) if is_a(leaf, jax.Array, np.ndarray) else leaf
 
 

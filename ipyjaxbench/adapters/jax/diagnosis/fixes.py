@@ -99,27 +99,27 @@ class Fixes:
         """Yield what mends the innermost of the user's lines, or else one that led there."""
         assert attempt.error is not None
         for place in origin.places(attempt.error)[:_MAX_EDITS]:
-            fixes = [*self._at(attempt, place)]
+            fixes = [*self._mend_place(attempt, place)]
             yield from fixes
             if fixes:
                 return
 
-    def _at(self, attempt: _Attempt, place: origin.Place) -> Iterator[Fix]:
+    def _mend_place(self, attempt: _Attempt, place: origin.Place) -> Iterator[Fix]:
         function = call_graph.find_function(attempt.call, place.code)
         definition = self._sources.definition(function) if function else None
         if function is None or definition is None:
             return
         for site in sites(definition, place.line, function):
             for group in _RULES:
-                fixes = (self._by_rule(attempt, place, site, rule) for rule in group)
+                fixes = (self._apply_rule(attempt, place, site, rule) for rule in group)
                 yield from islice((fix for fix in fixes if fix is not None), 1)
 
-    def _by_rule(
+    def _apply_rule(
         self, attempt: _Attempt, place: origin.Place, site: Site, rule: Rule
     ) -> Fix | None:
         """Return the first of a rule's edits that helps, alone or with others elsewhere."""
         for edit in rule(site):
-            after = self._after(attempt, site, edit)
+            after = self._change_call(attempt, site, edit)
             fix = None
             if after is not None and after.error is None:
                 fix = self._checked(after)
@@ -129,7 +129,7 @@ class Fixes:
                 return fix
         return None
 
-    def _after(self, attempt: _Attempt, site: Site, edit: Edit) -> _Attempt | None:
+    def _change_call(self, attempt: _Attempt, site: Site, edit: Edit) -> _Attempt | None:
         """Return the call with one more change; None where that cannot be tried."""
         if self._tries >= _MAX_TRIES or _CLOCK.now() > self._end:
             return None

@@ -107,9 +107,9 @@ class _Copies:
             name, *path = step.path
             target = self.copy_of(step.to)
             if step.kind == "cell":
-                cells[name].cell_contents = _in_module(cells[name].cell_contents, path, target)
+                cells[name].cell_contents = _swap_in_module(cells[name].cell_contents, path, target)
             else:
-                names[name] = _in_module(names[name], path, target)
+                names[name] = _swap_in_module(names[name], path, target)
         return new
 
     def _copy_object(self, thing: Any, key: int) -> Any:
@@ -137,12 +137,12 @@ def _like(old: Any, new: Callable[..., Any]) -> Any:
     return type(old)(new) if isinstance(old, staticmethod | classmethod) else new
 
 
-def _in_module(old: Any, path: Sequence[str], new: Any) -> Any:
+def _swap_in_module(old: Any, path: Sequence[str], new: Any) -> Any:
     """Return the new value itself, or a copy of a module with it where attributes lead."""
     if not path:
         return new
     name, *rest = path
     copied = ModuleType(old.__name__)
     vars(copied).update(vars(old))
-    vars(copied)[name] = _in_module(vars(old)[name], rest, new)
+    vars(copied)[name] = _swap_in_module(vars(old)[name], rest, new)
     return copied

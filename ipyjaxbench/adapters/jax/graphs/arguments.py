@@ -89,7 +89,7 @@ class Part:
 
     def fixed_leaves(self) -> tuple[str, ...]:
         """Return the paths to what is no data beside data; their number, if they are many."""
-        if self.no_data or not any(self._is_data):
+        if not any(self._is_data):
             return ()
         pairs = trees.leaves_with_paths(self._value)
         paths = [

@@ -25,7 +25,7 @@ class Works:
         self._peaks: dict[tuple[Any, str], float] = {}
         self._disturbed: dict[tuple[Any, str], float] = {}  # of a machine that had more to do
 
-    def of_call(
+    def find_work(
         self, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> Work | None:
         """Return the work of a call from the programs that earlier calls made; None if unknown."""

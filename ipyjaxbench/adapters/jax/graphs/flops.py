@@ -56,7 +56,7 @@ def called_program(step: Any) -> Any | None:
 
 
 def operations_of(step: Any) -> float:
-    """Return the floating-point operations of an equation without inner programs."""
+    """Return the floating-point operations of an equation, but for those of programs in it."""
     name, params = step.primitive.name, step.params
     if name == "dot_general":
         ((left, _), _) = params["dimension_numbers"]

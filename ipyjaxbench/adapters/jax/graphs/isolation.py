@@ -66,7 +66,7 @@ class JaxUndoLog(UndoLog):
         if states is None:
             states = numpy_state.states(value, self._budget)
         if states is None and is_of(value, random.Random):
-            states = [GeneratorState.of_python(value)]
+            states = [GeneratorState.from_random(value)]
         for state in states or ():
             self.hold(name, state)
         return None if states is None else [(name, each) for one in states for each in one.parts]

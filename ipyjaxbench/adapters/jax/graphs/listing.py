@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ipyjaxbench.adapters.jax.graphs.program import jaxprs_in, programs_in
+import numpy as np
+
+from ipyjaxbench.adapters.jax.graphs.program import is_literal, jaxprs_in, programs_in, variables
 
 _WIDTH = 78
 _PARAMETER_CHARACTERS = 40  # of a parameter that is shown where a program is folded
@@ -23,11 +25,14 @@ class _Listing:
     def __init__(self, depth: int) -> None:
         self._depth = depth
         self._names: dict[Any, str] = {}
+        self._unused: set[Any] = set()
 
     def lines(self, jaxpr: Any, level: int) -> Iterator[str]:
-        pad = "  " * level
+        pad = "    " * level
+        used = {*variables(jaxpr.outvars)}.union(*(variables(e.invars) for e in jaxpr.eqns))
+        self._unused.update({v for e in jaxpr.eqns for v in e.outvars} - used)
         captured, inputs = (
-            " ".join(map(self._typed, variables)) for variables in (jaxpr.constvars, jaxpr.invars)
+            " ".join(map(self._typed, taken)) for taken in (jaxpr.constvars, jaxpr.invars)
         )
         yield f"{pad}{{ lambda {captured}; {inputs}. let"
         equations = jaxpr.eqns
@@ -53,12 +58,13 @@ class _Listing:
         yield f"{pad}    {outputs} = {called} {inputs}"[: 4 * _WIDTH]
         if inner and level + 1 <= self._depth:
             for program in inner:
-                yield from self.lines(program, level + 2)
+                yield from self.lines(program, level + 1)
 
     def _name(self, variable: Any) -> str:
-        if not hasattr(variable, "count") and hasattr(variable, "val"):
-            return str(variable.val)
-        if type(variable).__name__ == "DropVar":
+        if is_literal(variable):  # in JAX's words
+            value = np.asarray(variable.val)
+            return "[...]" if value.shape else str(value.item())
+        if variable in self._unused:
             return "_"
         if variable not in self._names:
             self._names[variable] = _letters(len(self._names))

@@ -31,12 +31,12 @@ class _Copies:
         if is_of(value, MethodType):
             return MethodType(self.copy(value.__func__), value.__self__)
         if is_of(value, FunctionType) and package_of(value) not in ("numpy", "jax"):
-            return self._of_function(value)
+            return self._copy_function(value)
         if callable(value) and package_of(value) == "numpy":
             return getattr(jnp, name_of(value), value)
         return value
 
-    def _of_function(self, function: FunctionType) -> Any:
+    def _copy_function(self, function: FunctionType) -> Any:
         if id(function) in self._made:
             return self._made[id(function)]
         known = self._names.get(id(function.__globals__))

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
@@ -10,13 +9,12 @@ import jax
 
 from ipyjaxbench.adapters.jax.graphs.flops import combines, inner_jaxpr
 from ipyjaxbench.graphs import Value
-from ipyjaxbench.usercode import PACKAGE, ask, is_users_file
+from ipyjaxbench.usercode import PACKAGE, ask, is_file_of, is_users_file
 
 #: File and line.
 Place: TypeAlias = tuple[str, int]
 
 _JITTED = ("jit", "pjit")
-_OF_JAX = re.compile(r"[/\\]jax[/\\]")
 
 
 def values_of(avals: Any, names: Any = (), values: Any = ()) -> tuple[Value, ...]:
@@ -95,7 +93,7 @@ def jitted_by_user(closed: Any) -> tuple[str, ...]:
             continue
         inner = equation.params["jaxpr"]
         source = _source_of(equation)
-        if source and not _OF_JAX.search(source):
+        if source and not is_file_of(source, "jax"):
             names.append(str(equation.params["name"]))
         names += jitted_by_user(inner)
     return tuple(dict.fromkeys(names))

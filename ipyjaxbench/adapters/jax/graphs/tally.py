@@ -166,8 +166,6 @@ def _usage(jaxpr: Any, *, is_live: bool, is_constant: bool) -> Usage:
         if equation.primitive.name == "scan":
             (body,) = programs_in(equation)
             counted = _usage(body, is_live=is_used, is_constant=is_fixed)
-        elif any(True for _ in programs_in(equation)):
-            continue
         else:
             flops = operations_of(equation)
             counted = Usage(flops, flops * (not is_used), flops * (is_used and is_fixed))
@@ -192,13 +190,13 @@ class _Inlined:
         for equation in jaxpr.eqns:
             if len(self.steps) > _MAX_STEPS:
                 raise TooLargeError
-            given = [v if is_literal(v) else values[v] for v in equation.invars]
+            operands = [v if is_literal(v) else values[v] for v in equation.invars]
             inner = called_program(equation)
             if inner is None:
                 made: list[Any] = [next(self._numbers) for _ in equation.outvars]
-                self.steps.append(_Step(equation, given, made))
+                self.steps.append(_Step(equation, operands, made))
             else:
-                made = self._inline(inner_jaxpr(inner), given)
+                made = self._inline(inner_jaxpr(inner), operands)
             values.update(zip(equation.outvars, made, strict=True))
         return [v if is_literal(v) else values[v] for v in jaxpr.outvars]
 

@@ -66,8 +66,8 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     except tracing.NoChoiceError as failed:
         if return_types.is_of_another_framework(failed.error):
             return None
-        if said := return_types.explain_result(call.text, failed.error):
-            raise SnippetError(said) from None
+        if explanation := return_types.explain_result(call.text, failed.error):
+            raise SnippetError(explanation) from None
         try:
             diagnosis = diagnose(call, failed)
         except Exception as error:  # noqa: BLE001  an object may answer as it likes

@@ -94,7 +94,10 @@ def trace(call: Call) -> Traced:
             written.seek(0)
             written.truncate()
             try:
-                with silent() if static else contextlib.nullcontext(), _in_time(choices, static):
+                with (
+                    silent() if static else contextlib.nullcontext(),
+                    _limit_loops(choices, static),
+                ):
                     traced = _traced(whole, static)
             except OutOfTimeError:
                 choices.stopped = True
@@ -104,7 +107,7 @@ def trace(call: Call) -> Traced:
                 if isinstance(error, _FINAL):
                     break
                 continue
-            traced = _without_declared(call, _as_evaluated(whole, traced, choices))
+            traced = _drop_declared(call, _fix_numbers(whole, traced, choices))
             return replace(traced, printed=written.getvalue())
     needed, fault = choices.root_failure()
     named = blamed(fault, whole)
@@ -161,7 +164,9 @@ def silent() -> Iterator[None]:
         yield
 
 
-def _in_time(choices: Choices, static: frozenset[str]) -> contextlib.AbstractContextManager[None]:
+def _limit_loops(
+    choices: Choices, static: frozenset[str]
+) -> contextlib.AbstractContextManager[None]:
     """Limit the time of loops of many turns; what jit would trace takes the time that it takes.
 
     Only a large number among what is static makes such a loop. To follow the code costs as much
@@ -177,7 +182,7 @@ def limit_time(seconds: float, turns: int = 0) -> contextlib.AbstractContextMana
     return time_limit(seconds, lambda file: file.startswith(MADE) or is_users_file(file), turns)
 
 
-def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
+def _fix_numbers(call: Call, traced: Traced, choices: Choices) -> Traced:
     """Return the program with whole numbers fixed, where a function of JAX's differs then.
 
     Without jit, ``jnp.power(x, 2)`` is a square, and ``fori_loop(0, 10, ...)`` a loop of ten turns.
@@ -190,7 +195,7 @@ def _as_evaluated(call: Call, traced: Traced, choices: Choices) -> Traced:
         return traced
     fixed = frozenset((*traced.static, *numbers))
     try:
-        with silent(), _in_time(choices, fixed):
+        with silent(), _limit_loops(choices, fixed):
             other = _traced(call, fixed)
     except (Exception, OutOfTimeError):  # noqa: BLE001  then they are inputs
         return replace(traced, tries=traced.tries + 1)
@@ -205,7 +210,7 @@ def _primitives(traced: Traced) -> set[str]:
     return names - {"convert_element_type"}
 
 
-def _without_declared(call: Call, traced: Traced) -> Traced:
+def _drop_declared(call: Call, traced: Traced) -> Traced:
     """Leave out what the called function has static already: it needs no advice."""
     if not is_jitted(call.function) or not traced.static:
         return traced

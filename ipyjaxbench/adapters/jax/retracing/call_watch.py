@@ -50,11 +50,11 @@ class JaxCallWatch(EventWatch[Event]):
         """Return the name of what was jitted."""
         return callee.display_name(callee.plain_of(function))
 
-    def before(self, function: Any) -> Mark:
+    def begin_call(self, function: Any) -> Mark:
         """Return positions among events and messages, and the size of the cache."""
         return Mark(len(self._events), len(self._messages), _entries(function))
 
-    def after(self, function: Any, mark: Mark) -> Outcome | None:
+    def end_call(self, function: Any, mark: Mark) -> Outcome | None:
         """Return what the call's own events say; where there are none, whether the cache grew."""
         if jax.config.jax_disable_jit:
             return Outcome("BYPASSED")
@@ -80,7 +80,9 @@ class JaxCallWatch(EventWatch[Event]):
 
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""
-        return cache_key.signature(Called.of(function, args, kwargs))
+        called = Called.from_call(function, args, kwargs)
+        names = (callee.transformation_around(), called.transformation)
+        return cache_key.signature(called._replace(transformation=" of ".join(filter(None, names))))
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""

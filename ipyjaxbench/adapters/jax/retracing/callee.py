@@ -8,6 +8,7 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import jax
+from jax._src import core
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.shared import retracing
@@ -19,6 +20,8 @@ _EQUINOX = "equinox._module._prebuilt"
 #: Wrappers of other libraries around `jax.jit`, by the module that defines them.
 WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilation")
 JITTED = (type(jax.jit(len)), jax.stages.Compiled)
+#: Private classes of what traces values without building a program, with what people call.
+_TRANSFORMATIONS = {"LinearizeTrace": "grad", "JVPTrace": "jvp", "BatchTrace": "vmap"}
 _OF_JAX = re.compile(r"[/\\]jax[/\\]_src[/\\]")
 
 
@@ -31,7 +34,7 @@ class Called(NamedTuple):
     transformation: str = ""  # by which the jitted function is called, as in "grad"
 
     @classmethod
-    def of(cls, function: Any, args: Args, kwargs: Kwargs) -> "Called":
+    def from_call(cls, function: Any, args: Args, kwargs: Kwargs) -> "Called":
         """Return that of a call of a jitted function, also in a method, a partial or `jax.grad`."""
         function, args, kwargs = unbound(function, args, kwargs)
         if is_exactly(function, *JITTED):
@@ -42,7 +45,7 @@ class Called(NamedTuple):
         if name == "vmap":
             axes = dict(closure_values(_made(function))).get("in_axes", 0)
             name, args, kwargs = per_example(axes, args, kwargs)
-        inner = cls.of(function.__wrapped__, args, kwargs)
+        inner = cls.from_call(function.__wrapped__, args, kwargs)
         return inner._replace(transformation=" of ".join(filter(None, (name, inner[-1]))))
 
 
@@ -129,6 +132,19 @@ def per_example(axes: Any, args: Args, kwargs: Kwargs) -> tuple[str, Args, Kwarg
 
 def _is_none(value: Any) -> bool:
     return value is None
+
+
+def transformation_around() -> str:
+    """Return within what the running code is called, as in "vmap over 4 of grad"; else "".
+
+    Which one that is stands in a private place; before JAX 0.4.36 it is not known.
+    """
+    trace, names = getattr(getattr(core, "trace_ctx", None), "trace", None), []
+    while name := _TRANSFORMATIONS.get(type(trace).__name__):
+        size = getattr(getattr(trace, "axis_data", None), "size", None)
+        names.append(f"{name} over {size}" if name == "vmap" and size else name)
+        trace = getattr(trace, "parent_trace", None)
+    return " of ".join(reversed(names))
 
 
 def transformations(function: Any) -> Iterator[str]:

@@ -26,13 +26,13 @@ _SETTINGS = {
 _ERROR_CHARACTERS = 120  # characters of what a compiler said last
 
 
-def answers(asked: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def answers(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what compilers say, in order; one that ends its process costs its answer alone."""
     received: list[dict[str, Any]] = []
-    while len(received) < len(asked):
-        code, written, logged = _run(json.dumps(asked[len(received) :]))
+    while len(received) < len(requests):
+        code, written, logged = _run(json.dumps(requests[len(received) :]))
         received += [json.loads(line) for line in written.splitlines() if line.startswith("{")]
-        if len(received) < len(asked):
+        if len(received) < len(requests):
             received.append({"error": _why(code, logged)})
     return received
 
@@ -43,14 +43,14 @@ def error_line(error: Exception | str) -> str:
     return " ".join(text.split())[:_ERROR_CHARACTERS]
 
 
-def _run(asked: str) -> tuple[int, str, str]:
+def _run(requests: str) -> tuple[int, str, str]:
     """Return how the worker ended, and what it wrote; an interrupt ends it too."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
         _WORKER, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=_environment()
     ) as worker:
         try:
-            written, logged = worker.communicate(asked)
+            written, logged = worker.communicate(requests)
         finally:
             worker.kill()
             worker.wait()

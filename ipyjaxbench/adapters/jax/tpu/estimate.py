@@ -40,17 +40,17 @@ def estimates(
         OptionError: a chip is not known, or what is to be cut cannot be.
         MissingLibraryError: libtpu is not installed.
     """
-    asked = [Topology.of(name) for name in on]
-    if shard and all(topology.devices == 1 for topology in asked):
-        several = f"{asked[0].name}:{'x'.join(map(str, asked[0].generation.smallest))}"
+    topologies = [Topology.parse(name) for name in on]
+    if shard and all(topology.devices == 1 for topology in topologies):
+        several = f"{topologies[0].name}:{'x'.join(map(str, topologies[0].generation.smallest))}"
         raise OptionError(f"--shard goes with several chips, as in --on {several}")
     own = own_layout(traced) if not shard else None
-    layouts = [layout(traced, shard, topology, own) for topology in asked]
+    layouts = [layout(traced, shard, topology, own) for topology in topologies]
     if importlib.util.find_spec("libtpu") is None:
         raise MissingLibraryError("libtpu", "tpu")
-    answers = _answers(traced, asked, layouts)
-    estimated = tuple(_estimate(t, one) for t, one in zip(asked, answers, strict=True))
-    return (*estimated, estimate_here(live)), (*_notes(asked, layouts, answers),)
+    answers = _answers(traced, topologies, layouts)
+    estimated = tuple(_estimate(t, one) for t, one in zip(topologies, answers, strict=True))
+    return (*estimated, estimate_here(live)), (*_notes(topologies, layouts, answers),)
 
 
 def estimate_here(live: LiveProgram) -> Estimate:
@@ -77,18 +77,20 @@ def _memory_of(device: Any) -> int:
 
 
 def _answers(
-    traced: Traced, asked: Sequence[Topology], layouts: Sequence[Layout]
+    traced: Traced, topologies: Sequence[Topology], layouts: Sequence[Layout]
 ) -> list[dict[str, Any]]:
     """Return what the worker says of each, or why it was not asked."""
     exported = {
         is_own: _exported(traced, is_own=is_own) for is_own in {each.is_own for each in layouts}
     }
-    answers = [_refused(exported[each.is_own], t) for each, t in zip(layouts, asked, strict=True)]
+    answers = [
+        _refused(exported[each.is_own], t) for each, t in zip(layouts, topologies, strict=True)
+    ]
     requests = {
         i: {
             "program": base64.b64encode(exported[layouts[i].is_own].serialize()).decode(),
-            "topology": asked[i].compiler,
-            "arguments": asked[i].arguments,
+            "topology": topologies[i].compiler,
+            "arguments": topologies[i].arguments,
             "mesh": layouts[i].mesh,
             "specs": layouts[i].specs,
         }
@@ -169,10 +171,10 @@ def _padding(answer: dict[str, Any]) -> int:
 
 
 def _notes(
-    asked: Sequence[Topology], layouts: Sequence[Layout], answers: Sequence[dict[str, Any]]
+    topologies: Sequence[Topology], layouts: Sequence[Layout], answers: Sequence[dict[str, Any]]
 ) -> Iterator[Note]:
     """Say what to know of the estimates, each thing once."""
-    rows = list(zip(asked, layouts, answers, strict=True))
+    rows = list(zip(topologies, layouts, answers, strict=True))
     known = [each for each in rows if "error" not in each[-1]]
     idle = [t for t, each, one in known if t.devices > 1 and not (each.is_cut or one["placed"])]
     if idle:
@@ -189,6 +191,6 @@ def _notes(
     large = [each for each in wasted if each[0] > max(_PADDED, _PART * each[1])]
     if large:
         yield notes.padded(*max(large))
-    halves = [t.name for t in asked if t.generation.devices > 1]
+    halves = [t.name for t in topologies if t.generation.devices > 1]
     if halves:
         yield notes.half_chips(halves)

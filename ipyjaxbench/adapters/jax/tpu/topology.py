@@ -66,14 +66,14 @@ class Topology:
         return f"{self.generation.compiler}:{'x'.join(map(str, self.chips))}"
 
     @classmethod
-    def of(cls, name: str) -> "Topology":
+    def parse(cls, name: str) -> "Topology":
         """Return what a name such as "tpu:v5e" or "tpu:v5e:2x2" stands for.
 
         Raises:
             OptionError: there is no such chip, or they do not stand side by side like that.
 
         Example:
-            >>> Topology.of("tpu:v2:2x2").devices, Topology.of("tpu:v2").devices
+            >>> Topology.parse("tpu:v2:2x2").devices, Topology.parse("tpu:v2").devices
             (8, 1)
         """
         match = _ASKED.fullmatch(name)

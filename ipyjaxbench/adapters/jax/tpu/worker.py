@@ -43,9 +43,9 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def _compiled(asked: dict[str, Any]) -> dict[str, Any]:
-    exported = export.deserialize(base64.b64decode(asked["program"]))
-    whole, *places = _places(asked)
+def _compiled(request: dict[str, Any]) -> dict[str, Any]:
+    exported = export.deserialize(base64.b64decode(request["program"]))
+    whole, *places = _places(request)
     inputs = [
         jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=place)
         for aval, place in zip(exported.in_avals, places, strict=True)
@@ -58,11 +58,7 @@ def _compiled(asked: dict[str, Any]) -> dict[str, Any]:
     outputs = zip(exported.out_avals, jax.tree.leaves(compiled.output_shardings), strict=True)
     real = sum(_nbytes(a, a.sharding) for a in inputs) + sum(_nbytes(a, s) for a, s in outputs)
     text = compiled.as_text()
-    seconds = cost.get("optimal_seconds")
-    # XLA adds -1 for what it cannot estimate; above a second that could not be told from the rest.
-    unknown = [] if seconds is None or 0 <= seconds < 1 else sorted(set(_unknown(text)))
-    if seconds is not None and seconds < 0:
-        seconds = seconds + math.ceil(-seconds) or None
+    seconds, unknown = _time(cost.get("optimal_seconds"), text)
     return {
         "seconds": seconds,
         "flops": counted_cost(cost, "flops"),
@@ -76,18 +72,18 @@ def _compiled(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _places(asked: dict[str, Any]) -> Iterator[Any]:
+def _places(request: dict[str, Any]) -> Iterator[Any]:
     """Yield where an array is that is whole on each device, and where each of the inputs is."""
     topology = topologies.get_topology_desc(
-        platform="tpu", topology_name=asked["topology"], **asked["arguments"]
+        platform="tpu", topology_name=request["topology"], **request["arguments"]
     )
-    names, sizes = zip(*asked["mesh"], strict=True)
+    names, sizes = zip(*request["mesh"], strict=True)
     devices = topology.devices[: math.prod(sizes)]
     if len(devices) < math.prod(sizes):
         raise ValueError(f"the compiler knows {len(devices)} devices of {math.prod(sizes)}")
     grid = mesh_utils.create_device_mesh(sizes, devices, allow_split_physical_axes=True)
     mesh = Mesh(grid, names)
-    for spec in ([], *asked["specs"]):
+    for spec in ([], *request["specs"]):
         yield NamedSharding(mesh, PartitionSpec(*(tuple(axes) or None for axes in spec)))
 
 
@@ -95,6 +91,16 @@ def _nbytes(aval: Any, sharding: Any) -> int:
     """Return the bytes of one device's part, without what fills its tiles."""
     shape = sharding.shard_shape(aval.shape)
     return int(math.prod(shape) * getattr(aval.dtype, "itemsize", 0))
+
+
+def _time(seconds: float | None, text: str) -> tuple[float | None, list[str]]:
+    """Return the seconds of what XLA can estimate, and the names of what it cannot."""
+    # It adds -1 for each of these; above a second that could not be told from the rest.
+    if seconds is None or 0 <= seconds < 1:
+        return seconds, []
+    if seconds < 0:
+        seconds = seconds + math.ceil(-seconds) or None
+    return seconds, sorted(set(_unknown(text)))
 
 
 def _unknown(text: str) -> Iterator[str]:

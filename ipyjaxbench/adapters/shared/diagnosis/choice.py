@@ -81,22 +81,26 @@ class Choice:
     @property
     def rules(self) -> tuple[Rule, Rule, Rule]:
         """Those for expressions, for what is returned, and for what is assigned."""
-        return exchange_rule(_BOTH)(self._of_expression), self._of_returns, self._of_assignments
+        return (
+            exchange_rule(_BOTH)(self._replace_expression),
+            self._replace_returns,
+            self._replace_assignments,
+        )
 
-    def _of_expression(self, _: Site, node: ast.expr) -> ast.expr | None:
+    def _replace_expression(self, _: Site, node: ast.expr) -> ast.expr | None:
         """``a if c else b``."""
         if not isinstance(node, ast.IfExp):
             return None
         return call(self.where, self.condition(node.test), node.body, node.orelse)
 
-    def _of_returns(self, site: Site) -> Iterator[Edit]:
+    def _replace_returns(self, site: Site) -> Iterator[Edit]:
         """``if c: return a`` with what is returned otherwise, also in ``elif``."""
         if not isinstance(site.stmt, ast.If):
             return
-        value = self._returned([site.stmt, *site.after])
+        value = self._returned([site.stmt, *site.following])
         if value is not None:
             ends = bool(site.stmt.orelse) and self._returned([site.stmt]) is not None
-            count = 1 if ends else 1 + len(site.after)
+            count = 1 if ends else 1 + len(site.following)
             yield Edit([ast.Return(value)], _BOTH, count)
 
     def _returned(self, body: list[ast.stmt]) -> ast.expr | None:
@@ -110,7 +114,7 @@ class Choice:
                     return call(self.where, self.condition(test), yes, no)
         return None
 
-    def _of_assignments(self, site: Site) -> Iterator[Edit]:
+    def _replace_assignments(self, site: Site) -> Iterator[Edit]:
         """``if c: x = a``, with or without an ``else``, for one name or several."""
         if isinstance(site.stmt, ast.If):
             values = self._assigned(site.stmt)

@@ -109,7 +109,7 @@ def exchange_everywhere(changes: str) -> Callable[[Change], Rule]:
     def made(change: Change) -> Rule:
         def rule(site: Site) -> Iterator[Edit]:
             every = _Exchange(change, site)
-            new = [every.visit(copy_tree(statement)) for statement in (site.stmt, *site.after)]
+            new = [every.visit(copy_tree(statement)) for statement in (site.stmt, *site.following)]
             if every.count:
                 yield Edit(new, changes, len(new))
 

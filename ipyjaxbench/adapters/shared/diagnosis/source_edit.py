@@ -57,7 +57,7 @@ class Site:
         return statements(self.definition, self.trail)[0]
 
     @property
-    def after(self) -> list[ast.stmt]:
+    def following(self) -> list[ast.stmt]:
         """What follows it in the same list of statements."""
         return statements(self.definition, self.trail)[1:]
 

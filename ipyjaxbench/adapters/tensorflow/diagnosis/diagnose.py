@@ -24,7 +24,7 @@ def diagnose(call: Call, error: Exception) -> Diagnosis:
     """Say why a call would not trace, of what tracing raised; each fix was traced."""
     blamed = _fixed_argument(call, error)
     fixes = chain(
-        _by_autograph(call), find_fixes(call, *_place_of(error)), _as_python_numbers(blamed)
+        _autograph_fixes(call), find_fixes(call, *_place_of(error)), _python_number_fixes(blamed)
     )
     diagnosis = _describe(call.text, error)
     return replace(diagnosis, blamed=tuple(blamed), fixes=tuple(islice(fixes, MAX_FIXES)))
@@ -75,7 +75,7 @@ def _place_of(error: Exception) -> tuple[str, int]:
     return place
 
 
-def _by_autograph(call: Call) -> Iterator[Fix]:
+def _autograph_fixes(call: Call) -> Iterator[Fix]:
     """Yield the same function, read by AutoGraph, where the user turned that off."""
     plain, autograph = references.python_function(call.function)
     if not autograph and tracing.traces(replace(call, function=plain)):
@@ -83,7 +83,7 @@ def _by_autograph(call: Call) -> Iterator[Fix]:
         yield Fix("@tf.function", changes)
 
 
-def _as_python_numbers(blamed: dict[str, Any]) -> Iterator[Fix]:
+def _python_number_fixes(blamed: dict[str, Any]) -> Iterator[Fix]:
     """Yield arguments as Python numbers, with which the search for them has traced the call."""
     cost = "a Python number is part of the program: one trace for each"
     for name, value in blamed.items():

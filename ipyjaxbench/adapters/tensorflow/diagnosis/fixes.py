@@ -48,7 +48,7 @@ def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
 def _helps(call: Call, old: FunctionType, new: Rewrite, eager: EagerCall) -> bool:
     """Whether a call traces, and gives in a graph what it gave without one."""
     made = _built(new, old)
-    function = _with_new(call.function, old, made) if made is not None else None
+    function = _replace_function(call.function, old, made) if made is not None else None
     if function is None:
         return False
     try:
@@ -81,7 +81,9 @@ def _last_line(function: FunctionType) -> int:
     return max((line for *_, line in function.__code__.co_lines() if line), default=0)
 
 
-def _with_new(top: Any, old: FunctionType, new: Callable[..., Any]) -> Callable[..., Any] | None:
+def _replace_function(
+    top: Any, old: FunctionType, new: Callable[..., Any]
+) -> Callable[..., Any] | None:
     """Return what is called, with the new function in place of the old one."""
     _, autograph = references.python_function(top)
     plain, made = references.innermost_function(top), None

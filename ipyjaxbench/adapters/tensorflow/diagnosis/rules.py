@@ -30,14 +30,14 @@ _OTHER_DEFAULTS = ("argmax", "argmin", "cumsum", "cumprod", "unique", "zeros", "
                    "linspace", "split", "roll")  # fmt: skip
 
 
-def _in_tensorflow(dotted: str) -> str:
+def _tensorflow_name(dotted: str) -> str:
     """TensorFlow's function in place of one of NumPy."""
     library, _, function = dotted.partition(".")
     is_other = library != "numpy" or "." in function or function in _OTHER_DEFAULTS
     return "" if is_other else f"tf.{_OTHER_NAMES.get(function, function)}"
 
 
-def _in_its_numpy(dotted: str) -> str:
+def _tensorflow_numpy_name(dotted: str) -> str:
     """The same function of `tf.experimental.numpy`, where TensorFlow itself has none."""
     library, _, function = dotted.partition(".")
     return f"tf.experimental.numpy.{function}" if library == "numpy" and "." not in function else ""
@@ -77,8 +77,8 @@ def _counts(_: Site, holes: Holes) -> bool:
 
 
 RULES = (
-    library_rule(_in_tensorflow),
-    library_rule(_in_its_numpy),
+    library_rule(_tensorflow_name),
+    library_rule(_tensorflow_numpy_name),
     *Choice("tf.where", Logic("tf", operators=False).condition).rules,
     pattern_rule(
         {

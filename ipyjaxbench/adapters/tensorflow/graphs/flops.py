@@ -53,12 +53,12 @@ def flops_of(op: Any) -> float | None:
             counted = ops.get_stats_for_node_def(op.graph, op.node_def, "flops").value
         if counted is not None:
             return float(counted)
-        return _by_size(op)
+        return _size_flops(op)
     except Exception:  # noqa: BLE001  shapes that are not known raise one thing and another
         return None
 
 
-def _by_size(op: Any) -> float | None:
+def _size_flops(op: Any) -> float | None:
     kind = op.type
     if kind in ELEMENTWISE or kind in _SEVERAL:
         counted = op.outputs or op.inputs[-1:]

@@ -31,7 +31,11 @@ class TensorFlowUndoLog(UndoLog):
         super().__init__([], [(None, of_python), (None, of_numpy)])
         called: list[Named] = [("self", call.function)]
         self._follow(
-            [*(self._shared(called) if is_copy else called), *call.arguments, (None, _of_keras())]
+            [
+                *(self._shared(called) if is_copy else called),
+                *call.arguments,
+                (None, _keras_names()),
+            ]
         )
 
     def is_tracer(self, value: Any) -> bool:
@@ -66,7 +70,7 @@ class TensorFlowUndoLog(UndoLog):
         if is_of(value, tf.types.experimental.PolymorphicFunction):
             return [(name, value.python_function)]
         if is_of(value, random.Random):
-            self.hold(None, GeneratorState.of_python(value))
+            self.hold(None, GeneratorState.from_random(value))
         elif is_of(value, np.random.Generator, np.random.RandomState):
             for state in numpy_state.states(value, CopyBudget()) or ():
                 self.hold(None, state)
@@ -87,7 +91,7 @@ class TensorFlowUndoLog(UndoLog):
         return shared
 
 
-def _of_keras() -> Any:
+def _keras_names() -> Any:
     """Return what Keras keeps for all, as numbers for new names; None where that is hidden."""
     module = sys.modules.get("keras.src.backend.common.global_state")
     return vars(getattr(module, "GLOBAL_STATE_TRACKER", SimpleNamespace()))

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.adapters.shared import hlo
-from ipyjaxbench.adapters.tensorflow.compilation import apart
+from ipyjaxbench.adapters.tensorflow.compilation import isolate_traces
 from ipyjaxbench.adapters.tensorflow.graphs.isolation import TensorFlowUndoLog
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced, quiet
 from ipyjaxbench.errors import SnippetError
@@ -15,7 +15,6 @@ from ipyjaxbench.errors import SnippetError
 #: What TensorFlow calls our stages.
 _THEIRS = {"stablehlo": "stablehlo", "hlo": "hlo_no_metadata", "optimized": "optimized_hlo"}
 _MISSING = re.compile(r"(\w+) \(No registered")
-_FAILED = re.compile(r"(?:HLO text: ')?(.+)")
 
 
 def lower(traced: Traced, stage: str) -> str:
@@ -40,7 +39,7 @@ def lower(traced: Traced, stage: str) -> str:
     try:
         # The device is named: to find out, TensorFlow would draw a random number of the user's.
         log = TensorFlowUndoLog(traced.call, is_copy=traced.is_copy)
-        with log, quiet(), apart(), warnings.catch_warnings():
+        with log, quiet(), isolate_traces(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = twin.experimental_get_compiler_ir(*specs)
             text: Any = made(stage=_THEIRS[stage], device_name=_device())
@@ -70,5 +69,5 @@ def _why(error: Exception) -> str:
     if missing:
         return f"XLA has no {', '.join(missing)}, and so cannot compile it"
     first = next((line for line in str(error).splitlines() if line.strip()), "")
-    match = _FAILED.search(first.removeprefix("Failed getting HLO text: '"))
-    return f"XLA cannot compile it: {match[1][:160] if match else type(error).__name__}"
+    message = first.removeprefix("Failed getting HLO text: '")[:160]
+    return f"XLA cannot compile it: {message or type(error).__name__}"

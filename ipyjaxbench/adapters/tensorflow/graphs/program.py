@@ -154,11 +154,11 @@ def _functions(op: Any, level: int, depth: int | None) -> Iterator[str]:
         inner = graphs[name]
         head = f"{pad}{_named(name) if key == 'f' else key}"
         inputs = ", ".join(f"{_source(t)}: {kind(t)}" for t in inner.inputs)
-        if depth is not None and level >= depth:
+        if depth == 0:
             yield f"{head}({inputs}): {_count(inner):,} operations"
         else:
             yield f"{head}({inputs}):"
-            yield from _lines(inner, level + 2, depth)
+            yield from _lines(inner, level + 2, None if depth is None else depth - 1)
             yield f"{pad}  return {', '.join(map(_source, inner.outputs))}"
 
 

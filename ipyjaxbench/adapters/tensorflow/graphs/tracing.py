@@ -14,7 +14,7 @@ from tensorflow.python.util import nest
 
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.adapters.tensorflow import trees
-from ipyjaxbench.adapters.tensorflow.compilation import apart
+from ipyjaxbench.adapters.tensorflow.compilation import isolate_traces
 from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, isolation, references
 from ipyjaxbench.usercode import Call, Shape, is_of
 
@@ -98,7 +98,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
             whole[index] = tensor
         return nest.pack_sequence_as(tree, whole)
 
-    wrapper = _of_tensors(function, rebuilt)
+    wrapper = _take_tensors(function, rebuilt)
     specs = [each.spec for each in inputs if each.spec is not None]
     fresh = tf.function(wrapper, autograph=autograph)
     refusing = contextlib.nullcontext() if makes_variables else _no_variables()
@@ -108,7 +108,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
         refusing,
         quiet(),
         dataset_guard.limit_iteration(),
-        apart() as warm,
+        isolate_traces() as warm,
         contextlib.redirect_stdout(written),
     ):
         concrete = fresh.get_concrete_function(*specs)
@@ -135,7 +135,7 @@ def traces(call: Call) -> bool:
     return True
 
 
-def _of_tensors(function: Callable[..., Any], rebuilt: Callable[..., Any]) -> Callable[..., Any]:
+def _take_tensors(function: Callable[..., Any], rebuilt: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of tensors alone; AutoGraph reads the user's function through it."""
 
     def of_tensors(*tensors: Any) -> Any:

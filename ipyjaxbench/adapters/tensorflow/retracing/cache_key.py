@@ -60,7 +60,7 @@ def _captured(plain: Any) -> dict[str, Leaf]:
     return leaves
 
 
-def of_model(method: Any, compiled: object, args: Args, kwargs: Kwargs) -> Signature:
+def model_signature(method: Any, compiled: object, args: Args, kwargs: Kwargs) -> Signature:
     """Return the signature of the data in a call of a Keras model, as in ``model.fit(x, y)``.
 
     The model compiles a function for the method.
@@ -144,7 +144,7 @@ class _Leaves(dict[str, Leaf]):
 
     def add(self, path: str, value: Any) -> None:
         """Keep a value, and what it holds."""
-        leaf = self._of_value(path, value)
+        leaf = self._value_leaf(path, value)
         if leaf is not None:
             self[path] = leaf
         elif isinstance(value, tf.data.Dataset | tf.data.Iterator):
@@ -162,16 +162,16 @@ class _Leaves(dict[str, Leaf]):
             for end, each in parts.items():
                 self.add(path + end, each)
 
-    def _of_value(self, path: str, value: Any) -> Leaf | None:
+    def _value_leaf(self, path: str, value: Any) -> Leaf | None:
         """Return that of data, and of what is compared by its value; None for all else."""
         if isinstance(value, tf.TypeSpec | tf.Tensor):
-            return _of_data(value)
+            return _data_leaf(value)
         if references.is_variable(value):
             first = self._variables.setdefault(id(value), path)
             shared = "a variable of its own" if first == path else f"the same variable as {first}"
             return Leaf("variable", _dtype(value), _shape(value), value=shared)
         if isinstance(value, _COMPOSITES):
-            return _of_data(tf.type_spec_from_value(value))
+            return _data_leaf(tf.type_spec_from_value(value))
         if isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic):
             # 1, 1.0 and True are one literal: it is spelled as it came first.
             text = _spelled.setdefault((self._function, path, value), repr(value))
@@ -179,7 +179,7 @@ class _Leaves(dict[str, Leaf]):
         if value is None or isinstance(value, str | bytes):
             return Leaf("static", value=shorten(repr(value)), identity=hash(value))
         if hasattr(type(value), "__array__"):
-            return _of_data(value.__array__())
+            return _data_leaf(value.__array__())
         return None
 
     def add_object(self, path: str, value: Any) -> None:
@@ -207,7 +207,7 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
     return {f"[{i}]": each for i, each in enumerate(value)}
 
 
-def _of_data(value: Any) -> Leaf:
+def _data_leaf(value: Any) -> Leaf:
     if isinstance(value, tf.TypeSpec) and not isinstance(value, tf.TensorSpec):
         return Leaf("static", value=shorten(str(value)), identity=hash(value))
     return Leaf("array", _dtype(value), _shape(value))

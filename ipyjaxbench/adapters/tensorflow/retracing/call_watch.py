@@ -54,11 +54,11 @@ class TensorFlowCallWatch(EventWatch[Event]):
             return str(function.graph.name)
         return functions.display_name(function)
 
-    def before(self, function: Any) -> Mark:
+    def begin_call(self, function: Any) -> Mark:
         """Return the numbers of events and of traces, and what TensorFlow's clock shows."""
         return Mark(len(self._events.events), self._traces(function), tracing_seconds())
 
-    def after(self, function: Any, mark: Mark) -> Outcome | None:
+    def end_call(self, function: Any, mark: Mark) -> Outcome | None:
         """Return what was traced; of a model, by Keras or the user."""
         if tf.config.functions_run_eagerly():
             return Outcome("BYPASSED")
@@ -66,7 +66,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         self._owned.update(new)
         events = [*new.values()]
         if callee.is_of_model(function):
-            return self._after_model(function.__self__, events, mark)
+            return self._model_outcome(function.__self__, events, mark)
         function, _, _ = callee.resolve(function, (), {})
         count = self._traces(function)
         xla = bool(getattr(function, "_jit_compile", None))
@@ -87,7 +87,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         """Return that of the arguments, those of a method or a partial among them."""
         if callee.is_of_model(function):
             made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
-            return cache_key.of_model(function, made, args, kwargs)
+            return cache_key.model_signature(function, made, args, kwargs)
         return cache_key.signature(*callee.resolve(function, args, kwargs))
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
@@ -111,7 +111,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         outermost = (event for event in self._others() if not event.depth)
         return tuple(Program(event.name, None, "traced", "tensorflow") for event in outermost)
 
-    def _after_model(self, model: Any, events: Sequence[Event], mark: Mark) -> Outcome | None:
+    def _model_outcome(self, model: Any, events: Sequence[Event], mark: Mark) -> Outcome | None:
         """Return what was traced, but for the pipeline that feeds it, which is for each call."""
         if model.run_eagerly:
             return Outcome("BYPASSED")

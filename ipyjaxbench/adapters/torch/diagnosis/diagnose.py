@@ -70,10 +70,10 @@ def explain(error: BaseException) -> Diagnosis | None:
     if call is None:
         return _describe("the cell", error)
     with keep_settings():
-        return diagnose(call, error, _in_one_graph)
+        return diagnose(call, error, _trace_one_graph)
 
 
-def _in_one_graph(call: Call) -> None:
+def _trace_one_graph(call: Call) -> None:
     if dynamo.find_single_graph(call) is None:
         raise ValueError("there is a graph break")
 

@@ -56,7 +56,7 @@ def _torch_for_numpy(site: Site, node: ast.expr) -> ast.expr | None:
     """The same functions of PyTorch, on all lines."""
     match node:
         case ast.Call(func=ast.Attribute(value=x, attr="numpy"), args=[]):
-            return _before_leaving(x)
+            return _strip_detach(x)
         case ast.Call(
             func=ast.Attribute(value=ast.Name("torch"), attr="from_numpy" | "tensor" | "as_tensor"),
             args=[x],
@@ -69,11 +69,11 @@ def _torch_for_numpy(site: Site, node: ast.expr) -> ast.expr | None:
     return None
 
 
-def _before_leaving(x: ast.expr) -> ast.expr:
+def _strip_detach(x: ast.expr) -> ast.expr:
     """``x`` of ``x.detach().cpu()``."""
     match x:
         case ast.Call(func=ast.Attribute(value=inner, attr="detach" | "cpu"), args=[]):
-            return _before_leaving(inner)
+            return _strip_detach(inner)
     return x
 
 

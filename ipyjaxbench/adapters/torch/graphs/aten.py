@@ -47,7 +47,7 @@ def _traced(inputs: CallInputs, log: TorchUndoLog) -> Any:
     with mode, _compiled_ones_inlined():
         fakes = [stand_ins.fake(tensor) for tensor in inputs.tensors]
         stand_ins.add_constants(log.tensors)
-        graph = make_fx(_of_tensors(inputs, stand_ins), tracing_mode="real")(*fakes)
+        graph = make_fx(_take_tensors(inputs, stand_ins), tracing_mode="real")(*fakes)
     for part in (m for m in graph.modules() if isinstance(m, torch.fx.GraphModule)):
         for node in part.graph.nodes:
             if node.op == "get_attr":  # tensors that are part of it have their data again
@@ -69,7 +69,7 @@ def _made_of(node: Any, inputs: CallInputs) -> tuple[str, ...]:
     return tuple(name for placeholder, name in names.items() if placeholder in ancestors)
 
 
-def _of_tensors(inputs: CallInputs, stand_ins: StandIns) -> Callable[..., Any]:
+def _take_tensors(inputs: CallInputs, stand_ins: StandIns) -> Callable[..., Any]:
     """Return the call as a function of its tensors alone."""
 
     def of_tensors(*fakes: Any) -> Any:

@@ -132,7 +132,7 @@ def replace_code(functions: Sequence[FunctionType]) -> Iterator[list[CodeType]]:
     try:
         for function in functions:
             function.__code__ = _copied(function.__code__)
-            ours += _with_inner(function.__code__)
+            ours += _nested_code(function.__code__)
         yield ours
     finally:
         for function, code in before:
@@ -169,8 +169,8 @@ def _copied(code: CodeType) -> CodeType:
     return code.replace(co_consts=tuple(held))
 
 
-def _with_inner(code: CodeType) -> Iterator[CodeType]:
+def _nested_code(code: CodeType) -> Iterator[CodeType]:
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield from _with_inner(each)
+            yield from _nested_code(each)

@@ -41,13 +41,13 @@ class _Called(torch.nn.Module):
             else:
                 self.register_buffer(name, tensor)
 
-    def forward(self, *given: Any) -> Any:
-        stand_ins = StandIns(torch._guards.detect_fake_mode(given))
+    def forward(self, *inputs: Any) -> Any:
+        stand_ins = StandIns(torch._guards.detect_fake_mode(inputs))
         for name, (tensor,) in self.named.items():
             stand_ins.add(tensor, getattr(self, name), is_input=False)
-        for tensor, fake in zip(self._inputs.tensors, given, strict=True):
+        for tensor, fake in zip(self._inputs.tensors, inputs, strict=True):
             stand_ins.add(tensor, fake)
-        args, kwargs = self._inputs.with_tensors(given)
+        args, kwargs = self._inputs.with_tensors(inputs)
         with stand_ins.replace_named():
             result = self._inputs.function(*args, **kwargs)
         return stand_ins.swap(result)

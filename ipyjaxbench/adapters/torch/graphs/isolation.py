@@ -112,14 +112,14 @@ class TorchUndoLog(UndoLog):
     def parts_of(self, name: str | None, value: Any) -> Iterable[Named] | None:
         """Return what tensors, modules and optimizers hold."""
         if is_of(value, torch.Tensor):
-            return self._of_tensor(name, value)
+            return self._look_at_tensor(name, value)
         if is_of(value, torch.nn.Module):
-            return self._of_module(name if is_users_class(type(value)) else None, value)
+            return self._look_at_module(name if is_users_class(type(value)) else None, value)
         if is_of(value, torch.optim.Optimizer):  # to keep values is what it is for
             return self.look_at_object(None, value)
         return () if is_of(value, torch.dtype, torch.device) else None
 
-    def _of_module(self, name: str | None, module: Any) -> list[Named]:
+    def _look_at_module(self, name: str | None, module: Any) -> list[Named]:
         self.hold(None, _Class(module))
         held = (module._parameters, module._buffers, module._modules)
         # No dictionaries to the user, but attributes.
@@ -128,7 +128,7 @@ class TorchUndoLog(UndoLog):
         pairs = [pair for each in places for pair in self.hold_names(name, ".", each)]
         return [*self.look_at_object(name, module), *pairs]
 
-    def _of_tensor(self, name: str | None, tensor: torch.Tensor) -> list[Named]:
+    def _look_at_tensor(self, name: str | None, tensor: torch.Tensor) -> list[Named]:
         self.tensors.append(tensor)
         if is_lazy(tensor):
             self.hold(None, _Class(tensor))

@@ -10,6 +10,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench.adapters.shared.retracing import shorten, token
 from ipyjaxbench.adapters.torch import trees
+from ipyjaxbench.adapters.torch.precision import matmul_precision
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, is_wrapper
 from ipyjaxbench.retracing import Leaf, Signature
 from ipyjaxbench.usercode import attributes, closure_values, fingerprint
@@ -118,5 +119,5 @@ def _settings() -> Mapping[str, str]:
         "default dtype": str(torch.get_default_dtype()).removeprefix("torch."),
         "threads": str(torch.get_num_threads()),
         "deterministic algorithms": str(torch.are_deterministic_algorithms_enabled()),
-        "float32 matmul precision": torch.get_float32_matmul_precision(),
+        "float32 matmul precision": matmul_precision(),
     }

@@ -55,13 +55,13 @@ class TorchCallWatch(EventWatch[Entry]):
         """Return the name of what was compiled."""
         return callee.display_name(function)
 
-    def before(self, function: Any) -> Mark:  # noqa: ARG002
+    def begin_call(self, function: Any) -> Mark:  # noqa: ARG002
         """Return positions among the events so far."""
         self._events.open()
         self._failed.clear()
         return Mark(len(self._hits()), len(self._events.read()))
 
-    def after(self, function: Any, mark: Mark) -> Outcome | None:
+    def end_call(self, function: Any, mark: Mark) -> Outcome | None:
         """Return what was compiled, where a search found no program."""
         searches = self._hits()
         hits = searches[mark.searches :]
@@ -80,12 +80,12 @@ class TorchCallWatch(EventWatch[Entry]):
         return [] if hits is None else hits[threading.get_ident()]
 
     def _outcome(self, function: Any, entries: Sequence[Any], hits: Sequence[bool]) -> Outcome:
-        frames = [entry for entry in entries if _of(entry, "co_name")]
-        if any(_of(entry, "graph_op_count") is not None for entry in frames):
+        frames = [entry for entry in entries if _attribute(entry, "co_name")]
+        if any(_attribute(entry, "graph_op_count") is not None for entry in frames):
             return self._compiled(function, entries, frames, hits)
         if switched_off := _switched_off(function):
             return Outcome("BYPASSED", why=(Change("guard", new=switched_off),))
-        reasons = [str(_of(entry, "fail_reason") or "") for entry in entries]
+        reasons = [str(_attribute(entry, "fail_reason") or "") for entry in entries]
         is_full = any("recompile limit" in r or "cache size limit" in r for r in reasons)
         if is_full or (hits and not all(hits) and not entries):
             why = tuple(self._why_full(entries))
@@ -103,14 +103,14 @@ class TorchCallWatch(EventWatch[Entry]):
         first, *more = frames
         is_there = bool(hits) and hits[0]  # what is compiled is the rest of it, or what it calls
         if not is_there:
-            self._names[_of(first, "compile_id")] = self.name(function)
-        is_first = not is_there and not _of(first, "cache_size")
-        graphs = sum(bool(_of(entry, "graph_op_count")) for entry in frames)
-        is_whole = _of(first, "fail_type") is None
+            self._names[_attribute(first, "compile_id")] = self.name(function)
+        is_first = not is_there and not _attribute(first, "cache_size")
+        graphs = sum(bool(_attribute(entry, "graph_op_count")) for entry in frames)
+        is_whole = _attribute(first, "fail_type") is None
         breaks = max(graphs - 1, 0 if is_whole else 1) if is_first else 0
         phases = phases_of(entries)
         is_loaded = "cache load" in phases and "compile" not in phases
-        reason = _of(first, "recompile_reason")
+        reason = _attribute(first, "recompile_reason")
         failed = self._failed or ([guards.read(reason)] if reason else [])
         changes = tuple(dict.fromkeys(guard.change for guard in failed))
         if is_there and not changes:
@@ -129,25 +129,27 @@ class TorchCallWatch(EventWatch[Entry]):
         if self._failed:
             return  # the rest of a function after a break
         call = callee.called_from(frame)
-        entered = Entered.of(*call) if call is not None else None
+        entered = Entered.from_call(*call) if call is not None else None
         if entered is not None:
             self._failed += guards.failing(entered)
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
         yield Change("guard", "limit", new=f"the recompile limit of {_limit()} is reached")
         changes = [guard.change for guard in self._failed] or [
-            guards.read(reason).change for e in entries if (reason := _of(e, "recompile_reason"))
+            guards.read(reason).change
+            for e in entries
+            if (reason := _attribute(e, "recompile_reason"))
         ]
         yield from changes[:1]
 
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, closed-over values and the plain globals it names."""
-        entered = Entered.of(function, args, kwargs)
+        entered = Entered.from_call(function, args, kwargs)
         return cache_key.signature(entered) if entered is not None else Signature({})
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether the conditions of no program hold."""
-        entered = Entered.of(function, args, kwargs)
+        entered = Entered.from_call(function, args, kwargs)
         if entered is None or _switched_off(function):
             return None
         misses = guards.would_miss(entered)
@@ -161,12 +163,12 @@ class TorchCallWatch(EventWatch[Entry]):
     def outside(self) -> tuple[Program, ...]:
         """Return backward passes, and functions called from code that is not looked into."""
         entries = [entry.metrics for entry in self._events.read()]
-        names = {_of(e, "compile_id"): _name(e) for e in entries if _of(e, "co_name")}
+        names = {_attribute(e, "compile_id"): _name(e) for e in entries if _attribute(e, "co_name")}
         names |= self._names
         programs = []
         for entry in (other.metrics for other in self._others()):
-            frame = names.get(_of(entry, "compile_id"), UNNAMED)
-            name = frame if _of(entry, "co_name") else f"{frame} backward"
+            frame = names.get(_attribute(entry, "compile_id"), UNNAMED)
+            name = frame if _attribute(entry, "co_name") else f"{frame} backward"
             seconds = sum(phases_of([entry]).values())
             programs.append(Program(name, seconds, "compiled", "torch"))
         return tuple(programs)
@@ -177,7 +179,7 @@ def _dynamo(name: str) -> Any:
     return sys.modules.get(f"torch._dynamo.{name}")
 
 
-def _of(entry: Any, name: str) -> Any:
+def _attribute(entry: Any, name: str) -> Any:
     return getattr(entry, name, None)
 
 
@@ -204,7 +206,7 @@ def _unable(reason: str) -> Change:
 
 
 def _name(entry: Any) -> str:
-    return spell(str(_of(entry, "co_name") or UNNAMED))
+    return spell(str(_attribute(entry, "co_name") or UNNAMED))
 
 
 def _nested(root: str, frames: Sequence[Any]) -> Iterator[tuple[int, str]]:

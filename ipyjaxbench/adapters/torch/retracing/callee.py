@@ -30,7 +30,7 @@ class Entered:
     labels: tuple[str, ...] = ()  # the user's names for ``args[0]`` and so on, of a wrapper
 
     @classmethod
-    def of(cls, function: Any, args: Args, kwargs: Kwargs) -> "Entered | None":
+    def from_call(cls, function: Any, args: Args, kwargs: Kwargs) -> "Entered | None":
         """Return that of a call; None where no function of Python is called with these."""
         plain, args, kwargs = plain_call(function, args, kwargs)
         wrapper = _wrapper_of(function)

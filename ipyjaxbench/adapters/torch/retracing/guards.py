@@ -108,7 +108,7 @@ def _spelled(text: str, entered: Entered | None) -> str:
 
 def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
     if tensor := _TENSOR.match(text):
-        return _of_tensor(tensor)
+        return _tensor_change(tensor)
     scope = "global " if names else ""
     if other := _OBJECT.match(text):
         what, path = "another object" if other[1] == "obj" else "of another type", scope + other[2]
@@ -128,7 +128,7 @@ def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
     return Change("guard", scope + _path(text), new=f"{scope}{text} no longer holds")
 
 
-def _of_tensor(match: re.Match[str]) -> Change:
+def _tensor_change(match: re.Match[str]) -> Change:
     path, what, axis, old, new = match.groups()
     if what == "requires_grad":
         states = "no requires_grad", "requires_grad"

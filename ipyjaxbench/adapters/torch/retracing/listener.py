@@ -51,7 +51,7 @@ class _Listener:
         """Return the call that is compiled; for what is after a break that of the function."""
         caller = _caller(frame)
         call = callee.called_from(caller) if caller is not None else None
-        entered = Entered.of(*call) if call is not None else None
+        entered = Entered.from_call(*call) if call is not None else None
         if caller is None or call is None or entered is None:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._last if self._frame in above else None

@@ -58,8 +58,8 @@ def cond_for_returns(site: Site) -> Iterator[Edit]:
     """Branches of several statements that return, or that return several values."""
     if not isinstance(site.stmt, ast.If):
         return
-    no = site.stmt.orelse or site.after
-    rest = 1 if site.stmt.orelse else 1 + len(site.after)
+    no = site.stmt.orelse or site.following
+    rest = 1 if site.stmt.orelse else 1 + len(site.following)
     if not (_returns(site.stmt.body) and _returns(no)):
         return
     test = condition(site.stmt.test)

@@ -31,7 +31,7 @@ _STAYS = "stays an array"
 _PERCENT_FORMAT = re.compile(r"^([.0-9]*[dfeg])")
 
 
-def _in_jax(dotted: str) -> str:
+def _jax_name(dotted: str) -> str:
     """JAX's function of the same name in place of one of NumPy or `math`."""
     library, _, rest = dotted.partition(".")
     rest = _RENAMED.get(rest, rest) if library == "math" else rest
@@ -42,15 +42,15 @@ def _in_jax(dotted: str) -> str:
     return theirs if callable(value_of(theirs)) else ""
 
 
-def _in_numpy(dotted: str) -> str:
+def _numpy_name(dotted: str) -> str:
     """NumPy's function in place of one of jax.numpy: it computes with shapes, which are known."""
-    theirs = dotted.replace("jax.numpy", "numpy", 1)
+    theirs = dotted.replace("jax.numpy", "numpy")
     return theirs if dotted.startswith("jax.numpy.") and value_of(theirs) is not None else ""
 
 
-jax_for_numpy = library_rule(_in_jax, _MODULES)
+jax_for_numpy = library_rule(_jax_name, _MODULES)
 numpy_for_jax = library_rule(
-    _in_numpy, _MODULES, "NumPy computes it while tracing, from shapes alone"
+    _numpy_name, _MODULES, "NumPy computes it while tracing, from shapes alone"
 )
 
 
@@ -112,18 +112,18 @@ def _formatted(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
     """A text with braces, and the values for them."""
     match node:
         case ast.JoinedStr(values=parts):
-            return _of_parts(parts)
+            return _read_parts(parts)
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format"),
             args=args, keywords=[],
         ):  # fmt: skip
             return text, args
         case ast.BinOp(left=ast.Constant(value=str() as text), op=ast.Mod(), right=right):
-            return _of_percents(text, right.elts if isinstance(right, ast.Tuple) else [right])
+            return _read_percents(text, right.elts if isinstance(right, ast.Tuple) else [right])
     return None
 
 
-def _of_percents(text: str, values: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
+def _read_percents(text: str, values: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
     first, *pieces = _escaped(text).split("%")
     formats = [_PERCENT_FORMAT.match(piece) for piece in pieces]
     if len(formats) != len(values) or not all(formats):
@@ -142,7 +142,7 @@ def _array_of(node: ast.expr) -> ast.expr:
     return next((holes["X"] for holes in matches if holes), node)
 
 
-def _of_parts(parts: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
+def _read_parts(parts: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
     text, values = "", []
     for part in parts:
         match part:

@@ -54,7 +54,7 @@ def while_loop(site: Site) -> Iterator[Edit]:
 
 def _carried(site: Site, body: list[ast.stmt]) -> list[str]:
     """Names that a turn hands on: to the next one, or to what follows the loop."""
-    used = site.bound_before | {n for statement in site.after for n in names_read(statement)}
+    used = site.bound_before | {n for statement in site.following for n in names_read(statement)}
     return [n for n in names_bound(body) if n in used]
 
 

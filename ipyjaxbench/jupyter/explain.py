@@ -1,0 +1,17 @@
+"""``%explain``."""
+
+from ipyjaxbench.command import NoOptions
+from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.graphs import Diagnosis, explain as diagnose
+from ipyjaxbench.jupyter.invocation import Invocation
+
+
+def explain(magic: Invocation[NoOptions]) -> Diagnosis | None:
+    """Say why the last cell that failed would not trace."""
+    __tracebackhide__ = True
+    if magic.code:
+        raise OptionError(f"{magic.code!r}: %explain takes nothing: it looks at the last error")
+    error = magic.session.last_error.value()
+    if error is None:
+        raise SnippetError("no cell has failed yet")
+    return magic.present(diagnose(error))

@@ -1,0 +1,76 @@
+"""What is left of a measurement without its samples, to hold another one against it."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from ipyjaxbench import ratios, units
+from ipyjaxbench.ratios import Ratio
+from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt
+from ipyjaxbench.timing.verdict import NO_FIGURE
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A median with how sure it is."""
+
+    median: NonNegativeFloat  # seconds per call
+    # of its interval for another run, relative to it; None where not known
+    half_width: NonNegativeFloat | None
+    samples: NonNegativeInt  # that it is the median of; 0 where there was one call only
+    verdict: str  # on the measurement
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the median of another such run will be; (0, inf) where that is not known."""
+        if self.half_width is None:
+            return (0.0, math.inf)
+        reach = self.median * self.half_width
+        return (max(self.median - reach, 0.0), self.median + reach)
+
+    def words(self) -> str:
+        """The median with its interval."""
+        return units.spread(self.median, self.half_width)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure held against another that was measured at another time.
+
+    A difference counts by the rule of ``%fwcompare before after``: the interval of the ratio,
+    which is as wide as those of both figures together, lies beyond 1 % on one side.
+    """
+
+    base: Figure  # the figure of before
+    now: Figure  # the one that is held against it
+    among: int = 1  # how many are asked together; an interval may miss in 5 % of them all
+
+    @cached_property
+    def ratio(self) -> Ratio | None:
+        """How many times as long it takes now; None where one of them has no figure."""
+        both = (self.base, self.now)
+        if any(each.half_width is None or each.median <= 0 for each in both):
+            return None
+        first, second = ((each.median, each.half_width or 0.0) for each in both)
+        pairs = min(each.samples for each in both)
+        found = ratios.unpaired(first, second, pairs, self.among)
+        return found if found.low > 0 and found.high < math.inf else None
+
+    @property
+    def verdict(self) -> str:
+        """FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE where it has no figure now."""
+        if self.now.verdict in NO_FIGURE:
+            return self.now.verdict
+        if self.ratio is None or self.base.verdict in NO_FIGURE:
+            return "CAN'T TELL"
+        return self.ratio.verdict
+
+
+@dataclass(frozen=True)
+class Against:
+    """A measurement that was kept, to hold the new one against."""
+
+    name: str  # what was asked for: a name, "last" or "best"
+    base: Figure | None = None  # what it found; None where nothing is kept yet
+    age: float | None = None  # seconds since then; None where it was kept in this session
+    differs: tuple[str, ...] = ()  # what is not the same now, in words

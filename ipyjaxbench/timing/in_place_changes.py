@@ -1,0 +1,228 @@
+"""Finds objects that code changes in place: in the code itself, and by looking at them twice."""
+
+import ast
+import inspect
+import itertools
+from array import array
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import partial
+from types import FunctionType, GeneratorType, MethodType, ModuleType
+from typing import Any, cast
+
+from ipyjaxbench.frameworks import Framework, MutableState, Scope, find_arrays, is_unreadable
+from ipyjaxbench.usercode import (
+    arguments,
+    attribute,
+    attributes,
+    is_exactly,
+    is_of,
+    nodes_of,
+    root_name,
+)
+
+_IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset)
+_CONTAINERS = (list, bytearray, deque, array)
+_IN_PLACE_METHODS = {"sort", "reverse"}  # that containers have and others may have too
+_SIZED = (list, dict, set, bytearray)
+_NUMBERS = (int, float)
+_NOT_LOOKED_INTO = (ModuleType, type, FunctionType)
+_MAX_DEPTH, _MAX_ITEMS = 2, 100
+
+
+class Changes:
+    """Finds objects that later calls changed in place, by looking after the first and the last."""
+
+    def __init__(self, scope: Scope, frameworks: Sequence[Framework]) -> None:
+        snippet, values = scope.snippet, {**scope.captured, **scope.read_values}
+        self._values = values
+        self._frameworks = frameworks
+        statements = [*snippet.statements, *snippet.in_magics]
+        in_place = set(_updated_items(statements, values, frameworks))
+        # `x += 1` changes an array in place; the name is bound to the same object again.
+        in_place |= {
+            name
+            for name in _updated_names(statements)
+            if snippet.names.get(name) is values.get(name)
+            and not issubclass(type(values.get(name)), _IMMUTABLE)
+        }
+        used_up = set(find_passed_names(statements))
+        # names whose object every call changes, as the code itself shows
+        self.certain = {
+            name
+            for name, value in values.items()
+            if (name in in_place and not issubclass(type(value), ModuleType))
+            or (name in used_up and is_of(value, Iterator))
+        }
+        used = _used(statements, values, scope.functions)
+        self._moved = {n for n, v in scope.captured.items() if n in used and is_unreadable(v)}
+        self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
+        self._moved |= set(_holders(values, used))
+        self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
+
+    def changed_names(self, put_back: Container[str] = ()) -> list[str]:
+        """Return names whose object is not as the first call left it; ``put_back`` all are."""
+        changed = [
+            n for n, v in self._values.items() if self._fingerprint(v) != self._after_first[n]
+        ]
+        certain = [
+            n for n in self._values if n in self._moved or (n in self.certain and n not in put_back)
+        ]
+        return list(dict.fromkeys([*certain, *changed]))
+
+    def _fingerprint(self, value: object) -> tuple[object, ...]:
+        arrays = find_arrays(value, self._frameworks)
+        answers = (f.capability(MutableState).mutation_count(array) for f, array in arrays)
+        counts = [count for count in answers if count is not None]
+        try:
+            outline = list(_outline(value, self._frameworks, _MAX_DEPTH))
+        except Exception:  # noqa: BLE001  a proxy may raise when it is looked at
+            outline = []
+        return (*outline, *counts)
+
+
+def _moves_unseen(value: object) -> bool:
+    """Whether an iterator may move unseen: a generator may keep in a list what it gets."""
+    return is_unreadable(value) or is_exactly(value, GeneratorType)
+
+
+def _holders(values: Mapping[str, object], used: Container[str]) -> Iterator[str]:
+    """Return names of objects with an iterator in a used attribute, which may move unseen."""
+    for name, value in values.items():
+        if any(n in used and is_unreadable(v) for n, v in attributes(value).items()):
+            yield name
+
+
+def _used(
+    statements: Sequence[ast.stmt], values: Mapping[str, object], functions: Sequence[object]
+) -> set[str]:
+    """Return names that the code uses, and those of the functions that go by such a name."""
+    nodes = [*nodes_of(statements)]
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    called_as = {id(f): n for n, v in values.items() for f in (v, _function_behind(v))}
+    left = [f for f in functions if type(f) is FunctionType]
+    while callees := [f for f in left if _may_be_called(f, called_as.get(id(f), ""), used)]:
+        left = [f for f in left if f not in callees]
+        for function in callees:
+            used |= {*function.__code__.co_names, *function.__code__.co_freevars}
+    return used
+
+
+def _function_behind(value: Any) -> object:
+    """Return what a bound method, a partial or a wrapper calls; other values as they are.
+
+    None of these is asked: an object may run code of its own for any attribute.
+    """
+    for _ in range(_MAX_ITEMS):  # a wrapper may wrap itself
+        inner: Any
+        if type(value) is MethodType:
+            inner = value.__func__
+        elif issubclass(type(value), partial):
+            inner = vars(partial)["func"].__get__(value)
+        else:
+            inner = attribute(value, "__wrapped__") if callable(value) else None
+        if inner is None:
+            break
+        value = inner
+    return value
+
+
+def _may_be_called(function: FunctionType, name: str, used: Container[str]) -> bool:
+    own, (kind, *_) = function.__name__, [*function.__qualname__.split(".")[-2:-1], ""]
+    if own in ("__init__", "__new__"):
+        return kind in used
+    implicit = own.startswith("<") or (own.startswith("__") and own.endswith("__"))
+    return implicit or own in used or name in used
+
+
+def _outline(value: object, frameworks: Sequence[Framework], depth: int) -> Iterator[object]:
+    """Return lengths of containers and numbers in attributes, which show that an object moved on.
+
+    Arrays, and containers that a framework knows, are left to the framework.
+    """
+    kind = type(value)
+    if is_exactly(value, *_NUMBERS):
+        yield value
+    elif is_exactly(value, *_SIZED):
+        yield len(cast(Sized, value))
+    inside: Iterable[object] = ()
+    if is_exactly(value, list, tuple):
+        inside = cast(Iterable[object], value)
+    elif kind is dict:
+        inside = cast(dict[object, object], value).values()
+    elif issubclass(kind, _NOT_LOOKED_INTO):
+        return
+    elif not any(_is_theirs(value, f) for f in frameworks):
+        inside = list(attributes(value).values())
+    if depth:
+        for item in itertools.islice(inside, _MAX_ITEMS):
+            yield from _outline(item, frameworks, depth - 1)
+
+
+def _is_theirs(value: object, framework: Framework) -> bool:
+    return framework.owns(type(value)) or framework.parts(value) is not None
+
+
+def _updated_names(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """Return names that are updated in place, as ``x`` in ``x += 1``."""
+    for node in nodes_of(statements):
+        match node:
+            case ast.AugAssign(target=ast.Name(name)):
+                yield name
+
+
+def _updated_items(
+    statements: Sequence[ast.stmt], values: Mapping[str, object], frameworks: Sequence[Framework]
+) -> Iterator[str]:
+    """Return names that the code changes through: ``x[0] += 1``, ``x.sort()``, ``f(out=x)``."""
+    for node in nodes_of(statements):
+        if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
+            yield root_name(node.target)
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg == "out":
+                    yield root_name(keyword.value)
+            if isinstance(node.func, ast.Attribute):
+                owner = _looked_up(node.func.value, values)
+                if _changes_itself(owner, node.func.attr, frameworks):
+                    yield root_name(node.func.value)
+
+
+def find_passed_names(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """Return names that are iterated over, handed to a call, or have a method called."""
+    for node in nodes_of(statements):
+        values: list[ast.expr] = []
+        match node:
+            case ast.Call(func=ast.Attribute(owner)):
+                values = [*arguments(node), owner]
+            case ast.Call():
+                values = arguments(node)
+            case ast.For(iter=value) | ast.comprehension(iter=value) | ast.Starred(value):
+                values = [value]
+        yield from (each.id for each in values if isinstance(each, ast.Name))
+
+
+def _changes_itself(owner: object, method: str, frameworks: Sequence[Framework]) -> bool:
+    """Whether a method changes its object: `sort` of lists does, and of JAX's arrays does not."""
+    kind = type(owner)
+    if issubclass(kind, _CONTAINERS):
+        return method in _IN_PLACE_METHODS
+    owners = (f for f in frameworks if f.owns(kind))
+    return any(f.capability(MutableState).changes_in_place(method) for f in owners)
+
+
+def _looked_up(node: ast.expr, values: Mapping[str, object]) -> object | None:
+    """Return what a name, a dotted name or an item stands for; None for anything else."""
+    if isinstance(node, ast.Name):
+        return values.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _looked_up(node.value, values)
+        return None if owner is None else inspect.getattr_static(owner, node.attr, None)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        owner, key = _looked_up(node.value, values), node.slice.value
+        try:
+            return owner[key] if is_exactly(owner, list, tuple, dict) else None  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return None

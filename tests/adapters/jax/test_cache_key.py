@@ -1,0 +1,193 @@
+"""What JAX looks at to find a trace for a call, argument by argument."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ipyjaxbench.adapters.jax.retracing import cache_key
+from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.retracing.cache_key import Leaf
+
+X = jnp.ones((3, 4))
+
+
+class Tagged:
+    """An object that says what it is."""
+
+    def __repr__(self) -> str:
+        return "Tagged!"
+
+
+class Silent:
+    pass
+
+
+class Raises:
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    def __hash__(self) -> int:
+        return 7
+
+
+class Unhashable:
+    __hash__ = None  # type: ignore[assignment]
+
+
+@jax.tree_util.register_pytree_node_class
+@dataclass
+class Layer:
+    w: Any
+    act: str = "relu"
+    _hidden: int = 1
+
+    def tree_flatten(self) -> Any:
+        return (self.w,), self.act
+
+    @classmethod
+    def tree_unflatten(cls, act: Any, children: Any) -> "Layer":
+        return cls(*children, act)
+
+
+def leaf(value: Any) -> Leaf:
+    """The only leaf of a value."""
+    ((path, found),) = cache_key.leaves("x", value)
+    assert path == "x"
+    return found
+
+
+def signature(function: Any, *args: Any, **kwargs: Any) -> Any:
+    return cache_key.signature(Called(function, args, kwargs))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (X, Leaf("array", "float32", (3, 4), device="cpu:0")),
+        (jnp.asarray(2.0), Leaf("array", "float32", (), weak=True, device="cpu:0")),
+        (jax.ShapeDtypeStruct((2,), "int8"), Leaf("array", "int8", (2,))),
+        (jax.ShapeDtypeStruct((), "float32", weak_type=True),
+         Leaf("array", "float32", (), weak=True)),
+        (np.ones((2, 2)), Leaf("array", "float32", (2, 2), host=True)),
+        (np.float32(1), Leaf("array", "float32", (), host=True)),
+        (np.array(["a"]), Leaf("array", "object", (1,), host=True)),
+        (True, Leaf("bool", value="True")),
+        (3, Leaf("int", value="3")),
+        (2.5, Leaf("float", value="2.5")),
+        ("a", Leaf("static", value="'a'", identity=hash("a"))),
+        (jnp.sin, None),
+    ],
+)  # fmt: skip
+def test_an_argument_is_told_by_what_jax_looks_at(value: Any, expected: Leaf | None) -> None:
+    found = leaf(value)
+    if expected is None:
+        assert (found.kind, found.value) == ("static", "sin")
+    else:
+        assert found == expected
+
+
+def test_a_variable_of_flax_is_told_by_the_array_in_it() -> None:
+    nnx = pytest.importorskip("flax.nnx")
+    assert leaf(nnx.Param(X)) == leaf(X)
+
+
+def test_an_array_that_was_put_on_a_device_is_bound_to_it() -> None:
+    assert leaf(jax.device_put(X, jax.devices()[0])).committed
+    assert not leaf(X).committed
+
+
+def test_equal_static_values_share_a_trace_and_objects_are_told_by_their_class() -> None:
+    assert leaf(Tagged()).value == "Tagged!"
+    assert leaf(Silent()).value == "Silent object"
+    one, other = Silent(), Silent()
+    assert leaf(one) == leaf(one) != leaf(other)
+    assert leaf(len).value == "len"
+    assert leaf(Raises()).value == "Raises"
+    value = Unhashable()
+    assert leaf(value).identity == id(value)
+    assert leaf(functools.partial(len)).value == "partial"
+
+
+def test_a_tree_is_told_with_the_paths_of_its_leaves() -> None:
+    tree = {"b": [X, 2], "a": None, "c": Layer(X, "tanh")}
+    assert [(path, found.words()) for path, found in cache_key.leaves("t", tree)] == [
+        ("t", "dict"), ("t['a']", "None"), ("t['b']", "list"), ("t['b'][0]", "f32[3,4]"),
+        ("t['b'][1]", "int"), ("t['c']", "Layer"), ("t['c'][<flat index 0>]", "f32[3,4]"),
+        ("t['c'].w", "f32[3,4]"), ("t['c'].act", "'tanh'"),
+    ]  # fmt: skip
+
+
+def test_a_container_within_itself_ends() -> None:
+    tree: list[Any] = [1]
+    tree.append([tree])
+    found = [path for path, _ in cache_key.leaves("t", tree)]
+    assert found == ["t", "t[0]", "t[1]", "t[1][0]"]
+
+
+def test_no_more_than_20000_leaves_of_an_argument_are_looked_at() -> None:
+    # The list itself is the first of them.
+    assert len([*cache_key.leaves("t", [0] * 19_999)]) == 20_000
+    assert len([*cache_key.leaves("t", [0] * 20_001)]) == 20_000
+
+
+def captured(function: Any) -> dict[str, Any]:
+    return {path: leaf.value for path, leaf in signature(function, X).captured.items()}
+
+
+SCALE = 3
+
+
+def test_values_that_are_baked_into_a_trace_are_told() -> None:
+    factor, kind, table = 2.5, "relu", np.ones(2)
+
+    def closing(x: Any) -> Any:
+        return x * factor * SCALE if kind else x * table
+
+    assert captured(closing) == {
+        "factor": "2.5", "kind": "'relu'", "SCALE": "3", "table": "f32[2]",
+    }  # fmt: skip
+    assert captured(functools.partial(lambda s, x, m: x, 4.0, m="b")) == {"s": "4.0", "m": "'b'"}
+    assert captured(functools.partial(closing)) == captured(closing)
+
+
+class Holds:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def method(self, x: Any) -> Any:
+        return x * self.n
+
+
+def test_a_method_bakes_its_object_in() -> None:
+    one, other = Holds(1), Holds(2)
+    first, again, second = (signature(each.method, X) for each in (one, one, other))
+    assert first.captured["self"] == again.captured["self"] != second.captured["self"]
+    assert first.captured["self"].value == "Holds object"
+    assert first.code == second.code
+
+
+def test_form_tells_what_is_given_by_position_and_what_by_name() -> None:
+    found = signature(lambda a, b, c: a, X, c=1, b=2)
+    assert found.form == ("a", "b=", "c=")
+    assert [*found.leaves] == ["a", "c", "b"]
+
+
+def test_settings_and_transformations_are_part_of_the_key() -> None:
+    before = signature(jnp.sin, X)
+    with jax.default_matmul_precision("highest"):
+        after = signature(jnp.sin, X)
+    name = "jax_default_matmul_precision"
+    assert (before.settings[name], after.settings[name]) == ("None", "highest")
+    assert {n for n in before.settings if before.settings[n] != after.settings[n]} == {name}
+
+    def function(x: Any) -> Any:
+        return x.sum()
+
+    assert signature(function, X).code != signature(jax.grad(function), X).code
+    called = Called(function, (X,), {}, "grad")
+    assert cache_key.signature(called).transformation == "grad"

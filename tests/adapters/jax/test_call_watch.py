@@ -1,0 +1,148 @@
+"""One call of a jitted function, watched: its events, its cache, and what JAX logs."""
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from ipyjaxbench.adapters.jax.retracing import call_watch
+from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch, Mark
+from ipyjaxbench.retracing import Change
+
+X = jnp.ones(3)
+LOGGERS = ("jax._src.pjit", "jax._src.interpreters.partial_eval")
+
+
+def total(x: Any) -> Any:
+    return x.sum()
+
+
+@pytest.fixture
+def watch() -> Iterator[JaxCallWatch]:
+    with JaxCallWatch() as watch:
+        yield watch
+
+
+def called(watch: JaxCallWatch, function: Any, *args: Any) -> Any:
+    mark = watch.begin_call(function)
+    function(*args)
+    return watch.end_call(function, mark)
+
+
+def test_whether_a_function_had_programs_before_is_told(watch: JaxCallWatch) -> None:
+    f = jax.jit(lambda x: x * 2)
+    first, second = called(watch, f, X), called(watch, f, X[:2])
+    assert (first.state, first.known) == ("TRACED", False)
+    assert (second.state, second.known) == ("TRACED", True)
+    assert called(watch, f, X) is None
+    assert called(watch, jax.grad(jax.jit(total)), X).known is None
+
+
+def test_a_trace_is_over_at_the_end_of_its_last_event(watch: JaxCallWatch) -> None:
+    f = jax.jit(lambda x: x * 3)
+    outcome = called(watch, f, X)
+    ends = [event.end for event in watch._events if event.phase == "trace"]
+    assert outcome.traced_until == max(ends) > 0
+    placed = called(watch, f, jax.device_put(X, jax.devices()[0]))
+    assert (placed.state, placed.traced_until) == ("RECOMPILED", 0.0)
+
+
+def test_a_cache_that_grew_without_an_event_is_the_slow_path(watch: JaxCallWatch) -> None:
+    f = jax.jit(lambda x: x * 4)
+    assert watch.end_call(f, Mark(len(watch._events), 0, 0)) is None  # it did not grow
+    f(X)
+    for entries, state in ((0, "SLOW-PATH"), (1, None), (-1, None)):
+        outcome = watch.end_call(f, Mark(len(watch._events), 0, entries))
+        assert (outcome and outcome.state) == state
+
+
+def test_with_jit_disabled_calls_pass_it_by(watch: JaxCallWatch) -> None:
+    with jax.disable_jit():
+        assert called(watch, jax.jit(lambda x: x + 4), X).state == "BYPASSED"
+
+
+def test_how_many_programs_a_function_has_is_counted_where_it_is_known() -> None:
+    f = jax.jit(lambda x: x * 5)
+    assert call_watch._entries(f) == 0
+    f(X)
+    assert call_watch._entries(f) == 1
+    assert call_watch._entries(len) == -1
+
+
+def test_a_function_called_while_another_one_is_traced_is_part_of_it(
+    watch: JaxCallWatch,
+) -> None:
+    f, taken = jax.jit(lambda x: x + 5), []
+    jax.make_jaxpr(lambda x: taken.append(watch.takes(f)) or x)(X)
+    assert taken == [False]
+    assert watch.takes(f)
+    assert not watch.takes(len)
+
+
+def test_whether_a_call_would_be_traced_is_asked_without_tracing(watch: JaxCallWatch) -> None:
+    traces: list[int] = []
+    f = jax.jit(lambda x: (traces.append(1), x)[1])
+    assert watch.predicts(f, (X,), {}) is True
+    f(X)
+    assert watch.predicts(f, (X,), {}) is False
+    assert watch.predicts(len, (X,), {}) is None
+    assert traces == [1]
+
+    def fails(x: Any) -> Any:
+        raise RuntimeError("mine")
+
+    class Traces:
+        trace = staticmethod(fails)
+
+    with pytest.raises(RuntimeError, match="mine"):
+        watch.predicts(Traces(), (X,), {})
+
+
+def test_what_jax_logs_of_its_caches_is_kept_and_not_shown(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+
+    def state() -> Any:
+        return [(each.propagate, each.level, [*each.handlers]) for each in loggers]
+
+    before, option = state(), jax.config.jax_explain_cache_misses
+    f = jax.jit(lambda x: x * 6)
+    with caplog.at_level(logging.DEBUG), JaxCallWatch() as watch:
+        f(X)
+        f(X[:2])
+        for logger in loggers:
+            logger.warning("something else")
+        assert not [record for record in caplog.records if record.name in LOGGERS]
+        assert watch._messages
+        assert all("TRACING CACHE MISS" in text for text in watch._messages)
+    assert state() == before
+    assert jax.config.jax_explain_cache_misses == option
+
+
+def miss(name: str, caller: str, *, place: str = "/home/me/a.py:3", says: str = "") -> str:
+    return (
+        f"TRACING CACHE MISS at /home/me/a.py:9:4 ({caller}) costing 1.0 ms because:\n"
+        f"  for {name} defined at {place}\n{says}"
+    )
+
+
+def test_functions_stand_below_those_that_traced_them() -> None:
+    logged = [
+        miss("deep", "outer.<locals>.inner"), miss("inner", "outer"), miss("lost", "elsewhere"),
+        miss("sin", "inner", place=f"{jax.__file__}:1"), miss("outer", "<module>"), "another text",
+        miss("inner", "deep"),
+    ]  # fmt: skip
+    assert call_watch._nested("outer", logged) == ((1, "inner"), (2, "deep"), (1, "lost"))
+
+
+def test_jaxs_own_reasons_are_told_in_one_line() -> None:
+    says = "  * never seen function\n  * explanation of more\n"
+    logged = [miss("other", "f"), miss("f", "<module>", says=says), miss("f", "<module>")]
+    told = Change("guard", new="jax says: never seen function; explanation of more")
+    assert call_watch._reasons_logged("f", logged) == (told,)
+    assert call_watch._reasons_logged("f", logged[2:]) == ()
+    assert call_watch._reasons_logged("g", logged) == ()

@@ -1,0 +1,189 @@
+"""What is told of JAX's devices, with stand-ins for those that this machine lacks."""
+
+import os
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import pytest
+
+from ipyjaxbench.adapters.jax import Jax, devices
+from ipyjaxbench.device.devices import Device
+from ipyjaxbench.device.memory_settings import MemoryRequest, MemorySetting, too_late
+from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.host.nvml import Gpu
+from ipyjaxbench.reports.note import Note
+
+
+def inventory() -> Any:
+    return next(each for each in loaded()[0] if isinstance(each, Jax)).capability(DeviceInventory)
+
+
+def gpu(**more: Any) -> Any:
+    facts = {
+        "platform": "gpu", "id": 1, "local_hardware_id": 1, "process_index": 2,
+        "device_kind": "NVIDIA H100", "compute_capability": "9.0", "coords": None,
+        "memory_stats": lambda: {"bytes_in_use": 10, "peak_bytes_in_use": 20, "bytes_limit": 30},
+    }  # fmt: skip
+    return SimpleNamespace(**(facts | more))
+
+
+GPUS = (Gpu("a", others=0), Gpu("b", others=3))
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        *("CUDA_VISIBLE_DEVICES", "XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_CLIENT_MEM_FRACTION"),
+        *("XLA_PYTHON_CLIENT_MEM_FRACTION", "JAX_PLATFORMS", "JAX_PLATFORM_NAME"),
+    ):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_gpu_is_told_with_its_memory_and_who_else_uses_it() -> None:
+    assert devices._device(gpu(), GPUS) == (
+        Device(
+            "gpu:1", "NVIDIA H100, compute capability 9.0", process=2, used=10, peak=20, limit=30,
+            users=3,
+        ), [],
+    )  # fmt: skip
+
+
+def test_a_device_may_tell_less() -> None:
+    tpu = gpu(platform="tpu", device_kind="TPU v4", compute_capability="", coords=[0, 1, 2],
+              memory_stats=lambda: None)  # fmt: skip
+    device, notes = devices._device(tpu, GPUS)
+    assert device == Device("tpu:1", "TPU v4", process=2, coordinates=(0, 1, 2))
+    assert notes == []
+    cpu = gpu(platform="cpu", device_kind="cpu", compute_capability="", memory_stats=dict)
+    assert devices._device(cpu, GPUS)[0] == Device("cpu:1", process=2)
+
+
+@pytest.mark.parametrize(
+    ("more", "users"),
+    [
+        ({}, 3), ({"local_hardware_id": 0}, 0), ({"local_hardware_id": 2}, None),
+        ({"local_hardware_id": None}, None), ({"platform": "tpu"}, None),
+        ({"platform": "rocm"}, 3), ({"platform": "cuda"}, 3),
+    ],
+)  # fmt: skip
+def test_who_else_uses_a_gpu_is_told_where_its_number_is_known(
+    more: dict[str, Any], users: int | None
+) -> None:
+    assert devices._users(gpu(**more), GPUS) == users
+
+
+def test_where_gpus_are_numbered_anew_their_users_are_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert devices._users(gpu(), GPUS) is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({}, "JAX took 75% of each GPU"),
+        ({"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.5"}, "JAX took 50% of each GPU"),
+        ({"XLA_CLIENT_MEM_FRACTION": ".3", "XLA_PYTHON_CLIENT_MEM_FRACTION": ".5"},
+         "JAX took 30% of each GPU"),
+        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}, "JAX took 75% of each GPU"),
+        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, "JAX takes memory as it needs it"),
+        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "0"}, "JAX takes memory as it needs it"),
+    ],
+)  # fmt: skip
+def test_how_much_of_a_gpu_jax_took_is_told(
+    variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(devices, "query_gpu_driver", lambda: "570.1")
+    driver, memory = devices._memory_notes()
+    assert driver == Note("gpu-driver", "NVIDIA's driver is 570.1")
+    assert memory.text.startswith(told)
+    monkeypatch.setattr(devices, "query_gpu_driver", str)
+    assert [note.code for note in devices._memory_notes()] == [memory.code]
+
+
+@pytest.mark.parametrize(
+    ("platforms", "has_gpus"), [(["cpu"], False), (["cpu", "cuda"], True), (["rocm"], True)]
+)
+def test_gpus_are_known_by_the_backends_that_were_started(
+    platforms: list[str], *, has_gpus: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices.xla_bridge, "backends", lambda: dict.fromkeys(platforms))
+    assert devices.has_gpus() is has_gpus
+
+
+@pytest.mark.parametrize(
+    ("flag", "threads"),
+    [("", 7), ("--xla_cpu_multi_thread_eigen=true", 7), ("--xla_cpu_multi_thread_eigen=false", 1)],
+)
+def test_xla_computes_with_one_thread_for_each_cpu_unless_a_flag_says_otherwise(
+    flag: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "usable_cpus", lambda: 7)
+    monkeypatch.setenv("XLA_FLAGS", flag)
+    assert inventory().threads() == threads
+
+
+def test_before_jax_has_looked_for_devices_nothing_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert devices.count_devices() == len(jax.devices())
+    assert devices.count_missing([*jax.devices(), object()]) == 1
+    monkeypatch.setattr(devices.xla_bridge, "backends_are_initialized", lambda: False)
+    assert devices.count_devices() == 0
+    assert devices.count_missing([object()]) == 0
+    assert inventory().devices().devices == ()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "why"),
+    [
+        ("JAX_PLATFORMS", "cpu", "JAX_PLATFORMS=cpu"),
+        ("JAX_PLATFORM_NAME", "cpu", "JAX_PLATFORM_NAME=cpu"),
+    ],
+)
+def test_a_variable_that_chooses_the_platform_is_told(
+    variable: str, value: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert devices._default() == ("cpu:0", why)
+
+
+def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with jax.default_device("cpu"):
+        name, why = devices._default()
+    assert name == "cpu"
+    assert why in ("with jax.default_device", "jax_default_device")
+    before = jax.config.jax_platforms
+    jax.config.update("jax_platforms", None)
+    try:
+        first = "the first of the platform that JAX prefers"
+        assert devices._default() == ("cpu:0", first)
+        jax.config.update("jax_platforms", "cpu")
+        assert devices._default() == ("cpu:0", "jax_platforms is 'cpu'")
+    finally:
+        jax.config.update("jax_platforms", before)
+
+
+def test_work_is_made_for_devices_of_this_process_alone() -> None:
+    assert inventory().probe("cpu:0") is not None
+    assert inventory().probe("cpu:99") is None
+
+
+def test_what_a_gpus_memory_is_to_be_is_set_before_jax_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    request = MemoryRequest(prealloc=False)
+    started = "has started without a GPU: nothing to set"
+    assert [*inventory().set_memory(request)] == [MemorySetting("jax", started)]
+    monkeypatch.setattr(devices, "has_gpus", lambda: True)
+    assert [*inventory().set_memory(request)] == [too_late("jax", request)]
+    monkeypatch.setattr(devices, "has_started", lambda: False)
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "true")  # is put back
+    (setting,) = inventory().set_memory(request)
+    assert setting != too_late("jax", request)
+    assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"

@@ -1,0 +1,85 @@
+"""What stands in a jaxpr, and where in the user's code it comes from."""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import export, lax
+from jax.extend import source_info_util
+
+from ipyjaxbench.adapters.jax.graphs import program
+from ipyjaxbench.graphs.components import Value
+
+X = jnp.ones(3)
+
+
+def jaxpr_of(function: Any, *args: Any) -> Any:
+    return jax.make_jaxpr(function)(*args).jaxpr
+
+
+def doubled(x: Any) -> Any:
+    return x * 2
+
+
+def test_an_equation_has_the_file_and_line_of_the_users_code() -> None:
+    (equation,) = jaxpr_of(doubled, X).eqns
+    here = __file__, doubled.__code__.co_firstlineno + 1
+    assert program.nearest_of(equation.source_info) == here
+    assert program.place_of(equation.source_info) == here
+
+
+def test_what_has_no_traceback_has_no_place() -> None:
+    info = source_info_util.new_source_info()
+    assert program.nearest_of(info) == ("", 0)
+    assert program.place_of(info) == ("", 0)
+
+
+def test_only_functions_that_the_user_jitted_are_named_each_once() -> None:
+    assert "/jax/" in Path(__file__).as_posix()  # the user's folders may have this name
+
+    @jax.jit
+    def within(x: Any) -> Any:
+        return jnp.where(x > 0, x, 0)
+
+    @jax.jit
+    def around(x: Any) -> Any:
+        return within(x) + within(x) + jnp.clip(x, 0, 1)
+
+    closed = jax.make_jaxpr(lambda x: around(x) + jnp.where(x > 0, x, 1))(X)
+    assert program.jitted_by_user(closed) == ("around", "within")
+
+
+def test_captured_arrays_are_told_once_the_largest_first() -> None:
+    small, large = jnp.ones(2), jnp.ones((4, 4))
+    again = jax.jit(lambda x: x + small[0])
+    closed = jax.make_jaxpr(lambda x: again(x + small.sum()) + large.sum())(X)
+    assert [value.nbytes for value in program.constants_of(closed)] == [64, 8]
+
+
+def test_values_are_told_by_shape_dtype_and_bytes() -> None:
+    class State:
+        """A type of a library's, which has no shape."""
+
+        def __str__(self) -> str:
+            return "State()"
+
+    shaped, known_later = jax.ShapeDtypeStruct, export.symbolic_shape("n, 3")
+    avals = [shaped((2, 3), "int8"), shaped((0,), "float32"), shaped(known_later, "float32"),
+             shaped((), "float32", weak_type=True), State()]  # fmt: skip
+    assert program.values_of(avals, ("a", "b")) == (
+        Value("a", "int8", (2, 3), 6),
+        Value("b", "float32", (0,), 0),
+        Value("", "float32", (-1, 3), 0),
+        Value("", "float32", (), 4, weak=True),
+        Value("", "State", None, 0, sized=False),
+    )
+
+
+def test_how_two_numbers_are_combined_is_no_inner_program() -> None:
+    def summed(x: Any) -> Any:
+        return lax.reduce(x, 0.0, lambda a, b: a * 2 + b, (0,))
+
+    (equation,) = (e for e in jaxpr_of(summed, X).eqns if e.primitive.name == "reduce")
+    assert [*program.programs_in(equation)] == []
+    assert len([*program.jaxprs_in(equation)]) == 1

@@ -1,0 +1,99 @@
+"""What calls change of JAX's arrays and references: what is copied, and what is given back."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from ipyjaxbench.adapters.jax import Jax
+from ipyjaxbench.adapters.jax.state import JaxState
+from ipyjaxbench.frameworks import CopyBudget, MutableState, loaded
+
+X = jnp.ones(4)
+NEW_REF: Any = getattr(jax, "new_ref", None)
+needs_references = pytest.mark.skipif(NEW_REF is None, reason="this JAX has no references")
+
+
+@pytest.fixture
+def state() -> JaxState:
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    found = adapter.capability(MutableState)
+    assert isinstance(found, JaxState)
+    return found
+
+
+@needs_references
+def test_a_reference_that_was_written_to_is_written_back(state: JaxState) -> None:
+    ref = NEW_REF(jnp.zeros(3))
+    (kept,) = state.states(ref, CopyBudget()) or ()
+    assert not kept.changed()
+    ref[...] = ref[...] + 1
+    assert kept.changed()
+    kept.restore()
+    assert not kept.changed()
+    assert ref[...].tolist() == [0, 0, 0]
+
+
+@needs_references
+@pytest.mark.parametrize(("most", "is_copied"), [(12, True), (11, False)])
+def test_a_reference_takes_the_bytes_of_its_numbers(
+    most: int, is_copied: bool, state: JaxState
+) -> None:
+    (kept,) = state.states(NEW_REF(jnp.zeros(3)), CopyBudget(most)) or ()
+    assert (kept.nbytes, kept.can_restore) == (12, is_copied)
+
+
+def test_arrays_are_copied_only_where_calls_may_give_them_away(state: JaxState) -> None:
+    assert state.states(X, CopyBudget()) == []
+    (kept,) = state.states(X, CopyBudget(gives_away=True)) or ()
+    assert not kept.changed()
+    assert state.states(X, CopyBudget(15, gives_away=True)) == []  # it takes 16 bytes
+    assert len(state.states(X, CopyBudget(16, gives_away=True)) or ()) == 1
+    gone = X + 1
+    gone.delete()
+    assert state.states(gone, CopyBudget(gives_away=True)) == []
+
+
+def test_of_what_jax_made_nothing_else_changes(state: JaxState) -> None:
+    assert state.states(X.sharding, CopyBudget()) == []
+    assert state.states(jax.devices()[0], CopyBudget()) == []
+    assert state.states({"a": X}, CopyBudget()) is None
+    assert state.states(3, CopyBudget()) is None
+
+
+def test_tracers_are_no_arrays_to_be_copied(state: JaxState) -> None:
+    seen: list[Any] = []
+    jax.make_jaxpr(lambda x: seen.append(state.states(x, CopyBudget(gives_away=True))) or x)(X)
+    assert seen == [[]]
+
+
+def test_a_tree_is_copied_where_memory_is_left(
+    state: JaxState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = {"a": X, "b": [X + 1, "c"]}
+    for free, is_copied in ((320, True), (319, False)):  # a tenth of it for 32 bytes
+        monkeypatch.setattr(Jax, "free_memory", lambda _, free=free: free)
+        copied = state.copy(tree)
+        assert (copied is not None) is is_copied
+        if copied is not None:
+            assert copied["a"] is not X
+            assert copied["a"].unsafe_buffer_pointer() != X.unsafe_buffer_pointer()
+            assert copied["b"][0].tolist() == [2, 2, 2, 2]
+            assert copied["b"][1] == "c"
+
+
+def test_a_tree_with_an_array_that_is_gone_is_not_copied(state: JaxState) -> None:
+    gone = X + 1
+    gone.delete()
+    assert state.copy([X, gone]) is None
+
+
+def test_arrays_that_are_gone_are_replaced_in_a_tree_and_only_there(state: JaxState) -> None:
+    old, new = X + 1, X + 2
+    tree = {"a": [old, X]}
+    assert state.revived(tree, {}) is tree
+    revived = state.revived(tree, {id(old): new})
+    assert revived["a"][0] is new
+    assert revived["a"][1] is X
+    assert tree["a"][0] is old

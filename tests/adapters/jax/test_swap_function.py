@@ -1,0 +1,147 @@
+"""A call that uses another function where it used one, while all of the user's stays."""
+
+import functools
+import sys
+from types import ModuleType
+from typing import Any
+
+import jax
+import pytest
+
+from ipyjaxbench.adapters.jax.diagnosis.swap_function import replace_function
+from ipyjaxbench.usercode.call import Call
+
+
+def old(x: Any) -> Any:
+    return ("old", x)
+
+
+def new(x: Any) -> Any:
+    return ("new", x)
+
+
+def by_global(x: Any) -> Any:
+    return old(x)
+
+
+def by_two(x: Any) -> Any:
+    return by_global(x), old(x), other(x)
+
+
+def other(x: Any) -> Any:
+    return ("other", x)
+
+
+def closing() -> Any:
+    function, value = old, 3
+    return lambda x: (function(x), value)
+
+
+class Layer:
+    def __init__(self, function: Any = other) -> None:
+        self.function, self.n = function, 7
+
+    def act(self, x: Any) -> Any:
+        return self.function(x), self.n
+
+    def __call__(self, x: Any) -> Any:
+        return old(x)
+
+    @staticmethod
+    def fixed(x: Any) -> Any:
+        return old(x)
+
+    @classmethod
+    def made(cls, x: Any) -> Any:
+        return cls.__name__, old(x)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.layer = Layer()
+
+    def run(self, x: Any) -> Any:
+        return self.layer(x)
+
+
+def apply(f: Any, x: Any) -> Any:
+    return f(x)
+
+
+def named(x: Any, *, f: Any) -> Any:
+    return f(x)
+
+
+HOLDING = Layer(old)
+MODEL = Model()
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "kwargs", "result"),
+    [
+        (old, (1,), {}, ("new", 1)),
+        (by_global, (1,), {}, ("new", 1)),
+        (by_two, (1,), {}, (("new", 1), ("new", 1), ("other", 1))),
+        (closing(), (1,), {}, (("new", 1), 3)),
+        (functools.partial(apply, old), (1,), {}, ("new", 1)),
+        (functools.partial(apply, x=1), (old,), {}, ("new", 1)),
+        (functools.partial(named, f=by_global), (1,), {}, ("new", 1)),
+        (jax.jit(by_global), (1,), {}, ("new", 1)),
+        (HOLDING.act, (1,), {}, (("new", 1), 7)),
+        (Layer(), (1,), {}, ("new", 1)),
+        (Layer.fixed, (1,), {}, ("new", 1)),
+        (Layer().fixed, (1,), {}, ("new", 1)),
+        (MODEL.run, (1,), {}, ("new", 1)),
+        (apply, (old, 1), {}, ("new", 1)),
+        (apply, (MODEL.run, 1), {}, ("new", 1)),
+        (named, (1,), {"f": MODEL.run}, ("new", 1)),
+        (apply, (other, 1), {}, ("other", 1)),
+    ],
+)  # fmt: skip
+def test_the_new_function_is_used_wherever_the_old_one_was(
+    function: Any, args: Any, kwargs: Any, result: Any
+) -> None:
+    call = Call.from_function(function, *args, **kwargs)
+    swapped = replace_function(call, old, new)
+    assert swapped.function(*swapped.args, **swapped.kwargs) == result
+    # The user's own call does what it did.
+    before = repr(result).replace("new", "old")
+    if not hasattr(function, "lower"):
+        assert repr(function(*args, **kwargs)) == before
+    assert (MODEL.layer.n, HOLDING.function) == (7, old)
+    assert type(MODEL) is Model
+
+
+def test_a_method_of_a_class_keeps_its_class() -> None:
+    swapped = replace_function(Call.from_function(apply, Layer.made, 1), old, new)
+    assert swapped.function(*swapped.args) == ("Layer", ("new", 1))
+    assert Layer.made(1) == ("Layer", ("old", 1))
+
+
+def test_functions_in_modules_of_the_users_are_replaced_in_copies_of_these() -> None:
+    outer, inner = ModuleType("outer"), ModuleType("inner")
+    for module in (outer, inner):
+        module.__file__ = __file__
+    inner.old, inner.kept, outer.inner = old, other, inner  # type: ignore[attr-defined]
+    names: dict[str, Any] = {"outer": outer}
+    text = "def f(x):\n    return outer.inner.old(x), outer.inner.kept(x)\n"
+    exec(compile(text, __file__, "exec"), names)
+    swapped = replace_function(Call.from_function(names["f"], 1), old, new)
+    assert swapped.function(1) == (("new", 1), ("other", 1))
+    assert names["f"](1) == (("old", 1), ("other", 1))
+    assert inner.old is old  # type: ignore[attr-defined]
+    assert "outer" not in sys.modules
+
+
+def again(n: int) -> Any:
+    return again(n - 1) if n else "old"
+
+
+def once_more(n: int) -> Any:
+    return again(n - 1) if n else "new"
+
+
+def test_a_function_that_calls_itself_calls_the_new_one() -> None:
+    swapped = replace_function(Call.from_function(again, 3), again, once_more)
+    assert swapped.function(3) == "new"
+    assert again(3) == "old"

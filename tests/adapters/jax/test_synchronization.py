@@ -1,0 +1,188 @@
+"""How values of all kinds are waited for, and how it is known whether JAX still computes."""
+
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ipyjaxbench.adapters.jax import Jax, synchronization
+from ipyjaxbench.adapters.jax.synchronization import InFlight, waiter
+from ipyjaxbench.frameworks import loaded
+from tests.adapters import late
+from tests.bench import recorder
+
+X = jnp.ones(3)
+
+
+def gone() -> Any:
+    array = jnp.ones(3) + 1
+    array.delete()
+    return array
+
+
+def devices() -> list[Any]:
+    return synchronization.local_devices()
+
+
+class Box:
+    def __init__(self, **held: Any) -> None:
+        vars(self).update(held)
+
+
+@pytest.fixture
+def started() -> Iterator[Callable[[], Any]]:
+    """An array that is still being computed."""
+    yield late.start
+    late.released.set()
+
+
+def test_before_it_is_prepared_a_wait_ends_when_arrays_that_are_held_are_there(
+    started: Callable[[], Any],
+) -> None:
+    y = started()
+    InFlight(devices).wait()
+    assert y.is_ready()
+
+
+def test_a_wait_ends_when_work_whose_result_was_dropped_has_ended(
+    started: Callable[[], Any],
+) -> None:
+    flight = InFlight(devices)
+    flight.prepare()
+    before = len(late.ended)
+    started()
+    flight.wait()
+    assert len(late.ended) == before + 1
+
+
+def test_a_wait_ends_after_what_the_program_calls_back() -> None:
+    note, calls = recorder()
+    flight = InFlight(devices)
+    flight.prepare()
+
+    @jax.jit
+    def calling(x: Any) -> Any:
+        jax.debug.callback(lambda _: (time.sleep(0.05), note(1)), x)
+        return x + 1
+
+    calling(X)
+    flight.wait()
+    assert calls == [1]
+
+
+def test_whether_something_runs_is_not_known_beside_an_accelerator_or_before_it_is_prepared() -> (
+    None
+):
+    assert InFlight(lambda: [SimpleNamespace(platform="gpu")]).is_any() is None
+    flight = InFlight(devices)
+    jax.block_until_ready(X)
+    assert flight.is_any() is None
+    flight.prepare()
+    assert flight.is_any() is False
+
+
+def test_the_tiny_programs_are_compiled_once() -> None:
+    asked: list[int] = []
+    flight = InFlight(lambda: asked.append(1) or devices())  # type: ignore[func-returns-value]
+    flight.prepare()
+    flight.prepare()
+    assert asked == [1]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda y: (y, [y]),
+        lambda y: ([y, X], [y, X]),
+        lambda y: ({"a": (y, 1)}, [y]),
+        lambda y: (Box(a=y, b=2), [y]),
+        lambda y: (SimpleNamespace(a=[y]), [y]),
+    ],
+)
+def test_a_value_is_waited_for_whatever_it_is_made_of(
+    make: Callable[[Any], tuple[Any, list[Any]]], started: Callable[[], Any]
+) -> None:
+    value, arrays = make(X)
+    wait = waiter(value, arrays)
+    assert wait is not None
+    late_value, _ = make(y := started())
+    wait(late_value)
+    assert y.is_ready()
+
+
+def test_a_value_that_hides_its_arrays_has_no_way_of_its_own() -> None:
+    assert waiter(Box(inner=Box(a=X)), [X]) is None
+    assert waiter([1], [X]) is None
+    assert waiter(3, [X]) is None
+
+
+@pytest.mark.parametrize("form", ["array", "tree", "object"])
+def test_of_what_was_partly_given_away_the_rest_is_waited_for(
+    form: str, started: Callable[[], Any]
+) -> None:
+    of_array, of_tree = waiter(X, [X]), waiter([X], [X])
+    of_object = waiter(Box(a=X), [X])
+    assert of_array is not None and of_tree is not None and of_object is not None  # noqa: PT018
+    y = started()
+    if form == "array":
+        of_array(gone())
+        of_array([gone(), y])  # what a later call returns may be a tree
+    elif form == "tree":
+        of_tree([gone(), y])
+    else:
+        of_object(Box(a=gone(), b=y))
+    assert y.is_ready()
+
+
+def test_an_error_of_the_computation_is_raised_by_the_wait() -> None:
+    def fail(_: Any) -> Any:
+        raise ValueError("no such number")
+
+    shape = jax.ShapeDtypeStruct((), jnp.float32)
+    function = jax.jit(lambda x: jax.pure_callback(fail, shape, x[0]))
+    for form in (lambda y: y, lambda y: [y]):
+        wait = waiter(form(X), [X])
+        assert wait is not None
+        with pytest.raises(Exception, match="no such number"):
+            wait(form(function(X)))
+
+
+def test_a_deleted_array_is_not_alive() -> None:
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    assert adapter.alive(X)
+    assert not adapter.alive(gone())
+
+
+@pytest.mark.parametrize(
+    ("stats", "free"),
+    [
+        ({"bytes_limit": 100, "bytes_in_use": 30}, 70),
+        ({"bytes_limit": 100}, 100),
+        ({"bytes_in_use": 30}, 5000),
+        (None, 5000),
+    ],
+)
+def test_free_memory_is_what_a_device_has_left_or_the_host(
+    stats: Any, free: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "ipyjaxbench.adapters.jax.framework"
+    monkeypatch.setattr(f"{module}.host_memory", lambda: 5000)
+    larger = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 9000, "bytes_in_use": 10})
+    mine = SimpleNamespace(memory_stats=lambda: stats)
+    monkeypatch.setattr(f"{module}.local_devices", lambda: [larger, mine])
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    assert adapter.free_memory() == free
+    monkeypatch.setattr(f"{module}.local_devices", list)
+    assert adapter.free_memory() == 5000
+
+
+def test_meshes_and_shardings_hold_no_arrays_and_other_objects_may() -> None:
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
+    assert adapter.parts(mesh) == adapter.parts(X.sharding) == ()
+    assert adapter.parts(Box(a=X)) is None

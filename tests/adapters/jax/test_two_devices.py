@@ -1,0 +1,162 @@
+"""Arrays on two virtual devices, in a process of its own: what is told of them and asked of XLA."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+TWO = """
+import json
+import jax, jax.numpy as jnp, numpy as np
+jax.config.update("jax_num_cpu_devices", 2)
+from jax.sharding import Mesh, NamedSharding as NS, PartitionSpec as P
+from ipyjaxbench import OptionError
+from ipyjaxbench.adapters.jax import Jax, devices
+from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
+from ipyjaxbench.adapters.jax.retracing import cache_key
+from ipyjaxbench.adapters.jax.tpu import estimate
+from ipyjaxbench.adapters.jax.tpu.input_sharding import is_named, layout, own_layout
+from ipyjaxbench.adapters.jax.tpu.topology import Topology
+from ipyjaxbench.device.protocol import ArrayInspector
+from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_call
+from ipyjaxbench.usercode.call import Call
+adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+mesh = Mesh(np.array(jax.devices()), ("d",))
+wide = Mesh(np.array(jax.devices()).reshape(2, 1), ("a", "b"))
+x = jax.device_put(jnp.ones((4, 6)), NS(mesh, P("d")))
+w = jax.device_put(jnp.ones((4, 6)), NS(mesh, P(None, "d")))
+both = jax.device_put(jnp.ones((4, 6)), NS(wide, P(("a", "b"), None)))
+one = jnp.ones((4, 6))
+all_of_it = jax.device_put(one, NS(mesh, P()))
+
+def traced(*args):
+    return tracing.trace(Call.from_function(lambda *args: sum(args), *args))
+
+def own(*args):
+    try:
+        found = own_layout(traced(*args))
+    except OptionError as error:
+        return str(error)
+    return found and [found.mesh, found.specs, found.is_cut, found.is_own]
+
+def laid_out(chip, *args):
+    found = traced(*args)
+    try:
+        return layout(found, (), Topology.parse(chip), own_layout(found)).mesh
+    except OptionError as error:
+        return str(error)
+
+def work(function, *args):
+    jitted = jax.jit(function)
+    jax.block_until_ready(jitted(*args))
+    return Works(lambda _: None).find_work(jitted, args, {}) is None
+
+def notes(function, *args):
+    found = trace_call(Call.from_function(function, *args), GraphOptions(check=True))
+    return [note.text for note in found.notes]
+
+def inner_mesh(chip):
+    held = jax.jit(lambda v: jax.lax.with_sharding_constraint(v, NS(mesh, P("d"))) + 1)
+    return layout(tracing.trace(Call.from_function(held, one)), (), Topology.parse(chip), None).mesh
+
+def exported(is_own, *args):
+    return estimate._exported(traced(*args), is_own=is_own).nr_devices
+
+inspector = adapter.capability(ArrayInspector)
+leaf = cache_key._argument_leaf
+print(json.dumps({
+    "virtual": [note.text for note in devices._virtual()],
+    "missing": devices.count_missing([*jax.devices(), object()]),
+    "own": [own(one), own(x), own(x, w, one), own(both), own(x, both), own(all_of_it)],
+    "laid out": [laid_out("tpu:v5e", x), laid_out("tpu:v5e:2x2", x), laid_out("tpu:v2:2x2", one)],
+    "named": [is_named(each.sharding) for each in (one, x)],
+    "no work": [work(lambda v: v @ v.T, one), work(lambda v: v @ v.T, x)],
+    "resharded": [notes(lambda v: v + 1, x), notes(lambda x, w: x @ w.T, one, one),
+                  notes(lambda v, u: jax.lax.with_sharding_constraint(v + u, w.sharding), x, x)],
+    "leaf": [(leaf(x).device, leaf(x).sharding), (leaf(one).device, leaf(one).sharding)],
+    "converted": [each is not None for each in map(inspector.conversion, (x, one))],
+    "weights": [[len(weight.devices), weight.nbytes, weight.sharding is None]
+                for weight in map(inspector.weight, (x, one))],
+    "exported": [exported(True, x), exported(False, x), exported(True, one),
+                 exported(True, x, one)],
+    "inner": [inner_mesh("tpu:v5e:2x2"), inner_mesh("tpu:v5e")],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def two() -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", TWO], capture_output=True, text=True, check=True, timeout=300
+    )
+    return json.loads(done.stdout)
+
+
+def test_the_devices_of_one_cpu_are_told_with_what_made_them(two: Any) -> None:
+    assert two["virtual"] == ["2 virtual devices on the one CPU, by jax_num_cpu_devices"]
+    assert two["missing"] == 1
+
+
+def test_arguments_on_several_devices_keep_their_mesh(two: Any) -> None:
+    anew = (
+        "--on: arguments on several devices are to have a NamedSharding in the same mesh;"
+        " --shard args[0]:0 cuts one of them anew"
+    )
+    d = [["d", 2]]
+    assert two["own"] == [
+        None,
+        [d, [[["d"]]], True, True],
+        [d, [[["d"]], [[], ["d"]], []], True, True],
+        [[["a", 2], ["b", 1]], [[["a", "b"], []]], True, True],
+        anew,
+        [d, [[]], False, True],
+    ]
+    assert two["named"] == [False, True]
+
+
+def test_chips_are_laid_out_as_arguments_are_where_they_are_as_many(two: Any) -> None:
+    single, several, cut = two["laid out"]
+    assert single == [["chips", 1]]
+    assert several == (
+        "--on tpu:v5e:2x2: the arguments lie on 2 devices and these are 4;"
+        " --shard args[0]:0 cuts one of them anew"
+    )
+    assert cut == [["chips", 8]]
+
+
+def test_a_mesh_within_the_program_counts_where_it_has_as_many_devices(two: Any) -> None:
+    assert two["inner"] == [[["chips", 4]], [["chips", 1]]]
+
+
+def test_a_program_is_exported_with_the_places_of_its_arguments_where_they_count(two: Any) -> None:
+    assert two["exported"] == [2, 1, 1, 2]
+
+
+def test_work_is_told_of_programs_on_one_device(two: Any) -> None:
+    assert two["no work"] == [False, True]
+
+
+def test_a_result_that_is_cut_otherwise_than_the_argument_it_looks_like_is_told(two: Any) -> None:
+    same, elsewhere, (told,) = two["resharded"]
+    assert same == elsewhere == []
+    assert told.startswith(
+        "A result with the shape of v is cut as P(None, 'd'), and v as P('d',): if it is the next"
+        " call's v, that call compiles again"
+    )
+
+
+def test_a_signature_tells_devices_and_how_an_array_is_cut(two: Any) -> None:
+    (device, spec), alone = two["leaf"]
+    assert device == "cpu:0, cpu:1"
+    assert "'d'" in spec
+    assert alone == ["cpu:0", ""]
+
+
+def test_an_array_on_two_devices_is_converted_and_weighed_as_a_whole(two: Any) -> None:
+    assert two["converted"] == [True, False]
+    assert two["weights"] == [[2, 96, False], [1, 96, True]]

@@ -1,0 +1,59 @@
+"""How the numbers of an array lie in memory, in words."""
+
+import pytest
+
+from ipyjaxbench.adapters.shared.strides import describe_order, overlaps
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "unit", "words"),
+    [
+        ((2, 3), (3, 1), 1, ""),
+        ((2, 3), (12, 4), 4, ""),
+        ((2, 3), (1, 2), 1, "column by column"),
+        ((2, 3), (8, 1), 1, "with gaps"),
+        ((2, 3), (6, 2), 1, "with gaps"),
+        ((3,), (2,), 1, "with gaps"),
+        ((2, 3), (1, 4), 1, "column by column, with gaps"),
+        ((2, 3), (0, 1), 1, "repeated along axis 0"),
+        ((2, 3), (0, 0), 1, "repeated along axes 0, 1"),
+        ((2, 3), (0, 2), 1, "repeated along axis 0, with gaps"),
+        ((2, 3), (3, -1), 1, "reversed along axis 1"),
+        ((2, 3), (-3, -1), 1, "reversed along axes 0, 1"),
+        ((2, 3), (-1, 2), 1, "reversed along axis 0, column by column"),
+        ((2, 3, 4), (1, 2, 6), 1, "axes as 2, 1, 0 in memory"),
+        ((2, 3, 4), (12, 1, 3), 1, "axes as 0, 2, 1 in memory"),
+        ((2, 3, 4), (12, 4, 1), 1, ""),
+        ((1, 3), (99, 1), 1, ""),
+        ((2, 1, 3), (3, 77, 1), 1, ""),
+        ((0, 3), (5, 7), 1, ""),
+        ((), (), 1, ""),
+        ((1,), (9,), 1, ""),
+    ],
+)
+def test_what_is_not_the_usual_order_is_said(
+    shape: tuple[int, ...], strides: tuple[int, ...], unit: int, words: str
+) -> None:
+    assert describe_order(shape, strides, unit) == words
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "unit", "answer"),
+    [
+        ((8, 3), (1, 1), 1, True),
+        ((8, 3), (3, 1), 1, False),
+        ((8, 3), (2, 1), 1, True),
+        ((8, 3), (24, 8), 8, False),
+        ((8, 3), (16, 8), 8, True),
+        ((3,), (0,), 1, True),
+        ((2, 2), (-2, 1), 1, False),
+        ((2, 2), (-1, 1), 1, True),
+        ((4,), (1,), 1, False),
+        ((4,), (5,), 1, False),
+        ((), (), 1, False),
+    ],
+)
+def test_numbers_overlap_where_there_are_fewer_places_than_numbers(
+    shape: tuple[int, ...], strides: tuple[int, ...], unit: int, answer: bool
+) -> None:
+    assert overlaps(shape, strides, unit) is answer

@@ -1,0 +1,204 @@
+"""What is counted and shown of a TensorFlow graph, operation by operation."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from ipyjaxbench import Graph
+from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, lowering, references
+from ipyjaxbench.graphs.components import Uncounted
+from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
+from ipyjaxbench.usercode.snippet import Source
+
+X, W = tf.ones((3, 4)), tf.ones((4, 5))
+NAMES = {"tf": tf, "np": np, "x": X, "w": W, "open": tf.TensorSpec((None, 4))}
+
+
+def graph(code: str, **options: Any) -> Graph:
+    return trace_program(Source.plain(code), dict(NAMES), GraphOptions(**options), "tensorflow")
+
+
+@pytest.mark.parametrize(
+    ("code", "flops"),
+    [
+        ("tf.raw_ops.TanhGrad(y=x, dy=x)", 3 * 12),
+        ("tf.raw_ops.SigmoidGrad(y=x, dy=x)", 3 * 12),
+        ("tf.raw_ops.SqrtGrad(y=x, dy=x)", 2 * 12),
+        ("tf.raw_ops.EluGrad(gradients=x, outputs=x)", 2 * 12),
+        ("tf.raw_ops.SoftplusGrad(gradients=x, features=x)", 3 * 12),
+        ("tf.raw_ops.LogSoftmax(logits=x)", 5 * 12),
+        ("tf.sin(x)", 12),
+        ("tf.cumsum(x)", 12),
+        ("tf.transpose(x)", 0),
+        ("tf.einsum('ij,jk->ik', x, w)", 2 * 3 * 4 * 5),
+        ("tf.raw_ops.Einsum(inputs=[x], equation='ij->ji')", 3 * 4),
+        ("tf.raw_ops.Einsum(inputs=[tf.ones((2, 3, 4)), w], equation='...ij,jk->...ik')",
+         2 * 2 * 3 * 4 * 5),
+        ("tf.cast(x, tf.int32) // 2", 12),
+    ],
+)  # fmt: skip
+def test_operations_that_tensorflow_does_not_count_are_counted_by_their_numbers(
+    code: str, flops: int
+) -> None:
+    found = graph(code)
+    assert found.flops == flops
+    assert found.uncounted == ()
+
+
+def test_the_costlier_branch_counts() -> None:
+    def cost(one: str, other: str) -> float:
+        return graph(f"tf.cond(tf.reduce_sum(x) > 0, lambda: {one}, lambda: {other})").flops
+
+    cheap, dear = "x * 2.0", "x @ w @ tf.transpose(w)"
+    assert cost(dear, cheap) == cost(cheap, dear) == cost(dear, dear)
+    assert cost(dear, dear) - cost(cheap, cheap) == 2 * 3 * 4 * 5 * 2 - 12
+
+
+@pytest.mark.parametrize(
+    ("code", "uncounted"),
+    [
+        ("tf.tanh(open)", Uncounted("shape", "Tanh")),
+        ("tf.linalg.cholesky(x @ tf.transpose(x))", Uncounted("operation", "Cholesky")),
+    ],
+)
+def test_what_is_not_counted_is_told_with_the_reason(code: str, uncounted: Uncounted) -> None:
+    found = graph(code)
+    assert found.uncounted == (uncounted,)
+
+
+@pytest.mark.parametrize(("numbers", "is_told"), [(256, True), (255, False)])
+def test_constants_are_told_from_a_kibibyte_on(numbers: int, is_told: bool) -> None:
+    found = graph(f"(lambda v: v[0, 0] + tf.constant(np.arange({numbers}, dtype='float32')))(x)")
+    assert [value.nbytes for value in found.constants] == [4 * numbers] * is_told
+
+
+def test_numbers_of_a_small_constant_are_shown() -> None:
+    def shown(count: int) -> str:
+        return graph(f"(lambda v: v[0, 0] + tf.constant(np.ones({count}, 'f')))(x)").program
+
+    assert "Const([1.0, 1.0, 1.0, 1.0])" in shown(4)
+    assert "[1.0" not in shown(5)
+
+
+def test_options_of_an_operation_are_shown_where_they_are_not_the_usual_ones() -> None:
+    (line,) = graph("(lambda v: tf.matmul(v, v, transpose_b=True))(x)").program.splitlines()
+    assert line == "MatMul: f32[3,3] = MatMul(v, v, transpose_b=True)"
+
+
+def test_one_of_several_results_is_named_by_its_number() -> None:
+    program = graph("(lambda v: tf.split(v, 2, axis=1)[1] + 1.0)(x)").program
+    assert "(split:1, " in program
+
+
+def test_functions_are_shown_down_to_the_level_that_is_asked_for() -> None:
+    @tf.function
+    def deep(v: Any) -> Any:
+        return tf.sin(v)
+
+    @tf.function
+    def inner(v: Any) -> Any:
+        return deep(v) + 1.0
+
+    def shown(depth: int | None) -> str:
+        names = {**NAMES, "inner": inner}
+        return trace_program(
+            Source.plain("inner(x) * 2.0"), names, GraphOptions(depth=depth)
+        ).program
+
+    assert "inner(v: f32[3,4]): 4 operations" in shown(0)
+    assert "deep(" not in shown(0)
+    assert "deep(v: f32[3,4]): 1 operations" in shown(1)
+    assert "Sin(" not in shown(1)
+    assert "Sin(" in shown(2)
+    assert shown(None) == shown(2)
+
+
+def test_a_graph_is_traced_in_the_time_that_is_told() -> None:
+    import time
+
+    start = time.perf_counter()
+    found = graph("tf.sin(x)")
+    assert 0 < found.seconds < time.perf_counter() - start
+
+
+# What a function uses
+
+
+def first(x: Any) -> Any:
+    return second(x)
+
+
+def second(x: Any) -> Any:
+    return third(x)
+
+
+def third(x: Any) -> Any:
+    return fourth(x)
+
+
+def fourth(x: Any) -> Any:
+    return fifth(x)
+
+
+def fifth(x: Any) -> Any:
+    return sixth(x)
+
+
+def sixth(x: Any) -> Any:
+    return x
+
+
+def test_functions_that_call_functions_are_followed_four_levels_deep() -> None:
+    used = [name for name, _ in references.used_values(first)]
+    assert used == ["second", "third", "fourth", "fifth"]
+    named = [each.__name__ for each in references.functions_of(first)]
+    assert named == ["first", "second", "third", "fourth", "fifth"]
+
+
+def test_elements_of_a_dataset_that_are_taken_one_by_one_have_an_end() -> None:
+    elements = iter(tf.data.Dataset.range(3000))
+    kind = type(elements)
+    before = kind.__next__
+    with dataset_guard.limit_iteration():
+        for _ in range(1000):
+            next(elements)
+        with pytest.raises(dataset_guard.EndlessError, match=r"^1,000 elements of a dataset"):
+            next(elements)
+    assert kind.__next__ is before
+    assert int(next(elements)) == 1000
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("(No registered 'A' OpKernel)", "XLA cannot compile it: (No registered 'A' OpKernel)"),
+        ("A (No registered 'A')\nB (No registered 'B')\nA (No registered 'A')",
+         "XLA has no A, B, and so cannot compile it"),
+        ("\nFailed getting HLO text: 'too large\nmore", "XLA cannot compile it: too large"),
+        ("x" * 200, "XLA cannot compile it: " + "x" * 160),
+        ("", "XLA cannot compile it: ValueError"),
+    ],
+)  # fmt: skip
+def test_why_xla_cannot_compile_is_one_line(message: str, why: str) -> None:
+    assert lowering._why(ValueError(message)) == why
+
+
+@pytest.mark.parametrize(
+    ("value", "inputs"),
+    [
+        ("np.ones((2, 3))", ["float64"]),
+        ("np.float32(2)", ["float32"]),
+        ("np.array([True])", ["bool"]),
+        ("np.array([1 + 2j])", ["complex128"]),
+        ("np.array([None])", []),
+        ("np.array(['2026-01-01'], 'datetime64[D]')", []),
+    ],
+)
+def test_arrays_of_numpy_are_inputs_where_tensorflow_has_their_type(
+    value: str, inputs: list[str]
+) -> None:
+    found = graph(f"(lambda a, b: b + 1)({value}, x)")
+    assert [each.dtype for each in found.inputs] == [*inputs, "float32"]

@@ -1,0 +1,316 @@
+"""Accelerators, as far as PyTorch's functions tell: which are in use, and what is waited for."""
+
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from ipyjaxbench.adapters.torch import Torch, devices
+from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
+from ipyjaxbench.adapters.torch.precision import matmul_precision
+from ipyjaxbench.device.devices import Device
+from ipyjaxbench.device.memory_settings import MemoryRequest
+from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
+from ipyjaxbench.frameworks import MutableState
+from ipyjaxbench.timing.protocol import Profiler
+
+SECOND, THIRD = torch.device("cuda", 1), torch.device("cuda", 2)
+
+
+def inventory() -> Any:
+    return Torch().capability(DeviceInventory)
+
+
+@pytest.fixture
+def gpus(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Three, of which the second is the current one, and the third holds memory."""
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda index: (0, 0, 512)[index])
+    return monkeypatch
+
+
+@pytest.fixture
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What is waited for."""
+    waited: list[object] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    monkeypatch.setattr(torch.mps, "synchronize", lambda: waited.append("mps"))
+    return waited
+
+
+def on_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+
+
+def test_gpus_in_use_are_the_current_one_and_those_that_hold_memory(
+    gpus: pytest.MonkeyPatch, waited: list[object]
+) -> None:
+    assert [*devices.used_accelerators()] == [SECOND, THIRD]
+    assert Torch().runs_ahead()
+    Torch().drain()
+    assert waited == [SECOND, THIRD]
+
+
+def test_without_accelerators_nothing_runs_ahead() -> None:
+    assert [*devices.used_accelerators()] == []
+    assert (Torch().runs_ahead(), Torch().is_running()) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("done", "is_running"), [({1, 2}, None), ({1}, True), ({2}, True), (set(), True)]
+)
+def test_work_on_one_stream_in_use_is_work_that_runs(
+    gpus: pytest.MonkeyPatch, done: set[int], is_running: bool | None
+) -> None:
+    def current_stream(device: torch.device) -> Any:
+        return SimpleNamespace(query=lambda: device.index in done)
+
+    gpus.setattr(torch.cuda, "current_stream", current_stream)
+    assert Torch().is_running() is is_running
+
+
+def test_a_device_without_streams_is_not_known_to_be_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_mac(monkeypatch)
+    assert not devices.is_busy(torch.device("xla", 0))
+    assert Torch().is_running() is None
+
+
+def test_a_macs_gpu_and_xla_have_one_device_each(
+    monkeypatch: pytest.MonkeyPatch, waited: list[object]
+) -> None:
+    xla = SimpleNamespace(sync=lambda *, wait: waited.append(("xla", wait)))
+    on_a_mac(monkeypatch)
+    monkeypatch.setitem(sys.modules, "torch_xla", xla)
+    assert [*devices.used_accelerators()] == [torch.device("mps", 0), torch.device("xla", 0)]
+    Torch().drain()
+    assert waited == ["mps", ("xla", True)]
+
+
+def test_values_are_waited_for_on_their_devices_once_each(
+    gpus: pytest.MonkeyPatch, waited: list[object]
+) -> None:
+    on_second = SimpleNamespace(device=SECOND)
+    wait = Torch().waiter(None, [on_second, torch.ones(1), on_second])
+    assert wait is not None
+    wait(None)
+    assert waited == [SECOND]
+    assert Torch().waiter(None, [torch.ones(1), torch.ones(1, device="meta")]) is None
+
+
+def test_the_free_memory_is_that_of_the_fullest_gpu_in_use(gpus: pytest.MonkeyPatch) -> None:
+    gpus.setattr(torch.cuda, "mem_get_info", lambda device: (100 - device.index, 1000))
+    assert Torch().free_memory() == 98
+
+
+def test_without_a_gpu_the_free_memory_is_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_mac(monkeypatch)
+    monkeypatch.setattr("ipyjaxbench.adapters.torch.framework.host_memory", lambda: 7)
+    assert Torch().free_memory() == 7
+
+
+def test_generators_of_gpus_in_use_are_put_back(gpus: pytest.MonkeyPatch) -> None:
+    of_each = tuple(torch.Generator().manual_seed(seed) for seed in range(3))
+    gpus.setattr(torch.cuda, "default_generators", of_each)
+    before = [generator.get_state() for generator in of_each]
+    restore = Torch().capability(MutableState).random_state([])
+    assert restore is not None
+    for generator in of_each:
+        torch.rand(1, generator=generator)
+    restore()
+    same = [torch.equal(g.get_state(), b) for g, b in zip(of_each, before, strict=True)]
+    assert same == [False, True, True]
+
+
+def test_pinned_memory_is_told_where_gpus_are_in_use(gpus: pytest.MonkeyPatch) -> None:
+    gpus.setattr(torch.Tensor, "is_pinned", lambda self: self.numel() == 2)
+    locate = Torch().capability(ArrayInspector).locate
+    assert locate("t", torch.ones(2)).memory == "pinned host"
+    assert locate("t", torch.ones(3)).memory == ""
+    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
+    assert locate("t", torch.ones(2)).memory == ""
+
+
+def test_a_profiler_that_sees_no_device_in_use_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_mac(monkeypatch)
+    ran: list[int] = []
+    profile = Torch().capability(Profiler).profile(lambda: ran.append(1))
+    assert (profile.reason, ran) == ("PyTorch's profiler does not see mps", [])
+
+
+# The inventory
+
+
+def test_accelerators_of_all_kinds_are_listed_with_their_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stats(name: str) -> dict[str, int]:
+        if name == "xpu:1":
+            raise RuntimeError("lost")
+        return {"allocated_bytes.all.current": 3, "allocated_bytes.all.peak": 5}
+
+    on_a_mac(monkeypatch)
+    monkeypatch.setattr(torch.xpu, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.xpu, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.xpu, "memory_stats", stats)
+    properties = SimpleNamespace(name="Arc", total_memory=16)
+    monkeypatch.setattr(torch.xpu, "get_device_properties", lambda _: properties)
+    found = inventory().devices()
+    assert found.devices == (
+        Device("cpu"),
+        Device("xpu:0", "Arc", used=3, peak=5, limit=16),
+        Device("xpu:1"),
+        Device("mps:0"),
+    )
+    assert found.words == ()
+
+
+def test_what_can_look_for_devices_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "init", lambda: started.append("cuda"))
+    monkeypatch.setattr(torch.xpu, "init", lambda: started.append("xpu"))
+    assert inventory().start() is True
+    assert started == ["cuda"]
+
+
+@pytest.mark.parametrize(
+    ("driver", "words"),
+    [
+        (12080, "built for CUDA 12.4, the driver takes up to 12.8"),
+        (13010, "built for CUDA 12.4, the driver takes up to 13.1"),
+        (0, "built for CUDA 12.4"),
+    ],
+)
+def test_the_version_of_the_driver_is_told_where_there_is_one(
+    driver: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.version, "cuda", "12.4")
+    monkeypatch.setattr(torch._C, "_cuda_getDriverVersion", lambda: driver, raising=False)
+    note = devices._version()
+    assert (note.code, note.text) == ("gpu-driver", words)
+
+
+def test_amds_version_is_told_by_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.version, "cuda", None)
+    monkeypatch.setattr(torch.version, "hip", "6.4")
+    assert devices._version().text == "built for ROCm 6.4"
+
+
+@pytest.mark.parametrize(
+    ("held", "codes"),
+    [
+        ({}, []),
+        ({"reserved_bytes": 0, "allocated_bytes": 5}, []),
+        ({"reserved_bytes": 1000, "inactive_split_bytes": 99}, ["memory-reserved"]),
+        (
+            {"reserved_bytes": 1000, "inactive_split_bytes": 101},
+            ["memory-reserved", "memory-fragmented"],
+        ),
+    ],
+)
+def test_pieces_are_told_from_a_tenth_of_what_is_reserved_on(
+    held: dict[str, int], codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
+    stats = {f"{name}.all.current": nbytes for name, nbytes in held.items()}
+    assert [note.code for note in devices._allocator("cuda:0", stats)] == codes
+
+
+def test_no_less_than_nothing_can_be_given_back() -> None:
+    stats = {
+        "reserved_bytes.all.current": 1000,
+        "allocated_bytes.all.current": 990,
+        "inactive_split_bytes.all.current": 20,
+    }
+    first, *_ = devices._allocator("cuda:0", stats)
+    assert first.text.endswith("gives back up to 0 B")
+
+
+def set_memory(**request: Any) -> list[Any]:
+    return [*inventory().set_memory(MemoryRequest(**request))]
+
+
+def test_a_share_of_no_gpu_is_not_set() -> None:
+    (setting,) = set_memory(fraction=0.5)
+    assert (setting.words, setting.undo) == ("sees no GPU here: nothing was set", "")
+    assert set_memory() == []
+
+
+def test_a_version_that_does_not_tell_its_share_had_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.delattr(torch.cuda, "get_per_process_memory_fraction", raising=False)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *_: None)
+    (setting,) = set_memory(fraction=0.25)
+    assert setting.words == ("may take 25% of cuda:0 from now on; what it took before it keeps")
+    assert setting.undo == "torch.cuda.set_per_process_memory_fraction(1, 0)"
+
+
+def test_threads_and_precision_are_set_for_a_while() -> None:
+    def settings() -> tuple[int, str]:
+        return torch.get_num_threads(), torch.get_float32_matmul_precision()
+
+    threads = torch.get_num_threads()
+    assert inventory().threads() == threads
+    torch.set_float32_matmul_precision("medium")
+    try:
+        with inventory().align_settings(threads + 1):
+            assert settings() == (threads + 1, "highest")
+        assert settings() == (threads, "medium")
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_settings_that_backends_have_of_their_own_are_theirs_again() -> None:
+    matmul = torch.backends.mkldnn.matmul
+    matmul.fp32_precision = "bf16"
+    try:
+        with inventory().align_settings(torch.get_num_threads()):
+            assert (matmul.fp32_precision, matmul_precision()) == ("ieee", "highest")
+        assert (matmul.fp32_precision, matmul_precision()) == ("bf16", "mixed")
+        assert inventory().probe("cpu").settings == "float32 products: mixed"
+    finally:
+        torch.set_float32_matmul_precision("highest")  # of all backends
+
+
+# The work that measures ceilings
+
+
+def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[torch.device] = []
+    monkeypatch.setattr(devices, "synchronize", waited.append)
+    assert float(inventory().probe("cpu").smallest_operation()()) == -1
+    assert waited == []
+    result = inventory().probe("meta").smallest_operation()()
+    assert result.device.type == "meta"
+    assert waited == [torch.device("meta")]
+
+
+def test_a_probe_waits_after_its_work_and_gives_its_result() -> None:
+    seen: list[float] = []
+    number = torch.ones(())
+    probe = TorchProbe(torch.device("cpu"), lambda: seen.append(float(number)))
+    make: Callable[[Any], Any] = probe._add_wait
+    assert make(number.neg_)() is number
+    assert seen == [-1]
+
+
+def test_a_probe_negates_in_place_and_counts_what_is_read_and_written() -> None:
+    (_, moved), (_, read) = inventory().probe("cpu").streams(4096)
+    assert (moved, read) == (2 * 4096, 4096)
+
+
+def test_numbers_of_8_bits_are_multiplied_by_the_operation_of_each_device() -> None:
+    assert inventory().probe("cpu").product("int8", 8)().dtype == torch.int8
+    on_accelerator = TorchProbe(torch.device("meta"), lambda: None)
+    assert not on_accelerator.on_host
+    assert on_accelerator.product("int8", 32)().dtype == torch.int32
+    assert on_accelerator.product("float16", 32)().dtype == torch.float16

@@ -1,0 +1,89 @@
+"""What a look must not change of PyTorch's surroundings, and where it must not happen at all."""
+
+import logging
+import os
+import sys
+import warnings
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from ipyjaxbench.adapters.torch.graphs import isolation
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.usercode import Call
+
+TABLE = torch.ones(2)
+
+
+@pytest.mark.parametrize(
+    ("loaded", "is_installed", "is_refused"),
+    [
+        (["tensorflow"], True, True),
+        (["tensorflow"], False, False),
+        (["tensorflow", "triton"], True, False),
+        ([], True, False),
+    ],
+)
+def test_a_look_is_refused_where_importing_triton_would_abort(
+    loaded: list[str], is_installed: bool, is_refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tensorflow", "triton"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    for name in loaded:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setattr(isolation, "find_spec", lambda _: object() if is_installed else None)
+    if is_refused:
+        with pytest.raises(SnippetError, match="import triton before tensorflow"):
+            isolation._refuse_after_tensorflow()
+    else:
+        isolation._refuse_after_tensorflow()
+
+
+def test_loggers_of_pytorch_are_silent_meanwhile_and_those_of_others_are_not() -> None:
+    theirs, off = logging.getLogger("torch.of_tests"), logging.getLogger("torch.off_in_tests")
+    mine = logging.getLogger("of_tests.torch")
+    off.disabled = True
+    with isolation.keep_settings():
+        made = logging.getLogger("torch.made_in_tests")
+        assert (theirs.disabled, off.disabled, mine.disabled) == (True, True, False)
+    assert (theirs.disabled, off.disabled, made.disabled) == (False, True, False)
+    off.disabled = False
+
+
+def test_settings_are_put_back_and_nothing_is_warned_of() -> None:
+    drawn = torch.get_rng_state()
+    with isolation.keep_settings():
+        os.environ["OF_THESE_TESTS"] = "1"
+        torch.rand(2)
+        warnings.warn("not shown", stacklevel=1)
+        assert torch._dynamo.eval_frame._stance.stance == "force_eager"
+    assert "OF_THESE_TESTS" not in os.environ
+    assert torch.equal(torch.get_rng_state(), drawn)
+    assert torch._dynamo.eval_frame._stance.stance == "default"
+
+
+def read_table() -> Any:
+    return TABLE + 1
+
+
+def make() -> Any:
+    return torch.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (Call("f()", read_table), True),
+        (Call("f()", make), True),
+        (Call("f()", torch.ones, (3,), {}, ("size",)), True),
+        (Call("f(x)", print, (torch.float32,), {}, ("x",)), True),
+        (Call("f(x)", len, ([1],), {}, ("obj",)), False),
+    ],
+)
+def test_a_call_without_tensors_is_pytorchs_where_it_calls_or_names_some(
+    call: Call, expected: bool
+) -> None:
+    assert isolation.is_torchs(call) is expected

@@ -1,0 +1,290 @@
+"""What is remembered of tensors, so that each way in which a call changes them is put back."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+import torch.utils.data
+
+from ipyjaxbench.adapters.torch import Torch
+from ipyjaxbench.adapters.torch.state import Storage, Tensor
+from ipyjaxbench.adapters.torch.tensors import call_with_copies, restore_tensors
+from ipyjaxbench.frameworks import CopyBudget, MutableState
+from ipyjaxbench.usercode import Call
+
+
+def states(value: Any, budget: CopyBudget | None = None) -> Sequence[Any] | None:
+    return Torch().capability(MutableState).states(value, budget or CopyBudget())
+
+
+def kinds(value: Any, budget: CopyBudget | None = None) -> list[type]:
+    """Of what is remembered, but for attributes."""
+    return [type(each) for each in states(value, budget) or ()
+            if isinstance(each, Tensor | Storage)]  # fmt: skip
+
+
+def _lazy() -> Any:
+    return torch.nn.LazyLinear(3).weight
+
+
+def _nested() -> Any:
+    return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
+
+
+def _mapped() -> Any:
+    seen: list[Any] = []
+    torch.func.vmap(lambda row: (seen.append(kinds(row)), row)[1])(torch.ones(2, 3))
+    return seen[0]
+
+
+@pytest.mark.filterwarnings("ignore")  # of layouts that PyTorch has not settled yet
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: torch.ones(3), [Tensor, Storage]),
+        (lambda: torch.eye(3).to_sparse(), [Tensor, Storage, Tensor, Storage]),
+        (lambda: torch.eye(3).to_sparse_csr(), []),
+        (lambda: torch.ones(3, device="meta"), []),
+        (_lazy, []),
+        (_nested, []),
+    ],
+)
+def test_tensors_with_memory_of_their_own_are_remembered(
+    make: Callable[[], Any], expected: list[type]
+) -> None:
+    assert kinds(make()) == expected
+
+
+def test_a_tensor_of_a_transformation_has_no_memory_to_remember() -> None:
+    assert _mapped() == []
+
+
+def test_memory_that_tensors_share_is_remembered_once() -> None:
+    base, budget = torch.ones(4), CopyBudget()
+    assert kinds(base, budget) == [Tensor, Storage]
+    assert kinds(base[1:], budget) == [Tensor]
+    assert kinds(torch.ones(4), budget) == [Tensor, Storage]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [torch.float32, torch.device("cpu"), torch.Size([2]), torch.strided,
+     torch.utils.data.DataLoader([1])],
+)  # fmt: skip
+def test_what_never_changes_or_goes_with_processes_is_left_alone(value: Any) -> None:
+    assert states(value) == []
+
+
+def test_modules_and_what_is_none_of_pytorchs_are_for_others() -> None:
+    assert states(torch.nn.Linear(2, 2)) is None
+    assert states([1]) is None
+
+
+def test_a_generator_is_remembered() -> None:
+    generator = torch.Generator().manual_seed(3)
+    (state,) = states(generator) or ()
+    first = torch.rand(2, generator=generator)
+    state.restore()
+    assert torch.equal(torch.rand(2, generator=generator), first)
+
+
+@pytest.mark.parametrize("count", [1, 8, 9, 12, 17])
+def test_memory_of_any_length_is_put_back_whole(count: int) -> None:
+    numbers = torch.arange(count, dtype=torch.uint8)
+    (_, storage) = [s for s in states(numbers) or () if isinstance(s, Tensor | Storage)]
+    assert not storage.changed()
+    numbers[-1] += 1
+    assert storage.changed()
+    numbers.zero_()
+    storage.restore()
+    assert numbers.tolist() == [*range(count)]
+    assert not storage.changed()
+
+
+def test_memory_that_grew_is_put_back_with_its_numbers() -> None:
+    numbers = torch.ones(3)
+    kept = [s for s in states(numbers) or () if isinstance(s, Tensor | Storage)]
+    numbers.resize_(60).fill_(9)
+    assert all(state.changed() for state in kept)
+    for state in kept:
+        state.restore()
+    assert numbers.tolist() == [1.0] * 3
+    assert not any(state.changed() for state in kept)
+
+
+def _write(w: Any) -> None:
+    with torch.no_grad():
+        w.add_(1)
+
+
+def _replace_gradient(w: Any) -> None:
+    w.grad = torch.zeros(3)
+
+
+def _drop_gradient(w: Any) -> None:
+    w.grad = None
+
+
+def _stop_recording(w: Any) -> None:
+    w.requires_grad_(False)
+
+
+def _replace_memory(w: Any) -> None:
+    w.data = torch.zeros(3)
+
+
+WAYS = [_write, _replace_gradient, _drop_gradient, _stop_recording, _replace_memory]
+
+
+@pytest.mark.parametrize("change", WAYS)
+def test_each_way_in_which_a_tensor_changes_is_noticed_and_put_back(
+    change: Callable[[Any], None],
+) -> None:
+    w = torch.ones(3, requires_grad=True)
+    w.grad = gradient = torch.full((3,), 2.0)
+    before = w.data_ptr(), w._version
+    kept = [s for s in states(w) or () if isinstance(s, Tensor | Storage)]
+    assert not any(state.changed() for state in kept)
+    change(w)
+    assert kept[0].changed()
+    for state in kept:
+        state.restore()
+    assert not kept[0].changed()
+    assert (w.tolist(), w.requires_grad) == ([1.0] * 3, True)
+    assert w.grad is gradient
+    assert (w.data_ptr(), w._version) == before
+
+
+def test_the_gradient_that_an_inner_tensor_keeps_is_put_back() -> None:
+    inner = torch.ones(2, requires_grad=True) * 2
+    inner.retain_grad()
+    inner.grad = gradient = torch.ones(2)
+    (state,) = [s for s in states(inner) or () if isinstance(s, Tensor)]
+    assert state.parts == [gradient]
+    inner.grad = None
+    assert state.changed()
+    state.restore()
+    assert inner.grad is gradient
+
+
+def test_tensors_of_inference_mode_are_remembered_without_a_counter() -> None:
+    with torch.inference_mode():
+        numbers = torch.ones(3)
+        kept = [s for s in states(numbers) or () if isinstance(s, Tensor | Storage)]
+        assert not kept[0].changed()
+        numbers.add_(1)
+        for state in kept:
+            state.restore()
+    assert numbers.tolist() == [1.0] * 3
+
+
+def test_changes_in_place_are_counted_of_a_tensor_and_of_its_gradient() -> None:
+    count = Torch().capability(MutableState).mutation_count
+    w = torch.ones(3, requires_grad=True)
+    assert count(w) == 0
+    w.grad = torch.ones(3)
+    assert count(w) == 1
+    w.grad.add_(1)
+    assert count(w) == 2
+    _write(w)
+    assert count(w) == 3
+    assert count(w * 2) == 0
+    with torch.inference_mode():
+        assert count(torch.ones(3)) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [("add_", True), ("add", False), ("__iadd__", False), ("_private_", False)],
+)
+def test_methods_that_end_in_an_underscore_change_in_place(method: str, expected: bool) -> None:
+    assert Torch().capability(MutableState).changes_in_place(method) is expected
+
+
+# Copies for a call that is made while it is looked at
+
+
+class Scaled:
+    def __init__(self) -> None:
+        self.scale = torch.ones(2)
+
+    def apply(self, x: Any) -> Any:
+        self.scale.add_(1)
+        return x * self.scale
+
+
+def test_a_call_of_copies_is_given_the_same_values_and_nothing_of_the_users() -> None:
+    parameter = torch.nn.Parameter(torch.ones(2))
+    inner = parameter * 3
+    call = Call("f(...)", max, (inner, parameter), {"again": inner, "n": 2}, ("a", "b"))
+    copied = call_with_copies(call)
+    of_inner, of_parameter = copied.args
+    assert of_inner is not inner
+    assert of_inner.tolist() == [3.0, 3.0]
+    assert (of_inner.requires_grad, of_inner.is_leaf) == (True, True)
+    assert copied.kwargs["again"] is of_inner
+    assert copied.kwargs["n"] == 2
+    assert of_parameter is not parameter
+    assert isinstance(of_parameter, torch.nn.Parameter)
+    of_inner.data.zero_()
+    assert inner.tolist() == [3.0, 3.0]
+
+
+def test_a_method_is_called_on_a_copy_of_its_object_and_a_module_as_a_copy() -> None:
+    owner, net = Scaled(), torch.nn.Linear(2, 2)
+    copied = call_with_copies(Call("f(x)", owner.apply, (torch.ones(2),), {}, ("x",)))
+    assert copied.function(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert owner.scale.tolist() == [1.0, 1.0]
+    again = call_with_copies(Call("f(x)", net, (torch.ones(2),), {}, ("x",)))
+    assert again.function is not net
+    assert torch.equal(again.function.weight, net.weight)
+
+
+class Refusing:
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise RuntimeError("there is one of it")
+
+
+def test_what_allows_no_copy_is_given_as_it_is() -> None:
+    only = Refusing()
+    assert call_with_copies(Call("f(x)", max, (only,), {}, ("x",))).args == (only,)
+
+
+@pytest.mark.parametrize("change", WAYS)
+def test_a_call_that_is_made_leaves_tensors_as_they_were(change: Callable[[Any], None]) -> None:
+    w, others = torch.ones(3, requires_grad=True), [torch.eye(2).to_sparse(), torch.ones(2)]
+    w.grad = gradient = torch.full((3,), 2.0)
+    before = w.data_ptr(), w._version
+    with restore_tensors([w, *others], is_made=True):
+        change(w)
+        others[1].mul_(5)
+    assert (w.tolist(), w.requires_grad) == ([1.0] * 3, True)
+    assert w.grad is gradient
+    assert (w.data_ptr(), w._version) == before
+    assert others[1].tolist() == [1.0, 1.0]
+    assert others[0].to_dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+def test_a_tensor_that_became_the_result_of_an_operation_has_its_numbers_back() -> None:
+    x, w = torch.ones(3), torch.ones(3, requires_grad=True)
+    with restore_tensors([x, w], is_made=True):
+        x.add_(w)
+    assert x.tolist() == [1.0] * 3
+    y = torch.ones(3)
+    kept = [s for s in states(y) or () if isinstance(s, Tensor | Storage)]
+    y.add_(w)
+    for state in kept:
+        state.restore()
+    assert y.tolist() == [1.0] * 3
+
+
+def test_a_call_that_is_only_traced_has_autograd_put_back_alone() -> None:
+    w = torch.ones(3, requires_grad=True)
+    with restore_tensors([w], is_made=False):
+        w.requires_grad_(False)
+        w.data.add_(1)
+    assert w.requires_grad
+    assert w.tolist() == [2.0] * 3

@@ -1,0 +1,206 @@
+"""Where values live: array by array, and name by name of a session."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.device import ArrayPlacement, Shard, Sharding, Whereabouts, locate, survey
+from ipyjaxbench.frameworks import walker
+from tests.device.conftest import Frameworks
+from tests.device.fake import Array, Mesh, OtherArray
+
+BOTH = ("fake:0", "fake:1")
+HALVES = Sharding((8,), (Shard("fake:0", ((0, 4),)), Shard("fake:1", ((4, 8),))))
+
+
+def shown(found: Whereabouts) -> list[tuple[str, int, int, str]]:
+    return [(each.name, each.arrays, each.nbytes, each.of) for each in found.arrays]
+
+
+def test_each_array_of_a_value_has_its_path(frameworks: Frameworks) -> None:
+    a, b = Array(4), Array(8)
+    found = locate({"x": a, "y": {"w": [b, a]}, "z": OtherArray()})
+    assert found.asked == ("x", "y", "z")
+    assert shown(found) == [
+        ("x", 1, 4, ""), ("y['w'][0]", 1, 8, ""), ("y['w'][1]", 1, 4, "x"), ("z", 1, 8, ""),
+    ]  # fmt: skip
+    assert [home.framework for home in found.homes] == ["fake"]  # the other has no devices
+    assert [each.framework for each in found.arrays] == ["fake", "fake", "fake", "other"]
+
+
+def test_devices_are_those_of_frameworks_with_arrays_among_the_values(
+    frameworks: Frameworks,
+) -> None:
+    assert locate({"z": OtherArray()}).homes == ()
+    assert [home.framework for home in survey({}).homes] == ["fake"]
+
+
+def test_of_shared_memory_the_largest_array_is_the_owner(frameworks: Frameworks) -> None:
+    base = Array(8)
+    half, other = Array(4, base=base), Array(4, base=base)
+    assert shown(locate({"half": half, "base": base, "other": other})) == [
+        ("half", 1, 4, "base"), ("base", 1, 8, ""), ("other", 1, 4, "base"),
+    ]  # fmt: skip
+    assert shown(locate({"half": half, "other": other})) == [
+        ("half", 1, 4, ""), ("other", 1, 4, "half"),
+    ]  # fmt: skip
+
+
+def test_arrays_without_a_path_are_one_line(frameworks: Frameworks) -> None:
+    assert shown(locate({"s": {Array(4), Array(8)}, "x": Array(2)})) == [
+        ("s", 2, 12, ""), ("x", 1, 2, ""),
+    ]  # fmt: skip
+
+
+def test_what_is_no_array_has_its_class_and_what_frameworks_say_of_it(
+    frameworks: Frameworks,
+) -> None:
+    found = locate({"n": 3, "mesh": Mesh(), "objects": Array(dtype="object")})
+    assert [(each.name, each.framework, each.dtype, each.layout) for each in found.arrays] == [
+        ("n", "", "int", ""), ("mesh", "", "Mesh", "a mesh"), ("objects", "", "Array", ""),
+    ]  # fmt: skip
+    assert (found.homes, found.unnamed, found.largest) == ((), {}, ())
+
+
+def test_very_many_arrays_are_a_line_for_the_rest(
+    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 2)
+    base = Array(8)
+    rest = [base, Array(4, base=base), Array(2, devices=("fake:1",)), Array(dtype="object")]
+    found = locate({"x": [Array(1), Array(1), *rest]})
+    assert shown(found)[:2] == [("x[0]", 1, 1, ""), ("x[1]", 1, 1, "")]
+    assert [(each.name, each.arrays, each.nbytes, each.devices) for each in found.arrays[2:]] == [
+        ("...", 2, 8, ("fake:0",)), ("...", 1, 2, ("fake:1",)),
+    ]  # fmt: skip
+    exactly = locate({"x": [Array(1), Array(1)]})
+    assert [each.name for each in exactly.arrays] == ["x[0]", "x[1]"]
+
+
+def test_parts_of_the_rest_are_counted_on_each_device(
+    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 0)
+    cut = [Array(8, devices=BOTH, sharding=HALVES) for _ in range(3)]
+    copied = Array(8, devices=BOTH)
+    (line,) = locate({"x": [*cut, copied]}).arrays
+    assert (line.name, line.arrays, line.nbytes, line.devices) == ("...", 4, 32, BOTH)
+    assert line.on_devices() == {"fake:0": 12 + 8, "fake:1": 12 + 8}
+
+
+@pytest.mark.parametrize(("arrays", "words"), [(0, "in what was"), (1, "in what else was")])
+def test_a_value_that_is_too_large_says_so(
+    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch, arrays: int, words: str
+) -> None:
+    monkeypatch.setattr(walker, "_MAX_PLAIN", 4)
+    *found, rest = locate({"x": [*[Array()] * arrays, *([object()] for _ in range(9))]}).arrays
+    assert len(found) == arrays
+    assert (rest.name, rest.framework, rest.dtype) == ("x", "", "list")
+    assert rest.layout == f"{words} looked at; it is too large to look at all of it"
+
+
+@pytest.mark.parametrize("look", [locate, survey])
+def test_frameworks_start_where_that_is_asked_for_alone(frameworks: Frameworks, look: Any) -> None:
+    frameworks.fake.has_started = False
+    look({"x": Array()})
+    assert not frameworks.fake.has_started
+    (home,) = look({"x": Array()}, start=True).homes
+    assert (home.started, len(home.devices)) == (True, 2)
+
+
+# A session
+
+
+def test_each_name_of_a_session_is_one_line(frameworks: Frameworks) -> None:
+    x, tree = Array(16), {"a": Array(4), "b": [Array(8)]}
+    names = {"x": x, "tree": tree, "n": 3, "_hidden": Array(), "again": x, "both": [x, Array(1)],
+             "f": test_arrays_without_a_path_are_one_line, "sys": sys, "Array": Array}  # fmt: skip
+    found = survey(names)
+    assert found.asked == ()
+    assert shown(found) == [
+        ("x", 1, 16, ""), ("tree", 2, 12, ""), ("again", 1, 16, "x"), ("both", 2, 1, ""),
+    ]  # fmt: skip
+    assert found.arrays[3].layout == "1 of them share memory with others"
+
+
+def test_a_name_with_arrays_on_several_devices_has_several_lines(frameworks: Frameworks) -> None:
+    dead = Array(4, deleted=True)
+    tree = [Array(4), Array(2, devices=("fake:1",)), OtherArray(), Array(1), dead]
+    lines = survey({"tree": tree}).arrays
+    assert [(each.framework, each.devices, each.arrays, each.nbytes) for each in lines] == [
+        ("fake", ("fake:0",), 3, 5), ("fake", ("fake:1",), 1, 2), ("other", (), 1, 8),
+    ]  # fmt: skip
+    assert lines[0].layout == "1 of them deleted"
+
+
+def test_of_an_array_that_is_cut_each_device_has_its_part(frameworks: Frameworks) -> None:
+    tree = [Array(8, devices=BOTH, sharding=HALVES), Array(4, devices=BOTH)]
+    (line,) = survey({"tree": tree}).arrays
+    assert (line.parts, line.nbytes) == ((4 + 4, 4 + 4), 12)
+    (line,) = survey({"tree": [Array(8), Array(4)]}).arrays
+    assert line.parts == ()
+
+
+def test_very_many_arrays_under_a_name_are_counted_once(
+    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 1)
+    base = Array(8)
+    frameworks.fake.live += [base]
+    found = survey({"x": [base, Array(4, base=base), Array(2)]})
+    assert shown(found) == [("x", 3, 10, "")]
+    assert found.unnamed == {}
+
+
+def test_arrays_without_a_name_are_counted_and_the_largest_is_shown(
+    frameworks: Frameworks, tmp_path: Path
+) -> None:
+    named, base = Array(64), Array(32)
+    (tmp_path / "mine.py").touch()
+    calls = [(pytest.__file__, "raises", 1), (str(tmp_path / "mine.py"), "step", 7)]
+    frameworks.fake.live += [
+        named, base, Array(4), Array(8, made=calls), Array(99, dtype="object"),
+    ]  # fmt: skip
+    found = survey({"x": named, "view": Array(16, base=base)})
+    assert found.unnamed == {"fake": (3, 12)}
+    (largest,) = found.largest
+    assert (largest.name, largest.nbytes, largest.of) == ("", 8, "")
+    assert largest.layout == "made in line 7 of mine.py, in step"
+
+
+@pytest.mark.parametrize(
+    ("calls", "layout"),
+    [
+        ([("<cell 3>", "<module>", 2)], "made in line 2"),
+        ([("<cell 3>", "f", 2), ("<cell 4>", "g", 9)], "made in line 2, in f"),
+        ([(pytest.__file__, "raises", 1)], ""),
+        ([], ""),
+    ],
+)
+def test_where_an_array_was_made_is_the_users_innermost_line(
+    frameworks: Frameworks, calls: list[tuple[str, str, int]], layout: str
+) -> None:
+    frameworks.fake.live += [Array(made=calls)]
+    assert survey({}).largest[0].layout == layout
+
+
+def test_an_array_that_was_given_away_takes_nothing(frameworks: Frameworks) -> None:
+    found = locate({"x": Array(4, deleted=True), "y": Array(2)})
+    assert [each.deleted for each in found.arrays] == [True, False]
+    assert found.by_device() == {"fake:0": (1, 2)}
+    together = survey({"tree": [Array(4, deleted=True), Array(2)]})
+    assert together.by_device() == {"fake:0": (2, 2)}
+
+
+def test_what_a_device_holds_counts_for_its_framework() -> None:
+    x = ArrayPlacement("x", "jax", "int8", (4,), 4, ("cpu:0",))
+    lines = (x, replace(x, framework="torch"), replace(x, of="x"), replace(x, deleted=True),
+             replace(x, framework="", nbytes=9), replace(x, arrays=2))  # fmt: skip
+    found = Whereabouts((), (), lines, {})
+    assert found.by_device() == {"cpu:0": (4, 12)}
+    assert found.by_device("torch") == {"cpu:0": (1, 4)}
+    assert found.by_device("jax") == {"cpu:0": (3, 8)}
+    assert repr(found) == "<Whereabouts 6 values>"

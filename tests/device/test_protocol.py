@@ -1,0 +1,63 @@
+"""What is answered for a framework that offers nothing of devices."""
+
+from ipyjaxbench.device import (
+    ArrayInspector,
+    ArrayPlacement,
+    Device,
+    DeviceInventory,
+    FrameworkDevices,
+    MemoryRequest,
+    Weight,
+)
+from ipyjaxbench.device.protocol import TransferWatch
+from ipyjaxbench.reports import Note
+from tests.device.fake import Array, ArrayFramework
+from tests.fake_framework import FakeFramework
+
+
+def test_it_has_no_devices_and_sets_nothing() -> None:
+    inventory = DeviceInventory(FakeFramework())
+    assert not inventory.has_devices
+    assert inventory.devices() == FrameworkDevices("fake", "1.0", started=True)
+    assert inventory.start() is True
+    assert inventory.set_memory(MemoryRequest(prealloc=False)) == ()
+    assert (inventory.threads(), inventory.probe("cpu")) == (None, None)
+    with inventory.align_settings(2):
+        pass
+    assert TransferWatch(FakeFramework()).copies is None
+
+
+def test_what_has_not_started_stays_so() -> None:
+    framework = ArrayFramework()
+    framework.has_started = False
+    inventory = DeviceInventory(framework)
+    assert not inventory.devices().started
+    assert inventory.start() is False
+
+
+def test_an_array_is_where_the_framework_places_it() -> None:
+    inspector, array = ArrayInspector(ArrayFramework()), Array(8)
+    placed = ArrayPlacement("x", "fake", "int8", (8,), 8, ("fake:0",), of=f"fake {id(array)}")
+    assert inspector.locate("x", array) == placed
+    assert inspector.weight(array) == Weight(("fake:0",), 8)
+    assert inspector.base_array(array) is array
+    assert (inspector.live_arrays(), inspector.creation_frames(array)) == ((), ())
+    assert (inspector.describe(array), inspector.to_numpy(array)) == ("", None)
+    assert inspector.conversion(array) is None
+
+
+def test_an_array_that_was_given_away_weighs_nothing() -> None:
+    inspector = ArrayFramework().capability(ArrayInspector)
+    assert inspector.weight(Array(8, deleted=True)) == Weight(("fake:0",), 0)
+
+
+def test_notes_of_each_device_come_before_those_of_all() -> None:
+    inventory = DeviceInventory(FakeFramework())
+    notes = [Note("no-answer", text) for text in ("one", "two", "all")]
+    one, two = Device("fake:0"), Device("fake:1")
+    home = inventory._started([(one, notes[:1]), (two, notes[1:2])], ("fake:1", "set"), notes[2:])
+    assert home == FrameworkDevices(
+        "fake", "1.0", started=True, devices=(one, two), default="fake:1", why="set",
+        words=tuple(notes),
+    )  # fmt: skip
+    assert home.texts == ("one", "two", "all")

@@ -1,0 +1,319 @@
+"""All that calls can change of what the code can reach by name."""
+
+import contextvars
+import functools
+import io
+import random
+import types
+from array import array as numbers
+from collections.abc import Mapping, Sequence
+from types import ModuleType, SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from ipyjaxbench.adapters.python import Python
+from ipyjaxbench.frameworks import Compilation, Framework, MutableState, State
+from ipyjaxbench.frameworks.state import checkpoint
+from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.reachable import Reachable
+from ipyjaxbench.frameworks.state.undo import DonatedArray
+from ipyjaxbench.testing import FakeArray
+from tests.fake_framework import FakeFramework
+
+COUNT = 0
+
+
+class Donating(MutableState):
+    """Arrays that calls give away are revived as copies."""
+
+    def states(self, value: object, budget: CopyBudget) -> Sequence[State] | None:
+        if type(value) is not FakeArray:
+            return None
+        value.nbytes = 4  # type: ignore[attr-defined]
+        copied = FakeArray(value.device, 0, version=7)
+        return [DonatedArray(value, copied, lambda: value.deleted)]
+
+    def revived(self, value: Any, copies: Mapping[int, Any]) -> Any:
+        if type(value) is tuple:
+            return tuple(self.revived(each, copies) for each in value)
+        return copies.get(id(value), value)
+
+
+class Adapter(FakeFramework):
+    capabilities: ClassVar = {
+        **FakeFramework.capabilities,
+        "MutableState": f"{__name__}:Donating",
+    }
+
+
+FAKE = Adapter()
+FRAMEWORKS: list[Framework] = [Python(), FAKE]
+
+
+def state_kinds(roots: dict[str, Any], **options: Any) -> dict[str, list[str]]:
+    """The kinds of states by the names under which the code reaches them."""
+    reachable = Reachable(roots, FRAMEWORKS, CopyBudget(), **options)
+    found: dict[str, list[str]] = {}
+    for name, state, _ in reachable.states():
+        found.setdefault(name, []).append(type(state).__name__)
+    return found
+
+
+class Own:
+    size: ClassVar[list[int]] = []
+
+    def __init__(self) -> None:
+        self.items = [1]
+
+
+@pytest.mark.parametrize(
+    ("value", "kinds"),
+    [
+        ([1], ["Items"]),
+        ({1: 2}, ["Entries"]),
+        (bytearray(b"a"), ["Buffer"]),
+        (numbers("d", [1.0]), ["Buffer"]),
+        (random.Random(3), ["GeneratorState", "AttributeNames"]),
+        (([1], frozenset({2})), ["Items"]),
+        (io.StringIO("a"), ["Memory", "AttributeNames"]),
+        (iter([1]), ["Position"]),
+        (contextvars.ContextVar("v"), ["Setting"]),
+        (functools.partial(len, [1]), ["Items", "AttributeNames", "Entries"]),
+        (SimpleNamespace(a=[1]), ["AttributeNames", "Items"]),
+        ([].append, ["Items"]),
+        (3, []),
+        (len, []),
+        (object(), []),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_holds_something_has_a_state(value: object, kinds: list[str]) -> None:
+    assert sorted(state_kinds({"x": value}).get("x", [])) == sorted(kinds)
+
+
+def test_an_object_of_the_users_leads_to_its_class_too() -> None:
+    found = state_kinds({"x": Own()})
+    assert found == {"x": ["AttributeNames", "Items"], "Own": ["ClassNames", "Items"]}
+    assert state_kinds({"Own": Own}) == {"Own": ["ClassNames", "Items"]}
+
+
+def module(**names: Any) -> Any:
+    """A module that the user wrote."""
+    made: Any = ModuleType("of_a_test")
+    vars(made).update(names, __file__="/home/me/of_a_test.py")
+    return made
+
+
+TEXT = """
+def sets():
+    global count
+    count = items, other.held
+    def inner():
+        global late
+        late = defaults
+    return inner
+def reads(d=defaults, *, k=defaults):
+    return count
+"""
+
+
+def test_functions_lead_to_what_they_use_and_set() -> None:
+    names: dict[str, Any] = {
+        "items": [1], "other": module(held=[2], apart=[3]), "defaults": [4], "count": 0,
+    }  # fmt: skip
+    exec(TEXT, names)
+    found = state_kinds({"f": names["sets"]})
+    assert found["f"] == ["DictNames", "AttributeNames"]
+    assert found["items"] == found["other.held"] == found["defaults"] == ["Items"]
+    assert not {"apart", "other", "other.apart", "count"} & found.keys()
+    assert "DictNames" not in str(state_kinds({"f": names["sets"]}, own=names))
+    assert state_kinds({"f": names["reads"]}) == {"f": ["AttributeNames", "Entries", "Items"]}
+    state = next(each.state for each in Reachable(
+        {"f": names["sets"]}, FRAMEWORKS, CopyBudget()).states())  # fmt: skip
+    names.update(count=5, late=6)
+    assert {name for name, _ in state.arrivals()} == {"count", "late"}
+    state.restore()
+    assert (names["count"], "late" in names) == (0, False)
+
+
+def closing(given: list[int], name: str) -> Any:
+    def function() -> Any:
+        return given, name
+
+    return function
+
+
+def test_what_a_function_closes_over_is_reached_by_its_name_there() -> None:
+    assert state_kinds({"f": closing([1], "n")}) == {
+        "f": ["CellName", "CellName", "AttributeNames"], "given": ["Items"],
+    }  # fmt: skip
+
+
+def test_of_a_librarys_function_only_what_it_was_given_to_call_is_reached() -> None:
+    own = Own()
+    text = "def made(cache, model):\n    def f(): return cache, model\n    return f"
+    names: dict[str, Any] = {}
+    exec(compile(text, "/env/lib/python3/site-packages/lib.py", "exec"), names)
+    found = state_kinds({"f": names["made"]({}, own)})
+    assert found["f"] == ["AttributeNames", "AttributeNames", "Items"]
+    assert found["Own"] == ["ClassNames", "Items"]
+
+
+def test_objects_of_libraries_may_be_left_out_but_for_their_arrays() -> None:
+    library: Any = type("Library", (), {"__module__": "a_library"})
+    value = library()
+    value.items = [1]
+    assert state_kinds({"x": value}) == {"x": ["AttributeNames", "Items"]}
+    assert state_kinds({"x": value}, of_user=True) == {}
+    assert state_kinds({"x": [FakeArray(FAKE.device, 0)]}, of_user=True)["x"] == [
+        "Items",
+        "DonatedArray",
+    ]
+
+
+@pytest.mark.parametrize("package", ["IPython.core", "ipyjaxbench", "zmq", "json", "threading"])
+def test_objects_of_the_session_and_of_python_are_not_entered(package: str) -> None:
+    value: Any = type("Theirs", (), {"__module__": package})()
+    value.items = [1]
+    reachable = Reachable({"x": value, "y": [value]}, FRAMEWORKS, CopyBudget())
+    assert [name for name, *_ in reachable.states()] == ["y"]
+    assert reachable.opaque == {"x"}
+
+
+@pytest.mark.parametrize("module", ["collections", "queue", "functools"])
+def test_a_few_of_pythons_classes_hold_what_users_put_in(module: str) -> None:
+    value: Any = type("Theirs", (), {"__module__": module})()
+    value.items = [1]
+    assert state_kinds({"x": value}) == {"x": ["AttributeNames", "Items"]}
+
+
+class Partials(Compilation):
+    """Compiles what partials are of."""
+
+    def compiles(self, value: object) -> bool:
+        return type(value) is functools.partial
+
+    def original(self, function: Any) -> object:
+        return function.func
+
+
+class Compiling(FakeFramework):
+    capabilities: ClassVar = {"Compilation": f"{__name__}:Partials"}
+
+
+def test_what_a_framework_compiles_leads_to_what_was_compiled() -> None:
+    def step() -> Any:
+        return held_by_step
+
+    held_by_step = [1]
+    assert state_kinds({"f": FAKE.device.compile}) == {}
+
+    reachable = Reachable({"f": functools.partial(step)}, [Compiling()], CopyBudget())
+    kinds = {type(each.state).__name__ for each in reachable.states()}
+    assert kinds == {"CellName", "Items", "AttributeNames"}
+
+
+def test_one_that_holds_very_many_leaves_as_much_to_the_others() -> None:
+    rows = [[i] for i in range(50)]
+    reachable = Reachable({"rows": rows, "model": [[1]]}, FRAMEWORKS, CopyBudget(), most=20)
+    states = [*reachable.states()]
+    # Two are known, of 18 that are left one half is for the rows, and half of the rest beside.
+    assert [name for name, *_ in states].count("rows") == 10
+    assert [name for name, *_ in states].count("model") == 2
+    assert [*reachable.cut] == ["rows"]
+
+
+def test_arrays_of_one_framework_can_be_left_out() -> None:
+    value = [FakeArray(FAKE.device, 0), [1]]
+    assert state_kinds({"x": value})["x"] == ["Items", "DonatedArray", "Items"]
+    assert state_kinds({"x": value}, without=FAKE)["x"] == ["Items", "Items"]
+    assert state_kinds({"x": value}, without=FRAMEWORKS[0])["x"] == [
+        "Items",
+        "DonatedArray",
+        "Items",
+    ]
+
+
+def test_arrays_that_were_given_away_are_put_back_as_copies() -> None:
+    one, other = (FakeArray(FAKE.device, 0) for _ in range(2))
+    state = {"p": one, "q": (one, other)}
+    saved = Checkpoint({"state": state}, FRAMEWORKS, None, gives_away=True)
+    assert saved.nbytes == 8
+    one.deleted = True
+    saved.restore()
+    assert [state["p"].version, *(each.version for each in state["q"])] == [7, 7, 0]
+    assert state["q"][1] is other
+    assert saved.restored == ["state"]
+    assert saved.revived((one, other)) == (state["p"], other)
+    items = [one]
+    assert saved.revived(items) is items
+
+
+def test_where_none_was_given_away_values_stay() -> None:
+    one = FakeArray(FAKE.device, 0)
+    state = {"p": (one,)}
+    before = state["p"]
+    saved = Checkpoint({"state": state}, FRAMEWORKS, None)
+    saved.restore()
+    assert state["p"] is before
+    assert saved.revived(before) is before
+    assert saved.restored == saved.failed == []
+
+
+def test_what_changed_is_named_and_what_cannot_be_put_back_too() -> None:
+    items, steps = [1], iter(range(9))
+    roots = {"items": items, "steps": steps, "same": [2]}
+    saved = Checkpoint(roots, FRAMEWORKS, None)
+    assert saved.restores
+    assert saved.known == {"items", "steps", "same"}
+    assert saved.changed() == []
+    items.append(2)
+    next(steps)
+    assert [each.name for each in saved.changed()] == ["items"]
+    saved.restore()
+    assert (saved.restored, saved.failed, items) == (["items"], ["steps"], [1])
+
+
+def test_without_copies_changes_are_seen_and_nothing_is_put_back() -> None:
+    items, made = [1], bytearray(b"a")
+    saved = Checkpoint({"items": items, "made": made}, FRAMEWORKS, None, copies=False)
+    assert (saved.restores, saved.nbytes) == (False, 0)
+    items.append(2)
+    made.append(2)
+    saved.restore()
+    assert (saved.restored, saved.failed) == ([], ["items", "made"])
+    assert (items, made) == ([1, 2], bytearray(b"a\x02"))
+
+
+def test_what_the_user_holds_is_kept_where_it_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "_MOST_FOUND_BYTES", 10)
+    small, large, items = bytearray(10), bytearray(11), [1]
+    roots = {"small": small, "large": large, "items": items}
+    saved = Checkpoint.from_values(roots, FRAMEWORKS, None)
+    assert (saved.restores, saved.nbytes) == (True, 10)
+    for each in (small, large):
+        each[0] = 1
+    items.append(2)
+    assert [each.name for each in saved.changed()] == ["small", "items"]
+    saved.restore()
+    assert (small[0], large[0], items) == (0, 1, [1])
+    assert saved.restored == ["small", "items"]
+
+
+def test_fewer_objects_are_looked_at_where_nothing_is_put_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(checkpoint, "_MOST", 100)
+    monkeypatch.setattr(checkpoint, "_MOST_FOUND", 10)
+    roots = {"rows": [[i] for i in range(40)]}
+    made = (Checkpoint(roots, FRAMEWORKS, None), Checkpoint(roots, FRAMEWORKS, None, copies=False),
+            Checkpoint.from_values(roots, FRAMEWORKS, None))  # fmt: skip
+    assert [each.cut for each in made] == [[], ["rows"], ["rows"]]
+    assert made[0].known == {"rows"}
+    assert made[1].known == set()
+
+
+def test_types_of_python_are_no_users_classes() -> None:
+    assert state_kinds({"int": int, "types": types}) == {}

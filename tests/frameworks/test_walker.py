@@ -1,0 +1,199 @@
+"""Arrays inside of any value: where a walk goes, and where it ends."""
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.frameworks import walker
+from ipyjaxbench.frameworks.walker import (
+    Budget,
+    find_arrays,
+    iterate_arrays,
+    iterate_named_arrays,
+)
+from tests.fake_framework import FakeFramework
+
+FAKE = FakeFramework()
+
+
+def array() -> Any:
+    return FAKE.device.start(dispatch=0, work=0)
+
+
+def paths(value: object, budget: Budget | None = None) -> list[str]:
+    return [path for path, _, _ in iterate_named_arrays("x", value, [FAKE], budget)]
+
+
+def count(value: object) -> int:
+    return len(find_arrays(value, [FAKE]))
+
+
+class Cell:
+    """A plain object."""
+
+
+class Slots:
+    __slots__ = ("a",)
+
+
+class Table(Mapping[str, Any]):
+    """A mapping that is no dictionary."""
+
+    def __init__(self, **values: Any) -> None:
+        self._held = values
+
+    def __getitem__(self, key: str) -> Any:
+        return self._held[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+
+def slotted() -> Slots:
+    value = Slots()
+    value.a = array()  # type: ignore[attr-defined]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("make", "path"),
+    [
+        (array, "x"),
+        (lambda: [1, array()], "x[1]"),
+        (lambda: (array(),), "x[0]"),
+        (lambda: {"k": array()}, "x['k']"),
+        (lambda: OrderedDict({1: array()}), "x[1]"),
+        (lambda: deque([0, array()]), "x[1]"),
+        ({"k": array()}.values, "x[0]"),
+        (lambda: Table(k=array()), "x['k']"),
+        (lambda: SimpleNamespace(a=array()), "x.a"),
+        (slotted, "x.a"),
+        (lambda: partial(max, 1, array()), "x.args[1]"),
+        (lambda: partial(max, key=array()), "x.keywords['key']"),
+        (lambda: SimpleNamespace(f=Table(k=array()).__getitem__), "x.f.__self__['k']"),
+    ],
+)
+def test_an_array_is_found_and_has_the_path_that_one_would_type(make: Any, path: str) -> None:
+    value = make()
+    assert paths(value) == [path]
+    ((framework, found),) = find_arrays(value, [FAKE])
+    assert framework is FAKE
+    assert [*iterate_arrays(value, [FAKE])] == [(FAKE, found)]
+
+
+def test_an_array_that_is_held_twice_is_found_once_by_its_first_path() -> None:
+    one = array()
+    assert paths([{"a": one}, one]) == ["x[0]['a']"]
+    assert count([one, [one]]) == 1
+
+
+def test_arrays_in_sets_are_found_and_have_no_path() -> None:
+    class Held:
+        def __init__(self) -> None:
+            self.a = array()
+
+    for value in ({Held()}, frozenset((Held(),))):
+        assert (count(value), paths(value)) == (1, [])
+
+
+def test_functions_and_classes_are_not_entered() -> None:
+    def f() -> None: ...
+
+    f.a = array()  # type: ignore[attr-defined]
+    held = type("Held", (), {"a": array()})
+    assert (count([f, held]), paths([f, held])) == (0, [])
+
+
+def nested(levels: int) -> Any:
+    value = array()
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_no_path_is_longer_than_a_person_would_type() -> None:
+    assert len(paths(nested(40))) == 1
+    assert paths(nested(41)) == []
+    assert count(nested(41)) == 1
+
+
+def test_very_many_items_that_begin_with_1001_numbers_hold_no_arrays() -> None:
+    for front in (1000, 1001):
+        items = [*range(front), array()]
+        keyed = dict(enumerate(items))
+        found = [count(each) for each in (items, tuple(items), keyed, keyed.values(), deque(items))]
+        assert found == [int(front == 1000)] * 5
+    assert count([*range(500), [], *range(2000), array()]) == 1
+    assert count([0] * 1000) == 0
+
+
+def test_no_more_than_so_many_values_are_looked_at_for_arrays_that_need_no_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(walker, "_MAX_NODES", 10)
+    arrays = [[array()] for _ in range(20)]
+    assert count(arrays) == 4  # nine values: a list, and four lists of one
+    assert len(paths(arrays)) == 20
+    monkeypatch.setattr(walker, "_MAX_NODES", 6)
+    assert len(paths(Table(**{f"k{i}": array() for i in range(9)}))) == 6
+    assert len(paths(deque(arrays))) == 20
+
+
+class TestBudget:
+    """Objects in a row that hold no array."""
+
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(walker, "_MAX_PLAIN", 10)
+
+    def test_a_walk_ends_after_so_many_and_goes_on_beside_once(self) -> None:
+        budget, levels = Budget(), ["outer", "inner"]
+        assert [budget.take(levels) for _ in range(10)] == [True] * 10
+        assert not budget.is_spent
+        assert not budget.take(levels)
+        assert (levels, budget.is_spent) == (["inner", "outer"], True)
+        assert [budget.take(levels) for _ in range(5)] == [True] * 5
+        assert not budget.take(levels)
+        assert levels == []
+
+    def test_an_array_starts_the_count_again(self) -> None:
+        budget, levels = Budget(), ["outer", "inner"]
+        for _ in range(3):
+            assert [budget.take(levels) for _ in range(10)] == [True] * 10
+            budget.renew()
+        assert (levels, budget.is_spent) == (["outer", "inner"], False)
+
+    def test_arrays_among_plain_objects_and_beside_too_many_are_found(self) -> None:
+        plain = [Cell() for _ in range(100)]
+        assert count([*plain[:8], array(), *plain[8:16], array()]) == 2
+        beside = [plain, array()]
+        assert count(beside) == 1
+        budget = Budget()
+        assert paths(beside, budget) == ["x[1]"]
+        assert budget.is_spent
+        assert count([*plain, array()]) == 0
+
+
+def test_what_the_framework_knows_to_be_inside_is_what_is_inside() -> None:
+    class Module:
+        def __init__(self) -> None:
+            self.hidden = array()
+
+    class Knowing(FakeFramework):
+        def parts(self, value: object) -> Any:
+            return [array()] * 2 if isinstance(value, Module) else None
+
+        def named_parts(self, value: object) -> Any:
+            return [("a.w", array()), ("b", array())] if isinstance(value, Module) else None
+
+    value, frameworks = [Module()], [FAKE, Knowing()]
+    assert len(find_arrays(value, frameworks)) == 1
+    named = iterate_named_arrays("x", value, frameworks)
+    assert [path for path, _, _ in named] == ["x[0].a.w", "x[0].b"]

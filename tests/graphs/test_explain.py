@@ -1,0 +1,71 @@
+"""Which framework says why code failed."""
+
+import json
+
+import pytest
+
+from ipyjaxbench import explain
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.graphs import Diagnosis, UntraceableError
+from tests.graphs.conftest import Frameworks
+
+KNOWN = Diagnosis("f(x)", "TypeError", "no", 1, "f(x)", "it asks")
+NOT_FROM_TRACING = (
+    "does not come from tracing, as far as can be seen: %tb shows where it was raised"
+)
+
+
+def test_the_framework_of_the_error_is_asked_first(frameworks: Frameworks) -> None:
+    frameworks.one.explains = lambda _: KNOWN
+    assert explain(ValueError("no")) is KNOWN
+    assert frameworks.asked == ["one"]
+    assert explain(json.JSONDecodeError("no", "", 0)) is KNOWN
+    assert frameworks.asked == ["one", "two", "one"]
+
+
+def test_what_was_explained_before_is_not_looked_at_again(frameworks: Frameworks) -> None:
+    error = UntraceableError(KNOWN, ValueError("no"))
+    assert str(error) == "TypeError: no"
+    assert explain(error) is KNOWN
+    assert frameworks.asked == []
+
+
+def test_an_error_of_no_framework_is_named(frameworks: Frameworks) -> None:
+    with pytest.raises(SnippetError) as raised:
+        explain(KeyError("a"))
+    assert str(raised.value) == f"KeyError {NOT_FROM_TRACING}"
+    assert frameworks.asked == ["one", "two"]
+
+
+class Mute:
+    """It cannot be shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(("value", "shown"), [(3, "3"), (ValueError, "<class 'ValueError'>")])
+def test_what_is_no_error_is_refused(value: object, shown: str) -> None:
+    with pytest.raises(SnippetError) as raised:
+        explain(value)  # type: ignore[arg-type]
+    assert str(raised.value) == f"explain takes an error that was caught, and {shown} is none"
+    with pytest.raises(SnippetError, match="and a Mute is none"):
+        explain(Mute())  # type: ignore[arg-type]
+
+
+def test_what_explaining_changes_is_put_back(frameworks: Frameworks) -> None:
+    items = [1]
+
+    def fail() -> None:
+        items.append(2)
+        raise KeyError
+
+    def explains(error: BaseException) -> Diagnosis:
+        items.append(3)
+        return KNOWN
+
+    frameworks.one.explains = explains
+    with pytest.raises(KeyError) as raised:
+        fail()
+    assert explain(raised.value) is KNOWN
+    assert items == [1, 2]

@@ -1,0 +1,169 @@
+"""What ``--against`` means: a name of this session or of the history, the last run or the best."""
+
+import dataclasses
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.comparison.comparison import ArmResult, Comparison
+from ipyjaxbench.comparison.sweep import Point, Sweep
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.records import choose_baseline, find_baseline
+from ipyjaxbench.records.entry import HistoryEntry, Location, make_entries
+from ipyjaxbench.records.find_baseline import Candidates
+from ipyjaxbench.records.store import Journal
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.timing import Measurement, TimeOptions
+from ipyjaxbench.timing.figure_change import Against
+from ipyjaxbench.timing.measurement import summarize
+from tests.results import measured
+
+X3 = Placement("x", "jax", 1, "float32", (3,), ("cpu:0",), 12)
+X4 = Placement("x", "jax", 1, "float32", (4,), ("cpu:0",), 16)
+
+
+@pytest.fixture(autouse=True)
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
+    """A store of this test's own."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    made = Journal()
+    yield made
+    made.close()
+
+
+def run(nanoseconds: int = 1000, **facts: Any) -> Measurement:
+    return measured([nanoseconds] * 100, **facts)
+
+
+def entry(result: Result, label: str = "", when: float = 1e9) -> HistoryEntry:
+    (made,) = make_entries(result, label, when=when, where=Location(), revision="")
+    return made
+
+
+def medians(candidates: Candidates) -> list[int]:
+    """In nanoseconds."""
+    assert isinstance(candidates, tuple)
+    return [round(each.median * 1e9) for each in candidates]
+
+
+def find(against: str | None, code: str = "f(x)", **options: Any) -> Candidates:
+    return find_baseline(TimeOptions(against=against, **options), code, {})
+
+
+def test_where_nothing_is_asked_for_there_is_none() -> None:
+    assert find(None) == ()
+
+
+def test_a_name_of_this_session_is_that_measurement(journal: Journal) -> None:
+    journal.append([entry(run(), "base")])
+    kept = run(2000)
+    assert find_baseline(TimeOptions(against="base"), "f(x)", {"base": kept}) is kept
+
+
+def test_under_another_clock_the_history_may_have_the_name(journal: Journal) -> None:
+    journal.append([entry(run(3000, clock="cpu"), "base")])
+    options = TimeOptions(against="base", clock="cpu")
+    assert medians(find_baseline(options, "f(x)", {"base": run(2000)})) == [3000]
+
+
+def test_of_several_of_a_name_the_newest_is_meant(journal: Journal) -> None:
+    journal.append([entry(run(1000), "base", 3e9), entry(run(2000), "base", 5e9)])
+    journal.append([entry(run(3000), "base", 4e9), entry(run(4000), "other", 6e9)])
+    assert medians(find("base")) == [2000]
+
+
+def test_runs_of_the_same_code_have_a_figure_and_the_same_clock(journal: Journal) -> None:
+    swept = Sweep(("n",), ("a",), (Point(("1",), Comparison((ArmResult("a", run(9000)),), "a")),))
+    journal.append(
+        [
+            entry(run(1000), "base", 1e9),
+            entry(run(2000), "", 2e9),
+            entry(run(3000, code="g(x)"), "", 3e9),
+            entry(run(4000, clock="cpu"), "", 4e9),
+            entry(measured([]), "", 5e9),
+            entry(swept, "", 6e9),
+        ]
+    )
+    for against in ("last", "best"):
+        assert medians(find(against)) == [2000, 1000]
+    assert medians(find("last", clock="cpu")) == [4000]
+    assert find("last", "h(x)") == ()
+
+
+def test_runs_under_the_name_that_is_given_are_the_same_code(journal: Journal) -> None:
+    journal.append([entry(run(1000, code="g(x)"), "step", 1e9), entry(run(2000), "", 2e9)])
+    assert medians(find("last", name="step")) == [1000]
+
+
+def refusal(against: str, measurements: dict[str, Measurement] | None = None) -> str:
+    with pytest.raises(OptionError) as raised:
+        find_baseline(TimeOptions(against=against), "f(x)", measurements or {})
+    return str(raised.value)
+
+
+def test_a_figure_of_another_clock_is_named_with_its_option(journal: Journal) -> None:
+    here = "this elapsed time (without -t and -c): measure both alike"
+    kept = {"base": run(clock="cpu"), "other": run(clock="calendar")}
+    assert refusal("base", kept) == f"--against base: that is CPU time (-c), {here}"
+    journal.append([entry(run(clock="calendar"), "base"), entry(run(clock="cpu"), "third")])
+    assert refusal("base", kept) == (
+        f"--against base: that is calendar time (-t) and CPU time (-c), {here}"
+    )
+
+
+def test_names_that_there_are_stand_in_the_error(journal: Journal) -> None:
+    assert refusal("base") == (
+        "--against base: nothing was kept under a name yet; type %fwtime --name base"
+    )
+    journal.append([entry(run(), f"arm{n}", 1e9 + n) for n in range(7)])
+    journal.append([entry(run(), "", 3e9), entry(run(), "arm3", 1e6)])
+    known = "arm6, arm5, arm4, arm3, arm2, arm1, arm0"
+    end = "; last and best are of the same code"
+    assert refusal("zzz") == f"--against zzz: names are {known}{end}"
+    assert refusal("zzz", {"here": run()}) == f"--against zzz: names are here, {known}{end}"
+    both = {"here": run(), "more": run()}
+    shown = "here, more, arm6, arm5, arm4, arm3, arm2, arm1, …"
+    assert refusal("zzz", both) == f"--against zzz: names are {shown}{end}"
+    assert refusal("mroe", both) == f"--against mroe: did you mean more? names are {shown}{end}"
+
+
+def test_of_this_session_it_has_no_age() -> None:
+    base = run(1000)
+    assert choose_baseline(run(2000), "base", base, "") == Against("base", summarize(base), None)
+
+
+@pytest.mark.parametrize(("name", "nanoseconds"), [("last", 2000), ("best", 1000), ("b", 2000)])
+def test_the_last_is_the_newest_and_the_best_the_fastest(name: str, nanoseconds: int) -> None:
+    base = tuple(entry(run(ns), "b") for ns in (2000, 1000, 3000))
+    against = choose_baseline(run(), name, base, "")
+    assert against.base == summarize(run(nanoseconds))
+
+
+def test_the_last_run_is_one_of_the_same_data() -> None:
+    other, same = entry(run(1000, inputs=(X4,))), entry(run(2000, inputs=(X3,)))
+    m = run(inputs=(X3,))
+    assert choose_baseline(m, "last", (other, same), "").base == summarize(run(2000))
+    assert choose_baseline(m, "best", (other,), "") == Against("best")
+    named = choose_baseline(m, "base", (other, same), "")
+    assert named.base == summarize(run(1000))
+    assert named.differs == ("x f32[4], now f32[3]",)
+
+
+def test_its_age_is_that_of_the_entry_and_never_negative() -> None:
+    now = time.time()
+    old, future = (entry(run(), "base", now + seconds) for seconds in (-7200, 7200))
+    assert choose_baseline(run(), "base", (old,), "").age == pytest.approx(7200, abs=600)
+    assert choose_baseline(run(), "base", (future,), "").age == 0.0
+
+
+def test_a_change_of_the_code_in_git_is_named() -> None:
+    old = entry(run(), "base")
+    old = dataclasses.replace(
+        old, environment=dataclasses.replace(old.environment, revision="c0ffee1234")
+    )
+    against = choose_baseline(run(), "base", (old,), "deadbeef99")
+    assert against.differs == ("git c0ffee1, now deadbee",)

@@ -1,0 +1,263 @@
+"""What became of each call of a compiled function, call by call."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.errors import TooManyTracesError
+from ipyjaxbench.frameworks import Program
+from ipyjaxbench.graphs import Diagnosis, Fix
+from ipyjaxbench.retracing import CacheMiss, Change, Outcome, TracedCall
+from ipyjaxbench.retracing.call_recorder import CallRecorder
+from ipyjaxbench.retracing.trace_log import TraceLog
+from ipyjaxbench.usercode import OutputRecorder, Site
+from tests.retracing.fake import MS, TRACED, Jitted, TracingFramework, Watch, signature
+
+HERE, THERE = Site(3, "f(n)"), Site(7, "f(n)")
+
+
+@pytest.fixture
+def watch(fake: TracingFramework) -> Watch:
+    assert fake.watch is not None
+    return fake.watch
+
+
+@pytest.fixture
+def recorder(fake: TracingFramework, watch: Watch) -> CallRecorder:
+    return CallRecorder([(fake, watch)], OutputRecorder(), None)
+
+
+def call(recorder: CallRecorder, function: Any, *sizes: int, site: Site = HERE) -> None:
+    for size in sizes:
+        recorder.pick(site, function)(size)
+
+
+def why(calls: tuple[TracedCall, ...]) -> list[str]:
+    return ["; ".join(change.words() for change in each.why) for each in calls]
+
+
+def test_calls_that_find_their_program_are_one_row(
+    recorder: CallRecorder, watch: Watch, fake: TracingFramework
+) -> None:
+    f = Jitted("f", TRACED)
+    f.body = lambda: fake.device.clock.advance(MS)
+    call(recorder, f, 1, 1, 1, 1)
+    first, cached = recorder.calls()
+    assert (first.name, first.framework, first.line, first.text) == ("f", "fake", 3, "f(n)")
+    assert (first.state, first.number, first.last, first.times) == ("TRACED", 1, 1, 1)
+    assert (first.breaks, first.nested, first.phases) == (0, (), {"trace": 0.5})
+    assert (cached.state, cached.number, cached.last, cached.times) == ("CACHED", 2, 4, 3)
+    assert (cached.name, cached.framework, cached.line, cached.text) == ("f", "fake", 3, "f(n)")
+    # A millisecond for the call, and one until its value is computed.
+    assert (first.seconds, cached.seconds) == (pytest.approx(0.002), pytest.approx(0.006))
+    assert watch.waited == [1, 1, 1, 1]
+
+
+def test_a_row_ends_where_the_place_the_function_or_the_state_is_another(
+    recorder: CallRecorder,
+) -> None:
+    f, g = Jitted("f", None, None, None, None, TRACED), Jitted("g")
+    call(recorder, f, 1, 1)
+    call(recorder, f, 1, site=THERE)
+    call(recorder, g, 1)
+    call(recorder, f, 1, 2, 2)
+    shown = [(each.name, each.line, each.state, each.number, each.last, each.times)
+             for each in recorder.calls()]  # fmt: skip
+    assert shown == [
+        ("f", 3, "CACHED", 1, 4, 3),  # the third one of these is apart from the others
+        ("f", 7, "CACHED", 3, 3, 1),
+        ("g", 3, "CACHED", 1, 1, 1),
+        ("f", 3, "TRACED", 5, 5, 1),
+        ("f", 3, "CACHED", 6, 6, 1),
+    ]
+
+
+def test_what_is_called_inside_is_part_of_the_call(recorder: CallRecorder) -> None:
+    inner, outer = Jitted("inner"), Jitted("outer")
+    outer.body = lambda: call(recorder, inner, 1)
+    call(recorder, outer, 1)
+    call(recorder, inner, 1)
+    assert [each.name for each in recorder.calls()] == ["outer", "inner"]
+    assert len(inner.calls) == 2
+
+
+def test_other_calls_are_counted_and_made_as_they_are(recorder: CallRecorder) -> None:
+    assert recorder.pick(HERE, len) is len
+    assert recorder.pick(HERE, len) is len
+    assert (recorder.other_calls, recorder.calls()) == (2, ())
+
+
+def test_a_reason_is_what_differs_from_the_calls_before(
+    recorder: CallRecorder, log: TraceLog
+) -> None:
+    call(recorder, Jitted("f", TRACED, TRACED), 1, 2)
+    calls = recorder.calls()
+    assert why(calls) == ["first call", "n: f32[1] → f32[2] (shape)"]
+    assert [each.fixes for each in calls] == [("fix the first of f",), ("fix the shape of f",)]
+    assert [each.says for each in calls] == ["", ""]
+    assert log.signatures("fake", "f") == (signature(1), signature(2))
+
+
+def test_what_happened_in_a_call_is_told_as_the_framework_reports_it(
+    recorder: CallRecorder,
+) -> None:
+    broken = Outcome("BREAK", {"trace": 0.5, "compile": 1.0}, ((1, "g"),), "a reason", 2)
+    call(recorder, Jitted("f", broken), 1)
+    (found,) = recorder.calls()
+    assert (found.state, found.breaks, found.nested) == ("BREAK", 2, ((1, "g"),))
+    assert found.phases == {"trace": 0.5, "compile": 1.0}
+    assert found.says == ""  # there is a reason of our own
+
+
+def test_a_frameworks_own_words_stand_where_there_is_no_reason(recorder: CallRecorder) -> None:
+    call(recorder, Jitted("f", Outcome("?", framework_reason="no idea")), 1)
+    call(recorder, Jitted("g", Outcome("BYPASSED", framework_reason="it is off")), 1)
+    unknown, bypassed = recorder.calls()
+    assert (unknown.state, unknown.why, unknown.says) == ("?", (), "no idea")
+    assert (bypassed.state, bypassed.why, bypassed.says) == ("BYPASSED", (), "")
+
+
+def test_the_long_way_has_a_reason_and_nothing_to_write(recorder: CallRecorder) -> None:
+    call(recorder, Jitted("f", TRACED, Outcome("SLOW-PATH")), 1, 2)
+    _, slow = recorder.calls()
+    assert (slow.state, slow.fixes) == ("SLOW-PATH", ())
+    assert why((slow,)) == ["n: f32[1] → f32[2] (shape)"]
+
+
+OWN = Change("guard", new="it says so")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "reason"),
+    [
+        (replace(TRACED, why=(OWN,)), "TRACED", "it says so"),
+        (replace(TRACED, known=True), "TRACED", "? traced before, when nobody looked"),
+        (replace(TRACED, known=True, fallback_reasons=(OWN,)), "TRACED", "it says so"),
+        (replace(TRACED, known=False, fallback_reasons=(OWN,)), "TRACED", "first call"),
+        (Outcome("RECOMPILED"), "COMPILED",
+         "first call; the trace was there, as %jaxpr and .lower leave it"),
+        (Outcome("RECOMPILED", known=True), "RECOMPILED", "? traced before, when nobody looked"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_a_first_call(
+    recorder: CallRecorder, outcome: Outcome, state: str, reason: str
+) -> None:
+    call(recorder, Jitted("f", outcome), 1)
+    (found,) = recorder.calls()
+    assert (found.state, why((found,))) == (state, [reason])
+
+
+DROPPED = "as in an earlier call, whose trace was dropped: caches were cleared"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (TRACED, DROPPED),
+        (replace(TRACED, known=True), DROPPED),
+        (replace(TRACED, fallback_reasons=(OWN,)), "it says so"),
+        (replace(TRACED, known=False, fallback_reasons=(OWN,)), DROPPED),
+        (Outcome("RECOMPILED", fallback_reasons=(OWN,)), "it says so"),
+        (Outcome("RECOMPILED"), ""),
+    ],
+)
+def test_the_reason_of_a_call_that_was_traced_before(
+    recorder: CallRecorder, outcome: Outcome, reason: str
+) -> None:
+    call(recorder, Jitted("f", TRACED, outcome), 1, 1)
+    _, again = recorder.calls()
+    assert (again.state, why((again,))) == (outcome.state, [reason])
+
+
+def test_what_raises_is_raised_and_recorded(
+    recorder: CallRecorder, fake: TracingFramework, log: TraceLog
+) -> None:
+    f = Jitted("f", *(ValueError("no such size"),) * 3)
+    fix = Fix("jnp.where(x > 0, x, 0)", same="without jit")
+    known = Diagnosis("f(1)", "ValueError", "no such size", 1, "f(1)", "it asks", fixes=(fix,))
+    for diagnosis in (None, RuntimeError("broken"), known):
+        fake.diagnosis = diagnosis
+        with pytest.raises(ValueError, match="no such size"):
+            call(recorder, f, 1)
+    calls = recorder.calls()
+    assert [each.state for each in calls] == ["RAISED"] * 3
+    plain = "ValueError: no such size"
+    assert [each.says for each in calls] == [plain, plain, f"{plain}: it asks"]
+    assert [each.fixes for each in calls] == [(), (), ("jnp.where(x > 0, x, 0)",)]
+    assert why(calls) == ["", "", ""]
+    assert log.functions() == []
+
+
+def printing(fake: TracingFramework) -> Callable[[], None]:
+    """Prints at once, and a second later."""
+
+    def body() -> None:
+        print("tracing")
+        fake.device.clock.advance(1000 * MS)
+        print("running")
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("outcome", "printed"),
+    [
+        (TRACED, "tracing\nrunning\n"),
+        (replace(TRACED, traced_until=0.5), "tracing\n"),
+        (replace(TRACED, traced_until=0.0), "tracing\n"),
+        (Outcome("BYPASSED"), ""),
+        (None, ""),
+    ],
+)
+def test_only_what_is_printed_while_it_is_traced_is_told(
+    fake: TracingFramework, watch: Watch, outcome: Outcome | None, printed: str
+) -> None:
+    output = OutputRecorder()
+    recorder = CallRecorder([(fake, watch)], output, None)
+    f = Jitted("f", outcome, outcome)
+    f.body = printing(fake)
+    with output:
+        call(recorder, f, 1)
+        watch.prints_while_tracing = False
+        call(recorder, f, 2)
+    assert recorder.calls()[0].printed == printed
+    assert recorder.calls()[-1].printed == ""
+
+
+def test_more_traces_than_allowed_are_an_error(fake: TracingFramework, watch: Watch) -> None:
+    recorder = CallRecorder([(fake, watch)], OutputRecorder(), 1)
+    f = Jitted("f", TRACED, None, Outcome("SLOW-PATH"), Outcome("DISK"))
+    call(recorder, f, 1, 1, 1)
+    with pytest.raises(TooManyTracesError) as raised:
+        call(recorder, f, 2)
+    assert str(raised.value) == (
+        "f in line 3 was disk (n: f32[1] → f32[2] (shape)), and 1 trace may happen: --max-traces 1"
+    )
+    strict = CallRecorder([(fake, watch)], OutputRecorder(), 0)
+    with pytest.raises(TooManyTracesError):
+        call(strict, Jitted("g", TRACED), 1)
+    assert len(strict.calls()) == 1
+
+
+def test_a_call_is_not_recorded_in_another_way_meanwhile(
+    recorder: CallRecorder, log: TraceLog
+) -> None:
+    f = Jitted("f", None)
+    f.body = lambda: log.record("fake", CacheMiss("f", signature(1), placed=False))
+    call(recorder, f, 1)
+    assert log.event_count == 0
+    with contextlib.suppress(ValueError):
+        call(recorder, Jitted("g", ValueError()), 1)
+    f.body()
+    assert log.event_count == 1
+
+
+def test_programs_outside_of_the_calls_are_those_of_all_watches(fake: TracingFramework) -> None:
+    watches = Watch(), Watch()
+    one, other = (Program(name, None, "compiled", "fake") for name in ("one", "other"))
+    watches[0].programs, watches[1].programs = (one,), (other, one)
+    recorder = CallRecorder([(fake, each) for each in watches], OutputRecorder(), None)
+    assert recorder.outside() == (one, other, one)

@@ -1,0 +1,143 @@
+"""Blocks and functions that may be traced only so often."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+
+from ipyjaxbench import assert_max_traces, trace_cached
+from ipyjaxbench.errors import OptionError, SnippetError, TooManyTracesError
+from ipyjaxbench.retracing import CacheMiss
+from ipyjaxbench.retracing.trace_log import TraceLog
+from tests.retracing.fake import Jitted, TracingFramework, signature
+
+
+def traced(log: TraceLog, name: str, *sizes: int) -> None:
+    """Have the framework report traces."""
+    for size in sizes:
+        log.record("fake", CacheMiss(name, signature(size), placed=False))
+
+
+def test_what_was_traced_in_a_block_is_known_after_it(
+    fake: TracingFramework, log: TraceLog
+) -> None:
+    traced(log, "f", 1)
+    with trace_cached() as block:
+        assert block.traces.calls == ()
+        traced(log, "f", 2)
+        traced(log, "g", 1, 2)
+    assert [(call.name, call.number) for call in block.traces.calls] == [
+        ("f", 1), ("g", 1), ("g", 2),
+    ]  # fmt: skip
+    assert (block.traces.code, block.traces.frameworks) == ("the block", {"fake": "1.0"})
+    assert block.traces.calls[0].why[0].words() == "n: f32[1] → f32[2] (shape)"
+
+
+def test_a_block_in_which_nothing_is_traced_names_no_framework(
+    fake: TracingFramework,
+) -> None:
+    with trace_cached(0) as block:
+        pass
+    assert (block.traces.calls, block.traces.frameworks) == ((), {})
+
+
+def test_more_traces_than_allowed_fail_when_the_block_ends(
+    fake: TracingFramework, log: TraceLog
+) -> None:
+    with trace_cached(2):
+        traced(log, "f", 1, 2)
+    with pytest.raises(TooManyTracesError) as raised, trace_cached(1) as block:
+        traced(log, "g", 1, 2, 3)
+    assert str(raised.value) == (
+        "g was traced (n: f32[1] → f32[2] (shape)) and 1 more, and 1 trace may happen"
+    )
+    assert len(block.traces.calls) == 3
+
+
+def test_an_error_in_a_block_is_the_one_that_is_raised(
+    fake: TracingFramework, log: TraceLog
+) -> None:
+    def fail() -> None:
+        traced(log, "f", 1)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), trace_cached(0) as block:
+        fail()
+    assert block.traces.traces == 1
+
+
+@pytest.mark.parametrize("number", [-1, True, 1.0, "1"])
+def test_a_number_that_is_none_is_refused(number: Any) -> None:
+    words = f"={number!r}: it is a whole number from 0 up"
+    with pytest.raises(OptionError) as raised:
+        trace_cached(number)
+    assert str(raised.value) == f"max_traces{words}"
+    with pytest.raises(OptionError) as raised:
+        assert_max_traces(print, number)
+    assert str(raised.value) == f"n{words}"
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"^3 is no function: assert_max_traces\(f, 1\)$"):
+        assert_max_traces(3, 1)  # type: ignore[arg-type]
+
+
+def test_of_a_compiled_function_each_call_is_looked_at(
+    fake: TracingFramework, log: TraceLog
+) -> None:
+    fake.reports = True
+    f = Jitted("f")
+    guarded = assert_max_traces(f, 1)
+    reports: list[tuple[str, int]] = [("f", 1), ("g", 1), ("g", 2), ("f", 2)]
+    f.body = lambda: traced(log, *reports.pop(0)) if reports else None
+    assert [guarded(7), guarded(7), guarded(7)] == [7, 7, 7]
+    with pytest.raises(TooManyTracesError) as raised:
+        guarded(7)
+    assert str(raised.value) == (
+        "f was traced (n: f32[1] → f32[2] (shape)), and 1 trace may happen"
+    )
+    assert guarded(7) == 7  # nothing is traced in this call
+    assert f.calls == [7] * 5
+
+
+def test_a_framework_that_reports_no_traces_is_named(fake: TracingFramework) -> None:
+    with pytest.raises(SnippetError) as raised:
+        assert_max_traces(Jitted("f"), 1)
+    assert str(raised.value) == (
+        "fake does not tell when f is traced: give the plain function, or use"
+        " %%trace_cached --max-traces"
+    )
+
+
+def test_of_a_plain_function_the_runs_that_trace_it_count(fake: TracingFramework) -> None:
+    calls: list[int] = []
+
+    def step(n: int) -> int:
+        calls.append(n)
+        return n
+
+    guarded = assert_max_traces(step, 2)
+    assert guarded.__name__ == "step"
+    assert guarded(9) == 9  # it runs by itself
+    fake.traces = True
+    assert [guarded(1), guarded(2)] == [1, 2]
+    with pytest.raises(TooManyTracesError) as raised:
+        guarded(3)
+    assert str(raised.value) == (
+        "step was traced (n: f32[2] → f32[3] (shape)), and 2 traces may happen"
+    )
+    assert calls == [9, 1, 2]  # the function does not run once more
+    assert assert_max_traces(step, 0) is not guarded
+
+
+MaxTraces = Callable[[int], AbstractContextManager[object]]
+
+
+def test_a_fixture_of_pytest_limits_a_block(
+    max_traces: MaxTraces, fake: TracingFramework, log: TraceLog
+) -> None:
+    with max_traces(1):
+        traced(log, "f", 1)
+    with pytest.raises(TooManyTracesError), max_traces(1):
+        traced(log, "f", 2, 3)

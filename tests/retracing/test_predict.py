@@ -1,0 +1,119 @@
+"""Whether calls would be traced, found without running anything."""
+
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.retracing import predict_code
+from ipyjaxbench.retracing.trace_log import TraceLog
+from ipyjaxbench.retracing.traces import Traces
+from ipyjaxbench.testing import FakeArray
+from ipyjaxbench.usercode import Source
+from tests.retracing.fake import Jitted, TracingFramework, signature
+
+
+class Shaped(FakeArray):
+    """An array that says how large it is."""
+
+    shape = (4,)
+
+
+class Owner:
+    """Holds a compiled function as a method."""
+
+    step = Jitted("step")
+
+
+@pytest.fixture
+def names(fake: TracingFramework) -> dict[str, Any]:
+    f = Jitted("f")
+    f.calls = [1]  # what it was called with before
+    return {"f": f, "g": Jitted("g"), "h": h, "o": Owner(), "x": Shaped(fake.device, 0), "n": 1}
+
+
+def h(*_: object) -> int:
+    raise AssertionError("the user's code was run")
+
+
+def predicted(code: str, names: dict[str, Any]) -> Traces:
+    return predict_code(Source.plain(code), names)
+
+
+@pytest.mark.parametrize(
+    ("code", "states"),
+    [
+        ("f(1)", ["WOULD-HIT"]),
+        ("f(2)", ["WOULD-TRACE"]),
+        ("f(-1)", ["?"]),
+        ("f(2); f(2)", ["WOULD-TRACE", "WOULD-HIT"]),
+        ("f(2); g(2)", ["WOULD-TRACE", "WOULD-TRACE"]),
+        ("f(n); f(n + 1)", ["WOULD-HIT", "WOULD-TRACE"]),
+        ("f(n=1); f(**{'n': 1}); f(*[1])", ["WOULD-HIT"] * 3),
+        ("f(h())", ["?"]),
+        ("f(n=h())", ["?"]),
+        ("f(f(1))", ["WOULD-HIT", "?"]),
+        ("h(f(1))", ["WOULD-HIT"]),
+        ("m = 1; f(m)", ["WOULD-HIT"]),
+        ("n = 2; f(n)", ["WOULD-TRACE"]),
+        ("n = h(); f(n)", ["?"]),
+        ("n = f(1); f(n)", ["WOULD-HIT", "?"]),
+        ("for n in (1,): f(n)", ["?"]),
+        ("n += 0; f(n)", ["?"]),
+        ("n, m = 1, 2; f(n)", ["?"]),
+        ("import n; f(n)", ["?"]),
+        ("import n.m; f(n)", ["?"]),
+        ("import m as n; f(n)", ["?"]),
+        ("from m import n; f(n)", ["?"]),
+        ("def n(): f(3)\nf(n)", ["?"]),
+        ("class n: pass\nf(n)", ["?"]),
+        ("k = lambda: f(3); f(1)", ["WOULD-HIT"]),
+        ("f(x.shape[0])", ["WOULD-TRACE"]),
+        ("o.step(1)", ["WOULD-TRACE"]),
+    ],
+)
+def test_calls_are_predicted_in_the_order_in_which_they_would_be_made(
+    names: dict[str, Any], code: str, states: list[str]
+) -> None:
+    found = predicted(code, names)
+    assert [call.state for call in found.calls] == states
+    assert (found.code, found.frameworks) == (code, {"fake": "1.0"})
+    assert names["f"].calls == [1]
+
+
+def test_each_call_has_its_line_its_number_and_its_reason(
+    names: dict[str, Any], log: TraceLog
+) -> None:
+    log.add("fake", "g", signature(1))
+    calls = predicted("f(2)\nf(3)\ng(2)\nf(-1)\nf(h(1), n=h(2))", names).calls
+    assert [(call.name, call.line, call.text, call.number) for call in calls] == [
+        ("f", 1, "f(2)", 1), ("f", 2, "f(3)", 2), ("g", 3, "g(2)", 1),
+        ("f", 4, "f(-1)", 3), ("f", 5, "f(h(1), n=h(2))", 4),
+    ]  # fmt: skip
+    assert ["; ".join(change.words() for change in call.why) for call in calls] == [
+        "first call",
+        "first call",
+        "n: f32[1] → f32[2] (shape)",
+        "",
+        "h(1) is not known until it is run; h(2) is not known until it is run",
+    ]
+    assert [call.says for call in calls] == ["", "", "", "it does not tell without running", ""]
+    assert {(call.times, call.seconds, call.framework) for call in calls} == {(1, 0.0, "fake")}
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("x + n", "--predict looks at jax.jit, torch.compile and tf.function"),
+        ("h(1)", "--predict looks at jax.jit, torch.compile and tf.function"),
+        ("h(2)(1)", "what h(2) is, is not known until it is run: give it a name first"),
+        ("import f; f(1)", "what f is, is not known until it is run: give it a name first"),
+        ("h(2)(1); h(3)(1)", "what h(3) is, is not known until it is run: give it a name first"),
+    ],
+)
+def test_where_nothing_compiled_is_called_that_is_said(
+    names: dict[str, Any], code: str, why: str
+) -> None:
+    with pytest.raises(SnippetError) as raised:
+        predicted(code, names)
+    assert str(raised.value) == f"{code!r} calls no compiled function: {why}"

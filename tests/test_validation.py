@@ -1,0 +1,121 @@
+"""What values of options are accepted, and how those are refused that are not."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ipyjaxbench import validation
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.validation import checked
+
+TRILLION = 10**12
+
+
+@pytest.mark.parametrize(
+    ("rule", "accepted", "refused"),
+    [
+        (validation.whole, ["1", str(TRILLION)], ["0", str(TRILLION + 1), "1.5", "", "x"]),
+        (validation.seconds, ["0", "0.5", str(TRILLION)], ["-0.1", str(TRILLION + 1), "nan", "s"]),
+        (validation.levels, ["0", str(TRILLION)], ["-1", str(TRILLION + 1), "0.5"]),
+        (validation.count, ["0", str(TRILLION)], ["-1", str(TRILLION + 1), "0.5"]),
+        (validation.newest, ["1", "10000"], ["0", "10001", "2.5"]),
+        (validation.share, ["0.01", "1"], ["0.009", "1.01", "half"]),
+        (validation.digits, ["1", "15"], ["0", "16", "3.0"]),
+    ],
+)
+def test_numbers_up_to_both_ends_of_their_range_are_accepted(
+    rule: Callable[[str], float], accepted: list[str], refused: list[str]
+) -> None:
+    assert [rule(text) for text in accepted] == [float(text) for text in accepted]
+    for text in refused:
+        with pytest.raises(ValueError, match=r"as in|leave it out"):
+            rule(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90m", 5400), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600), ("1y", 31_536_000),
+     (" 1.5h ", 5400)],
+)  # fmt: skip
+def test_an_age_is_a_number_with_a_unit(text: str, seconds: float) -> None:
+    assert validation.age(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["7", "d", "-7d", "7 d", "7days", "1234567d"])
+def test_what_is_no_age_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="with m, h, d, w or y behind it"):
+        validation.age(text)
+
+
+@pytest.mark.parametrize(
+    ("rule", "accepted", "refused"),
+    [
+        (validation.variable, ["x", "größe_2"], ["2x", "for", "a.b", ""]),
+        (validation.label, ["before", "my own"], ["", " ", "-x", "last", "best"]),
+        (
+            validation.chip,
+            ["tpu:v5e", "tpu:v5e:2x2", "tpu:v4:2x2x4"],
+            ["v5e", "tpu:", "tpu:v5e:4", "tpu:v5e:2x2 "],
+        ),
+    ],
+)
+def test_names_are_accepted_as_they_were_typed(
+    rule: Callable[[str], str], accepted: list[str], refused: list[str]
+) -> None:
+    assert [rule(text) for text in accepted] == accepted
+    for text in refused:
+        with pytest.raises(ValueError, match="as in"):
+            rule(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "arrays"),
+    [
+        ("f32[128,64]", (("float32", (128, 64)),)),
+        (" bf16[ 8 ], bool[],u8[0] ", (("bfloat16", (8,)), ("bool", ()), ("uint8", (0,)))),
+        ("i64[2, 3],c64[1]", (("int64", (2, 3)), ("complex64", (1,)))),
+    ],
+)
+def test_types_and_shapes_are_read_as_reports_spell_them(text: str, arrays: object) -> None:
+    assert validation.shapes(text) == arrays
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "types with shapes, as in --shapes"),
+        ("f32", "types with shapes, as in --shapes"),
+        ("f32[2] i32[]", "types with shapes, as in --shapes"),
+        ("f32[-1]", "types with shapes, as in --shapes"),
+        ("f32[2],f128[3]", "types with shapes, and f128 is none of f16, bf16, f32, f64, "),
+    ],
+)
+def test_what_is_no_shape_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        validation.shapes(text)
+
+
+def test_axes_are_read_with_the_arguments_that_they_cut() -> None:
+    assert validation.axes("x:0, p['w']:12") == (("x", 0), ("p['w']", 12))
+    for text in ("x", ":0", "x:", "x:a", "x:-1", "x:0,", ""):
+        with pytest.raises(ValueError, match="as in --shard x:0,w:1"):
+            validation.axes(text)
+
+
+def test_swept_values_stay_text() -> None:
+    assert validation.swept("n=2**6..2**9") == ("n", "2**6..2**9")
+    assert validation.swept("kind='a=b'") == ("kind", "'a=b'")
+    for text in ("n", "n=", "n= ", "=3", "2n=3", "for=3"):
+        with pytest.raises(ValueError, match="a name and its values"):
+            validation.swept(text)
+
+
+def test_an_error_names_the_option_and_what_was_typed() -> None:
+    value: Any = checked("-p", "4", validation.digits)
+    assert (value, type(value)) == (4, int)
+    with pytest.raises(OptionError) as caught:
+        checked("--last", "0", validation.newest)
+    told = "--last 0: --last takes a whole number from 1 to 10000, as in --last 50"
+    assert str(caught.value) == told
+    assert caught.value.__cause__ is None

@@ -1,0 +1,177 @@
+"""When the calls of code are worth a Note, on a clock that is told by hand."""
+
+import ast
+import inspect
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.frameworks import Checkpoint, Scope
+from ipyjaxbench.reports import Note
+from ipyjaxbench.testing import FakeClock
+from ipyjaxbench.timing.runner import Calls, Sample
+from ipyjaxbench.timing.samples import Samples
+from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.timing.validity import checks
+from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
+from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.bench import Bench, failing, notes_by_code
+
+
+@pytest.mark.parametrize(("work", "shown"), [(490_000, False), (510_000, True)])
+def test_a_clock_that_does_not_wait_is_told_where_it_is_half_as_fast_again(
+    bench: Bench, work: int, shown: bool
+) -> None:
+    notes = notes_by_code(bench.time(f"device.start(dispatch=1_000_000, work={work})"))
+    assert ("unsynchronised" in notes) is shown
+
+
+@pytest.mark.parametrize(("nanoseconds", "short"), [(940, True), (960, False)])
+def test_a_sample_holds_twenty_steps_of_the_clock(
+    bench: Bench, nanoseconds: int, short: bool
+) -> None:
+    clock = FakeClock(step=50)  # and one more step passes while it is read
+    bench.names["tick"] = clock
+    m = bench.time(f"tick.advance({nanoseconds})", clock=clock, number=1)
+    assert ("below-clock" in notes_by_code(m)) is short
+
+
+def test_samples_that_ended_early_are_not_told_to_be_too_short(bench: Bench) -> None:
+    clock = FakeClock(step=50)
+    bench.names["tick"] = failing_at_third(clock)
+    m = bench.time("tick()", clock=clock, number=1)
+    assert "stopped-by-error" in notes_by_code(m)
+    assert "below-clock" not in notes_by_code(m)
+
+
+def failing_at_third(clock: FakeClock) -> Any:
+    turns, fail = iter(range(1, 100)), failing(4, ValueError("no more"))
+
+    def call() -> None:
+        clock.advance(100)
+        fail(next(turns))
+
+    return call
+
+
+def test_of_code_that_calls_nothing_only_that_is_told(bench: Bench) -> None:
+    bench.names["f"] = abs
+    assert list(notes_by_code(bench.time("f", clock=FakeClock(step=50), number=1))) == [
+        "not-called"
+    ]
+
+
+def too_short(step: int, per_call: int, code: str = "f(x)") -> list[Note]:
+    """What is said of a sample of a million calls; a turn of an empty loop takes step / 1000 ns."""
+    clock, snippet = FakeClock(step=step), Snippet(Source.plain(code), {})
+    calls = Calls(snippet, None, clock, Drain([], clock))
+    samples = Samples([Sample(1_000_000, per_call * 1_000_000, 0)])
+    return list(checks._too_short(snippet, calls, samples))
+
+
+@pytest.mark.parametrize(
+    ("step", "per_call", "idle"),
+    [(40_000, 49, True), (36_000, 45, True), (36_000, 46, False),  # a quarter longer than the loop
+     (45_000, 49, True), (45_000, 50, False)],  # from 50 ns on nobody asks for the loop
+)  # fmt: skip
+def test_what_takes_as_long_as_an_empty_loop_is_no_work(
+    step: int, per_call: int, idle: bool
+) -> None:
+    notes = too_short(step, per_call)
+    assert [note.code for note in notes] == ["no-work"] * idle
+    assert all(f"the loop around it ({step / 1000:.1f} ns)" in note.text for note in notes)
+
+
+@pytest.mark.parametrize("code", ["x", "x; 3", "pass", "pass; x", "(1, 'a')", "1 + 2"])
+def test_names_and_constants_are_no_work_however_long_they_take(code: str) -> None:
+    (note,) = too_short(step=1, per_call=1000, code=code)
+    assert note.text.startswith("This code only names a value or a constant")
+
+
+@pytest.mark.parametrize("code", ["x.y", "x + 1", "y = x", "x; f()", "f(); x", "[x]"])
+def test_all_else_is_work(code: str) -> None:
+    assert too_short(step=1, per_call=1000, code=code) == []
+
+
+@pytest.mark.parametrize(("taken", "number"), [(40_000, "-n 100"), (0, "-n 1000000")])
+def test_so_many_calls_are_advised_as_fill_half_a_millisecond(taken: int, number: str) -> None:
+    clock, snippet = FakeClock(step=100_000), Snippet(Source.plain("f(x)"), {})
+    calls = Calls(snippet, None, clock, Drain([], clock))
+    (note,) = checks._too_short(snippet, calls, Samples([Sample(1, taken, 0)]))
+    assert (note.code, note.advice) == ("below-clock", number)
+
+
+# What calls changed
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_what_one_call_changes_is_as_it_is_to_be(bench: Bench, calls: int) -> None:
+    bench.names |= {"numbers": iter(range(100)), "items": [1], "once": iter([1, 2])}
+    advanced = notes_by_code(bench.time("next(numbers)", number=calls, repeat=1, restore=False))
+    put_back = notes_by_code(bench.time("items.append(1)", number=calls, repeat=1))
+    used_up = notes_by_code(bench.time("[*once]", number=calls, repeat=1))
+    told_of = [code for notes, code in ((advanced, "state-advanced"), (put_back, "put-back"),
+                                        (used_up, "used-up")) if code in notes]  # fmt: skip
+    assert told_of == ([] if calls == 1 else ["state-advanced", "put-back", "used-up"])
+    assert bench.names["items"] == [1, 1]
+
+
+def state(
+    advanced: tuple[str, ...] = (), calls: int = 2, writes: int = 0, **facts: Any
+) -> dict[str, str]:
+    """What is said of a checkpoint with these facts; the set-up makes ``made`` anew."""
+    checkpoint = Checkpoint({}, [], {})
+    vars(checkpoint).update(facts)
+    scope = Scope(Snippet(Source.plain("f(x)"), {}), [])
+    carryover = CarryoverEffects(scope, [], ["made"])
+    found = checks.check_state(checkpoint, advanced, carryover, calls, writes)
+    return {note.code: note.text for note in found}
+
+
+def test_what_was_too_large_to_be_kept_is_told_where_calls_could_change_it() -> None:
+    assert "Too large to keep as a whole: rows." in state(cut=["rows"])["not-all-kept"]
+    assert state(cut=["rows"], calls=1) == {}
+    assert state(cut=["rows"], restores=False) == {}
+    assert state() == {}
+
+
+def test_each_name_is_told_once_and_none_that_the_set_up_makes() -> None:
+    assert state(restored=["x", "made", "x"]) == {
+        "put-back": "Put back as the first call left it: x."
+    }
+    assert state(("y", "made", "y"))["state-advanced"].startswith("'y' advanced by 2 calls")
+    assert state(("made",), restored=["made"]) == {}
+    assert state(("y",), calls=1, restored=["x"]) == {}
+    assert state(writes=3).keys() == {"output-hidden"}
+
+
+# Values whose work is done later
+
+
+def lazily(code: str, **results: object) -> list[str]:
+    """What is advised instead of code that binds these values."""
+    return [note.advice for note in checks.check_assigned_value(ast.parse(code).body, results)]
+
+
+async def ticks() -> AsyncIterator[int]:
+    yield 1
+
+
+def test_an_assigned_value_whose_work_is_done_later_is_told() -> None:
+    later = map(abs, [1])
+    assert lazily("x = f(3)", x=later) == ["x = list(f(3))"]
+    assert lazily("x = ticks()", x=ticks()) == ["use it in an async function, and time that"]
+    assert lazily("x = f(3)", x=[1]) == []
+    assert lazily("x = f(3)") == []  # the name is gone
+    assert lazily("x = f(3); x", x=later) == lazily("x += f(3)", x=later) == []
+
+
+def test_a_coroutine_is_closed_when_it_was_told() -> None:
+    async def work() -> None: ...
+
+    coroutine = work()
+    (note,) = checks.check_value(coroutine, "work()")
+    assert (note.code, note.advice) == ("lazy", "await work()")
+    assert inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED
+    assert list(checks.check_value([1], "f()")) == []

@@ -1,0 +1,198 @@
+"""What code changes in place is found."""
+
+from collections import UserDict, deque
+from functools import cache, partial
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.frameworks import Scope
+from ipyjaxbench.testing import FakeClock, FakeDevice
+from ipyjaxbench.timing.in_place_changes import Changes
+from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.fake_framework import FakeFramework
+
+
+@pytest.fixture
+def fake() -> FakeFramework:
+    return FakeFramework(FakeDevice(FakeClock()))
+
+
+class Unreadable:
+    """An iterator of a library, which does not show how far it is."""
+
+    __module__ = "a_library"
+
+    def __iter__(self) -> "Unreadable":
+        return self
+
+    def __next__(self) -> int:
+        return 1
+
+
+class Vector:
+    """Changed in place by ``+=``, and by ``+`` not."""
+
+    n = 0
+
+    def __iadd__(self, other: object) -> "Vector":
+        return self
+
+
+def nested(depth: int) -> SimpleNamespace:
+    """A number in an object in an object …"""
+    return SimpleNamespace(n=1) if depth == 1 else SimpleNamespace(inner=nested(depth - 1))
+
+
+def changes_of(fake: FakeFramework, code: str, **names: Any) -> Changes:
+    return Changes(Scope(Snippet(Source.plain(code), names), [fake]), [fake])
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "change", "told"),
+    [
+        ("x.append(1)", [], lambda x: x.append(1), ["x"]),
+        ("x.update(a=1)", {"a": 1}, lambda x: x.update(a=1), []),
+        ("x[0] += 1", [1], lambda x: None, ["x"]),
+        ("x.n += 1", SimpleNamespace(n=1), lambda x: None, ["x"]),
+        ("x.a.b[0] += 1", SimpleNamespace(), lambda x: None, ["x"]),
+        ("next(x)", iter([1]), lambda x: None, ["x"]),
+        ("len(x)", [1], lambda x: None, []),
+        ("x += 1", 1, lambda x: None, []),
+        ("x += [1]", [], lambda x: None, ["x"]),
+        ("x += 1", Vector(), lambda x: None, ["x"]),
+        ("x.n += 1", ModuleType("x"), lambda x: None, []),
+        ("x = x + 1", Vector(), lambda x: None, []),
+        ("f(out=x)", Vector(), lambda x: None, ["x"]),
+        ("f(out=x[0])", [1], lambda x: None, ["x"]),
+        ("f(key=x)", Vector(), lambda x: None, []),
+        # Methods that change their object, of containers that can be found without running code.
+        ("x.sort()", [1], lambda x: None, ["x"]),
+        ("x.reverse()", deque([1]), lambda x: None, ["x"]),
+        ("x.index(1)", [1], lambda x: None, []),
+        ("x.sort()", Vector(), lambda x: None, []),
+        ("x.a.sort()", SimpleNamespace(a=[1]), lambda x: None, ["x"]),
+        ("x.b.sort()", SimpleNamespace(a=[1]), lambda x: None, []),
+        ("x.b.a.sort()", SimpleNamespace(a=[1]), lambda x: None, []),
+        ("x[1].sort()", [0, [1]], lambda x: None, ["x"]),
+        ("x['a'].sort()", {"a": [1]}, lambda x: None, ["x"]),
+        ("x['b'].sort()", {"a": [1]}, lambda x: None, []),
+        ("x[2].sort()", [[1]], lambda x: None, []),
+        ("x[[]].sort()", {"a": [1]}, lambda x: None, []),
+        ("x['a'].sort()", UserDict(a=[1]), lambda x: None, []),
+        ("x[0].sort()", 1, lambda x: None, []),
+        ("f(x).sort()", [1], lambda x: None, []),
+        # Iterators, where they are used up.
+        ("for _ in x: pass", iter([1]), lambda x: None, ["x"]),
+        ("[*x]", iter([1]), lambda x: None, ["x"]),
+        ("[n for n in x]", iter([1]), lambda x: None, ["x"]),
+        ("x.send(None)", (n for n in [1]), lambda x: None, ["x"]),
+        ("x.__class__", iter([1]), lambda x: None, []),
+        # What objects hold.
+        ("f(x)", SimpleNamespace(n=1), lambda x: vars(x).update(n=2), ["x"]),
+        ("f(x)", SimpleNamespace(n=1.5), lambda x: vars(x).update(n=2.5), ["x"]),
+        ("f(x)", SimpleNamespace(n="a"), lambda x: vars(x).update(n="b"), []),
+        ("f(x)", {"a": 1}, lambda x: x.update(a=2), ["x"]),
+        ("f(x)", {1}, lambda x: x.add(2), ["x"]),
+        ("f(x)", ([1],), lambda x: x[0].append(2), ["x"]),
+        ("f(x)", nested(2), lambda x: vars(x.inner).update(n=2), ["x"]),
+        ("f(x)", nested(3), lambda x: vars(x.inner.inner).update(n=2), []),
+        ("f(x)", [[] for _ in range(101)], lambda x: x[99].append(1), ["x"]),
+        ("f(x)", [[] for _ in range(101)], lambda x: x[100].append(1), []),
+        ("f(x)", ModuleType("x"), lambda x: vars(x).update(n=2), []),
+        ("f(x)", Vector, lambda x: setattr(x, "n", x.n + 1), []),
+    ],
+)
+def test_objects_that_change_in_place_are_told(
+    code: str, value: Any, change: Any, told: list[str], fake: FakeFramework
+) -> None:
+    changes = Changes(Scope(Snippet(Source.plain(code), {"x": value}), [fake]), [fake])
+    change(value)
+    assert list(dict.fromkeys(changes.changed_names())) == told
+
+
+def test_an_array_that_counts_its_changes_is_asked(fake: FakeFramework) -> None:
+    array = fake.device.start(dispatch=0, work=0)
+    snippet = Snippet(Source.plain("f(x)"), {"x": [array]})
+    changes = Changes(Scope(snippet, [fake]), [fake])
+    assert changes.changed_names() == []
+    array.version += 1
+    assert changes.changed_names() == ["x"]
+
+
+def test_what_a_framework_knows_is_left_to_it(fake: FakeFramework) -> None:
+    array = fake.device.start(dispatch=0, work=0)
+    changes = changes_of(fake, "f(array, device)", array=array, device=fake.device)
+    array.ready_at += 1
+    fake.device.compilations += 1
+    assert changes.changed_names() == []
+
+
+def test_a_name_that_stands_for_another_object_after_the_first_call_is_not_told(
+    fake: FakeFramework,
+) -> None:
+    names: dict[str, Any] = {"x": [1]}
+    scope = Scope(Snippet(Source.plain("x += [1]"), names), [fake])
+    names["x"] = [1]
+    assert Changes(scope, [fake]).changed_names() == []
+
+
+def test_what_is_put_back_is_told_only_where_it_may_have_moved_unseen(fake: FakeFramework) -> None:
+    values = {"x": [2, 1], "it": iter([1]), "gen": (n for n in [1]), "wrapped": Unreadable()}
+    code = "x.sort(); next(it); next(gen); next(wrapped)"
+    assert changes_of(fake, code, **values).changed_names() == [*values]
+    assert changes_of(fake, code, **values).changed_names([*values]) == ["gen", "wrapped"]
+    assert changes_of(fake, "gen, wrapped", **values).changed_names() == []
+
+
+# What may move unseen, of which it shows only whether the code uses it.
+
+SOURCE = """
+def f(): return next(numbers)
+def g(): return 1
+def h(): return f()
+class Kind:
+    def __init__(self): next(numbers)
+    def other(self): return 1
+class Plain:
+    def draw(self): return next(numbers)
+    def __hidden(self): return next(numbers)
+    def other(self): return 1
+class Summed:
+    def __add__(self, other): return next(numbers)
+kind, plain, summed = Kind(), Plain(), Summed()
+short = lambda: next(numbers)
+alias, method, part, memo = f, plain.draw, partial(plain.draw), cache(f)
+holder = SimpleNamespace(numbers=numbers, n=1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("f()", ["numbers"]),
+        ("g()", []),
+        ("h()", ["numbers"]),  # through another function
+        ("Kind(), kind.other()", ["numbers"]),
+        ("kind.other()", []),
+        ("plain.draw()", ["numbers"]),
+        ("plain.other()", []),
+        ("summed + 1", ["numbers"]),
+        ("short()", ["numbers"]),
+        ("alias()", ["numbers"]),
+        ("method()", ["numbers"]),
+        ("part()", ["numbers"]),
+        ("memo()", ["numbers"]),
+        ("next(holder.numbers)", ["holder"]),
+        ("holder.n", []),
+    ],
+)
+def test_an_iterator_of_a_library_is_told_where_the_code_may_use_it(
+    code: str, told: list[str], fake: FakeFramework
+) -> None:
+    names: dict[str, Any] = {"numbers": Unreadable(), "__name__": "__main__"}
+    names |= {"SimpleNamespace": SimpleNamespace, "partial": partial, "cache": cache}
+    exec(compile(SOURCE, "<cell>", "exec"), names)
+    reads = Snippet(Source.plain(code), names)
+    assert Changes(Scope(reads, [fake]), [fake]).changed_names() == told

@@ -1,0 +1,72 @@
+"""What was timed so far: figures of samples, and what becomes of them."""
+
+import pytest
+
+from ipyjaxbench.timing.call_kinds import Kinds
+from ipyjaxbench.timing.runner import Sample, TimedCall
+from ipyjaxbench.timing.samples import Samples
+from tests.bench import MS
+
+FAST, SLOW = Sample(1, 20_000, 20_000), Sample(1, 5 * MS, 5 * MS)
+
+
+def probe(waited: int, left: int = 0, *, compiled: bool = False) -> TimedCall:
+    """A call of the warm-up."""
+    return TimedCall(1, waited, left, waited, compiled)
+
+
+def test_a_call_takes_what_the_sample_in_the_middle_says() -> None:
+    samples = Samples([Sample(2, 10, 9), Sample(1, 3, 3), Sample(4, 16, 9)], [3])
+    assert samples.per_call == 4.0
+    assert samples.seconds == pytest.approx([5e-9, 3e-9, 4e-9])
+
+
+def test_the_first_call_of_the_warm_up_is_left_out_unless_it_is_the_only_one() -> None:
+    calls = [probe(3), probe(2), probe(1)]
+    assert Samples(warmup=calls).settled_warmup == calls[1:]
+    assert Samples(warmup=calls[:1]).settled_warmup == calls[:1]
+
+
+def test_work_that_was_left_is_counted_in_the_warm_up_and_samples_are_taken_again() -> None:
+    samples = Samples([Sample(1, 5, 5), Sample(1, 6, 6)], [2], [probe(10, 4), probe(7)])
+    samples.count_what_was_left()
+    assert [(call.waited, call.left) for call in samples.warmup] == [(14, 0), (7, 0)]
+    assert (samples.taken, samples.rounds) == ([], [0])
+    samples = Samples(warmup=[probe(10, 4)])
+    samples.count_what_was_left()
+    assert samples.rounds == []  # none was begun
+
+
+def test_samples_of_calls_that_differ_become_fewer_that_are_alike() -> None:
+    samples = Samples([FAST, SLOW] * 120, [20] * 12)
+    assert samples.merge() == Kinds(20_000, 5 * MS, 0.5)
+    assert samples.taken == [Sample(30, 15 * (20_000 + 5 * MS), 15 * (20_000 + 5 * MS))] * 8
+    assert samples.rounds == [1] * 8
+
+
+def test_the_interval_of_calls_that_differ_is_that_of_their_mean() -> None:
+    samples = Samples([FAST, SLOW] * 120, [20] * 12)
+    assert samples.half_width() == samples.known == 0.0
+    assert len(samples.taken) == 240  # they go on as they are
+
+
+def test_samples_are_not_put_together_where_one_compiled_something() -> None:
+    taken = [FAST, SLOW._replace(compiled=True), *[FAST, SLOW] * 20]
+    samples = Samples([*taken], [len(taken)])
+    assert samples.merge() is None
+    assert samples.taken == taken
+
+
+def test_calls_of_the_warm_up_are_of_two_kinds_unless_one_compiled_something() -> None:
+    calls = [probe(20_000), probe(5 * MS)] * 10
+    kinds = Kinds(20_000, 5 * MS, 0.5)
+    assert Samples(warmup=calls).kinds_in_warmup() == kinds
+    assert Samples(warmup=[*calls, probe(MS, compiled=True)]).kinds_in_warmup() is None
+
+
+def test_calls_on_several_cpus_differ_only_where_threads_do_not_spin() -> None:
+    taken = [Sample(1, 8 * MS, 8 * MS), *[Sample(1, 400_000, 700_000)] * 5] * 10
+    for spins in (False, True):
+        samples = Samples([*taken], [len(taken)], spins=spins)
+        assert (samples.merge() is None) is spins
+    assert Samples([*taken], [len(taken)]).merge() is not None

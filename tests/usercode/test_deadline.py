@@ -1,0 +1,106 @@
+"""Code of the user's ends when its time is over, at the next of its lines."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.testing import FakeClock
+from ipyjaxbench.usercode import deadline
+from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
+
+SECOND = 1_000_000_000
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    clock = FakeClock()
+    monkeypatch.setattr(deadline, "_CLOCK", clock)
+    return clock
+
+
+def is_here(file: str) -> bool:
+    return file == __file__
+
+
+def work(clock: FakeClock, nanoseconds: int, done: list[str]) -> None:
+    clock.advance(nanoseconds)
+    done.append("a line after it")
+
+
+def turn(times: int) -> int:
+    count = 0
+    for _ in range(times):
+        count += 1
+    return count
+
+
+def test_a_line_that_begins_in_time_is_run_and_one_that_begins_later_is_not(
+    clock: FakeClock,
+) -> None:
+    done: list[str] = []
+    with time_limit(2.0, is_here):
+        work(clock, 2 * SECOND, done)
+    assert done == ["a line after it"]
+    with pytest.raises(OutOfTimeError), time_limit(2.0, is_here):
+        work(clock, 2 * SECOND + 1, done)
+    assert done == ["a line after it"]
+
+
+def test_code_of_others_is_not_stopped(clock: FakeClock) -> None:
+    with time_limit(0.0, is_here):
+        clock.advance(SECOND)
+        assert json.loads(json.dumps({"a": [1]})) == {"a": [1]}
+
+
+def test_a_line_may_begin_as_often_as_is_said_when_the_time_is_over(clock: FakeClock) -> None:
+    # The line of a loop of two turns begins three times.
+    with time_limit(-1.0, is_here, turns=3):
+        assert turn(2) == 2
+    with pytest.raises(OutOfTimeError), time_limit(-1.0, is_here, turns=3):
+        turn(3)
+
+
+def test_no_exception_handler_of_the_codes_stops_it(clock: FakeClock) -> None:
+    def careful() -> None:
+        try:
+            clock.advance(1)
+            turn(1)
+        except Exception:
+            pytest.fail("it was stopped")
+
+    with pytest.raises(OutOfTimeError), time_limit(0.0, is_here):
+        careful()
+
+
+def test_a_debugger_goes_on_following_the_code_and_nothing_is_raised(clock: FakeClock) -> None:
+    def debugger(*_: Any) -> None:
+        return None
+
+    before, done = sys.gettrace(), list[str]()
+    sys.settrace(debugger)
+    try:
+        with time_limit(0.0, is_here):
+            during = sys.gettrace()
+            work(clock, SECOND, done)
+        after = sys.gettrace()
+    finally:
+        sys.settrace(before)
+    assert (during, after) == (debugger, debugger)
+    assert done == ["a line after it"]
+
+
+def test_nothing_follows_the_code_afterwards(clock: FakeClock) -> None:
+    followed: list[Callable[..., Any] | None] = []
+
+    def steps() -> Iterator[None]:
+        with time_limit(0.0, is_here):
+            yield
+        followed.append(sys.gettrace())
+
+    before = sys.gettrace()
+    for _ in steps():
+        pass
+    assert followed == [before]

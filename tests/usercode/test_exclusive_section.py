@@ -1,0 +1,130 @@
+"""One measurement at a time on an event loop; those that it measures exclude each other."""
+
+import asyncio
+import threading
+
+import pytest
+
+from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
+
+
+class Log(list[str]):
+    """What happened, in order."""
+
+    async def measure(self, name: str) -> None:
+        async with ExclusiveSection():
+            self.append(f"{name} begins")
+            for _ in range(3):
+                await asyncio.sleep(0)
+            self.append(f"{name} ends")
+
+
+IN_TURN = ["a begins", "a ends", "b begins", "b ends"]
+
+
+def test_measurements_on_a_loop_are_made_one_after_the_other() -> None:
+    log = Log()
+
+    async def both() -> None:
+        async with asyncio.timeout(5):
+            await asyncio.gather(log.measure("a"), log.measure("b"))
+
+    asyncio.run(both())
+    assert log == IN_TURN
+
+
+def test_measurements_inside_of_one_do_not_wait_for_it_and_exclude_each_other() -> None:
+    log = Log()
+
+    async def outer() -> None:
+        async with asyncio.timeout(5), ExclusiveSection():
+            await asyncio.gather(log.measure("a"), log.measure("b"))
+
+    asyncio.run(outer())
+    assert log == IN_TURN
+
+
+def test_one_that_raises_leaves_the_loop_to_the_next() -> None:
+    log = Log()
+
+    async def one_after_the_other() -> None:
+        with pytest.raises(KeyError):
+            async with ExclusiveSection():
+                raise KeyError
+        async with asyncio.timeout(5):
+            await log.measure("a")
+
+    asyncio.run(one_after_the_other())
+    assert log == IN_TURN[:2]
+
+
+def test_tasks_that_the_code_begins_belong_to_it_and_others_do_not() -> None:
+    def places(section: ExclusiveSection) -> tuple[bool, bool]:
+        return section.is_current(), section.is_elsewhere()
+
+    async def task() -> list[tuple[bool, bool]]:
+        section, entered = ExclusiveSection(), asyncio.Event()
+
+        async def beside() -> tuple[bool, bool]:
+            await entered.wait()
+            return places(section)
+
+        async def inside() -> tuple[bool, bool]:
+            async with ExclusiveSection():
+                return places(section)
+
+        other = asyncio.create_task(beside())
+        async with section:
+            entered.set()
+            return [places(section), await asyncio.create_task(inside()), await other]
+
+    assert asyncio.run(task()) == [(True, False), (True, False), (False, True)]
+
+
+def test_what_no_task_runs_is_not_elsewhere() -> None:
+    seen: list[bool] = []
+
+    async def task() -> None:
+        section = ExclusiveSection()
+        asyncio.get_running_loop().call_soon(lambda: seen.append(section.is_elsewhere()))
+        thread = threading.Thread(target=lambda: seen.append(section.is_elsewhere()))
+        async with section:
+            await asyncio.sleep(0)
+            thread.start()
+            thread.join()
+
+    asyncio.run(task())
+    assert seen == [False, False]
+
+
+def test_a_task_that_outlives_a_measurement_belongs_to_the_one_around_it() -> None:
+    async def task() -> list[ExclusiveSection | None]:
+        ended = asyncio.Event()
+
+        async def late() -> ExclusiveSection | None:
+            await ended.wait()
+            return ExclusiveSection.current()
+
+        async with ExclusiveSection() as outer:
+            async with ExclusiveSection() as inner:
+                task = asyncio.create_task(late())
+                assert ExclusiveSection.current() is inner
+            assert ExclusiveSection.current() is outer
+            ended.set()
+            assert await task is outer
+            task = asyncio.create_task(late())
+        assert ExclusiveSection.current() is None
+        assert not outer.is_current()
+        return [await task]
+
+    assert asyncio.run(task()) == [None]
+
+
+def test_on_the_loop_of_another_library_nothing_is_held() -> None:
+    section = ExclusiveSection()
+    with pytest.raises(StopIteration) as entered:
+        section.__aenter__().send(None)
+    assert entered.value.value is section
+    assert ExclusiveSection.current() is None
+    with pytest.raises(StopIteration):
+        section.__aexit__(None, None, None).send(None)

@@ -1,0 +1,63 @@
+"""Expressions that stand side by side behind a magic."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.usercode.expressions import evaluate_expressions
+
+NAMES: dict[str, Any] = {
+    "x": 1, "params": {"w b": 2, "v": [3, 4]}, "model": SimpleNamespace(fc=5), "f": max,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "values"),
+    [
+        ("x", {"x": 1}),
+        ("x model.fc", {"x": 1, "model.fc": 5}),
+        ("params['w b'] x", {"params['w b']": 2, "x": 1}),
+        ("f(2, 3) params['v'][0]", {"f(2, 3)": 3, "params['v'][0]": 3}),
+        ("x, model.fc", {"x": 1, "model.fc": 5}),
+        ("x,model.fc f(2, 3)", {"x": 1, "model.fc": 5, "f(2, 3)": 3}),
+        ("(x, 2)", {"(x, 2)": (1, 2)}),
+        ("  ", {}),
+    ],
+)
+def test_each_has_its_value_under_its_text(code: str, values: dict[str, Any]) -> None:
+    before = dict(NAMES)
+    assert evaluate_expressions(NAMES, code) == values
+    assert before == NAMES
+
+
+def test_nothing_is_run_where_one_cannot_be_read() -> None:
+    ran: list[int] = []
+    with pytest.raises(OptionError) as raised:
+        evaluate_expressions({"ran": ran}, "ran.append(1) f(")
+    assert str(raised.value) == "ran.append(1) f(: names or expressions, with blanks between them"
+    assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("code", "like", "message"),
+    [
+        ("parms", None, "parms: there is no name 'parms'; did you mean params?"),
+        ("parms[0]", None, "parms[0]: there is no name 'parms'; did you mean params?"),
+        ("parms", ["x"], "parms: there is no name 'parms'"),
+        ("parms", [], "parms: there is no name 'parms'"),
+        ("nothing_like_it", None, "nothing_like_it: there is no name 'nothing_like_it'"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_said_with_one_like_it(
+    code: str, like: list[str] | None, message: str
+) -> None:
+    with pytest.raises(OptionError) as raised:
+        evaluate_expressions(NAMES, code, like=like)
+    assert str(raised.value) == message
+
+
+def test_other_errors_are_the_users() -> None:
+    with pytest.raises(ZeroDivisionError):
+        evaluate_expressions(NAMES, "x/0")

@@ -1,0 +1,103 @@
+"""Which expression of the user's code is being evaluated."""
+
+import re
+import sys
+import traceback
+from types import CodeType
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.usercode.awaiting import run
+from ipyjaxbench.usercode.frames import (
+    called_name_in,
+    expression_at,
+    strip_hook_frames,
+)
+from ipyjaxbench.usercode.snippet import Source
+
+
+def here(*_: object) -> tuple[int, str, str]:
+    return expression_at(sys._getframe(1))
+
+
+def evaluated(text: str, *, columns: bool = True) -> tuple[int, str, str]:
+    """What is told of the call of ``here`` in a cell."""
+    source, names = Source.plain(text), {"here": here}
+    code = source.compiled()
+    exec(code if columns else without_columns(code), names)
+    found: tuple[int, str, str] = names["found"]
+    return found
+
+
+def without_columns(code: CodeType) -> CodeType:
+    """Code as Python compiles it with ``-X no_debug_ranges``, all of it on the first line."""
+    units = len(code.co_code) // 2
+    entries = [(0x80 | 13 << 3 | min(units - at, 8) - 1, 0) for at in range(0, units, 8)]
+    return code.replace(co_linetable=bytes(byte for entry in entries for byte in entry))
+
+
+def test_it_is_the_call_and_no_more_of_its_line() -> None:
+    first = sys._getframe().f_lineno
+    found, _ = here(1), "é"
+    assert found == (first + 1, "here(1)", "test_it_is_the_call_and_no_more_of_its_line")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "expression"),
+    [
+        ("found = here()", 1, "here()"),
+        ("\n\nx, found = 'é', here('ü')  # more", 3, "here('ü')"),
+        ("x = 1\nfound = (here(\n    1,\n    2), 3)[0]", 2, "here( 1, 2)"),
+    ],
+)
+def test_in_a_cell_it_has_the_cells_line_and_no_function(
+    text: str, line: int, expression: str
+) -> None:
+    assert evaluated(text) == (line, expression, "")
+
+
+def test_where_python_keeps_no_columns_it_is_the_line() -> None:
+    assert evaluated("  \nfound = here()", columns=False)[1:] == ("", "")
+    assert evaluated("found = here()  # it", columns=False) == (1, "found = here()  # it", "")
+
+
+def test_code_whose_text_is_gone_has_its_line() -> None:
+    names: dict[str, Any] = {"here": here}
+    exec(compile("\nfound = here()", "<gone>", "exec"), names)
+    assert names["found"] == (2, "", "")
+
+
+def test_frames_of_libraries_are_looked_past() -> None:
+    found: list[tuple[int, str, str]] = []
+
+    def replaced(_: re.Match[str]) -> str:
+        found.append(expression_at(sys._getframe(1)))
+        return ""
+
+    re.sub("a", replaced, "a")
+    ((_, text, function),) = found
+    assert text == 're.sub("a", replaced, "a")'
+    assert function == "test_frames_of_libraries_are_looked_past"
+
+
+def test_outside_of_the_users_code_there_is_none() -> None:
+    assert expression_at(None) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("np.asarray(x)", "asarray"), ("f(x)", "f"), ("f()(x)", ""), ("x + 1", ""), ("f(", "")],
+)
+def test_the_last_name_of_what_is_called_is_known(text: str, name: str) -> None:
+    assert called_name_in(text) == name
+
+
+def test_frames_of_this_package_are_left_out_of_a_traceback() -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        run(Source.plain("def f():\n    1 / 0\nf()").compiled(), {})
+    whole = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]
+    assert whole[1:] == ["run", "<module>", "f"]
+    trace = strip_hook_frames(raised.value.__traceback__)
+    assert [frame.name for frame in traceback.extract_tb(trace)] == [whole[0], "<module>", "f"]
+    assert strip_hook_frames(None) is None

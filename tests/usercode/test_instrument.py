@@ -1,0 +1,216 @@
+"""Every call goes through a hook, and the code does what it does without."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.usercode.code_objects import fingerprint
+from ipyjaxbench.usercode.instrument import Site, instrument_cell, instrument_functions
+from ipyjaxbench.usercode.snippet import Source
+
+
+class Hook:
+    """Records what is called where."""
+
+    def __init__(self) -> None:
+        self.sites: list[Site] = []
+        self.functions: list[Any] = []
+
+    def pick(self, site: Site, function: Any, /) -> Any:
+        self.sites.append(site)
+        self.functions.append(function)
+        return function
+
+    @property
+    def texts(self) -> list[str]:
+        return [site.text for site in self.sites]
+
+
+def run(text: str, names: dict[str, Any] | None = None, **options: bool) -> tuple[Hook, Any]:
+    """Run a cell with the hook; the value of its name ``y``."""
+    hook, names = Hook(), {} if names is None else names
+    exec(instrument_cell(Source.plain(text), hook, **options), names)
+    return hook, names.get("y")
+
+
+def functions(text: str) -> dict[str, Any]:
+    """What a cell defines, whose source is known."""
+    names: dict[str, Any] = {}
+    exec(Source.plain(text).compiled(), names)
+    return names
+
+
+def test_a_call_is_known_by_its_text_its_line_and_its_file() -> None:
+    hook, y = run("x = 1\ny = abs(\n    max(-3, x - 5))")
+    assert y == 3
+    assert hook.texts == ["abs(max(-3, x - 5))", "max(-3, x - 5)"]
+    assert hook.functions == [abs, max]
+    assert [site.line for site in hook.sites] == [2, 3]
+    (file,) = {site.file for site in hook.sites}
+    assert file.startswith("<fwtime ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["y = locals()", "y = len('a')", "y = type(3)", "y = [*zip('a', 'b')]",
+     "y = sys._getframe().f_lineno", "y = frame.query(3)", "y = frame.eval(3)"],
+)  # fmt: skip
+def test_what_may_look_at_the_frame_that_calls_it_is_left_alone(text: str) -> None:
+    import sys
+
+    class Frame:
+        query = eval = staticmethod(operator.neg)
+
+    hook, y = run(text, {"sys": sys, "frame": Frame()})
+    assert y
+    assert hook.texts == []
+
+
+def test_methods_that_are_only_called_like_such_a_function_are_not() -> None:
+    hook, y = run("y = 'a{}'.format(1).strip('a')")
+    assert (y, len(hook.texts)) == ("1", 2)
+
+    class Shape:
+        len = type = staticmethod(abs)
+
+    hook, y = run("y = shape.len(-1) + shape.type(-2)", {"shape": Shape()})
+    assert (y, hook.texts) == (3, ["shape.len(-1)", "shape.type(-2)"])
+
+
+class Products:
+    def __matmul__(self, other: int) -> int:
+        return other * 100
+
+
+@pytest.mark.parametrize(
+    ("sign", "function", "value"),
+    [
+        ("+", operator.add, 9), ("-", operator.sub, 5), ("*", operator.mul, 14),
+        ("/", operator.truediv, 3.5), ("//", operator.floordiv, 3), ("%", operator.mod, 1),
+        ("**", operator.pow, 49), ("&", operator.and_, 2), ("|", operator.or_, 7),
+        ("^", operator.xor, 5), ("<<", operator.lshift, 28), (">>", operator.rshift, 1),
+    ],
+)  # fmt: skip
+def test_operators_of_two_values_are_calls_where_that_is_asked_for(
+    sign: str, function: Callable[..., Any], value: float
+) -> None:
+    hook, y = run(f"y = 7 {sign} 2", operators=True)
+    assert (y, hook.texts, hook.functions) == (value, [f"7 {sign} 2"], [function])
+    hook, y = run(f"y = 7 {sign} 2")
+    assert (y, hook.texts) == (value, [])
+
+
+def test_operators_inside_of_others_are_calls_too() -> None:
+    hook, y = run("y = (p @ 3) - 2 * 4", {"p": Products()}, operators=True)
+    assert y == 292
+    assert hook.texts == ["p @ 3 - 2 * 4", "p @ 3", "2 * 4"]
+    assert hook.functions == [operator.sub, operator.matmul, operator.mul]
+
+
+DEFINES = """\
+def mark(n): return lambda f: f
+@mark(abs(1))
+def f(x=abs(2)):
+    return abs(x)
+async def g(x=abs(3)): return abs(x)
+k = lambda x=abs(4): abs(x)
+y = f(-5), k(-6)
+"""
+OUTSIDE = ["mark(abs(1))", "abs(1)", "abs(2)", "abs(3)", "abs(4)", "f(-5)", "k(-6)"]
+
+
+def test_bodies_of_functions_are_entered_unless_they_are_to_stay() -> None:
+    hook, y = run(DEFINES)
+    assert y == (5, 6)
+    assert [text for text in hook.texts if text != "abs(x)"] == OUTSIDE
+    assert hook.texts.count("abs(x)") == 2
+    names: dict[str, Any] = {}
+    hook, y = run(DEFINES, names, aside=True)
+    assert y == (5, 6)
+    assert hook.texts == OUTSIDE
+    plain = functions(DEFINES)
+    for name in ("f", "g", "k"):
+        assert names[name].__code__ == plain[name].__code__
+        assert fingerprint(names[name].__code__) == fingerprint(plain[name].__code__)
+
+
+def test_calls_in_f_strings_are_known_by_the_line_of_the_string() -> None:
+    hook, y = run('x = 1\ny = f"""\n\n{abs(-1)}"""')
+    assert y == "\n\n1"
+    assert [site.line for site in hook.sites] in ([2], [4])  # from Python 3.12 on by their own
+    assert hook.texts == ["abs(-1)"]
+
+
+def test_functions_have_the_hook_for_as_long_as_is_asked() -> None:
+    names = functions("def f(x):\n    return abs(x) + 1\n\n\nclass C:\n"
+                      "    @staticmethod\n    def m(x):\n        return abs(x)")  # fmt: skip
+    f, m, hook = names["f"], names["C"].m, Hook()
+    before = f.__code__, m.__code__
+    exec("def gone(x): return abs(x)", names)
+    with instrument_functions([len, names["gone"], f, 3, m], hook) as hooked:
+        assert hooked == [f, m]
+        assert (f(-1), m(-2), names["gone"](-3)) == (2, 2, 3)
+    assert (f.__code__, m.__code__) == before
+    assert (f(-1), m(-2)) == (2, 2)
+    assert hook.texts == ["abs(x)"] * 2
+    assert [site.line for site in hook.sites] == [2, 8]
+
+
+def test_a_function_that_wraps_another_has_the_hook_in_its_own_code() -> None:
+    made = functions(
+        "import functools\ndef f(x): return abs(x)\n"
+        "@functools.wraps(f)\ndef g(x):\n    return f(max(x, -2))\n"
+    )
+    hook = Hook()
+    with instrument_functions([made["g"]], hook) as instrumented:
+        assert instrumented == [made["g"]]
+        assert made["g"](-5) == 2
+    assert hook.texts == ["f(max(x, -2))", "max(x, -2)"]
+
+
+def test_operators_in_functions_are_calls_where_that_is_asked_for() -> None:
+    f = functions("def f(x):\n    return abs(x) + 1")["f"]
+    texts = []
+    for operators in (False, True):
+        hook = Hook()
+        with instrument_functions([f], hook, operators=operators):
+            assert f(-1) == 2
+        texts.append(hook.texts)
+    assert texts == [["abs(x)"], ["abs(x) + 1", "abs(x)"]]
+
+
+def test_a_function_keeps_what_it_closes_over() -> None:
+    text = "def make(n, m):\n    def made(x):\n        return abs(x) * n + m\n    return made"
+    made, hook = functions(text)["make"](10, 1), Hook()
+    with instrument_functions([made], hook) as hooked:
+        assert hooked == [made]
+        assert made(-2) == 21
+    assert hook.texts == ["abs(x)"]
+
+
+def test_functions_are_put_back_where_the_code_raises() -> None:
+    f, hook = functions("def f(x):\n    return abs(x)")["f"], Hook()
+    before = f.__code__
+    with pytest.raises(KeyError), instrument_functions([f], hook):
+        raise KeyError
+    assert f.__code__ is before
+
+
+def test_future_features_of_a_file_hold_with_the_hook_too() -> None:
+    text = (
+        "from __future__ import annotations\ndef f(x):\n    def g(y: unknown): abs(x)\n    return g"
+    )
+    f, hook = functions(text)["f"], Hook()
+    with instrument_functions([f], hook) as hooked:
+        assert hooked == [f]
+        assert f(1).__annotations__ == {"y": "unknown"}
+
+
+def test_of_two_functions_on_one_line_none_is_taken_for_the_other() -> None:
+    text = "f, g = lambda x: abs(x), lambda x: abs(x) + 1"
+    for name, value in (("f", 2), ("g", 3)):
+        function = functions(text)[name]
+        with instrument_functions([function], Hook()):
+            assert function(-2) == value

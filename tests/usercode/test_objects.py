@@ -1,0 +1,215 @@
+"""Any object is looked at without running code of its class."""
+
+import ast
+import functools
+import itertools
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from ipyjaxbench.usercode import objects
+
+
+def refuse(*_: object) -> Any:
+    raise RuntimeError("no code of the object is run")
+
+
+class Liar:
+    """Says that it is a list."""
+
+    @property
+    def __class__(self) -> type:
+        return list
+
+
+class Refusing(type):
+    """Its classes answer nothing."""
+
+    __hash__ = None  # type: ignore[assignment]
+    __instancecheck__ = __subclasscheck__ = refuse
+
+
+class OfRefusing(metaclass=Refusing):
+    """Of such a class."""
+
+
+def test_the_class_is_the_real_one() -> None:
+    assert not objects.is_of(Liar(), list)
+    assert objects.is_a(Liar(), list)
+    assert objects.is_exactly(True, int, bool)
+    assert not objects.is_exactly(True, int)
+    assert objects.is_of(True, str, int)
+    assert not objects.is_of(1, bool)
+
+
+def test_where_asking_raises_the_answer_is_no() -> None:
+    assert objects.ask(lambda _: 3, 1)
+    assert not objects.ask(refuse, 1)
+    assert not objects.ask(lambda _: [], 1)
+    assert not objects.extends(int, OfRefusing)
+    assert not objects.is_of(1, OfRefusing)
+    assert not objects.is_a(1, OfRefusing)
+
+
+class Shadowed:
+    """Its ``__dict__`` is of its own making."""
+
+    __dict__ = property(refuse)  # type: ignore[assignment]
+
+
+class Bag:
+    kind = "bag"
+    held = property(refuse)
+
+    def __init__(self) -> None:
+        self.own = 1
+
+
+def test_attributes_are_those_of_pythons_own_dictionary() -> None:
+    assert objects.attributes(Bag()) == {"own": 1}
+    assert objects.attributes(Shadowed()) == objects.attributes(3) == {}
+    assert objects.dictionary_of(Shadowed()) is objects.dictionary_of(3) is None
+    held = SimpleNamespace(a=1)
+    assert objects.dictionary_of(held) is vars(held)
+    found = objects.attributes(Bag)
+    assert type(found) is dict
+    assert found["kind"] == "bag"
+    assert objects.dictionary_of(Bag) is None  # it cannot be written to
+    has = [objects.has_attributes(each) for each in (held, Bag(), Bag, 3)]
+    assert has == [True, True, False, False]
+
+
+def test_an_attribute_is_the_objects_own_then_that_of_its_classes() -> None:
+    bag = Bag()
+    assert objects.attribute(bag, "own") == 1
+    assert objects.attribute(bag, "kind") == "bag"
+    assert objects.attribute(bag, "held") is vars(Bag)["held"]
+    assert objects.attribute(bag, "none") is None
+    assert objects.attribute(bag, "none", 7) == 7
+    bag.kind = "other"
+    assert objects.attribute(bag, "kind") == "other"
+    assert objects.attribute(Bag, "kind") == "bag"
+    assert objects.attribute(3, "none", 7) == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("bag", "it"), ("bag.own", 1), ("bag.kind.upper", str.upper), ("bag.none.own", None),
+     ("none.own", None), ("bag[0]", None), ("bag().own", None)],
+)  # fmt: skip
+def test_a_dotted_name_is_looked_up_without_running_code(text: str, value: object) -> None:
+    bag = Bag()
+    found = objects.look_up(ast.parse(text, mode="eval").body, {"bag": bag})
+    assert found == (bag if value == "it" else value)
+
+
+class Raising(list[int]):
+    __iter__ = refuse
+
+
+class Endless(list[int]):
+    def __iter__(self) -> Iterator[int]:
+        return itertools.count()
+
+
+class Shorter(list[int]):
+    def __iter__(self) -> Iterator[int]:
+        return iter(())
+
+
+class Lying(list[int]):
+    def __len__(self) -> int:
+        return 7
+
+
+class Harmless(list[int]):
+    _fields = (1, 2)  # only those of tuples are looked at
+
+
+class Pair(NamedTuple):
+    left: int
+    right: int
+
+
+class Wide(tuple[int, ...]):
+    _fields = ("a", "b", "c")
+
+
+class Odd(tuple[int, ...]):
+    _fields = "ab"
+
+
+class Numbered(tuple[int, ...]):
+    _fields = (0, 1)
+
+
+CAN_BE_WALKED = ({}, [1], (1,), {1}, frozenset((1,)), deque([1]), 3, "a", None, OrderedDict(a=1),
+                 Harmless([1]), Pair(1, 2), Bag(), np.ones(3))  # fmt: skip
+CANNOT = (Raising([1]), Endless([1]), Shorter([1]), Lying([1]), Wide((1, 2)), Odd((1, 2)),
+          Numbered((1, 2)), object.__new__(OfRefusing))  # fmt: skip
+
+
+@pytest.mark.parametrize("value", CAN_BE_WALKED, ids=lambda value: type(value).__name__)
+def test_what_gives_as_many_items_as_it_has_can_be_walked(value: object) -> None:
+    assert not objects.is_opaque(value)
+
+
+@pytest.mark.parametrize("value", CANNOT, ids=lambda value: type(value).__name__)
+def test_what_frameworks_cannot_walk_is_opaque(value: object) -> None:
+    assert objects.is_opaque(value)
+
+
+def test_items_are_those_that_pythons_own_class_gives() -> None:
+    class Closed(dict[str, int]):
+        values = __iter__ = refuse  # type: ignore[assignment]
+
+    assert [*objects.items_of(Closed(a=1), 0)] == [1]
+    assert [*objects.items_of(Raising([1, 2, 3]), 0)] == [1, 2, 3]
+    assert {*objects.items_of(frozenset((1, 2)), 0)} == {1, 2}
+    assert [*objects.items_of(itertools.count(), 2)] == [0, 1]
+
+
+def test_what_decorators_wrap_is_found() -> None:
+    @functools.wraps(len)
+    def wrapper(value: Any) -> int:
+        return len(value)
+
+    class Everything:
+        def __getattr__(self, name: str) -> Any:
+            return self
+
+    value = Everything()
+    assert objects.unwrap(wrapper) is len
+    assert objects.unwrap(value) is value
+    assert objects.unwrap(3) == 3
+
+
+def test_functions_classes_and_modules_have_names() -> None:
+    class OfOther:
+        __name__ = vars(type(len))["__name__"]
+
+    class Named(type):
+        __name__ = property(refuse)
+
+    class Meta(metaclass=Named):
+        """Its metaclass says what it is called."""
+
+    values = (refuse, Bag, Meta, ast, len, [].append, Endless().__iter__, OfOther(), Bag(), 3)
+    names = ["refuse", "Bag", "Meta", "ast", "len", "append", "__iter__", "", "", ""]
+    assert [*map(objects.name_of, values)] == names
+    assert objects.name_of(SimpleNamespace(__name__=3)) == ""
+
+
+def test_a_value_comes_from_a_package() -> None:
+    own = __name__.partition(".")[0]
+    module = ModuleType("a.b")
+    values = (np.linalg, np.ones, np.matrix, np.ma.masked, module, refuse, Bag(), Bag)
+    assert [*map(objects.package_of, values)] == [*["numpy"] * 4, "a", *[own] * 3]
+    in_c = (np.ndarray, np.float32, np.zeros(2), np.random.default_rng, np.random.default_rng())
+    assert {*map(objects.package_of, in_c)} == {"numpy"}
+    assert [*map(objects.package_of, (3, "a", int, len, print))] == [""] * 5
+    assert objects.package_of(SimpleNamespace(__module__="c.d")) == "c"

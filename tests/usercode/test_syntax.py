@@ -1,0 +1,86 @@
+"""Syntax trees of the user's code are asked what they are."""
+
+import ast
+
+import pytest
+
+from ipyjaxbench.usercode import syntax
+
+
+def body(text: str) -> list[ast.stmt]:
+    return ast.parse(text).body
+
+
+def expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("f(x)", "f(x)"), ("y = f(x)", "f(x)"), ("f(x); y", None), ("pass", None), ("", None)],
+)
+def test_the_only_value_is_that_of_one_expression_or_assignment(
+    text: str, value: str | None
+) -> None:
+    found = syntax.only_value(body(text))
+    assert (found and ast.unparse(found)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "root"),
+    [("x", "x"), ("x.y", "x"), ("x[0].y", "x"), ("f(x).y", ""), ("3", "")],
+)
+def test_the_root_of_a_dotted_name_is_its_first_name(text: str, root: str) -> None:
+    assert syntax.root_name(expression(text)) == root
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [("x", True), ("x.y.z", True), ("3", True), ("x[0]", False), ("f().y", False), ("-x", False)],
+)
+def test_what_runs_no_code_is_plain(text: str, plain: bool) -> None:
+    assert syntax.is_plain(expression(text)) is plain
+
+
+def test_arguments_are_those_by_position_and_by_name() -> None:
+    call = expression("f(a, *b, c=d, **e)")
+    assert isinstance(call, ast.Call)
+    assert [ast.unparse(each) for each in syntax.arguments(call)] == ["a", "*b", "d", "e"]
+
+
+def test_nodes_of_a_scope_are_not_those_of_its_functions() -> None:
+    statements = body("a\ndef f(): b\nclass C: c\nlambda: d\n[e for e in x]\nasync def g(): h")
+    names = {n.id for n in syntax.nodes_in_scope(statements) if isinstance(n, ast.Name)}
+    assert names == {"a", "e", "x"}
+    names = {n.id for n in syntax.nodes_of(statements) if isinstance(n, ast.Name)}
+    assert names == {*"abcdehx"}
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("await f()", True), ("async with a: b", True), ("async for a in b: c", True),
+        ("[a async for a in b]", True), ("[a for a in b]", False), ("f()", False),
+    ],
+)  # fmt: skip
+def test_code_awaits_where_it_says_so(text: str, waits: bool) -> None:
+    assert syntax.awaits(body(text)) is waits
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", ""),
+        ("  f(x)\n", "f(x)"),
+        ("f(x)\ny", "f(x) …"),
+        ("import a\nfrom b import c\ndef f(): pass\nclass D: pass\nf(3)", "… f(3)"),
+        ("def f():\n    return 1\ny = 2\nf(\n    y)", "… f( …"),
+        ("def f():\n    return 1", "def f(): …"),
+        ("y = 1\ndef f(): pass\nf(3)", "y = 1 …"),
+        ("%time x\ny", "%time x …"),
+    ],
+)
+def test_code_is_shown_by_the_line_that_it_ends_with_after_definitions(
+    text: str, line: str
+) -> None:
+    assert syntax.first_line(text) == line
