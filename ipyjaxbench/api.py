@@ -60,7 +60,7 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
     """
     __tracebackhide__ = True
     options = TimeOptions(
-        number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh, device=device,
+        number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh, profile=device,
         restore=restore,
     )  # fmt: skip
     clock = Clock.elapsed()

@@ -37,6 +37,8 @@ class ShownOptions:
     variable: str | None = option(
         None, "-v, --variable result", variable, "save the result object under this name"
     )
+    #: Old flags that were typed, each with the one that replaces it.
+    renamed: tuple[tuple[str, str], ...] = ()
 
 
 _SHOWN = options_of(ShownOptions)
@@ -97,6 +99,7 @@ class Command(Generic[T]):
         rows = self.rows_by_flag
         values: dict[str, Any] = {}
         setters: dict[str, Option] = {}  # the option that has set each field
+        renamed: list[tuple[str, str]] = []
         words, position = self._words_ahead(line, 0)
         last: list[tuple[str, str | None]] = []
         while (match := WORD.match(line, position)) and match[1].startswith("-"):
@@ -109,6 +112,8 @@ class Command(Generic[T]):
             if not last:
                 raise self._unknown(match[1])
             position = match.end()
+            old = match[1].partition("=")[0]
+            renamed += [(old, name) for name, _ in last if old in self._new_flags]
             for name, own_text in last:
                 row, value = rows[name], rows[name].value
                 if row.takes_value:
@@ -124,7 +129,11 @@ class Command(Generic[T]):
         rest = " ".join([*words, line[position:].strip()]).strip()
         self._refuse_value(last, rest)
         shown = {row.field: values.pop(row.field) for row in _SHOWN if row.field in values}
-        return self._make({**configured, **values}), ShownOptions(**shown), rest
+        return (
+            self._make({**configured, **values}),
+            ShownOptions(**shown, renamed=tuple(renamed)),
+            rest,
+        )
 
     def help(self, configured: Mapping[str, object] = _NOTHING) -> str:
         """Return what `%fwtime?` shows: purpose, usage, options, examples, the Python call."""
@@ -147,6 +156,7 @@ class Command(Generic[T]):
         """Return flags and values in a word such as ``-n10`` or ``-qon10``; none in code."""
         rows = self.rows_by_flag
         name, equals, value = word.partition("=")
+        name = self._new_flags.get(name, name)
         if name in rows:
             if equals and not rows[name].takes_value:
                 raise OptionError(f"{word}: {name} takes no value; type {name} alone")
@@ -165,6 +175,11 @@ class Command(Generic[T]):
             flags.append((flag, None))
         return flags
 
+    @cached_property
+    def _new_flags(self) -> dict[str, str]:
+        """The flags that replace old ones, by the old ones."""
+        return {row.old: row.flags[-1] for row in self.rows if row.old}
+
     def _unknown(self, name: str) -> OptionError:
         """Return the error for an option that does not exist."""
         import difflib
@@ -176,7 +191,7 @@ class Command(Generic[T]):
         return OptionError(f"unknown option {name}; {hint}")
 
     def _refuse_value(self, last: Sequence[tuple[str, str | None]], rest: str) -> None:
-        """Refuse ``--device gpu f(x)``: a word that leaves no code is meant as value."""
+        """Refuse ``--profile gpu f(x)``: a word that leaves no code is meant as value."""
         takes_words = self.several or not self.takes_code
         if takes_words or not last or self.rows_by_flag[last[-1][0]].takes_value:
             return

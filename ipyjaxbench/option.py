@@ -22,6 +22,7 @@ class Option(NamedTuple):
         several: whether it may be given several times.
         names: what else it takes: "kept" names of results, or "labels" of the cell's arms.
         field: that it sets.
+        old: flag that it had before, which still works and says so.
     """
 
     spelled: str
@@ -30,6 +31,7 @@ class Option(NamedTuple):
     several: bool = False
     names: str = ""
     field: str = ""
+    old: str = ""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -66,9 +68,9 @@ def option(default: object, spelled: str, rule: object, help: str, **more: Any) 
     return options(default, Option(spelled, rule, help, **more))
 
 
-def flag(spelled: str, help: str, *, default: bool = False) -> Any:
+def flag(spelled: str, help: str, *, default: bool = False, old: str = "") -> Any:
     """Return a field that an option without a value turns to the contrary of its default."""
-    return options(default, Option(spelled, not default, help))
+    return options(default, Option(spelled, not default, help, old=old))
 
 
 def options_of(kind: type) -> tuple[Option, ...]:

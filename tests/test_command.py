@@ -60,9 +60,9 @@ FLAGS = st.lists(
         ("--against last f()", TimeOptions(against="last")),
         ("--fresh f()", TimeOptions(fresh=True)),
         ("--fresh -n5 f()", TimeOptions(fresh=True, number=5)),
-        ("--device f()", TimeOptions(device=True)),
-        ("--ops f()", TimeOptions(device=True, ops=True)),
-        ("--ops -n 3 --device f()", TimeOptions(device=True, ops=True, number=3)),
+        ("--profile f()", TimeOptions(profile=True)),
+        ("--ops f()", TimeOptions(profile=True, ops=True)),
+        ("--ops -n 3 --profile f()", TimeOptions(profile=True, ops=True, number=3)),
         ("-n 1 -n 2 f()", TimeOptions(number=2)),
         ("  -n10   -r5 f()", TimeOptions(number=10, repeat=5)),
         ("-n\t10\tf()", TimeOptions(number=10)),
@@ -131,16 +131,16 @@ def test_code_is_kept_as_it_was_typed(code: str) -> None:
     ["not x", "await f(x)", "lambda: 1", "del x", "x = 3; y", "!ls f(x)", "%time f(x)", "f ("],
 )
 def test_code_of_several_words_behind_an_option_without_value_is_code(code: str) -> None:
-    assert TIME.split(f"--device {code}")[-1] == code
+    assert TIME.split(f"--profile {code}")[-1] == code
 
 
 @pytest.mark.parametrize(
     ("line", "code"),
     [
         ("-n 5 gpu f(x)", "gpu f(x)"),  # the option has its value
-        ("--device -- gpu f(x)", "gpu f(x)"),
-        ("--device not", "not"),
-        ("--device f", "f"),
+        ("--profile -- gpu f(x)", "gpu f(x)"),
+        ("--profile not", "not"),
+        ("--profile f", "f"),
     ],
 )
 def test_what_cannot_be_meant_as_value_is_code(line: str, code: str) -> None:
@@ -218,7 +218,7 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
         ("-q --budget", "--budget needs a value: type --budget 5"),
         ("-v", "-v needs a value: type -v result"),
         ("--variable", "--variable needs a value: type --variable result"),
-        ("--device gpu f(x)", "--device gpu: --device takes no value; type --device f(x)"),
+        ("--profile gpu f(x)", "--profile gpu: --profile takes no value; type --profile f(x)"),
         ("-n 5 --fresh on x = f(x)", "--fresh on: --fresh takes no value; type --fresh x = f(x)"),
         (
             "--name '' f()",
@@ -288,8 +288,24 @@ def test_options_that_contradict_each_other_are_refused(line: str, message: str)
 
 
 def test_a_list_of_operations_needs_a_profiled_pass() -> None:
-    assert TimeOptions(ops=True).device
-    assert not TimeOptions().device
+    assert TimeOptions(ops=True).profile
+    assert not TimeOptions().profile
+
+
+def test_an_old_flag_means_the_new_one_and_is_reported() -> None:
+    options, shown, code = TIME.split("--device -r 3 f(x)")
+    assert (options, code) == (TimeOptions(profile=True, repeat=3), "f(x)")
+    assert shown.renamed == (("--device", "--profile"),)
+    assert TIME.split("--profile f(x)")[1].renamed == ()
+    assert "--device" not in TIME.help()
+    assert "--device" not in TIME.rows_by_flag
+
+
+def test_an_old_flag_keeps_its_rules() -> None:
+    with pytest.raises(OptionError, match="--profile takes no value"):
+        TIME.split("--device=gpu f(x)")
+    with pytest.raises(OptionError, match="--profile takes no value; type --profile f"):
+        TIME.split("--device gpu f(x)")
 
 
 def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
@@ -302,7 +318,7 @@ def test_the_help_names_every_option_and_what_it_does_by_default() -> None:
         "--quick",
         "--precise",
         "--fresh",
-        "--device",
+        "--profile",
         "--ops",
     ]
     for typed in [*flags.split(), *more]:

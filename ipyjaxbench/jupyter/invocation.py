@@ -17,7 +17,7 @@ from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.jupyter.errors import one_line_errors
 from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
-from ipyjaxbench.jupyter.screen import Screen
+from ipyjaxbench.jupyter.screen import Screen, show
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports import Result
 from ipyjaxbench.usercode import Namespace, Source, run_in_loop, run_in_new_loop
@@ -33,6 +33,7 @@ _USES = {
     "PRINT_EXPR": "shown",
     "CALL_INTRINSIC_1": "shown",
 }
+_OLD_NAMES_END = "0.3"  # of options
 _WITHOUT_EFFECT = ("CACHE", "EXTENDED_ARG", "NOP")
 
 
@@ -152,12 +153,19 @@ class Invocation(Generic[Options]):
                 record = result.to_dict()
                 form = {"application/json": record, "text/plain": json.dumps(record, indent=1)}
             self.screen.replace(form, raw=as_json)
+            self._show_renamed()
             self.session.show_history_notice(result)
         if self.shown.variable:
             self.shell.user_ns[self.shown.variable] = result
         if raised is not None:
             raise raised
         return result if self._is_returned else None
+
+    def _show_renamed(self) -> None:
+        """Show one line for each option that was typed by its old name."""
+        for old, new in self.shown.renamed:
+            line = f"{old} is now {new}. The old name still works, until version {_OLD_NAMES_END}."
+            show({"text/plain": line}, raw=True)
 
     def source(self, code: str, above: int | None = None) -> Source:
         """Return user code by IPython's transforms, with the line numbers that the editor shows."""

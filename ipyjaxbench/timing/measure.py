@@ -96,7 +96,7 @@ def _make_extra_calls(
     cold, device = None, None
     if options.fresh:
         cold = cold_call.make_cold_call(calls, scope, in_play, ended_early=early)
-    if options.device:
+    if options.profile:
         early = early or calls.interrupt is not None
         device = profiled_pass.profile_calls(
             calls, in_play, options, steady.samples, later.typical, ended_early=early

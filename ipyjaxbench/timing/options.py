@@ -55,7 +55,9 @@ class TimeOptions:
         Option("-c, --cpu", "cpu", "measure CPU time of the process instead of elapsed time"),
     )
     fresh: bool = flag("--fresh", "one more call, compiled anew; nothing in your caches is lost")
-    device: bool = flag("--device", "profile a few more calls: how long devices are busy")
+    profile: bool = flag(
+        "--profile", "profile a few more calls: how long devices are busy", old="--device"
+    )
     ops: bool = flag("--ops", "the same, and list the operations that take longest")
     restore: bool = flag(
         "--no-restore", "leave what later calls change in place, and copy nothing", default=True
@@ -71,7 +73,7 @@ class TimeOptions:
         if self.aim not in _AIMS:
             raise OptionError(f"aim {self.aim!r}: it is one of {', '.join(_AIMS)}")
         if self.ops:
-            object.__setattr__(self, "device", True)
+            object.__setattr__(self, "profile", True)
 
     @property
     def target(self) -> float:

@@ -48,7 +48,7 @@ def test_a_clock_of_its_own_is_no_array(fake: Shell) -> None:
 
 
 def test_what_a_device_did_is_shown(fake: Shell) -> None:
-    fake.run("%fwtime --device -b 0.05 f()")
+    fake.run("%fwtime --profile -b 0.05 f()")
     assert "busy 1.00 µs on fake:0 per call" in fake.shown[-1].data["text/plain"]
 
 

@@ -27,12 +27,19 @@ def test_a_line_is_timed_and_shown_once_in_three_forms(shell: Shell) -> None:
     assert Measurement.from_dict(output.data[MIME]).code == "sum(range(10))"
 
 
-@pytest.mark.parametrize("option", ["--device", "--ops"])
+@pytest.mark.parametrize("option", ["--profile", "--ops"])
 def test_what_devices_did_is_told_where_that_is_asked_for(shell: Shell, option: str) -> None:
     shell.run(f"%fwtime {QUICK} {option} sum(range(10))")
     (output,) = shell.shown
     line = "\ndevice          not told by python: it has no profiler\n"
     assert line in output.data["text/plain"]
+
+
+def test_an_old_option_works_and_one_line_gives_the_new_one(shell: Shell) -> None:
+    shell.run("%fwtime -n 1 -r 1 --device sum(range(10))")
+    report, line = (output.data["text/plain"] for output in shell.shown)
+    assert "\ndevice " in report
+    assert line == "--device is now --profile. The old name still works, until version 0.3."
 
 
 def test_names_that_the_code_binds_are_there_afterwards(shell: Shell) -> None:

@@ -34,7 +34,7 @@ def test_what_is_not_asked_for_is_as_usual() -> None:
         "elapsed",
         3,
     )
-    assert (chosen.fresh, chosen.device, chosen.ops, chosen.restore) == (False, False, False, True)
+    assert (chosen.fresh, chosen.profile, chosen.ops, chosen.restore) == (False, False, False, True)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ OF_FRAMEWORKS = (
     "%fwtime -n 2 -r 3 xn + xn",
     "%fwtime -n 2 -r 3 xt + xt",
     "%fwtime -n 2 -r 3 xf + xf",
-    "%fwtime --device -n 2 -r 3 f(xj)",
+    "%fwtime --profile -n 2 -r 3 f(xj)",
     "%%fwcompare -b 0.05\nadd: xt + xt\ndouble: 2 * xj",
     "%jaxpr --stats f(xj)",
     "%jaxpr --np np.sin(xn)",
