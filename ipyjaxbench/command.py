@@ -37,6 +37,7 @@ class ShownOptions:
     variable: str | None = option(
         None, "-v, --variable result", variable, "save the result object under this name"
     )
+    json: bool = flag("--json", "show the result as JSON instead of a report")
     #: Old flags that were typed, each with the one that replaces it.
     renamed: tuple[tuple[str, str], ...] = ()
 

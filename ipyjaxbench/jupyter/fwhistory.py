@@ -11,4 +11,4 @@ def fwhistory(magic: Invocation[HistoryOptions]) -> History | None:
     __tracebackhide__ = True
     options = dataclasses.replace(magic.options, text=magic.code.strip("'\""))
     result = query_history(options, magic.session.location, magic.session.journal.trouble)
-    return magic.present(result, as_json=options.json)
+    return magic.present(result)

@@ -138,9 +138,7 @@ class Invocation(Generic[Options]):
     def _is_returned(self) -> bool:
         return self.shown.returned or self.use == "used"
 
-    def present(
-        self, result: R, raised: BaseException | None = None, *, as_json: bool = False
-    ) -> R | None:
+    def present(self, result: R, raised: BaseException | None = None) -> R | None:
         """Show a result, save it under the name that was asked for, and return it where it is used.
 
         What ended the work early, an error of the user's code or the user, is raised after that, so
@@ -148,11 +146,7 @@ class Invocation(Generic[Options]):
         """
         __tracebackhide__ = True
         if self.is_shown(raised):
-            form: object = result
-            if as_json:
-                record = result.to_dict()
-                form = {"application/json": record, "text/plain": json.dumps(record, indent=1)}
-            self.screen.replace(form, raw=as_json)
+            self.show(result)
             self._show_renamed()
             self.session.show_history_notice(result)
         if self.shown.variable:
@@ -160,6 +154,15 @@ class Invocation(Generic[Options]):
         if raised is not None:
             raise raised
         return result if self._is_returned else None
+
+    def show(self, result: Result) -> None:
+        """Show a result as a report, or with ``--json`` as its record."""
+        if not self.shown.json:
+            self.screen.replace(result)
+            return
+        record = result.to_dict()
+        form = {"application/json": record, "text/plain": json.dumps(record, indent=1)}
+        self.screen.replace(form, raw=True)
 
     def _show_renamed(self) -> None:
         """Show one line for each option that was typed by its old name."""

@@ -51,7 +51,7 @@ def _diagnosis_shown(magic: Invocation[GraphOptions]) -> Iterator[None]:
     try:
         yield
     except UntraceableError as failed:
-        magic.screen.replace(failed.diagnosis)
+        magic.show(failed.diagnosis)
         if magic.options.tb:
             raise failed.error from None
         stop = UsageError("it does not trace: see above (--tb shows the whole traceback)")

@@ -21,7 +21,7 @@ def trace_cached(magic: Invocation[TraceOptions]) -> Traces | Signatures | None:
         return None
     with magic.screen.progress("running"):
         result, raised = _observe(magic)
-    return magic.present(result, raised, as_json=options.json)
+    return magic.present(result, raised)
 
 
 def _observe(

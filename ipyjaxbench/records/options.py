@@ -23,7 +23,6 @@ class HistoryOptions:
     )
     here: bool = flag("--here", "of this notebook; of this directory where its name is not known")
     plot: bool = flag("--plot", "draw the median over time")
-    json: bool = flag("--json", "show the record instead of the report")
     #: Seconds.
     prune: float | None = option(
         None, "--prune 30d", age, "remove files with nothing younger in them, then show the rest"

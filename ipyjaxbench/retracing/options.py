@@ -21,7 +21,6 @@ class TraceOptions:
         "on or off: a line below each later cell that traces something",
     )
     internal: bool = flag("--internal", "name all that was compiled outside of the calls")
-    json: bool = flag("--json", "show the record instead of the report")
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""

@@ -1,5 +1,7 @@
 """What each magic shows, returns, and binds."""
 
+import json
+
 import pytest
 
 from ipyjaxbench import Comparison, Measurement, Traces, Transfers, Whereabouts
@@ -36,6 +38,15 @@ def test_a_result_is_shown_once_in_three_forms(ready: Shell, magic: str) -> None
     (output,) = ready.shown
     assert set(output.data) == {"text/plain", "text/html", MIME}
     assert KINDS[magic].from_dict(output.data[MIME])
+
+
+@pytest.mark.parametrize("magic", USES)
+def test_every_result_can_be_shown_as_json(ready: Shell, magic: str) -> None:
+    ready.run(USES[magic].format("--json"))
+    (output,) = ready.shown
+    record = json.loads(output.data["text/plain"])
+    assert record == output.data["application/json"]
+    assert KINDS[magic].from_dict(record)
 
 
 @pytest.mark.parametrize("magic", USES)
