@@ -1,4 +1,4 @@
-"""The adapter that README shows: CuPy's interface, on a fake GPU."""
+"""The adapter that the reference shows: CuPy's interface, on a fake GPU."""
 
 import sys
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.test_readme import blocks
+from tests.test_reference import blocks
 
 GPU = FakeDevice(FakeClock())
 PRODUCT_NS, LAUNCH_NS = 1_000_000, 10_000

@@ -1,0 +1,163 @@
+"""Writes the tables of `examples/reference.md` from the code: ``python -m tests.reference``.
+
+A table stands between ``<!-- kind names -->`` and ``<!-- end -->``; all else is written by hand.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from pathlib import Path
+
+import ipyjaxbench
+from ipyjaxbench.command import ShownOptions
+from ipyjaxbench.jupyter.commands import COMMANDS
+from ipyjaxbench.jupyter.settings import IpyJaxBench
+from ipyjaxbench.option import Option, options_of
+from ipyjaxbench.purposes import MAGICS
+from ipyjaxbench.reports.result import Result
+from ipyjaxbench.retracing.traces import STATES
+from ipyjaxbench.timing import VERDICT_MEANINGS
+
+REFERENCE = Path(__file__).parents[1] / "examples" / "reference.md"
+_TABLE = re.compile(r"^(<!-- (\w+)((?: \w+)*) -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
+#: One line of an "Attributes:" section, and the lines that go on from it.
+_ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n {5,}.+)*)", re.MULTILINE)
+_LINK = re.compile(r"\]\(([^):]+)\)")  # of files here; others have a colon
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+Rows = Iterable[tuple[str, ...]]
+
+
+def write_tables(text: str) -> str:
+    """Return the text with each table as the code has it now."""
+    return _TABLE.sub(
+        lambda found: f"{found[1]}\n{_KINDS[found[2]](*found[3].split())}\n{found[4]}", text
+    )
+
+
+def tables_of(kind: str) -> set[str]:
+    """The names behind the kind in all marks of that kind: what has a table."""
+    text = REFERENCE.read_text("utf-8")
+    return {name for _, found, names, _ in _TABLE.findall(text) if found == kind
+            for name in names.split()}  # fmt: skip
+
+
+def broken_links(page: Path) -> list[str]:
+    """The targets of a page's links that are no file, or no heading of one."""
+    return [each for each in _LINK.findall(page.read_text("utf-8")) if not _leads(page, each)]
+
+
+def _leads(page: Path, target: str) -> bool:
+    path, _, anchor = target.partition("#")
+    other = page.parent / path if path else page
+    return other.is_file() and (not anchor or anchor in _anchors(other.read_text("utf-8")))
+
+
+def _anchors(text: str) -> set[str]:
+    """What GitHub calls the headings of a page."""
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            for title in _HEADING.findall(text)}  # fmt: skip
+
+
+def _table(head: tuple[str, ...], rows: Rows) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """A text as a table takes it: one line, Markdown's own quotes, no bar."""
+    return " ".join(text.replace("``", "`").split()).replace("|", "\\|")
+
+
+def _options(magic: str) -> str:
+    shown = options_of(ShownOptions)
+    if magic == "all":
+        return _table(("option of every magic", "what it does"), map(_option, shown))
+    command = COMMANDS[magic]
+    untyped = vars(command.options())
+    own = [row for row in command.rows if row not in shown]
+    head = (f"option of `{command.typed}`", "what it does")
+    return _table(head, (_option(row, untyped) for row in own))
+
+
+def _option(row: Option, untyped: dict[str, object] | None = None) -> tuple[str, str]:
+    value = f" {row.field.upper()}" if row.takes_value else ""
+    flags = ", ".join(f"`{flag}{value}`" for flag in row.flags)
+    was = f" (was `{row.old}`)" if row.old else ""
+    return flags + was, row.help.format_map(untyped or {})
+
+
+def _settings() -> str:
+    traits = IpyJaxBench.class_own_traits(config=True)
+    head = ("setting", "default", "what it does")
+    return _table(head, ((f"`{name}`", f"`{each.default_value}`", each.help)
+                         for name, each in sorted(traits.items())))  # fmt: skip
+
+
+def _magics() -> str:
+    return _table(("magic", "what it does"), ((f"`{m}`", does) for m, does in MAGICS.items()))
+
+
+def _meanings(head: str, words: dict[str, str]) -> str:
+    return _table((head, "what it means"), ((f"`{word}`", each) for word, each in words.items()))
+
+
+def _functions() -> str:
+    found = sorted((name, getattr(ipyjaxbench, name)) for name in ipyjaxbench.__all__)
+    rows = ((f"`{name}{_arguments(each)}`", _first_line(each))
+            for name, each in found if name.islower() and callable(each))  # fmt: skip
+    return _table(("function", "what it does"), rows)
+
+
+def _errors() -> str:
+    found = [getattr(ipyjaxbench, name) for name in sorted(ipyjaxbench.__all__)]
+    errors = [each for each in found if isinstance(each, type) and issubclass(each, Exception)]
+    return _table(("error", "when"), ((f"`{each.__name__}`", _first_line(each)) for each in errors))
+
+
+def _arguments(function: Callable[..., object]) -> str:
+    """The arguments of a function as they are typed, without their types."""
+    signature = inspect.signature(function)
+    bare = [each.replace(annotation=inspect.Parameter.empty)
+            for each in signature.parameters.values()]  # fmt: skip
+    return str(inspect.Signature(bare))
+
+
+def _attributes(name: str) -> str:
+    kind = Result if name == "Result" else getattr(ipyjaxbench, name)
+    doc = inspect.cleandoc(kind.__doc__ or "")
+    listed = re.search(r"^Attributes:\n((?:(?: .*)?\n?)*)", doc, re.MULTILINE)
+    fields = _ATTRIBUTE.findall(listed[1]) if listed else []
+    rows = [(f"`{field}`", text) for field, text in fields]
+    for member, value in vars(kind).items():
+        if member.startswith("_") or member in dict(fields) or member == "check":
+            continue
+        if isinstance(value, property | cached_property):
+            rows.append((f"`{member}`", _first_line(value)))
+        elif callable(value) or isinstance(value, classmethod):
+            function = value.__func__ if isinstance(value, classmethod) else value
+            shown = re.sub(r"^\((?:self|cls)(?:, )?", "(", _arguments(function))
+            rows.append((f"`{member}{shown}`", _first_line(function)))
+    return _table((f"`{name}`", _first_line(kind)), rows)
+
+
+def _first_line(documented: object) -> str:
+    """The first sentence of a docstring."""
+    return inspect.cleandoc(documented.__doc__ or "").split("\n\n")[0]
+
+
+_KINDS: dict[str, Callable[..., str]] = {
+    "magics": _magics,
+    "options": _options,
+    "settings": _settings,
+    "verdicts": lambda: _meanings("verdict", VERDICT_MEANINGS),
+    "states": lambda: _meanings("state", {k: v for k, v in STATES.items() if k != "?"}),
+    "functions": _functions,
+    "errors": _errors,
+    "attributes": _attributes,
+}
+
+
+if __name__ == "__main__":
+    REFERENCE.write_text(write_tables(REFERENCE.read_text("utf-8")), "utf-8")
