@@ -367,8 +367,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         comparison_notes.other_result("jax", "numpy", " by 30 %"),
         Note(
             "other-result",
-            "jax gives another result than numpy by 30 %.",
-            "compare code that computes the same",
+            "The result of jax differs from that of numpy by 30 %.",
+            "compare code that computes the same result",
             MEANING,
         ),
     ),
@@ -376,8 +376,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         comparison_notes.other_data("jax", "y", "numpy", "x"),
         Note(
             "other-data",
-            "jax reads other numbers in y than numpy in x.",
-            "make y of x, or both of one array",
+            "Different inputs: jax reads y, numpy reads x, and their values differ.",
+            "make y from x, or both from one array",
             MEANING,
         ),
     ),
@@ -385,8 +385,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         comparison_notes.other_dtype({"float32": ["jax", "torch"], "float64": ["numpy"]}),
         Note(
             "other-dtype",
-            "The dtypes differ: float32: jax, torch; float64: numpy.",
-            "give all of them the same dtype, as in x.astype('float32')",
+            "Different dtypes: float32 (jax, torch); float64 (numpy).",
+            "give every arm the same dtype, for example with x.astype('float32')",
             MEANING,
         ),
     ),
@@ -394,22 +394,30 @@ EXAMPLES: list[tuple[Note, Note]] = [
         comparison_notes.other_device({"cpu": ["numpy"], "gpu": ["jax"]}),
         Note(
             "other-device",
-            "The devices differ: cpu: numpy; gpu: jax.",
-            "move the data of all of them to the same device",
+            "Different devices: cpu (numpy); gpu (jax).",
+            "move the data of every arm to the same device",
             MEANING,
         ),
     ),
     (
         comparison_notes.other_threads({"1": ["torch"], "2": ["jax"]}),
-        Note("other-threads", "The threads differ: 1: torch; 2: jax.", "--align", MEANING),
+        Note(
+            "other-threads",
+            "Different numbers of threads: 1 (torch); 2 (jax).",
+            "--align gives every arm all CPUs",
+            MEANING,
+        ),
     ),
     (
         comparison_notes.eager_beside_compiled(["a"], ["b", "c"]),
-        Note("eager-beside-compiled", "b, c are compiled, and a not."),
+        Note("eager-beside-compiled", "b, c are compiled, a is not."),
     ),
     (
-        comparison_notes.not_compared("a, b", "it is over 1.00 GiB"),
-        Note("not-compared", "What a, b give could not be compared: it is over 1.00 GiB."),
+        comparison_notes.not_compared("a, b", "they are larger than 1.00 GiB"),
+        Note(
+            "not-compared",
+            "The results of a, b were not compared: they are larger than 1.00 GiB.",
+        ),
     ),
     (
         validity_notes.half_product("x"),
@@ -423,7 +431,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         comparison_notes.half_alone("numpy", Note("half-product", "It computes half.", "copy it")),
         Note(
             "half-alone",
-            "numpy alone does half of the work: It computes half.",
+            "Not like for like: only numpy does half the work. It computes half.",
             "copy it",
             MEANING,
         ),
@@ -432,9 +440,9 @@ EXAMPLES: list[tuple[Note, Note]] = [
         comparison_notes.slowed_by_others("jax", 1.5),
         Note(
             "slowed-by-others",
-            "jax takes 1.5× as long in turns with the others as alone: the others' threads, or"
-            " other programs, take time from it.",
-            "time it alone with %fwtime --name, and compare what was kept",
+            "jax takes 1.5× as long interleaved as alone: threads of the other arms, or other"
+            " programs, compete for the CPUs.",
+            "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
             MEANING,
         ),
     ),
@@ -444,8 +452,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
         Note(
             "copies-alone",
-            "jax alone copies: in every call x may go to jax cpu:0 (12 B).",
-            "make the copy above, and compare without it",
+            "Not like for like: only jax copies data. In every call x may go to jax cpu:0 (12 B).",
+            "make the copy in the setup, so that it is not timed",
             MEANING,
         ),
     ),
@@ -805,7 +813,7 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         ),
         (
             comparison_notes.eager_beside_compiled(["a", "b"], ["c"]),
-            "c is compiled, and a, b not.",
+            "c is compiled, a, b are not.",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def read_cell(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
         parts, name = (setups, of.strip()) if kind == _SETUP else (sources, label)
         _refuse_annotation(label, tree)
         if name in parts:
-            raise SnippetError(f"two parts are called {label!r}: give each a name of its own")
+            raise SnippetError(f"{label!r} appears twice: labels must be unique")
         parts[name] = source
     _refuse(sources, setups)
     arms = tuple(ArmSource(name, source, setups.get(name)) for name, source in sources.items())
@@ -114,20 +114,22 @@ def _refuse_annotation(label: str, tree: ast.Module) -> None:
         name = next((n for n in names if isinstance(getattr(builtins, n, 0), type)), None)
         if name is not None:
             code = ast.unparse(node)
-            raise SnippetError(f"'{label}: {code}' reads as an arm: write it without {name}")
+            raise SnippetError(
+                f"'{label}: {code}' would be read as an arm: remove the annotation {name}"
+            )
 
 
 def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
     if not sources:
-        raise SnippetError("there are no arms: write one in each line, as in  numpy: np.dot(a, b)")
+        raise SnippetError("no arms found: write one per line, for example  numpy: np.dot(a, b)")
     if len(sources) == 1:
         (only,) = sources
         raise SnippetError(
-            f"{only!r} is the only arm, and a comparison needs two: write another line"
-            "  label: code  or time one by %fwtime"
+            f"{only!r} is the only arm, but a comparison needs two: add a line"
+            "  label: code  or use %fwtime"
         )
     for name in setups.keys() - sources.keys():
-        raise SnippetError(f"'setup {name}' belongs to no arm: the arms are {', '.join(sources)}")
+        raise SnippetError(f"'setup {name}': no such arm; the arms are {', '.join(sources)}")
 
 
 def _label(line: str) -> str:
@@ -174,7 +176,9 @@ def _is_unfinished(error: SyntaxError) -> bool:
 
 def _explained(error: SyntaxError, line: str) -> Exception:
     if "expected an indented block" in str(error.msg):
-        return SnippetError(f"{_label(line)!r} has no code: write it behind the colon, or below")
+        return SnippetError(
+            f"{_label(line)!r} has no code: write it after the colon, or indented below"
+        )
     return error
 
 
@@ -185,7 +189,7 @@ def _statements(tree: ast.Module, line: str, number: int) -> ast.Module:
     if block.orelse or more:
         stray = block.orelse[0] if block.orelse else more[0]
         raise SnippetError(
-            f"line {stray.lineno} belongs to no arm: indent it under its label, or give it one"
+            f"line {stray.lineno} belongs to no arm: indent it under a label, or give it a label"
         )
     shift = len(line[: line.index(":")].encode()) - len(_BLOCK)
     for node in ast.walk(block):

@@ -16,7 +16,7 @@ from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import ask, is_of, package_of
 
 _COMPARABLE = (numbers.Number, str, bytes)
-_EQUAL = "outputs equal"
+_EQUAL = "same results"
 _MIN_REPORTED_TOLERANCE = 1e-5  # a tolerance that need not be told
 
 
@@ -65,7 +65,7 @@ def _outputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _
     elif not any(each.matters for each in differences.values()):
         allowed = max(each.allowed for each in differences.values())
         exact, coarse = not any(d.off for d in differences.values()), _MIN_REPORTED_TOLERANCE
-        within = f"to {units.percent(allowed)}" if allowed > coarse else "but for rounding"
+        within = f"within {units.percent(allowed)}" if allowed > coarse else "up to rounding"
         yield _EQUAL if exact else f"{_EQUAL} {within}"
 
 
@@ -162,9 +162,9 @@ def _threads(arm: ArmFacts, frameworks: Sequence[Framework]) -> set[str]:
 #: How to read what is to be the same in all arms, the Note where it is not, and what to add
 #: where it is.
 _CONDITIONS = (
-    (_dtypes, notes.other_dtype, " everywhere"),
+    (_dtypes, notes.other_dtype, ""),
     (_devices, notes.other_device, ""),
-    (_threads, notes.other_threads, " threads everywhere"),
+    (_threads, notes.other_threads, " threads each"),
 )
 
 

@@ -16,15 +16,15 @@ def arm_failed(label: str, error: str) -> Note:
 
 def not_compared(labels: str, why: str) -> Note:
     """The results are nothing that can be compared."""
-    return Note("not-compared", f"What {labels} give could not be compared: {why}.")
+    return Note("not-compared", f"The results of {labels} were not compared: {why}.")
 
 
 def other_result(label: str, base: str, how: str) -> Note:
     """An arm computes something else; ``how`` begins with a colon or a blank, or is empty."""
     return misleading(
         "other-result",
-        f"{label} gives another result than {base}{how}.",
-        "compare code that computes the same",
+        f"The result of {label} differs from that of {base}{how}.",
+        "compare code that computes the same result",
     )
 
 
@@ -32,62 +32,62 @@ def other_data(label: str, name: str, base: str, mine: str) -> Note:
     """An arm reads other numbers."""
     return misleading(
         "other-data",
-        f"{label} reads other numbers in {name} than {base} in {mine}.",
-        f"make {name} of {mine}, or both of one array",
+        f"Different inputs: {label} reads {name}, {base} reads {mine}, and their values differ.",
+        f"make {name} from {mine}, or both from one array",
     )
 
 
 def other_dtype(groups: Mapping[str, Sequence[str]]) -> Note:
     """The results have different dtypes."""
-    advice = "give all of them the same dtype, as in x.astype('float32')"
-    return misleading("other-dtype", f"The dtypes differ: {_words(groups)}.", advice)
+    advice = "give every arm the same dtype, for example with x.astype('float32')"
+    return misleading("other-dtype", f"Different dtypes: {_words(groups)}.", advice)
 
 
 def other_device(groups: Mapping[str, Sequence[str]]) -> Note:
     """The results are on different kinds of device."""
-    advice = "move the data of all of them to the same device"
-    return misleading("other-device", f"The devices differ: {_words(groups)}.", advice)
+    advice = "move the data of every arm to the same device"
+    return misleading("other-device", f"Different devices: {_words(groups)}.", advice)
 
 
 def other_threads(groups: Mapping[str, Sequence[str]]) -> Note:
     """Operations may use different numbers of CPUs."""
-    return misleading("other-threads", f"The threads differ: {_words(groups)}.", "--align")
+    advice = "--align gives every arm all CPUs"
+    return misleading("other-threads", f"Different numbers of threads: {_words(groups)}.", advice)
 
 
 def _words(groups: Mapping[str, Sequence[str]]) -> str:
-    return "; ".join(f"{value}: {', '.join(labels)}" for value, labels in groups.items())
+    return "; ".join(f"{value} ({', '.join(labels)})" for value, labels in groups.items())
 
 
 def slowed_by_others(label: str, factor: float) -> Note:
-    """An arm is slower in turns than alone."""
+    """An arm is slower between calls of others than alone."""
     return misleading(
         "slowed-by-others",
-        f"{label} takes {units.times(factor)} as long in turns with the others as alone: the"
-        " others' threads, or other programs, take time from it.",
-        "time it alone with %fwtime --name, and compare what was kept",
+        f"{label} takes {units.times(factor)} as long interleaved as alone: threads of the other"
+        " arms, or other programs, compete for the CPUs.",
+        "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
     )
 
 
 def eager_beside_compiled(eager: Sequence[str], compiled: Sequence[str]) -> Note:
     """Some arms of a framework are compiled, others are not."""
-    verb = "is" if len(compiled) == 1 else "are"
+    are, are_not = ("is" if len(labels) == 1 else "are" for labels in (compiled, eager))
     return Note(
         "eager-beside-compiled",
-        f"{', '.join(compiled)} {verb} compiled, and {', '.join(eager)} not.",
+        f"{', '.join(compiled)} {are} compiled, {', '.join(eager)} {are_not} not.",
     )
 
 
 def half_alone(label: str, half: Note) -> Note:
     """An arm computes less than others, to the same result."""
-    return misleading(
-        "half-alone", f"{label} alone does half of the work: {half.text}", half.advice
-    )
+    text = f"Not like for like: only {label} does half the work. {half.text}"
+    return misleading("half-alone", text, half.advice)
 
 
 def copies_alone(label: str, copied: Note) -> Note:
     """An arm copies data that others have where they need it."""
     return misleading(
         "copies-alone",
-        f"{label} alone copies: {copied.text[0].lower()}{copied.text[1:]}",
-        "make the copy above, and compare without it",
+        f"Not like for like: only {label} copies data. {copied.text}",
+        "make the copy in the setup, so that it is not timed",
     )

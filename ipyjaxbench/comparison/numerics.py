@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench import units
 
-NO_NUMBERS = "there are no numbers in it that can be read"
+NO_NUMBERS = "they contain no readable numbers"
 _MAX_COMPARED_BYTES = 2**30  # of an arm's results: larger ones are not moved to the host
 _NUMERIC_KINDS = "biufc"  # of dtypes
 
@@ -53,19 +53,21 @@ class Difference:
 def difference(one: Sequence[Numbers], other: Sequence[Numbers]) -> Difference:
     """Compare two sequences of arrays, one array after the other."""
     if not one or not other:
-        return Difference(unseen="not all of them give arrays or numbers")
+        return Difference(unseen="not every arm returns arrays or numbers")
     if len(one) != len(other):
-        return Difference(why=f": {units.count(len(other), 'array')} and not {len(one)}")
+        return Difference(why=f": {units.count(len(other), 'array')} instead of {len(one)}")
     worst, allowed, unseen = 0.0, 0.0, ""
     for pair in zip(one, other, strict=True):
         first, second = pair
         if first.shape != second.shape:
             shapes = [str(list(each.shape or ())) for each in pair]
-            return Difference(why=f": its shape is {shapes[1]} and not {shapes[0]}")
+            return Difference(why=f": shape {shapes[1]} instead of {shapes[0]}")
         small = max(each.nbytes for each in pair) <= _MAX_COMPARED_BYTES
         hosts = [_to_numpy(each) if small else None for each in pair]
         if any(host is None for host in hosts):
-            unseen = NO_NUMBERS if small else f"it is over {units.size(_MAX_COMPARED_BYTES)}"
+            unseen = (
+                NO_NUMBERS if small else f"they are larger than {units.size(_MAX_COMPARED_BYTES)}"
+            )
             continue
         allowed = max(allowed, tolerance(first.dtype, second.dtype))
         worst = max(worst, relative_difference(*hosts))

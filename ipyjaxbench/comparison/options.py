@@ -53,16 +53,20 @@ class CompareOptions:
     def check(self, labels: Sequence[str]) -> None:
         """Refuse a baseline that is no arm, the same arm twice, and fewer than two arms."""
         if len(labels) < 2:
-            given = f"there is only {labels[0]!r}" if labels else "there is no arm"
-            raise OptionError(f"{given}: a comparison needs two arms")
+            given = f"only one arm, {labels[0]!r}" if labels else "no arms"
+            raise OptionError(f"{given}: a comparison needs at least two arms")
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
-            raise OptionError(f"{twice[0]!r} stands there twice: a comparison needs two arms")
+            raise OptionError(f"{twice[0]!r} appears twice: labels must be unique")
         long = next((label for label in labels if len(label) > _MAX_LABEL_LENGTH), None)
         if long is not None:
-            raise OptionError(f"{long!r}: a label has {_MAX_LABEL_LENGTH} characters at most")
+            raise OptionError(
+                f"{long!r} is too long: a label has at most {_MAX_LABEL_LENGTH} characters"
+            )
         if self.baseline is not None and self.baseline not in labels:
-            raise OptionError(f"--baseline {self.baseline}: the arms are {', '.join(labels)}")
+            raise OptionError(
+                f"baseline {self.baseline!r}: no such arm; the arms are {', '.join(labels)}"
+            )
 
     def seconds_for(self, arms: int) -> float:
         """Return what to spend after the first calls."""

@@ -45,7 +45,7 @@ def values_of(name: str, text: str, names: Namespace) -> list[Any]:
         return _evaluated(text, names, shown)
     (first,), (last,) = (_evaluated(part, names, shown) for part in (low, high))
     if not (isinstance(first, int | float) and isinstance(last, int | float) and 0 < first <= last):
-        raise OptionError(f"{shown}: a range goes from a number over 0 up, as in n=2**6..2**12")
+        raise OptionError(f"{shown}: a range is low..high with 0 < low <= high")
     count = math.floor(math.log2(last / first) + 1e-9) + 1
     return [first * 2**i for i in range(count)]
 
@@ -54,11 +54,11 @@ def _evaluated(text: str, names: Namespace, shown: str) -> list[Any]:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        advice = "type values with commas between them, as in n=100,300"
+        advice = "separate values with commas, for example n=100,300"
         raise OptionError(f"{shown}: {advice}") from None
     nodes = tree.elts if isinstance(tree, ast.Tuple) else [tree]
     if not nodes:
-        raise OptionError(f"{shown}: there is no value in it")
+        raise OptionError(f"{shown}: no values given")
     values = []
     for node in nodes:
         if isinstance(node, ast.Name) and node.id not in names:
@@ -189,10 +189,10 @@ class _Reached:
 def _refuse(parts: Sequence[Snippet], swept: Mapping[str, Sequence[Any]]) -> None:
     used = {name for part in parts for name in part.reads}
     for name in swept.keys() - used:
-        raise OptionError(f"--sweep {name}: no arm and no set-up reads {name}")
+        raise OptionError(f"--sweep {name}: no arm or setup uses {name}")
     count = math.prod(map(len, swept.values()))
     if count > _MAX_POINTS:
-        raise OptionError(f"--sweep: these are {count:,} points, and {_MAX_POINTS} is the most")
+        raise OptionError(f"--sweep: {count:,} points are too many: the limit is {_MAX_POINTS}")
 
 
 def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> Iterator[Skipped]:

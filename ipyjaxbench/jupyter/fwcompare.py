@@ -37,12 +37,12 @@ def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
     """Compare measurements that ``%fwtime --name`` kept, one with the others."""
     options, measurements = magic.options, magic.session.measurements
     if options.sweep or options.align or options.budget is not None:
-        raise OptionError("--sweep, --align and -b go with a cell of arms, not with kept names")
+        raise OptionError("--sweep, --align and -b need a cell of arms")
     labels = shlex.split(magic.code)
     for label in labels:
         if label not in measurements:
-            names = ", ".join(measurements) or "none yet"
-            raise OptionError(f"{label!r} was not kept by %fwtime --name; kept are: {names}")
+            known = f"the names are {', '.join(measurements)}" if measurements else "there is none"
+            raise OptionError(f"no result is kept as {label!r} (%fwtime --name keeps one): {known}")
     options.check(labels)
     sides = tuple(ArmResult(label, measurements[label]) for label in labels)
     return Comparison(sides, options.baseline or labels[0], interleaved=False)

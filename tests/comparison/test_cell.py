@@ -49,7 +49,7 @@ def test_what_looks_like_a_label_in_unfinished_code_above_is_none(above: str) ->
 def test_an_annotation_in_the_set_up_is_not_taken_for_an_arm() -> None:
     with pytest.raises(SnippetError) as caught:
         cell("y: int = 3\na: f(y)\nb: g(y)")
-    assert str(caught.value) == "'y: int = 3' reads as an arm: write it without int"
+    assert str(caught.value) == "'y: int = 3' would be read as an arm: remove the annotation int"
 
 
 def test_strings_of_many_lines_stay_as_they_are() -> None:
@@ -103,33 +103,36 @@ def test_a_colon_alone_makes_no_arm(line: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "there are no arms: write one in each line, as in  numpy: np.dot(a, b)"),
-        ("x = 1", "there are no arms: write one in each line, as in  numpy: np.dot(a, b)"),
+        ("", "no arms found: write one per line, for example  numpy: np.dot(a, b)"),
+        ("x = 1", "no arms found: write one per line, for example  numpy: np.dot(a, b)"),
         (
             "a: f()",
             (
-                "'a' is the only arm, and a comparison needs two: write another line"
-                "  label: code  or time one by %fwtime"
+                "'a' is the only arm, but a comparison needs two: add a line"
+                "  label: code  or use %fwtime"
             ),
         ),
-        ("a: f()\na: g()", "two parts are called 'a': give each a name of its own"),
-        ("a:\nb: f()", "'a' has no code: write it behind the colon, or below"),
-        ("a:\n    # nothing\nb: f()", "'a' has no code: write it behind the colon, or below"),
+        ("a: f()\na: g()", "'a' appears twice: labels must be unique"),
+        ("a:\nb: f()", "'a' has no code: write it after the colon, or indented below"),
+        (
+            "a:\n    # nothing\nb: f()",
+            "'a' has no code: write it after the colon, or indented below",
+        ),
         (
             "a: f()\ny = 2\nb: g()",
-            "line 2 belongs to no arm: indent it under its label, or give it one",
+            "line 2 belongs to no arm: indent it under a label, or give it a label",
         ),
         (
             "a:\n    f()\nelse:\n    g()\nb: h()",
-            "line 4 belongs to no arm: indent it under its label, or give it one",
+            "line 4 belongs to no arm: indent it under a label, or give it a label",
         ),
         (
             "setup a: 1\nsetup a: 2\na: f()\nb: g()",
-            "two parts are called 'setup a': give each a name of its own",
+            "'setup a' appears twice: labels must be unique",
         ),
-        ("x: float\na: 1\nb: 2\nx: 3", "two parts are called 'x': give each a name of its own"),
-        ("n: str = 'a'\nb: 2", "'n: str = 'a'' reads as an arm: write it without str"),
-        ("a: 1\nb: 2\nsetup c: 3", "'setup c' belongs to no arm: the arms are a, b"),
+        ("x: float\na: 1\nb: 2\nx: 3", "'x' appears twice: labels must be unique"),
+        ("n: str = 'a'\nb: 2", "'n: str = 'a'' would be read as an arm: remove the annotation str"),
+        ("a: 1\nb: 2\nsetup c: 3", "'setup c': no such arm; the arms are a, b"),
     ],
 )
 def test_what_cannot_be_read_is_told_in_one_line(text: str, message: str) -> None:

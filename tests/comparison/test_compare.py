@@ -168,7 +168,7 @@ def test_an_arm_that_others_slow_down_waits_until_that_is_over(
     assert found["mine"].median == pytest.approx(1e-3 if for_ms == 110 else slower * 1e-3)
     assert ("slowed-by-others" in notes) is told
     if told:
-        assert notes["slowed-by-others"].startswith("mine takes 1.2× as long in turns")
+        assert notes["slowed-by-others"].startswith("mine takes 1.2× as long interleaved")
 
 
 def test_a_block_in_which_an_arm_compiles_is_left_out_of_all_arms(two: Bench) -> None:
@@ -207,11 +207,11 @@ def test_the_budget_is_shared_or_grows_with_the_arms() -> None:
 @pytest.mark.parametrize(
     ("labels", "options", "message"),
     [
-        ([], {}, "there is no arm: a comparison needs two arms"),
-        (["a"], {}, "there is only 'a': a comparison needs two arms"),
-        (["a", "b", "a"], {}, "'a' stands there twice: a comparison needs two arms"),
-        (["a", 25 * "b"], {}, f"{25 * 'b'!r}: a label has 24 characters at most"),
-        (["a", "b"], {"baseline": "c"}, "--baseline c: the arms are a, b"),
+        ([], {}, "no arms: a comparison needs at least two arms"),
+        (["a"], {}, "only one arm, 'a': a comparison needs at least two arms"),
+        (["a", "b", "a"], {}, "'a' appears twice: labels must be unique"),
+        (["a", 25 * "b"], {}, f"{25 * 'b'!r} is too long: a label has at most 24 characters"),
+        (["a", "b"], {"baseline": "c"}, "baseline 'c': no such arm; the arms are a, b"),
     ],
 )
 def test_arms_that_cannot_be_compared_are_refused(
@@ -435,9 +435,9 @@ def test_functions_are_compared_with_the_same_arguments() -> None:
 @pytest.mark.parametrize(
     ("functions", "options", "message"),
     [
-        ({"a": work}, {}, "there is only 'a': a comparison needs two arms"),
+        ({"a": work}, {}, "only one arm, 'a': a comparison needs at least two arms"),
         ([work, work], {}, "compare takes functions by label, not a list: write compare({"),
-        ({"a": work, "b": work}, {"baseline": "c"}, "--baseline c: the arms are a, b"),
+        ({"a": work, "b": work}, {"baseline": "c"}, "baseline 'c': no such arm; the arms are a, b"),
         ({"a": work, "b": work}, {"budget": -1}, "-b -1: -b takes a number of seconds from 0 up"),
     ],
 )

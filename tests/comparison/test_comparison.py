@@ -37,7 +37,7 @@ PAIR = Comparison(
     ),
     "numpy",
     elapsed=4.5,
-    equal=("outputs equal", "float32 everywhere"),
+    equal=("same results", "float32"),
 )
 MIXED = Comparison(
     (
@@ -61,7 +61,7 @@ compared  jax takes 0.50020× the time of numpy   [0.50010, 0.50030]       FASTE
   jax    1.00 ms ± 2.5 %     2.00 ms  0.50020 [0.50010, 0.50030]    FASTER
   numpy  ██████████████████████████████████████████████████████████████ 2.00 ms
   jax    ███████████████████████████████ 1.00 ms
-fair      outputs equal · float32 everywhere
+fair      same results · float32
 pairs     40 blocks of all arms in turns, in 4.5 s
 control   numpy against itself: 1.0010 [0.9985, 1.0010], as it should be
 with      jax 0.10.2, numpy 2.4.6
@@ -84,8 +84,8 @@ pairs       40 blocks of all arms in turns, in 6.0 s
 control     a against itself: 1.0010 [0.9985, 1.0010], as it should be
 with        python 3.12
 !  bad failed: ValueError: no.
-!  The dtypes differ: float32: a; float64: slow.
-→  give all of them the same dtype, as in x.astype('float32')
+!  Different dtypes: float32 (a); float64 (slow).
+→  give every arm the same dtype, for example with x.astype('float32')
 """,
     ),
     "kept": (

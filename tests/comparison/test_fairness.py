@@ -50,10 +50,10 @@ def _no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (X.copy(), "outputs equal"),
-        (X * (1 + 1e-12), "outputs equal but for rounding"),
-        ((X * (1 + 1e-5)).astype("float32"), "outputs equal to 0.012 %"),  # 2**-11.5 / 3
-        ((X * (1 + 1e-3)).astype("float16"), "outputs equal to 1.0 %"),  # 2**-5 / 3
+        (X.copy(), "same results"),
+        (X * (1 + 1e-12), "same results up to rounding"),
+        ((X * (1 + 1e-5)).astype("float32"), "same results within 0.012 %"),  # 2**-11.5 / 3
+        ((X * (1 + 1e-3)).astype("float16"), "same results within 1.0 %"),  # 2**-5 / 3
     ],
 )
 def test_results_are_equal_as_far_as_their_dtypes_hold(other: Any, words: str) -> None:
@@ -64,21 +64,23 @@ def test_results_are_equal_as_far_as_their_dtypes_hold(other: Any, words: str) -
 def test_the_arm_that_differs_from_the_first_one_is_told() -> None:
     equal, notes = facts(first=arm(X), same=arm(X), other=arm(X * 2))
     assert equal == []
-    assert notes == {"other-result": "other gives another result than first by 50 %."}
+    assert notes == {"other-result": "The result of other differs from that of first by 50 %."}
     _, notes = facts(one=arm(X), two=arm([X, X + 1]))
-    assert notes == {"other-result": "two gives another result than one: 2 arrays and not 1."}
+    assert notes == {
+        "other-result": "The result of two differs from that of one: 2 arrays instead of 1."
+    }
 
 
 def test_numbers_of_python_are_held_against_arrays() -> None:
-    assert facts(a=arm(np.array(3.0)), b=arm(3)) == (["outputs equal"], {})
-    assert facts(a=arm([1, 2, 3]), b=arm(np.array([1.0, 2.0, 3.0]))) == (["outputs equal"], {})
+    assert facts(a=arm(np.array(3.0)), b=arm(3)) == (["same results"], {})
+    assert facts(a=arm([1, 2, 3]), b=arm(np.array([1.0, 2.0, 3.0]))) == (["same results"], {})
     assert facts(a=arm(np.array([1.0])), b=arm((2.0,)))[1].keys() == {"other-result"}
 
 
 @pytest.mark.parametrize("value", [None, "text", [], [1, "two"], object()])
 def test_what_is_no_array_cannot_be_held_against_one(value: Any) -> None:
     equal, notes = facts(a=arm(X), b=arm(X), c=arm(value), d=arm(value))
-    told = "What a, c and d give could not be compared: not all of them give arrays or numbers."
+    told = "The results of a, c and d were not compared: not every arm returns arrays or numbers."
     assert (equal, notes) == ([], {"not-compared": told})
 
 
@@ -98,8 +100,8 @@ def test_what_is_no_array_cannot_be_held_against_one(value: Any) -> None:
     ],
 )
 def test_numbers_and_strings_are_compared(one: Any, other: Any, equal: bool) -> None:
-    told = {} if equal else {"other-result": "c gives another result than a."}
-    assert facts(a=arm(one), b=arm(one), c=arm(other)) == (["outputs equal"] * equal, told)
+    told = {} if equal else {"other-result": "The result of c differs from that of a."}
+    assert facts(a=arm(one), b=arm(one), c=arm(other)) == (["same results"] * equal, told)
 
 
 def test_other_values_are_not_asked_and_none_says_nothing() -> None:
@@ -110,9 +112,7 @@ def test_other_values_are_not_asked_and_none_says_nothing() -> None:
         __hash__ = None  # type: ignore[assignment]
 
     assert facts(a=arm(None), b=arm(None)) == ([], {})
-    told = (
-        "What a, b and c give could not be compared: there are no numbers in it that can be read."
-    )
+    told = "The results of a, b and c were not compared: they contain no readable numbers."
     assert facts(a=arm(1), b=arm(1), c=arm(Odd())) == ([], {"not-compared": told})
     assert facts(a=arm(1), b=arm(1), c=arm(None)) == ([], {"not-compared": told})
 
@@ -126,7 +126,10 @@ def test_a_single_arm_is_neither_fair_nor_unfair() -> None:
 
 def test_other_data_are_told_where_results_differ() -> None:
     a, b = arm(X, "f(x)", x=X), arm(X + 1, "f(y, z)", y=X + 1, z=1)
-    assert facts(a=a, b=b)[1]["other-data"] == "b reads other numbers in y than a in x."
+    assert (
+        facts(a=a, b=b)[1]["other-data"]
+        == "Different inputs: b reads y, a reads x, and their values differ."
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,9 +156,9 @@ def at(device: str, dtype: str = "float32") -> Placement:
 
 def test_conditions_that_are_the_same_everywhere_are_told() -> None:
     one, other = arm(outputs=(at("cpu:0"),)), arm(outputs=(at("cpu:1"), at("cpu:0")))
-    assert facts(a=one, b=other) == (["float32 everywhere", "cpu"], {})
+    assert facts(a=one, b=other) == (["float32", "cpu"], {})
     two = arm(outputs=(at("gpu:0"), at("cpu:0", "int8")))
-    assert facts(a=two, b=two) == (["float32, int8 everywhere", "cpu, gpu"], {})
+    assert facts(a=two, b=two) == (["float32, int8", "cpu, gpu"], {})
 
 
 def test_conditions_that_differ_are_told_with_who_has_them() -> None:
@@ -163,8 +166,8 @@ def test_conditions_that_differ_are_told_with_who_has_them() -> None:
     equal, notes = facts(z=single, b=double, a=single)
     assert equal == []
     assert notes == {
-        "other-dtype": "The dtypes differ: float32: z, a; float64: b.",
-        "other-device": "The devices differ: cpu: b; gpu: z, a.",
+        "other-dtype": "Different dtypes: float32 (z, a); float64 (b).",
+        "other-device": "Different devices: cpu (b); gpu (z, a).",
     }
 
 
@@ -178,9 +181,9 @@ def test_threads_are_those_of_the_frameworks_in_play(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(fake.capability(DeviceInventory), "threads", lambda: 4)
     monkeypatch.setattr(python.capability(DeviceInventory), "threads", lambda: 1)
     of_fake, of_python = arm(outputs=(at("cpu:0"),)), arm()
-    assert facts(a=of_fake, b=of_fake)[0][-1] == "4 threads everywhere"
+    assert facts(a=of_fake, b=of_fake)[0][-1] == "4 threads each"
     notes = facts(a=of_fake, b=of_python)[1]
-    assert notes["other-threads"] == "The threads differ: 1: b; 4: a."
+    assert notes["other-threads"] == "Different numbers of threads: 1 (b); 4 (a)."
 
 
 # What not all arms do
@@ -189,8 +192,12 @@ def test_threads_are_those_of_the_frameworks_in_play(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("code", "alone", "text"),
     [
-        ("copies", "copies-alone", "b alone copies: in every call it goes."),
-        ("half-product", "half-alone", "b alone does half of the work: In every call it goes."),
+        ("copies", "copies-alone", "Not like for like: only b copies data. In every call it goes."),
+        (
+            "half-product",
+            "half-alone",
+            "Not like for like: only b does half the work. In every call it goes.",
+        ),
     ],
 )
 def test_what_one_arm_does_alone_is_told(code: str, alone: str, text: str) -> None:
@@ -205,7 +212,7 @@ def test_eager_arms_beside_compiled_ones_are_told(monkeypatch: pytest.MonkeyPatc
     compiled = arm(outputs=(at("cpu:0"),))
     compiled.scope.compiled = [fake.device.compile]
     eager, python = arm(outputs=(at("cpu:0"),)), arm()
-    told = "b, d are compiled, and a not."
+    told = "b, d are compiled, a is not."
     found = facts(a=eager, b=compiled, c=python, d=compiled)[1]
     assert found["eager-beside-compiled"] == told
     assert "eager-beside-compiled" not in facts(b=compiled, c=python, d=compiled)[1]

@@ -103,12 +103,12 @@ def test_the_largest_difference_of_all_arrays_counts() -> None:
 
 def test_arrays_of_other_numbers_and_shapes_are_no_equal() -> None:
     one, two, square = array(1.0), array(1.0, 2.0), numbers_of([[1, 2], [3, 4]])
-    assert difference([one], [one, two]).why == ": 2 arrays and not 1"
-    assert difference([one, one], [one]).why == ": 1 array and not 2"
-    assert difference([two], [square]).why == ": its shape is [2, 2] and not [2]"
-    assert difference([numbers_of(3)], [one]).why == ": its shape is [1] and not []"
+    assert difference([one], [one, two]).why == ": 2 arrays instead of 1"
+    assert difference([one, one], [one]).why == ": 1 array instead of 2"
+    assert difference([two], [square]).why == ": shape [2, 2] instead of [2]"
+    assert difference([numbers_of(3)], [one]).why == ": shape [1] instead of []"
     assert difference([], [one]).unseen == difference([one], []).unseen
-    assert difference([one], []).unseen == "not all of them give arrays or numbers"
+    assert difference([one], []).unseen == "not every arm returns arrays or numbers"
 
 
 def test_a_gibibyte_is_compared_and_more_is_not() -> None:
@@ -118,8 +118,8 @@ def test_a_gibibyte_is_compared_and_more_is_not() -> None:
     most = array(1.0, nbytes=2**30)
     assert difference([most], [array(2.0)]).off == 0.5
     more = array(1.0, nbytes=2**30 + 1, read=refuse)
-    assert difference([more], [array(2.0)]).unseen == "it is over 1.00 GiB"
-    assert difference([array(2.0, read=refuse)], [more]).unseen == "it is over 1.00 GiB"
+    assert difference([more], [array(2.0)]).unseen == "they are larger than 1.00 GiB"
+    assert difference([array(2.0, read=refuse)], [more]).unseen == "they are larger than 1.00 GiB"
 
 
 def test_what_cannot_be_read_is_said_and_the_others_are_compared() -> None:
@@ -127,4 +127,4 @@ def test_what_cannot_be_read_is_said_and_the_others_are_compared() -> None:
         raise TypeError("it is quantised")
 
     found = difference([array(1.0, read=refuse), array(4.0)], [array(1.0), array(3.0)])
-    assert (found.off, found.unseen) == (0.25, "there are no numbers in it that can be read")
+    assert (found.off, found.unseen) == (0.25, "they contain no readable numbers")

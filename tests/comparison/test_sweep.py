@@ -56,13 +56,28 @@ def test_values_are_expressions_or_a_range_that_doubles(text: str, values: list)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1,,2", "--sweep n=1,,2: type values with commas between them, as in n=100,300"),
-        ("()", "--sweep n=(): there is no value in it"),
-        ("9..1", "--sweep n=9..1: a range goes from a number over 0 up, as in n=2**6..2**12"),
-        ("0..8", "--sweep n=0..8: a range goes from a number over 0 up, as in n=2**6..2**12"),
-        ("-2..8", "--sweep n=-2..8: a range goes from a number over 0 up, as in n=2**6..2**12"),
-        ("a..8", "--sweep n=a..8: a range goes from a number over 0 up, as in n=2**6..2**12"),
-        ("2..a", "--sweep n=2..a: a range goes from a number over 0 up, as in n=2**6..2**12"),
+        ("1,,2", "--sweep n=1,,2: separate values with commas, for example n=100,300"),
+        ("()", "--sweep n=(): no values given"),
+        (
+            "9..1",
+            "--sweep n=9..1: a range is low..high with 0 < low <= high",
+        ),
+        (
+            "0..8",
+            "--sweep n=0..8: a range is low..high with 0 < low <= high",
+        ),
+        (
+            "-2..8",
+            "--sweep n=-2..8: a range is low..high with 0 < low <= high",
+        ),
+        (
+            "a..8",
+            "--sweep n=a..8: a range is low..high with 0 < low <= high",
+        ),
+        (
+            "2..a",
+            "--sweep n=2..a: a range is low..high with 0 < low <= high",
+        ),
         ("1/0", "--sweep n=1/0: ZeroDivisionError: division by zero"),
     ],
 )
@@ -148,7 +163,7 @@ def test_bytes_at_the_next_point_grow_as_they_did(
 def test_two_hundred_points_are_not_too_many() -> None:
     parts = [Snippet(Source.plain("n + k"), {})]
     run_sweep._refuse(parts, {"n": range(20), "k": range(10)})
-    with pytest.raises(OptionError, match="these are 210 points, and 200 is the most"):
+    with pytest.raises(OptionError, match="210 points are too many: the limit is 200"):
         run_sweep._refuse(parts, {"n": range(21), "k": range(10)})
 
 
@@ -285,8 +300,8 @@ def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
 @pytest.mark.parametrize(
     ("swept", "message"),
     [
-        ({"n": [1], "k": [1]}, "--sweep k: no arm and no set-up reads k"),
-        ({"n": list(range(201))}, "--sweep: these are 201 points, and 200 is the most"),
+        ({"n": [1], "k": [1]}, "--sweep k: no arm or setup uses k"),
+        ({"n": list(range(201))}, "--sweep: 201 points are too many: the limit is 200"),
     ],
 )
 def test_what_cannot_be_swept_is_told(swept: dict, message: str) -> None:

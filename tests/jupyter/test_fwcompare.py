@@ -78,7 +78,7 @@ def test_a_kept_result_is_not_compared_with_itself(shell: Shell) -> None:
     shell.run("%fwtime -q -b 0.05 --name one sum(range(100))")
     with pytest.raises(UsageError) as caught:
         shell.run("%fwcompare one one")
-    assert str(caught.value) == "'one' stands there twice: a comparison needs two arms"
+    assert str(caught.value) == "'one' appears twice: labels must be unique"
 
 
 def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> None:
@@ -93,23 +93,32 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("%%fwcompare\na: 1", "'a' is the only arm, and a comparison needs two"),
-        ("%%fwcompare --baseline c\na: 1\nb: 2", "--baseline c: the arms are a, b"),
+        ("%%fwcompare\na: 1", "'a' is the only arm, but a comparison needs two"),
+        ("%%fwcompare --baseline c\na: 1\nb: 2", "baseline 'c': no such arm; the arms are a, b"),
         ("%%fwcompare f(x)\na: 1\nb: 2", "'f(x)' stands where options stand: write code below"),
         ("%%fwcompare --sweep n\na: n\nb: 2", "--sweep n: --sweep takes a name and its values"),
-        ("%%fwcompare --sweep k=1\na: 1\nb: 2", "--sweep k: no arm and no set-up reads k"),
+        ("%%fwcompare --sweep k=1\na: 1\nb: 2", "--sweep k: no arm or setup uses k"),
         (
             "%%fwcompare\na: 1\nb: foo(\nc: 2",
             "SyntaxError in line 3, 'b: foo(': '(' was never closed",
         ),
-        ("%fwcompare -b 3 one two", "--sweep, --align and -b go with a cell of arms"),
-        ("%fwcompare --align one two", "--sweep, --align and -b go with a cell of arms"),
-        ("%fwcompare --sweep n=1 one two", "--sweep, --align and -b go with a cell of arms"),
-        ("%fwcompare -b 0 one two", "--sweep, --align and -b go with a cell of arms"),
-        ("%%fwcompare\ny: int = 3\na: 1\nb: 2", "'y: int = 3' reads as an arm: write it without"),
-        (f"%%fwcompare\na: 1\n{'b' * 25}: 2", f"'{'b' * 25}': a label has 24 characters at most"),
+        ("%fwcompare -b 3 one two", "--sweep, --align and -b need a cell of arms"),
+        ("%fwcompare --align one two", "--sweep, --align and -b need a cell of arms"),
+        ("%fwcompare --sweep n=1 one two", "--sweep, --align and -b need a cell of arms"),
+        ("%fwcompare -b 0 one two", "--sweep, --align and -b need a cell of arms"),
+        (
+            "%%fwcompare\ny: int = 3\na: 1\nb: 2",
+            "'y: int = 3' would be read as an arm: remove the annotation",
+        ),
+        (
+            f"%%fwcompare\na: 1\n{'b' * 25}: 2",
+            f"'{'b' * 25}' is too long: a label has at most 24 characters",
+        ),
         ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo; %%fwcompare? lists the options."),
-        ("%fwcompare nope two", "'nope' was not kept by %fwtime --name; kept are: "),
+        (
+            "%fwcompare nope two",
+            "no result is kept as 'nope' (%fwtime --name keeps one): ",
+        ),
     ],
 )
 def test_bad_input_is_one_line(cell: str, message: str, shell: Shell) -> None:

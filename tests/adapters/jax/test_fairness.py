@@ -45,7 +45,7 @@ def unfair_notes(found: Comparison) -> dict[str, str]:
 def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any]) -> None:
     found = run(arms, names)
     assert unfair_notes(found) == {}
-    assert any(word.startswith("outputs equal") for word in found.equal)
+    assert any(word.startswith("same results") for word in found.equal)
 
 
 @pytest.mark.parametrize(
@@ -54,40 +54,42 @@ def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any])
         (
             {"numpy": "np.dot(wide, wide)", "jax": "jnp.dot(xj, xj)"},
             "other-dtype",
-            "The dtypes differ: float32: jax; float64: numpy.",
+            "Different dtypes: float32 (jax); float64 (numpy).",
         ),
         (
             {"numpy": "np.dot(x, x.T)", "jax": "jnp.dot(xj, xj)"},
             "other-result",
-            "jax gives another result than numpy by ",
+            "The result of jax differs from that of numpy by ",
         ),
         (
             {"numpy": "np.dot(x, x)", "jax": "jnp.dot(other, other)"},
             "other-data",
-            "jax reads other numbers in other than numpy in x.",
+            "Different inputs: jax reads other, numpy reads x, and their values differ.",
         ),
         (
             {"jax": "jnp.dot(xj, xj)", "from numpy": "jnp.dot(x, x)"},
             "copies-alone",
-            "from numpy alone copies: in every call x may go from the host to jax cpu:0",
+            ("Not like for like: only from numpy copies data."
+            " In every call x may go from the host to jax cpu:0"),
         ),
         (
             {"numpy": "x @ x.T", "jax": "xj @ xj.T"},
             "half-alone",
-            "numpy alone does half of the work: NumPy computes half of x times its own transpose",
+            ("Not like for like: only numpy does half the work."
+            " NumPy computes half of x times its own transpose"),
         ),
         ({"eager": "f(xj)", "jitted": "g(xj)"}, "eager-beside-compiled",
-         "jitted is compiled, and eager not."),
+         "jitted is compiled, eager is not."),
         (
             {"numpy": "np.dot(small, small)", "jax": "jnp.dot(xj, xj)"},
             "other-result",
-            "jax gives another result than numpy: its shape is [200, 200] and not [100, 100].",
+            "The result of jax differs from that of numpy: shape [200, 200] instead of [100, 100].",
         ),
         ({"one": "jnp.dot(xj, xj)", "two": "both(xj)"}, "other-result",
-         "two gives another result than one: 2 arrays and not 1."),
+         "The result of two differs from that of one: 2 arrays instead of 1."),
         ({"a": "(lambda: 1)", "b": "(lambda: 2)"}, "not-compared",
-         "What a and b give could not be compared: there are no numbers in it that can be read."),
-        ({"a": "1 + 1", "b": "3"}, "other-result", "b gives another result than a."),
+         "The results of a and b were not compared: they contain no readable numbers."),
+        ({"a": "1 + 1", "b": "3"}, "other-result", "The result of b differs from that of a."),
     ],
 )  # fmt: skip
 def test_what_is_unfair_is_told(
@@ -111,7 +113,7 @@ def test_nan_is_equal_to_nan() -> None:
     names["d"] = jnp.asarray(names["h"])
     assert unfair_notes(run({"numpy": "h * 1", "jax": "d * 1"}, names)) == {}
     text = unfair_notes(run({"numpy": "h * 1", "jax": "jnp.nan_to_num(d)"}, names))["other-result"]
-    assert text.startswith("jax gives another result than numpy")
+    assert text.startswith("The result of jax differs from that of numpy")
 
 
 def test_precision_is_aligned_for_a_while() -> None:
@@ -137,7 +139,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_arrays_of_any_dtype_are_compared(name: str) -> None:
     found = run({"a": name, "b": f"({name},)[0]"}, dict(ODD), budget=0.02)
-    assert found.equal[0] == "outputs equal"
+    assert found.equal[0] == "same results"
 
 
 @pytest.mark.parametrize(
@@ -151,16 +153,16 @@ def test_arrays_of_any_dtype_are_compared(name: str) -> None:
 )
 def test_arrays_that_differ_are_told_whatever_they_are_of(one: str, other: str) -> None:
     notes = unfair_notes(run({"a": one, "b": other}, {**ODD, "np": np}, budget=0.02))
-    assert notes["other-result"] == "b gives another result than a."
+    assert notes["other-result"] == "The result of b differs from that of a."
 
 
 def test_what_cannot_be_looked_at_is_not_called_equal() -> None:
     found = run({"a": "key", "b": "(key,)[0]"}, {"key": jax.random.key(0)}, budget=0.02)
     assert unfair_notes(found) == {
-        "not-compared": "What a and b give could not be compared: there are no numbers in it"
-        " that can be read."
+        "not-compared": "The results of a and b were not compared: they contain no readable"
+        " numbers."
     }
-    assert not any(word.startswith("outputs") for word in found.equal)
+    assert not any(word.startswith("same results") for word in found.equal)
 
 
 def test_the_same_data_in_another_order_is_fair() -> None:

@@ -30,8 +30,8 @@ def threads(**options: Any) -> list[str]:
 @pytest.mark.skipif(torch.get_num_threads() < 2, reason="there is one CPU only")
 def test_one_thread_against_all_is_told(one_thread: None) -> None:
     (text,) = threads()
-    assert text.startswith("The threads differ: 1: torch; ")
-    assert text.endswith(": numpy.")
+    assert text.startswith("Different numbers of threads: 1 (torch); ")
+    assert text.endswith(" (numpy).")
 
 
 def test_threads_are_aligned_for_a_while(one_thread: None) -> None:
@@ -42,7 +42,7 @@ def test_threads_are_aligned_for_a_while(one_thread: None) -> None:
 def test_with_all_threads_it_is_fair() -> None:
     found = run(ARMS, dict(NAMES))
     assert [note.code for note in found.notes if note.code.startswith("other")] == []
-    assert "float32 everywhere" in found.equal
+    assert "float32" in found.equal
 
 
 def test_bfloat16_is_compared_by_what_it_can_hold() -> None:
