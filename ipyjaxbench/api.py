@@ -14,7 +14,7 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.records import History, HistoryOptions, Location, query_history
 from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
 from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, ask, name_of
-from ipyjaxbench.validation import age, checked, newest
+from ipyjaxbench.validation import age, checked
 
 
 def measure_code(  # noqa: PLR0913  one for each option of the magic
@@ -239,8 +239,10 @@ def history(
     Example:
         >>> # [entry.median for entry in history("softmax", since="7d")]
     """
-    checked("last", str(1 if last is None else last), newest)
-    oldest = None if since is None else float(str(checked("since", since, age)))
+    oldest = None
+    if since is not None:
+        given = since if isinstance(since, str) else ""
+        oldest = checked(given, age, typed=f"since={since!r}", example="since='7d'")
     options = HistoryOptions(text=text, last=last, since=oldest, framework=framework, here=here)
     return query_history(options, Location(directory=os.getcwd()))
 

@@ -160,7 +160,7 @@ class Command(Generic[T]):
         name = self._new_flags.get(name, name)
         if name in rows:
             if equals and not rows[name].takes_value:
-                raise OptionError(f"{word}: {name} takes no value; type {name} alone")
+                raise OptionError(f"{word}: {name} takes no value. Type {name} alone.")
             return [(name, value if equals else None)]
         if word.startswith("--"):
             raise self._unknown(name)
@@ -186,10 +186,10 @@ class Command(Generic[T]):
         import difflib
 
         near = difflib.get_close_matches(name, self.rows_by_flag, 1, 0.7)
-        hint = f"did you mean {near[0]}?" if near else f"{self.typed}? lists the options."
+        hint = f"Did you mean {near[0]}?" if near else f"{self.typed}? lists all options."
         if self.takes_code:
-            hint += " (Code that starts with -- goes after --)"
-        return OptionError(f"unknown option {name}; {hint}")
+            hint += " (If it is code, type -- in front of it.)"
+        return OptionError(f"unknown option {name}. {hint}")
 
     def _refuse_value(self, last: Sequence[tuple[str, str | None]], rest: str) -> None:
         """Refuse ``--profile gpu f(x)``: a word that leaves no code is meant as value."""
@@ -198,7 +198,7 @@ class Command(Generic[T]):
             return
         flag, (word, _, code) = last[-1][0], rest.partition(" ")
         if word.isidentifier() and code.strip() and not _is_code(rest) and _is_code(code):
-            raise OptionError(f"{flag} {word}: {flag} takes no value; type {flag} {code.strip()}")
+            raise OptionError(f"{flag} {word}: {flag} takes no value. Type {flag} {code.strip()}")
 
     def _words_ahead(self, line: str, position: int) -> tuple[list[str], int]:
         """Return the words in front of an option, none where they are code, and where they end."""
@@ -234,7 +234,7 @@ def _refuse_contradiction(
     """Refuse a long option that sets a field to another value than one before it."""
     if values.get(row.field, row.value) != row.value and name.startswith("--"):
         other = setters[row.field].flags[0]
-        raise OptionError(f"{other} and {name} do not go together: leave one out")
+        raise OptionError(f"{other} and {name} cannot be combined")
 
 
 def _read_value(
@@ -245,7 +245,7 @@ def _read_value(
         return text, position
     match = WORD.match(line, position)
     if not match:
-        raise OptionError(f"{name} needs a value: type {name} {row.sample}")
+        raise OptionError(f"{name} needs a value, for example {name} {row.sample}")
     word = match[1]
     quoted = len(word) > 1 and word[0] == word[-1] and word[0] in "\"'"
     return word[1:-1] if quoted else word, match.end()

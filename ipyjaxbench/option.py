@@ -55,7 +55,10 @@ class Option(NamedTuple):
 
     def read(self, flag: str, text: str) -> object:
         """Return the value of a text that was typed behind one of its flags."""
-        return checked(flag, text, self.value) if callable(self.value) else text
+        if not callable(self.value):
+            return text
+        example = f"{flag} {self.sample}"
+        return checked(text, self.value, typed=f"{flag} {text}", example=example)
 
 
 def options(default: object, *rows: Option) -> Any:
@@ -97,4 +100,6 @@ def check_numbers(chosen: object) -> None:
         value = getattr(chosen, row.field)
         if row.value in NUMBERS and value is not None:
             # A text of digits would pass the rule, and no computation after it.
-            row.read(row.flags[0], str(value) if isinstance(value, Real) else repr(value))
+            text = str(value) if isinstance(value, Real) else repr(value)
+            typed, example = f"{row.field}={value!r}", f"{row.field}={row.sample}"
+            checked(text, row.value, typed=typed, example=example)

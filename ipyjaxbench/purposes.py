@@ -2,16 +2,16 @@
 
 #: By the name of the magic.
 PURPOSES = {
-    "fwtime": "Time code right: asynchronous work is waited for, compilation is kept apart.",
-    "fwcompare": "Compare labelled lines of code side by side, in turns and on the same data.",
-    "jaxpr": "Show the program that a call is; none of your caches changes.",
-    "fxgraph": "Show the ATen operations that a call in PyTorch is, as %jaxpr does.",
-    "tfgraph": "Show the graph that a call in TensorFlow is, as %jaxpr does.",
-    "explain": "Say why the last cell that failed would not trace: line, argument, fix.",
-    "trace_cached": "Say of calls of compiled functions: traced or cached, why, at what cost.",
-    "fwdevices": "Show where arrays live, what devices there are, and above a cell what it copies.",
-    "fwhistory": "Show what was measured before, in this notebook and in all others.",
-    "ipyjaxbench": "List the magics, and the versions and devices that a report of a bug needs.",
+    "fwtime": "Time code correctly: wait for asynchronous work, report compilation separately.",
+    "fwcompare": "Compare labelled lines of code fairly: interleaved runs on the same data.",
+    "jaxpr": "Show the program that a call compiles to; your caches stay as they are.",
+    "fxgraph": "Show the ATen operations of a call in PyTorch, as %jaxpr does for JAX.",
+    "tfgraph": "Show the graph of a call in TensorFlow, as %jaxpr does for JAX.",
+    "explain": "Explain why the last failed cell does not trace: line, argument, fix.",
+    "trace_cached": "Show which calls were traced and which were cached, why, and at what cost.",
+    "fwdevices": "Show devices, where arrays live and, above a cell, what it copies.",
+    "fwhistory": "Show earlier measurements, from this notebook and all others.",
+    "ipyjaxbench": "List the magics, and the versions and devices for a bug report.",
 }
 #: By the magic as it is typed first.
 MAGICS = {

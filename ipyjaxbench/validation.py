@@ -4,8 +4,11 @@ import keyword
 import math
 import re
 from collections.abc import Callable
+from typing import TypeVar
 
 from ipyjaxbench.errors import OptionError
+
+T = TypeVar("T")
 
 _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
 _SHORT = ("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u32", "c64", "bool")
@@ -33,13 +36,13 @@ _MOST = 10**12
 #: What ``--against`` takes for a run of the same code, and not for a name.
 NEWEST_OR_FASTEST = ("last", "best")
 _AGES = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "y": 365 * 86400.0}
-whole = _rule(1, _MOST, int, "a whole number from 1 up; leave it out to have it chosen")
-seconds = _rule(0, _MOST, float, "a number of seconds from 0 up, as in -b 5")
-levels = _rule(0, _MOST, int, "a whole number from 0 up, as in --depth 2")
-count = _rule(0, _MOST, int, "a whole number from 0 up, as in --max-traces 1")
-newest = _rule(1, 10_000, int, "a whole number from 1 to 10000, as in --last 50")
-share = _rule(0.01, 1, float, "a share from 0.01 to 1, as in --mem-fraction 0.5")
-digits = _rule(1, 15, int, "a number of digits from 1 to 15, as in -p 4")
+whole = _rule(1, _MOST, int, "a whole number, 1 or more")
+seconds = _rule(0, _MOST, float, "a number of seconds, 0 or more")
+levels = _rule(0, _MOST, int, "a whole number, 0 or more")
+count = _rule(0, _MOST, int, "a whole number, 0 or more")
+newest = _rule(1, 10_000, int, "a whole number from 1 to 10000")
+share = _rule(0.01, 1, float, "a number from 0.01 to 1")
+digits = _rule(1, 15, int, "a whole number from 1 to 15")
 NUMBERS = (whole, seconds, levels, count, newest, share, digits)
 
 
@@ -52,28 +55,28 @@ def age(text: str) -> float:
     """
     match = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)([mhdwy])", text.strip())
     if match is None:
-        raise ValueError("a number with m, h, d, w or y behind it, as in --since 7d")
+        raise ValueError("a number followed by m, h, d, w or y")
     return float(match[1]) * _AGES[match[2]]
 
 
 def variable(text: str) -> str:
     """Accept a name that code can read."""
     if not text.isidentifier() or keyword.iskeyword(text):
-        raise ValueError("the name of a variable, as in -v result")
+        raise ValueError("a valid variable name")
     return text
 
 
 def label(text: str) -> str:
     """Accept a name to keep a result under: not one that ``--against`` takes for another."""
     if not text.strip() or text.startswith("-") or text in NEWEST_OR_FASTEST:
-        raise ValueError("a name other than last and best, as in --name before")
+        raise ValueError("a name other than last and best")
     return text
 
 
 def chip(text: str) -> str:
     """Accept a chip: its platform, its generation, and how many stand side by side."""
     if not re.fullmatch(r"tpu:\w+(:\d+(x\d+)+)?", text):
-        raise ValueError("a chip, as in --on tpu:v5e, or several, as in --on tpu:v5e:2x2")
+        raise ValueError("a chip such as tpu:v5e, or several, such as tpu:v5e:2x2")
     return text
 
 
@@ -85,12 +88,12 @@ def shapes(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
         (('float32', (128, 64)), ('int32', ()))
     """
     if not _SHAPES.fullmatch(text.strip()):
-        raise ValueError('types with shapes, as in --shapes "f32[128,64], i32[]"')
+        raise ValueError("dtypes with shapes")
     arrays = []
     for kind, bits, dims in _SHAPE.findall(text):
         dtype = _KINDS[kind] + bits
         if dtype not in _DTYPES:
-            raise ValueError(f"types with shapes, and {kind}{bits} is none of {', '.join(_SHORT)}")
+            raise ValueError(f"dtypes with shapes ({kind}{bits} is not one of {', '.join(_SHORT)})")
         arrays.append((dtype, tuple(int(n) for n in dims.split(",") if n.strip())))
     return tuple(arrays)
 
@@ -106,7 +109,7 @@ def axes(text: str) -> tuple[tuple[str, int], ...]:
     for part in text.split(","):
         name, colon, axis = part.strip().rpartition(":")
         if not colon or not name or not axis.isdigit():
-            raise ValueError("arguments with the axis that is cut, as in --shard x:0,w:1")
+            raise ValueError("arguments with the axis to split")
         cuts.append((name, int(axis)))
     return tuple(cuts)
 
@@ -115,18 +118,24 @@ def swept(text: str) -> tuple[str, str]:
     """Read a name and its values, which stay text until their namespace is known."""
     name, equals, values = text.partition("=")
     if not equals or not values.strip() or not name.isidentifier() or keyword.iskeyword(name):
-        raise ValueError("a name and its values, as in --sweep n=100,300 or --sweep n=2**6..2**12")
+        raise ValueError("a name and its values")
     return name, values
 
 
-def checked(flag: str, text: str, rule: Callable[[str], object]) -> object:
-    """Return the value that a text stands for; OptionError names the flag whose rule it breaks.
+def checked(text: str, rule: Callable[[str], T], *, typed: str, example: str) -> T:
+    """Return the value that a text stands for; OptionError says which rule it breaks.
+
+    Args:
+        text: what was given.
+        rule: one of this module.
+        typed: option and value, as the user typed them.
+        example: the same with a value that is right.
 
     Example:
-        >>> checked("-n", "12", whole)
+        >>> checked("12", whole, typed="-n 12", example="-n 5")
         12
     """
     try:
         return rule(text)
     except ValueError as broken:
-        raise OptionError(f"{flag} {text}: {flag} takes {broken}") from None
+        raise OptionError(f"{typed}: must be {broken}, for example {example}") from None

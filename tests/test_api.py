@@ -58,9 +58,9 @@ def test_what_the_first_call_raises_is_raised() -> None:
 
 
 def test_rules_hold_from_python_too() -> None:
-    with pytest.raises(OptionError, match=r"^-n 0: -n takes a whole number from 1 up"):
+    with pytest.raises(OptionError, match=r"^number=0: must be a whole number, 1 or more"):
         measure_code("1", {}, number=0)
-    with pytest.raises(OptionError, match=r"^-b -1: -b takes a number of seconds from 0 up"):
+    with pytest.raises(OptionError, match=r"^budget=-1: must be a number of seconds, 0 or more"):
         measure_code("1", {}, budget=-1)
     with pytest.raises(SnippetError, match="there is no code to time"):
         measure_code("", {})
@@ -70,8 +70,8 @@ def test_rules_hold_from_python_too() -> None:
 
 @pytest.mark.parametrize("wrong", ["a", "3", [3], True, {}])
 def test_what_is_no_number_is_refused_from_python_too(wrong: object) -> None:
-    number = rf"^-n {re.escape(repr(wrong))}: -n takes a whole number from 1 up"
-    budget = rf"^-b {re.escape(repr(wrong))}: -b takes a number of seconds from 0 up"
+    number = rf"^number={re.escape(repr(wrong))}: must be a whole number, 1 or more"
+    budget = rf"^budget={re.escape(repr(wrong))}: must be a number of seconds, 0 or more"
     with pytest.raises(OptionError, match=number):
         measure_code("1", {}, number=wrong)
     with pytest.raises(OptionError, match=budget):

@@ -13,11 +13,11 @@ from ipyjaxbench.option import flag, option, options_of
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.validation import count, seconds
 
-WHOLE = "a whole number from 1 up; leave it out to have it chosen"
-SECONDS = "a number of seconds from 0 up, as in -b 5"
-DIGITS = "a number of digits from 1 to 15, as in -p 4"
+WHOLE = "must be a whole number, 1 or more, for example"
+SECONDS = "must be a number of seconds, 0 or more, for example"
+DIGITS = "must be a whole number from 1 to 15, for example"
 
-PROTECT = "(Code that starts with -- goes after --)"
+PROTECT = "(If it is code, type -- in front of it.)"
 
 CODE = st.text(max_size=60).filter(lambda text: not text.strip().startswith("-"))
 FLAGS = st.lists(
@@ -198,44 +198,44 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("-n x f()", f"-n x: -n takes {WHOLE}"),
-        ("-n1x f()", f"-n 1x: -n takes {WHOLE}"),
-        ("-n 0 f()", f"-n 0: -n takes {WHOLE}"),
-        ("-n -1 f()", f"-n -1: -n takes {WHOLE}"),
-        ("-n 1.5 f()", f"-n 1.5: -n takes {WHOLE}"),
-        ("--number=x f()", f"--number x: --number takes {WHOLE}"),
-        ("--number= f()", f"--number : --number takes {WHOLE}"),
-        ("-r 0 f()", f"-r 0: -r takes {WHOLE}"),
-        ("-b -1 f()", f"-b -1: -b takes {SECONDS}"),
-        ("-b inf f()", f"-b inf: -b takes {SECONDS}"),
-        ("-b nan f()", f"-b nan: -b takes {SECONDS}"),
-        ("-b f()", f"-b f(): -b takes {SECONDS}"),
-        ("-p 0 f()", f"-p 0: -p takes {DIGITS}"),
-        ("-p 16 f()", f"-p 16: -p takes {DIGITS}"),
-        ("-p x f()", f"-p x: -p takes {DIGITS}"),
-        ("-v 1x f()", "-v 1x: -v takes the name of a variable, as in -v result"),
-        ("-n", "-n needs a value: type -n 5"),
-        ("-q --budget", "--budget needs a value: type --budget 5"),
-        ("-v", "-v needs a value: type -v result"),
-        ("--variable", "--variable needs a value: type --variable result"),
-        ("--profile gpu f(x)", "--profile gpu: --profile takes no value; type --profile f(x)"),
-        ("-n 5 --fresh on x = f(x)", "--fresh on: --fresh takes no value; type --fresh x = f(x)"),
+        ("-n x f()", f"-n x: {WHOLE} -n 5"),
+        ("-n1x f()", f"-n 1x: {WHOLE} -n 5"),
+        ("-n 0 f()", f"-n 0: {WHOLE} -n 5"),
+        ("-n -1 f()", f"-n -1: {WHOLE} -n 5"),
+        ("-n 1.5 f()", f"-n 1.5: {WHOLE} -n 5"),
+        ("--number=x f()", f"--number x: {WHOLE} --number 5"),
+        ("--number= f()", f"--number : {WHOLE} --number 5"),
+        ("-r 0 f()", f"-r 0: {WHOLE} -r 5"),
+        ("-b -1 f()", f"-b -1: {SECONDS} -b 5"),
+        ("-b inf f()", f"-b inf: {SECONDS} -b 5"),
+        ("-b nan f()", f"-b nan: {SECONDS} -b 5"),
+        ("-b f()", f"-b f(): {SECONDS} -b 5"),
+        ("-p 0 f()", f"-p 0: {DIGITS} -p 5"),
+        ("-p 16 f()", f"-p 16: {DIGITS} -p 5"),
+        ("-p x f()", f"-p x: {DIGITS} -p 5"),
+        ("-v 1x f()", "-v 1x: must be a valid variable name, for example -v result"),
+        ("-n", "-n needs a value, for example -n 5"),
+        ("-q --budget", "--budget needs a value, for example --budget 5"),
+        ("-v", "-v needs a value, for example -v result"),
+        ("--variable", "--variable needs a value, for example --variable result"),
+        ("--profile gpu f(x)", "--profile gpu: --profile takes no value. Type --profile f(x)"),
+        ("-n 5 --fresh on x = f(x)", "--fresh on: --fresh takes no value. Type --fresh x = f(x)"),
         (
             "--name '' f()",
-            "--name : --name takes a name other than last and best, as in --name before",
+            "--name : must be a name other than last and best, for example --name before",
         ),
-        ("--calendar --cpu f()", "-t and --cpu do not go together: leave one out"),
-        ("-t --cpu f()", "-t and --cpu do not go together: leave one out"),
-        ("-q=1 f()", "-q=1: -q takes no value; type -q alone"),
-        ("--ops=3 f()", "--ops=3: --ops takes no value; type --ops alone"),
-        ("--cpu=yes f()", "--cpu=yes: --cpu takes no value; type --cpu alone"),
+        ("--calendar --cpu f()", "-t and --cpu cannot be combined"),
+        ("-t --cpu f()", "-t and --cpu cannot be combined"),
+        ("-q=1 f()", "-q=1: -q takes no value. Type -q alone."),
+        ("--ops=3 f()", "--ops=3: --ops takes no value. Type --ops alone."),
+        ("--cpu=yes f()", "--cpu=yes: --cpu takes no value. Type --cpu alone."),
         (
             "--numbr=3 f()",
-            f"unknown option --numbr; did you mean --number? {PROTECT}",
+            f"unknown option --numbr. Did you mean --number? {PROTECT}",
         ),
         (
             "--zzz f()",
-            f"unknown option --zzz; %fwtime? lists the options. {PROTECT}",
+            f"unknown option --zzz. %fwtime? lists all options. {PROTECT}",
         ),
     ],
 )
@@ -247,9 +247,9 @@ def test_a_mistake_is_told_in_one_line(line: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--lst 3", "unknown option --lst; did you mean --last?"),
-        ("--zzz", "unknown option --zzz; %fwhistory? lists the options."),
-        ("-x", "unknown option -x; %fwhistory? lists the options."),
+        ("--lst 3", "unknown option --lst. Did you mean --last?"),
+        ("--zzz", "unknown option --zzz. %fwhistory? lists all options."),
+        ("-x", "unknown option -x. %fwhistory? lists all options."),
     ],
 )
 def test_where_no_code_is_taken_none_is_suggested(line: str, message: str) -> None:
@@ -261,12 +261,12 @@ def test_where_no_code_is_taken_none_is_suggested(line: str, message: str) -> No
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        ({"number": 0}, f"-n 0: -n takes {WHOLE}"),
-        ({"number": 1.5}, f"-n 1.5: -n takes {WHOLE}"),
-        ({"repeat": -3}, f"-r -3: -r takes {WHOLE}"),
-        ({"budget": float("nan")}, f"-b nan: -b takes {SECONDS}"),
-        ({"budget": -0.5}, f"-b -0.5: -b takes {SECONDS}"),
-        ({"precision": 0}, f"-p 0: -p takes {DIGITS}"),
+        ({"number": 0}, f"number=0: {WHOLE} number=5"),
+        ({"number": 1.5}, f"number=1.5: {WHOLE} number=5"),
+        ({"repeat": -3}, f"repeat=-3: {WHOLE} repeat=5"),
+        ({"budget": float("nan")}, f"budget=nan: {SECONDS} budget=5"),
+        ({"budget": -0.5}, f"budget=-0.5: {SECONDS} budget=5"),
+        ({"precision": 0}, f"precision=0: {DIGITS} precision=5"),
     ],
 )
 def test_python_is_held_to_the_same_rules(given_: dict, message: str) -> None:
@@ -277,9 +277,9 @@ def test_python_is_held_to_the_same_rules(given_: dict, message: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--dynamo --export f(x)", "--dynamo and --export do not go together: leave one out"),
-        ("--stage hlo --export f(x)", "--stage and --export do not go together: leave one out"),
-        ("--depth 3 --flat f(x)", "--depth and --flat do not go together: leave one out"),
+        ("--dynamo --export f(x)", "--dynamo and --export cannot be combined"),
+        ("--stage hlo --export f(x)", "--stage and --export cannot be combined"),
+        ("--depth 3 --flat f(x)", "--depth and --flat cannot be combined"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(line: str, message: str) -> None:
@@ -304,7 +304,7 @@ def test_an_old_flag_means_the_new_one_and_is_reported() -> None:
 def test_an_old_flag_keeps_its_rules() -> None:
     with pytest.raises(OptionError, match="--profile takes no value"):
         TIME.split("--device=gpu f(x)")
-    with pytest.raises(OptionError, match="--profile takes no value; type --profile f"):
+    with pytest.raises(OptionError, match=r"--profile takes no value\. Type --profile f"):
         TIME.split("--device gpu f(x)")
 
 
@@ -436,5 +436,5 @@ def test_magics_are_called_by_their_names() -> None:
 def test_a_budget_and_a_number_of_calls_exclude_each_other(line: str) -> None:
     with pytest.raises(OptionError) as caught:
         TIME.split(line)
-    told = "-b 1 goes without -n and -r: they say how many calls are made"
+    told = "-b 1 cannot be combined with -n or -r, which fix the number of calls"
     assert str(caught.value) == told

@@ -29,7 +29,7 @@ def test_numbers_up_to_both_ends_of_their_range_are_accepted(
 ) -> None:
     assert [rule(text) for text in accepted] == [float(text) for text in accepted]
     for text in refused:
-        with pytest.raises(ValueError, match=r"as in|leave it out"):
+        with pytest.raises(ValueError, match="number"):
             rule(text)
 
 
@@ -44,7 +44,7 @@ def test_an_age_is_a_number_with_a_unit(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["7", "d", "-7d", "7 d", "7days", "1234567d"])
 def test_what_is_no_age_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="with m, h, d, w or y behind it"):
+    with pytest.raises(ValueError, match="followed by m, h, d, w or y"):
         validation.age(text)
 
 
@@ -65,7 +65,7 @@ def test_names_are_accepted_as_they_were_typed(
 ) -> None:
     assert [rule(text) for text in accepted] == accepted
     for text in refused:
-        with pytest.raises(ValueError, match="as in"):
+        with pytest.raises(ValueError, match="a .*name|a chip"):
             rule(text)
 
 
@@ -84,11 +84,11 @@ def test_types_and_shapes_are_read_as_reports_spell_them(text: str, arrays: obje
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "types with shapes, as in --shapes"),
-        ("f32", "types with shapes, as in --shapes"),
-        ("f32[2] i32[]", "types with shapes, as in --shapes"),
-        ("f32[-1]", "types with shapes, as in --shapes"),
-        ("f32[2],f128[3]", "types with shapes, and f128 is none of f16, bf16, f32, f64, "),
+        ("", "dtypes with shapes"),
+        ("f32", "dtypes with shapes"),
+        ("f32[2] i32[]", "dtypes with shapes"),
+        ("f32[-1]", "dtypes with shapes"),
+        ("f32[2],f128[3]", r"dtypes with shapes \(f128 is not one of f16, bf16, f32, f64, "),
     ],
 )
 def test_what_is_no_shape_is_refused(text: str, message: str) -> None:
@@ -99,7 +99,7 @@ def test_what_is_no_shape_is_refused(text: str, message: str) -> None:
 def test_axes_are_read_with_the_arguments_that_they_cut() -> None:
     assert validation.axes("x:0, p['w']:12") == (("x", 0), ("p['w']", 12))
     for text in ("x", ":0", "x:", "x:a", "x:-1", "x:0,", ""):
-        with pytest.raises(ValueError, match="as in --shard x:0,w:1"):
+        with pytest.raises(ValueError, match="arguments with the axis to split"):
             validation.axes(text)
 
 
@@ -112,10 +112,9 @@ def test_swept_values_stay_text() -> None:
 
 
 def test_an_error_names_the_option_and_what_was_typed() -> None:
-    value: Any = checked("-p", "4", validation.digits)
+    value: Any = checked("4", validation.digits, typed="-p 4", example="-p 5")
     assert (value, type(value)) == (4, int)
     with pytest.raises(OptionError) as caught:
-        checked("--last", "0", validation.newest)
-    told = "--last 0: --last takes a whole number from 1 to 10000, as in --last 50"
-    assert str(caught.value) == told
-    assert caught.value.__cause__ is None
+        checked("0", validation.newest, typed="--last 0", example="--last 50")
+    message = "--last 0: must be a whole number from 1 to 10000, for example --last 50"
+    assert str(caught.value) == message

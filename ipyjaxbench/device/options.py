@@ -13,16 +13,14 @@ _PEAK_ALONE = "--peak goes on a line of its own: %fwdevices --peak"
 class DeviceOptions:
     """What is to be shown of devices and arrays; each option says what it does."""
 
-    start: bool = flag("--start", "let frameworks that were imported look for devices now")
-    peak: bool = flag(
-        "--peak", "say what devices can do at most; it is measured once, and kept for this machine"
-    )
+    start: bool = flag("--start", "initialize imported frameworks now, to list their devices")
+    peak: bool = flag("--peak", "show the highest speed of each device; measured once per machine")
     fresh: bool = flag("--fresh", "with --peak: measure it anew")
     prealloc: bool = flag(
-        "--no-prealloc", "have memory of GPUs taken as it is needed", default=True
+        "--no-prealloc", "let frameworks allocate GPU memory as needed", default=True
     )
     fraction: float | None = option(
-        None, "--mem-fraction 0.5", share, "share of each GPU's memory that a framework may take"
+        None, "--mem-fraction 0.5", share, "limit each framework to this share of each GPU's memory"
     )
 
     def __post_init__(self) -> None:

@@ -27,67 +27,67 @@ class GraphOptions:
         Option(
             "--stage hlo",
             _ALL_STAGES,
-            "jaxpr, stablehlo, hlo, or optimized: what the compiler makes",
+            "jaxpr, stablehlo, hlo or optimized (the compiler's result)",
         ),
-        Option("--dynamo", "dynamo", "what torch.compile would see, with graph breaks; runs it"),
-        Option("--export", "export", "what torch.export makes of it"),
+        Option("--dynamo", "dynamo", "what torch.compile sees, with graph breaks; runs the call"),
+        Option("--export", "export", "what torch.export produces"),
     )
     #: None takes the default device's.
     platform: str | None = option(
         None,
         "--platform tpu",
         _PLATFORMS,
-        "lower for cpu, cuda, rocm or tpu, with stablehlo or hlo",
+        "lower for cpu, cuda, rocm or tpu; needs --stage stablehlo or hlo",
     )
     depth: int | None = options(
         1,
-        Option("--depth", levels, "levels of inner programs that a long text shows (1)"),
-        Option("--flat", None, "show all of a long text"),
+        Option("--depth", levels, "levels of nested programs to show in a long program (1)"),
+        Option("--flat", None, "show all of a long program"),
     )
     find: str | None = option(
-        None, "--find dot_general", str, "show only lines with this text, as in --find dot_general"
+        None, "--find dot_general", str, "show only lines that contain this text"
     )
-    stats: bool = flag("--stats", "how often each primitive is computed; what the compiler counts")
-    src: bool = flag("--src", "how much each line of code computes")
-    mermaid: bool = flag("--mermaid", "draw it, where the notebook draws Mermaid")
+    stats: bool = flag("--stats", "count each primitive; show the compiler's own cost analysis")
+    src: bool = flag("--src", "show the cost of each line of code")
+    mermaid: bool = flag("--mermaid", "draw the program, in notebooks that render Mermaid")
     diff: str | None = option(
         None,
         "--diff last",
         ("last",),
-        'show what differs from another call, "f(y)", or from the last time',
+        'show what differs from another call, "f(y)", or from the last run',
     )
     on: tuple[str, ...] = option(
         (),
         "--on tpu:v5e",
         chip,
-        "what a chip's compiler expects: tpu:v5e; may be given several times",
+        "estimate the cost on a chip, such as tpu:v5e; repeatable",
         several=True,
     )
     shard: tuple[tuple[str, int], ...] = option(
-        (), "--shard x:0", axes, "cut axes into a part for each of several chips: x:0,w:1"
+        (), "--shard x:0", axes, "split axes over several chips: x:0,w:1"
     )
     shapes: tuple[tuple[str, tuple[int, ...]], ...] = option(
         (),
         '--shapes "f32[8,4], i32[]"',
         shapes,
-        "call a function with arrays of these: f32[8,4],i32[]",
+        "call a function with arrays of these shapes, without data",
     )
-    grad: bool = flag("--grad", "the program of the gradient by the first argument")
-    vmap: bool = flag("--vmap", "the program for each row of the arrays")
-    numpy: bool = flag("--np", "take jax.numpy where the code takes NumPy")
-    check: bool = flag("--check", "say what the program holds that may not be expected")
-    tb: bool = flag("--tb", "show the whole traceback where tracing fails")
+    grad: bool = flag("--grad", "show the gradient with respect to the first argument")
+    vmap: bool = flag("--vmap", "show the program under vmap, over the first axis")
+    numpy: bool = flag("--np", "use jax.numpy where the code uses NumPy")
+    check: bool = flag("--check", "report pitfalls, such as captured arrays and unrolled loops")
+    tb: bool = flag("--tb", "show the full traceback if tracing fails")
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         if self.stage is not None and self.stage not in _ALL_STAGES:
-            raise OptionError(f"--stage {self.stage}: it is one of {', '.join(_ALL_STAGES)}")
+            raise OptionError(f"--stage {self.stage}: must be one of {', '.join(_ALL_STAGES)}")
         if self.platform is not None and self.platform not in _PLATFORMS:
-            raise OptionError(f"--platform {self.platform}: it is one of {', '.join(_PLATFORMS)}")
+            raise OptionError(f"--platform {self.platform}: must be one of {', '.join(_PLATFORMS)}")
         if self.platform is not None and self.stage not in ("stablehlo", "hlo"):
-            raise OptionError("--platform goes with --stage stablehlo or --stage hlo")
+            raise OptionError("--platform needs --stage stablehlo or --stage hlo")
         if self.shard and not self.on:
-            raise OptionError("--shard goes with --on and several chips, as in --on tpu:v5e:2x2")
+            raise OptionError("--shard needs --on with several chips, such as --on tpu:v5e:2x2")
 
     @property
     def details(self) -> tuple[str, ...]:
@@ -100,12 +100,12 @@ class GraphOptions:
         stages = STAGES[framework]
         if self.stage is not None and self.stage not in stages:
             raise OptionError(
-                f"--stage {self.stage}: this is a program of {framework}, whose stages are"
+                f"--stage {self.stage}: this is a {framework} program; its stages are"
                 f" {', '.join(stages)}"
             )
         of_jax = {"--platform": self.platform, "--check": self.check, "--on": self.on,
                   "--grad": self.grad, "--vmap": self.vmap, "--np": self.numpy}  # fmt: skip
         asked = [flag for flag, is_given in of_jax.items() if is_given]
         if framework != "jax" and asked:
-            raise OptionError(f"{asked[0]} goes with JAX, and this is a program of {framework}")
+            raise OptionError(f"{asked[0]} works for JAX only, and this is a {framework} program")
         return self.stage or stages[0]

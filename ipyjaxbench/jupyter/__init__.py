@@ -22,8 +22,8 @@ def load(shell: InteractiveShell) -> None:
     """Register the magics, unless they are."""
     if not isinstance(shell, InteractiveShell):
         raise OptionError(
-            f"load_ipython_extension takes IPython's shell, not {shell!r}: type"
-            " %load_ext ipyjaxbench in a notebook, or ipyjaxbench.measure(f, x) in Python"
+            f"load_ipython_extension needs an IPython shell, not {shell!r}. Type"
+            " %load_ext ipyjaxbench in a notebook; in Python, use ipyjaxbench.measure(f, x)."
         )
     if _EXTENSION in shell.meta:
         return

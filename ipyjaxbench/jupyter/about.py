@@ -10,5 +10,5 @@ def ipyjaxbench(magic: Invocation[NoOptions]) -> About | None:
     """List the magics, and what a report of a bug needs."""
     __tracebackhide__ = True
     if magic.code:
-        raise OptionError(f"{magic.code!r}: %ipyjaxbench takes nothing but options")
+        raise OptionError(f"{magic.code!r}: %ipyjaxbench takes only options")
     return magic.present(about())

@@ -1,4 +1,4 @@
-"""The magics: how each is typed, and examples of it; its options are in the room that it asks."""
+"""The usage and the examples of each magic; its options are defined in the room that it calls."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,13 +14,13 @@ from ipyjaxbench.timing import TimeOptions
 TIME = Command(
     name="fwtime",
     options=TimeOptions,
-    usage=("%fwtime [options] code", "%%fwtime [options] [set-up]   (above a cell)"),
+    usage=("%fwtime [options] code", "%%fwtime [options] [setup]   (above a cell)"),
     examples="""\
 examples:
-  %fwtime jnp.dot(x, x.T)               waited for, on every device that it uses
-  %fwtime -b 5 y = step(params, batch)  five seconds; y is there afterwards
+  %fwtime jnp.dot(x, x.T)               waits for the result, on any device
+  %fwtime -b 5 y = step(params, batch)  for 5 seconds; y is defined afterwards
   r = %fwtime -n 100 -r 7 f(x)          exactly 700 calls; r.median in seconds
-  %%fwtime x = make()                   set-up, untimed; the cell is timed
+  %%fwtime x = make()                   untimed setup; the cell is timed
 
 from Python:
   ipyjaxbench.measure(f, x)
@@ -35,18 +35,18 @@ COMPARE = Command(
     names="kept",
     examples="""\
 a cell:
-  x = np.random.rand(n, n)              above the arms: runs once
-  numpy: np.dot(x, x)                   an arm
-  several lines:                        another one
+  x = np.random.rand(n, n)              above the arms: runs once, untimed
+  numpy: np.dot(x, x)                   an arm labelled numpy
+  several lines:                        an arm of several lines
       y = np.dot(x, x)
       y.sum()
-  setup numpy: x = np.random.rand(n, n) runs before each sample of that arm
+  setup numpy: x = np.random.rand(n, n) untimed, before each sample of that arm
 
 examples:
   %%fwcompare --baseline numpy
-  %%fwcompare --sweep n=100,300,1000    the arms at each value of n
-  %%fwcompare --sweep n=2**6..2**12     64, 128, 256, ... 4096
-  %fwcompare before after               results that %fwtime kept by name
+  %%fwcompare --sweep n=100,300,1000    compare at each value of n
+  %%fwcompare --sweep n=2**6..2**12     n = 64, 128, 256, ... 4096
+  %fwcompare before after               results that were kept by name
 
 from Python:
   ipyjaxbench.compare({"eager": f, "jitted": jax.jit(f)}, x)
@@ -58,13 +58,13 @@ GRAPH = Command(
     usage=("%jaxpr [options] call", "%%jaxpr [options]   (above a cell)"),
     examples="""\
 examples:
-  %jaxpr f(x, y)                        this call's program; nothing is computed
-  %jaxpr x @ y + 1                      an expression that is no call
-  %jaxpr --stage optimized f(x)         what the compiler makes of it
-  %jaxpr --shapes "f32[8,4], i32[]" f   f of arrays of these shapes, no data
-  %jaxpr --diff "f(x16)" f(x32)         what differs between two calls
+  %jaxpr f(x, y)                        the program; nothing is computed
+  %jaxpr x @ y + 1                      works for any expression
+  %jaxpr --stage optimized f(x)         the optimized HLO
+  %jaxpr --shapes "f32[8,4], i32[]" f   from shapes alone, without data
+  %jaxpr --diff "f(x16)" f(x32)         the difference between two calls
   %jaxpr --diff last f(x)               what an edit of f has changed
-  %jaxpr --on tpu:v5e --on tpu:v6e f(x) what TPUs would make of it, anywhere
+  %jaxpr --on tpu:v5e --on tpu:v6e f(x) estimates for TPUs, without a TPU
   g = %jaxpr -q f(x)                    g.flops, g.static_argnames, g.jaxpr
 
 from Python:
@@ -77,9 +77,9 @@ FXGRAPH = replace(
     usage=("%fxgraph [options] call", "%%fxgraph [options]   (above a cell)"),
     examples="""\
 examples:
-  %fxgraph model(x)                     the ATen operations that this call is
+  %fxgraph model(x)                     the ATen operations of this call
   %fxgraph --dynamo model(x)            what torch.compile sees; graph breaks
-  %fxgraph --export model(x)            what torch.export makes of it
+  %fxgraph --export model(x)            the program torch.export produces
   g = %fxgraph -q f(x)                  g.flops, g.graph
 
 from Python:
@@ -92,9 +92,9 @@ TFGRAPH = replace(
     usage=("%tfgraph [options] call", "%%tfgraph [options]   (above a cell)"),
     examples="""\
 examples:
-  %tfgraph f(x)                         the graph that tf.function makes of it
-  %tfgraph --stage optimized f(x)       what XLA makes of it
-  %tfgraph --shapes "f32[8,4]" f        f of such an array, without data
+  %tfgraph f(x)                         the graph tf.function builds
+  %tfgraph --stage optimized f(x)       the HLO that XLA optimized
+  %tfgraph --shapes "f32[8,4]" f        from a shape alone, without data
   g = %tfgraph -q f(x)                  g.flops, g.graph
 
 from Python:
@@ -109,8 +109,8 @@ EXPLAIN = Command(
     examples="""\
 examples:
   %explain                              after a cell that failed
-  why = %explain                        why.fixes
-  %explain -q -v why                    the same, and nothing is shown
+  why = %explain                        why.fixes has the fixes
+  %explain -q -v why                    the same, without a report
 
 from Python:
   ipyjaxbench.explain(error)
@@ -122,12 +122,12 @@ TRACE = Command(
     usage=("%trace_cached [options] code", "%%trace_cached [options]   (above a cell)"),
     examples="""\
 examples:
-  %trace_cached f(x)              calls it twice: once traced, then cached
-  %%trace_cached                  a line for each call of a compiled function
-  %%trace_cached --max-traces 1   fails with the reason when more is traced
+  %trace_cached f(x)              calls it twice: traced first, then cached
+  %%trace_cached                  one row per call of a compiled function
+  %%trace_cached --max-traces 1   fails, with the reason, on a second trace
   %trace_cached --predict f(y)    would it be traced? nothing is run
   %trace_cached --history step    the signatures that step was traced with
-  %trace_cached --watch on        a line below each later cell that traces
+  %trace_cached --watch on        one line below each later cell that traces
 
 from Python:
   with ipyjaxbench.trace_cached() as t: ...
@@ -141,10 +141,10 @@ DEVICES = Command(
     several=True,
     examples="""\
 examples:
-  %fwdevices                       devices of frameworks in use; arrays by name
-  %fwdevices x params["w"] model   where these live, leaf by leaf, how cut
-  %fwdevices --peak                products, memory and copies at their fastest
-  %fwdevices --no-prealloc         before the first use: memory as it is needed
+  %fwdevices                       all devices in use, and your arrays
+  %fwdevices x params["w"] model   where these live and how they are sharded
+  %fwdevices --peak                highest measured speed of each device
+  %fwdevices --no-prealloc         before first use: allocate GPU memory lazily
   %%fwdevices                      what a cell copies between host and devices
 
 from Python:
@@ -157,15 +157,15 @@ from Python:
 HISTORY = Command(
     name="fwhistory",
     options=HistoryOptions,
-    usage=("%fwhistory [options] [text that the name or the code has]",),
+    usage=("%fwhistory [options] [text in the name or the code]",),
     takes_code=False,
     examples="""\
 examples:
-  %fwhistory                            the last 20, of all notebooks
-  %fwhistory softmax --since 7d         with softmax in name or code, this week
+  %fwhistory                            the last 20 measurements, all notebooks
+  %fwhistory softmax --since 7d         softmax in name or code, last 7 days
   %fwhistory --plot --here step         step in this notebook, over time
-  h = %fwhistory -q --last 1000         h[0].median is the newest
-  %fwtime --against best step(x)        hold a new one against the fastest
+  h = %fwhistory -q --last 1000         h[0].median is the newest, in seconds
+  %fwtime --against best step(x)        compare a new run with the fastest
 
 from Python:
   ipyjaxbench.history("softmax", since="7d")
@@ -178,9 +178,9 @@ ABOUT = Command(
     takes_code=False,
     examples="""\
 examples:
-  %ipyjaxbench              nothing is imported, and no device is started
-  me = %ipyjaxbench -q      print(me.text), to be pasted into a report
-  %config IpyJaxBench       what can be configured, with its values of now
+  %ipyjaxbench              the magics, and a block for your bug report
+  me = %ipyjaxbench -q      print(me.text) prints the block alone
+  %config IpyJaxBench       all settings, with their current values
 
 from Python:
   ipyjaxbench.about()

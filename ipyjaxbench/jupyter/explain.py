@@ -10,8 +10,8 @@ def explain(magic: Invocation[NoOptions]) -> Diagnosis | None:
     """Say why the last cell that failed would not trace."""
     __tracebackhide__ = True
     if magic.code:
-        raise OptionError(f"{magic.code!r}: %explain takes nothing: it looks at the last error")
+        raise OptionError(f"{magic.code!r}: %explain takes no code. It explains the last error.")
     error = magic.session.last_error.value()
     if error is None:
-        raise SnippetError("no cell has failed yet")
+        raise SnippetError("No cell has failed yet.")
     return magic.present(diagnose(error))

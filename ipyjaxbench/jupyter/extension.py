@@ -72,7 +72,7 @@ class Extension:
             from ipyjaxbench.jupyter.screen import show
 
             replaced = ", ".join(f"%{name} of {module}" for name, module in others.items())
-            line = f"ipyjaxbench takes the place of {replaced} until %unload_ext ipyjaxbench"
+            line = f"ipyjaxbench replaces {replaced}. %unload_ext ipyjaxbench restores it."
             show({"text/plain": line}, raw=True)
 
 

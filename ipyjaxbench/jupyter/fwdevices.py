@@ -23,7 +23,7 @@ def fwdevices(
     """Say where everything lives, and what a cell copies."""
     __tracebackhide__ = True
     magic.options.check(magic.code, magic.cell)
-    doing = "measuring" if magic.options.peak else "running" if magic.cell else "looking"
+    doing = "measuring" if magic.options.peak else "running" if magic.cell else "looking up devices"
     with magic.screen.progress(doing):
         result, raised = _inspect(magic)
     return magic.present(result, raised)
@@ -53,7 +53,7 @@ def _set_memory(options: DeviceOptions, code: str) -> MemorySettings:
     """Set what frameworks alone decide, best before any of them has looked for devices."""
     if code:
         raise OptionError(
-            f"{code.splitlines()[0]!r}: --no-prealloc and --mem-fraction stand alone: type"
-            " %fwdevices with them first, and this after that"
+            f"{code.splitlines()[0]!r}: --no-prealloc and --mem-fraction take no code. Set the"
+            " memory first, then run the code."
         )
     return set_memory(prealloc=options.prealloc, fraction=options.fraction)

@@ -104,7 +104,9 @@ class Invocation(Generic[Options]):
         if self.cell is None:
             return self.code
         if self.code:
-            raise SnippetError(f"{self.code!r} stands where options stand: write code below")
+            raise SnippetError(
+                f"{self.code!r} is not an option. Write the code in the lines below."
+            )
         return self.cell
 
     @cached_property

@@ -27,7 +27,7 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
     """Show the program of a line or a cell, and draw it where that is asked for."""
     __tracebackhide__ = True
     source = magic.source(magic.body)
-    with _diagnosis_shown(magic), magic.screen.progress("looking at the program"):
+    with _diagnosis_shown(magic), magic.screen.progress("tracing"):
         result = trace_program(
             source, magic.names, magic.options, _FRAMEWORKS.get(magic.command.name)
         )
@@ -70,7 +70,9 @@ def _other_program(magic: Invocation[GraphOptions], now: Graph) -> Graph | None:
         return trace_program(magic.source(options.diff), magic.names, alike, now.framework)
     earlier = magic.session.graphs.get(_form(now.code, options))
     if earlier is None:
-        raise OptionError(f"--diff last: {now.code!r} was not looked at before in this form")
+        raise OptionError(
+            f"--diff last: there is no earlier program of {now.code!r} with these options"
+        )
     return earlier
 
 

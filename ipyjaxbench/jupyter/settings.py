@@ -10,26 +10,26 @@ _KEYWORDS = {"budget": "usual", "precision": "precision", "restore": "restore"}
 
 
 class IpyJaxBench(Configurable):
-    """What holds for all magics of ipyjaxbench where nothing else is typed."""
+    """Defaults for all magics of ipyjaxbench."""
 
     budget = Float(
         None,
         allow_none=True,
-        help="Seconds that %fwtime spends after the first call, and %%fwcompare on each arm;"
-        " None for 2 and 2.2.",
+        help="Seconds to spend after the first call: of %fwtime, and of each arm of %%fwcompare."
+        " None means 2 and 2.2.",
     ).tag(config=True)
     precision = Int(3, min=1, max=15, help="Significant digits shown.").tag(config=True)
-    progress = Bool(True, help="Whether a line tells how far a long measurement is.").tag(  # noqa: FBT003
+    progress = Bool(True, help="Show the progress of a long measurement.").tag(  # noqa: FBT003
         config=True
     )
-    history = Bool(True, help="Whether measurements are kept in the history.").tag(config=True)  # noqa: FBT003
+    history = Bool(True, help="Save measurements, for %fwhistory and --against.").tag(config=True)  # noqa: FBT003
     restore = Bool(
         True,  # noqa: FBT003
-        help="Whether %fwtime and %%fwcompare put back what later calls change in place.",
+        help="Undo what repeated calls change in place, in %fwtime and %%fwcompare.",
     ).tag(config=True)
     watch = Bool(
         False,  # noqa: FBT003
-        help="Whether a line tells what a cell traced, as %trace_cached --watch on has it.",
+        help="Show below each cell what it traced, like %trace_cached --watch on.",
     ).tag(config=True)
 
     def option_values(self) -> dict[str, object]:
@@ -45,7 +45,7 @@ class IpyJaxBench(Configurable):
         value: float | None = proposal["value"]
         try:
             if value is not None:
-                checked("budget", f"{value:g}", seconds)
+                checked(f"{value:g}", seconds, typed=f"budget = {value:g}", example="budget = 5")
         except OptionError as broken:
             raise TraitError(str(broken)) from None
         return value

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ipyjaxbench.option import flag, option
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.option import check_numbers, flag, option
 from ipyjaxbench.validation import age, newest
 
 _FRAMEWORKS = ("jax", "torch", "tensorflow", "numpy", "python")
@@ -15,15 +16,25 @@ class HistoryOptions:
     #: That their name or code has; empty for any.
     text: str = ""
     #: None for all.
-    last: int | None = option(20, "--last 50", newest, "how many, the newest of them (20)")
+    last: int | None = option(20, "--last 50", newest, "show at most this many, newest first (20)")
     #: Seconds that they are old at most.
-    since: float | None = option(None, "--since 7d", age, "not older than: 30m, 12h, 7d, 4w or 1y")
-    framework: str | None = option(
-        None, "--framework jax", _FRAMEWORKS, "only where this one was in play"
+    since: float | None = option(
+        None, "--since 7d", age, "not older than this: 30m, 12h, 7d, 4w or 1y"
     )
-    here: bool = flag("--here", "of this notebook; of this directory where its name is not known")
-    plot: bool = flag("--plot", "draw the median over time")
+    framework: str | None = option(
+        None, "--framework jax", _FRAMEWORKS, "only measurements that used this framework"
+    )
+    here: bool = flag("--here", "only this notebook (or this directory, if its name is not known)")
+    plot: bool = flag("--plot", "draw the medians over time")
     #: Seconds.
     prune: float | None = option(
-        None, "--prune 30d", age, "remove files with nothing younger in them, then show the rest"
+        None, "--prune 30d", age, "delete files with nothing newer than this, then show the rest"
     )
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks a rule, from Python as from a magic."""
+        check_numbers(self)
+        for name in ("text", "framework"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise OptionError(f"{name}={value!r}: must be a string")

@@ -11,16 +11,18 @@ from ipyjaxbench.validation import count
 class TraceOptions:
     """What is to be shown of calls of compiled functions; each option says what it does."""
 
-    predict: bool = flag("--predict", "say whether the call would be traced; nothing is run")
-    most: int | None = option(None, "--max-traces", count, "fail when more is traced than this")
+    predict: bool = flag("--predict", "predict whether the call would be traced; nothing is run")
+    most: int | None = option(
+        None, "--max-traces", count, "fail if there are more traces than this"
+    )
     history: bool = flag("--history", "list the signatures that functions were traced with")
     watch: str | None = option(
         None,
         "--watch on",
         ("on", "off"),
-        "on or off: a line below each later cell that traces something",
+        "on or off: one line below each later cell that traces",
     )
-    internal: bool = flag("--internal", "name all that was compiled outside of the calls")
+    internal: bool = flag("--internal", "list everything that was compiled outside these calls")
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""

@@ -17,11 +17,11 @@ class TimeOptions:
 
     #: None lets the clock's resolution decide.
     number: int | None = option(
-        None, "-n, --number", whole, "calls per sample; with -r exactly N times R calls are made"
+        None, "-n, --number", whole, "calls per sample; with -r, exactly N times R calls"
     )
     #: None stops when the figure is steady.
     repeat: int | None = option(
-        None, "-r, --repeat", whole, "number of samples (7 when only -n is given)"
+        None, "-r, --repeat", whole, "number of samples (7 if only -n is given)"
     )
     #: None leaves it to the aim.
     budget: float | None = option(
@@ -29,8 +29,8 @@ class TimeOptions:
     )
     aim: str = options(
         "usual",
-        Option("--quick", "quick", "stop when known to 5 %, after 0.5 s at most"),
-        Option("--precise", "precise", "stop when known to 0.5 %, after 10 s at most"),
+        Option("--quick", "quick", "stop at +-5 %, or after 0.5 s"),
+        Option("--precise", "precise", "stop at +-0.5 %, or after 10 s"),
     )
     #: Seconds to spend where neither a budget nor another aim is given.
     usual: float = 2.0
@@ -39,28 +39,28 @@ class TimeOptions:
         None,
         "--name before",
         label,
-        "keep the result under this name, for %fwcompare A B",
+        "keep the result under this name, for --against and %fwcompare",
         names="kept",
     )
     against: str | None = option(
         None,
         "--against last",
         NEWEST_OR_FASTEST,
-        "compare with a kept one: its name, last or best of this code",
+        "compare with a kept result: its name, or the last or best run of this code",
         names="kept",
     )
     clock: Literal["elapsed", "calendar", "cpu"] = options(
         "elapsed",
-        Option("-t, --calendar", "calendar", "measure with time.time"),
-        Option("-c, --cpu", "cpu", "measure CPU time of the process instead of elapsed time"),
+        Option("-t, --calendar", "calendar", "read time.time() instead of the most precise clock"),
+        Option("-c, --cpu", "cpu", "measure CPU time of the process, not elapsed time"),
     )
-    fresh: bool = flag("--fresh", "one more call, compiled anew; nothing in your caches is lost")
+    fresh: bool = flag("--fresh", "also time one cold call, compiled again; your caches are kept")
     profile: bool = flag(
-        "--profile", "profile a few more calls: how long devices are busy", old="--device"
+        "--profile", "profile a few extra calls: how long devices are busy", old="--device"
     )
-    ops: bool = flag("--ops", "the same, and list the operations that take longest")
+    ops: bool = flag("--ops", "like --profile, and list the slowest operations")
     restore: bool = flag(
-        "--no-restore", "leave what later calls change in place, and copy nothing", default=True
+        "--no-restore", "do not undo what repeated calls change in place", default=True
     )
 
     def __post_init__(self) -> None:
@@ -68,10 +68,10 @@ class TimeOptions:
         check_numbers(self)
         if self.budget is not None and (self.number or self.repeat):
             raise OptionError(
-                f"-b {self.budget:g} goes without -n and -r: they say how many calls are made"
+                f"-b {self.budget:g} cannot be combined with -n or -r, which fix the number of calls"
             )
         if self.aim not in _AIMS:
-            raise OptionError(f"aim {self.aim!r}: it is one of {', '.join(_AIMS)}")
+            raise OptionError(f"aim={self.aim!r}: must be one of {', '.join(map(repr, _AIMS))}")
         if self.ops:
             object.__setattr__(self, "profile", True)
 

@@ -438,7 +438,11 @@ def test_functions_are_compared_with_the_same_arguments() -> None:
         ({"a": work}, {}, "only one arm, 'a': a comparison needs at least two arms"),
         ([work, work], {}, "compare takes functions by label, not a list: write compare({"),
         ({"a": work, "b": work}, {"baseline": "c"}, "baseline 'c': no such arm; the arms are a, b"),
-        ({"a": work, "b": work}, {"budget": -1}, "-b -1: -b takes a number of seconds from 0 up"),
+        (
+            {"a": work, "b": work},
+            {"budget": -1},
+            "budget=-1: must be a number of seconds, 0 or more",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_told_in_one_line(

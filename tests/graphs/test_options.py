@@ -27,10 +27,10 @@ def test_the_first_stage_is_shown_where_none_is_asked_for(
 
 def test_a_stage_of_another_framework_is_refused() -> None:
     assert refusal("torch", stage="jaxpr") == (
-        "--stage jaxpr: this is a program of torch, whose stages are aten, dynamo, export"
+        "--stage jaxpr: this is a torch program; its stages are aten, dynamo, export"
     )
     assert refusal(stage="llvm") == (
-        "--stage llvm: it is one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf"
+        "--stage llvm: must be one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf"
     )
 
 
@@ -48,21 +48,21 @@ def test_a_stage_of_another_framework_is_refused() -> None:
 )
 def test_what_goes_with_jax_alone_is_refused_elsewhere(options: dict[str, Any], flag: str) -> None:
     assert refusal("tensorflow", **options) == (
-        f"{flag} goes with JAX, and this is a program of tensorflow"
+        f"{flag} works for JAX only, and this is a tensorflow program"
     )
     assert GraphOptions(**options).stage_of("jax") in ("jaxpr", "stablehlo")
 
 
 def test_a_platform_goes_with_a_stage_that_is_lowered_for_it() -> None:
-    words = "--platform goes with --stage stablehlo or --stage hlo"
+    words = "--platform needs --stage stablehlo or --stage hlo"
     assert refusal(platform="tpu") == refusal(platform="tpu", stage="jaxpr") == words
-    assert refusal(platform="gpu") == "--platform gpu: it is one of cpu, cuda, rocm, tpu"
+    assert refusal(platform="gpu") == "--platform gpu: must be one of cpu, cuda, rocm, tpu"
     for stage in ("stablehlo", "hlo"):
         assert GraphOptions(platform="tpu", stage=stage).stage_of("jax") == stage
 
 
 def test_cutting_goes_with_chips() -> None:
-    words = "--shard goes with --on and several chips, as in --on tpu:v5e:2x2"
+    words = "--shard needs --on with several chips, such as --on tpu:v5e:2x2"
     assert refusal(shard=(("x", 0),)) == words
     assert GraphOptions(shard=(("x", 0),), on=("tpu:v5e:2x2",)).on == ("tpu:v5e:2x2",)
 

@@ -58,7 +58,7 @@ def test_the_text_can_be_pasted_and_stands_unbroken_in_the_page(shell: Shell) ->
 def test_nothing_stands_behind_the_options(shell: Shell) -> None:
     with pytest.raises(UsageError) as raised:
         shell.run("%ipyjaxbench numpy")
-    assert str(raised.value) == "'numpy': %ipyjaxbench takes nothing but options"
+    assert str(raised.value) == "'numpy': %ipyjaxbench takes only options"
 
 
 def test_a_started_framework_shows_its_devices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,8 +179,8 @@ def test_explain_stands_alone_and_needs_an_error(
 ) -> None:
     with pytest.raises(UsageError) as raised:
         shell.run("%explain f(x)")
-    assert str(raised.value) == "'f(x)': %explain takes nothing: it looks at the last error"
+    assert str(raised.value) == "'f(x)': %explain takes no code. It explains the last error."
     shell.shell.find_magic("explain").__self__.session.last_error.forget()
     monkeypatch.delattr(sys, "last_value", raising=False)
-    with pytest.raises(UsageError, match="no cell has failed yet"):
+    with pytest.raises(UsageError, match="No cell has failed yet"):
         shell.run("%explain")

@@ -95,8 +95,11 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
     [
         ("%%fwcompare\na: 1", "'a' is the only arm, but a comparison needs two"),
         ("%%fwcompare --baseline c\na: 1\nb: 2", "baseline 'c': no such arm; the arms are a, b"),
-        ("%%fwcompare f(x)\na: 1\nb: 2", "'f(x)' stands where options stand: write code below"),
-        ("%%fwcompare --sweep n\na: n\nb: 2", "--sweep n: --sweep takes a name and its values"),
+        (
+            "%%fwcompare f(x)\na: 1\nb: 2",
+            "'f(x)' is not an option. Write the code in the lines below.",
+        ),
+        ("%%fwcompare --sweep n\na: n\nb: 2", "--sweep n: must be a name and its values"),
         ("%%fwcompare --sweep k=1\na: 1\nb: 2", "--sweep k: no arm or setup uses k"),
         (
             "%%fwcompare\na: 1\nb: foo(\nc: 2",
@@ -114,7 +117,7 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
             f"%%fwcompare\na: 1\n{'b' * 25}: 2",
             f"'{'b' * 25}' is too long: a label has at most 24 characters",
         ),
-        ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo; %%fwcompare? lists the options."),
+        ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo. %%fwcompare? lists all options."),
         (
             "%fwcompare nope two",
             "no result is kept as 'nope' (%fwtime --name keeps one): ",

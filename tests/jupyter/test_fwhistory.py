@@ -428,7 +428,7 @@ def test_the_report_has_a_headline_a_table_and_what_to_know() -> None:
 
 @pytest.mark.parametrize("name", ["last", "best", "''", "--quick"])
 def test_no_result_is_kept_under_a_name_that_means_something_else(shell: Shell, name: str) -> None:
-    with pytest.raises(UsageError, match=r"--name .* takes a name other than last and best"):
+    with pytest.raises(UsageError, match=r"--name .*: must be a name other than last and best"):
         shell.run(f"%fwtime -q --name {name} 1 + 1")
 
 

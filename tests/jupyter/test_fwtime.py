@@ -285,16 +285,16 @@ def test_precision_sets_the_digits_shown(shell: Shell) -> None:
 ERRORS = {
     "%fwtime": "there is no code to time: type %fwtime f(x), or %%fwtime above a cell",
     "%%fwtime\n  ": "there is no code to time: type %fwtime f(x), or %%fwtime above a cell",
-    "%fwtime -n 0 x": "-n 0: -n takes a whole number from 1 up; leave it out to have it chosen",
-    "%fwtime -n x x": "-n x: -n takes a whole number from 1 up; leave it out to have it chosen",
-    "%fwtime -b -1 x": "-b -1: -b takes a number of seconds from 0 up, as in -b 5",
-    "%fwtime --buget 3 x": "unknown option --buget; did you mean --budget?"
-    " (Code that starts with -- goes after --)",
+    "%fwtime -n 0 x": "-n 0: must be a whole number, 1 or more, for example -n 5",
+    "%fwtime -n x x": "-n x: must be a whole number, 1 or more, for example -n 5",
+    "%fwtime -b -1 x": "-b -1: must be a number of seconds, 0 or more, for example -b 5",
+    "%fwtime --buget 3 x": "unknown option --buget. Did you mean --budget?"
+    " (If it is code, type -- in front of it.)",
     '%fwtime "f(x)"': '"f(x)" is a string, and timing it would time nothing: type %fwtime f(x)',
     "%fwtime f(": "SyntaxError in line 1, 'f(': '(' was never closed",
     "1\n%fwtime f(": "SyntaxError in line 2, 'f(': '(' was never closed",
     "%%fwtime\nx = 1\nreturn x": "SyntaxError in line 3, 'return x': 'return' outside function",
-    "%fwtime -v 1x 2": "-v 1x: -v takes the name of a variable, as in -v result",
+    "%fwtime -v 1x 2": "-v 1x: must be a valid variable name, for example -v result",
 }
 
 
@@ -314,7 +314,7 @@ def test_a_function_that_was_not_called_is_told(shell: Shell) -> None:
 
 def test_options_stand_in_the_help(shell: Shell) -> None:
     text = getdoc(shell.shell.find_line_magic("fwtime")) or ""
-    assert text.startswith("Time code right")
+    assert text.startswith("Time code correctly")
     for flag in ("-n", "-r", "-b", "-p", "-q", "-o", "-v", "-t", "-c", "--budget"):
         assert f" {flag}" in text
 

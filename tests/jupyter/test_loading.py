@@ -120,7 +120,7 @@ def test_a_magic_of_the_same_name_is_told_and_comes_back(shell: Shell) -> None:
         shell.run("%load_ext ipyjaxbench")
         (told,) = shell.shown
         assert told.data["text/plain"] == (
-            f"ipyjaxbench takes the place of %fwtime of {__name__} until %unload_ext ipyjaxbench"
+            f"ipyjaxbench replaces %fwtime of {__name__}. %unload_ext ipyjaxbench restores it."
         )
         assert shell.run("%fwtime -q -o -n1 -r1 1 + 1").code == "1 + 1"
         shell.run("%unload_ext ipyjaxbench")
@@ -144,7 +144,7 @@ def test_without_others_loading_says_nothing(shell: Shell) -> None:
 
 @pytest.mark.parametrize("wrong", [None, "shell", 3])
 def test_what_is_no_shell_is_refused_in_one_line(wrong: Any) -> None:
-    with pytest.raises(OptionError, match=r"^load_ipython_extension takes IPython's shell, not"):
+    with pytest.raises(OptionError, match=r"^load_ipython_extension needs an IPython shell, not"):
         ipyjaxbench.load_ipython_extension(wrong)
 
 

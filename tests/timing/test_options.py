@@ -40,10 +40,10 @@ def test_what_is_not_asked_for_is_as_usual() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 1.5, "number": 3}, "-b 1.5 goes without -n and -r: "),
-        ({"budget": 1.5, "repeat": 3}, "-b 1.5 goes without -n and -r: "),
-        ({"aim": "exact"}, "aim 'exact': it is one of quick, usual, precise"),
-        ({"precision": 16}, "-p 16: -p takes a number of digits from 1 to 15"),
+        ({"budget": 1.5, "number": 3}, "-b 1.5 cannot be combined with -n or -r"),
+        ({"budget": 1.5, "repeat": 3}, "-b 1.5 cannot be combined with -n or -r"),
+        ({"aim": "exact"}, "aim='exact': must be one of 'quick', 'usual', 'precise'"),
+        ({"precision": 16}, "precision=16: must be a whole number from 1 to 15"),
     ],
 )
 def test_what_breaks_a_rule_is_refused(options: dict, message: str) -> None:

@@ -169,7 +169,7 @@ def test_a_difference_is_one_of_the_same_form(shell: Shell) -> None:
     shell.run('g = %jaxpr -q --grad --diff "(lambda v: v.sum())(x)" (lambda v: v.sum())(x)')
     assert shell.names["g"].program == "the programs are the same"
     shell.run("g = %jaxpr -q --stage stablehlo x + 177")
-    with pytest.raises(UsageError, match="was not looked at before in this form"):
+    with pytest.raises(UsageError, match="there is no earlier program of .* with these options"):
         shell.run("%jaxpr --diff last x + 177")
 
 
@@ -237,14 +237,14 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("%jaxpr --diff last x * 77", "--diff last: 'x * 77' was not looked at before"),
+        ("%jaxpr --diff last x * 77", "--diff last: there is no earlier program of 'x * 77'"),
         ("%jaxpr --shapes f32 negatives", "--shapes f32: --shapes takes types with shapes, as in"),
         ("%jaxpr --shapes f33[2] negatives", "--shapes f33[2]: --shapes takes types with shapes,"),
         ("%jaxpr --shapes f32[2] x", "--shapes goes with a function, and 'x' is none"),
         ("%jaxpr y = 3", "there is no expression to look at: end with a call"),
-        ("%jaxpr --stage foo x", "--stage foo: it is one of jaxpr, stablehlo, hlo, optimized"),
-        ("%jaxpr --depht 3 x", "unknown option --depht; did you mean --depth?"),
-        ("%%jaxpr f(x)\nx", "'f(x)' stands where options stand: write code below"),
+        ("%jaxpr --stage foo x", "--stage foo: must be one of jaxpr, stablehlo, hlo, optimized"),
+        ("%jaxpr --depht 3 x", "unknown option --depht. Did you mean --depth?"),
+        ("%%jaxpr f(x)\nx", "'f(x)' is not an option. Write the code in the lines below."),
         ("l = [1.0]\nl.append(l)\n%jaxpr scaled(x, l)", "double holds itself, or is nested"),
         ("%jaxpr jnp.sort", "'jnp.sort' is not called. Call it:  jnp.sort(...)"),
         ("%jaxpr scaled", "'scaled' is not called. Call it:  scaled(...)"),
@@ -264,7 +264,7 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
             "%jaxpr jax.eval_shape(jnp.sin, x)",
             "'jax.eval_shape(jnp.sin, x)' is the shape of an array, and computes nothing: give",
         ),
-        ("%explain x", "'x': %explain takes nothing"),
+        ("%explain x", "'x': %explain takes no code"),
     ],
 )
 def test_bad_input_is_one_line(cell: str, message: str, shell: Shell) -> None:

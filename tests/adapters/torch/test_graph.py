@@ -366,7 +366,7 @@ def test_a_stage_of_another_framework_is_refused(names: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("option", [{"check": True}, {"on": ("tpu:v5e",)}])
 def test_options_of_jax_are_refused(option: dict[str, Any], names: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="goes with JAX, and this is a program of torch"):
+    with pytest.raises(OptionError, match="works for JAX only, and this is a torch program"):
         graph("x + 1", names, **option)
 
 
