@@ -65,7 +65,7 @@ def test_names_are_accepted_as_they_were_typed(
 ) -> None:
     assert [rule(text) for text in accepted] == accepted
     for text in refused:
-        with pytest.raises(ValueError, match="a .*name|a chip"):
+        with pytest.raises(ValueError, match=r"a .*name|a chip"):
             rule(text)
 
 

@@ -169,7 +169,7 @@ def test_a_difference_is_one_of_the_same_form(shell: Shell) -> None:
     shell.run('g = %jaxpr -q --grad --diff "(lambda v: v.sum())(x)" (lambda v: v.sum())(x)')
     assert shell.names["g"].program == "the programs are the same"
     shell.run("g = %jaxpr -q --stage stablehlo x + 177")
-    with pytest.raises(UsageError, match="there is no earlier program of .* with these options"):
+    with pytest.raises(UsageError, match=r"there is no earlier program of .* with these options"):
         shell.run("%jaxpr --diff last x + 177")
 
 
