@@ -19,7 +19,7 @@ class Score:
         calls: how many were judged.
         cached: how many of them find their program.
         wrong: those of which another verdict or reason was told, with both.
-        unknown: those of which the reason was told as "?".
+        unknown: those of which the reason is not known.
     """
 
     calls: int = 0
@@ -67,7 +67,7 @@ def _judge(found: Score, cell: str, right: str, looked: Traces) -> None:
     first, *second = told or ["NOTHING"]  # a line is called twice
     found.calls += 1 + len(second)
     found.cached += (right == "CACHED") + second.count("CACHED")
-    if first.endswith("?") or " ? " in first or (first == "TRACED" != right):
+    if first.endswith("?") or "reason unknown" in first or (first == "TRACED" != right):
         found.unknown.append(f"{cell}\n    {first}, not {right}")
     elif first != right or ({*second} - _AGAIN and "\n" not in cell):
         found.wrong.append(f"{cell}\n    {told}, not {right}")

@@ -13,7 +13,9 @@ KINDS = (
 )  # fmt: skip
 _NUMBERS = ("bool", "int", "float", "complex")
 #: Changes whose text shows of what kind they are.
-_SELF_EVIDENT = ("form", "structure", "transformation", "committed", "host array", "setting")
+_SELF_EVIDENT = ("structure", "setting")
+#: Changes of a state, as in "x was uncommitted, is now committed to cpu:0".
+_STATES = ("form", "transformation", "committed", "host array")
 PLACEMENT = ("transformation", "committed", "device", "sharding", "host array")
 
 
@@ -27,8 +29,8 @@ class Leaf:
     weak: bool = False  # whether its dtype gives way to that of others
     device: str = ""  # empty where that is the framework's choice
     sharding: str = ""
-    committed: bool = False  # whether it is bound to its device
-    host: bool = False  # whether the array is NumPy's, and is copied for the call
+    committed: bool = False  # whether it is committed to its device
+    host: bool = False  # whether it is a NumPy array, copied to the device for the call
     value: str = ""  # of what is no array, in Python's words, cut short
     identity: int = 0  # tells objects apart whose words are the same
     layout: str = ""  # in memory, in the framework's words, where programs depend on that
@@ -78,11 +80,15 @@ class Change:
         if self.kind in ("first", "guard"):
             return self.new
         if self.kind == "unknown":
-            return f"{self.path} is not known until it is run"
+            return f"depends on {self.path}, which was not run"
         if self.kind == "function":
-            return f"another function object: {self.new}"
+            return f"new function object ({self.new})"
         if self.kind == "captured":
-            return f"another function object: {self.path}: {self.old} → {self.new} (captured)"
+            return f"new function object (captured {self.path}: {self.old} → {self.new})"
+        if self.kind in _STATES:
+            return f"{self.path} was {self.old}, is now {self.new}".lstrip()
+        if self.kind == "structure" and not self.old:
+            return f"{self.path} {self.new}"
         change = f"{self.old} → {self.new}" if self.old else self.new
         name = f"{self.path}: " if self.path else ""
         if self.kind == "number":
@@ -151,7 +157,7 @@ def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:
             replaced += f"{path}[", f"{path}."
         if before is None or after is None:
             if path.partition("[")[0].partition(".")[0] in _names(old) & _names(new):
-                yield Change("structure", path, "", "is new" if after else "is gone")
+                yield Change("structure", path, "", "was added" if after else "was removed")
         elif before != after:
             yield from _changes_in_leaf(path, before, after)
 
@@ -164,7 +170,7 @@ def _function_changes(old: Signature, new: Signature) -> Iterator[Change]:
         if before is not None and before != after:
             one, other = before.value or before.words(), after.value or after.words()
             captured.append(Change("captured", name, one, _another(one, other)))
-    yield from captured or [Change("function", new="the same code, made anew")]
+    yield from captured or [Change("function", new="same code")]
 
 
 def _another(old: str, new: str) -> str:
@@ -172,7 +178,7 @@ def _another(old: str, new: str) -> str:
 
 
 def _called(transformation: str) -> str:
-    return f"under {transformation}" if transformation else "called by itself"
+    return f"called under {transformation}" if transformation else "called directly"
 
 
 def _names(signature: Signature) -> set[str]:
@@ -188,8 +194,8 @@ def _form_changes(old: Signature, new: Signature) -> Iterator[Change]:
 
 def _form_of(name: str, form: Sequence[str]) -> str:
     if name in form:
-        return "by position"
-    return "by name" if f"{name}=" in form else "left out"
+        return "passed positionally"
+    return "passed by keyword" if f"{name}=" in form else "omitted"
 
 
 def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
@@ -216,11 +222,11 @@ def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
 
 def _place_changes(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     if old.host != new.host:
-        kinds = ("the framework's own", "NumPy's array")
+        kinds = ("a device array", "a NumPy array")
         yield Change("host array", path, kinds[old.host], kinds[new.host])
     elif old.committed != new.committed:
-        bound = ("not bound to a device", f"bound to {new.device or old.device}")
-        yield Change("committed", path, bound[old.committed], bound[new.committed])
+        words = ("uncommitted", f"committed to {new.device or old.device}")
+        yield Change("committed", path, words[old.committed], words[new.committed])
     elif old.device != new.device and old.device and new.device:
         yield Change("device", path, old.device, new.device)
     elif old.sharding != new.sharding:

@@ -1,4 +1,4 @@
-"""Makes each call in some code, and records what became of those of compiled functions."""
+"""Makes each call in some code, and records whether compiled functions were traced or cached."""
 
 import math
 import threading
@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
@@ -18,7 +17,7 @@ from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall, too_many_traces
 from ipyjaxbench.usercode import OutputRecorder, Site, Written, ask, describe_error
 
-_UNSEEN = Change("first", new="? traced before, when nobody looked")
+_UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
 
 
 class _Callee(NamedTuple):
@@ -32,7 +31,7 @@ class _Callee(NamedTuple):
 
 @dataclass
 class _Row:
-    """A call, and how many like it found their program right after it."""
+    """A call, and how many cache hits like it followed."""
 
     call: TracedCall
     nanoseconds: int
@@ -102,7 +101,7 @@ class CallRecorder:
                 printed = _printed_by_tracing(written, outcome, watch)
                 self._append(callee, replace(call, printed=printed), spent)
                 if call.state in COSTLY:
-                    self._count(call)
+                    self._count()
 
     def _call(
         self,
@@ -155,13 +154,13 @@ class CallRecorder:
         self._rows.append(row)
         self._last[callee.site, id(callee.function)] = row
 
-    def _count(self, call: TracedCall) -> None:
+    def _count(self) -> None:
         """Count a trace; raise where it is one too many."""
         __tracebackhide__ = True
         self._traced += 1
         if self._most is not None and self._traced > self._most:
-            text = f"{too_many_traces((call,), self._most)}: --max-traces {self._most}"
-            raise TooManyTracesError(text)
+            costly = [row.call for row in self._rows if row.call.state in COSTLY]
+            raise too_many_traces(costly, self._most)
 
 
 def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:

@@ -1,4 +1,4 @@
-"""Limits on how often a block of code or a function is traced, for programs and tests."""
+"""Limits how often a block of code or a function may be traced, for programs and tests."""
 
 import functools
 from collections.abc import Callable
@@ -15,20 +15,20 @@ from ipyjaxbench.usercode import ask, name_of
 
 
 class trace_cached:  # noqa: N801  used as a function is
-    """What was traced in a block of code.
+    """Record which calls in a ``with`` block are traced or compiled, and why.
 
-    A running block cannot be looked into call by call, as a cell is by ``%%trace_cached``: here
-    are the calls that were traced or compiled, with their reasons, and none that was cached.
+    Cache hits are not listed: unlike ``%%trace_cached``, a running block cannot be watched call by
+    call.
 
     Args:
-        max_traces: how many are allowed; None for any number.
+        max_traces: how many traces are allowed; None for any number.
 
     Attributes:
-        traces: what was seen, once the block has ended.
+        traces: the result, available after the block.
 
     Raises:
-        TooManyTracesError: more was traced than is allowed, when the block ends without an error.
-        OptionError: the number is none.
+        TooManyTracesError: there were more traces; raised at the end of a block without an error.
+        OptionError: max_traces is not a whole number.
 
     Example:
         >>> # with trace_cached() as t: step(x)
@@ -39,7 +39,7 @@ class trace_cached:  # noqa: N801  used as a function is
         if max_traces is not None:
             _check("max_traces", max_traces)
         self._most = max_traces
-        self.traces = Traces("the block", {}, ())
+        self.traces = Traces("with trace_cached()", {}, ())
 
     def __enter__(self) -> "trace_cached":
         keep_learning()
@@ -51,32 +51,31 @@ class trace_cached:  # noqa: N801  used as a function is
         events = TRACE_LOG.events_since(self._before)
         names = {each.framework for each in events}
         versions = {each.name: each.version() for each in loaded()[0] if each.name in names}
-        self.traces = Traces("the block", versions, number_calls(events))
+        self.traces = Traces("with trace_cached()", versions, number_calls(events))
         if failed is None and self._most is not None and len(events) > self._most:
-            raise too_many_traces(self.traces.calls[self._most :], self._most)
+            raise too_many_traces(self.traces.calls, self._most)
 
 
 def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any]:
     """Return a function that fails when it is traced more than ``n`` times.
 
     Args:
-        function: a plain function, to be handed on to `jax.jit` or `tf.function`: a call that is
-            cached costs nothing more. Or a function that is compiled already, of which each call
-            is looked at.
+        function: a plain function, to pass on to `jax.jit` or `tf.function`: cache hits then cost
+            nothing extra. Or a compiled function, whose calls are checked one by one.
         n: how often it may be traced.
 
     Returns:
-        The function; it raises TooManyTracesError, with the reason, when it is traced once more.
+        The function; the trace after the last allowed one raises TooManyTracesError.
 
     Raises:
         SnippetError: the function is compiled by a framework that does not report its traces.
-        OptionError: the number, or the function, is none.
+        OptionError: `function` is not callable, or `n` is not a whole number.
 
     Example:
         >>> # step = jax.jit(assert_max_traces(step, 1))
     """
     if not callable(function):
-        raise OptionError(f"{function!r} is no function: assert_max_traces(f, 1)")
+        raise OptionError(f"{function!r} is not callable; use assert_max_traces(f, 1)")
     _check("n", n)
     keep_learning()
     for framework, watch in call_watches(loaded()[0]):
@@ -87,7 +86,7 @@ def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any
 
 def _check(name: str, number: object) -> None:
     if type(number) is not int or number < 0:
-        raise OptionError(f"{name}={number!r}: it is a whole number from 0 up")
+        raise OptionError(f"{name} must be a whole number, 0 or more; got {number!r}")
 
 
 def _guarded_calls(
@@ -95,8 +94,8 @@ def _guarded_calls(
 ) -> Callable[..., Any]:
     if not learns(framework):
         raise SnippetError(
-            f"{framework} does not tell when {name} is traced: give the plain function, or use"
-            " %%trace_cached --max-traces"
+            f"{framework} does not report when `{name}` is traced: pass the function before it is"
+            " compiled, or use %%trace_cached --max-traces"
         )
     traces: list[TracedCall] = []
 
@@ -109,7 +108,7 @@ def _guarded_calls(
             events = [each for each in TRACE_LOG.events_since(before) if each.name == name]
             traces.extend(events)
             if events and len(traces) > n:
-                raise too_many_traces(number_calls(traces)[n:], n)
+                raise too_many_traces(number_calls(traces), n)
         return value
 
     return guarded
@@ -126,7 +125,7 @@ def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
             signature = watch.signature(function, args, kwargs)
             log.record(framework.name, CacheMiss(name, signature, placed=False))
             if log.event_count > n:
-                raise too_many_traces(number_calls(log.events_since(n)), n)
+                raise too_many_traces(number_calls(log.events_since(0)), n)
         return function(*args, **kwargs)
 
     return guarded

@@ -73,7 +73,7 @@ def observe_code(
     most = options.most
     if raised is None and most is not None and traces.compilations > most:
         costly = [call for call in traces.calls if call.state in COSTLY]
-        raised = too_many_traces(costly[most:], most)
+        raised = too_many_traces(costly, most)
         traces = replace(traces, error=describe_error(raised))
     return traces, raised
 

@@ -32,10 +32,10 @@ def predict_code(source: Source, names: Namespace) -> Traces:
     text = source.text.strip()
     if prediction.calls:
         return Traces(text, prediction.versions, tuple(prediction.calls))
-    why = "--predict looks at jax.jit, torch.compile and tf.function"
+    why = "--predict looks at what jax.jit, torch.compile and tf.function return"
     if prediction.unknown:
         function = prediction.unknown[-1]
-        why = f"what {function} is, is not known until it is run: give it a name first"
+        why = f"{function} is created at run time: assign it to a name first"
     raise SnippetError(f"{text!r} calls no compiled function: {why}")
 
 
@@ -90,7 +90,7 @@ class _Prediction:
             elif is_traced:
                 why = TRACE_LOG.reasons(*key, placed=False)
                 self._traced.append(key)
-            says = "it does not tell without running" if is_traced is None else ""
+            says = "cannot be predicted without running the call" if is_traced is None else ""
         number = 1 + sum(each.name == name for each in self.calls)
         return TracedCall(
             name, framework.name, call.lineno, ast.unparse(call), number, 1,

@@ -1,4 +1,4 @@
-"""The signatures with which functions were traced so far."""
+"""The signatures that functions were traced with so far."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ipyjaxbench.retracing.trace_log import TraceLog
 
 @dataclass(frozen=True)
 class Traced:
-    """A signature that was traced, and in what it differs from the nearest one before it."""
+    """A signature that was traced, and how it differs from the most similar one before it."""
 
     name: str
     framework: str
@@ -22,7 +22,7 @@ class Traced:
 
 @dataclass(frozen=True, repr=False)
 class Signatures(Result):
-    """What functions were traced with, as far as it was seen since the extension was loaded."""
+    """The signatures that functions were traced with since the extension was loaded."""
 
     kind: ClassVar[str] = "signatures"
 
@@ -30,18 +30,20 @@ class Signatures(Result):
 
     @classmethod
     def from_log(cls, log: TraceLog, name: str = "") -> "Signatures":
-        """Return all that is known, or that of one function, which must have been traced."""
+        """Return the signatures of all functions, or those of one, which must have been traced."""
         names = [(fw, n) for fw, n in log.functions() if not name or n == name]
         if name and not names:
-            known = ", ".join(dict.fromkeys(n for _, n in log.functions())) or "none yet"
-            raise OptionError(f"{name!r} was not traced since loading; traced were: {known}")
+            known = ", ".join(dict.fromkeys(n for _, n in log.functions())) or "none"
+            raise OptionError(
+                f"{name!r} has not been traced since ipyjaxbench was loaded; traced functions: {known}"
+            )
         return cls(
             tuple(one for fw, n in names for one in _signatures(fw, n, log.signatures(fw, n)))
         )
 
     def __repr__(self) -> str:
         """One line."""
-        return f"<Signatures {len(self.traced)}>"
+        return f"<Signatures: {len(self.traced)}>"
 
 
 def _signatures(framework: str, name: str, known: Sequence[Signature]) -> Iterator[Traced]:

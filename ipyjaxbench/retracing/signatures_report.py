@@ -1,4 +1,4 @@
-"""How signatures are shown: a line for each, with why it was traced."""
+"""The report of signatures: a line for each, with the reason for its trace."""
 
 from ipyjaxbench import units
 from ipyjaxbench.reports import Calls, Headline, Report, report
@@ -12,11 +12,11 @@ def _(s: Signatures) -> Report:
     functions = len({(each.framework, each.name) for each in s.traced})
     head = Headline(
         "signatures", units.count(len(s.traced), "signature"),
-        f"of {units.count(functions, 'function')}, since ipyjaxbench was loaded", "SEEN", "",
+        f"of {units.count(functions, 'function')}, since ipyjaxbench was loaded", "", "",
     )  # fmt: skip
     rows = [
         (each.name, f"{'; '.join(change.words() for change in each.why)} · {each.arguments}")
         for each in s.traced[-_MAX_SIGNATURES:]
     ]
-    calls = Calls(("function", "why · with what"), tuple(rows))
+    calls = Calls(("function", "reason · arguments"), tuple(rows))
     return Report((head, calls) if rows else (head,))

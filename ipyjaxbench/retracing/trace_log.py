@@ -13,9 +13,9 @@ _MAX_EVENTS = 1000
 _NO_NAME = "<lambda>"
 _FIRST = "first call"
 #: Of a call that was traced before, and is traced again.
-DROPPED = Change("first", new="as in an earlier call, whose trace was dropped: caches were cleared")
+DROPPED = Change("first", new="same signature as an earlier call, but caches were cleared")
 #: What a trace that no call made is there for.
-_INSPECTED = Change("first", new=f"{_FIRST}; the trace was there, as %jaxpr and .lower leave it")
+_INSPECTED = Change("first", new=f"{_FIRST}; already traced, as by %jaxpr or .lower()")
 
 
 class TraceLog:
@@ -39,7 +39,7 @@ class TraceLog:
             is_named = bool(known) and name != _NO_NAME  # many have none
             if placed:
                 return [_INSPECTED]
-            return [Change("first", new=_FIRST + is_named * " of a new definition")]
+            return [Change("first", new=_FIRST + is_named * " after redefinition")]
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and not placed:
             return [DROPPED]

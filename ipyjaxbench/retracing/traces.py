@@ -1,4 +1,4 @@
-"""What became of each call of a compiled function: traced or cached, why, at what cost."""
+"""Whether each call of a compiled function was traced or cached, why, and what it cost."""
 
 import math
 from collections import Counter
@@ -15,43 +15,44 @@ from ipyjaxbench.retracing.cache_key import Change
 
 #: State -> what it means.
 STATES = {
-    "TRACED": "the function ran to be traced, and was compiled",
-    "COMPILED": "the trace was there, and was compiled for the first time",
-    "RECOMPILED": "the trace was there, and was compiled again",
-    "DISK": "traced, and the program was loaded from the disk cache",
-    "SLOW-PATH": "nothing was compiled, but the call took the long way through Python",
-    "CACHED": "the program was there",
-    "BYPASSED": "compiling is turned off: the call ran eagerly",
-    "EAGER-FALLBACK": "given up: this call and all later ones run uncompiled",
-    "BREAK": "compiled in parts, with Python in between",
-    "RAISED": "the call raised",
-    "WOULD-TRACE": "the call would be traced; it was not made",
-    "WOULD-HIT": "the call would find its trace; it was not made",
-    "?": "not known",
+    "TRACED": "the function was traced and compiled",
+    "COMPILED": "already traced, now compiled for the first time",
+    "RECOMPILED": "already traced, compiled again",
+    "DISK": "traced, and the program loaded from the persistent compilation cache",
+    "SLOW-PATH": "cache hit, but through the slower Python dispatch path",
+    "CACHED": "cache hit: nothing was traced or compiled",
+    "BYPASSED": "compilation is turned off: the call ran eagerly",
+    "EAGER-FALLBACK": "could not be compiled: this call, and later ones like it, run eagerly",
+    "BREAK": "graph break: compiled in several parts, with Python between them",
+    "RAISED": "the call raised an exception",
+    "WOULD-TRACE": "prediction: the call would be traced (it was not run)",
+    "WOULD-HIT": "prediction: the call would be a cache hit (it was not run)",
+    "?": "unknown",
 }
 #: States in which something was traced or compiled.
 COSTLY = ("TRACED", "COMPILED", "RECOMPILED", "DISK", "BREAK")
+_UNTRACED = ("COMPILED", "RECOMPILED")
 
 
 @dataclass(frozen=True)
 class TracedCall:
-    """One call of a compiled function, or several in a row that found their program.
+    """One call of a compiled function, or several cache hits in a row.
 
     Attributes:
-        line: where the call stands; 0 where that is not known.
-        text: the call, as typed.
-        number: which call of this function it is, from 1 on.
-        times: how many calls this stands for.
-        last: which call the last one of them is; others may lie between them.
+        line: line number of the call; 0 if unknown.
+        text: source text of the call.
+        number: which call of this function it is, counted from 1.
+        times: how many calls this row stands for.
+        last: number of the last of them; calls of other rows may lie in between.
         state: one of STATES.
-        seconds: that all of them took, waited for.
-        phases: parts of that, in seconds: "trace", "lower", "compile", "cache load".
-        why: in what it differs from the nearest earlier call; empty where it was cached.
-        says: the framework's own reason, where ours is not known or another one.
+        seconds: total time of these calls, including the wait for their results.
+        phases: seconds of that spent in "trace", "lower", "compile" and "cache load".
+        why: differences from the most similar earlier call; empty for a cache hit.
+        says: the framework's own explanation, where `why` is empty or differs from it.
         fixes: what to write instead.
-        nested: compiled functions that were traced inside of this one, with their depth.
-        printed: while it was traced.
-        breaks: graphs that it was compiled into, less one.
+        nested: compiled functions that were traced inside this one, with their depth.
+        printed: output printed while the function was traced.
+        breaks: number of graph breaks.
     """
 
     name: str
@@ -74,15 +75,15 @@ class TracedCall:
 
 @dataclass(frozen=True, repr=False)
 class Traces(Result):
-    """What became of each call of a compiled function in some code.
+    """The calls of compiled functions in some code: traced or cached, why, and at what cost.
 
     Attributes:
-        frameworks: versions of those in play.
+        frameworks: versions of the frameworks that were called.
         calls: in the order in which they were made.
-        internal: programs that were compiled outside of these calls, such as single operations.
-        show_internal: whether those are listed.
-        seen: calls of other functions that were looked through.
-        error: what the code raised, in one line; empty where nothing.
+        internal: programs compiled outside these calls, such as single operations.
+        show_internal: whether the report names all of them.
+        seen: number of calls of functions that are not compiled.
+        error: the exception that the code raised, in one line; empty if none.
     """
 
     kind: ClassVar[str] = "traces"
@@ -100,47 +101,47 @@ class Traces(Result):
 
     @property
     def count(self) -> int:
-        """How many calls of compiled functions there were."""
+        """Number of calls of compiled functions."""
         return sum(call.times for call in self.calls)
 
     @property
     def traces(self) -> int:
-        """In how many of them something was traced."""
+        """Number of calls that were traced."""
         return self._count("TRACED", "DISK", "BREAK")
 
     @property
     def first_compilations(self) -> int:
-        """In how many of them a trace that was there was compiled for the first time."""
+        """Number of calls that compiled an existing trace for the first time."""
         return self._count("COMPILED")
 
     @property
     def recompilations(self) -> int:
-        """In how many of them a trace was compiled again."""
+        """Number of calls that compiled an existing trace again."""
         return self._count("RECOMPILED")
 
     @property
     def compilations(self) -> int:
-        """In how many of them something was traced or compiled."""
+        """Number of calls that were traced or compiled."""
         return self._count(*COSTLY)
 
     @property
     def seconds(self) -> float:
-        """What all calls took."""
+        """Total time of all calls, in seconds."""
         return math.fsum(call.seconds for call in self.calls)
 
     @property
     def compiling(self) -> float:
-        """Seconds among those that were tracing, lowering and compiling."""
+        """Seconds of that spent tracing, lowering and compiling."""
         return math.fsum(s for call in self.calls for s in call.phases.values())
 
     def check(self) -> str | None:
-        """Return why these facts cannot be true, in words; None where they can."""
+        """Return what is wrong with a saved record; None if nothing is."""
         is_known = all(call.state in STATES for call in self.calls)
-        return None if is_known else "a state is not known"
+        return None if is_known else "a call has an unknown state"
 
     def __repr__(self) -> str:
         """One line."""
-        return f"<Traces {self.traces} traces in {self.count} calls>"
+        return f"<Traces: {units.count(self.traces, 'trace')} in {units.count(self.count, 'call')}>"
 
 
 def number_calls(events: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
@@ -157,12 +158,15 @@ def number_calls(events: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
 
 
 def too_many_traces(calls: Sequence[TracedCall], most: int) -> TooManyTracesError:
-    """Return the error that says which calls were more than `most`, and why."""
-    first = calls[0]
-    reasons = "; ".join(change.words() for change in first.why) or "the reason is not known"
-    where = f" in line {first.line}" if first.line else ""
-    more = f" and {len(calls) - 1} more" if len(calls) > 1 else ""
+    """Return the error for calls that were traced or compiled more than `most` times, and why."""
+    first = calls[min(most, len(calls) - 1)]
+    names = dict.fromkeys(f"`{call.name}`" for call in calls)
+    verbs = sorted({"compiled" if call.state in _UNTRACED else "traced" for call in calls})
+    subject = f"{', '.join(names)} {'was' if len(names) == 1 else 'were'}"
+    of_which = f" for `{first.name}`" if len(names) > 1 else ""
+    place = f" in line {first.line}" if first.line else ""
+    reasons = "; ".join(change.words() for change in first.why) or "unknown"
     return TooManyTracesError(
-        f"{first.name}{where} was {first.state.lower()} ({reasons}){more}, and"
-        f" {units.count(most, 'trace')} may happen"
+        f"{subject} {' or '.join(verbs[::-1])} {units.count(len(calls), 'time')}, limit {most:,}."
+        f" Reason{of_which}{place}: {reasons}"
     )

@@ -76,7 +76,7 @@ def test_methods_and_partials_are_taken_off() -> None:
 def test_an_advice_is_given_once_for_all_paths() -> None:
     pad, fix = "pad {path} of {name}", "keep {path}"
     texts = advise("f", [(pad, "x"), (fix, "n"), (pad, "y"), (pad, "x")])
-    assert texts == ("pad x, y of f", "keep n")
+    assert texts == ("pad `x`, `y` of `f`", "keep `n`")
 
 
 def test_a_token_is_that_of_one_object() -> None:

@@ -34,13 +34,19 @@ def test_a_leaf_in_words(leaf: Leaf, text: str) -> None:
     [
         (Change("first", new="first call"), "first call"),
         (Change("guard", "x", new="x is another object"), "x is another object"),
-        (Change("unknown", "g(x)"), "g(x) is not known until it is run"),
-        (Change("function", new="made anew"), "another function object: made anew"),
-        (Change("captured", "n", "1", "2"), "another function object: n: 1 → 2 (captured)"),
+        (Change("unknown", "g(x)"), "depends on g(x), which was not run"),
+        (Change("function", new="same code"), "new function object (same code)"),
+        (Change("captured", "n", "1", "2"), "new function object (captured n: 1 → 2)"),
         (Change("number", "n", "1", "2"), "n: 1 → 2 (static value)"),
-        (Change("form", "x", "by name", "by position"), "x: by name → by position"),
-        (Change("structure", "x['a']", new="is new"), "x['a']: is new"),
-        (Change("transformation", "", "under grad", "under vmap"), "under grad → under vmap"),
+        (
+            Change("form", "x", "passed by keyword", "passed positionally"),
+            "x was passed by keyword, is now passed positionally",
+        ),
+        (Change("structure", "x['a']", new="was added"), "x['a'] was added"),
+        (
+            Change("transformation", "", "called under grad", "called under vmap"),
+            "was called under grad, is now called under vmap",
+        ),
     ],
 )
 def test_a_change_in_words(change: Change, text: str) -> None:
@@ -83,17 +89,17 @@ def test_a_reason_to_trace(old: Leaf, new: Leaf, text: str) -> None:
         (
             Leaf("array", "float32", (3,), host=True),
             Leaf("array", "float32", (3,), committed=True),
-            "x: NumPy's array → the framework's own",
+            "x was a NumPy array, is now a device array",
         ),
         (
             Leaf("array", "float32", (3,), device="cpu:0"),
             Leaf("array", "float32", (3,), device="cpu:1", committed=True),
-            "x: not bound to a device → bound to cpu:1",
+            "x was uncommitted, is now committed to cpu:1",
         ),
         (
             Leaf("array", "float32", (3,), device="cpu:0", committed=True),
             Leaf("array", "float32", (3,)),
-            "x: bound to cpu:0 → not bound to a device",
+            "x was committed to cpu:0, is now uncommitted",
         ),
         (
             Leaf("array", "float32", (3,), device="cpu:0"),
@@ -131,14 +137,14 @@ def test_what_is_within_another_type_does_not_count() -> None:
     new = of(("x",), **{"x": Leaf("dict"), "x['a']": ARRAY, "x.b": ARRAY})
     assert words(old, new) == ["x: list → dict"]
     longer = of(("x",), **{"x": Leaf("list"), "x[0]": ARRAY, "x[1]": ARRAY})
-    assert words(old, longer) == ["x[1]: is new"]
-    assert words(longer, old) == ["x[1]: is gone"]
+    assert words(old, longer) == ["x[1] was added"]
+    assert words(longer, old) == ["x[1] was removed"]
 
 
 def test_how_arguments_are_given() -> None:
     one, other = of(("x", "y="), x=ARRAY, y=ARRAY), of(("x", "y"), x=ARRAY, y=ARRAY)
-    assert words(one, other) == ["y: by name → by position"]
-    assert words(other, of(("x",), x=ARRAY)) == ["y: by position → left out"]
+    assert words(one, other) == ["y was passed by keyword, is now passed positionally"]
+    assert words(other, of(("x",), x=ARRAY)) == ["y was passed positionally, is now omitted"]
 
 
 def test_what_surrounds_a_call() -> None:
@@ -147,7 +153,7 @@ def test_what_surrounds_a_call() -> None:
     assert [change.words() for change in changes(old, new)] == [
         "x64: False → True",
         "debug: ? → on",
-        "under grad → called by itself",
+        "was called under grad, is now called directly",
     ]
 
 
@@ -155,9 +161,9 @@ def test_what_another_function_object_captured() -> None:
     two = Leaf("static", value="2")
     old = Signature({}, function=1, captured={"n": Leaf("static", value="1"), "m": two})
     new = Signature({}, function=2, captured={"n": two, "m": two, "k": two})
-    assert words(old, new) == ["another function object: n: 1 → 2 (captured)"]
+    assert words(old, new) == ["new function object (captured n: 1 → 2)"]
     again = Signature({}, function=3, captured=new.captured)
-    assert words(new, again) == ["another function object: the same code, made anew"]
+    assert words(new, again) == ["new function object (same code)"]
 
 
 def test_the_nearest_one_is_compared_and_of_equal_ones_the_latest() -> None:

@@ -130,16 +130,19 @@ def test_the_long_way_has_a_reason_and_nothing_to_write(recorder: CallRecorder) 
 OWN = Change("guard", new="it says so")
 
 
+UNSEEN = "reason unknown (earlier traces were not observed)"
+
+
 @pytest.mark.parametrize(
     ("outcome", "state", "reason"),
     [
         (replace(TRACED, why=(OWN,)), "TRACED", "it says so"),
-        (replace(TRACED, known=True), "TRACED", "? traced before, when nobody looked"),
+        (replace(TRACED, known=True), "TRACED", UNSEEN),
         (replace(TRACED, known=True, fallback_reasons=(OWN,)), "TRACED", "it says so"),
         (replace(TRACED, known=False, fallback_reasons=(OWN,)), "TRACED", "first call"),
         (Outcome("RECOMPILED"), "COMPILED",
-         "first call; the trace was there, as %jaxpr and .lower leave it"),
-        (Outcome("RECOMPILED", known=True), "RECOMPILED", "? traced before, when nobody looked"),
+         "first call; already traced, as by %jaxpr or .lower()"),
+        (Outcome("RECOMPILED", known=True), "RECOMPILED", UNSEEN),
     ],
 )  # fmt: skip
 def test_the_reason_of_a_first_call(
@@ -150,7 +153,7 @@ def test_the_reason_of_a_first_call(
     assert (found.state, why((found,))) == (state, [reason])
 
 
-DROPPED = "as in an earlier call, whose trace was dropped: caches were cleared"
+DROPPED = "same signature as an earlier call, but caches were cleared"
 
 
 @pytest.mark.parametrize(
@@ -234,7 +237,7 @@ def test_more_traces_than_allowed_are_an_error(fake: TracingFramework, watch: Wa
     with pytest.raises(TooManyTracesError) as raised:
         call(recorder, f, 2)
     assert str(raised.value) == (
-        "f in line 3 was disk (n: f32[1] → f32[2] (shape)), and 1 trace may happen: --max-traces 1"
+        "`f` was traced 2 times, limit 1. Reason in line 3: n: f32[1] → f32[2] (shape)"
     )
     strict = CallRecorder([(fake, watch)], OutputRecorder(), 0)
     with pytest.raises(TooManyTracesError):

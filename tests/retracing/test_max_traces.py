@@ -30,7 +30,7 @@ def test_what_was_traced_in_a_block_is_known_after_it(
     assert [(call.name, call.number) for call in block.traces.calls] == [
         ("f", 1), ("g", 1), ("g", 2),
     ]  # fmt: skip
-    assert (block.traces.code, block.traces.frameworks) == ("the block", {"fake": "1.0"})
+    assert (block.traces.code, block.traces.frameworks) == ("with trace_cached()", {"fake": "1.0"})
     assert block.traces.calls[0].why[0].words() == "n: f32[1] → f32[2] (shape)"
 
 
@@ -50,7 +50,7 @@ def test_more_traces_than_allowed_fail_when_the_block_ends(
     with pytest.raises(TooManyTracesError) as raised, trace_cached(1) as block:
         traced(log, "g", 1, 2, 3)
     assert str(raised.value) == (
-        "g was traced (n: f32[1] → f32[2] (shape)) and 1 more, and 1 trace may happen"
+        "`g` was traced 3 times, limit 1. Reason: n: f32[1] → f32[2] (shape)"
     )
     assert len(block.traces.calls) == 3
 
@@ -69,7 +69,7 @@ def test_an_error_in_a_block_is_the_one_that_is_raised(
 
 @pytest.mark.parametrize("number", [-1, True, 1.0, "1"])
 def test_a_number_that_is_none_is_refused(number: Any) -> None:
-    words = f"={number!r}: it is a whole number from 0 up"
+    words = f" must be a whole number, 0 or more; got {number!r}"
     with pytest.raises(OptionError) as raised:
         trace_cached(number)
     assert str(raised.value) == f"max_traces{words}"
@@ -79,7 +79,7 @@ def test_a_number_that_is_none_is_refused(number: Any) -> None:
 
 
 def test_what_is_no_function_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"^3 is no function: assert_max_traces\(f, 1\)$"):
+    with pytest.raises(OptionError, match=r"^3 is not callable; use assert_max_traces\(f, 1\)$"):
         assert_max_traces(3, 1)  # type: ignore[arg-type]
 
 
@@ -95,7 +95,7 @@ def test_of_a_compiled_function_each_call_is_looked_at(
     with pytest.raises(TooManyTracesError) as raised:
         guarded(7)
     assert str(raised.value) == (
-        "f was traced (n: f32[1] → f32[2] (shape)), and 1 trace may happen"
+        "`f` was traced 2 times, limit 1. Reason: n: f32[1] → f32[2] (shape)"
     )
     assert guarded(7) == 7  # nothing is traced in this call
     assert f.calls == [7] * 5
@@ -105,7 +105,7 @@ def test_a_framework_that_reports_no_traces_is_named(fake: TracingFramework) -> 
     with pytest.raises(SnippetError) as raised:
         assert_max_traces(Jitted("f"), 1)
     assert str(raised.value) == (
-        "fake does not tell when f is traced: give the plain function, or use"
+        "fake does not report when `f` is traced: pass the function before it is compiled, or use"
         " %%trace_cached --max-traces"
     )
 
@@ -125,7 +125,7 @@ def test_of_a_plain_function_the_runs_that_trace_it_count(fake: TracingFramework
     with pytest.raises(TooManyTracesError) as raised:
         guarded(3)
     assert str(raised.value) == (
-        "step was traced (n: f32[2] → f32[3] (shape)), and 2 traces may happen"
+        "`step` was traced 3 times, limit 2. Reason: n: f32[2] → f32[3] (shape)"
     )
     assert calls == [9, 1, 2]  # the function does not run once more
     assert assert_max_traces(step, 0) is not guarded

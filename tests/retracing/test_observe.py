@@ -132,7 +132,7 @@ def test_traces_that_no_call_shows_count_too(
     ]  # fmt: skip
     assert isinstance(error, TooManyTracesError) is fails
     if fails:
-        words = "g was traced (n: f32[1] → f32[2] (shape)), and 1 trace may happen"
+        words = "`g` was traced 2 times, limit 1. Reason: n: f32[1] → f32[2] (shape)"
         assert str(error) == words
         assert found.error == f"TooManyTracesError: {words}"
 

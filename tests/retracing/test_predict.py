@@ -95,20 +95,26 @@ def test_each_call_has_its_line_its_number_and_its_reason(
         "first call",
         "n: f32[1] → f32[2] (shape)",
         "",
-        "h(1) is not known until it is run; h(2) is not known until it is run",
+        "depends on h(1), which was not run; depends on h(2), which was not run",
     ]
-    assert [call.says for call in calls] == ["", "", "", "it does not tell without running", ""]
+    assert [call.says for call in calls] == [
+        "",
+        "",
+        "",
+        "cannot be predicted without running the call",
+        "",
+    ]
     assert {(call.times, call.seconds, call.framework) for call in calls} == {(1, 0.0, "fake")}
 
 
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("x + n", "--predict looks at jax.jit, torch.compile and tf.function"),
-        ("h(1)", "--predict looks at jax.jit, torch.compile and tf.function"),
-        ("h(2)(1)", "what h(2) is, is not known until it is run: give it a name first"),
-        ("import f; f(1)", "what f is, is not known until it is run: give it a name first"),
-        ("h(2)(1); h(3)(1)", "what h(3) is, is not known until it is run: give it a name first"),
+        ("x + n", "--predict looks at what jax.jit, torch.compile and tf.function return"),
+        ("h(1)", "--predict looks at what jax.jit, torch.compile and tf.function return"),
+        ("h(2)(1)", "h(2) is created at run time: assign it to a name first"),
+        ("import f; f(1)", "f is created at run time: assign it to a name first"),
+        ("h(2)(1); h(3)(1)", "h(3) is created at run time: assign it to a name first"),
     ],
 )
 def test_where_nothing_compiled_is_called_that_is_said(

@@ -32,7 +32,7 @@ def test_each_signature_has_the_reason_for_its_trace(log: TraceLog) -> None:
     assert ["; ".join(change.words() for change in each.why) for each in shown] == [
         "first call",
         "x: f32[3] → f32[4] (shape)",
-        "another function object: the same code, made anew",
+        "new function object (same code)",
         "first call",
     ]
 
@@ -41,9 +41,11 @@ def test_all_functions_or_one_that_is_known(log: TraceLog) -> None:
     assert [each.name for each in Signatures.from_log(log).traced] == ["f", "f", "f", "f", "g"]
     assert [each.framework for each in Signatures.from_log(log, "g").traced] == ["torch"]
     assert Signatures.from_log(TraceLog()).traced == ()
-    with pytest.raises(OptionError, match=r"^'h' was not traced since loading; traced were: f, g$"):
+    with pytest.raises(
+        OptionError, match=r"^'h' has not been traced since .* loaded; traced functions: f, g$"
+    ):
         Signatures.from_log(log, "h")
-    with pytest.raises(OptionError, match="traced were: none yet"):
+    with pytest.raises(OptionError, match="traced functions: none"):
         Signatures.from_log(TraceLog(), "h")
 
 
@@ -82,7 +84,7 @@ def test_the_report_has_a_row_for_each_signature(log: TraceLog) -> None:
         "5 signatures", "of 2 functions, since ipyjaxbench was loaded", "SEEN",
     )  # fmt: skip
     assert calls.rows[1] == ("f", "x: f32[3] → f32[4] (shape) · x f32[4], n int")
-    assert repr(Signatures.from_log(log)) == "<Signatures 5>"
+    assert repr(Signatures.from_log(log)) == "<Signatures: 5>"
     (headline,) = Signatures(()).report().blocks
     assert headline == Headline(
         "signatures", "0 signatures", "of 0 functions, since ipyjaxbench was loaded", "SEEN", ""

@@ -20,10 +20,10 @@ def test_the_first_call_of_a_function_and_of_another_of_its_name() -> None:
     assert reason(log, of(3)) == "first call"
     log.add("jax", "f", of(3, code=1))
     log.add("jax", "<lambda>", of(3, code=1))
-    assert reason(log, of(3, code=2)) == "first call of a new definition"
+    assert reason(log, of(3, code=2)) == "first call after redefinition"
     assert reason(log, of(3, code=2), "<lambda>") == "first call"
     assert reason(log, of(3, code=1), "g") == "first call"
-    what = "first call; the trace was there, as %jaxpr and .lower leave it"
+    what = "first call; already traced, as by %jaxpr or .lower()"
     assert reason(log, of(3), "g", placed=True) == what
 
 
@@ -39,7 +39,7 @@ def test_the_same_function_object_is_compared_before_others() -> None:
     log.add("jax", "f", of(3, function=1))
     log.add("jax", "f", of(5, 5, function=2))
     assert reason(log, of(3, function=2)) == "x: f32[5,5] → f32[3] (rank)"
-    assert reason(log, of(3, function=3)) == "another function object: the same code, made anew"
+    assert reason(log, of(3, function=3)) == "new function object (same code)"
 
 
 def test_what_is_recorded() -> None:

@@ -140,19 +140,21 @@ def test_facts_below() -> None:
 
 def test_a_state_that_does_not_exist_is_refused() -> None:
     assert of(TRACED).check() is None
-    assert of(TRACED, replace(TRACED, state="SEEN")).check() == "a state is not known"
+    assert of(TRACED, replace(TRACED, state="SEEN")).check() == "a call has an unknown state"
 
 
 def test_the_error_of_too_many_traces() -> None:
-    error = too_many_traces([TRACED], 1)
+    error = too_many_traces([TRACED, TRACED], 1)
     assert isinstance(error, TooManyTracesError)
-    assert str(error) == "f in line 3 was traced (first call), and 1 trace may happen"
+    assert str(error) == "`f` was traced 2 times, limit 1. Reason in line 3: first call"
     nameless = replace(TRACED, line=0, why=())
-    assert str(too_many_traces([nameless, TRACED, TRACED], 2)) == (
-        "f was traced (the reason is not known) and 2 more, and 2 traces may happen"
+    assert str(too_many_traces([nameless], 0)) == "`f` was traced 1 time, limit 0. Reason: unknown"
+    again = replace(TRACED, name="g", state="RECOMPILED")
+    assert str(too_many_traces([TRACED, again, TRACED], 1)) == (
+        "`f`, `g` were traced or compiled 3 times, limit 1. Reason for `g` in line 3: first call"
     )
 
 
 def test_a_result_is_shown_in_one_line() -> None:
-    assert repr(of(TRACED, CACHED)) == "<Traces 1 traces in 2 calls>"
+    assert repr(of(TRACED, CACHED)) == "<Traces: 1 trace in 2 calls>"
     assert (of(TRACED, CACHED).seconds, of(TRACED, CACHED).compiling) == (2.25, 1.5)

@@ -125,8 +125,11 @@ def shorten(text: str) -> str:
 
 
 def advise(name: str, advice: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return each text once, with the name and all its paths in place of the fields in it."""
+    """Return each text once, with the name and all its paths, quoted, in place of its fields."""
     paths: dict[str, dict[str, None]] = {}
     for text, path in advice:
         paths.setdefault(text, {})[path] = None
-    return tuple(text.format(name=name, path=", ".join(each)) for text, each in paths.items())
+    return tuple(
+        text.format(name=f"`{name}`", path=", ".join(f"`{path}`" for path in each))
+        for text, each in paths.items()
+    )

@@ -72,10 +72,16 @@ def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
     watching.run("@jax.jit\ndef loss(x):\n    return jnp.sum(jnp.sin(x) * 3)\ny = loss(x)")
     for cell, reason in (
         ("y = loss(x[:2])", "x: f32[3] → f32[2] (shape)"),
-        ("jax.clear_caches(); y = loss(x)", "trace was dropped: caches were cleared"),
-        ("y = jax.grad(loss)(x)", "called by itself → under grad"),
-        ("y = jax.vmap(loss)(jnp.ones((4, 3)))", "under grad → under vmap over 4"),
-        ("y = jax.vmap(loss)(jnp.ones((5, 3)))", "under vmap over 4 → under vmap over 5"),
+        ("jax.clear_caches(); y = loss(x)", "earlier call, but caches were cleared"),
+        ("y = jax.grad(loss)(x)", "was called directly, is now called under grad"),
+        (
+            "y = jax.vmap(loss)(jnp.ones((4, 3)))",
+            "was called under grad, is now called under vmap over 4",
+        ),
+        (
+            "y = jax.vmap(loss)(jnp.ones((5, 3)))",
+            "was called under vmap over 4, is now called under vmap over 5",
+        ),
         ("y = jax.vmap(jax.grad(loss))(jnp.ones((5, 3)))", "under vmap over 5 of grad"),
     ):
         watching.run(cell)

@@ -6,11 +6,8 @@ from ipyjaxbench.adapters.tensorflow.retracing.advice import fixes
 from ipyjaxbench.retracing import Change
 
 SHAPE = Change("shape", "x", "f32[3]", "f32[4]")
-TRUTH = "one trace for each value of n: keep them few, and build them once"
-NUMBER = (
-    "tf.constant(...) for n, where the function takes a tensor: each new Python number is traced"
-    " anew"
-)
+TRUTH = "Each new value of `n` needs its own trace: use few, and create objects once"
+NUMBER = "Pass `n` as a tensor (`tf.constant(...)`): each new Python number is traced again"
 
 
 def fixed(*why: Change, name: str = "f", relaxed: bool = False, xla: bool = False) -> list[str]:
@@ -31,29 +28,34 @@ def test_numbers_become_tensors_and_other_values_stay_few(old: str, new: str, te
 
 def test_another_shape_needs_no_trace_unless_xla_compiles_it() -> None:
     (plain,) = fixed(SHAPE)
-    assert plain.startswith("@tf.function(reduce_retracing=True), or an input_signature with None")
+    assert plain.startswith(
+        "Use `@tf.function(reduce_retracing=True)`, or an `input_signature` with"
+    )
     assert fixed(SHAPE, relaxed=True) == []
-    pad = ["few shapes: pad x, as in tf.pad: XLA compiles for each"]
-    assert fixed(SHAPE, xla=True) == fixed(SHAPE, relaxed=True, xla=True) == pad
+    pad = (
+        "Use fewer distinct shapes: pad `x` to a fixed multiple (for instance with `tf.pad`)."
+        " XLA compiles each shape"
+    )
+    assert fixed(SHAPE, xla=True) == fixed(SHAPE, relaxed=True, xla=True) == [pad]
 
 
 def test_a_method_is_called_on_one_object() -> None:
     (found,) = fixed(Change("static value", "self", "M", "another M"))
-    assert found == "call f on the same object: TensorFlow traces it for each anew"
+    assert found == "Call `f` on the same object: TensorFlow traces it again for each new one"
 
 
 def test_of_a_model_only_what_its_user_can_do_is_said() -> None:
-    anew = Change("function", new="the same code, made anew")
+    anew = Change("function", new="same code")
     assert fixed(anew, name="Sequential.fit") == [
-        "compile(...) the model once: it makes and traces its functions anew"
+        "Call compile() on the model once: it resets and retraces the model's functions"
     ]
     assert fixed(SHAPE, name="Sequential.fit") == []
     assert fixed(Change("dtype", "x", "f32[3]", "i32[3]"), name="Sequential.fit") == [
-        "give x always with the same dtype: tf.cast(...) before the call"
+        "Always pass `x` with the same dtype: `tf.cast(...)` before the call"
     ]
 
 
 def test_paths_of_one_advice_stand_together() -> None:
     wide = Change("shape", "y", "f32[3]", "f32[4]")
     (found,) = fixed(SHAPE, wide, xla=True)
-    assert found.startswith("few shapes: pad x, y,")
+    assert found.startswith("Use fewer distinct shapes: pad `x`, `y` to")

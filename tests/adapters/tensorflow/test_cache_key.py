@@ -124,7 +124,7 @@ def test_the_same_types_in_another_context_are_told_so() -> None:
     with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
         function(tf.ones(3))
     found = cache_lookup.last_difference(function)
-    assert found == "the same types, in another context"
+    assert found == "same types, different context"
 
 
 def test_traces_that_take_several_shapes_are_known_as_more_are_made() -> None:

@@ -12,7 +12,7 @@ from tests.shell import Shell
 from tests.typed_calls import score
 
 _F = "@tf.function\ndef f(x, s=1.0):\n    return tf.sin(x) * tf.cast(s, tf.float32)"
-_ANEW = "another function object: the same code, made anew"
+_ANEW = "new function object (same code)"
 SESSIONS = {
     "shapes and dtypes": (
         "@tf.function\ndef f(x):\n    return x + x",
@@ -55,7 +55,7 @@ SESSIONS = {
         "@tf.function\ndef tree(p):\n    return sum(tf.reduce_sum(v) for v in p.values())",
         "tree({'w': x3, 'b': x4}) => TRACED first call",
         "tree({'b': x4, 'w': x3}) => CACHED",
-        "tree({'w': x3}) => TRACED p['b']: is gone",
+        "tree({'w': x3}) => TRACED p['b'] was removed",
         "tree({'w': x4}) => TRACED p['w']: f32[3] → f32[4] (shape)",
         "tree({'w': x3}) => CACHED",
     ),
@@ -98,11 +98,11 @@ SESSIONS = {
         f"f(x3) => TRACED {_ANEW}",
         "f(x3) => CACHED",
         _F.replace("sin", "cos"),
-        "f(x3) => TRACED first call of a new definition",
+        "f(x3) => TRACED first call after redefinition",
         "@tf.function\ndef r(x, s):\n    return x * s",
         "r(x3, 2.0) => TRACED first call",
         "@tf.function\ndef r(y, n):\n    return y * n",
-        "r(x3, 2.0) => TRACED first call of a new definition",
+        "r(x3, 2.0) => TRACED first call after redefinition",
         "r(x3, 2.0) => CACHED",
     ),
     "values around a function": (
@@ -112,7 +112,7 @@ SESSIONS = {
         ),
         "t1, t2, t3 = times(1.0), times(2.0), times(1.0)",
         "t1(x3) => TRACED first call",
-        "t2(x3) => TRACED another function object: n: 1.0 → 2.0 (captured)",
+        "t2(x3) => TRACED new function object (captured n: 1.0 → 2.0)",
         f"t3(x3) => TRACED {_ANEW}",
         "t1(x3) => CACHED",
         "scale = 2.0",

@@ -40,17 +40,17 @@ def function(x: Any, n: Any, mode: Any) -> Any:
         ("expected type of 'x' to be a tensor type, but found <class 'float'>",
          Change("type", "x", "a tensor", "float")),
         ("___check_obj_id(L['x'].config, 140)",
-         Change("guard", "x.config", new="x.config is another object")),
-        ("___check_type_id(L['x'], 140)", Change("guard", "x", new="x is of another type")),
+         Change("guard", "x.config", new="x.config is a different object")),
+        ("___check_type_id(L['x'], 140)", Change("guard", "x", new="x has a different type")),
         ("___check_obj_id(G['helper'].__code__, 140)",
          Change("guard", "global helper.__code__",
-                new="global helper.__code__ is another object")),
+                new="global helper.__code__ is a different object")),
         ("L['flag'] == True  # if flag:", Change("static value", "flag", "True", "False")),
         ("G['FLAG'] == False", Change("static value", "global FLAG", "False", "True")),
         ("L['self']._modules['drop'].training == True",
          Change("static value", "self.drop.training", "True", "False")),
-        ("L['n'] == 3\nand more", Change("guard", "n == 3", new="n == 3 no longer holds")),
-        ("BACKEND_MATCH: other", Change("guard", new="another backend for the same code")),
+        ("L['n'] == 3\nand more", Change("guard", "n == 3", new="guard failed: n == 3")),
+        ("BACKEND_MATCH: other", Change("guard", new="different backend for the same code")),
     ],
 )  # fmt: skip
 def test_a_reason_is_read_as_what_changed(reason: str, change: Change) -> None:
@@ -68,10 +68,10 @@ def test_a_global_state_of_pytorchs_is_in_signatures_too() -> None:
         ("L['n'] == 3", Change("number", "n", "3", "7"), True),
         ("L['mode'] == 'a'", Change("static value", "mode", "'a'", "'b'"), True),
         ("tensor 'x' rank mismatch. expected 2, actual 1", Change("rank", "x", "2", "1"), True),
-        ("L['table'] == 3", Change("guard", "table == 3", new="table == 3 no longer holds"), False),
+        ("L['table'] == 3", Change("guard", "table == 3", new="guard failed: table == 3"), False),
         ("G['SCALE'] == 3", Change("number", "global SCALE", "3", "4"), True),
         ("G['OTHER'] == 3", Change("number", "global OTHER", "3", "5"), False),
-        ("not L['mode']", Change("guard", "mode", new="not mode no longer holds"), True),
+        ("not L['mode']", Change("guard", "mode", new="guard failed: not mode"), True),
     ],
 )  # fmt: skip
 def test_values_of_now_are_read_from_the_call(
@@ -84,7 +84,7 @@ def test_values_of_now_are_read_from_the_call(
 def test_the_length_of_an_argument_is_in_signatures() -> None:
     entered = Entered.from_call(function, (torch.ones(3), 7, "b"), {})
     found = read("len(L['mode']) == 2", entered)
-    assert found.change.words() == "len(mode) == 2 no longer holds"
+    assert found.change.words() == "guard failed: len(mode) == 2"
     assert found.is_in_signature
 
 

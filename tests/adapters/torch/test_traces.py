@@ -48,7 +48,7 @@ CASES = (
     Provoked(HEAD + "f(X, s=torch.tensor(2.0))", "TRACED", "type", "s: float → f32[]"),
     Provoked("chosen(X, 'relu'); chosen(X, 'tanh')", "TRACED", "static value", "'relu' → 'tanh'"),
     Provoked("chosen(X, None); chosen(X, X)", "TRACED", "type", "mode: None → f32[4,4]"),
-    Provoked("total([X, X]); total([X, X, X])", "TRACED", "structure", "xs[2]: is new"),
+    Provoked("total([X, X]); total([X, X, X])", "TRACED", "structure", "xs[2] was added"),
     Provoked("total([X, X]); total([X, ones(1, 4)])", "TRACED", "shape", "xs[1]: f32[4,4]"),
     Provoked("apply(X, torch.sin); apply(X, torch.cos)", "TRACED", "static value", "sin → cos"),
     # what a call does not tell
@@ -60,7 +60,8 @@ CASES = (
     Provoked(HEAD + "\nwith torch.autocast('cpu'):\n    f(X)", "TRACED", "setting",
              "autocast: off → cpu"),
     Provoked("torch.compile(plain, backend='eager')(X)\n"
-             "torch.compile(plain, backend='aot_eager')(X)", "TRACED", "guard", "another backend"),
+             "torch.compile(plain, backend='aot_eager')(X)", "TRACED", "guard",
+             "different backend"),
     # modules, methods, closures, partials
     Provoked("net(X); net(X)", "CACHED"),
     Provoked("net(X)\nmodule.eval()\nnet(X)", "TRACED", "static value",
@@ -85,14 +86,14 @@ CASES = (
     # where dynamo gives up, or is told to
     Provoked("broken(X)", "BREAK", "first", "first call"),
     Provoked("broken(X); broken(X)", "CACHED"),
-    Provoked("forked(X); forked(-X)", "TRACED", "guard", "did not run before"),
+    Provoked("forked(X); forked(-X)", "TRACED", "guard", "ran for the first time"),
     Provoked("forked(X); forked(-X); forked(X)", "CACHED"),
     Provoked("for n in range(2, 11):\n    limited(X, n)", "EAGER-FALLBACK", "number", "n: 9 → 10"),
     Provoked("for n in range(2, 13):\n    limited(X, n)", "EAGER-FALLBACK", "guard",
-             "recompile limit of 8 is reached"),
+             "recompile limit (8) reached"),
     Provoked("for n in range(2, 13):\n    limited(X, n)\nlimited(X, 5)", "CACHED"),
-    Provoked("looped(X)", "EAGER-FALLBACK", "guard", "Python runs all of it: "),
-    Provoked("looped(X); looped(X)", "EAGER-FALLBACK", "guard", "Python runs all of it: "),
+    Provoked("looped(X)", "EAGER-FALLBACK", "guard", "nothing was compiled: "),
+    Provoked("looped(X); looped(X)", "EAGER-FALLBACK", "guard", "nothing was compiled: "),
     Provoked("with torch.compiler.set_stance('force_eager'):\n    f(X)", "BYPASSED", "guard",
              "force_eager"),
     Provoked(HEAD + "\nwith torch.compiler.set_stance('eager_on_recompile'):\n    f(X.double())",
@@ -102,7 +103,7 @@ CASES = (
              "torch._dynamo.config.disable"),
     Provoked("try:\n    whole(X)\nexcept Exception: pass", "RAISED"),
 )  # fmt: skip
-ALWAYS = "torch.compile(..., dynamic=True)"
+ALWAYS = "Use `torch.compile(..., dynamic=True)`"
 _MOST_UNKNOWN = 2
 _SOURCE = """
 G = 3
@@ -311,7 +312,7 @@ def test_a_limit_that_is_reached_is_told_with_a_fix_and_raising_it_comes_last() 
     names = fresh()
     found = observed("for n in range(2, 13):\n    limited(X, n)", names)
     assert [call.state for call in found.calls] == ["TRACED"] * 8 + ["EAGER-FALLBACK"] * 3
-    assert found.calls[-1].fixes[0].startswith("n as a tensor")
+    assert found.calls[-1].fixes[0].startswith("Pass `n` as a tensor")
     assert "recompile_limit" in found.calls[-1].fixes[-1]
     assert torch._dynamo.config.recompile_limit == 8
 
@@ -320,13 +321,14 @@ def test_a_limit_that_is_reached_is_told_with_a_fix_and_raising_it_comes_last() 
     ("code", "fix"),
     [
         ("f(X); f(ones(5, 4))",
-         "torch._dynamo.mark_dynamic(x, 0) before the first call, or " + ALWAYS),
-        ("f(X); f(X.t())", "x.contiguous() before the call"),
-        ("net(X); module.eval(); net(X)", "model.eval() or model.train() once, before all calls"),
+         ALWAYS + ", or `torch._dynamo.mark_dynamic(x, 0)` before the first call"),
+        ("f(X); f(X.t())", "Call `x.contiguous()` before the call"),
+        ("net(X); module.eval(); net(X)",
+         "Call `model.eval()` or `model.train()` once, before all calls"),
         ("f(X); f(X, flag=False)",
-         "one program for each flag: keep it the same, or use torch.where on a tensor"),
+         "Each `flag` needs its own program: keep it constant, or use torch.where"),
         ("of_global(X)\nG = 4\nof_global(X)",
-         "give G as an argument, a tensor where it changes"),
+         "Pass `G` as an argument, as a tensor if it changes"),
     ],
 )  # fmt: skip
 def test_a_fix_is_given_by_what_changed(code: str, fix: str) -> None:

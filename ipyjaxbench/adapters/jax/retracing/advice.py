@@ -2,19 +2,22 @@
 
 #: By kind of change.
 ADVICE = {
-    "function": "{name} = jax.jit(...) once, above: each new function object is traced anew",
-    "captured": "give {path} to {name} as an argument: what it captures is part of its trace",
-    "form": "give {path} always by position, or always by name",
-    "type": "give {path} always as the same type, as in jnp.asarray(...)",
-    "shape": "few shapes: pad {path}, as in jnp.pad, to a multiple of what you choose",
-    "rank": "few ranks: give {path} always with as many axes",
-    "dtype": "give {path} always with the same dtype: .astype(...) before the call",
-    "weak type": "give {path} with a dtype, as in jnp.float32(...)",
-    "static value": "one trace for each {path}: build it once, outside of the loop",
-    "number": "one trace for each {path}: leave it out of static_argnames where it may be an array",
-    "committed": "jax.device_put({path}, device) once, before the first call",
-    "device": "jax.device_put({path}, device) once, before the first call",
-    "sharding": "jax.device_put({path}, sharding) once, before the first call",
-    "setting": "set {path} once, before the first call",
-    "structure": "keep the same keys and lengths in each call",
+    "function": "Call jax.jit once and reuse its result: each new {name} object is traced again",
+    "captured": "Pass {path} to {name} as an argument: captured values are baked into the trace",
+    "form": "Pass {path} the same way in every call: always positionally, or always by keyword",
+    "type": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
+    "shape": "Use fewer distinct shapes: pad {path} to a fixed multiple (for instance with"
+    " `jnp.pad`)",
+    "rank": "Always pass {path} with the same number of axes",
+    "dtype": "Always pass {path} with the same dtype: `.astype(...)` before the call",
+    "weak type": "Give {path} an explicit dtype (for instance `jnp.float32(...)`)",
+    "static value": "Each new {path} needs its own trace: create it once, outside the loop",
+    "number": "Each new value of {path} needs its own trace: remove it from `static_argnames` if it"
+    " can be an array",
+    "committed": "Commit {path} once, before the first call: `jax.device_put(..., device)`",
+    "device": "Keep {path} on one device: `jax.device_put(..., device)` before the first call",
+    "sharding": "Keep one sharding for {path}: `jax.device_put(..., sharding)` before the first"
+    " call",
+    "setting": "Set {path} once, before the first call",
+    "structure": "Keep the same keys and lengths in every call",
 }

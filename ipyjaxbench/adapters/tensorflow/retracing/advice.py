@@ -7,24 +7,27 @@ from ipyjaxbench.adapters.shared.retracing import advise
 from ipyjaxbench.retracing import Change
 
 _OF_FUNCTIONS = {
-    "function": "{name} = tf.function(...) once, above: each new one is traced anew",
-    "captured": "give {path} to {name} as an argument: what it captures is part of its trace",
-    "object": "call {name} on the same object: TensorFlow traces it for each anew",
-    "type": "give {path} always as the same type, as in tf.constant(...)",
-    "shape": "@tf.function(reduce_retracing=True), or an input_signature with None where the shape"
-             " of {path} varies",
-    "shape for XLA": "few shapes: pad {path}, as in tf.pad: XLA compiles for each",
-    "rank": "few ranks: give {path} always with as many axes",
-    "dtype": "give {path} always with the same dtype: tf.cast(...) before the call",
-    "number": "tf.constant(...) for {path}, where the function takes a tensor: each new Python"
-              " number is traced anew",
-    "static value": "one trace for each value of {path}: keep them few, and build them once",
-    "setting": "call {name} always in the same scope",
-    "structure": "keep the same keys and lengths in each call",
+    "function": "Call tf.function once and reuse its result: each new {name} object is traced"
+                " again",
+    "captured": "Pass {path} to {name} as an argument: captured values are baked into the trace",
+    "object": "Call {name} on the same object: TensorFlow traces it again for each new one",
+    "type": "Always pass {path} as the same type (for instance with `tf.constant`)",
+    "shape": "Use `@tf.function(reduce_retracing=True)`, or an `input_signature` with None where"
+             " the shape of {path} varies",
+    "shape for XLA": "Use fewer distinct shapes: pad {path} to a fixed multiple (for instance with"
+                     " `tf.pad`). XLA compiles each shape",
+    "rank": "Always pass {path} with the same number of axes",
+    "dtype": "Always pass {path} with the same dtype: `tf.cast(...)` before the call",
+    "number": "Pass {path} as a tensor (`tf.constant(...)`): each new Python number is traced"
+              " again",
+    "static value": "Each new value of {path} needs its own trace: use few, and create objects"
+                    " once",
+    "setting": "Always call {name} in the same scope",
+    "structure": "Keep the same keys and lengths in every call",
 }  # fmt: skip
 _OF_MODELS = {
-    "function": "compile(...) the model once: it makes and traces its functions anew",
-    "object": "build the model once: each object is traced anew",
+    "function": "Call compile() on the model once: it resets and retraces the model's functions",
+    "object": "Build the model once: each new object is traced again",
     **{kind: _OF_FUNCTIONS[kind] for kind in ("type", "dtype", "rank", "structure")},
 }
 

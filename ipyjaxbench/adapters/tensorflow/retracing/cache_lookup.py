@@ -27,7 +27,7 @@ def last_difference(function: Any) -> str:
     if not before:
         return ""
     nearest = min([[*_differences(old, last)] for old in before], key=len)
-    return "; ".join(nearest) or "the same types, in another context"
+    return "; ".join(nearest) or "same types, different context"
 
 
 _known: "WeakKeyDictionary[Any, tuple[int, bool]]" = WeakKeyDictionary()

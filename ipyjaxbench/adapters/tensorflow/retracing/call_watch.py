@@ -20,7 +20,7 @@ from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
-_XLA = "XLA compiles for each new shape, and does not tell when"
+_XLA = "XLA compiles each new shape and does not report it"
 
 
 class Mark(NamedTuple):

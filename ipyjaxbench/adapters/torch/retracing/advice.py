@@ -8,19 +8,19 @@ from ipyjaxbench.retracing import Change
 _SIZES = re.compile(r"\[([\d,]*)\]")
 _SIZE = re.compile(r"size (\d+) of (.+)")
 _FIXES = {
-    "function": "{name} = torch.compile(...) once, above: code that is defined anew is compiled"
-    " anew",
-    "rank": "give {path} always with as many axes",
-    "dtype": "give {path} always with the same dtype: .to(...) before the call",
-    "type": "give {path} always as the same type",
-    "device": "give {path} always on the same device: .to(device) before the call",
-    "structure": "keep the same keys and lengths in each call",
-    "static value": "one program for each {path}: choose it outside of the compiled function",
-    "number": "{path} as a tensor, as in torch.tensor({path}): its value is then not looked at",
-    "setting": "call {name} always with the same {path}",
+    "function": "Call torch.compile once and reuse its result: redefined code is compiled again",
+    "rank": "Always pass `{path}` with the same number of axes",
+    "dtype": "Always pass `{path}` with the same dtype: `.to(...)` before the call",
+    "type": "Always pass `{path}` as the same type",
+    "device": "Keep `{path}` on one device: `.to(device)` before the call",
+    "structure": "Keep the same keys and lengths in every call",
+    "static value": "Each new `{path}` needs its own program: choose it outside the compiled"
+    " function",
+    "number": "Pass `{path}` as a tensor (`torch.tensor({path})`): its value is then not guarded",
+    "setting": "Always call `{name}` with the same {path}",
 }
-_DYNAMIC = "torch.compile(..., dynamic=True)"
-_LIMIT = "torch._dynamo.config.recompile_limit, raised, only where all these programs are needed"
+_DYNAMIC = "`torch.compile(..., dynamic=True)`"
+_LIMIT = "If all these programs are needed, raise `torch._dynamo.config.recompile_limit`"
 
 
 def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
@@ -39,11 +39,11 @@ def _fix(name: str, change: Change) -> str:
         return _layout_fix(change)
     if kind != "number" and path.endswith(".training"):
         model = path.partition(".")[0].replace("self", "model")
-        return f"{model}.eval() or {model}.train() once, before all calls"
+        return f"Call `{model}.eval()` or `{model}.train()` once, before all calls"
     if path.startswith("global "):
-        return f"give {path.removeprefix('global ')} as an argument, a tensor where it changes"
+        return f"Pass `{path.removeprefix('global ')}` as an argument, as a tensor if it changes"
     if kind == "number" and {change.old, change.new} <= {"True", "False"}:
-        return f"one program for each {path}: keep it the same, or use torch.where on a tensor"
+        return f"Each `{path}` needs its own program: keep it constant, or use torch.where"
     return _FIXES[kind].format(name=name, path=path) if kind in _FIXES else ""
 
 
@@ -52,9 +52,11 @@ def _shape_fix(change: Change) -> str:
     if size := _SIZE.fullmatch(path):
         axes, path = [int(size[1])], size[2]
     if not axes:
-        return _DYNAMIC
+        return f"Use {_DYNAMIC}"
     marked = axes[0] if len(axes) == 1 else axes
-    return f"torch._dynamo.mark_dynamic({path}, {marked}) before the first call, or {_DYNAMIC}"
+    return (
+        f"Use {_DYNAMIC}, or `torch._dynamo.mark_dynamic({path}, {marked})` before the first call"
+    )
 
 
 def _changed_axes(old: str, new: str) -> list[int]:
@@ -67,5 +69,5 @@ def _changed_axes(old: str, new: str) -> list[int]:
 def _layout_fix(change: Change) -> str:
     path = change.path.rpartition(" of ")[2]
     if "requires_grad" in f"{change.old} {change.new}":
-        return f"give {path} always with, or always without, requires_grad"
-    return f"{path}.contiguous() before the call"
+        return f"Pass `{path}` always with, or always without, requires_grad"
+    return f"Call `{path}.contiguous()` before the call"

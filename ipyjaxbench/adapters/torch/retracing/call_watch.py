@@ -25,7 +25,7 @@ from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
 _STANCES = ("force_eager", "eager_on_recompile")
 #: Names of the setting, the newest first.
 _LIMITS = ("recompile_limit", "cache_size_limit")
-_UNABLE = "Python runs all of it"
+_UNABLE = "nothing was compiled"
 
 
 class Mark(NamedTuple):
@@ -94,7 +94,7 @@ class TorchCallWatch(EventWatch[Entry]):
         elif self._events.hits is None:
             return Outcome("?")
         else:
-            why = (Change("guard", new=f"{_UNABLE}: PyTorch found nothing in it to compile"),)
+            why = (Change("guard", new=f"{_UNABLE}: PyTorch found no operations to compile"),)
         return Outcome("EAGER-FALLBACK", phases_of(entries), why=why)
 
     def _compiled(
@@ -114,7 +114,7 @@ class TorchCallWatch(EventWatch[Entry]):
         failed = self._failed or ([guards.read(reason)] if reason else [])
         changes = tuple(dict.fromkeys(guard.change for guard in failed))
         if is_there and not changes:
-            changes = (Change("guard", new=f"{_name(first)} did not run before"),)
+            changes = (Change("guard", new=f"{_name(first)} ran for the first time"),)
         return Outcome(
             state="BREAK" if breaks else "DISK" if is_loaded else "TRACED",
             phases=phases,
@@ -134,7 +134,7 @@ class TorchCallWatch(EventWatch[Entry]):
             self._failed += guards.failing(entered)
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
-        yield Change("guard", "limit", new=f"the recompile limit of {_limit()} is reached")
+        yield Change("guard", "limit", new=f"recompile limit ({_limit()}) reached")
         changes = [guard.change for guard in self._failed] or [
             guards.read(reason).change
             for e in entries
@@ -201,7 +201,7 @@ def _limit() -> int:
 def _unable(reason: str) -> Change:
     from ipyjaxbench.adapters.torch.graphs.dynamo import describe_break
 
-    text = describe_break(reason) if reason else "nothing in it can be compiled"
+    text = describe_break(reason) if reason else "unsupported code"
     return Change("guard", new=f"{_UNABLE}: {text}")
 
 

@@ -77,7 +77,7 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
         what = state["what"].replace("_", " ")
         return Guard(Change("guard", new=f"{what} changed"), is_in_signature=True)
     if text.startswith("BACKEND_MATCH"):
-        change = Change("guard", new="another backend for the same code")
+        change = Change("guard", new="different backend for the same code")
         return Guard(change, is_in_signature=False)
     names = _GLOBAL.findall(text)
     text = _spelled(text, entered)
@@ -111,8 +111,14 @@ def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
         return _tensor_change(tensor)
     scope = "global " if names else ""
     if other := _OBJECT.match(text):
-        what, path = "another object" if other[1] == "obj" else "of another type", scope + other[2]
-        return Change("guard", path, new=f"{path} is {what}")
+        what, path = "object" if other[1] == "obj" else "type", scope + other[2]
+        return Change(
+            "guard",
+            path,
+            new=f"{path} is a different object"
+            if what == "object"
+            else f"{path} has a different type",
+        )
     if other := _TYPE.match(text):
         return Change("type", other["path"], "a tensor", other[2])
     if equal := _EQUAL.match(text):
@@ -125,7 +131,7 @@ def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
         if name.isidentifier() and isinstance(values.get(name), _LITERALS):
             kind = "static value" if isinstance(values[name], str) else "number"
             return Change(kind, scope + name, old, repr(values[name]))
-    return Change("guard", scope + _path(text), new=f"{scope}{text} no longer holds")
+    return Change("guard", scope + _path(text), new=f"guard failed: {scope}{text}")
 
 
 def _tensor_change(match: re.Match[str]) -> Change:
