@@ -122,12 +122,12 @@ TRACE = Command(
     usage=("%trace_cached [options] code", "%%trace_cached [options]   (above a cell)"),
     examples="""\
 examples:
-  %trace_cached f(x)              calls it twice: traced first, then cached
-  %%trace_cached                  one row per call of a compiled function
-  %%trace_cached --max-traces 1   fails, with the reason, on a second trace
-  %trace_cached --predict f(y)    would it be traced? nothing is run
-  %trace_cached --history step    the signatures that step was traced with
-  %trace_cached --watch on        one line below each later cell that traces
+  %trace_cached f(x)               calls it twice: traced first, then cached
+  %%trace_cached                   one row per call of a compiled function
+  %%trace_cached --max-traces 1    fails, with the reason, on a second trace
+  %trace_cached --predict f(y)     would it be traced? nothing is run
+  %trace_cached --signatures step  the signatures that step was traced with
+  %trace_cached --watch on         one line below each later cell that traces
 
 from Python:
   with ipyjaxbench.trace_cached() as t: ...

@@ -12,7 +12,7 @@ from ipyjaxbench.retracing import (
 
 
 def trace_cached(magic: Invocation[TraceOptions]) -> Traces | Signatures | None:
-    """Say of calls whether they were traced."""
+    """Report whether calls were traced."""
     __tracebackhide__ = True
     options = magic.options
     options.check(magic.code, magic.cell)
@@ -27,9 +27,9 @@ def trace_cached(magic: Invocation[TraceOptions]) -> Traces | Signatures | None:
 def _observe(
     magic: Invocation[TraceOptions],
 ) -> tuple[Traces | Signatures, BaseException | None]:
-    """Return what was asked for, and what the code raised."""
+    """Return the result, and what the code raised."""
     __tracebackhide__ = True
-    if magic.options.history:
+    if magic.options.signatures:
         return Signatures.from_log(TRACE_LOG, magic.code), None
     source = magic.source(magic.body)
     if magic.options.predict:

@@ -35,7 +35,8 @@ class Signatures(Result):
         if name and not names:
             known = ", ".join(dict.fromkeys(n for _, n in log.functions())) or "none"
             raise OptionError(
-                f"{name!r} has not been traced since ipyjaxbench was loaded; traced functions: {known}"
+                f"{name!r} has not been traced since ipyjaxbench was loaded;"
+                f" traced functions: {known}"
             )
         return cls(
             tuple(one for fw, n in names for one in _signatures(fw, n, log.signatures(fw, n)))

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.jupyter.commands import TRACE
 from ipyjaxbench.reports import Calls, Headline
 from ipyjaxbench.retracing.cache_key import Leaf, Signature
 from ipyjaxbench.retracing.options import TraceOptions
@@ -52,9 +53,9 @@ def test_all_functions_or_one_that_is_known(log: TraceLog) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"predict": True, "history": True}, "--predict and --history do not go together"),
-        ({"history": True, "watch": "on"}, "--history and --watch do not go together"),
-        ({"watch": "maybe"}, "--watch maybe: it is on or off"),
+        ({"predict": True, "signatures": True}, "--predict cannot be combined with --signatures"),
+        ({"signatures": True, "watch": "on"}, "--signatures cannot be combined with --watch"),
+        ({"watch": "maybe"}, "--watch must be on or off, not maybe"),
     ],
 )
 def test_options_that_do_not_go_together(options: dict[str, Any], text: str) -> None:
@@ -63,15 +64,21 @@ def test_options_that_do_not_go_together(options: dict[str, Any], text: str) -> 
     assert str(error.value) == text
 
 
+def test_history_is_the_old_name_of_signatures() -> None:
+    options, shown, code = TRACE.split("--history step")
+    assert (options.signatures, code) == (True, "step")
+    assert shown.renamed == (("--history", "--signatures"),)
+
+
 def test_options_for_a_line_alone() -> None:
-    with pytest.raises(OptionError, match="go on a line of their own"):
+    with pytest.raises(OptionError, match="only works on a single line"):
         TraceOptions(predict=True).check("", "f(x)")
-    with pytest.raises(OptionError, match="there is nothing to run"):
+    with pytest.raises(OptionError, match="nothing to run"):
         TraceOptions(predict=True).check("", None)
-    for alone in (TraceOptions(history=True), TraceOptions(watch="off")):
-        with pytest.raises(OptionError, match="go on a line of their own"):
+    for alone in (TraceOptions(signatures=True), TraceOptions(watch="off")):
+        with pytest.raises(OptionError, match="only works on a single line"):
             alone.check("", "f(x)")
-    for options in (TraceOptions(history=True), TraceOptions(watch="off")):
+    for options in (TraceOptions(signatures=True), TraceOptions(watch="off")):
         options.check("", None)
     TraceOptions(most=1).check("", "f(x)")
 
@@ -81,13 +88,13 @@ def test_the_report_has_a_row_for_each_signature(log: TraceLog) -> None:
     assert isinstance(headline, Headline)
     assert isinstance(calls, Calls)
     assert (headline.figure, headline.detail, headline.verdict) == (
-        "5 signatures", "of 2 functions, since ipyjaxbench was loaded", "SEEN",
+        "5 signatures", "of 2 functions, since ipyjaxbench was loaded", "",
     )  # fmt: skip
     assert calls.rows[1] == ("f", "x: f32[3] → f32[4] (shape) · x f32[4], n int")
     assert repr(Signatures.from_log(log)) == "<Signatures: 5>"
     (headline,) = Signatures(()).report().blocks
     assert headline == Headline(
-        "signatures", "0 signatures", "of 0 functions, since ipyjaxbench was loaded", "SEEN", ""
+        "signatures", "0 signatures", "of 0 functions, since ipyjaxbench was loaded", "", ""
     )
 
 
