@@ -186,7 +186,8 @@ def _printed_by_tracing(
     if outcome is None or outcome.state not in COSTLY or not watch.prints_while_tracing:
         return ""
     until = math.inf if outcome.traced_until is None else outcome.traced_until
-    return "".join(text for when, text in written if when <= until)
+    texts = (text for when, text in written if when <= until)
+    return "".join(text for text in texts if not any(part in text for part in watch.messages))
 
 
 def _why_raised(framework: Framework, error: BaseException) -> tuple[str, tuple[str, ...]]:

@@ -230,6 +230,17 @@ def test_only_what_is_printed_while_it_is_traced_is_told(
     assert recorder.calls()[-1].printed == ""
 
 
+def test_the_frameworks_own_messages_are_no_prints(fake: TracingFramework, watch: Watch) -> None:
+    output = OutputRecorder()
+    recorder = CallRecorder([(fake, watch)], output, None)
+    watch.messages = ("running",)
+    f = Jitted("f", TRACED)
+    f.body = printing(fake)
+    with output:
+        call(recorder, f, 1)
+    assert recorder.calls()[0].printed == "tracing\n\n"
+
+
 def test_more_traces_than_allowed_are_an_error(fake: TracingFramework, watch: Watch) -> None:
     recorder = CallRecorder([(fake, watch)], OutputRecorder(), 1)
     f = Jitted("f", TRACED, None, Outcome("SLOW-PATH"), Outcome("DISK"))

@@ -422,3 +422,14 @@ def test_tensorflows_own_reason_stands_where_ours_is_not_known() -> None:
     says = cache_lookup.last_difference(names["f"])
     assert "x: TensorSpec(shape=(3,)" in says
     assert "s: Literal[1.0] → Literal[2.0]" in says
+
+
+def test_tensorflows_own_warning_is_not_said_twice(caplog: pytest.LogCaptureFixture) -> None:
+    logger = tf.get_logger()
+    logger.addHandler(caplog.handler)
+    try:
+        with caplog.at_level("WARNING", logger.name):
+            observed("for n in range(8):\n    f(X, n)", fresh())
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert any(part in caplog.text for part in call_watch.TensorFlowCallWatch.messages)

@@ -81,7 +81,7 @@ CASES = (
     Provoked("made(2)(X); made(2)(X)", "CACHED"),
     Provoked("made(2)(X); made(3)(X)", "TRACED", "number", "s: 2 → 3"),
     Provoked("defined()(X); defined()(X)", "CACHED"),
-    Provoked("exec(CODE); again(X)\nexec(CODE); again(X)", "TRACED", "function", "made anew"),
+    Provoked("exec(CODE); again(X)\nexec(CODE); again(X)", "TRACED", "function", "same code"),
     Provoked("outer(X); outer(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
     # where dynamo gives up, or is told to
     Provoked("broken(X)", "BREAK", "first", "first call"),
@@ -364,7 +364,7 @@ def test_more_compilations_than_allowed_are_an_error_with_the_reason() -> None:
         Source.plain("for n in (4, 5, 6):\n    f(ones(n))"), fresh(), TraceOptions(most=1)
     )
     assert isinstance(error, TooManyTracesError)
-    assert "f in line 2 was traced (x: f32[4] → f32[5] (shape))" in str(error)
+    assert "was traced 2 times, limit 1. Reason in line 2: x: f32[4] → f32[5] (shape)" in str(error)
 
 
 def test_a_call_is_predicted_without_being_run() -> None:

@@ -34,6 +34,8 @@ class Mark(NamedTuple):
 class TensorFlowCallWatch(EventWatch[Event]):
     """Counts of traces, which are public; TensorFlow's callbacks and clock for all else."""
 
+    messages = ("triggered tf.function retracing",)  # a warning, which goes to standard output
+
     def __init__(self, framework: Framework) -> None:
         self._events = Events()
         super().__init__(lambda _: framework.drain(), self._events.events, self._events)
