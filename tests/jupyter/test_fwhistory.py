@@ -229,7 +229,7 @@ def test_it_is_drawn_over_time(shell: Shell) -> None:
     assert [len(each.points) for each in chart.series] == [3]
     shell.run("%fwhistory --plot sum")
     assert "time per call over measured" in shell.shown[0].data["text/html"]
-    assert "time of a call over time: s sum(range(100))" in shell.shown[0].data["text/plain"]
+    assert "s sum(range(100))\n" in shell.shown[0].data["text/plain"]
 
 
 def test_one_measurement_is_not_drawn_and_that_is_said(shell: Shell) -> None:

@@ -9,6 +9,7 @@ from ipyjaxbench import units
 
 _MIN_LOG_RATIO = 4.0  # of the ends: below it ticks of a logarithmic scale are even steps
 _ROUND = (1, 2, 2.5, 5, 10)
+_DAY = 86400  # seconds
 _PER_DECADE = ((1,), (1, 2, 5))
 
 
@@ -118,5 +119,5 @@ def date_label(when: float, span: float) -> str:
         then = datetime.fromtimestamp(when)
     except (OverflowError, OSError, ValueError):  # of a forged record
         return "?"
-    day = 86400
-    return then.strftime("%H:%M" if span < day else "%b %d" if span < 300 * day else "%Y-%m")
+    ways = ((600, "%H:%M:%S"), (_DAY, "%H:%M"), (300 * _DAY, "%b %d"))
+    return then.strftime(next((way for longest, way in ways if span < longest), "%Y-%m"))

@@ -39,6 +39,7 @@ def test_dates_are_as_exact_as_the_span_needs(monkeypatch: pytest.MonkeyPatch) -
     day = 86400.0
     assert labels(Scale(10.5 * day, 13.5 * day, "date"), 2) == ["Jan 11", "Jan 14"]
     assert [len(label) for label in labels(Scale(10.5 * day, 10.6 * day, "date"))] == [5] * 4
+    assert [len(label) for label in labels(Scale(0.0, 599.0, "date"))] == [8] * 4
     assert labels(Scale(0.5 * day, 900 * day, "date"), 2) == ["1970-01", "1972-06"]
     assert labels(Scale(1e40, 1e40, "date")) == ["?"]
 
