@@ -3,16 +3,18 @@
 import inspect
 import keyword
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipyjaxbench.comparison import compare as compare
+from ipyjaxbench.comparison import ArmSpec, CompareOptions, Comparison, compare_snippets
 from ipyjaxbench.device import Ceilings, Whereabouts, collect_ceilings, locate, survey
+from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import Graph, GraphOptions, trace_call
 from ipyjaxbench.host import Clock
 from ipyjaxbench.records import History, HistoryOptions, Location, query_history
 from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
-from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, name_of
+from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, ask, name_of
 from ipyjaxbench.validation import age, checked
 
 
@@ -107,6 +109,56 @@ def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measu
     return measure_code(f"{name}({', '.join([*positional, *keywords])})", names)
 
 
+def compare(
+    functions: Mapping[str, Callable[..., Any]],
+    /,
+    *args: Any,
+    baseline: str | None = None,
+    budget: float | None = None,
+    keep_going: bool = False,
+    restore: bool = True,
+) -> Comparison:
+    """Compare calls of functions with the same arguments, as ``%%fwcompare`` does.
+
+    Args:
+        functions: what to call, by label; what they start is waited for.
+        *args: the positional arguments of all of them.
+        baseline: label of the one to compare the others with; None takes the first.
+        budget: seconds to spend after the first calls; None takes 2.2 for each.
+        keep_going: raise nothing where one of them fails and others do not.
+        restore: put back what later calls change in place, as the first calls left it.
+
+    Returns:
+        The comparison: ``.ratio(label)``, ``.verdict(label)``, and a measurement by ``[label]``.
+
+    Raises:
+        OptionError: a value breaks a rule, or there are fewer than two functions.
+        ArmFailedError: a function failed; its ``result`` is the comparison of the others.
+        KeyboardInterrupt: the user ended it; its ``result`` is of the calls made until then.
+
+    Example:
+        >>> found = compare({"small": sum, "large": sorted}, [3, 1, 2], budget=0.1)
+        >>> found["small"].median > 0
+        True
+    """
+    __tracebackhide__ = True
+    options = CompareOptions(
+        baseline=baseline, budget=budget, keep_going=keep_going, restore=restore
+    )
+    if not ask(lambda value: isinstance(value, Mapping), functions):
+        raise OptionError(
+            f"compare takes functions by label, not a {name_of(type(functions))}: write"
+            ' compare({"a": f, "b": g}, x)'
+        )
+    options.check(list(functions))
+    values = {f"arg{i}": value for i, value in enumerate(args)}
+    identifiers = {label: _identifier(label, f"arm{i}") for i, label in enumerate(functions)}
+    names: Namespace = {**values, **{identifiers[n]: f for n, f in functions.items()}}
+    codes = {label: f"{name}({', '.join(values)})" for label, name in identifiers.items()}
+    arms = [ArmSpec(label, Snippet(Source.plain(code), names)) for label, code in codes.items()]
+    return compare_snippets(arms, options)
+
+
 def graph(
     function: Callable[..., Any], /, *args: Any, stage: str | None = None, **kwargs: Any
 ) -> Graph:
@@ -134,14 +186,14 @@ def graph(
 
 
 def placement(*values: object, **named: object) -> Whereabouts:
-    """Show where values live, leaf by leaf, as ``%fwdevices x y`` does.
+    """Show on which devices values live, as ``%fwdevices x y`` does.
 
     Args:
-        *values: arrays, trees, models, optimisers.
-        **named: the same, with the names that the report shows.
+        *values: arrays, pytrees, models, optimizers.
+        **named: the same, with names for the report.
 
     Returns:
-        The arrays in them, with their devices and how they are cut over them.
+        Their arrays, with devices and sharding.
 
     Example:
         >>> placement(3).arrays[0].framework
@@ -151,13 +203,16 @@ def placement(*values: object, **named: object) -> Whereabouts:
 
 
 def devices(*, start: bool = False) -> Whereabouts:
-    """Show the devices of every framework that was imported, as ``%fwdevices`` does.
+    """Show the devices of every imported framework, as ``%fwdevices`` does.
 
     Args:
-        start: let frameworks look for devices that have not done so yet.
+        start: initialize frameworks that are imported, to list their devices.
 
     Returns:
-        The devices, with their memory, and the arrays that are alive.
+        The devices, their memory, and live arrays.
+
+    Example:
+        >>> # [home.default for home in devices().homes]
     """
     return survey({}, start=start)
 
@@ -196,17 +251,23 @@ def history(
     return query_history(options, Location(directory=os.getcwd()))
 
 
-def ceilings(*, start: bool = False, fresh: bool = False) -> Ceilings:
-    """Show what devices can do at most, as ``%fwdevices --peak`` does.
+def ceilings(*, start: bool = False, remeasure: bool = False, fresh: bool = False) -> Ceilings:
+    """Measure the peak rates of devices, as ``%fwdevices --peak`` does.
 
     Args:
-        start: let frameworks look for devices that have not done so yet.
-        fresh: measure also what was measured before and kept for this machine.
+        start: initialize frameworks that are imported, so that their devices are measured too.
+        remeasure: measure also what was stored for this machine.
+        fresh: the old name of ``remeasure``, which goes with the next version.
 
     Returns:
-        For each framework and sort of device the rates of matrix products, memory and copies.
+        For each framework and kind of device the peak rates of matmuls, memory and transfers.
+
+    Example:
+        >>> # ceilings().found[0].products["float32"]
     """
-    return collect_ceilings(start=start, fresh=fresh)
+    if fresh:
+        warnings.warn("fresh= is now remeasure=", DeprecationWarning, stacklevel=2)
+    return collect_ceilings(start=start, remeasure=remeasure or fresh)
 
 
 def _hints(function: Callable[..., Any], count: int) -> list[str]:

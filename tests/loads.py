@@ -44,7 +44,7 @@ def left_as_it_was(state: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(measure_ceilings, "_SECONDS", 0.0)
     gc.collect()
     before = state()
-    found = ipyjaxbench.ceilings(fresh=True)
+    found = ipyjaxbench.ceilings(remeasure=True)
     gc.collect()
     assert state() == before
     return found

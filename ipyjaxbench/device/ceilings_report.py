@@ -1,14 +1,15 @@
-"""How ceilings are shown: a column for each framework and device, a row for each figure."""
+"""How peaks are shown: a column for each framework and device, a row for each figure."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from ipyjaxbench import units
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
-from ipyjaxbench.reports import Facts, Headline, Report, Table, report
+from ipyjaxbench.reports import Block, Facts, Headline, Note, Notes, Report, Table, report
 
 _UNKNOWN = "-"
 _SHOWN_SHARE = 0.1  # of the CPUs: from then on it matters
+_RELIABLE_SPREAD = 0.2  # of the best two measurements of a figure
 _COLUMNS = 4  # that fit into 80 characters
 
 
@@ -16,30 +17,32 @@ _COLUMNS = 4  # that fit into 80 characters
 def _(c: Ceilings) -> Report:
     """Return the blocks in the order in which they are read."""
     parts = (c.found[first : first + _COLUMNS] for first in range(0, len(c.found), _COLUMNS))
-    return Report((_headline(c), *map(_table, parts), Facts(tuple(_facts(c)))))
+    blocks: list[Block] = [_headline(c), *map(_table, parts), Facts(tuple(_facts(c)))]
+    notes = tuple(_notes(c))
+    return Report((*blocks, Notes(notes)) if notes else tuple(blocks))
 
 
 def _headline(c: Ceilings) -> Headline:
-    verdict, detail = "KEPT", "kept (--fresh measures anew)"
+    count = units.count(len(c.found), "device") if c.found else "no device"
+    detail = "stored earlier; `--remeasure` measures again"
     if c.seconds:
-        verdict, detail = "MEASURED", f"measured in {units.duration(c.seconds, 2)}"
+        detail = f"measured in {units.duration(c.seconds, 2)}"
     if not c.found:
-        verdict, detail = "NOTHING", "nothing has started (--start)"
-    count = units.count(len(c.found), "ceiling")
-    return Headline("%fwdevices --peak", count, detail, verdict, "")
+        detail = "no framework is initialized (`--peak --start`)"
+    return Headline("peak", count, detail, "", "")
 
 
 def _table(ceilings: tuple[Ceiling, ...]) -> Table:
     rate = partial(units.flops, per="/s")
     dtypes = dict.fromkeys(dtype for each in ceilings for dtype in each.products)
     rows = [
-        (f"{dtype} product", *(_cell(each.products.get(dtype), rate) for each in ceilings))
+        (f"{dtype} matmul", *(_cell(each.products.get(dtype), rate) for each in ceilings))
         for dtype in dtypes
     ]
     rows += [(label, *map(figure, ceilings)) for label, figure in _ROWS.items()]
-    heads = (f"{each.framework} {each.device}" for each in ceilings)
+    heads = (_name(each) for each in ceilings)
     filled = tuple(row for row in rows if any(cell != _UNKNOWN for cell in row[1:]))
-    return Table("at most, by framework and device", ("", *heads), filled, folded=False)
+    return Table("", ("highest measured", *heads), filled, folded=False)
 
 
 def _cell(figure: float | None, show: Callable[[float], str]) -> str:
@@ -47,7 +50,7 @@ def _cell(figure: float | None, show: Callable[[float], str]) -> str:
 
 
 _ROWS: dict[str, Callable[[Ceiling], str]] = {
-    "memory": lambda c: _cell(c.bandwidth, units.bandwidth),
+    "memory bandwidth": lambda c: _cell(c.bandwidth, units.bandwidth),
     "host to device": lambda c: _cell(c.upload, units.bandwidth),
     "device to host": lambda c: _cell(c.download, units.bandwidth),
     "smallest operation": lambda c: _cell(c.latency, units.duration),
@@ -56,19 +59,38 @@ _ROWS: dict[str, Callable[[Ceiling], str]] = {
 
 def _facts(c: Ceilings) -> Iterator[tuple[str, str]]:
     for each in c.found:
+        kind = each.kind if each.kind != each.device.partition(":")[0] else ""
         threads = units.count(each.threads, "thread") if each.threads else ""
-        when = (
-            f"measured {units.ago(c.now - each.taken)}, looks agree to {units.percent(each.spread)}"
-        )
-        parts = (each.kind, threads, each.settings, when)
-        yield f"{each.framework} {each.version}", ", ".join(filter(None, parts))
-        if each.others > _SHOWN_SHARE:
-            took = f"other programs took {units.percent(each.others)} of the CPUs meanwhile"
-            effect = ": it can do more, and this is not kept" if each.is_disturbed else ""
-            yield "", f"{took}{effect}. --peak --fresh measures again, on a quiet machine"
-    shared = [each for each in c.found if each.upload is None and each.download is None]
+        when = f"measured {units.ago(c.now - each.taken)}"
+        parts = (kind, threads, each.settings, when, _agreement(each.spread))
+        yield _name(each), ", ".join(filter(None, parts))
+    shared = [_name(each) for each in c.found if each.upload is None and each.download is None]
     if shared:
-        names = ", ".join(f"{each.framework} {each.device}" for each in shared)
-        yield "copies", f"none to {names}: arrays are in the host's memory"
-    for note in c.words:
-        yield "", note if isinstance(note, str) else note.text
+        yield "no transfers", f"{', '.join(shared)}: arrays are in host memory"
+
+
+def _agreement(spread: float) -> str:
+    if spread >= 1:
+        return "some figures measured only once (unreliable)"
+    doubt = " (unreliable)" if spread > _RELIABLE_SPREAD else ""
+    return f"repeated measurements differ by up to {units.percent(spread)}{doubt}"
+
+
+def _notes(c: Ceilings) -> Iterator[Note]:
+    busy = [each.others for each in c.found if each.others > _SHOWN_SHARE]
+    if busy:
+        low, high = (units.percent(share).removesuffix(" %") for share in (min(busy), max(busy)))
+        shares = low if low == high else f"{low}–{high}"
+        disturbed = any(each.is_disturbed for each in c.found)
+        effect = ": CPU peaks are too low, and were not stored" if disturbed else ""
+        yield Note(
+            "ceiling-disturbed",
+            f"Other programs used {shares} % of the CPUs during the measurement{effect}.",
+            "run `%fwdevices --peak --remeasure` when the machine is quiet",
+        )
+    for word in c.words:
+        yield word if isinstance(word, Note) else Note("", word)
+
+
+def _name(c: Ceiling) -> str:
+    return f"{c.framework} {c.device}"

@@ -37,12 +37,12 @@ def read(key: Key) -> tuple[Ceiling | None, list[Note]]:
         if path in _not_written or not path.is_file():
             return _not_written.get(path), []
         if path.stat().st_size > _MAX_BYTES:
-            raise RecordError("it is too large")
+            raise RecordError("too large")
         (ceiling,) = Ceilings.from_dict(msgspec.json.decode(path.read_bytes())).found
         if key != Key(*(getattr(ceiling, name) for name in Key._fields)):
-            raise RecordError("it is of another device")
+            raise RecordError("of another device")
     except (OSError, ValueError, RecursionError, RecordError) as error:
-        text = f"{path.name} cannot be read and was left out: {error}"
+        text = f"ignored {path.name}: {error}"
         return None, [Note("ceiling-unread", text)]
     # Earlier versions stored those that other programs disturbed.
     return None if ceiling.is_disturbed else ceiling, []
@@ -53,7 +53,7 @@ def write(key: Key, ceiling: Ceiling) -> list[Note]:
     path = data_folder("ceilings") / _name(key)
     _not_written[path] = ceiling
     if make_data_folder("ceilings") is None:
-        return _failure_note("Jupyter's data directory cannot be written")
+        return _failure_note("Jupyter's data directory is not writable")
     text = json.dumps(Ceilings((ceiling,), ceiling.taken, ceiling.seconds).to_dict())
     scratch = path.with_suffix(f".{os.getpid()}.part")
     try:
@@ -70,7 +70,7 @@ def write(key: Key, ceiling: Ceiling) -> list[Note]:
 
 
 def _failure_note(reason: object) -> list[Note]:
-    text = f"the ceilings could not be kept for other sessions: {reason}"
+    text = f"peaks were not stored for other sessions: {reason}"
     return [Note("ceiling-not-kept", text)]
 
 

@@ -24,7 +24,7 @@ from ipyjaxbench.usercode import (
 #: The one end of a copy that is no device of a framework.
 HOST = "host"
 #: Why nothing was copied.
-SHARES, KEPT = "shares memory", "kept from an earlier copy"
+SHARES, KEPT = "shares memory", "reuses an earlier copy"
 #: Calls that name a copy; what copies without one of these is implicit.
 _EXPLICIT_CALLS = {
     "asarray", "array", "device_put", "device_get", "copy_to_host_async", "to_device", "numpy",

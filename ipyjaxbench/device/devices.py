@@ -32,7 +32,7 @@ class Device:
 
     def failure(self, error: Exception) -> Note:
         """Return that it does not answer, with the reason."""
-        return Note("no-answer", f"{self.name} does not answer: {summarize_error(error)}")
+        return Note("no-answer", f"{self.name} does not respond: {summarize_error(error)}")
 
 
 def gpu_kind(name: str, capability: str) -> str:

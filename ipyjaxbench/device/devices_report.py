@@ -9,11 +9,11 @@ from ipyjaxbench.device.whereabouts import Whereabouts
 
 
 def device_rows(w: Whereabouts) -> Iterator[tuple[str, str]]:
-    """Return rows of a report: devices of each framework, their memory, arrays without a name."""
+    """Return rows of a report: devices of each framework, their memory, unnamed arrays."""
     if not w.homes and not w.asked:
-        yield "devices", "no framework that has any was imported"
+        yield "devices", "none: no framework with devices of its own is imported"
     for home in w.homes:
-        yield f"{home.framework} {home.version}", _devices(home, w.by_device(home.framework))
+        yield home.framework, _devices(home, w.by_device(home.framework))
         for device in home.devices:
             memory = _memory(device)
             if memory:
@@ -22,8 +22,8 @@ def device_rows(w: Whereabouts) -> Iterator[tuple[str, str]]:
             yield "", text
         count, nbytes = w.unnamed.get(home.framework, (0, 0))
         if count:
-            which = units.count(count, "array")
-            yield "", f"{which} without a name, {units.size(nbytes)}{_largest(w, home.framework)}"
+            which = units.count(count, "unnamed array")
+            yield "", f"{which}, {units.size(nbytes)}{_largest(w, home.framework)}"
 
 
 def _largest(w: Whereabouts, framework: str) -> str:
@@ -31,19 +31,20 @@ def _largest(w: Whereabouts, framework: str) -> str:
         if each.framework == framework:
             made = f", {each.layout}" if each.layout else ""
             array = f"{units.array(each.dtype, each.shape)}, {units.size(each.nbytes)}{made}"
-            return f"; the largest: {array}"
+            return f"; largest: {array}"
     return ""
 
 
 def _devices(home: FrameworkDevices, held: dict[str, tuple[int, int]]) -> str:
     if not home.started:
-        return "imported, not started: it has not looked for devices yet (--start)"
+        return "imported but not initialized; `%fwdevices --start` lists its devices"
     names = [device.name for device in home.devices]
     count = f" ({len(names)} devices)" if len(names) > 1 else ""
     is_choice = home.default and (len(names) > 1 or home.default not in names)
-    default = f", default {home.default}: {home.why}" if is_choice else ""
+    why = f" ({home.why})" if home.why else ""
+    default = f", default {home.default}{why}" if is_choice else ""
     sizes = [held[name][1] for name in names if name in held]
-    arrays = f" · {units.size(sum(sizes))} in arrays" if sizes else ""
+    arrays = f", {units.size(sum(sizes))} in arrays" if sizes else ""
     return f"{shorten_devices(names)}{count}{default}{arrays}"
 
 
@@ -53,11 +54,12 @@ def _memory(device: Device) -> str:
         limit = f" of {units.size(device.limit)}" if device.limit is not None else ""
         parts.append(f"{units.size(device.used)}{limit} in use")
     if device.peak is not None:
-        parts.append(f"at most {units.size(device.peak)} so far")
+        parts.append(f"peak use {units.size(device.peak)}")
     if device.process:
-        parts.append(f"of process {device.process}")
+        parts.append(f"process {device.process}")
     if device.coordinates:
-        parts.append(f"at {device.coordinates}")
+        parts.append(f"coordinates {device.coordinates}")
     if device.users:
-        parts.append(f"{units.count(device.users, 'other process', 'other processes')} on it")
+        others = units.count(device.users, "other process uses", "other processes use")
+        parts.append(f"{others} it")
     return ", ".join(parts)

@@ -31,7 +31,7 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         if not leaves and (leaves := list(_hidden(name, value, frameworks))):
             sums.add(name)
         placements += leaves or ([] if budget.is_spent else [_no_array(name, value, frameworks)])
-        placements += [_cut(name, value, "else " if leaves else "")] if budget.is_spent else []
+        placements += [_cut(name, value, "more " if leaves else "")] if budget.is_spent else []
     used = {placement.framework for placement in placements}
     homes = _devices(each for each in frameworks if each.name in used)
     arrays = tuple(_sum_by_name(_mark_shared(placements), sums))
@@ -117,7 +117,7 @@ def _describe_creation(calls: Iterable[tuple[str, str, int]]) -> str:
         if is_users_file(file):
             where = f" of {Path(file).name}" if Path(file).is_file() else ""
             within = f", in {function}" if function != "<module>" else ""
-            return f"made in line {line}{where}{within}"
+            return f"created in line {line}{where}{within}"
     return ""
 
 
@@ -138,7 +138,7 @@ def _hidden(name: str, value: object, frameworks: Sequence[Framework]) -> Iterat
 
 def _cut(name: str, value: object, other: str) -> ArrayPlacement:
     """Return what stands for the rest of a value that is too large."""
-    description = f"in what {other}was looked at; it is too large to look at all of it"
+    description = f"no {other}arrays in the part searched; too large to search completely"
     return ArrayPlacement(name, "", name_of(type(value)), (), 0, (), layout=description)
 
 
@@ -196,7 +196,7 @@ def _merge(name: str, placements: Sequence[ArrayPlacement]) -> Iterator[ArrayPla
         for each in own:
             held.update(each.on_devices())
         counts = {
-            "share memory with others": sum(bool(each.of) for each in group),
+            "sharing memory with others": sum(bool(each.of) for each in group),
             "deleted": sum(each.deleted for each in group),
         }
         yield ArrayPlacement(
@@ -206,7 +206,7 @@ def _merge(name: str, placements: Sequence[ArrayPlacement]) -> Iterator[ArrayPla
             shape=(),
             nbytes=sum(each.nbytes for each in own),
             devices=devices,
-            layout=", ".join(f"{n} of them {what}" for what, n in counts.items() if n),
+            layout=", ".join(f"{n} {what}" for what, n in counts.items() if n),
             parts=_parts(held),
             arrays=sum(each.arrays for each in group),
         )

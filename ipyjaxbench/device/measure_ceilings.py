@@ -29,11 +29,11 @@ _MEMORY_PARTS = 8  # of the free memory, one of which is taken at most
 
 
 def collect_ceilings(
-    *, start: bool = False, fresh: bool = False, clock: Clock | None = None
+    *, start: bool = False, remeasure: bool = False, clock: Clock | None = None
 ) -> Ceilings:
     """Return what the devices of all frameworks that have started can do at most.
 
-    Those that were imported start first with ``start``; ``fresh`` measures anew what was stored.
+    With ``start`` those that were imported start first; ``remeasure`` measures stored ones too.
     """
     clock = clock or Clock.elapsed()
     spent = 0.0
@@ -45,8 +45,8 @@ def collect_ceilings(
         for device, probe in probes(framework):
             key = key_of(framework, device, probe)
             ceiling, unread = ceilings_store.read(key)
-            notes += [] if fresh else unread
-            if ceiling is None or fresh:
+            notes += [] if remeasure else unread
+            if ceiling is None or remeasure:
                 clock.sleep(_SETTLE)
                 before, ceiling = ceiling, _measure(framework, key, probe, clock)
                 spent += _SETTLE + ceiling.seconds

@@ -96,17 +96,17 @@ class MemoryVariables:
     def _set(self, name: str, value: str) -> MemorySetting:
         before = os.environ.get(name)
         if before == value:
-            return MemorySetting(self.framework, f"the environment had {name}={value} before")
+            return MemorySetting(self.framework, f"{name}={value} was already set")
         os.environ[name] = value
         return MemorySetting(
             self.framework,
-            f"set {name}={value} in the environment, which it reads at its first use",
+            f"set {name}={value} in the environment; takes effect at first use",
             f"del os.environ[{name!r}]" if before is None else f"os.environ[{name!r}] = {before!r}",
         )
 
 
-_NO_PREALLOC = "takes memory as it needs it: there is nothing to turn off"
-_LATER = "the environment sets no share: import it, and type this again before its first use"
+_NO_PREALLOC = "never preallocates; nothing to change"
+_LATER = "has no environment variable for this: import it, then run this again before its first use"
 
 MEMORY_VARIABLES = {
     "jax": MemoryVariables(
@@ -124,6 +124,6 @@ def too_late(framework: str, request: MemoryRequest) -> MemorySetting:
     """Return why nothing was set where the framework has started."""
     return MemorySetting(
         framework,
-        "too late: it has started its GPUs in this process. Restart the kernel, and type"
-        f" %fwdevices {request} before its first use",
+        "too late: it has already initialized its GPUs. Restart the kernel and run"
+        f" `%fwdevices {request}` before its first use",
     )

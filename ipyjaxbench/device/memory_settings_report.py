@@ -8,18 +8,13 @@ from ipyjaxbench.reports import Facts, Headline, Report, report
 @report.register
 def _(m: MemorySettings) -> Report:
     done = sum(bool(each.undo) for each in m.settings)
-    headline = Headline(
-        f"%fwdevices {m.asked}",
-        units.count(done, "setting"),
-        "",
-        "SET" if done else "NOTHING",
-        "",
-    )
+    figure = units.count(done, "setting") if done else "no setting"
     rows = []
     for each in m.settings:
         rows.append((each.framework, each.words))
         if each.undo:
             rows.append(("", f"undo: {each.undo}"))
     if m.note:
-        rows.append(("", m.note))
+        rows.append(("note", m.note))
+    headline = Headline("GPU memory", f"{figure} changed", m.asked, "", "")
     return Report((headline, Facts(tuple(rows))))

@@ -6,7 +6,7 @@ from ipyjaxbench.errors import OptionError
 from ipyjaxbench.option import check_numbers, flag, option
 from ipyjaxbench.validation import share
 
-_PEAK_ALONE = "--peak goes on a line of its own: %fwdevices --peak"
+_PEAK_ALONE = "--peak stands alone on its line: %fwdevices --peak"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,8 +14,8 @@ class DeviceOptions:
     """What is to be shown of devices and arrays; each option says what it does."""
 
     start: bool = flag("--start", "initialize imported frameworks now, to list their devices")
-    peak: bool = flag("--peak", "show the highest speed of each device; measured once per machine")
-    fresh: bool = flag("--fresh", "with --peak: measure it anew")
+    peak: bool = flag("--peak", "show the peak rates of each device; measured once per machine")
+    remeasure: bool = flag("--remeasure", "with --peak: measure again", old="--fresh")
     prealloc: bool = flag(
         "--no-prealloc", "let frameworks allocate GPU memory as needed", default=True
     )
@@ -26,8 +26,8 @@ class DeviceOptions:
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         check_numbers(self)
-        if self.fresh and not self.peak:
-            raise OptionError("--fresh goes with --peak, which it measures anew: --peak --fresh")
+        if self.remeasure and not self.peak:
+            raise OptionError("--remeasure needs --peak: %fwdevices --peak --remeasure")
         if self.peak and self.sets:
             raise OptionError(_PEAK_ALONE)
 
@@ -37,6 +37,6 @@ class DeviceOptions:
         return not self.prealloc or self.fraction is not None
 
     def check(self, code: str, cell: str | None) -> None:
-        """Refuse code behind the options, and a cell below, where there is none to be."""
+        """Refuse code after the options, and a cell below, where neither is allowed."""
         if self.peak and (code or cell is not None):
             raise OptionError(_PEAK_ALONE)

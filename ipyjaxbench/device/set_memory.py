@@ -12,7 +12,7 @@ from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import query_gpus
 
-_NO_GPU = "it has an effect on GPUs alone, and NVIDIA's driver shows none here"
+_NO_GPU = "only GPUs are affected, and the NVIDIA driver reports none here"
 
 
 def set_memory(*, prealloc: bool = True, fraction: float | None = None) -> MemorySettings:

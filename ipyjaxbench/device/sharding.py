@@ -85,21 +85,22 @@ class Sharding:
         return [axis for axis in range(len(self.shape)) if self._parts(axis) > 1]
 
     def describe(self) -> str:
-        """Return in words how it is cut, such as "rows over 'data' (2)".
+        """Return in words how it is cut, such as "rows sharded over 'data' (2)".
 
         Example:
             >>> halves = (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))
             >>> Sharding((4,), halves, (("data", 2),), (("data",),)).describe()
-            "elements over 'data' (2)"
+            "elements sharded over 'data' (2)"
         """
         sizes = dict(self.mesh)
-        parts = []
+        parts: list[str] = []
         for axis in self.cut():
             by = self.spec[axis] if axis < len(self.spec) else ()
             count = math.prod(sizes[name] for name in by)
             named = " and ".join(repr(name) for name in by)
-            parts.append(f"{self.axis(axis)} over {named} ({count})" if named
-                         else f"{self.axis(axis)} in {self._parts(axis)} parts")  # fmt: skip
+            sharded = "" if parts else "sharded "
+            parts.append(f"{self.axis(axis)} {sharded}over {named} ({count})" if named
+                         else f"{self.axis(axis)} in {self._parts(axis)} shards")  # fmt: skip
         parts += [f"partial {how} over {name!r} ({sizes[name]})" for name, how in self.partial]
         used = {name for by in self.spec for name in by} | {name for name, _ in self.partial}
         rest = [

@@ -1,5 +1,6 @@
 """How copies are shown: how much of the time they took, a line for each, and what is left."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
@@ -9,6 +10,7 @@ from ipyjaxbench.reports import Block, Calls, Facts, Headline, Report, report
 
 _MAX_TRANSFERS = 30  # that are shown one by one
 _MAX_NAMED_ARRAYS = 4
+_MIN_WAIT = 1e-6  # seconds
 
 
 @report.register
@@ -16,26 +18,28 @@ def _(t: Transfers) -> Report:
     """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(t)]
     if t.transfers:
-        head = ("line", "way", "size", "took", "what")
+        head = ("line", "from → to", "size", "time", "copy", "code")
         blocks.append(Calls(head, tuple(_rows(t.transfers))))
     blocks.append(Facts(tuple(_facts(t))))
     return Report(tuple(blocks))
 
 
 def _headline(t: Transfers) -> Headline:
-    title = units.heading(t.code)
-    verdict = "COPIES" if t.copied else "SHARES" if t.transfers else "NOTHING"
-    detail = {
-        "COPIES": f"{units.size(t.copied)} copied",
-        "SHARES": "nothing was copied: memory is shared",
-        "NOTHING": "no copy between host and devices was seen",
-    }[verdict]
-    spent = sorted(t.copying.items(), key=lambda each: -each[1])
-    if t.copied and spent:
-        (way, most), *others = [(way, units.duration(seconds)) for way, seconds in spent]
-        more = "".join(f", {seconds} {way}" for way, seconds in others)
-        detail = f"of which {most} is the copy {way}{more}"
-    return Headline(title, units.duration(t.seconds), detail, verdict, "")
+    return Headline(units.heading(t.code), units.duration(t.seconds), _summary(t), "", "")
+
+
+def _summary(t: Transfers) -> str:
+    if not t.copied:
+        kind = "nothing copied: memory is shared" if t.transfers else "no copies"
+        return kind if t.transfers else f"{kind} between host and devices"
+    known = [each.seconds for each in t.transfers if not each.free and each.seconds is not None]
+    copies = [each for each in t.transfers if not each.free]
+    least = "at least " if len(known) < len(copies) else ""
+    time = f" in {least}{units.duration(math.fsum(known))}" if known else ""
+    implicit = sum(each.copied for each in t.transfers if not each.asked)
+    part = units.size(implicit) if implicit < t.copied else "all"
+    aside = f", {part} implicit" if implicit else ""
+    return f"{units.size(t.copied)} copied{time}{aside}"
 
 
 def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
@@ -50,12 +54,13 @@ def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
                 f"{each.source} → {each.target}",
                 units.size(each.copied),
                 "" if each.free else took,
-                "; ".join(_description(each)),
+                "none" if each.free else "explicit" if each.asked else "implicit",
+                ", ".join(_description(each)),
             )
     rest = [each for each in transfers if id(each) not in named]
     if rest:
         size = units.size(sum(each.copied for each in rest))
-        yield "...", "", size, "", f"{len(rest):,} more"
+        yield "...", "", size, "", "", f"{len(rest):,} more"
 
 
 def _description(each: Transfer) -> Iterator[str]:
@@ -65,25 +70,20 @@ def _description(each: Transfer) -> Iterator[str]:
         yield f"{each.times:,} times"
     if each.free:
         yield each.free
-    else:
-        yield "asked for" if each.asked else "implicit"
 
 
 def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
     if t.error:
-        yield "raised", t.error
-    if t.waiting >= 1e-6 and t.transfers:
-        yield "waited", f"{units.duration(t.waiting)} before these, until the data was computed"
-    implicit = sum(each.copied for each in t.transfers if not each.asked)
-    if implicit:
-        yield "implicit", f"{units.size(implicit)} copied where the code names no copy"
+        yield "error", t.error
+    if t.waiting >= _MIN_WAIT and t.transfers:
+        yield "waiting", f"{units.duration(t.waiting)} for data to be computed, before it was read"
     yield from _arrays("created", t.created)
     yield from _arrays("freed", t.freed)
     for device, (before, after) in t.memory.items():
         if before != after:
             yield device, f"{units.size(before)} in use before, {units.size(after)} after"
     for gap in t.unseen:
-        yield "not seen", gap
+        yield "not covered", gap
     if t.frameworks:
         yield "with", units.versions(t.frameworks)
 
@@ -93,7 +93,7 @@ def _arrays(label: str, arrays: Sequence[ArrayInfo]) -> Iterator[tuple[str, str]
     for framework in dict.fromkeys(each.framework for each in arrays):
         own = [each for each in arrays if each.framework == framework]
         parts = [
-            f"{each.name or 'no name'} {units.array(each.dtype, each.shape)}"
+            f"{each.name or 'unnamed'} {units.array(each.dtype, each.shape)}"
             for each in own[:_MAX_NAMED_ARRAYS]
         ]
         rest = len(own) - len(parts)

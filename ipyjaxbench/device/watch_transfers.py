@@ -30,11 +30,11 @@ from ipyjaxbench.usercode import (
 
 #: By identity: a metaclass may define equality.
 _NUMBERS = frozenset(map(id, (int, float, bool, str)))
-_IN_CODE = "copies inside of compiled programs, and NumPy arrays that libraries hand to these"
-_BODIES = "calls in functions that the cell itself defines, where no method of an array copies"
+_IN_CODE = "copies inside compiled programs; NumPy arrays that libraries pass to them"
+_BODIES = "calls in functions that this cell defines, except array methods that copy"
 _AT_CALLS = (
-    "NumPy arrays given to compiled functions, and arrays that NumPy reads in place:"
-    " %%fwdevices above a cell sees these"
+    "NumPy arrays passed to compiled functions, and arrays that NumPy reads in place"
+    " (`%%fwdevices` on a cell sees them)"
 )
 
 

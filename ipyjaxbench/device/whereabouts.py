@@ -91,7 +91,7 @@ class Whereabouts(Result):
     largest: tuple[ArrayPlacement, ...] = ()
 
     def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
-        """Return arrays and bytes on each device; what shares the memory of another counts once.
+        """Return arrays and bytes on each device; what shares memory with another counts once.
 
         Those of one framework, if it is named: several have a device of the same name.
         """

@@ -24,7 +24,7 @@ def _(w: Whereabouts) -> Report:
     blocks: list[Block] = [_headline(w)]
     ranked = sorted(w.arrays, key=lambda each: -each.nbytes) if not w.asked else list(w.arrays)
     if ranked:
-        head = ("name", "of", "type", "size", "where")
+        head = ("name", "framework", "type", "size", "where")
         blocks.append(Calls(head, tuple(_rows(fold_arrays(ranked, _MAX_ARRAYS)))))
     pictured = [each for each in ranked if each.sharding is not None]
     if w.asked:
@@ -32,25 +32,24 @@ def _(w: Whereabouts) -> Report:
         if rest := pictured[_MAX_PICTURES:]:
             names = ", ".join(each.name for each in rest[:_MAX_PICTURES])
             more = f" and {len(rest) - _MAX_PICTURES:,} more" if len(rest) > _MAX_PICTURES else ""
-            blocks.append(Facts((("not drawn", f"{names}{more}: name fewer at once"),)))
+            blocks.append(Facts((("not drawn", f"{names}{more}: give fewer names at once"),)))
     blocks.append(Facts(tuple(device_rows(w))))
     return Report(tuple(blocks))
 
 
 def _headline(w: Whereabouts) -> Headline:
-    title = " ".join(("%fwdevices", *w.asked))
     alive = [each for each in w.arrays if each.framework and not each.deleted]
     count = sum(each.arrays for each in alive)
     total = sum(each.nbytes for each in alive if not each.of)
     devices = {device for each in alive for device in each.devices}
     if any(device.startswith("cpu:") for device in devices):
         devices.discard("cpu")  # some frameworks number the parts of the host, others do not
-    detail = f"{units.size(total)} on {units.count(len(devices), 'device')}"
+    on = f" on {units.count(len(devices), 'device')}" if devices else ""
     deleted = sum(each.arrays for each in w.arrays if each.deleted)
-    detail += f", {deleted:,} deleted" if deleted else ""
-    return Headline(
-        title, units.count(count, "array"), detail, "PLACED" if count else "NOTHING", ""
-    )
+    parts = [f"{units.size(total)}{on}"] if count else []
+    parts += [f"{deleted:,} deleted"] if deleted else []
+    figure = units.count(count, "array") if count else "no arrays"
+    return Headline(", ".join(w.asked) or "this session", figure, ", ".join(parts), "", "")
 
 
 def _rows(arrays: list[ArrayPlacement]) -> Iterator[tuple[str, ...]]:
@@ -68,21 +67,21 @@ def _rows(arrays: list[ArrayPlacement]) -> Iterator[tuple[str, ...]]:
 
 def _where(each: ArrayPlacement) -> Iterator[str]:
     if not each.framework:
-        yield f"no array: {each.layout}" if each.layout else "no array"
+        yield each.layout or "no arrays"
         return
     if each.deleted:
-        yield "deleted: its memory was given away"
+        yield "deleted (donated or freed by delete())"
         return
     if each.devices:
         yield shorten_devices(each.devices)
     if each.sharding is not None:
         yield each.sharding.describe()
         if each.sharding.hidden:
-            yield f"{units.count(each.sharding.hidden, 'part')} in other processes"
+            yield f"{units.count(each.sharding.hidden, 'shard')} in other processes"
     yield from (text for text, is_so in (
-        (f"shares the memory of {each.of}", each.of), (each.memory, each.memory),
-        ("bound to it", each.committed), ("weakly typed", each.weak),
-        ("records gradients", each.gradients), (each.layout, each.layout),
+        (f"shares memory with {each.of}", each.of), (each.memory, each.memory),
+        ("committed", each.committed and each.sharding is None), ("weak type", each.weak),
+        ("requires grad", each.gradients), (each.layout, each.layout),
     ) if is_so)  # fmt: skip
 
 
@@ -95,7 +94,7 @@ def _pictures(arrays: Sequence[ArrayPlacement]) -> Iterator[Block]:
     for each, sharding in cut:
         if together is None:
             yield from sharding.grids(each.name)
-        head = "parts" if len(cut) == 1 else f"parts of {each.name}"
+        head = "shards" if len(cut) == 1 else f"shards of {each.name}"
         yield Facts(tuple(_parts(each, sharding, head)))
 
 
@@ -115,11 +114,14 @@ def _together(cut: Sequence[tuple[ArrayPlacement, Sharding]]) -> Grid | None:
 
 def _parts(each: ArrayPlacement, sharding: Sharding, head: str) -> Iterator[tuple[str, str]]:
     largest = units.size(sharding.largest(each.nbytes // max(math.prod(each.shape), 1)))
-    copies = units.count(round(sharding.copies), "copy", "copies")
-    balance = "balanced" if sharding.balance < 1.01 else (
-        f"the fullest device has {sharding.balance:.2f} times the mean"
-    )  # fmt: skip
-    yield head, f"{largest} on a device, {copies}, {balance}"
+    count = max(round(sharding.copies), 1)
+    on = f"every shard is on {units.count(count, 'device')}"
+    if sharding.balance >= 1.01:
+        yield head, f"the fullest device holds {largest}, {sharding.balance:.2f}× the mean; {on}"
+    elif sharding.cut():
+        yield head, f"each device holds {largest}; {on}; evenly split"
+    else:
+        yield head, f"each device holds {'a term' if sharding.partial else 'all'} of it, {largest}"
     if sharding.words:
         yield "", sharding.words
 
@@ -156,7 +158,7 @@ def _one(name: str, group: Sequence[ArrayPlacement]) -> ArrayPlacement:
     kinds = {each.sharding.describe() if each.sharding else "" for each in group}
     layouts = {each.layout for each in group}
     parts = [layouts.pop()] if len(layouts) == 1 else []
-    parts += [f"{shared} of them share memory with others"] if shared else []
+    parts += [f"{shared} sharing memory with others"] if shared else []
     parts += [kinds.pop()] if len(kinds) == 1 else []
     return replace(
         group[0],

@@ -46,12 +46,10 @@ examples:
   %%fwcompare --baseline numpy
   %%fwcompare --sweep n=100,300,1000    compare at each value of n
   %%fwcompare --sweep n=2**6..2**12     n = 64, 128, 256, ... 4096
-  %%fwcompare --name before             keep before.numpy, before.jax, ...
-  %fwcompare before.jax after.jax       compare results that were kept
+  %fwcompare before after               results that were kept by name
 
 from Python:
   ipyjaxbench.compare({"eager": f, "jitted": jax.jit(f)}, x)
-  ipyjaxbench.compare({"a": f, "b": g}, setup=make, sweep={"n": [10, 100]})
 """,
 )
 GRAPH = Command(
@@ -145,7 +143,7 @@ DEVICES = Command(
 examples:
   %fwdevices                       all devices in use, and your arrays
   %fwdevices x params["w"] model   where these live and how they are sharded
-  %fwdevices --peak                highest measured speed of each device
+  %fwdevices --peak                measured peak rates of each device
   %fwdevices --no-prealloc         before first use: allocate GPU memory lazily
   %%fwdevices                      what a cell copies between host and devices
 

@@ -20,7 +20,7 @@ from ipyjaxbench.usercode import evaluate_expressions
 def fwdevices(
     magic: Invocation[DeviceOptions],
 ) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
-    """Say where everything lives, and what a cell copies."""
+    """Show where arrays live, and what a cell copies."""
     __tracebackhide__ = True
     magic.options.check(magic.code, magic.cell)
     doing = "measuring" if magic.options.peak else "running" if magic.cell else "looking up devices"
@@ -38,7 +38,7 @@ def _inspect(
     if options.sets:
         return _set_memory(options, magic.body.strip()), None
     if options.peak:
-        return collect_ceilings(start=options.start, fresh=options.fresh), None
+        return collect_ceilings(start=options.start, remeasure=options.remeasure), None
     if magic.cell is not None:
         return transfer_code(magic.source(magic.body), magic.names)
     hidden = magic.shell.user_ns_hidden
@@ -50,7 +50,7 @@ def _inspect(
 
 
 def _set_memory(options: DeviceOptions, code: str) -> MemorySettings:
-    """Set what frameworks alone decide, best before any of them has looked for devices."""
+    """Set what frameworks decide by themselves, best before any of them has devices."""
     if code:
         raise OptionError(
             f"{code.splitlines()[0]!r}: --no-prealloc and --mem-fraction take no code. Set the"

@@ -21,7 +21,7 @@ from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.reports import Note, Table
+from ipyjaxbench.reports import Facts, Headline, Note, Notes, Table
 from ipyjaxbench.testing import FakeArray
 from ipyjaxbench.timing import roofline
 from ipyjaxbench.timing.measurement import Roofline
@@ -163,7 +163,7 @@ def test_a_framework_that_has_not_started_is_not_measured(
     monkeypatch.setattr(FakeFramework, "started", lambda self: False)
     found = look(fake)
     assert found.found == ()
-    assert "nothing has started (--start)" in str(found)
+    assert "no framework is initialized (`--peak --start`)" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_other_programs_disturb_the_host_from_a_tenth_of_its_cpus_on(
     ceiling = dataclasses.replace(CEILING, device=device, others=others)
     assert ceiling.is_disturbed is disturbed
     shown = str(Ceilings((ceiling,), 0.0))
-    assert ("this is not kept" in shown) is disturbed
-    assert ("other programs took" in shown) is (others > 0.1)
+    assert ("CPU peaks are" in shown) is disturbed
+    assert ("Other programs used" in shown) is (others > 0.1)
 
 
 # Keeping
@@ -260,7 +260,7 @@ def test_what_was_measured_while_others_had_the_cpus_is_shown_and_not_kept(
     machine.others = 0.4
     found = look(fake)
     assert found.found[0].others == pytest.approx(0.4)
-    assert "it can do more, and this is not kept" in " ".join(str(found).split())
+    assert "CPU peaks are too low, and were not stored" in " ".join(str(found).split())
     assert ceilings_store.read(KEY) == (None, [])
     machine.others = 0.0
     assert look(fake).seconds > 0
@@ -284,13 +284,13 @@ def test_a_ceiling_is_never_below_what_was_measured_before(
     look(fake)
     fake.probes["cpu"] = FakeProbe(fake.device, {"float32": 50e9})
     machine.others = others
-    assert look(fake, fresh=True).found[0].products == {"float32": near(100e9)}
+    assert look(fake, remeasure=True).found[0].products == {"float32": near(100e9)}
 
 
 def test_fresh_measures_again_and_keeps_that(fake: FakeFramework) -> None:
     look(fake)
     fake.probes["cpu"] = FakeProbe(fake.device, {"float32": 200e9})
-    assert look(fake, fresh=True).found[0].products["float32"] == near(200e9)
+    assert look(fake, remeasure=True).found[0].products["float32"] == near(200e9)
     assert look(fake).found[0].products["float32"] == near(200e9)
 
 
@@ -315,7 +315,7 @@ def test_a_broken_file_is_left_out_and_said(text: str, data_dir: Path, fake: Fak
     (note,) = found.words
     assert isinstance(note, Note)
     assert note.code == "ceiling-unread"
-    assert note.text.startswith(f"{file.name} cannot be read and was left out: ")
+    assert note.text.startswith(f"ignored {file.name}: ")
     assert look(fake).words == ()  # it was written anew
 
 
@@ -341,8 +341,7 @@ def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_di
     assert found.words == (
         Note(
             "ceiling-not-kept",
-            "the ceilings could not be kept for other sessions: Jupyter's data directory cannot be"
-            " written",
+            "peaks were not stored for other sessions: Jupyter's data directory is not writable",
         ),
     )
     assert look(fake).seconds == 0.0  # this session has them
@@ -359,7 +358,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
         (note,) = ceilings_store.write(KEY, dataclasses.replace(CEILING, bandwidth=1.0))
-    assert note.text == "the ceilings could not be kept for other sessions: No space left on device"
+    assert note.text == "peaks were not stored for other sessions: No space left on device"
     assert ceilings_store.read(KEY)[0] == dataclasses.replace(CEILING, bandwidth=1.0)
     (file,) = data_dir.iterdir()
     assert Ceilings.from_dict(json.loads(file.read_text())).found == (CEILING,)
@@ -394,33 +393,69 @@ def test_the_report_in_text() -> None:
 def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
     found = Ceilings((CEILING,), 0.0, words=("a sentence", Note("ceiling-unread", "a note")))
     assert Ceilings.from_dict(found.to_dict()) == found
-    assert str(found).splitlines()[-2:] == [f"{'':19}a sentence", f"{'':19}a note"]
+    assert str(found).splitlines()[-2:] == ["·  a sentence", "·  a note"]
 
 
 REPORT = """\
-%fwdevices --peak  2 ceilings   kept (--fresh measures anew)                KEPT
-at most, by framework and device
-                         fake cpu    jax gpu:0
-  float32 product     100 GFLOP/s            -
-  bfloat16 product              -  800 TFLOP/s
-  memory                20.0 GB/s    20.0 GB/s
+peak          2 devices   stored earlier; `--remeasure` measures again
+  highest measured       fake cpu    jax gpu:0
+  float32 matmul      100 GFLOP/s            -
+  bfloat16 matmul               -  800 TFLOP/s
+  memory bandwidth      20.0 GB/s    20.0 GB/s
   host to device                -    50.0 GB/s
   device to host                -    25.0 GB/s
   smallest operation      1.00 µs      1.00 µs
-fake 1.0           cpu, measured 2 hours ago, looks agree to 1.0 %
-jax 1.0            NVIDIA H100, 2 threads, a setting, measured 2 hours ago,
-                   looks agree to 1.0 %
-                   other programs took 40 % of the CPUs meanwhile. --peak
-                   --fresh measures again, on a quiet machine
-copies             none to fake cpu: arrays are in the host's memory
-                   one more thing
+fake cpu      measured 2 hours ago, repeated measurements differ by up to 1.0 %
+jax gpu:0     NVIDIA H100, 2 threads, a setting, measured 2 hours ago, repeated
+              measurements differ by up to 1.0 %
+no transfers  fake cpu: arrays are in host memory
+·  Other programs used 40 % of the CPUs during the measurement.
+→  run `%fwdevices --peak --remeasure` when the machine is quiet
+·  one more thing
 """
 
 
+@pytest.mark.parametrize(
+    ("spread", "words"),
+    [
+        (0.2, "repeated measurements differ by up to 20 %"),
+        (0.21, "repeated measurements differ by up to 21 % (unreliable)"),
+        (1.0, "some figures measured only once (unreliable)"),
+    ],
+)
+def test_peaks_that_did_not_repeat_are_called_unreliable(spread: float, words: str) -> None:
+    found = Ceilings((dataclasses.replace(CEILING, spread=spread),), 1000.0)
+    (facts,) = (block for block in found.report().blocks if isinstance(block, Facts))
+    assert facts.rows[0] == ("fake cpu", f"measured just now, {words}")
+
+
+def test_other_programs_are_said_once_for_all_devices() -> None:
+    found = Ceilings(
+        tuple(dataclasses.replace(CEILING, others=share) for share in (0.53, 0.05, 0.56)), 0.0
+    )
+    (notes,) = (block for block in found.report().blocks if isinstance(block, Notes))
+    assert notes.notes == (
+        Note(
+            "ceiling-disturbed",
+            "Other programs used 53–56 % of the CPUs during the measurement: CPU peaks are too"
+            " low, and were not stored.",
+            "run `%fwdevices --peak --remeasure` when the machine is quiet",
+        ),
+    )
+
+
 def test_the_headline_says_whether_they_were_measured_now() -> None:
-    measured = str(Ceilings((CEILING,), 0.0, 1.5)).splitlines()[0].split()
-    assert " ".join(measured) == "%fwdevices --peak 1 ceiling measured in 1.5 s MEASURED"
-    assert str(Ceilings((CEILING,), 0.0)).splitlines()[0].endswith(" KEPT")
+    def headline(*found: Ceiling, seconds: float = 0.0) -> tuple[str, str]:
+        head = Ceilings(found, 0.0, seconds).report().blocks[0]
+        assert isinstance(head, Headline)
+        assert (head.title, head.verdict) == ("peak", "")
+        return head.figure, head.detail
+
+    assert headline(CEILING, seconds=1.5) == ("1 device", "measured in 1.5 s")
+    again = "stored earlier; `--remeasure` measures again"
+    assert headline(CEILING, CEILING) == ("2 devices", again)
+    nothing = "no framework is initialized (`--peak --start`)"
+    assert headline() == ("no device", nothing)
     assert repr(Ceilings((CEILING,), 0.0)) == "<Ceilings 1 devices>"
 
 
@@ -432,7 +467,7 @@ def test_four_ceilings_stand_side_by_side_and_what_none_has_is_left_out() -> Non
     bare = dataclasses.replace(CEILING, bandwidth=None)
     assert [len(table.head) for table in tables(4)] == [1 + 4]
     assert [len(table.head) for table in tables(5)] == [1 + 4, 1 + 1]
-    assert [row[0] for row in tables(1)[0].rows] == ["float32 product", "smallest operation"]
+    assert [row[0] for row in tables(1)[0].rows] == ["float32 matmul", "smallest operation"]
 
 
 def test_html_tells_the_same() -> None:
@@ -467,13 +502,13 @@ def test_the_magic_shows_ceilings(shell: Shell, fake: FakeFramework) -> None:
 
 @pytest.mark.parametrize("code", ["%fwdevices --peak x", "%%fwdevices --peak\n1"])
 def test_peak_stands_alone(shell: Shell, code: str) -> None:
-    with pytest.raises(UsageError, match="--peak goes on a line of its own: %fwdevices --peak"):
+    with pytest.raises(UsageError, match="--peak stands alone on its line: %fwdevices --peak"):
         shell.run(code)
 
 
-def test_fresh_goes_with_peak() -> None:
-    with pytest.raises(OptionError, match="--fresh goes with --peak"):
-        DeviceOptions(fresh=True)
+def test_remeasure_needs_peak() -> None:
+    with pytest.raises(OptionError, match="--remeasure needs --peak"):
+        DeviceOptions(remeasure=True)
 
 
 # Beside a timed call

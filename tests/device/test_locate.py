@@ -91,7 +91,7 @@ def test_parts_of_the_rest_are_counted_on_each_device(
     assert line.on_devices() == {"fake:0": 12 + 8, "fake:1": 12 + 8}
 
 
-@pytest.mark.parametrize(("arrays", "words"), [(0, "in what was"), (1, "in what else was")])
+@pytest.mark.parametrize(("arrays", "words"), [(0, "no arrays"), (1, "no more arrays")])
 def test_a_value_that_is_too_large_says_so(
     frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch, arrays: int, words: str
 ) -> None:
@@ -99,7 +99,7 @@ def test_a_value_that_is_too_large_says_so(
     *found, rest = locate({"x": [*[Array()] * arrays, *([object()] for _ in range(9))]}).arrays
     assert len(found) == arrays
     assert (rest.name, rest.framework, rest.dtype) == ("x", "", "list")
-    assert rest.layout == f"{words} looked at; it is too large to look at all of it"
+    assert rest.layout == f"{words} in the part searched; too large to search completely"
 
 
 @pytest.mark.parametrize("look", [locate, survey])
@@ -123,7 +123,7 @@ def test_each_name_of_a_session_is_one_line(frameworks: Frameworks) -> None:
     assert shown(found) == [
         ("x", 1, 16, ""), ("tree", 2, 12, ""), ("again", 1, 16, "x"), ("both", 2, 1, ""),
     ]  # fmt: skip
-    assert found.arrays[3].layout == "1 of them share memory with others"
+    assert found.arrays[3].layout == "1 sharing memory with others"
 
 
 def test_a_name_with_arrays_on_several_devices_has_several_lines(frameworks: Frameworks) -> None:
@@ -133,7 +133,7 @@ def test_a_name_with_arrays_on_several_devices_has_several_lines(frameworks: Fra
     assert [(each.framework, each.devices, each.arrays, each.nbytes) for each in lines] == [
         ("fake", ("fake:0",), 3, 5), ("fake", ("fake:1",), 1, 2), ("other", (), 1, 8),
     ]  # fmt: skip
-    assert lines[0].layout == "1 of them deleted"
+    assert lines[0].layout == "1 deleted"
 
 
 def test_of_an_array_that_is_cut_each_device_has_its_part(frameworks: Frameworks) -> None:
@@ -168,14 +168,14 @@ def test_arrays_without_a_name_are_counted_and_the_largest_is_shown(
     assert found.unnamed == {"fake": (3, 12)}
     (largest,) = found.largest
     assert (largest.name, largest.nbytes, largest.of) == ("", 8, "")
-    assert largest.layout == "made in line 7 of mine.py, in step"
+    assert largest.layout == "created in line 7 of mine.py, in step"
 
 
 @pytest.mark.parametrize(
     ("calls", "layout"),
     [
-        ([("<cell 3>", "<module>", 2)], "made in line 2"),
-        ([("<cell 3>", "f", 2), ("<cell 4>", "g", 9)], "made in line 2, in f"),
+        ([("<cell 3>", "<module>", 2)], "created in line 2"),
+        ([("<cell 3>", "f", 2), ("<cell 4>", "g", 9)], "created in line 2, in f"),
         ([(pytest.__file__, "raises", 1)], ""),
         ([], ""),
     ],

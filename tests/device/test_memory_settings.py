@@ -73,7 +73,7 @@ def test_what_jax_reads_at_its_first_use_is_set_before_that() -> None:
 @with_jax
 def test_nothing_is_set_once_jax_has_started() -> None:
     told, found = done("import jax; jax.numpy.ones(1)", JAX_PLATFORMS="cpu")
-    assert told["jax"] == [["has started without a GPU: nothing to set", ""]]
+    assert told["jax"] == [["initialized without a GPU; nothing to change", ""]]
     assert not [name for name in found if name.startswith("XLA")]
 
 
@@ -89,15 +89,13 @@ def test_a_variable_that_was_set_is_told_with_its_value_to_undo_it() -> None:
 
 def test_a_framework_that_has_no_such_setting_says_so() -> None:
     (told,) = MEMORY_VARIABLES["torch"].set(MemoryRequest(prealloc=False))
-    assert told == MemorySetting(
-        "torch", "takes memory as it needs it: there is nothing to turn off"
-    )
+    assert told == MemorySetting("torch", "never preallocates; nothing to change")
 
 
 def test_what_comes_too_late_says_what_to_type_and_when() -> None:
     told = too_late("jax", MemoryRequest(prealloc=False, fraction=0.5))
     assert told.words.endswith(
-        "Restart the kernel, and type %fwdevices --no-prealloc --mem-fraction 0.5 before its first"
+        "Restart the kernel and run `%fwdevices --no-prealloc --mem-fraction 0.5` before its first"
         " use"
     )
     assert told.undo == ""
@@ -145,7 +143,7 @@ def settings(prealloc: bool = True, fraction: float | None = None) -> list[tuple
 
 
 def set_to(variable: str) -> str:
-    return f"set {variable} in the environment, which it reads at its first use"
+    return f"set {variable} in the environment; takes effect at first use"
 
 
 def test_only_what_is_asked_for_is_set(environment: dict[str, str]) -> None:
@@ -153,7 +151,7 @@ def test_only_what_is_asked_for_is_set(environment: dict[str, str]) -> None:
     assert settings(prealloc=False) == [(set_to("GROW=true"), "del os.environ['GROW']")]
     assert environment == {"GROW": "true"}
     assert settings(prealloc=False, fraction=0.25) == [
-        ("the environment had GROW=true before", ""),
+        ("GROW=true was already set", ""),
         (set_to("SHARE=0.25"), "del os.environ['SHARE']"),
     ]
     assert environment == {"GROW": "true", "SHARE": "0.25"}
@@ -191,24 +189,22 @@ def test_frameworks_that_are_imported_are_asked_and_others_by_their_variables(
     assert environment == {"GROW_json": "1"}
     assert [each.framework for each in found.settings] == ["json"]
     assert found.asked == "--no-prealloc"
-    assert found.note == "it has an effect on GPUs alone, and NVIDIA's driver shows none here"
+    assert found.note == "only GPUs are affected, and the NVIDIA driver reports none here"
     monkeypatch.setattr(module, "query_gpus", lambda: (Gpu("H100"),))
     assert set_memory(fraction=0.5).note == ""
 
 
 @pytest.mark.parametrize(
-    ("undo", "figure", "verdict"),
-    [(["", ""], "0 settings", "NOTHING"), (["a", ""], "1 setting", "SET"),
-     (["a", "b"], "2 settings", "SET")],
+    ("undo", "figure"),
+    [(["", ""], "no setting changed"), (["a", ""], "1 setting changed"),
+     (["a", "b"], "2 settings changed")],
 )  # fmt: skip
-def test_the_headline_counts_what_was_set(undo: list[str], figure: str, verdict: str) -> None:
+def test_the_headline_counts_what_was_set(undo: list[str], figure: str) -> None:
     found = MemorySettings("--no-prealloc", tuple(MemorySetting("x", "w", text) for text in undo))
     headline, facts = found.report().blocks
     assert isinstance(headline, Headline)
     assert isinstance(facts, Facts)
-    assert (headline.title, headline.figure, headline.verdict) == (
-        "%fwdevices --no-prealloc", figure, verdict,
-    )  # fmt: skip
+    assert headline == Headline("GPU memory", figure, "--no-prealloc", "", "")
     rows = [
         row for text in undo for row in (("x", "w"), *([("", f"undo: {text}")] if text else []))
     ]
@@ -224,10 +220,10 @@ def test_options_say_whether_something_is_to_be_set() -> None:
 
 @pytest.mark.parametrize("options", [{"prealloc": False}, {"fraction": 0.5}])
 def test_what_is_set_does_not_go_with_peaks(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="--peak goes on a line of its own"):
+    with pytest.raises(OptionError, match="--peak stands alone on its line"):
         DeviceOptions(peak=True, **options)
     DeviceOptions(peak=True).check("", None)
     DeviceOptions().check("x", "y")
     for code, cell in (("x", None), ("", "x = 1"), ("", "")):
-        with pytest.raises(OptionError, match="--peak goes on a line of its own"):
+        with pytest.raises(OptionError, match="--peak stands alone on its line"):
             DeviceOptions(peak=True).check(code, cell)

@@ -34,11 +34,14 @@ def cut(
 @pytest.mark.parametrize(
     ("sharding", "words", "copies", "bytes_each"),
     [
-        (cut((16, 8), {0: "data"}), "rows over 'data' (4), replicated over 'model' (2)", 2, 128),
-        (cut((16, 8), {0: "data", 1: "model"}), "rows over 'data' (4), columns over 'model' (2)",
+        (cut((16, 8), {0: "data"}), "rows sharded over 'data' (4), replicated over 'model' (2)",
+         2, 128),
+        (cut((16, 8), {0: "data", 1: "model"}),
+         "rows sharded over 'data' (4), columns over 'model' (2)",
          1, 64),
         (cut((8,), {}), "replicated over 'data' (4), 'model' (2)", 8, 32),
-        (cut((4, 6, 8), {0: "data", 2: "model"}), "axis 0 over 'data' (4), axis 2 over 'model' (2)",
+        (cut((4, 6, 8), {0: "data", 2: "model"}),
+         "axis 0 sharded over 'data' (4), axis 2 over 'model' (2)",
          1, 96),
     ],
 )  # fmt: skip
@@ -68,7 +71,7 @@ def test_terms_of_a_sum_are_told_and_are_no_copies() -> None:
 def test_a_device_without_a_part_is_told_so_and_counted_among_the_parts() -> None:
     shards = (Shard("cpu:0", ((0, 1),)), Shard("cpu:1", ((1, 1),)), Shard("cpu:2", ((1, 1),)))
     sharding = Sharding((1,), shards, (("data", 3),), (("data",),))
-    assert sharding.describe() == "elements over 'data' (3)"
+    assert sharding.describe() == "elements sharded over 'data' (3)"
     (grid,) = sharding.grids("x")
     assert grid.rows == (("element 0", "cpu:0"), ("no elements", "cpu:1,2"))
 
@@ -121,10 +124,10 @@ def test_devices_of_one_platform_stand_together(devices: list[str], words: str) 
         (Sharding((4,), (Shard("cpu:0", ((0, 4),)),)), "on one device"),
         (Sharding((), (Shard("cpu:0", ()), Shard("cpu:1", ()))), "replicated on 2 devices"),
         (Sharding((4,), (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))),
-         "elements in 2 parts"),
-        (cut((8, 8), {1: "model"}, (("model", 2), ("one", 1))), "columns over 'model' (2)"),
+         "elements in 2 shards"),
+        (cut((8, 8), {1: "model"}, (("model", 2), ("one", 1))), "columns sharded over 'model' (2)"),
         (Sharding((4,), (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),))),
-                  (("a", 2), ("b", 3)), (("a", "b"),)), "elements over 'a' and 'b' (6)"),
+                  (("a", 2), ("b", 3)), (("a", "b"),)), "elements sharded over 'a' and 'b' (6)"),
     ],
 )  # fmt: skip
 def test_without_a_mesh_the_parts_are_counted(sharding: Sharding, words: str) -> None:

@@ -14,12 +14,12 @@ from ipyjaxbench.usercode import Source
 from tests.device.conftest import Frameworks
 from tests.device.fake import Array, Library, Watch
 
-INSIDE = "copies inside of compiled programs, and NumPy arrays that libraries hand to these"
+INSIDE = "copies inside compiled programs; NumPy arrays that libraries pass to them"
 AT_CALLS = (
-    "NumPy arrays given to compiled functions, and arrays that NumPy reads in place:"
-    " %%fwdevices above a cell sees these"
+    "NumPy arrays passed to compiled functions, and arrays that NumPy reads in place"
+    " (`%%fwdevices` on a cell sees them)"
 )
-BODIES = "calls in functions that the cell itself defines, where no method of an array copies"
+BODIES = "calls in functions that this cell defines, except array methods that copy"
 
 
 def helper(value: Any) -> Any:

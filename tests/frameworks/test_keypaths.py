@@ -85,7 +85,7 @@ def test_arrays_that_no_path_leads_to_may_share_memory_with_one_that_is_named() 
     base = np.ones(4)
     found = locate({"base": base, "x": {Held(base[:2]), Held(np.ones(3))}})
     assert [(each.name, each.nbytes) for each in found.arrays] == [("base", 32), ("x", 24)]
-    assert found.arrays[1].layout == "1 of them share memory with others"
+    assert found.arrays[1].layout == "1 sharing memory with others"
 
 
 def test_a_list_that_holds_itself_ends() -> None:
@@ -245,7 +245,7 @@ def test_numbers_of_numpy_are_not_counted_as_objects_that_may_hold_arrays(
 def test_a_value_of_which_not_all_was_looked_at_is_told() -> None:
     rows = [[i, str(i)] for i in range(200_000)]
     (told,) = locate({"rows": rows}).arrays
-    assert told.layout == "in what was looked at; it is too large to look at all of it"
+    assert told.layout == "no arrays in the part searched; too large to search completely"
     first, told = locate({"rows": [np.ones(3), rows]}).arrays
     assert first.name == "rows[0]"
     assert "too large" in told.layout

@@ -69,14 +69,14 @@ def test_jax_says_what_it_took_of_a_gpu_at_its_start(gpu: Any) -> None:
         JAX_HOME.format(sets=False), XLA_PYTHON_CLIENT_MEM_FRACTION="0.2"
     )
     (told,) = words
-    assert told.startswith("JAX took 20% of each GPU when it started.")
-    assert told.endswith("too late in this process")
+    assert told.startswith("JAX preallocated 20% of each GPU at startup.")
+    assert told.endswith("run `%fwdevices --no-prealloc` before the first use")
     assert 0 < used < limit
 
 
 def test_what_was_set_before_jax_started_is_what_it_takes(gpu: Any) -> None:
     words, limit, _ = in_a_process(JAX_HOME.format(sets=True))
-    assert words == ["JAX takes memory as it needs it, and keeps what it took"]
+    assert words == ["JAX allocates GPU memory on demand and keeps it"]
     (whole,) = {each.memory for each in query_gpus()}
     assert whole is not None
     assert 0.45 < limit / whole < 0.55
@@ -101,7 +101,9 @@ def test_torch_tells_what_tensors_use_and_what_it_reserved(cuda: Any) -> None:
     assert device.used is not None
     assert device.used >= x.nbytes
     assert "compute capability" in device.kind
-    assert any(words.startswith("cuda:0: PyTorch reserved") for words in home("torch").texts)
+    assert any(
+        words.startswith("cuda:0: PyTorch's allocator reserved") for words in home("torch").texts
+    )
 
 
 def test_the_share_that_torch_may_take_is_set_and_undone(cuda: Any) -> None:
@@ -132,7 +134,7 @@ def test_who_else_uses_a_gpu_is_told_or_said_to_be_unknown(cuda: Any) -> None:
         other.communicate("\n")
     device = next(each for each in found.devices if each.name == "cuda:0")
     if device.users is None:  # a container hides the processes of others
-        assert any("who else uses the GPUs is not told" in words for words in found.texts)
+        assert any("other processes on the GPUs are unknown" in words for words in found.texts)
     else:
         assert device.users >= 1
 
@@ -148,7 +150,7 @@ tf.ones(1)
 home = next(each for each in survey({}).homes if each.framework == "tensorflow")
 print(json.dumps(list(home.texts)))
 """
-    words = "TensorFlow takes a GPU's memory as it needs it, and keeps what it took"
+    words = "TensorFlow allocates GPU memory on demand and keeps it"
     assert words in in_a_process(code)
 
 

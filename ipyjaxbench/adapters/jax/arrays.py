@@ -163,21 +163,21 @@ def _describe(value: object) -> str:
     match value:
         case AbstractMesh():
             here = count_devices()
-            more = f", and JAX has {here} here" if here and value.size > here else ""
-            return f"an abstract mesh, {_mesh_axes(value.shape)}: {_count(value)}, none named{more}"
+            more = f"; JAX has {here}" if here and value.size > here else ""
+            return f"an abstract mesh of {_count(value)}: {_mesh_axes(value.shape)}{more}"
         case Mesh():
             return _mesh(value)
         case NamedSharding(mesh=AbstractMesh()):
-            return f"a sharding, {value.spec}, by {_describe(value.mesh)}"
+            return f"a sharding {value.spec} over {_describe(value.mesh)}"
         case NamedSharding():
-            return f"a sharding, {value.spec}, by {_mesh(value.mesh)}"
+            return f"a sharding {value.spec} over {_mesh(value.mesh)}"
         case JaxSharding():
             return f"a sharding over {units.count(len(value.device_set), 'device')}"
         case jax.ShapeDtypeStruct():
             return _shape(value)
         case jax.core.Tracer():
             kind = units.array(str(value.dtype), tuple(value.shape))
-            return f"a value of a function that is traced, without numbers: {kind}"
+            return f"a tracer (no values while tracing): {kind}"
     return ""
 
 
@@ -185,7 +185,7 @@ def _shape(value: Any) -> str:
     kind = units.array(str(value.dtype), tuple(value.shape))
     size = units.size(_nbytes(value))
     cut = _describe(value.sharding) if value.sharding is not None else ""
-    description = f"a shape without numbers: {kind}, which would take {size}"
+    description = f"shape only: {kind}, would take {size}"
     return f"{description}, with {cut}" if cut else description
 
 
@@ -194,14 +194,14 @@ def _mesh(mesh: Any) -> str:
     process = jax.process_index() if has_started() else 0
     others = sum(device.process_index != process for device in devices)
     missing = count_missing(devices)
-    description = f"a mesh, {_mesh_axes(mesh.shape)}: {_count(mesh)}"
+    description = f"a mesh of {_count(mesh)}: {_mesh_axes(mesh.shape)}"
     if missing:
-        return f"{description}, of which this machine lacks {missing}"
-    return f"{description}, {others} of other processes" if others else description
+        return f"{description}; {missing} not available here"
+    return f"{description}, {others} in other processes" if others else description
 
 
 def _mesh_axes(shape: Mapping[str, int]) -> str:
-    return " by ".join(f"{name!r} ({size})" for name, size in shape.items()) or "without axes"
+    return " × ".join(f"{name!r} ({size})" for name, size in shape.items()) or "without axes"
 
 
 def _count(mesh: Any) -> str:

@@ -51,7 +51,7 @@ class JaxDevices(DeviceInventory):
         if not has_started():
             return MEMORY_VARIABLES["jax"].set(request)
         if not has_gpus():
-            return iter([MemorySetting("jax", "has started without a GPU: nothing to set")])
+            return iter([MemorySetting("jax", "initialized without a GPU; nothing to change")])
         return iter([too_late("jax", request)])
 
     def threads(self) -> int | None:
@@ -131,7 +131,7 @@ def _virtual() -> Iterator[Note]:
     if cut > 1:
         flag = "--xla_force_host_platform_device_count"
         by = flag if flag in os.environ.get("XLA_FLAGS", "") else "jax_num_cpu_devices"
-        yield Note("virtual-devices", f"{cut} virtual devices on the one CPU, by {by}")
+        yield Note("virtual-devices", f"{cut} virtual devices on one CPU ({by})")
 
 
 def _default() -> tuple[str, str]:
@@ -145,8 +145,8 @@ def _default() -> tuple[str, str]:
             return name_of(device), f"{variable}={os.environ[variable]}"
     platforms = jax.config.jax_platforms
     if platforms:
-        return name_of(device), f"jax_platforms is {platforms!r}"
-    return name_of(device), "the first of the platform that JAX prefers"
+        return name_of(device), f"jax_platforms={platforms!r}"
+    return name_of(device), ""
 
 
 def _chosen_by(chosen: Any) -> str:
@@ -163,14 +163,14 @@ def _memory_notes() -> Iterator[Note]:
     """Yield what was taken of a GPU's memory at the start, and how to have it otherwise."""
     driver = query_gpu_driver()
     if driver:
-        yield Note("gpu-driver", f"NVIDIA's driver is {driver}")
+        yield Note("gpu-driver", f"NVIDIA driver {driver}")
     if os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE") in ("false", "False", "0"):
-        yield Note("memory-grows", "JAX takes memory as it needs it, and keeps what it took")
+        yield Note("memory-grows", "JAX allocates GPU memory on demand and keeps it")
         return
     variables = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
     share = next((os.environ[name] for name in variables if os.environ.get(name)), ".75")
     yield Note(
         "memory-preallocated",
-        f"JAX took {float(share):.0%} of each GPU when it started. XLA_PYTHON_CLIENT_PREALLOCATE"
-        "=false in the environment has it take what it needs: too late in this process",
+        f"JAX preallocated {float(share):.0%} of each GPU at startup. To allocate on demand,"
+        " restart the kernel and run `%fwdevices --no-prealloc` before the first use",
     )

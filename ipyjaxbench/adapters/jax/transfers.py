@@ -51,9 +51,9 @@ class JaxCopies(CopyWatch):
         # Both are private: JAX tells of copies by lines on standard error alone.
         kind = jax_array.ArrayImpl
         if not (hasattr(kind, "_npy_value") and self._replace(kind, "_value", self._read)):
-            self.gaps += ("this JAX does not tell when arrays are read on the host",)
+            self.gaps += ("arrays read on the host (this JAX version does not report them)",)
         if not self._replace(pxla, "batched_device_put", self._put):
-            self.gaps += ("this JAX does not tell when data is put on devices",)
+            self.gaps += ("data put on devices (this JAX version does not report it)",)
 
     def _read(self, old: Callable[..., Any], array: Any) -> Any:
         if array.is_deleted():

@@ -23,14 +23,14 @@ class NumPyArrays(ArrayInspector):
         layout = (
             "" if type(array) in (np.ndarray, np.memmap) else type(array).__name__,
             strides.describe_order(array.shape, array.strides, array.itemsize),
-            f"a part of {units.size(base.nbytes)}" if base.nbytes > nbytes else "",
+            f"view of {units.size(base.nbytes)}" if base.nbytes > nbytes else "",
         )
         file = base.filename if isinstance(base, np.memmap) else None
         return self._make_placement(
             name,
             array,
             nbytes=nbytes,
-            memory=f"mapped from {file}" if file else "",
+            memory=f"memory-mapped from {file}" if file else "",
             of=f"cpu@{base.__array_interface__['data'][0]}" if array.size else "",
             layout=", ".join(filter(None, layout)),
         )
@@ -42,14 +42,14 @@ class NumPyArrays(ArrayInspector):
     def describe(self, value: Any) -> str:
         """Describe arrays of Python's objects, and what pandas has."""
         if is_of(value, np.ndarray):
-            return "it holds Python's objects, no numbers"
+            return "an array of Python objects"
         pandas: Any = sys.modules.get("pandas")
         kinds = () if pandas is None else (pandas.DataFrame, pandas.Series, pandas.Index)
         if not is_of(value, *kinds):
             return ""
         size = value.memory_usage()
         nbytes = int(size.sum() if is_of(value, pandas.DataFrame) else size)
-        return f"pandas has {units.size(nbytes)} of it on the host"
+        return f"{units.size(nbytes)} on the host (pandas)"
 
     def to_numpy(self, array: Any) -> Any:
         """Return it as it is."""

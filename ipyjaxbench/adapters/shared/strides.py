@@ -12,14 +12,14 @@ def describe_order(shape: Sequence[int], strides: Sequence[int], unit: int = 1) 
     Example:
         >>> column, row = describe_order((2, 3), (1, 2)), describe_order((2, 3), (3, 1))
         >>> column, row, describe_order((2, 3), (0, 1))
-        ('column by column', '', 'repeated along axis 0')
+        ('column-major', '', 'broadcast along axis 0')
     """
     if 0 in shape:
         return ""
     axes = [axis for axis, size in enumerate(shape) if size > 1]
     parts = []
     for state, chosen in (
-        ("repeated", [axis for axis in axes if strides[axis] == 0]),
+        ("broadcast", [axis for axis in axes if strides[axis] == 0]),
         ("reversed", [axis for axis in axes if strides[axis] < 0]),
     ):
         if chosen:
@@ -29,11 +29,11 @@ def describe_order(shape: Sequence[int], strides: Sequence[int], unit: int = 1) 
     outer_first = sorted(axes, key=lambda axis: -abs(strides[axis]))
     if outer_first != axes:
         turned = ", ".join(map(str, outer_first))
-        parts.append("column by column" if len(shape) == 2 else f"axes as {turned} in memory")
+        parts.append("column-major" if len(shape) == 2 else f"memory order of axes {turned}")
     # Each axis begins anew where the one inside of it has ended.
     for axis in reversed(outer_first):
         if abs(strides[axis]) != unit:
-            parts.append("with gaps")
+            parts.append("strided")
             break
         unit *= shape[axis]
     return ", ".join(parts)

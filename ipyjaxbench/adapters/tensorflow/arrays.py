@@ -17,7 +17,7 @@ class TensorFlowArrays(ArrayInspector):
         """Return one tensor or variable; a variable may have a copy on each of several devices."""
         placed = super().locate(name, array)
         if isinstance(array, tf.Tensor) and not isinstance(array, ops.EagerTensor):
-            layout = "symbolic: a part of a graph, without numbers"
+            layout = "symbolic tensor of a graph, no values"
             return replace(placed, nbytes=0, devices=(), layout=layout)
         placed = replace(placed, layout=_variable(name, array))
         copies = tuple(name_of(each.device) for each in _copies(array))

@@ -26,7 +26,6 @@ from ipyjaxbench.host import query_gpus, usable_cpus
 from ipyjaxbench.reports import Note
 
 _GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"
-_SET = "tf.config.experimental.set_memory_growth(gpu, True)"
 
 
 class TensorFlowDevices(DeviceInventory):
@@ -149,7 +148,7 @@ def _virtual(logical: Sequence[Any], physical: Sequence[Any]) -> Iterator[Note]:
         whole = sum(each.device_type == kind for each in physical)
         if cut > whole:
             made = units.count(cut, f"virtual {kind}")
-            text = f"{made} on {whole}, by tf.config.set_logical_device_configuration"
+            text = f"{made} on {whole} physical (tf.config.set_logical_device_configuration)"
             yield Note("virtual-devices", text)
 
 
@@ -159,13 +158,13 @@ def _growth(physical: Sequence[Any]) -> Iterator[Note]:
     if not gpus:
         return
     if _is_forced() or all(tf.config.experimental.get_memory_growth(gpu) for gpu in gpus):
-        text = "TensorFlow takes a GPU's memory as it needs it, and keeps what it took"
+        text = "TensorFlow allocates GPU memory on demand and keeps it"
         yield Note("memory-grows", text)
     elif not any(_limit([gpu]) for gpu in gpus):
         yield Note(
             "memory-preallocated",
-            "TensorFlow took most of each GPU's memory when it started. "
-            f"{_SET} before the first use has it take what it needs: too late in this process",
+            "TensorFlow preallocated most of each GPU's memory at startup. To allocate on demand,"
+            " restart the kernel and run `%fwdevices --no-prealloc` before the first use",
         )
 
 
@@ -177,8 +176,8 @@ def _planned_memory() -> Iterator[Note]:
         return
     yield Note(
         "memory-will-be-preallocated",
-        f"TensorFlow will take most of the memory of {units.count(len(gpus), 'GPU')} at its first "
-        f"use. {_SET} before has it take what it needs: still possible in this process",
+        f"TensorFlow will preallocate most of the memory of {units.count(len(gpus), 'GPU')} at its"
+        " first use. To allocate on demand, run `%fwdevices --no-prealloc` now",
     )
 
 
@@ -190,7 +189,7 @@ def _strategy() -> Iterator[Note]:
     if tf.distribute.has_strategy():
         strategy = tf.distribute.get_strategy()
         replicas = units.count(strategy.num_replicas_in_sync, "replica")
-        yield Note("strategy", f"{type(strategy).__name__} with {replicas} is in scope")
+        yield Note("strategy", f"{type(strategy).__name__} with {replicas} is active")
 
 
 def _default(logical: Sequence[Any]) -> tuple[str, str]:
@@ -198,4 +197,4 @@ def _default(logical: Sequence[Any]) -> tuple[str, str]:
     if scope:
         return name_of(scope), "tf.device"
     gpus = [each for each in logical if each.device_type == "GPU"]
-    return (name_of(gpus[0].name), "the first GPU") if gpus else ("cpu:0", "there is no GPU")
+    return name_of(gpus[0].name) if gpus else "cpu:0", ""

@@ -16,38 +16,46 @@ def set_memory(request: MemoryRequest, *, started: bool) -> Iterator[MemorySetti
     """Set growth, or a limit where a share is asked for; devices that have started stay as is."""
     gpus = tf.config.get_visible_devices("GPU")
     if not gpus:
-        yield MemorySetting(_NAME, "sees no GPU here: nothing was set")
+        yield MemorySetting(_NAME, "sees no GPU; nothing changed")
     elif started:
         yield too_late(_NAME, request)
     elif request.fraction is not None:
         yield from (_limit(gpu, request.fraction) for gpu in gpus)
         if not request.prealloc:
-            yield MemorySetting(_NAME, "takes a share at its start: a limit that grows is none")
+            yield MemorySetting(
+                _NAME,
+                "a fixed share is preallocated: --no-prealloc has no effect with --mem-fraction",
+            )
     else:
         yield from (_let_grow(gpu) for gpu in gpus)
 
 
 def _let_grow(gpu: Any) -> MemorySetting:
     if tf.config.get_logical_device_configuration(gpu):
-        return MemorySetting(_NAME, f"{_short(gpu)} was cut into devices before, which do not grow")
+        return MemorySetting(
+            _NAME,
+            f"{_short(gpu)} is already split into logical devices, which cannot allocate on demand",
+        )
     tf.config.experimental.set_memory_growth(gpu, enable=True)
     return MemorySetting(
         _NAME,
-        f"takes memory of {_short(gpu)} as it needs it",
-        f"tf.config.experimental.set_memory_growth({_code_of(gpu)}, False), before its first use",
+        f"allocates memory of {_short(gpu)} on demand",
+        f"tf.config.experimental.set_memory_growth({_code_of(gpu)}, False)  # before first use",
     )
 
 
 def _limit(gpu: Any, fraction: float) -> MemorySetting:
     """Set a limit in bytes; the whole is what NVIDIA's driver says, since TensorFlow does not."""
     if tf.config.get_logical_device_configuration(gpu):
-        return MemorySetting(_NAME, f"{_short(gpu)} was cut into devices before, and stays so")
+        return MemorySetting(
+            _NAME, f"{_short(gpu)} is already split into logical devices; unchanged"
+        )
     sizes = {each.memory for each in query_gpus()}
     whole = sizes.pop() if len(sizes) == 1 else None
     if whole is None:  # the driver may number GPUs otherwise
         return MemorySetting(
             _NAME,
-            f"it is not told how much memory {_short(gpu)} has. In MiB, type"
+            f"memory size of {_short(gpu)} unknown. Set the limit in MiB yourself:"
             f" tf.config.set_logical_device_configuration({_code_of(gpu)},"
             " [tf.config.LogicalDeviceConfiguration(memory_limit=...)])",
         )
@@ -57,9 +65,9 @@ def _limit(gpu: Any, fraction: float) -> MemorySetting:
     )
     return MemorySetting(
         _NAME,
-        f"may take {units.size(limit)} of {_short(gpu)}",
+        f"limited to {units.size(limit)} of {_short(gpu)}",
         f"tf.config.set_logical_device_configuration({_code_of(gpu)},"
-        " [tf.config.LogicalDeviceConfiguration()]), before its first use",
+        " [tf.config.LogicalDeviceConfiguration()])  # before first use",
     )
 
 

@@ -41,7 +41,7 @@ class TensorFlowCopies(CopyWatch):
             self._replace(constant_op, "convert_to_eager_tensor", self._make),
         ]
         if not all(replaced):
-            self.gaps += ("this TensorFlow does not tell all of its copies",)
+            self.gaps += ("some copies (this TensorFlow version does not report all)",)
 
     def _read(self, old: Callable[..., Any], tensor: Any) -> Any:
         __tracebackhide__ = True

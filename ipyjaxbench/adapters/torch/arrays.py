@@ -29,7 +29,7 @@ _SPARSE = {
     "sparse_bsc": ("ccol_indices", "row_indices", "values"),
 }
 _NOT_IN_NUMPY = {torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2}
-_UNBORN = "made by the first call of its module"
+_UNBORN = "uninitialized until the first call of its module"
 
 
 class TorchArrays(ArrayInspector):
@@ -126,14 +126,14 @@ def _layout(array: Any, storage: Any, nbytes: int) -> Iterator[str]:
     if kind not in _USUAL:
         yield kind
     if is_shape(array):
-        yield f"a shape without numbers, which would take {units.size(array.nbytes)}"
+        yield f"shape only (meta or fake), would take {units.size(array.nbytes)}"
     if is_dtensor(array):
         if read_sharding(array) is None:
             yield f"DTensor, placements={tuple(array.placements)}"
         return
     layout = _name(array.layout)
     if layout in _SPARSE:
-        yield f"{_spell_name(layout)}, {units.count(array._nnz(), 'number')} kept"
+        yield f"{_spell_name(layout)}, {units.count(array._nnz(), 'nonzero')} stored"
     elif layout != "strided":
         yield _spell_name(layout)
     else:
@@ -141,7 +141,7 @@ def _layout(array: Any, storage: Any, nbytes: int) -> Iterator[str]:
     if array.is_conj():
         yield "conjugated when it is read"
     if storage is not None and storage.nbytes() > nbytes:
-        yield f"a part of {units.size(storage.nbytes())}"
+        yield f"view of {units.size(storage.nbytes())}"
 
 
 def _name(constant: object) -> str:

@@ -43,11 +43,13 @@ class TorchDevices(DeviceInventory):
             answers += [_cuda(index, gpus) for index in range(torch.cuda.device_count())]
             notes.append(_version())
             if torch.version.cuda and all(device.users is None for device, _ in answers):
-                text = "who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say"
+                text = (
+                    "other processes on the GPUs are unknown: NVML (nvidia-ml-py) gives no answer"
+                )
                 notes.append(Note("gpu-users-unknown", text))
         elif torch.version.cuda is not None and (gpus := query_gpus()):
             count = units.count(len(gpus), "GPU")
-            text = f"{count}, not used yet by PyTorch (--start to look)"
+            text = f"{count}, not initialized by PyTorch yet; `%fwdevices --start` shows them"
             notes.append(Note("gpus-not-used", text))
         if torch.xpu.is_initialized():
             names = (f"xpu:{index}" for index in range(torch.xpu.device_count()))
@@ -70,7 +72,7 @@ class TorchDevices(DeviceInventory):
         if fraction is None:
             return
         if not torch.cuda.is_available():
-            yield MemorySetting("torch", "sees no GPU here: nothing was set")
+            yield MemorySetting("torch", "sees no GPU; nothing changed")
             return
         ask: Callable[[int], float] | None = getattr(
             torch.cuda, "get_per_process_memory_fraction", None
@@ -80,8 +82,7 @@ class TorchDevices(DeviceInventory):
             torch.cuda.set_per_process_memory_fraction(fraction, index)
             yield MemorySetting(
                 "torch",
-                f"may take {fraction:.0%} of cuda:{index} from now on;"
-                " what it took before it keeps",
+                f"limited to {fraction:.0%} of cuda:{index} from now on; keeps what it already has",
                 f"torch.cuda.set_per_process_memory_fraction({before:g}, {index})",
             )
 
@@ -184,8 +185,8 @@ def _allocator(name: str, stats: Mapping[str, int]) -> Iterator[Note]:
         return
     yield Note(
         "memory-reserved",
-        f"{name}: PyTorch reserved {units.size(reserved)}, of which tensors use "
-        f"{units.size(used)}; torch.cuda.empty_cache() gives back up to "
+        f"{name}: PyTorch's allocator reserved {units.size(reserved)}, tensors use "
+        f"{units.size(used)}; torch.cuda.empty_cache() frees up to "
         f"{units.size(max(reserved - used - pieces, 0))}",
     )
     if (
@@ -194,9 +195,8 @@ def _allocator(name: str, stats: Mapping[str, int]) -> Iterator[Note]:
     ):
         yield Note(
             "memory-fragmented",
-            f"{name}: {units.size(pieces)} lie in pieces between tensors (fragmentation). "
-            f"{_ALLOCATOR_VARIABLE}=expandable_segments:True in the environment has fewer of them: "
-            "too late in this process",
+            f"{name}: {units.size(pieces)} are lost to fragmentation. To reduce it, set "
+            f"{_ALLOCATOR_VARIABLE}=expandable_segments:True in the environment and restart",
         )
 
 
@@ -206,7 +206,7 @@ def _version() -> Note:
         return Note("gpu-driver", f"built for ROCm {torch.version.hip}")
     ask: Callable[[], int] | None = getattr(torch._C, "_cuda_getDriverVersion", None)
     driver = ask() if ask is not None else 0  # such as 12080
-    upto = f", the driver takes up to {driver // 1000}.{driver % 1000 // 10}" if driver else ""
+    upto = f"; the driver supports up to {driver // 1000}.{driver % 1000 // 10}" if driver else ""
     return Note("gpu-driver", f"built for CUDA {torch.version.cuda}{upto}")
 
 
@@ -236,7 +236,7 @@ def _default() -> tuple[str, str]:
         return "", ""
     contexts = [mode for mode in stack() if isinstance(mode, torch.utils._device.DeviceContext)]
     if not contexts:
-        return "cpu", "no other was set"
+        return "cpu", ""
     everywhere = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
     why = "torch.set_default_device" if contexts[-1] is everywhere else "with torch.device"
     return str(contexts[-1].device), why

@@ -27,8 +27,8 @@ def is_mesh(value: object) -> bool:
 
 def describe_mesh(mesh: Any) -> str:
     """Return a mesh in words."""
-    axes = " by ".join(f"{name!r} ({size})" for name, size in _axes(mesh))
-    return f"a mesh, {axes}: {units.count(mesh.size(), 'process', 'processes')}"
+    axes = " × ".join(f"{name!r} ({size})" for name, size in _axes(mesh))
+    return f"a mesh of {units.count(mesh.size(), 'process', 'processes')}: {axes}"
 
 
 def _axes(mesh: Any) -> list[tuple[str, int]]:

@@ -25,7 +25,7 @@ class TorchCopies(CopyWatch):
     are compiled the methods are the original ones, so that what is compiled is what would be.
     """
 
-    gaps = ("copies that PyTorch makes without a method of the tensor, such as for boolean masks",)
+    gaps = ("copies inside PyTorch operations, such as boolean indexing",)
 
     def _listen(self) -> None:
         self._replace_methods()

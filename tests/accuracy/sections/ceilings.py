@@ -125,7 +125,7 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
     spent: list[float] = []
     for _ in range(rounds):
         start = time.perf_counter()
-        looked = ipyjaxbench.ceilings(fresh=True).found
+        looked = ipyjaxbench.ceilings(remeasure=True).found
         spent.append(time.perf_counter() - start)
         found = {each.framework: each for each in looked}
         for name, works in by_hand.items():
@@ -180,7 +180,7 @@ CEILINGS = Section(
     name="ceilings",
     title="Are ceilings what a device can do?",
     method=(
-        "`%fwdevices --peak --fresh` for four frameworks in one process, round after round, and"
+        "`%fwdevices --peak --remeasure` for four frameworks in one process, round after round, and"
         " right after each the same work written by hand: products of 512, 1024 and 2048 rows, and"
         " 128 MiB of memory, the fastest run of each. Figures are medians over rounds."
     ),

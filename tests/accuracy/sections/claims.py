@@ -35,7 +35,7 @@ def _share_of_peak() -> float:
 
     names = {"f": jax.jit(lambda x: x @ x), "x": jnp.ones((2000, 2000))}
     names["f"](names["x"]).block_until_ready()
-    ipyjaxbench.ceilings(fresh=True)
+    ipyjaxbench.ceilings(remeasure=True)
     roof = ipyjaxbench.measure_code("f(x)", names).roof
     return roof.share if roof is not None and roof.of == "matmul peak" else math.nan
 

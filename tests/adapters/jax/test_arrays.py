@@ -100,14 +100,14 @@ def test_a_region_has_both_ends_on_each_axis() -> None:
 
 def test_meshes_and_shardings_are_described() -> None:
     mesh = Mesh(np.array(jax.devices()[:1]).reshape(1, 1), ("a", "b"))
-    told = "a mesh, 'a' (1) by 'b' (1): 1 device"
+    told = "a mesh of 1 device: 'a' (1) × 'b' (1)"
     assert inspector().describe(mesh) == told
     spec = P("a", None)
-    assert inspector().describe(NamedSharding(mesh, spec)) == f"a sharding, {spec}, by {told}"
+    assert inspector().describe(NamedSharding(mesh, spec)) == f"a sharding {spec} over {told}"
     assert inspector().describe(X.sharding) == "a sharding over 1 device"
     assert inspector().describe(X) == inspector().describe(3) == ""
     none = Mesh(np.array(jax.devices()[0]), ())
-    assert inspector().describe(none) == "a mesh, without axes: 1 device"
+    assert inspector().describe(none) == "a mesh of 1 device: without axes"
 
 
 def test_frames_that_made_an_array_are_told() -> None:

@@ -84,13 +84,13 @@ def test_where_gpus_are_numbered_anew_their_users_are_not_known(
 @pytest.mark.parametrize(
     ("variables", "told"),
     [
-        ({}, "JAX took 75% of each GPU"),
-        ({"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.5"}, "JAX took 50% of each GPU"),
+        ({}, "JAX preallocated 75% of each GPU"),
+        ({"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.5"}, "JAX preallocated 50% of each GPU"),
         ({"XLA_CLIENT_MEM_FRACTION": ".3", "XLA_PYTHON_CLIENT_MEM_FRACTION": ".5"},
-         "JAX took 30% of each GPU"),
-        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}, "JAX took 75% of each GPU"),
-        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, "JAX takes memory as it needs it"),
-        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "0"}, "JAX takes memory as it needs it"),
+         "JAX preallocated 30% of each GPU"),
+        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}, "JAX preallocated 75% of each GPU"),
+        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, "JAX allocates GPU memory on demand"),
+        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "0"}, "JAX allocates GPU memory on demand"),
     ],
 )  # fmt: skip
 def test_how_much_of_a_gpu_jax_took_is_told(
@@ -100,7 +100,7 @@ def test_how_much_of_a_gpu_jax_took_is_told(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(devices, "query_gpu_driver", lambda: "570.1")
     driver, memory = devices._memory_notes()
-    assert driver == Note("gpu-driver", "NVIDIA's driver is 570.1")
+    assert driver == Note("gpu-driver", "NVIDIA driver 570.1")
     assert memory.text.startswith(told)
     monkeypatch.setattr(devices, "query_gpu_driver", str)
     assert [note.code for note in devices._memory_notes()] == [memory.code]
@@ -161,10 +161,9 @@ def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) ->
     before = jax.config.jax_platforms
     jax.config.update("jax_platforms", None)
     try:
-        first = "the first of the platform that JAX prefers"
-        assert devices._default() == ("cpu:0", first)
+        assert devices._default() == ("cpu:0", "")
         jax.config.update("jax_platforms", "cpu")
-        assert devices._default() == ("cpu:0", "jax_platforms is 'cpu'")
+        assert devices._default() == ("cpu:0", "jax_platforms='cpu'")
     finally:
         jax.config.update("jax_platforms", before)
 
@@ -178,7 +177,7 @@ def test_what_a_gpus_memory_is_to_be_is_set_before_jax_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request = MemoryRequest(prealloc=False)
-    started = "has started without a GPU: nothing to set"
+    started = "initialized without a GPU; nothing to change"
     assert [*inventory().set_memory(request)] == [MemorySetting("jax", started)]
     monkeypatch.setattr(devices, "has_gpus", lambda: True)
     assert [*inventory().set_memory(request)] == [too_late("jax", request)]

@@ -72,9 +72,9 @@ def eight() -> Any:
 def test_each_array_is_told_with_its_devices_and_how_it_is_cut(eight: Any) -> None:
     everywhere = [f"cpu:{i}" for i in range(8)]
     assert eight[0] == {
-        "rows": [everywhere, "rows over 'data' (4), replicated over 'model' (2)", True],
-        "both": [everywhere, "rows over 'data' (4), columns over 'model' (2)", True],
-        "joined": [everywhere, "columns over 'data' and 'model' (8)", True],
+        "rows": [everywhere, "rows sharded over 'data' (4), replicated over 'model' (2)", True],
+        "both": [everywhere, "rows sharded over 'data' (4), columns over 'model' (2)", True],
+        "joined": [everywhere, "columns sharded over 'data' and 'model' (8)", True],
         "all": [everywhere, "replicated over 'data' (4), 'model' (2)", True],
         "one": [["cpu:3"], None, True],
     }
@@ -111,7 +111,7 @@ def test_looking_adds_no_array_to_those_that_jax_holds() -> None:
 def test_pictures_show_which_device_has_which_part(eight: Any) -> None:
     rows, both = eight[2]
     assert "| rows 0-3   | cpu:0,1 |" in rows
-    assert "128 B on a device, 2 copies, balanced" in rows
+    assert "each device holds 128 B; every shard is on 2 devices; evenly split" in rows
     assert "| rows 12-15 | cpu:6       | cpu:7       |" in both
 
 
@@ -121,8 +121,8 @@ def test_several_arrays_are_in_one_picture_by_device(eight: Any) -> None:
     assert "| cpu:7 | rows 12-15 | rows 12-15, columns 4-7 | column 7 | all of it |" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "not drawn" not in text
-    assert "not drawn e, f: name fewer at once" in " ".join(eight[7].split())
-    flag = "8 virtual devices on the one CPU, by --xla_force_host_platform_device_count"
+    assert "not drawn e, f: give fewer names at once" in " ".join(eight[7].split())
+    flag = "8 virtual devices on one CPU (--xla_force_host_platform_device_count)"
     assert flag in " ".join(text.split())
 
 
@@ -134,20 +134,20 @@ def test_values_without_arrays_are_told_for_what_they_are() -> None:
     shape = jax.ShapeDtypeStruct((4, 2), jnp.float32, sharding=NamedSharding(mesh, P("x")))
     values = {"mesh": mesh, "shape": shape, "one": Mesh(np.array(jax.devices()[:1]), ("x",))}
     told = [each.layout for each in locate(values).arrays]
-    abstract = (
-        f"an abstract mesh, 'x' (64): 64 devices, none named, and JAX has {jax.device_count()} here"
-    )
-    empty = "a shape without numbers: f32[4,2], which would take 32 B"
+    abstract = f"an abstract mesh of 64 devices: 'x' (64); JAX has {jax.device_count()}"
+    empty = "shape only: f32[4,2], would take 32 B"
     assert told == [
-        abstract, f"{empty}, with a sharding, {P('x')}, by {abstract}", "a mesh, 'x' (1): 1 device"
-    ]  # fmt: skip
+        abstract,
+        f"{empty}, with a sharding {P('x')} over {abstract}",
+        "a mesh of 1 device: 'x' (1)",
+    ]
 
 
 def test_a_value_of_a_function_that_is_traced_is_told_so() -> None:
     told = []
     jax.make_jaxpr(lambda x: told.extend(locate({"x": x}).arrays) or x)(jnp.ones(3))
     assert [(each.framework, each.layout) for each in told] == [
-        ("", "a value of a function that is traced, without numbers: f32[3]")
+        ("", "a tracer (no values while tracing): f32[3]")
     ]
 
 
@@ -168,7 +168,7 @@ def test_models_of_flax_nnx_are_told_by_variables_with_their_bytes() -> None:
 def test_the_hosts_cpu_is_one_device_though_frameworks_name_it_differently() -> None:
     found = locate({"x": jnp.ones(3), "y": np.ones(3)})
     assert {each.devices for each in found.arrays} == {("cpu:0",), ("cpu",)}
-    assert "36 B on 1 device " in str(found)
+    assert "36 B on 1 device" in str(found)
 
 
 def test_a_key_of_random_numbers_is_one_array() -> None:
@@ -191,8 +191,8 @@ def test_the_largest_array_without_a_name_is_told_with_the_line_that_made_it() -
     (largest,) = (each for each in found.largest if each.framework == "jax")
     line = make.__code__.co_firstlineno + 1
     assert largest.shape == keep[0].shape
-    assert largest.layout == f"made in line {line} of {Path(__file__).name}, in make"
-    assert "the largest: f32[2000,2000], 15.3 MiB, made in line" in " ".join(str(found).split())
+    assert largest.layout == f"created in line {line} of {Path(__file__).name}, in make"
+    assert "largest: f32[2000,2000], 15.3 MiB, created in line" in " ".join(str(found).split())
 
 
 def test_names_are_leaves_with_their_paths() -> None:
@@ -220,7 +220,7 @@ def test_what_is_deleted_or_no_array_is_told_so() -> None:
     assert [(each.name, each.deleted, each.framework) for each in found.arrays] == [
         ("gone", True, "jax"), ("three", False, ""),
     ]  # fmt: skip
-    assert "deleted: its memory was given away" in str(found).replace("\n", " ")
+    assert "deleted (donated or freed by delete())" in str(found).replace("\n", " ")
     assert "no array" in str(found)
 
 
@@ -301,7 +301,7 @@ def test_a_device_that_is_lost_is_told_in_one_line() -> None:
     assert device == Device("gpu:1")
     assert note.code == "no-answer"
     assert (
-        note.text == "gpu:1 does not answer: RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS: it is gone"
+        note.text == "gpu:1 does not respond: RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS: it is gone"
     )
 
 
@@ -339,6 +339,6 @@ def test_parts_in_other_processes_are_told_and_not_read() -> None:
         output, _ = run.communicate(timeout=300)
         hidden, mesh, nbytes, text = json.loads(output.splitlines()[-1])
         assert hidden == 2
-        assert mesh == "a mesh, 'data' (2) by 'model' (2): 4 devices, 2 of other processes"
+        assert mesh == "a mesh of 4 devices: 'data' (2) × 'model' (2), 2 in other processes"
         assert nbytes == [32] * 4
-        assert "2 parts in other processes" in " ".join(text.split())
+        assert "2 shards in other processes" in " ".join(text.split())

@@ -76,7 +76,7 @@ def test_copies_between_devices_are_told_with_both() -> None:
     assert json.loads(done.stdout) == [
         [2, "cpu:0", "cpu:1", size, ""],
         [3, "cpu:0-3", "host", size, ""],
-        [4, "cpu:0-3", "host", 0, "kept from an earlier copy"],
+        [4, "cpu:0-3", "host", 0, "reuses an earlier copy"],
         [5, "cpu:0", "cpu:1-3", size * 3 // 4, ""],
     ]
 
@@ -243,7 +243,7 @@ def test_a_block_of_code_tells_what_it_copies_and_what_it_cannot_see(x: Any, n: 
         ("jax.device_put(n)", "to devices"), ("float(y.sum())", "to the host"),
     ]  # fmt: skip
     assert "y" in [each.name for each in found.created]
-    assert any("NumPy arrays given to compiled functions" in words for words in found.unseen)
+    assert any("NumPy arrays passed to compiled functions" in words for words in found.unseen)
 
 
 def test_a_record_reads_back_and_the_page_survives(x: Any, n: Any) -> None:

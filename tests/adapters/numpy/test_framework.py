@@ -126,17 +126,17 @@ def test_views_share_the_memory_of_the_array_that_they_look_into() -> None:
 def test_an_array_in_a_file_is_told_with_the_file(tmp_path: Path) -> None:
     array = np.memmap(tmp_path / "numbers", dtype=np.float32, mode="w+", shape=(3,))
     (found,) = locate({"a": array[1:]}).arrays
-    assert found.memory == f"mapped from {tmp_path / 'numbers'}"
+    assert found.memory == f"memory-mapped from {tmp_path / 'numbers'}"
 
 
 @pytest.mark.parametrize(
     ("array", "layout", "nbytes"),
     [
-        (np.ones((3, 4)).T, "column by column", 96),
-        (np.broadcast_to(np.float64(1), (3, 4)), "repeated along axes 0, 1", 8),
+        (np.ones((3, 4)).T, "column-major", 96),
+        (np.broadcast_to(np.float64(1), (3, 4)), "broadcast along axes 0, 1", 8),
         (np.ones(6)[::-1], "reversed along axis 0", 48),
-        (np.ones((2, 3, 4)).transpose(2, 0, 1), "axes as 1, 2, 0 in memory", 192),
-        (np.ones((4, 4))[:, ::2], "with gaps, a part of 128 B", 64),
+        (np.ones((2, 3, 4)).transpose(2, 0, 1), "memory order of axes 1, 2, 0", 192),
+        (np.ones((4, 4))[:, ::2], "strided, view of 128 B", 64),
         (np.ma.ones(3), "MaskedArray", 24),
         (np.ones((0, 3)).T, "", 0),
     ],
@@ -150,7 +150,7 @@ def test_the_layout_of_an_array_is_told_where_it_is_not_the_usual_one(
 
 def test_an_array_of_objects_is_told_to_hold_no_numbers() -> None:
     (found,) = locate({"x": np.array([object()], dtype=object)}).arrays
-    assert (found.framework, found.layout) == ("", "it holds Python's objects, no numbers")
+    assert (found.framework, found.layout) == ("", "an array of Python objects")
 
 
 def test_a_table_of_pandas_is_told_with_its_bytes() -> None:
@@ -158,8 +158,8 @@ def test_a_table_of_pandas_is_told_with_its_bytes() -> None:
     names = {"table": pandas.DataFrame({"a": np.ones(1024)}), "index": pandas.Index(["a", "b"])}
     told = [(each.framework, each.layout) for each in locate(names).arrays]
     assert told[0][0] == told[1][0] == ""
-    assert told[0][1].startswith("pandas has 8.")  # with its index, of which it keeps the range
-    assert told[1][1].startswith("pandas has ")
+    assert told[0][1].startswith("8.")  # with its index, of which it keeps the range
+    assert told[1][1].endswith(" on the host (pandas)")
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ def two() -> Any:
 
 
 def test_virtual_devices_are_told_once_it_has_started(two: Any) -> None:
-    assert two[0] == [False, True, ["cpu:0", "cpu:1"], "cpu:0", "there is no GPU"]
-    assert two[2] == ["2 virtual CPUs on 1, by tf.config.set_logical_device_configuration"]
+    assert two[0] == [False, True, ["cpu:0", "cpu:1"], "cpu:0", ""]
+    assert two[2] == ["2 virtual CPUs on 1 physical (tf.config.set_logical_device_configuration)"]
 
 
 def test_the_default_device_is_that_of_the_scope(two: Any) -> None:
@@ -77,7 +77,7 @@ def test_the_default_device_is_that_of_the_scope(two: Any) -> None:
 
 
 def test_a_strategy_in_scope_is_told(two: Any) -> None:
-    assert "MirroredStrategy with 2 replicas is in scope" in two[3]
+    assert "MirroredStrategy with 2 replicas is active" in two[3]
 
 
 def test_each_array_is_told_with_its_devices_and_its_copies(two: Any) -> None:
@@ -161,7 +161,7 @@ def test_a_symbolic_tensor_has_neither_device_nor_bytes() -> None:
     f(tf.ones(3))
     (found,) = locate({"x": seen[0]}).arrays
     assert (found.devices, found.nbytes) == ((), 0)
-    assert "symbolic: a part of a graph, without numbers" in str(locate({"x": seen[0]}))
+    assert "symbolic tensor of a graph, no values" in str(locate({"x": seen[0]}))
 
 
 FRESH = """
@@ -193,7 +193,7 @@ def test_looking_starts_neither_tensorflow_nor_the_jax_that_it_imports() -> None
     assert done.returncode == 0, done.stderr[-2000:]
     nothing, text, all_of_them = done.stdout.splitlines()[-3:]
     assert nothing == "{'jax': (False, ()), 'tensorflow': (False, ())} (False, False)"
-    assert text.count("imported, not started: it has not looked for devices yet (--start)") == 2
+    assert text.count("imported but not initialized; `%fwdevices --start` lists its devices") == 2
     assert all_of_them == "[('jax', True, True), ('tensorflow', True, True)] (True, True)"
 
 
@@ -240,16 +240,14 @@ def test_a_gpu_is_told_with_what_was_taken_of_it(gpu: pytest.MonkeyPatch) -> Non
     assert (device.name, device.used, device.peak) == ("gpu:0", 2**30, 2**31)
     assert device.kind == "NVIDIA H100, compute capability 9.0"
     (words,) = home().texts
-    assert words.startswith("TensorFlow took most of each GPU's memory when it started.")
-    assert words.endswith("too late in this process")
-    assert (home().default, home().why) == ("gpu:0", "the first GPU")
+    assert words.startswith("TensorFlow preallocated most of each GPU's memory at startup.")
+    assert words.endswith("run `%fwdevices --no-prealloc` before the first use")
+    assert (home().default, home().why) == ("gpu:0", "")
 
 
 def test_what_was_chosen_for_its_memory_is_told(gpu: pytest.MonkeyPatch) -> None:
     gpu.setattr(tf.config.experimental, "get_memory_growth", lambda _: True)
-    assert home().texts == (
-        "TensorFlow takes a GPU's memory as it needs it, and keeps what it took",
-    )
+    assert home().texts == ("TensorFlow allocates GPU memory on demand and keeps it",)
     gpu.setattr(tf.config.experimental, "get_memory_growth", lambda _: None)
     part = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
     gpu.setattr(tf.config, "get_logical_device_configuration", lambda _: [part])
@@ -260,7 +258,7 @@ def test_what_was_chosen_for_its_memory_is_told(gpu: pytest.MonkeyPatch) -> None
 def test_growth_that_the_environment_asks_for_is_told(gpu: pytest.MonkeyPatch) -> None:
     gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "True")
     (words,) = home().texts
-    assert words.startswith("TensorFlow takes a GPU's memory as it needs it")
+    assert words.startswith("TensorFlow allocates GPU memory on demand")
 
 
 def test_each_of_several_gpus_is_told_by_its_number(gpu: pytest.MonkeyPatch) -> None:
@@ -323,8 +321,10 @@ def test_before_it_starts_the_choice_is_still_there(gpu: pytest.MonkeyPatch) -> 
     gpu.setattr("ipyjaxbench.adapters.tensorflow.devices.query_gpus", lambda: (NvidiaGpu("H100"),))
     gpu.setattr(tf.test, "is_built_with_cuda", lambda: True)
     (words,) = home(started=False).texts
-    assert words.startswith("TensorFlow will take most of the memory of 1 GPU at its first use.")
-    assert words.endswith("still possible in this process")
+    assert words.startswith(
+        "TensorFlow will preallocate most of the memory of 1 GPU at its first use."
+    )
+    assert words.endswith("run `%fwdevices --no-prealloc` now")
     gpu.setattr(tf_context.context(), "_memory_growth_map", {"GPU:0": True})
     assert home(started=False).texts == ()
     gpu.setattr(tf_context.context(), "_memory_growth_map", {"GPU:0": False})
@@ -342,7 +342,7 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
 
     gpu.setattr(tf.config.experimental, "get_memory_info", lost)
     assert home().texts[0] == (
-        "gpu:0 does not answer: ValueError: Failed parsing device name: GPU:0"
+        "gpu:0 does not respond: ValueError: Failed parsing device name: GPU:0"
     )
 
 
@@ -366,23 +366,24 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
     drivers = "ipyjaxbench.adapters.tensorflow.gpu_memory.query_gpus"
     gpu.setattr(drivers, lambda: (NvidiaGpu("H100", memory=80 * 2**30),))
     grows, limited = set_memory(prealloc=False), set_memory(fraction=0.5)
-    assert grows.words == "takes memory of GPU:0 as it needs it"
-    assert limited.words == "may take 40.0 GiB of GPU:0"
+    assert grows.words == "allocates memory of GPU:0 on demand"
+    assert limited.words == "limited to 40.0 GiB of GPU:0"
     first = "tf.config.list_physical_devices('GPU')[0]"
     assert grows.undo == (
-        f"tf.config.experimental.set_memory_growth({first}, False), before its first use"
+        f"tf.config.experimental.set_memory_growth({first}, False)  # before first use"
     )
     assert limited.undo.startswith(f"tf.config.set_logical_device_configuration({first}, [")
     both = gpu_memory.set_memory(MemoryRequest(prealloc=False, fraction=0.5), started=False)
     assert [each.words for each in both] == [
-        "may take 40.0 GiB of GPU:0", "takes a share at its start: a limit that grows is none",
+        "limited to 40.0 GiB of GPU:0",
+        "a fixed share is preallocated: --no-prealloc has no effect with --mem-fraction",
     ]  # fmt: skip
     limits.pop()
     several = NvidiaGpu("H100", memory=80 * 2**30), NvidiaGpu("A100", memory=40 * 2**30)
     gpu.setattr(drivers, lambda: several)
-    assert set_memory(fraction=0.5).words.startswith("it is not told how much memory GPU:0 has.")
+    assert set_memory(fraction=0.5).words.startswith("memory size of GPU:0 unknown.")
     gpu.setattr(drivers, lambda: ())
-    assert set_memory(fraction=0.5).words.startswith("it is not told how much memory GPU:0 has.")
+    assert set_memory(fraction=0.5).words.startswith("memory size of GPU:0 unknown.")
     assert set_memory(started=True, prealloc=False).words.startswith("too late")
     assert (growth, limits) == ([True], [40 * 2**10])
 
@@ -390,12 +391,14 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
 def test_gpus_that_were_cut_before_stay_so(gpu: pytest.MonkeyPatch) -> None:
     part = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
     gpu.setattr(tf.config, "get_logical_device_configuration", lambda _: [part])
-    assert set_memory(fraction=0.5).words == "GPU:0 was cut into devices before, and stays so"
+    assert (
+        set_memory(fraction=0.5).words == "GPU:0 is already split into logical devices; unchanged"
+    )
     assert set_memory(prealloc=False).undo == ""
 
 
 def test_without_a_gpu_nothing_is_set() -> None:
-    assert set_memory(prealloc=False).words == "sees no GPU here: nothing was set"
+    assert set_memory(prealloc=False).words == "sees no GPU; nothing changed"
 
 
 def test_without_a_gpu_nothing_is_said_of_its_memory() -> None:

@@ -182,8 +182,8 @@ def test_what_can_look_for_devices_is_started(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("driver", "words"),
     [
-        (12080, "built for CUDA 12.4, the driver takes up to 12.8"),
-        (13010, "built for CUDA 12.4, the driver takes up to 13.1"),
+        (12080, "built for CUDA 12.4; the driver supports up to 12.8"),
+        (13010, "built for CUDA 12.4; the driver supports up to 13.1"),
         (0, "built for CUDA 12.4"),
     ],
 )
@@ -229,7 +229,7 @@ def test_no_less_than_nothing_can_be_given_back() -> None:
         "inactive_split_bytes.all.current": 20,
     }
     first, *_ = devices._allocator("cuda:0", stats)
-    assert first.text.endswith("gives back up to 0 B")
+    assert first.text.endswith("frees up to 0 B")
 
 
 def set_memory(**request: Any) -> list[Any]:
@@ -238,7 +238,7 @@ def set_memory(**request: Any) -> list[Any]:
 
 def test_a_share_of_no_gpu_is_not_set() -> None:
     (setting,) = set_memory(fraction=0.5)
-    assert (setting.words, setting.undo) == ("sees no GPU here: nothing was set", "")
+    assert (setting.words, setting.undo) == ("sees no GPU; nothing changed", "")
     assert set_memory() == []
 
 
@@ -248,7 +248,7 @@ def test_a_version_that_does_not_tell_its_share_had_all(monkeypatch: pytest.Monk
     monkeypatch.delattr(torch.cuda, "get_per_process_memory_fraction", raising=False)
     monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *_: None)
     (setting,) = set_memory(fraction=0.25)
-    assert setting.words == ("may take 25% of cuda:0 from now on; what it took before it keeps")
+    assert setting.words == "limited to 25% of cuda:0 from now on; keeps what it already has"
     assert setting.undo == "torch.cuda.set_per_process_memory_fraction(1, 0)"
 
 

@@ -38,11 +38,11 @@ def test_a_view_shares_the_memory_of_its_base_in_whichever_order_they_are_named(
         found = locate(names)
         assert {each.name: each.of for each in found.arrays} == {"x": "", "part": "x"}
         assert found.by_device() == {"cpu": (1, 96)}
-    assert "shares the memory of x, a part of 96 B" in str(found)
+    assert "shares memory with x, view of 96 B" in str(found)
 
 
 def test_a_view_of_what_has_no_name_tells_how_much_it_holds_on_to() -> None:
-    assert placement_of(torch.ones(100)[3:5]).layout == "a part of 400 B"
+    assert placement_of(torch.ones(100)[3:5]).layout == "view of 400 B"
 
 
 def test_a_tensor_of_numpys_memory_shares_it() -> None:
@@ -73,21 +73,21 @@ def _fake() -> object:
     [
         (lambda: torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last), (2, 3, 4, 5), 480,
          "channels last"),
-        (lambda: torch.ones(2, 3).t(), (3, 2), 24, "column by column"),
-        (lambda: torch.ones(1).expand(1000), (1000,), 4, "repeated along axis 0"),
+        (lambda: torch.ones(2, 3).t(), (3, 2), 24, "column-major"),
+        (lambda: torch.ones(1).expand(1000), (1000,), 4, "broadcast along axis 0"),
         (lambda: torch.eye(3).to_sparse(), (3, 3), 3 * 2 * 8 + 3 * 4,
-         "sparse coo, 3 numbers kept"),
+         "sparse coo, 3 nonzeros stored"),
         (lambda: torch.eye(3).to_sparse_csr(), (3, 3), 4 * 8 + 3 * 8 + 3 * 4,
-         "sparse csr, 3 numbers kept"),
+         "sparse csr, 3 nonzeros stored"),
         (lambda: torch.quantize_per_tensor(torch.ones(4), 0.1, 0, torch.qint8), (4,), 4,
          "quantised"),
         (lambda: torch.ones(2, device="meta"), (2,), 0,
-         "a shape without numbers, which would take 8 B"),
+         "shape only (meta or fake), would take 8 B"),
         (lambda: torch.ones(3, dtype=torch.complex64).conj(), (3,), 24,
          "conjugated when it is read"),
-        (_lazy, (-1,), 0, "made by the first call of its module"),
+        (_lazy, (-1,), 0, "uninitialized until the first call of its module"),
         (_nested, (2, -1), 20, "NestedTensor, jagged"),
-        (_fake, (3,), 0, "FakeTensor, a shape without numbers, which would take 12 B"),
+        (_fake, (3,), 0, "FakeTensor, shape only (meta or fake), would take 12 B"),
         (lambda: torch.ones(2, 2).to_mkldnn(), (2, 2), 16, "mkldnn"),
     ],
 )  # fmt: skip
@@ -228,9 +228,9 @@ def _blocks(count: int) -> torch.nn.Module:
 
 def test_a_large_model_is_folded_by_modules() -> None:
     for count, line in (
-        (5, "net.4.1.weight torch f32[4,4] 64 B cpu, records gradients"),
-        (12, "net.11.1 torch 2 arrays 80 B cpu, records gradients"),
-        (36, "net.35 torch 4 arrays 160 B cpu, records gradients"),
+        (5, "net.4.1.weight torch f32[4,4] 64 B cpu, requires grad"),
+        (12, "net.11.1 torch 2 arrays 80 B cpu, requires grad"),
+        (36, "net.35 torch 4 arrays 160 B cpu, requires grad"),
         (60, "... 80 more 3.12 KiB"),
     ):
         text = str(locate({"net": _blocks(count)}))
@@ -242,7 +242,7 @@ def test_a_large_model_is_folded_by_modules() -> None:
 
 
 def test_the_default_device_is_told_with_what_made_it() -> None:
-    assert (home().default, home().why) == ("cpu", "no other was set")
+    assert (home().default, home().why) == ("cpu", "")
     with torch.device("meta"):
         assert (home().default, home().why) == ("meta", "with torch.device")
     with torch.device("meta"), torch.device("cpu"):
@@ -250,7 +250,7 @@ def test_the_default_device_is_told_with_what_made_it() -> None:
     torch.set_default_device("cuda")  # asking PyTorch for it would start CUDA
     try:
         assert (home().default, home().why) == ("cuda", "torch.set_default_device")
-        assert "default cuda: torch.set_default_device" in str(survey({}))
+        assert "default cuda (torch.set_default_device)" in str(survey({}))
     finally:
         torch.set_default_device(None)
 
@@ -288,15 +288,14 @@ def test_a_gpu_is_told_with_what_the_allocator_holds_of_it(gpu: pytest.MonkeyPat
     assert (device.name, device.used, device.limit) == ("cuda:0", 2 * 2**30, 80 * 2**30)
     assert device.kind == "NVIDIA H100 80GB HBM3, compute capability 9.0"
     text = " ".join(str(survey({})).split())
-    assert "2.00 GiB of 80.0 GiB in use, at most 5.00 GiB so far, 2 other processes on it" in text
+    assert "2.00 GiB of 80.0 GiB in use, peak use 5.00 GiB, 2 other processes use it" in text
     assert (
-        "cuda:0: PyTorch reserved 6.00 GiB, of which tensors use 2.00 GiB; "
-        "torch.cuda.empty_cache() gives back up to 3.00 GiB" in text
+        "cuda:0: PyTorch's allocator reserved 6.00 GiB, tensors use 2.00 GiB; "
+        "torch.cuda.empty_cache() frees up to 3.00 GiB" in text
     )
-    assert "cuda:0: 1.00 GiB lie in pieces between tensors (fragmentation)" in text
-    assert "expandable_segments:True in the environment has fewer" in text
-    assert "too late in this process" in text
-    assert "who else uses the GPUs" not in text
+    assert "cuda:0: 1.00 GiB are lost to fragmentation. To reduce it, set" in text
+    assert "expandable_segments:True in the environment and restart" in text
+    assert "other processes on the GPUs" not in text
 
 
 def test_a_setting_that_is_set_is_not_asked_for(gpu: pytest.MonkeyPatch) -> None:
@@ -311,7 +310,8 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
     gpu.setattr(torch.cuda, "memory_stats", lost)
     (words,) = (words for words in home().texts if "cuda:0" in words)
     assert words == (
-        "cuda:0 does not answer: RuntimeError: CUDA error: an illegal memory access was encountered"
+        "cuda:0 does not respond: RuntimeError: CUDA error: an illegal memory access was"
+        " encountered"
     )
     assert [device.name for device in home().devices] == ["cpu", "cuda:0"]
 
@@ -319,13 +319,18 @@ def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None
 def test_without_nvml_users_of_a_gpu_are_not_told_and_that_is_said(gpu: pytest.MonkeyPatch) -> None:
     gpu.setattr("ipyjaxbench.adapters.torch.devices.query_gpus", lambda: ())
     assert home().devices[1].users is None
-    assert "who else uses the GPUs is not told: NVML (nvidia-ml-py) does not say" in home().texts
+    assert (
+        "other processes on the GPUs are unknown: NVML (nvidia-ml-py) gives no answer"
+        in home().texts
+    )
 
 
 def test_gpus_that_were_not_used_yet_are_left_alone(gpu: pytest.MonkeyPatch) -> None:
     gpu.setattr(torch.cuda, "is_initialized", lambda: False)
     assert [device.name for device in home().devices] == ["cpu"]
-    assert home().texts == ("1 GPU, not used yet by PyTorch (--start to look)",)
+    assert home().texts == (
+        "1 GPU, not initialized by PyTorch yet; `%fwdevices --start` shows them",
+    )
     gpu.setattr("ipyjaxbench.adapters.torch.devices.query_gpus", lambda: ())
     assert home().texts == ()
 
@@ -343,10 +348,10 @@ def mesh() -> Iterator[Any]:
 
 def test_a_mesh_is_no_array(mesh: Any) -> None:
     (found,) = locate({"mesh": mesh}).arrays
-    assert (found.framework, found.layout) == ("", "a mesh, 'data' (1): 1 process")
+    assert (found.framework, found.layout) == ("", "a mesh of 1 process: 'data' (1)")
     assert survey({"mesh": mesh}).arrays == ()
     (found,) = locate({"mesh": init_device_mesh("cpu", (1,))}).arrays
-    assert found.layout == "a mesh, 'axis 0' (1): 1 process"
+    assert found.layout == "a mesh of 1 process: 'axis 0' (1)"
 
 
 def test_a_dtensor_is_told_on_the_one_process_that_there_is(mesh: Any) -> None:
@@ -443,8 +448,9 @@ def test_the_parts_told_are_those_that_each_of_eight_processes_has() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     text = " ".join(done.stdout.split())
     assert "13 kinds" in text
-    assert "rows over 'data' (4), replicated over 'model' (2), 7 parts in other processes" in text
-    assert "rows over 'model' and 'data' (8)" in text  # FSDP after tensor parallelism
+    rows = "rows sharded over 'data' (4), replicated over 'model' (2)"
+    assert f"{rows}, 7 shards in other processes" in text
+    assert "rows sharded over 'model' and 'data' (8)" in text  # FSDP after tensor parallelism
     assert "partial sum over 'data' (4), replicated over 'model' (2)" in text
     assert "| rows 0-2 | rank:0,1 |" in text
     assert "| rank:6,7 | row 9 | no rows | a term of all of it |" in text

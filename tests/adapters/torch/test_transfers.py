@@ -137,7 +137,7 @@ def test_functions_of_the_cell_can_be_compiled() -> None:
         "y = g(t)\nz = torch.compile(lambda a: a * 2, backend='eager', fullgraph=True)(t)\n"
     )
     found = ran(code, t=torch.ones(3))
-    assert any("functions that the cell itself defines" in words for words in found.unseen)
+    assert any("functions that this cell defines" in words for words in found.unseen)
 
 
 class Own(torch.Tensor):
