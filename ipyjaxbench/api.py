@@ -4,17 +4,16 @@ import inspect
 import keyword
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from ipyjaxbench.comparison import ArmSpec, CompareOptions, Comparison, compare_snippets
+from ipyjaxbench.comparison import compare as compare
 from ipyjaxbench.device import Ceilings, Whereabouts, collect_ceilings, locate, survey
-from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import Graph, GraphOptions, trace_call
 from ipyjaxbench.host import Clock
 from ipyjaxbench.records import History, HistoryOptions, Location, query_history
 from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
-from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, ask, name_of
+from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, name_of
 from ipyjaxbench.validation import age, checked
 
 
@@ -107,56 +106,6 @@ def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measu
         names[identifier] = value
         keywords.append(f"{key}={identifier}")
     return measure_code(f"{name}({', '.join([*positional, *keywords])})", names)
-
-
-def compare(
-    functions: Mapping[str, Callable[..., Any]],
-    /,
-    *args: Any,
-    baseline: str | None = None,
-    budget: float | None = None,
-    keep_going: bool = False,
-    restore: bool = True,
-) -> Comparison:
-    """Compare calls of functions with the same arguments, as ``%%fwcompare`` does.
-
-    Args:
-        functions: what to call, by label; what they start is waited for.
-        *args: the positional arguments of all of them.
-        baseline: label of the one to compare the others with; None takes the first.
-        budget: seconds to spend after the first calls; None takes 2.2 for each.
-        keep_going: raise nothing where one of them fails and others do not.
-        restore: put back what later calls change in place, as the first calls left it.
-
-    Returns:
-        The comparison: ``.ratio(label)``, ``.verdict(label)``, and a measurement by ``[label]``.
-
-    Raises:
-        OptionError: a value breaks a rule, or there are fewer than two functions.
-        ArmFailedError: a function failed; its ``result`` is the comparison of the others.
-        KeyboardInterrupt: the user ended it; its ``result`` is of the calls made until then.
-
-    Example:
-        >>> found = compare({"small": sum, "large": sorted}, [3, 1, 2], budget=0.1)
-        >>> found["small"].median > 0
-        True
-    """
-    __tracebackhide__ = True
-    options = CompareOptions(
-        baseline=baseline, budget=budget, keep_going=keep_going, restore=restore
-    )
-    if not ask(lambda value: isinstance(value, Mapping), functions):
-        raise OptionError(
-            f"compare takes functions by label, not a {name_of(type(functions))}: write"
-            ' compare({"a": f, "b": g}, x)'
-        )
-    options.check(list(functions))
-    values = {f"arg{i}": value for i, value in enumerate(args)}
-    identifiers = {label: _identifier(label, f"arm{i}") for i, label in enumerate(functions)}
-    names: Namespace = {**values, **{identifiers[n]: f for n, f in functions.items()}}
-    codes = {label: f"{name}({', '.join(values)})" for label, name in identifiers.items()}
-    arms = [ArmSpec(label, Snippet(Source.plain(code), names)) for label, code in codes.items()]
-    return compare_snippets(arms, options)
 
 
 def graph(

@@ -213,20 +213,3 @@ def two_speeds(samples: Sequence[float]) -> tuple[float, float] | None:
     if ordered[widest] <= 1.2 * ordered[widest - 1]:
         return None
     return median(ordered[:widest]), median(ordered[widest:])
-
-
-def histogram(samples: Sequence[float], bins: int) -> tuple[float, float, list[int]]:
-    """Count in equal steps from the fastest to the 90 % quantile; the rest is in the last one.
-
-    The two ends and the counts are returned.
-
-    Example:
-        >>> histogram([1.0, 1.0, 2.0, 3.0], 2)
-        (1.0, 3.0, [2, 2])
-    """
-    low, high = min(samples), quantile(samples, 0.9) if len(samples) > 50 else max(samples)
-    counts = [0] * bins
-    for sample in samples:
-        share = (sample - low) / (high - low) if high > low else 0.0
-        counts[min(int(share * bins), bins - 1)] += 1
-    return low, high, counts

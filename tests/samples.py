@@ -16,20 +16,30 @@ from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
 from ipyjaxbench.reports.blocks import (
-    Bars,
     Block,
     Calls,
-    Chart,
     Code,
-    Distribution,
+    Details,
     Facts,
+    Footer,
     Grid,
     Headline,
+    Listing,
     Notes,
-    Series,
     Table,
 )
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.pictures import (
+    Axis,
+    Bar,
+    Bars,
+    Chart,
+    Distribution,
+    Picture,
+    Segment,
+    Series,
+    Stack,
+)
 from ipyjaxbench.reports.result import MIME, Result
 from ipyjaxbench.timing.figure_change import Figure
 
@@ -45,15 +55,21 @@ _DEVICES = (("0-7", "cpu:0", "cpu:1"), ("8-15", "cpu:2", "cpu:3"))
 _SAMPLES: tuple[Block, ...] = (
     Headline("f(x)", "2.12 ms", "± 1.1 % per call, waited for", "QUIET", "steady"),
     Facts((("where", "x f32[3,4] cpu:0 → f32[3]"), ("with", "jax 0.10.2"))),
-    Distribution("spread", "2.05 ms", "2.31 ms", (1, 7, 3, 0, 1), " and 2 slower"),
+    Distribution("samples", (2.05e-3, 2.1e-3, 2.12e-3, 2.1e-3, 2.31e-3) * 5 + (9e-3,)),
+    Stack((("first call", (Segment("trace", 4e-3), Segment("compile", 0.09)), "94.0 ms"),)),
     Notes(tuple(Note(f"n{i}", f"note {i}", "write  g(x)", "!") for i in range(5))),
     Table("operations", ("operation", "runs", "time"), (("dot", "4", "9 ms"),) * 3),
-    Bars((("numpy", 0.3, "300 ms"), ("jax", 0.1, "100 ms"))),
-    Chart("n", "time of a call", tuple(Series(name, line) for name, line in _LINES.items())),
+    Bars((Bar("numpy", 0.3, 0.29, 0.31, "300 ms", "", baseline=True),
+          Bar("jax", 0.1, 0.09, 0.12, "100 ms", "3.0× faster"))),
+    Chart(Axis("n"), Axis("time per call", "s"),
+          tuple(Series(name, line) for name, line in _LINES.items())),
     Code("jaxpr", _PROGRAM),
     Calls(("line", "call", "why"), _CALLS),
     Grid("w f32[16,8]", ("0-3", "4-7"), _DEVICES),
-)
+    Listing("FLOP by line", (("7", 0.9, "250 MFLOP", "y = x @ x"), ("8", 0.0, "", "return y"))),
+    Footer(("x f32[3] cpu:0", "", "jax 0.10.2")),
+    Details("3 calls", (Facts((("waited", "6.3 ms"),)),)),
+)  # fmt: skip
 BLOCKS: dict[str, Block] = {type(block).__name__: block for block in _SAMPLES}
 _COPY = Transfer("jax", 2, "np.array(x)", "", "gpu:0", "host", "float32", (512, 512), 2**20, True,
                  seconds=6.3e-3, waited=2e-3)  # fmt: skip
@@ -82,7 +98,8 @@ _OTHERS: tuple[Result, ...] = (
 
 def block_kinds() -> set[str]:
     """The names of all blocks that a report can have."""
-    return {kind.__name__ for kind in typing.get_args(Block)}
+    kinds = {*typing.get_args(Block), *Picture.__subclasses__()} - {Picture}
+    return {kind.__name__ for kind in kinds}
 
 
 def result_kinds() -> dict[str, type[Result]]:

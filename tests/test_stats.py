@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ipyjaxbench import stats
-from ipyjaxbench.stats import drift, histogram, two_speeds
+from ipyjaxbench.stats import drift, two_speeds
 
 TIMES = st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=60)
 
@@ -335,32 +335,6 @@ def test_two_speeds_are_known_from_three_samples_and_a_fifth_of_difference_on() 
     assert two_speeds([1.0] * 2 + [2.0] * 8) is None
     assert two_speeds([1.0] * 50 + [1.21] * 50) == (1.0, 1.21)
     assert two_speeds([0.0] * 5 + [1.0] * 5) is None
-
-
-@given(st.lists(st.floats(1e-9, 1e3), min_size=1), st.integers(1, 40))
-def test_a_histogram_counts_every_sample_once(samples: list[float], bins: int) -> None:
-    low, high, counts = histogram(samples, bins)
-    assert (len(counts), sum(counts)) == (bins, len(samples))
-    assert low == min(samples)
-    assert low <= high <= max(samples)
-
-
-def test_a_histogram_counts_in_equal_steps() -> None:
-    assert histogram([0.0, 1.0, 2.0, 3.0, 4.0], 4) == (0.0, 4.0, [1, 1, 1, 2])
-    assert histogram([2.0] * 3, 4) == (2.0, 2.0, [3, 0, 0, 0])
-
-
-def test_the_slowest_tenth_of_over_fifty_samples_is_in_the_last_step() -> None:
-    samples = [float(i) for i in range(51)]
-    assert histogram(samples[:50], 7)[1] == 49.0
-    assert histogram(samples, 7)[1] == pytest.approx(45.0)  # nine tenths of fifty steps
-
-
-def test_what_is_far_slower_than_the_rest_is_in_the_last_step() -> None:
-    low, high, counts = histogram([1.0 + i / 1000 for i in range(100)] + [50.0], 10)
-    assert (low, high) == (1.0, pytest.approx(1.09))
-    assert counts[-1] >= 11
-    assert max(counts) <= 21
 
 
 # Trends

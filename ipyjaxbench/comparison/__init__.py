@@ -9,6 +9,7 @@ API call this room.
 from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.cell import arm_labels, read_cell, transform_arms
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
+from ipyjaxbench.comparison.functions import compare
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions

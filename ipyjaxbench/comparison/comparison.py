@@ -152,25 +152,6 @@ class Comparison(Result):
         checked = (m.check() for side in self.sides if (m := side.measured))
         return next((wrong for wrong in checked if wrong), None)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the time of a call of each arm, with its interval, as bars.
-
-        Args:
-            ax: matplotlib Axes to draw on; None makes new ones.
-
-        Returns:
-            The Axes.
-
-        Raises:
-            MissingLibraryError: matplotlib is not installed.
-
-        Example:
-            >>> # comparison.plot().figure.savefig("arms.png")
-        """
-        measured = {side.label: m for side in self.sides if (m := side.measured)}
-        times = {n: (m.median, min(m.half_width, 1.0) * m.median) for n, m in measured.items()}
-        return export.bars(times, ax)
-
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each arm; times in seconds."""
         rows = []

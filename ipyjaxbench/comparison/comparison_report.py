@@ -7,6 +7,7 @@ from ipyjaxbench import ratios, units
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
+    Bar,
     Bars,
     Block,
     Facts,
@@ -16,7 +17,7 @@ from ipyjaxbench.reports import (
     Table,
     report,
 )
-from ipyjaxbench.timing import NO_FIGURE, VERDICT_MEANINGS, spell_phases
+from ipyjaxbench.timing import NO_FIGURE, VERDICT_MEANINGS, Measurement, spell_phases
 
 _QUEUED_SHARE = 0.9  # of the latency: a throughput below it is shown
 _HALF = 0.5  # smaller ratios are shown the other way round too
@@ -105,7 +106,15 @@ def _table(c: Comparison) -> Table:
 def _bars(c: Comparison) -> Iterator[Bars]:
     measured = [(side.label, m) for side in c.sides if (m := side.measured) and m.batches]
     if len(measured) > 1:
-        yield Bars(tuple((n, m.median, units.duration(m.median, m.precision)) for n, m in measured))
+        yield Bars(tuple(_bar(c, label, m) for label, m in measured))
+
+
+def _bar(c: Comparison, label: str, m: Measurement) -> Bar:
+    low, high = m.interval
+    ratio = c.ratio(label)
+    aside = f"{ratio.words()}×" if ratio else ""
+    shown = units.duration(m.median, m.precision)
+    return Bar(label, m.median, low, high, shown, aside, label == c.baseline)
 
 
 def _rows(c: Comparison) -> Iterator[tuple[str, str]]:

@@ -88,8 +88,8 @@ def compare_snippets(
                 meter = Meter(Clock.elapsed())  # of the real machine, whatever clock is read
                 try:
                     budget = int(options.seconds_for(len(entries)) * 1e9)
-                    stop = StopRule(clock, begun, budget, options.target, on_progress)
-                    _take_turns(arms, stop, budget / len(entries), baseline)
+                    stop = StopRule(clock, begun, budget, options, on_progress)
+                    _take_turns(arms, stop, budget / len(entries), baseline, options.number)
                 finally:
                     conditions = meter.read()
         except KeyboardInterrupt as stopped:
@@ -120,11 +120,17 @@ class StopRule:
     """Decides when enough blocks were taken: the widest ratio's half width is below a target."""
 
     def __init__(
-        self, clock: Clock, begun: int, budget: int, target: float, on_progress: OnProgress
+        self,
+        clock: Clock,
+        begun: int,
+        budget: int,
+        options: CompareOptions,
+        on_progress: OnProgress,
     ) -> None:
         self.blocks = 0  # how many there are
         self._wall, self._on_progress = clock.wall, on_progress
-        self._begun, self._deadline, self._target = begun, begun + budget, target
+        self._begun, self._deadline, self._target = begun, begun + budget, options.target
+        self._samples = options.samples
         self._early = begun + _MIN_BUDGET_SHARE * budget
         self._check = ratios.FEWEST
         self._known = math.inf
@@ -139,9 +145,13 @@ class StopRule:
         return self._wall() - self._begun
 
     def is_done(self, arms: Sequence[Arm]) -> bool:
-        """Count a block; True where the ratios are known, or time is up."""
+        """Count a block; True where as many were asked for, ratios are known, or time is up."""
         self.blocks += 1
         now = self._wall()
+        if self._samples is not None:
+            left = self._samples - self.blocks
+            self._on_progress(math.nan, (now - self._first) // self.blocks * left)
+            return left <= 0
         self._on_progress(self._known, max(self._deadline - now, 0))
         if self.blocks < ratios.FEWEST:
             needed = (now - self._first) / self.blocks * ratios.FEWEST
@@ -162,10 +172,12 @@ def _widest(arms: Sequence[Arm]) -> float:
     return max(widths, default=0.0)
 
 
-def _take_turns(arms: Sequence[Arm], stop: StopRule, share: float, baseline: str) -> None:
+def _take_turns(
+    arms: Sequence[Arm], stop: StopRule, share: float, baseline: str, number: int | None
+) -> None:
     """Warm up each arm, then take blocks: one sample of each, in random order."""
     __tracebackhide__ = True
-    _warm_up(arms, _WARM_SHARE * share)
+    _warm_up(arms, _WARM_SHARE * share, number)
     stop.begin()
     rng = random.Random(_SEED)
     order: list[Arm] = []
@@ -183,8 +195,8 @@ def _take_turns(arms: Sequence[Arm], stop: StopRule, share: float, baseline: str
                 arm.measure_throughput(stop.spent())
 
 
-def _warm_up(arms: Sequence[Arm], share: float) -> None:
-    """Decide once for all which state calls start from, then warm up each."""
+def _warm_up(arms: Sequence[Arm], share: float, number: int | None) -> None:
+    """Decide once for all which state calls start from, then warm up each; set calls per sample."""
     alone = len({framework.name for arm in arms for framework in arm.later.in_play}) < 2
     for arm in arms:
         arm.choose_state(share)
@@ -192,7 +204,12 @@ def _warm_up(arms: Sequence[Arm], share: float) -> None:
     for arm in arms:
         if not arm.steady.ended_early:
             arm.warm_up(share, alone=alone)
-    _even_out([arm for arm in arms if not arm.steady.ended_early])
+    going = [arm for arm in arms if not arm.steady.ended_early]
+    if number is None:
+        _even_out(going)
+        return
+    for arm in going:
+        arm.number = number
 
 
 def _even_out(arms: Sequence[Arm]) -> None:

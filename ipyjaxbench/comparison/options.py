@@ -3,11 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ipyjaxbench import ratios
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.option import check_numbers, flag, option
-from ipyjaxbench.validation import digits, seconds, swept
+from ipyjaxbench.option import Option, check_numbers, flag, option, options, options_of
+from ipyjaxbench.validation import digits, label, seconds, swept, whole
 
 _MAX_LABEL_LENGTH = 24  # so that a table of arms fits into 80 columns
+#: Aim -> relative half width of the widest ratio's interval at which to stop, and seconds to spend
+#: on each arm; None: as usual.
+_AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
+
+#: Fields that mean nothing where kept results are compared.
+_OF_CELL = ("sweep", "number", "repeat", "budget", "aim", "name", "align")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,18 +36,32 @@ class CompareOptions:
         "compare at each of these values: n=100,300 or n=2**6..2**12",
         several=True,
     )
-    #: None leaves it to `usual`.
+    #: None lets the clock's resolution decide.
+    number: int | None = option(None, "-n, --number", whole, "calls per sample, for every arm")
+    #: None stops when the ratios are steady.
+    repeat: int | None = option(
+        None, "-r, --repeat", whole, "samples of each arm (20 when only -n is given)"
+    )
+    #: None leaves it to the aim.
     budget: float | None = option(
-        None, "-b, --budget", seconds, "seconds to spend after the first calls ({usual:g} an arm)"
+        None, "-b, --budget", seconds, "seconds to spend after the first calls ({usual:g} per arm)"
     )
-    #: Seconds for each arm where no budget is given.
+    aim: str = options(
+        "usual",
+        Option("--quick", "quick", "stop at +-5 %, or after 0.5 s per arm"),
+        Option("--precise", "precise", "stop at +-0.5 %, or after 10 s per arm"),
+    )
+    #: Seconds for each arm where neither a budget nor another aim is given.
     usual: float = 2.2
-    keep_going: bool = flag(
-        "--keep-going", "where an arm fails, go on to the next cell all the same"
+    name: str | None = option(
+        None,
+        "--name before",
+        label,
+        "keep each arm as before.LABEL, for %fwcompare A B",
+        names="kept",
     )
-    align: bool = flag("--align", "all CPUs and full matrix precision for all arms")
-    #: Relative half width of the widest ratio's interval at which to stop.
-    target: float = 0.02
+    keep_going: bool = flag("--keep-going", "do not stop the notebook when an arm fails")
+    align: bool = flag("--align", "all CPUs and full matrix precision for every arm")
     precision: int = option(3, "-p, --precision", digits, "significant digits shown ({precision})")
     restore: bool = flag(
         "--no-restore", "leave what later calls change in place, and copy nothing", default=True
@@ -49,6 +70,13 @@ class CompareOptions:
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         check_numbers(self)
+        if self.budget is not None and (self.number or self.repeat):
+            raise OptionError(
+                f"-b {self.budget:g} cannot be combined with -n or -r, which fix the number of"
+                " samples"
+            )
+        if self.aim not in _AIMS:
+            raise OptionError(f"aim {self.aim!r}: must be one of {', '.join(_AIMS)}")
 
     def check(self, labels: Sequence[str]) -> None:
         """Refuse a baseline that is no arm, the same arm twice, and fewer than two arms."""
@@ -68,6 +96,27 @@ class CompareOptions:
                 f"baseline {self.baseline!r}: no such arm; the arms are {', '.join(labels)}"
             )
 
+    def needs_cell(self) -> str:
+        """Return a flag that was typed and means nothing for kept results; "" where none was."""
+        changed = {
+            name for name in _OF_CELL if getattr(self, name) != getattr(CompareOptions, name)
+        }
+        typed = (row for row in options_of(CompareOptions) if row.field in changed)
+        flags = (row.flags[0] for row in typed if row.field != "aim" or row.value == self.aim)
+        return next(flags, "")
+
     def seconds_for(self, arms: int) -> float:
         """Return what to spend after the first calls."""
-        return self.usual * arms if self.budget is None else self.budget
+        if self.budget is not None:
+            return self.budget
+        return (_AIMS[self.aim][1] or self.usual) * arms
+
+    @property
+    def target(self) -> float:
+        """Relative half width of the widest ratio's interval at which to stop."""
+        return _AIMS[self.aim][0]
+
+    @property
+    def samples(self) -> int | None:
+        """How many samples of each arm to take; None stops when the ratios are steady."""
+        return self.repeat or (ratios.FEWEST if self.number else None)

@@ -98,10 +98,7 @@ def sweep_snippets(
     _refuse(parts, swept)
     names = entries[0].snippet.names
     points = list(itertools.product(*swept.values()))
-    budget = options.seconds_for(len(entries)) * _BUDGET_SHARE_PER_POINT
-    if options.budget is not None:
-        budget = options.budget / len(points)
-    options = dataclasses.replace(options, budget=budget)
+    budget, options = _options_per_point(options, len(entries), len(points))
     reached = _Reached(tuple(swept), tuple(entry.label for entry in entries), len(points))
     with names_restored(parts, *swept):
         try:
@@ -186,13 +183,25 @@ class _Reached:
             raise ArmFailedError(self.sweep(), self.failed) from None
 
 
+def _options_per_point(
+    options: CompareOptions, arms: int, points: int
+) -> tuple[float, CompareOptions]:
+    """Return the seconds for each point, and the options with which arms are compared there."""
+    budget = options.seconds_for(arms) * _BUDGET_SHARE_PER_POINT
+    if options.budget is not None:
+        budget = options.budget / points
+    if options.samples is not None:
+        return budget, options  # the number of samples says when it ends
+    return budget, dataclasses.replace(options, budget=budget)
+
+
 def _refuse(parts: Sequence[Snippet], swept: Mapping[str, Sequence[Any]]) -> None:
     used = {name for part in parts for name in part.reads}
     for name in swept.keys() - used:
         raise OptionError(f"--sweep {name}: no arm or setup uses {name}")
     count = math.prod(map(len, swept.values()))
     if count > _MAX_POINTS:
-        raise OptionError(f"--sweep: {count:,} points are too many: the limit is {_MAX_POINTS}")
+        raise OptionError(f"{count:,} points are too many: a sweep has at most {_MAX_POINTS}")
 
 
 def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> Iterator[Skipped]:

@@ -104,24 +104,6 @@ class Sweep(Result):
         checked = (point.compared.check() for point in self.points)
         return next((wrong for wrong in checked if wrong), None)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the time of a call of each arm over the values, both scales logarithmic.
-
-        Args:
-            ax: matplotlib Axes to draw on; None makes new ones.
-
-        Returns:
-            The Axes.
-
-        Raises:
-            MissingLibraryError: matplotlib is not installed.
-
-        Example:
-            >>> # sweep.plot().figure.savefig("sweep.png")
-        """
-        times = {label: self.times(label) for label in self.labels}
-        return export.lines(times, ", ".join(self.names), ax)
-
     def to_pandas(self) -> Any:
         """Return a frame with a row for each arm at each point; times in seconds.
 

@@ -9,6 +9,7 @@ from ipyjaxbench.comparison.comparison_report import per_call
 from ipyjaxbench.comparison.sweep import Skipped, Sweep
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
+    Axis,
     Block,
     Chart,
     Facts,
@@ -102,7 +103,8 @@ def _chart(s: Sweep) -> Iterator[Chart]:
         if len(known) > 1:
             series.append(Series(label, tuple(known)))
     if series:
-        yield Chart(s.names[0], "time of a call", tuple(series))
+        at = tuple(sorted({point[0] for each in series for point in each.points}))
+        yield Chart(Axis(s.names[0], at=at), Axis("time per call", "s"), tuple(series))
 
 
 def _rows(s: Sweep) -> Iterator[tuple[str, str]]:

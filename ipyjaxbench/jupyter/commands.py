@@ -46,10 +46,12 @@ examples:
   %%fwcompare --baseline numpy
   %%fwcompare --sweep n=100,300,1000    compare at each value of n
   %%fwcompare --sweep n=2**6..2**12     n = 64, 128, 256, ... 4096
-  %fwcompare before after               results that were kept by name
+  %%fwcompare --name before             keep before.numpy, before.jax, ...
+  %fwcompare before.jax after.jax       compare results that were kept
 
 from Python:
   ipyjaxbench.compare({"eager": f, "jitted": jax.jit(f)}, x)
+  ipyjaxbench.compare({"a": f, "b": g}, setup=make, sweep={"n": [10, 100]})
 """,
 )
 GRAPH = Command(

@@ -29,15 +29,15 @@ def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
     if magic.cell is None:
         return magic.present(_compare_kept(magic))
     result, raised = _compare_arms(magic, magic.body)
-    magic.session.keep(result)
+    magic.session.keep(result, magic.options.name or "")
     return magic.present(result, raised)
 
 
 def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
     """Compare measurements that ``%fwtime --name`` kept, one with the others."""
     options, measurements = magic.options, magic.session.measurements
-    if options.sweep or options.align or options.budget is not None:
-        raise OptionError("--sweep, --align and -b need a cell of arms")
+    if refused := options.needs_cell():
+        raise OptionError(f"{refused} needs a cell of arms: it cannot be used with kept results")
     labels = shlex.split(magic.code)
     for label in labels:
         if label not in measurements:

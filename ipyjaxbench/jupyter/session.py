@@ -84,11 +84,11 @@ class Session:
     def keep(self, result: Result, name: str = "") -> None:
         """Keep what was measured: under its name in this session, and in the history."""
         from ipyjaxbench.host import Clock, revision
-        from ipyjaxbench.records import make_entries
-        from ipyjaxbench.timing import Measurement
+        from ipyjaxbench.records import find_measurements, make_entries
 
-        if name and isinstance(result, Measurement):
-            self.measurements[name] = result
+        for own_name, at, measurement in find_measurements(result, name) if name else ():
+            values = "".join(f" {swept}={value}" for swept, value in at.items())
+            self.measurements[f"{own_name}{values}"] = measurement
         if not self.records_history:
             return
         try:

@@ -139,15 +139,19 @@ def make_entries(
 def find_measurements(
     result: Result, label: str
 ) -> Iterator[tuple[str, dict[str, str], Measurement]]:
-    """Yield the measurements in a result, each with its label and the values of swept names."""
+    """Yield the measurements in a result, each with its name and the values of swept names.
+
+    Arms are named by their labels, or as ``before.numpy`` where the comparison has a name.
+    """
     if isinstance(result, Measurement):
         yield label, {}, result
     elif isinstance(result, Comparison):
-        yield from ((side.label, {}, m) for side in result.sides if (m := side.measured))
+        inside = f"{label}." if label else ""
+        yield from ((f"{inside}{s.label}", {}, m) for s in result.sides if (m := s.measured))
     elif isinstance(result, Sweep):
         for point in result.points:
             at = dict(zip(result.names, point.values, strict=True))
-            yield from ((name, at, m) for name, _, m in find_measurements(point.compared, ""))
+            yield from ((name, at, m) for name, _, m in find_measurements(point.compared, label))
 
 
 def _thin(

@@ -7,7 +7,7 @@ from datetime import datetime
 from ipyjaxbench import units
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
-from ipyjaxbench.reports import Block, Chart, Facts, Headline, Report, Series, Table, report
+from ipyjaxbench.reports import Axis, Block, Chart, Facts, Headline, Report, Series, Table, report
 
 _MAX_SERIES = 8  # of a picture
 _MAX_NAME, _MAX_VERSIONS = 16, 20  # characters
@@ -74,16 +74,10 @@ def _pictures(h: History) -> Iterator[Chart]:
     if not lines:
         return
     drawn = dict(sorted(lines.items(), key=lambda line: -len(line[1]))[:_MAX_SERIES])
-    times = [entry.when for some in drawn.values() for entry in some]
-    yield Chart(
-        across="time",
-        up="time of a call",
-        series=tuple(
-            Series(units.cut(name, _MAX_NAME), tuple(map(_point, some)))
-            for name, some in drawn.items()
-        ),
-        ends=(moment(min(times), h.now), moment(max(times), h.now)),
+    series = tuple(
+        Series(units.cut(name, _MAX_NAME), tuple(map(_point, some))) for name, some in drawn.items()
     )
+    yield Chart(Axis("measured", "date", log=False), Axis("time per call", "s"), series)
 
 
 def _point(entry: HistoryEntry) -> tuple[float, float, float, float]:

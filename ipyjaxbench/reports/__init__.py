@@ -2,25 +2,36 @@
 
 `result.Result` is the base of all results, `blocks` are what reports are made of, and `note.Note`
 is what a reader must know before believing a number. A report registers itself for its result with
-`result.report`; only `text`, `html`, `chart` and `highlight` decide how blocks look. All rooms may
-import from here but `host`; this room knows none of them.
+`result.report`; only `text`, `html`, `badges`, `highlight` and `pictures` decide how blocks look.
+All rooms may import from here but `host`; this room knows none of them.
 """
 
 from ipyjaxbench.reports.blocks import (
-    Bars,
     Block,
     Calls,
-    Chart,
     Code,
-    Distribution,
+    Details,
     Facts,
+    Footer,
     Grid,
     Headline,
+    Listing,
     Notes,
     Report,
-    Series,
     Table,
 )
 from ipyjaxbench.reports.note import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.reports.pictures import (
+    Axis,
+    Bar,
+    Bars,
+    Chart,
+    Distribution,
+    Mark,
+    Picture,
+    Segment,
+    Series,
+    Stack,
+)
 from ipyjaxbench.reports.result import MIME, Reported, Result, report
 from ipyjaxbench.reports.text import to_printable

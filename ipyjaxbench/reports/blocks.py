@@ -1,8 +1,10 @@
 """What a result says, as blocks, before how it looks."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.pictures import Picture
 
 
 @dataclass(frozen=True)
@@ -13,7 +15,7 @@ class Headline:
         title: what was measured.
         figure: the number with its unit; empty where it cannot be believed.
         detail: what the number means.
-        verdict: one word.
+        verdict: one word of `badges.BADGES`; empty where there is nothing to judge.
         explained: the verdict in a few words, for those who see it for the first time.
     """
 
@@ -29,25 +31,6 @@ class Facts:
     """Labelled lines."""
 
     rows: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """How often samples took how long, as a small picture.
-
-    Attributes:
-        label: what is counted.
-        low: time of the first step's beginning, with its unit.
-        high: time of the last step's end, with its unit.
-        counts: samples in each step, all of the same width; what is slower is in the last one.
-        beyond: what lies outside of the picture, in words; empty where nothing does.
-    """
-
-    label: str
-    low: str
-    high: str
-    counts: tuple[int, ...]
-    beyond: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,48 +55,6 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     folded: bool = True
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Lengths to be compared by eye.
-
-    Attributes:
-        rows: for each bar its name, its length, and that in words.
-    """
-
-    rows: tuple[tuple[str, float, str], ...]
-
-
-@dataclass(frozen=True)
-class Series:
-    """One line of a picture.
-
-    Attributes:
-        label: its name.
-        points: for each point where it lies, its height, and the interval of that.
-    """
-
-    label: str
-    points: tuple[tuple[float, float, float, float], ...]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Lines over each other, both scales logarithmic; heights are seconds.
-
-    Attributes:
-        across: what the horizontal scale is.
-        up: what the vertical scale is.
-        series: the lines, of two points each at least.
-        ends: words for the two ends of a horizontal scale that is even, as that of time; None
-            where it is logarithmic.
-    """
-
-    across: str
-    up: str
-    series: tuple[Series, ...]
-    ends: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +99,48 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Headline | Facts | Distribution | Notes | Table | Bars | Chart | Code | Calls | Grid
+@dataclass(frozen=True)
+class Listing:
+    """Lines of source with what each costs.
+
+    Attributes:
+        caption: what is counted, as "FLOP by line".
+        rows: for each line its number, its share of all (0 to 1), that cost in words, its text.
+    """
+
+    caption: str
+    rows: tuple[tuple[str, float, str, str], ...]
+
+
+@dataclass(frozen=True)
+class Footer:
+    """Where and with what: one quiet line at the end.
+
+    Attributes:
+        parts: its pieces; empty ones are left out.
+    """
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Details:
+    """Blocks for those who want more: folded in a page, below the rest in text.
+
+    Attributes:
+        summary: what is folded, as "6 calls".
+        blocks: what unfolds.
+        printed: whether text shows the blocks; else it leaves them out.
+    """
+
+    summary: str
+    blocks: tuple["Block", ...]
+    printed: bool = True
+
+
+Block = (
+    Headline | Facts | Notes | Table | Code | Calls | Grid | Listing | Footer | Details | Picture
+)
 
 
 @dataclass(frozen=True)
@@ -166,3 +148,15 @@ class Report:
     """Blocks in the order in which they are read."""
 
     blocks: tuple[Block, ...]
+
+    def pictures(self) -> list[Picture]:
+        """Return the pictures among the blocks, from the top; folded ones too."""
+        return [*_pictures(self.blocks)]
+
+
+def _pictures(blocks: Iterable[Block]) -> Iterator[Picture]:
+    for block in blocks:
+        if isinstance(block, Picture):
+            yield block
+        elif isinstance(block, Details):
+            yield from _pictures(block.blocks)

@@ -4,15 +4,15 @@ No script, no style sheet, no colour for text: muted parts by opacity, literal m
 the rest. What JupyterLab's sanitiser drops is not used.
 """
 
-import math
 import re
-from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ipyjaxbench.reports import chart, highlight
-from ipyjaxbench.reports.blocks import Grid, Report
+from ipyjaxbench.reports import highlight
+from ipyjaxbench.reports.badges import badge
+from ipyjaxbench.reports.blocks import Block, Grid, Report
+from ipyjaxbench.reports.pictures import Picture
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: Notes shown open; the rest fold.
 _OPEN_NOTES = 3
-_WIDTH, _HEIGHT = 8, 32  # pixels
 _TINTS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
 #: Untrusted notebooks drop colours of text.
 _STYLES = {"": "", "comment": "opacity:0.7", "string": "opacity:0.7", "type": "opacity:0.7",
@@ -33,15 +32,11 @@ _LONG_WORD = re.compile(r"\S{24}(?=\S)")
 
 def render(report: Report) -> str:
     """Return the report as one self-contained element, with all text escaped."""
-    blocks = [(type(block).__name__, block) for block in report.blocks]
     return _template().render(
-        blocks=blocks,
+        blocks=report.blocks,
+        kind=_kind,
+        badge=badge,
         open_notes=_OPEN_NOTES,
-        picture=_draw_bars,
-        chart=chart.draw_image,
-        described=chart.describe,
-        legend=chart.legend,
-        scales=chart.describe_scales,
         pieces=highlight.split_line,
         styles=_STYLES,
         tint=_tint,
@@ -64,15 +59,9 @@ def _tint(grid: Grid, cell: str) -> str:
     return f"{_TINTS[devices.index(cell) % len(_TINTS)]}55"
 
 
-def _draw_bars(counts: Sequence[int]) -> str:
-    """Return bars as an image inside the page: what an untrusted notebook keeps of a drawing."""
-    top = max(counts)
-    bars = [
-        f'<rect x="{i * _WIDTH}" y="{_HEIGHT - height}" width="{_WIDTH - 1}" height="{height}"/>'
-        for i, n in enumerate(counts)
-        if (height := math.ceil(_HEIGHT * n / top))
-    ]
-    return chart.encode_svg(len(counts) * _WIDTH, _HEIGHT, bars, ' fill="#888888"')
+def _kind(block: Block) -> str:
+    """Return the name under which the template shows a block."""
+    return "Picture" if isinstance(block, Picture) else type(block).__name__
 
 
 @cache

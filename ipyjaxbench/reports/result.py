@@ -35,10 +35,31 @@ class Reported:
 
     @final
     def __str__(self) -> str:
-        """The full report as text of at most 80 columns."""
+        """The full report as text."""
         from ipyjaxbench.reports import text
 
         return text.render(self.report())
+
+    @final
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the first picture of the report with matplotlib.
+
+        Args:
+            ax: matplotlib Axes to draw on; None makes a figure with all pictures of the report.
+
+        Returns:
+            The Axes that were drawn on; an array of them where there are several.
+
+        Raises:
+            MissingLibraryError: matplotlib is not installed.
+            OptionError: the report has no picture.
+
+        Example:
+            >>> # ipyjaxbench.measure(f, x).plot().figure.savefig("f.png")
+        """
+        from ipyjaxbench.reports import figures
+
+        return figures.plot(self.report().pictures(), ax)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
         """Return text and HTML."""

@@ -1,29 +1,30 @@
-"""A Report as text of at most 80 columns, fewer in a narrow terminal, readable without colour."""
+"""A Report as text: as wide as the terminal up to 110 columns, readable without colour."""
 
 import importlib
 import io
-import math
 import os
 import random
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
+from ipyjaxbench.reports.badges import badge
 from ipyjaxbench.reports.blocks import (
     Block,
     Calls,
     Code,
-    Distribution,
+    Details,
     Facts,
+    Footer,
     Headline,
     Notes,
     Report,
 )
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.pictures import Picture
 from ipyjaxbench.reports.text_figures import (
-    HEIGHTS,
     JOINT,
     NARROW,
     SHORT_TITLE,
@@ -36,29 +37,33 @@ from ipyjaxbench.reports.text_figures import (
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
-WIDTH = 80
+WIDTH = 80  # columns where no terminal says another width
+_WIDEST = 110  # columns: longer lines are hard to read
 _NARROWEST = 30
 #: What a terminal would obey, in names that come from elsewhere.
 _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13})
 
 
 def render(report: Report, *, coloured: bool = False) -> str:
-    """Return the report as lines; ASCII only where standard output cannot show more."""
+    """Return the report as lines; signs that standard output cannot show are written out."""
     text = _lines(report, str, coloured=coloured)
-    return text if _is_printable(text) else _lines(report, units.plain, coloured=coloured)
+    return text if _is_printable(text) else _lines(report, to_printable, coloured=coloured)
 
 
-def to_printable(line: str) -> str:
-    """Return a line as standard output can show it: ASCII where it cannot show more."""
-    return line if _is_printable(line) else units.plain(line)
+def to_printable(text: str) -> str:
+    """Return a text as standard output can show it: ASCII for the signs that it cannot."""
+    if _is_printable(text):
+        return text
+    return "".join(sign if _is_printable(sign) else units.plain(sign) for sign in text)
 
 
 def width() -> int:
-    """Return the columns of the terminal where there is one, 80 at most."""
+    """Return the columns of the terminal where there is one, 110 at most; else 80."""
     if not (_is_terminal() or "COLUMNS" in os.environ):
         return WIDTH  # a process may have a terminal that is not where it shows
-    return max(min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH), _NARROWEST)
+    return max(min(shutil.get_terminal_size((WIDTH, 24)).columns, _WIDEST), _NARROWEST)
 
 
 def is_coloured() -> bool:
@@ -104,7 +109,7 @@ def _lines(report: Report, spell: Spell, *, coloured: bool) -> str:
         return spell(text.translate(_CONTROLS)).expandtabs(4)
 
     labels = _label_width(report)
-    for block in report.blocks:
+    for block in _unfold(report.blocks):
         _print(console, block, labels, say)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue().replace(JOINT, " ")
@@ -117,12 +122,15 @@ def _print(console: "Console", block: Block, labels: int, say: Spell) -> None:
             _print_headline(console, block, labels, say)
         case Facts(rows):
             print_rows(console, rows, labels, say)
-        case Distribution():
-            shown = f"{block.low} {_bars(block.counts)} {block.high}{block.beyond}"
-            print_rows(console, [(block.label, shown)], labels, say)
         case Notes(notes):
             lines = [row for note in notes for row in _note_rows(note)]
             print_rows(console, lines, len(say("→")), say)
+        case Picture():
+            _print_picture(console, block, labels, say)
+        case Footer(parts):
+            console.print(keep_units(say(" · ".join(filter(None, parts)))), style="dim")
+        case Details():
+            raise AssertionError("details were unfolded before")
         case _:
             print_figure(console, block, say)
 
@@ -130,10 +138,10 @@ def _print(console: "Console", block: Block, labels: int, say: Spell) -> None:
 def _print_headline(console: "Console", block: Headline, labels: int, say: Spell) -> None:
     from rich.cells import cell_len
 
-    title = say(block.title)
+    title, verdict = say(block.title), _verdict(block, say)
     if console.width < NARROW:
-        for line in filter(None, (title, say(block.figure), say(block.detail), block.verdict)):
-            console.print(keep_units(line))
+        for line in filter(None, (title, say(block.figure), say(block.detail), verdict)):
+            console.print(keep_units(line) if isinstance(line, str) else line)
         return
     beside = cell_len(title) <= labels
     if not beside:
@@ -141,14 +149,27 @@ def _print_headline(console: "Console", block: Headline, labels: int, say: Spell
     row = label_grid(labels)
     row.add_column(justify="right", no_wrap=True)
     figure = say(f"{block.figure}   {block.detail}")
-    row.add_row(keep_units(title if beside else ""), keep_units(figure), keep_units(block.verdict))
+    row.add_row(keep_units(title if beside else ""), keep_units(figure), verdict)
     console.print(row)
 
 
-def _bars(counts: Sequence[int]) -> str:
-    """Return one column for each count, empty only where there is nothing."""
-    top = max(counts)
-    return "".join(HEIGHTS[math.ceil(8 * n / top) - 1] if n else " " for n in counts)
+def _verdict(block: Headline, say: Spell) -> "Text":
+    from rich.text import Text
+
+    if not block.verdict:
+        return Text()
+    look = badge(block.verdict)
+    icon = "" if look.icon == block.verdict else f"{look.icon} "
+    return Text(f"{say(icon)}{block.verdict}", style=look.style)
+
+
+def _print_picture(console: "Console", picture: Picture, labels: int, say: Spell) -> None:
+    """Print lines as they are drawn; what does not fit is cut off."""
+    from rich.text import Text
+
+    for spans in picture.lines(console.width, labels):
+        line = Text.assemble(*((say(text), style) for text, style in spans))
+        console.print(line, no_wrap=True, overflow="crop")
 
 
 def _note_rows(note: Note) -> list[tuple[str, str]]:
@@ -160,9 +181,17 @@ def _label_width(report: Report) -> int:
     """Return the columns of the left side; a longer title gets a line of its own."""
     from rich.cells import cell_len
 
-    apart = any(isinstance(b, Calls | Code) for b in report.blocks)  # there is no one column
-    titles = [b.title for b in report.blocks if isinstance(b, Headline) and not apart]
-    labels = [label for b in report.blocks if isinstance(b, Facts) for label, _ in b.rows]
-    labels += [b.label for b in report.blocks if isinstance(b, Distribution)]
+    blocks = [*_unfold(report.blocks)]
+    apart = any(isinstance(b, Calls | Code) for b in blocks)  # there is no one column
+    titles = [b.title for b in blocks if isinstance(b, Headline) and not apart]
+    labels = [label for b in blocks if isinstance(b, Facts) for label, _ in b.rows]
     widths = [cell_len(text.expandtabs(4)) for text in labels + titles]
     return max([width for width in widths if width <= SHORT_TITLE], default=0)
+
+
+def _unfold(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if isinstance(block, Details):
+            yield from _unfold(block.blocks if block.printed else ())
+        else:
+            yield block

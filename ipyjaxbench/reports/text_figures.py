@@ -1,11 +1,12 @@
-"""Tables, bars, programs, calls and grids of devices as text."""
+"""Tables, programs, calls, listings and grids of devices as text."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, assert_never
 
-from ipyjaxbench.reports import chart, highlight
-from ipyjaxbench.reports.blocks import Bars, Calls, Chart, Code, Grid, Table
+from ipyjaxbench import units
+from ipyjaxbench.reports import highlight
+from ipyjaxbench.reports.blocks import Calls, Code, Grid, Listing, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +20,7 @@ NARROW = 60  # columns: below that nothing stands side by side
 SHORT_TITLE = 22  # columns
 _MIN_NAME = 8  # columns
 _MAX_CODE = 200  # columns
-HEIGHTS = "▁▂▃▄▅▆▇█"
+_HEAT_COLUMNS = 5
 _GAP = "  "
 JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
@@ -28,22 +29,20 @@ _STYLES = {"": "", "comment": "dim", "string": "green", "type": "cyan", "keyword
 
 
 def print_figure(
-    console: "Console", block: Table | Bars | Code | Chart | Calls | Grid, say: Spell
+    console: "Console", block: Table | Code | Calls | Grid | Listing, say: Spell
 ) -> None:
     """Print a block that is no line with a label."""
     match block:
         case Table():
             _print_table(console, block, say)
-        case Bars(rows):
-            _print_bars(console, rows, say)
         case Code():
             _print_code(console, say(block.text), block.language)
         case Grid():
             _print_grid(console, block, say)
         case Calls():
             _print_calls(console, block, say)
-        case Chart():
-            chart.draw(console, block, say)
+        case Listing():
+            _print_listing(console, block, say)
         case _:
             assert_never(block)
 
@@ -135,20 +134,18 @@ def _print_grid(console: "Console", block: Grid, say: Spell) -> None:
     console.print(grid)
 
 
-def _print_bars(console: "Console", rows: Sequence[tuple[str, float, str]], say: Spell) -> None:
-    """Print bars; the longest takes what the names and figures leave."""
-    from rich.cells import cell_len
+def _print_listing(console: "Console", block: Listing, say: Spell) -> None:
+    """Print lines of source behind what they cost, with a bar as long as their share."""
     from rich.text import Text
 
-    names = [_shorten_middle(say(name), console.width // 4, say("…")) for name, *_ in rows]
-    figures = [say(shown) for *_, shown in rows]
-    label, figure = (max(map(cell_len, texts)) for texts in (names, figures))
-    room = console.width - label - figure - 3 * len(_GAP)
-    longest = max(length for _, length, _ in rows) or 1
-    for name, (_, length, _), shown in zip(names, rows, figures, strict=True):
-        bar = say(HEIGHTS[-1]) * max(round(room * length / longest), 1)
-        gap = " " * (label - cell_len(name))
-        console.print(Text(f"{_GAP}{name}{gap}{_GAP}{bar} {shown}"))
+    if block.caption:
+        console.print(keep_units(say(block.caption)), style="dim")
+    widths = [max(len(row[n]) for row in block.rows) for n in (0, 2)]  # type: ignore[arg-type]
+    for number, share, cost, source in block.rows:
+        filled = round(share * _HEAT_COLUMNS) or int(share > 0)
+        heat = say("█" * filled + "░" * (_HEAT_COLUMNS - filled) if cost else " " * _HEAT_COLUMNS)
+        line = f"{number:>{widths[0]}} {heat} {say(cost):>{widths[1]}}{_GAP}{say(source)}"
+        console.print(Text(units.cut(line, console.width)))
 
 
 def _shorten_middle(name: str, room: int, sign: str) -> str:

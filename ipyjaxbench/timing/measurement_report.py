@@ -25,7 +25,7 @@ from ipyjaxbench.usercode import first_line
 _MIN_SHOWN_EXTRA_SECONDS = 1e-4  # by which a first call must differ to be shown
 _QUEUED_SHARE = 0.9  # throughput and dispatch are shown where they are below this of latency
 _SLOWED_RATIO = 1.25  # times as slow: then the time of profiled calls is shown
-_NARROW_RATIO, _BINS, _MIN_PICTURED_SAMPLES = 1.2, 24, 20
+_NARROW_RATIO, _MIN_PICTURED_SAMPLES = 1.2, 20
 
 
 @report.register
@@ -212,8 +212,4 @@ def _distribution(m: Measurement) -> Iterator[Distribution]:
         return
     if stats.quantile(samples, 0.95) <= _NARROW_RATIO * stats.floor(samples):
         return
-    low, high, counts = stats.histogram(samples, _BINS)
-    slowest = max(samples)
-    beyond = f", slowest {units.duration(slowest)}" if slowest > _NARROW_RATIO * high else ""
-    ends = (units.duration(low), units.duration(high))
-    yield Distribution("spread", *ends, tuple(counts), beyond)
+    yield Distribution("spread", m.samples, m.precision)

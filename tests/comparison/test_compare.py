@@ -85,7 +85,7 @@ class Blocks:
     def __init__(self, budget: float, samples: Callable[[int], float] = lambda _: 1.0) -> None:
         self.told: list[tuple[float, float]] = []
         self._clock, self._samples = FakeClock(), samples
-        self.rule = StopRule(self._clock, 0, int(budget * 1e9), 0.02, self._on_progress)
+        self.rule = StopRule(self._clock, 0, int(budget * 1e9), CompareOptions(), self._on_progress)
 
     def _on_progress(self, known: float, left: float) -> None:
         self.told.append((known, left * 1e-9))
@@ -202,6 +202,64 @@ def test_the_budget_is_shared_or_grows_with_the_arms() -> None:
         None,
         (),
     )
+
+
+@pytest.mark.parametrize(
+    ("aim", "target", "seconds"),
+    [("quick", 0.05, 1.5), ("usual", 0.02, 6.6), ("precise", 0.005, 30)],
+)
+def test_an_aim_says_how_steady_ratios_are_to_be_and_for_how_long(
+    aim: str, target: float, seconds: float
+) -> None:
+    chosen = CompareOptions(aim=aim)
+    assert (chosen.target, chosen.seconds_for(3)) == (target, pytest.approx(seconds))
+    assert CompareOptions(aim=aim, budget=4.0).seconds_for(3) == 4.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": 2.0, "number": 3}, "-b 2 cannot be combined with -n or -r"),
+        ({"budget": 0.5, "repeat": 3}, "-b 0.5 cannot be combined with -n or -r"),
+        ({"aim": "best"}, "aim 'best': must be one of quick, usual, precise"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(options: dict, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        CompareOptions(**options)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("options", "loops", "samples"),
+    [({"number": 3, "repeat": 8}, 3, 8), ({"number": 3}, 3, 20), ({"repeat": 30}, 500, 30)],
+)
+def test_calls_per_sample_and_samples_of_each_arm_are_as_many_as_were_asked_for(
+    options: dict, loops: int, samples: int
+) -> None:
+    found = by_hand({"a": "work(2)", "b": "work(2)"}, {}, budget=None, **options)
+    assert [(found[label].loops, found[label].repeat) for label in "ab"] == [(loops, samples)] * 2
+
+
+def test_a_set_up_runs_once_before_a_sample_of_several_calls() -> None:
+    found = by_hand({"a": "x = [] | x.append(1); work(len(x))", "b": "work(1)"}, {}, budget=None,
+                    number=4, repeat=5)  # fmt: skip
+    assert (found["a"].loops, found["a"].repeat) == (4, 5)
+    assert found["a"].median == pytest.approx((1 + 2 + 3 + 4) / 4 * 1e-6)
+
+
+def test_the_progress_of_counted_samples_is_how_long_the_rest_will_take() -> None:
+    told: list[float] = []
+    clock = FakeClock()
+    rule = StopRule(
+        clock, 0, 10**9, CompareOptions(repeat=4), lambda known, left: told.append(left)
+    )
+    rule.begin()
+    done = []
+    for _ in range(4):
+        clock.advance(5)
+        done.append(rule.is_done([]))
+    assert (told, done) == ([15, 10, 5, 0], [False, False, False, True])
 
 
 @pytest.mark.parametrize(

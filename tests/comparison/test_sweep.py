@@ -163,7 +163,7 @@ def test_bytes_at_the_next_point_grow_as_they_did(
 def test_two_hundred_points_are_not_too_many() -> None:
     parts = [Snippet(Source.plain("n + k"), {})]
     run_sweep._refuse(parts, {"n": range(20), "k": range(10)})
-    with pytest.raises(OptionError, match="210 points are too many: the limit is 200"):
+    with pytest.raises(OptionError, match="210 points are too many: a sweep has at most 200"):
         run_sweep._refuse(parts, {"n": range(21), "k": range(10)})
 
 
@@ -301,7 +301,7 @@ def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
     ("swept", "message"),
     [
         ({"n": [1], "k": [1]}, "--sweep k: no arm or setup uses k"),
-        ({"n": list(range(201))}, "--sweep: 201 points are too many: the limit is 200"),
+        ({"n": list(range(201))}, "201 points are too many: a sweep has at most 200"),
     ],
 )
 def test_what_cannot_be_swept_is_told(swept: dict, message: str) -> None:

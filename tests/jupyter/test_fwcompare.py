@@ -42,6 +42,38 @@ def test_assigned_and_returned_results_are_shown_once_at_most(shell: Shell) -> N
     assert shell.text.count("compared") == 1
 
 
+def test_calls_per_sample_and_samples_are_as_many_as_were_typed(shell: Shell) -> None:
+    shell.run(f"%%fwcompare -q -v r -n 3 -r 25\n{ARMS}")
+    for label in "ab":
+        measured = shell.names["r"][label]
+        assert (measured.loops, measured.repeat) == (3, 25)
+
+
+@pytest.mark.parametrize(
+    ("option", "least", "most"), [("--quick", 0, 3), ("--precise -b 0.1", 0, 3)]
+)
+def test_aims_are_those_of_timing(shell: Shell, option: str, least: float, most: float) -> None:
+    shell.run(f"%%fwcompare -q -v r {option}\n{ARMS}")
+    assert least < shell.names["r"].elapsed < most
+
+
+def test_arms_are_kept_under_the_name_and_their_labels(shell: Shell) -> None:
+    for name in ("before", "after"):
+        shell.run(f"%%fwcompare -q --quick --name {name}\n{ARMS}")
+    shell.run("r = %fwcompare -q before.b after.b")
+    assert [side.label for side in shell.names["r"].sides] == ["before.b", "after.b"]
+    shell.run("m = %fwtime -q --quick --against before.a sum(range(1000))")
+    assert shell.names["m"].against.name == "before.a"
+
+
+def test_arms_of_a_sweep_are_kept_with_their_values(shell: Shell) -> None:
+    shell.run(
+        "%%fwcompare -q --quick --name s --sweep n=10,20\na: sum(range(n))\nb: list(range(n))"
+    )
+    shell.run('r = %fwcompare -q "s.a n=10" "s.a n=20"')
+    assert [side.label for side in shell.names["r"].sides] == ["s.a n=10", "s.a n=20"]
+
+
 def test_kept_names_may_have_spaces(shell: Shell) -> None:
     shell.run('%fwtime -q -b 0.05 --name "be fore" sum(range(100))')
     shell.run("%fwtime -q -b 0.05 --name after sum(range(100))")
@@ -105,10 +137,21 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
             "%%fwcompare\na: 1\nb: foo(\nc: 2",
             "SyntaxError in line 3, 'b: foo(': '(' was never closed",
         ),
-        ("%fwcompare -b 3 one two", "--sweep, --align and -b need a cell of arms"),
-        ("%fwcompare --align one two", "--sweep, --align and -b need a cell of arms"),
-        ("%fwcompare --sweep n=1 one two", "--sweep, --align and -b need a cell of arms"),
-        ("%fwcompare -b 0 one two", "--sweep, --align and -b need a cell of arms"),
+        ("%%fwcompare -b 3 -n 2\na: 1\nb: 2", "-b 3 cannot be combined with -n or -r"),
+        *(
+            (f"%fwcompare {option} one two", f"{option.split()[0]} needs a cell of arms: it cannot")
+            for option in (
+                "-b 3",
+                "-b 0",
+                "--align",
+                "--sweep n=1",
+                "-n 3",
+                "-r 3",
+                "--quick",
+                "--precise",
+                "--name c",
+            )
+        ),
         (
             "%%fwcompare\ny: int = 3\na: 1\nb: 2",
             "'y: int = 3' would be read as an arm: remove the annotation",

@@ -16,7 +16,7 @@ from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
-from ipyjaxbench.reports.blocks import Chart, Facts, Headline, Table
+from ipyjaxbench.reports import Chart, Facts, Headline, Table
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.timing.figure_change import Against, Figure
 from ipyjaxbench.timing.measurement import summarize
@@ -228,8 +228,8 @@ def test_it_is_drawn_over_time(shell: Shell) -> None:
     (chart,) = (block for block in blocks if isinstance(block, Chart))
     assert [len(each.points) for each in chart.series] == [3]
     shell.run("%fwhistory --plot sum")
-    assert "time of a call over time" in shell.shown[0].data["text/html"]
-    assert "time of a call over time: s sum(range(100))" in shell.shown[0].data["text/plain"]
+    assert "time per call over measured" in shell.shown[0].data["text/html"]
+    assert "s sum(range(100))\n" in shell.shown[0].data["text/plain"]
 
 
 def test_one_measurement_is_not_drawn_and_that_is_said(shell: Shell) -> None:

@@ -120,7 +120,7 @@ def test_the_picture_has_a_line_for_each_name_with_two_figures() -> None:
         plotted=True,
     )  # fmt: skip
     (chart,) = blocks(history, Chart)
-    assert (chart.across, chart.up) == ("time", "time of a call")
+    assert (chart.x.unit, chart.y.name, chart.y.unit) == ("date", "time per call", "s")
     assert [series.label for series in chart.series] == ["b", "a"]
     certain = (1e-3, pytest.approx(0.98e-3), pytest.approx(1.02e-3))
     assert chart.series[0].points == (
@@ -129,7 +129,8 @@ def test_the_picture_has_a_line_for_each_name_with_two_figures() -> None:
         (MAY + 200, 4e-3, 2e-3, 6e-3),
     )
     assert chart.series[1].points == ((MAY + 50, *certain), (MAY + 300, *certain))
-    assert chart.ends == ("May 01 10:30", "May 01 10:35")
+    across, _ = chart.scales()
+    assert (across.low, across.high) == (MAY, MAY + 300)
     assert blocks(history, Facts) == []
 
 

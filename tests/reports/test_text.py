@@ -127,7 +127,7 @@ EXPECTED: list[tuple[Measurement, str]] = [
     (
         SYNCHRONOUS,
         """\
-np.dot(a, a)  2.15 µs ± 2.8 %   per call                                   QUIET
+np.dot(a, a)  2.15 µs ± 2.8 %   per call                                 ✓ QUIET
 fastest       2.12 µs · 40 samples of 100 calls in 1.0 s · this run ± 0.70 %
 where         a f64[3,3]
 with          numpy 2.4.6""",
@@ -135,7 +135,7 @@ with          numpy 2.4.6""",
     (
         QUEUED,
         """\
-f(x)        2.11 ms ± 2.5 %   latency: call and wait                       QUIET
+f(x)        2.11 ms ± 2.5 %   latency: call and wait                     ✓ QUIET
 dispatch    38.0 µs until Python goes on
 fastest     2.10 ms · 40 samples in 1.1 s · this run ± 0.28 %
 first call  96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms
@@ -145,18 +145,20 @@ with        jax 0.10.2""",
     (
         NOISY,
         """\
-np.dot(a, a)  2.01 µs   at its fastest, per call                           NOISY
+np.dot(a, a)  2.01 µs   at its fastest, per call                         ▲ NOISY
 median        3.40 µs ± 100 %
 because       it runs at two speeds, 2.05 µs and 3.46 µs
 samples       61 samples of 100 calls in 1.0 s · this run ± 31 %
 where         a f64[3,3]
 with          numpy 2.4.6
-spread        2.00 µs ▇▄                    ▂█ 3.48 µs, slowest 90.0 µs""",
+spread        2.00 µs █▅                     ▄█ 3.50 µs +1 slower, up to 90.0 µs
+                      ├─────────────────────┼─┤ 5 %, median, 95 %
+in order              ▄▁▅█▅▁▅█▅▄▁▄█▄▁▄▅█▅▁▅█▅▁█""",
     ),
     (
         JITTED,
         """\
-f(x)        2.11 ms ± 2.5 %   per call, waited for                         QUIET
+f(x)        2.11 ms ± 2.5 %   per call, waited for                       ✓ QUIET
 fastest     2.10 ms · 40 samples in 1.1 s · this run ± 0.28 %
 first call  96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms
 where       x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0
@@ -168,7 +170,7 @@ with        jax 0.10.2
     (
         RECOMPILING,
         """\
-jax.jit(g)(x)  2.11 ms ± 2.5 %   per call, compilation included       RECOMPILES
+jax.jit(g)(x)  2.11 ms ± 2.5 %   per call, compilation included     ↻ RECOMPILES
 !  Something was compiled in 40 of 40 samples, 46.0 ms of each call: a steady
    state is never reached.
 →  build the compiled function once, above, and time its call
@@ -179,7 +181,7 @@ with           jax 0.10.2""",
     (
         ONCE,
         """\
-y = first(x) …  9.00 s   one call, compilation included                     ONCE
+y = first(x) …  9.00 s   one call, compilation included                   ○ ONCE
 first call      9.00 s = trace 1.0 s + run 8.0 s, with a compile whose time is
                 not told
 with            torch 2.13.0
@@ -191,7 +193,7 @@ with            torch 2.13.0
         """\
 result = some_module.a_long_function_name(first_argument, second_argument,
 third=3)
-            2.0000 ms   one warm call                                       ONCE
+            2.0000 ms   one warm call                                     ○ ONCE
 samples     1 sample
 first call  500.00 ms, already compiled (in memory)
 with        python 3.12.1
@@ -201,7 +203,7 @@ with        python 3.12.1
     (
         PROFILED,
         """\
-f(x)     2.11 ms ± 2.5 %   per call                                        QUIET
+f(x)     2.11 ms ± 2.5 %   per call                                      ✓ QUIET
 fastest  2.10 ms · 40 samples · this run ± 0.28 %
 device   busy 1.84 ms on gpu:0 per call, 87 % of the time · 3 operations a call
          (separate pass under jax's profiler: 10 calls)
@@ -235,7 +237,10 @@ def test_a_report_reads_exactly_so(measurement: Measurement, expected: str) -> N
 )
 def test_without_unicode_every_sign_is_written_out(measurement: Measurement, expected: str) -> None:
     signs = {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "…": "..."}
-    for sign, plain in {**signs, **dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True))}.items():
+    for sign, plain in {
+        **signs,
+        **dict(zip("▁▂▃▄▅▆▇█✓▲○↻├┼┤─", ".:-=+*#@+!o@|+|-", strict=True)),
+    }.items():
         expected = expected.replace(sign, plain)
     with standard_output("ascii"):
         assert " ".join(str(measurement).split()) == " ".join(expected.split())
@@ -282,7 +287,7 @@ def test_no_line_is_wider_than_eighty_columns(encoding: str, title: str, words: 
 def test_a_title_is_shown_to_its_last_letter(title: str) -> None:
     with standard_output("utf-8"):
         shown = text.render(report_of(title, []))
-    rest = shown.replace("2.12 ms ± 1.1 %   per call, waited for", "").replace("RECOMPILES", "")
+    rest = shown.replace("2.12 ms ± 1.1 %   per call, waited for", "").replace("↻ RECOMPILES", "")
     assert "".join(rest.split()) == "".join(title.split())
 
 
@@ -361,7 +366,9 @@ def test_lines_stay_lines_and_a_tab_is_as_wide_as_four() -> None:
         assert text.render(Report((Code("text", "a\tb\n\tc"),))) == "a   b\n    c"
 
 
-@pytest.mark.parametrize(("columns", "width"), [(10, 30), (30, 30), (31, 31), (79, 79), (99, 80)])
+@pytest.mark.parametrize(
+    ("columns", "width"), [(10, 30), (30, 30), (31, 31), (79, 79), (99, 99), (199, 110)]
+)
 def test_a_page_is_as_wide_as_the_terminal(
     monkeypatch: pytest.MonkeyPatch, columns: int, width: int
 ) -> None:

@@ -4,14 +4,15 @@ import pytest
 
 from ipyjaxbench.reports import text
 from ipyjaxbench.reports.blocks import (
-    Bars,
     Block,
     Calls,
     Code,
-    Distribution,
+    Details,
     Facts,
+    Footer,
     Grid,
     Headline,
+    Listing,
     Report,
     Table,
 )
@@ -48,22 +49,6 @@ def test_a_grid_has_a_box_for_each_part() -> None:
     ]
 
 
-def test_the_longest_bar_takes_what_names_and_figures_leave() -> None:
-    rows = (("numpy", 0.5, "42.5 ms"), ("jax", 0.1, "8.5 ms"), ("c", 0.001, "85 µs"))
-    assert lines(Bars(rows)) == [
-        "  numpy  " + "█" * 62 + " 42.5 ms",
-        "  jax    " + "█" * 12 + " 8.5 ms",
-        "  c      " + "█ 85 µs",
-    ]
-    assert lines(Bars((("a", 0.0, "0 s"),))) == ["  a  █ 0 s"]
-
-
-def test_a_name_has_a_quarter_of_the_page_beside_its_bar() -> None:
-    line, other = lines(Bars((("n" * 20, 1.0, "1 s"), ("o" * 21, 1.0, "1 s"))))
-    assert line.split()[0] == "n" * 20
-    assert other.split()[0] == "o" * 8 + "…" + "o" * 8
-
-
 @pytest.mark.parametrize(
     ("digits", "expected"),
     [
@@ -97,15 +82,40 @@ def test_words_stand_beside_calls_from_sixty_columns_on(
 ) -> None:
     eighty_columns.setenv("COLUMNS", "60")
     assert lines(CALLS) == ["line  call  why", "3     f(x)  first call"]
-    assert lines(HEADLINE) == ["f(x)  2.12 ms   per call" + " " * 31 + "QUIET"]
+    assert lines(HEADLINE) == ["f(x)  2.12 ms   per call" + " " * 29 + "✓ QUIET"]
     eighty_columns.setenv("COLUMNS", "59")
     assert lines(CALLS) == ["line  call", "    why", "3  f(x)", "    first call"]
-    assert lines(HEADLINE) == ["f(x)", "2.12 ms", "per call", "QUIET"]
+    assert lines(HEADLINE) == ["f(x)", "2.12 ms", "per call", "✓ QUIET"]
 
 
-def test_a_distribution_is_a_row_of_bars() -> None:
-    block = Distribution("spread", "1 ms", "2 ms", (0, 1, 2, 8), ", slowest 9 ms")
-    assert lines(block) == ["spread  1 ms  ▁▂█ 2 ms, slowest 9 ms"]
+def test_a_listing_has_what_each_line_costs() -> None:
+    rows = (
+        ("7", 0.9, "250 MFLOP", "y = x @ x"),
+        ("8", 0.01, "1 FLOP", "y += 1"),
+        ("9", 0, "", "z"),
+    )
+    assert lines(Listing("FLOP by line", rows)) == [
+        "FLOP by line",
+        "7 ████░ 250 MFLOP  y = x @ x",
+        "8 █░░░░    1 FLOP  y += 1",
+        "9                  z",
+    ]
+
+
+def test_a_footer_is_one_line_and_details_are_printed_where_they_say_so() -> None:
+    assert lines(Footer(("x cpu:0", "", "jax 0.10.2"))) == ["x cpu:0 · jax 0.10.2"]
+    inside = Facts((("a", "b"),))
+    assert lines(Details("more", (inside,))) == ["a  b"]
+    assert lines(Details("more", (inside,), printed=False)) == []
+
+
+@pytest.mark.parametrize(("word", "shown"), [("QUIET", "✓ QUIET"), ("?", "?"), ("NEW", "○ NEW")])
+def test_a_verdict_has_an_icon(word: str, shown: str) -> None:
+    assert lines(Headline("f(x)", "2 ms", "", word, ""))[0].endswith(f" {shown}")
+
+
+def test_without_a_verdict_there_is_no_badge() -> None:
+    assert lines(Headline("f(x)", "2 ms", "per call", "", "")) == ["f(x)  2 ms   per call"]
 
 
 def test_a_line_of_a_program_is_cut_where_it_is_very_long() -> None:

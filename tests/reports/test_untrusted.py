@@ -10,22 +10,35 @@ from hypothesis import given, strategies as st
 
 from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.reports import chart, html
+from ipyjaxbench.reports import html
+from ipyjaxbench.reports.badges import BADGES
 from ipyjaxbench.reports.blocks import (
-    Bars,
     Calls,
-    Chart,
     Code,
-    Distribution,
+    Details,
     Facts,
+    Footer,
     Grid,
     Headline,
+    Listing,
     Notes,
     Report,
-    Series,
     Table,
 )
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.pictures import (
+    Axis,
+    Bar,
+    Bars,
+    Chart,
+    Distribution,
+    Mark,
+    Segment,
+    Series,
+    Stack,
+)
+from ipyjaxbench.reports.pictures.drawing import COLOURS, INK
+from ipyjaxbench.reports.pictures.stack import KINDS
 from tests import samples
 from tests.sanitiser import Page, assert_survives, dropped
 
@@ -41,17 +54,28 @@ def _tuples(of: st.SearchStrategy[Any], min_size: int = 1, max_size: int = 3) ->
 
 _rows = _tuples(_tuples(_words))
 _points = _tuples(st.tuples(*[_lengths] * 4), min_size=2, max_size=3)
+_axes = st.builds(Axis, _words, st.sampled_from(["s", "B", "FLOP/s", "date", ""]), st.booleans())
+_series = st.builds(Series, _words, _points, st.booleans(), st.booleans())
+_marks = st.builds(Mark, _lengths, _words, st.none() | _lengths)
+_segments = st.builds(Segment, _words | st.sampled_from([*KINDS]), _lengths, st.booleans())
+_bars = st.builds(Bar, _words, *[_lengths] * 3, _words, _words, st.booleans())
 _blocks = {
     Headline: st.builds(Headline, *[_words] * 5),
     Facts: st.builds(Facts, _tuples(st.tuples(_words, _words))),
-    Distribution: st.builds(Distribution, *[_words] * 3, _tuples(st.integers(1, 10**6)), _words),
+    Distribution: st.builds(Distribution, _words, _tuples(_lengths, 2, 9)),
+    Stack: st.builds(Stack, _tuples(st.tuples(_words, _tuples(_segments), _words))),
     Notes: st.builds(Notes, _tuples(st.builds(Note, *[_words] * 4), max_size=5)),
     Table: st.builds(Table, _words, _tuples(_words), _rows, st.booleans()),
-    Bars: st.builds(Bars, _tuples(st.tuples(_words, _lengths, _words))),
-    Chart: st.builds(Chart, _words, _words, _tuples(st.builds(Series, _words, _points))),
+    Bars: st.builds(Bars, _tuples(_bars)),
+    Chart: st.builds(Chart, _axes, _axes, _tuples(_series), _tuples(_marks, 0)),
     Code: st.builds(Code, _words, _words),
     Calls: st.builds(Calls, _tuples(_words), _rows),
     Grid: st.builds(Grid, _words, _tuples(_words), _rows),
+    Listing: st.builds(
+        Listing, _words, _tuples(st.tuples(_words, st.floats(0, 1), _words, _words))
+    ),
+    Footer: st.builds(Footer, _tuples(_words)),
+    Details: st.builds(Details, _words, _tuples(st.builds(Code, _words, _words)), st.booleans()),
 }
 _reports = st.builds(Report, _tuples(st.one_of(*_blocks.values())))
 
@@ -94,7 +118,8 @@ def test_words_of_a_block_are_shown_as_they_are_and_add_no_tag(name: str, words:
         tag for tag, _ in plain.tags if tag not in of_words
     ]
     first = words.strip().splitlines()
-    assert not first or first[0] in page.text
+    described = " ".join(attributes.get("alt") or "" for _, attributes in page.tags)
+    assert not first or first[0] in page.text + described
 
 
 @pytest.mark.parametrize("kind", samples.result_kinds())
@@ -112,7 +137,8 @@ def test_forged_records_are_refused_or_escaped(kind: str) -> None:
             continue
         page = Page(html.render(read.report()))
         assert_survives(page)
-        seen += words in page.text
+        described = " ".join(attributes.get("alt") or "" for _, attributes in page.tags)
+        seen += words in page.text + described
     assert seen
 
 
@@ -163,7 +189,9 @@ def test_the_rule_tells_what_is_dropped(source: str) -> None:
 
 
 def test_colours_of_lines_stand_out_on_white_and_on_black() -> None:
-    for colour in (*chart.COLOURS, "#888888"):
+    looks = [colour for colour, _, _ in KINDS.values()]
+    badges = [badge.colour for badge in BADGES.values()]
+    for colour in (*COLOURS, *looks, *badges, INK, "#888888"):
         for page in ("#ffffff", "#111111"):  # the latter is JupyterLab's black
             light, dark = sorted((_luminance(colour), _luminance(page)), reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= 3, (colour, page)

@@ -1,0 +1,146 @@
+"""Lengths to be compared by eye, each with its interval, and the one that others are held to."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ipyjaxbench import units
+from ipyjaxbench.reports.pictures.drawing import (
+    BOLD,
+    COLOURS,
+    INK,
+    WIDTH,
+    Drawing,
+    shorten,
+    text_width,
+)
+from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
+from ipyjaxbench.reports.pictures.scales import Scale
+
+_ROW, _BAR, _AXIS = 24, 14, 20  # pixels
+_CAP = 4  # pixels: half of a whisker's end
+_MAX_LABEL_COLUMNS = 24
+_MAX_OVER = 1.5  # times the longest bar: whiskers that are longer end there
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One length.
+
+    Attributes:
+        label: its name.
+        value: its length in seconds.
+        low: where its interval begins.
+        high: where that ends; infinite where that is not known.
+        shown: the length in words.
+        aside: what stands after that, as "3.8× faster".
+        baseline: whether the others are compared with it.
+    """
+
+    label: str
+    value: float
+    low: float
+    high: float
+    shown: str
+    aside: str = ""
+    baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Bars(Picture):
+    """Bars under each other, from zero."""
+
+    rows: tuple[Bar, ...]
+
+    def draw(self) -> Drawing:
+        """Return bars with whiskers on an axis; the baseline's end is a dashed line."""
+        label = min(max(text_width(bar.label) for bar in self.rows) + 16, WIDTH / 4)
+        beside = max(text_width(_words(bar), bold=True) for bar in self.rows) + 12
+        room, bottom = WIDTH - label - beside, _ROW * len(self.rows)
+        drawing, scale = Drawing(WIDTH, bottom + _AXIS), self._scale()
+
+        def across(value: float) -> float:
+            return label + scale.place(value) * room
+
+        for value, shown in scale.ticks(4):
+            drawing.line((across(value), 0), (across(value), bottom))
+            drawing.text(across(value), bottom + 14, shown, "middle")
+        for number, bar in enumerate(self.rows):
+            middle = number * _ROW + _ROW / 2
+            drawing.text(label - 8, middle + 4, shorten(bar.label, label - 8), "end")
+            width = max(across(bar.value) - label, 1)
+            colour = COLOURS[7] if bar.baseline else COLOURS[0]
+            drawing.rect(label, middle - _BAR / 2, width, _BAR, colour)
+            low, high = across(bar.low), across(min(bar.high, scale.high))
+            if high - low > 1:
+                drawing.line((low, middle), (high, middle), INK)
+                for end in (low, high):
+                    drawing.line((end, middle - _CAP), (end, middle + _CAP), INK)
+            end = max(across(bar.value), high) + 8
+            drawing.text(end, middle + 4, _words(bar), more=BOLD)
+        for bar in self.rows:
+            if bar.baseline:
+                x = across(bar.value)
+                drawing.line((x, 0), (x, bottom), INK, ' stroke-dasharray="4 3"')
+        return drawing
+
+    def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:  # noqa: ARG002
+        """Yield a line for each bar; ``┊`` is where the baseline ends."""
+        label = min(max(len(bar.label) for bar in self.rows), _MAX_LABEL_COLUMNS, columns // 4)
+        room = columns - label - max(len(_words(bar)) for bar in self.rows) - 5
+        for bar in self.rows:
+            if columns < NARROW:
+                name = units.cut(bar.label, max(columns - len(_words(bar)) - 2, 8))
+                yield ((f"{name}  {_words(bar)}", ""),)
+                yield ((f"  {self._signs(bar, columns - 2)}", ""),)
+            else:
+                name, signs = units.cut(bar.label, label), self._signs(bar, room)
+                yield ((f"  {name:{label}}  {signs} {_words(bar)}", ""),)
+
+    def _signs(self, bar: Bar, room: int) -> str:
+        """Return the bar, pale from where its interval begins to its end; a line to its end."""
+        scale = self._scale()
+
+        def across(value: float) -> int:
+            return round(scale.place(value) * (room - 1))
+
+        low, end, high = (
+            across(value) for value in (bar.low, bar.value, min(bar.high, scale.high))
+        )
+        signs = [" "] * room
+        signs[: end + 1] = "█" * (end + 1)
+        if low < end:
+            signs[low + 1 : end + 1] = "▓" * (end - low)
+        if high > end:
+            signs[end + 1 : high + 1] = "─" * (high - end - 1) + "┤"
+        for base in (across(each.value) for each in self.rows if each.baseline):
+            signs[base] = "┊" if signs[base] == " " else signs[base]
+        return "".join(signs).rstrip()
+
+    def describe(self) -> str:
+        """Return each bar with its length."""
+        return "; ".join(f"{bar.label} {_words(bar)}" for bar in self.rows)
+
+    def plot(self, axes: Any) -> None:
+        """Draw bars of matplotlib, from the top."""
+        values = [bar.value for bar in self.rows]
+        reach = [
+            [max(bar.value - bar.low, 0.0) for bar in self.rows],
+            [max(min(bar.high, _MAX_OVER * max(values)) - bar.value, 0.0) for bar in self.rows],
+        ]
+        axes.barh([bar.label for bar in self.rows], values, xerr=reach, color=COLOURS[0])
+        for bar in self.rows:
+            if bar.baseline:
+                axes.axvline(bar.value, linestyle="--", color=INK)
+        axes.invert_yaxis()
+        axes.set_xlabel("seconds per call")
+
+    def _scale(self) -> Scale:
+        longest = max(bar.value for bar in self.rows)
+        far = max((bar.high for bar in self.rows if math.isfinite(bar.high)), default=longest)
+        return Scale(0.0, max(min(far, _MAX_OVER * longest), longest) or 1.0, "s")
+
+
+def _words(bar: Bar) -> str:
+    return f"{bar.shown}  {bar.aside}".rstrip()

@@ -1,0 +1,164 @@
+"""Lines and dots over two axes: time over size, time over dates, a roofline."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ipyjaxbench import units
+from ipyjaxbench.reports.pictures import drawing as svg
+from ipyjaxbench.reports.pictures.axes import Axis, Plotted, Series
+from ipyjaxbench.reports.pictures.drawing import COLOURS, INK, WIDTH, Drawing
+from ipyjaxbench.reports.pictures.letters import draw_letters
+from ipyjaxbench.reports.pictures.picture import Picture, Spans
+from ipyjaxbench.reports.pictures.scales import date_label, tick_label
+
+_TOP, _HIGH, _BOTTOM = 20, 230, 40  # pixels
+_MIN_RIGHT, _MAX_RIGHT = 24, 190
+_LINE = 14  # pixels between labels at line ends
+_SHAPES = (
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",
+    "M-3.5 -3.5h7v7h-7z",
+    "M0 -4.5L4.5 3.5H-4.5z",
+    "M0 -5L5 0L0 5L-5 0z",
+    "M-1.5 -5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
+)
+_DASHES = ("", "6 3", "2 3", "8 3 2 3")
+
+
+@dataclass(frozen=True)
+class Chart(Plotted, Picture):
+    """Series over each other, drawn."""
+
+    def draw(self) -> Drawing:
+        """Return axes with ticks, a grid, bands, lines and their names at their ends."""
+        names = max(svg.text_width(each.label, bold=True) for each in self.series) + 20
+        right = WIDTH - min(max(names, _MIN_RIGHT), _MAX_RIGHT)
+        drawing = Drawing(WIDTH, _TOP + _HIGH + _BOTTOM)
+        across, up = self.scales()
+        left = max((svg.text_width(shown) for _, shown in up.ticks(6)), default=0.0) + 8
+
+        def position(x: float, y: float) -> svg.Point:
+            return left + across.place(x) * (right - left), _TOP + (1 - up.place(y)) * _HIGH
+
+        self._draw_axes(drawing, position, left, right)
+        for number, each in enumerate(self.series):
+            _draw_series(drawing, each, number, position)
+        self._draw_names(drawing, position, right)
+        self._draw_marks(drawing, position)
+        return drawing
+
+    def _draw_axes(self, drawing: Drawing, position: Any, left: float, right: float) -> None:
+        across, up = self.scales()
+        bottom = _TOP + _HIGH
+        for value, shown in up.ticks(6):
+            y = position(across.low, value)[1]
+            drawing.line((left, y), (right, y))
+            drawing.text(left - 6, y + 4, shown, "end")
+        for value, shown in self.across_ticks(6):
+            x = position(value, up.low)[0]
+            drawing.line((x, _TOP), (x, bottom))
+            drawing.text(x, bottom + 15, shown, "middle")
+        drawing.polyline([(left, _TOP), (left, bottom), (right, bottom)], INK, 1)
+        drawing.text((left + right) / 2, bottom + 33, self.x.name, "middle")
+        drawing.text(4, 12, self.y.name)
+
+    def _draw_names(self, drawing: Drawing, position: Any, right: float) -> None:
+        """Put names beside the ends of lines, moved apart where they would overlap."""
+        ends = [(position(*each.points[-1][:2]), n) for n, each in enumerate(self.series)]
+        below = -math.inf
+        for (x, y), number in sorted(ends, key=lambda end: end[0][1]):
+            below = max(y + 4, below + _LINE)
+            each = self.series[number]
+            at = right + 8 if each.line else x + 8
+            drawing.text(
+                at, below, svg.shorten(each.label, WIDTH - at), fill=_colour(each, number),
+                more=svg.BOLD,
+            )  # fmt: skip
+
+    def _draw_marks(self, drawing: Drawing, position: Any) -> None:
+        _, up = self.scales()
+        free = 0.0
+        for mark in self.marks:
+            x, y = position(mark.x, up.high if mark.y is None else mark.y)
+            if mark.y is None:
+                drawing.line((x, _TOP), (x, _TOP + _HIGH), INK, ' stroke-dasharray="3 3"')
+                if x >= free:
+                    drawing.text(x + 3, _TOP + 10, mark.words)
+                    free = x + 3 + svg.text_width(mark.words)
+            else:
+                drawing.polyline(_ring(x, y), INK, 1.5)
+                side = "end" if x > WIDTH * 0.6 else "start"
+                drawing.text(x + (-9 if side == "end" else 9), y - 7, mark.words, side)
+
+    def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:  # noqa: ARG002
+        """Yield a grid of letters, one for each series, with ticks on both axes."""
+        return draw_letters(self, columns)
+
+    def describe(self) -> str:
+        """Return the axes and all points in words."""
+        series = (
+            f"{each.label}: "
+            + ", ".join(
+                f"{self._label(self.x, p[0])} {self._label(self.y, p[1])}" for p in each.points
+            )
+            for each in self.series
+        )
+        marks = "".join(f"; {mark.words}" for mark in self.marks)
+        return f"{self.y.name} over {self.x.name}: {'; '.join(series)}{marks}"
+
+    def _label(self, axis: Axis, value: float) -> str:
+        if axis.unit == "date":
+            across, _ = self.scales()
+            return date_label(value, across.high - across.low)
+        return units.duration(value, 3) if axis.unit == "s" else tick_label(value, axis.unit)
+
+    def plot(self, axes: Any) -> None:
+        """Draw lines and dots of matplotlib."""
+        for number, each in enumerate(self.series):
+            xs, ys, lows, highs = (list(column) for column in zip(*each.points, strict=True))
+            style = {"color": _colour(each, number), "label": each.label}
+            if each.limit:
+                axes.plot(xs, ys, linestyle="--", **style)
+                continue
+            axes.plot(xs, ys, marker="o", linestyle="-" if each.line else "none", **style)
+            axes.fill_between(xs, lows, highs, color=style["color"], alpha=0.15)
+        for mark in self.marks:
+            if mark.y is None:
+                axes.axvline(mark.x, linestyle=":", color=INK)
+            axes.annotate(mark.words, (mark.x, mark.y or self.scales()[1].high))
+        kinds = [("log" if axis.log else "linear") for axis in (self.x, self.y)]
+        names = [_axis_name(axis) for axis in (self.x, self.y)]
+        axes.set(xscale=kinds[0], yscale=kinds[1], xlabel=names[0], ylabel=names[1])
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend()
+
+
+def _draw_series(drawing: Drawing, each: Series, number: int, position: Any) -> None:
+    colour = _colour(each, number)
+    points = [position(x, y) for x, y, *_ in each.points]
+    if each.limit:
+        drawing.polyline(points, colour, 1.5, ' stroke-dasharray="6 4"')
+        return
+    if each.line and len(points) > 1:
+        band = [position(x, high) for x, _, _, high in each.points]
+        band += [position(x, low) for x, _, low, _ in reversed(each.points)]
+        drawing.polygon(band, colour, ' fill-opacity="0.18"')
+        dash = _DASHES[number // len(COLOURS) % len(_DASHES)]
+        drawing.polyline(points, colour, 2, f' stroke-dasharray="{dash}"' if dash else "")
+    for point in points:
+        drawing.path(point, _SHAPES[number % len(_SHAPES)], colour)
+
+
+def _colour(each: Series, number: int) -> str:
+    return INK if each.limit else COLOURS[number % len(COLOURS)]
+
+
+def _ring(x: float, y: float) -> list[svg.Point]:
+    turns = [n * math.pi / 8 for n in range(17)]
+    return [(x + 5 * math.cos(turn), y + 5 * math.sin(turn)) for turn in turns]
+
+
+def _axis_name(axis: Axis) -> str:
+    """Return the name with its unit."""
+    return f"{axis.name} ({axis.unit})" if axis.unit not in ("", "date") else axis.name

@@ -1,0 +1,183 @@
+"""How long samples took: how often each time came, and when in the measurement."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ipyjaxbench import stats, units
+from ipyjaxbench.reports.pictures.drawing import COLOURS, INK, WIDTH, Drawing, text_width
+from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
+from ipyjaxbench.reports.pictures.scales import Scale
+
+HEIGHTS = "▁▂▃▄▅▆▇█"
+_TAIL = 1.5  # of the distance from 5 % to 95 %, beyond which a sample is at the edge
+_BINS, _MAX_TEXT_BINS, _MIN_TEXT_BINS = 64, 40, 10
+_LEFT, _GAP, _TOP, _HIGH, _AXIS = 330, 80, 14, 92, 18  # pixels
+_MAX_DOTS = 400  # of the samples over time: more are thinned out evenly
+
+
+@dataclass(frozen=True)
+class Distribution(Picture):
+    """Times of samples.
+
+    Attributes:
+        label: what they are, as "samples".
+        seconds: the time of each, in the order in which they were taken; two at least.
+        digits: how many significant digits words have.
+    """
+
+    label: str
+    seconds: tuple[float, ...]
+    digits: int = 3
+
+    def draw(self) -> Drawing:
+        """Return how often each time came, beside the samples in their order."""
+        drawing = Drawing(WIDTH, _HIGH + _AXIS)
+        self._draw_density(drawing)
+        self._draw_order(drawing)
+        return drawing
+
+    def _draw_density(self, drawing: Drawing) -> None:
+        scale, counts = self.scale, self.counts(_BINS)
+        low, middle, high = (scale.place(value) * _LEFT for value in self.marks())
+        drawing.rect(
+            low, _TOP, max(high - low, 1), _HIGH - _TOP, COLOURS[0], ' fill-opacity="0.12"'
+        )
+        top, wide = max(counts), _LEFT / _BINS
+        points = [(0.0, float(_HIGH))]
+        for number, count in enumerate(counts):
+            y = _HIGH - (_HIGH - _TOP - 4) * count / top
+            points += [(number * wide, y), ((number + 1) * wide, y)]
+        drawing.polygon([*points, (_LEFT, _HIGH)], COLOURS[0], ' fill-opacity="0.75"')
+        drawing.polyline([(middle, _TOP - 2), (middle, _HIGH)], COLOURS[1], 2)
+        words = f"median {units.duration(self.marks()[1], self.digits)}"
+        drawing.text(max(min(middle - 2, _LEFT - text_width(words)), 0), 10, words, fill=COLOURS[1])
+        tails = "5–95 %"
+        if high > middle + text_width(words + tails) + 4:
+            drawing.text(high, 10, tails, "end", COLOURS[0])
+        drawing.line((0, _HIGH), (_LEFT, _HIGH), INK)
+        for value, shown in scale.ticks(4):
+            x = scale.place(value) * _LEFT
+            anchor = "start" if x < 15 else "end" if x > _LEFT - 15 else "middle"
+            drawing.line((x, _HIGH), (x, _HIGH + 4), INK)
+            drawing.text(x, _HIGH + 15, shown, anchor)
+        if self.beyond():
+            drawing.text(_LEFT + 4, _HIGH - 4, f"+{len(self.beyond())} ▸", fill=COLOURS[6])
+
+    def _draw_order(self, drawing: Drawing) -> None:
+        """Draw each sample over time, on the same scale as beside; what is above it on its edge."""
+        left, scale = _LEFT + _GAP, self.scale
+        wide = WIDTH - left - 4
+
+        def position(number: int, seconds: float) -> tuple[float, float]:
+            x = left + wide * number / max(len(self.seconds) - 1, 1)
+            return x, _HIGH - (_HIGH - _TOP) * scale.place(seconds)
+
+        for value, shown in scale.ticks(3):
+            y = position(0, value)[1]
+            drawing.line((left, y), (WIDTH, y))
+            drawing.text(left - 4, max(y + 4, 10), shown, "end")
+        every = math.ceil(len(self.seconds) / _MAX_DOTS)
+        inside = [(n, s) for n, s in enumerate(self.seconds) if n % every == 0 or s > scale.high]
+        edge = [position(n, s) for n, s in inside if s > scale.high]
+        drawing.dots([position(n, s) for n, s in inside if s <= scale.high], COLOURS[0])
+        drawing.dots(edge, COLOURS[6], 2)
+        y = position(0, self.marks()[1])[1]
+        drawing.polyline([(left, y), (WIDTH, y)], COLOURS[1], 1)
+        drawing.text(left, _HIGH + 15, "first sample")
+        drawing.text(WIDTH, _HIGH + 15, "last", "end")
+
+    def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:
+        """Yield how often each time came; its median and tails; the samples in their order."""
+        low, high = (units.duration(end, self.digits) for end in (self.scale.low, self.scale.high))
+        name = max(len(self.label), len("in order"), labels)
+        beside = len(low) + len(high) + 2
+        beyond = self._beyond_words()
+        if columns < NARROW:
+            yield ((f"{self.label}  {low} to {high}", ""),)
+            yield ((_columns(self.counts(columns - 2)), ""),)
+            yield ((self._marks(columns - 2), ""),)
+            yield from (((words, ""),) for words in (beyond,) if words)
+            yield ((f"in order{'':2}{self._order(columns - 10)}", ""),)
+            return
+        bins = min(columns - name - 2 - beside - (len(beyond) + 1 if beyond else 0), _MAX_TEXT_BINS)
+        bars = _columns(self.counts(max(bins, _MIN_TEXT_BINS)))
+        yield ((f"{self.label:{name}}  {low} {bars} {high} {beyond}".rstrip(), ""),)
+        gap = " " * (name + len(low) + 3)
+        yield ((f"{gap}{self._marks(len(bars))}", ""), (" 5 %, median, 95 %", "dim"))
+        yield ((f"{'in order':{name}}  {' ' * len(low)} {self._order(len(bars))}", ""),)
+
+    def _marks(self, bins: int) -> str:
+        """Return a line from 5 % to 95 % of the samples, with the median on it."""
+        first, middle, last = (round(self.scale.place(v) * (bins - 1)) for v in self.marks())
+        signs = [" "] * bins
+        signs[first:last] = "─" * (last - first)
+        for place, sign in ((first, "├"), (last, "┤"), (middle, "┼")):
+            signs[place] = sign
+        return "".join(signs).rstrip()
+
+    def _order(self, bins: int) -> str:
+        """Return the medians of equal parts in their order, as heights."""
+        parts = min(bins, len(self.seconds))
+        ends = [round(n * len(self.seconds) / parts) for n in range(parts + 1)]
+        medians = [stats.median(self.seconds[a:b]) for a, b in itertools.pairwise(ends)]
+        return "".join(HEIGHTS[round(self.scale.place(middle) * 7)] for middle in medians)
+
+    def describe(self) -> str:
+        """Return the ends, the median and the counts."""
+        low, middle, high = (units.duration(value, self.digits) for value in self.marks())
+        counts = " ".join(map(str, self.counts(12)))
+        more = self._beyond_words()
+        return (
+            f"{self.label}, {len(self.seconds):,}: 5 % below {low}, median {middle},"
+            f" 95 % below {high}; in 12 equal steps {counts}" + (f"; {more}" if more else "")
+        )
+
+    def plot(self, axes: Any) -> None:
+        """Draw a histogram of matplotlib, with the median and the tails."""
+        scale = self.scale
+        low, middle, high = self.marks()
+        axes.hist(self.seconds, bins=_BINS, range=(scale.low, scale.high), color=COLOURS[0])
+        axes.axvspan(low, high, color=COLOURS[0], alpha=0.12)
+        axes.axvline(middle, color=COLOURS[1], label="median")
+        axes.set(xlabel="seconds per call", ylabel="samples", title=self._beyond_words() or None)
+        axes.legend()
+
+    def marks(self) -> tuple[float, float, float]:
+        """Return below which time 5 %, a half and 95 % of the samples are."""
+        low, middle, high = (stats.quantile(self.seconds, p) for p in (0.05, 0.5, 0.95))
+        return low, middle, high
+
+    def beyond(self) -> list[float]:
+        """Return the samples that are slower than the picture goes."""
+        return [seconds for seconds in self.seconds if seconds > self.scale.high]
+
+    def counts(self, bins: int) -> list[int]:
+        """Return how many samples are in each equal step of the scale."""
+        scale, counts = self.scale, [0] * bins
+        for seconds in self.seconds:
+            if seconds <= scale.high:
+                counts[min(int(scale.place(seconds) * bins), bins - 1)] += 1
+        return counts
+
+    def _beyond_words(self) -> str:
+        slower = self.beyond()
+        if not slower:
+            return ""
+        return f"+{len(slower):,} slower, up to {units.duration(max(slower), self.digits)}"
+
+    @cached_property
+    def scale(self) -> Scale:
+        """Return an axis that a few slow samples do not flatten."""
+        low, _, high = self.marks()
+        far = high + _TAIL * (high - low)
+        return Scale(min(self.seconds), max(s for s in self.seconds if s <= far), "s")
+
+
+def _columns(counts: Sequence[int]) -> str:
+    """Return one column for each count, empty only where there is nothing."""
+    top = max(counts)
+    return "".join(HEIGHTS[math.ceil(8 * n / top) - 1] if n else " " for n in counts)

@@ -1,0 +1,123 @@
+"""Scales of pictures: where a value lies between the ends, and the ticks that people read."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from ipyjaxbench import units
+
+_MIN_LOG_RATIO = 4.0  # of the ends: below it ticks of a logarithmic scale are even steps
+_ROUND = (1, 2, 2.5, 5, 10)
+_DAY = 86400  # seconds
+_PER_DECADE = ((1,), (1, 2, 5))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One axis between two values.
+
+    Attributes:
+        low: the value at its beginning.
+        high: the value at its end.
+        unit: "s", "B", "FLOP/s", "FLOP/B", "date" (seconds since 1970) or "" for plain numbers.
+        log: whether equal lengths are equal ratios.
+
+    Example:
+        >>> Scale(1e-6, 1e-2, "s", log=True).place(1e-4)
+        0.5
+        >>> [label for _, label in Scale(1e-6, 1e-4, "s", log=True).ticks(4)]
+        ['1 µs', '10 µs', '100 µs']
+    """
+
+    low: float
+    high: float
+    unit: str = ""
+    log: bool = False
+
+    def place(self, value: float) -> float:
+        """Return where a value lies: 0 at the beginning, 1 at the end; never outside of them."""
+        if self.high <= self.low:
+            return 0.5
+        if self.log:
+            share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return min(max(share, 0.0), 1.0)
+
+    def ticks(self, most: int) -> list[tuple[float, str]]:
+        """Return at most so many values between the ends, with what stands beside them."""
+        if self.unit == "date":
+            return self._dates(most)
+        values = list(self._decades(most)) if self._spans_decades() else []
+        if len(values) < 2:
+            values = list(self._steps(most))
+        return [(value, tick_label(value, self.unit)) for value in values]
+
+    def _spans_decades(self) -> bool:
+        return self.log and self.high > _MIN_LOG_RATIO * self.low
+
+    def _decades(self, most: int) -> Iterator[float]:
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        for parts in reversed(_PER_DECADE):
+            values = [part * 10.0**n for n in range(first, last + 1) for part in parts]
+            inside = [value for value in values if self._covers(value)]
+            if len(inside) <= most:
+                yield from inside
+                return
+        every = math.ceil(len(inside) / most)
+        yield from (value for value in inside[::every])
+
+    def _steps(self, most: int) -> Iterator[float]:
+        span = self.high - self.low
+        if span <= 0:
+            yield self.low
+            return
+        size = 10.0 ** math.floor(math.log10(span / most))
+        step = next(part * size for part in _ROUND if span / (part * size) <= most)
+        for n in range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1):
+            yield n * step
+
+    def _dates(self, most: int) -> list[tuple[float, str]]:
+        count = max(min(most, 4), 2) if self.high > self.low else 1
+        values = [self.low + n * (self.high - self.low) / max(count - 1, 1) for n in range(count)]
+        return [(value, date_label(value, self.high - self.low)) for value in values]
+
+    def _covers(self, value: float) -> bool:
+        return self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9)
+
+
+def tick_label(value: float, unit: str) -> str:
+    """Return a round value with its unit.
+
+    Example:
+        >>> tick_label(2e-5, "s"), tick_label(5e9, "FLOP/s"), tick_label(1024, "")
+        ('20 µs', '5 GFLOP/s', '1,024')
+    """
+    if value == 0:
+        return "0"
+    if unit == "s":
+        digits = len(f"{value:.2e}".partition("e")[0].replace(".", "").rstrip("0")) or 1
+        return units.duration(value, digits)
+    if unit == "B":
+        return units.size(int(value))
+    if unit == "FLOP/s":
+        return _short(units.flops(value, "/s"))
+    if unit:
+        return f"{value:,g}"  # the axis's name says what it is
+    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
+
+
+def _short(figure: str) -> str:
+    number, _, unit = figure.partition(" ")
+    return f"{float(number):g} {unit}"
+
+
+def date_label(when: float, span: float) -> str:
+    """Return a moment in local time, as exactly as a scale of that many seconds needs."""
+    try:
+        then = datetime.fromtimestamp(when)
+    except (OverflowError, OSError, ValueError):  # of a forged record
+        return "?"
+    ways = ((600, "%H:%M:%S"), (_DAY, "%H:%M"), (300 * _DAY, "%b %d"))
+    return then.strftime(next((way for longest, way in ways if span < longest), "%Y-%m"))

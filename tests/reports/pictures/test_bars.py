@@ -1,0 +1,65 @@
+"""Bars to be compared by eye."""
+
+import math
+
+import pytest
+
+from ipyjaxbench.reports.pictures import Bar, Bars
+from tests.reports.pictures import svg
+
+NUMPY = Bar("numpy", 0.2, 0.15, 0.25, "200 ms", "baseline", baseline=True)
+JAX = Bar("jax", 0.1, 0.1, 0.1, "100 ms", "2.0× faster")
+BARS = Bars((NUMPY, JAX))
+
+
+def lines(bars: Bars, columns: int = 60) -> list[str]:
+    return ["".join(text for text, _ in spans) for spans in bars.lines(columns)]
+
+
+def test_bars_are_as_long_as_their_values_and_pale_where_they_may_end() -> None:
+    first, second = lines(BARS)
+    room = 60 - len("numpy") - len("100 ms  2.0× faster") - 5
+    bar = first.split("  ")[2]
+    end = round(0.8 * (room - 1))  # the interval ends at the right
+    assert bar.startswith("█" * round(0.6 * (room - 1)) + "█▓")
+    assert bar[end] == "▓"
+    assert bar.split(" ")[0].endswith("─┤")
+    assert first.endswith("┤ 200 ms  baseline")
+    assert second.endswith("┊ 100 ms  2.0× faster")
+    assert second.index("┊") == first.index("█") + end
+
+
+def test_in_a_narrow_page_names_stand_above_their_bars() -> None:
+    assert lines(BARS, 40)[::2] == ["numpy  200 ms  baseline", "jax  100 ms  2.0× faster"]
+
+
+def test_an_interval_without_an_end_does_not_shrink_the_bars() -> None:
+    wide = Bars((NUMPY, Bar("jax", 0.1, 0.0, math.inf, "100 ms")))
+    assert svg.words(wide.draw())[:2] == ["0", "100 ms"]
+    # The wide bar's whisker may reach as far as one and a half of the longest bar.
+    (_, far), *_ = [
+        (shape["points"].split()[0], shape["points"].split()[1])
+        for shape in svg.shapes(wide.draw(), "polyline")
+    ]
+    assert float(far.split(",")[0]) < 640
+
+
+def test_the_baseline_is_a_dashed_line_at_its_end() -> None:
+    drawing = BARS.draw()
+    (dashed,) = (s for s in svg.shapes(drawing, "polyline") if "stroke-dasharray" in s)
+    rect = svg.shapes(drawing, "rect")[0]
+    end = float(rect["x"]) + float(rect["width"])
+    assert float(dashed["points"].split(",")[0]) == pytest.approx(end, abs=0.1)
+
+
+def test_what_is_said_stands_behind_the_whiskers() -> None:
+    drawing = BARS.draw()
+    texts = zip(svg.shapes(drawing, "text"), svg.words(drawing), strict=True)
+    (x,) = (float(shape["x"]) for shape, written in texts if written == "200 ms  baseline")
+    ends = [float(s["points"].split()[1].split(",")[0]) for s in svg.shapes(drawing, "polyline")]
+    assert x > max(ends)
+
+
+def test_it_is_described() -> None:
+    assert BARS.describe() == "numpy 200 ms  baseline; jax 100 ms  2.0× faster"
+    assert lines(Bars((Bar("a", 0.0, 0.0, 0.0, "0 ns"),)))[0].endswith(" 0 ns")

@@ -1,0 +1,71 @@
+"""Pictures as matplotlib draws them."""
+
+import io
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.errors import MissingLibraryError, OptionError
+from ipyjaxbench.reports import figures
+from tests.reports.pictures.test_bars import BARS
+from tests.reports.pictures.test_chart import CROSSING, OVER_TIME
+from tests.reports.pictures.test_distribution import EVEN, Distribution
+from tests.reports.pictures.test_stack import CALL
+
+SAMPLES = Distribution("samples", EVEN)
+
+
+@pytest.fixture(autouse=True)
+def no_window() -> Iterator[None]:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def test_each_picture_has_axes_of_its_own() -> None:
+    axes = figures.plot([CALL, SAMPLES, BARS, CROSSING, OVER_TIME])
+    assert len(axes) == 5
+    axes[0].figure.savefig(io.BytesIO())
+
+
+def test_given_axes_get_the_first_picture() -> None:
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots()
+    assert figures.plot([BARS, CALL], ax) is ax
+    assert [bar.get_width() for bar in ax.patches] == [0.2, 0.1]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["numpy", "jax"]
+    errors: Any = next(each for each in ax.containers if hasattr(each, "has_xerr"))
+    ends = errors.lines[2][0].get_segments()
+    assert ends[0][:, 0].tolist() == pytest.approx([0.15, 0.25])
+
+
+def test_segments_are_stacked() -> None:
+    ax = figures.plot([CALL])
+    assert [bar.get_x() for bar in ax.patches[:4]] == pytest.approx([0, 1e-3, 3e-3, 7e-3])
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["trace", "lower", "compile", "run"]
+
+
+def test_a_chart_keeps_its_axes() -> None:
+    ax = figures.plot([CROSSING])
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("n", "time per call (s)")
+    assert ax.lines[0].get_xydata().tolist() == [[1, 1e-3], [10, 1e-2], [100, 1e-1]]
+
+
+def test_nothing_to_plot_is_said() -> None:
+    with pytest.raises(OptionError, match="no picture"):
+        figures.plot([])
+
+
+def test_matplotlib_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingLibraryError, match="matplotlib"):
+        figures.plot([CALL])
