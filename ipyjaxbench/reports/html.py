@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from ipyjaxbench.reports import highlight
 from ipyjaxbench.reports.badges import badge
 from ipyjaxbench.reports.blocks import Block, Grid, Report
+from ipyjaxbench.reports.note import OPEN_NOTES
 from ipyjaxbench.reports.pictures import Picture
 
 if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-#: Notes shown open; the rest fold.
-_OPEN_NOTES = 3
 _TINTS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
 #: Untrusted notebooks drop colours of text.
 _STYLES = {"": "", "comment": "opacity:0.7", "string": "opacity:0.7", "type": "opacity:0.7",
@@ -36,7 +35,7 @@ def render(report: Report) -> str:
         blocks=report.blocks,
         kind=_kind,
         badge=badge,
-        open_notes=_OPEN_NOTES,
+        open_notes=OPEN_NOTES,
         pieces=highlight.split_line,
         styles=_STYLES,
         tint=_tint,

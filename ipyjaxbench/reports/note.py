@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 CHANGES_MEANING = "!"
 GOOD_TO_KNOW = "·"
+OPEN_NOTES = 3  # that are shown whole; a page folds the rest, text shortens it
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
@@ -22,7 +22,7 @@ from ipyjaxbench.reports.blocks import (
     Notes,
     Report,
 )
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.note import OPEN_NOTES, Note
 from ipyjaxbench.reports.pictures import Picture
 from ipyjaxbench.reports.text_figures import (
     JOINT,
@@ -123,8 +123,9 @@ def _print(console: "Console", block: Block, labels: int, say: Spell) -> None:
         case Facts(rows):
             print_rows(console, rows, labels, say)
         case Notes(notes):
-            lines = [row for note in notes for row in _note_rows(note)]
+            lines = [row for note in notes[:OPEN_NOTES] for row in _note_rows(note)]
             print_rows(console, lines, len(say("→")), say)
+            _print_briefly(console, notes[OPEN_NOTES:], say)
         case Picture():
             _print_picture(console, block, labels, say)
         case Footer(parts):
@@ -175,6 +176,13 @@ def _print_picture(console: "Console", picture: Picture, labels: int, say: Spell
 def _note_rows(note: Note) -> list[tuple[str, str]]:
     advice = [("→", note.advice)] if note.advice else []
     return [(note.mark, note.text), *advice]
+
+
+def _print_briefly(console: "Console", notes: Sequence[Note], say: Spell) -> None:
+    """Print a line for each of the notes that a page folds."""
+    for note in notes:
+        line = units.cut(f"{note.mark}  {note.text}", console.width)
+        console.print(keep_units(say(line)), style="dim", no_wrap=True, overflow="crop")
 
 
 def _label_width(report: Report) -> int:

@@ -13,9 +13,11 @@ from ipyjaxbench.reports.blocks import (
     Grid,
     Headline,
     Listing,
+    Notes,
     Report,
     Table,
 )
+from ipyjaxbench.reports.note import Note
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +102,14 @@ def test_a_listing_has_what_each_line_costs() -> None:
         "8 █░░░░    1 FLOP  y += 1",
         "9                  z",
     ]
+
+
+def test_of_many_notes_three_are_whole() -> None:
+    notes = tuple(Note(f"n{i}", f"note {i} {'long ' * 20}", "act", "!") for i in range(5))
+    shown = lines(Notes(notes))
+    assert sum(line.startswith("→  act") for line in shown) == 3
+    assert [line[:9] for line in shown[-2:]] == ["!  note 3", "!  note 4"]
+    assert all(line.endswith("…") and len(line) == 80 for line in shown[-2:])
 
 
 def test_a_footer_is_one_line_and_details_are_printed_where_they_say_so() -> None:
