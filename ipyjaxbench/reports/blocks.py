@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ipyjaxbench.reports.note import Note
+from ipyjaxbench.reports.note import OPEN_NOTES, Note
 from ipyjaxbench.reports.pictures import Picture
 
 
@@ -38,6 +38,20 @@ class Notes:
     """What to know before believing the number, the weightiest first."""
 
     notes: tuple[Note, ...]
+
+    def advised(self) -> list[tuple[Note, str]]:
+        """Return each note with its advice: what several notes advise stands at the last one.
+
+        Example:
+            >>> same = [Note("a", "Slow.", "wait"), Note("b", "Slower.", "wait")]
+            >>> [advice for _, advice in Notes(tuple(same)).advised()]
+            ['', 'wait']
+        """
+        last = {note.advice: number for number, note in enumerate(self.notes[:OPEN_NOTES])}
+        return [
+            (note, note.advice if last.get(note.advice, number) <= number else "")
+            for number, note in enumerate(self.notes)
+        ]
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,8 @@ def _print(console: "Console", block: Block, labels: int, say: Spell) -> None:
         case Facts(rows):
             print_rows(console, rows, labels, say)
         case Notes(notes):
-            lines = [row for note in notes[:OPEN_NOTES] for row in _note_rows(note)]
+            shown = block.advised()[:OPEN_NOTES]
+            lines = [row for note, advice in shown for row in _note_rows(note, advice)]
             print_rows(console, lines, len(say("→")), say)
             _print_briefly(console, notes[OPEN_NOTES:], say)
         case Picture():
@@ -173,9 +174,8 @@ def _print_picture(console: "Console", picture: Picture, labels: int, say: Spell
         console.print(line, no_wrap=True, overflow="crop")
 
 
-def _note_rows(note: Note) -> list[tuple[str, str]]:
-    advice = [("→", note.advice)] if note.advice else []
-    return [(note.mark, note.text), *advice]
+def _note_rows(note: Note, advice: str) -> list[tuple[str, str]]:
+    return [(note.mark, note.text), *([("→", advice)] if advice else [])]
 
 
 def _print_briefly(console: "Console", notes: Sequence[Note], say: Spell) -> None:

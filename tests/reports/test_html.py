@@ -141,9 +141,9 @@ def test_all_of_the_users_text_is_escaped() -> None:
     parsed = page(hostile)
     assert_survives(parsed)
     assert "img" not in {tag for tag, _ in parsed.tags}
-    # The title, two names and types and devices, two versions, two phases, five notes of three,
-    # a profiler and a device, a reason, a caption and an operation.
-    assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 3 + 2 + 2 + 2
+    # The title, two names and types and devices, two versions, two phases, five notes of two with
+    # three advices, a profiler and a device, a reason, a caption and an operation.
+    assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 2 + 3 + 2 + 2 + 2
 
 
 @given(st.text("<>&'\"a;:{}%# \n/=\\é漢\x00", max_size=40))

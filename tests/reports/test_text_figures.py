@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipyjaxbench.reports import text
+from ipyjaxbench.reports import html, text
 from ipyjaxbench.reports.blocks import (
     Block,
     Calls,
@@ -105,11 +105,19 @@ def test_a_listing_has_what_each_line_costs() -> None:
 
 
 def test_of_many_notes_three_are_whole() -> None:
-    notes = tuple(Note(f"n{i}", f"note {i} {'long ' * 20}", "act", "!") for i in range(5))
+    notes = tuple(Note(f"n{i}", f"note {i} {'long ' * 20}", f"act {i}", "!") for i in range(5))
     shown = lines(Notes(notes))
-    assert sum(line.startswith("→  act") for line in shown) == 3
+    assert [line for line in shown if "act" in line] == [f"→  act {i}" for i in range(3)]
     assert [line[:9] for line in shown[-2:]] == ["!  note 3", "!  note 4"]
     assert all(line.endswith("…") and len(line) == 80 for line in shown[-2:])
+
+
+def test_what_several_notes_advise_is_said_once() -> None:
+    notes = (Note("a", "one", "wait"), Note("b", "two", "wait"), Note("c", "three"))
+    shown = lines(Notes(notes))
+    assert shown == ["·  one", "·  two", "→  wait", "·  three"]
+    page = html.render(Report((Notes(notes),)))
+    assert page.count("→ wait") == 1
 
 
 def test_a_footer_is_one_line_and_details_are_printed_where_they_say_so() -> None:
