@@ -8,8 +8,6 @@ from .api import (
     devices as devices,
     graph as graph,
     history as history,
-    measure as measure,
-    measure_code as measure_code,
     placement as placement,
 )
 from .comparison.comparison import Comparison as Comparison
@@ -44,6 +42,11 @@ from .retracing.max_traces import (
 )
 from .retracing.signatures import Signatures as Signatures
 from .retracing.traces import Traces as Traces
+from .timing.functions import (
+    Options as Options,
+    measure as measure,
+    measure_code as measure_code,
+)
 from .timing.measurement import Measurement as Measurement
 
 __version__: str

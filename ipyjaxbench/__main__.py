@@ -16,13 +16,13 @@ def main(arguments: list[str] | None = None) -> int:
     diff = commands.add_parser(
         "diff",
         help="compare two runs of the same notebook",
-        description="Compare two runs of the same notebook. The exit status is 2 where one of them"
-        " cannot be read.",
+        description="Compare two runs of the same notebook. Exit status: 0; 1 with --fail-slower"
+        " if a measurement is slower; 2 if a notebook cannot be read.",
     )
-    diff.add_argument("before", help="the first one, saved with its outputs")
-    diff.add_argument("after", help="the second one")
+    diff.add_argument("before", help="notebook of the first run, saved with its outputs")
+    diff.add_argument("after", help="notebook of the second run")
     diff.add_argument(
-        "--fail-slower", action="store_true", help="exit with 1 when something is slower for sure"
+        "--fail-slower", action="store_true", help="exit with status 1 if a measurement is slower"
     )
     options = parser.parse_args(arguments)
     if options.command is None:

@@ -1,122 +1,28 @@
-"""The same from Python: what the magics do, as functions that need no IPython."""
+"""The magics as Python functions, without IPython."""
 
-import inspect
-import keyword
 import os
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from ipyjaxbench.comparison import compare as compare
 from ipyjaxbench.device import Ceilings, Whereabouts, collect_ceilings, locate, survey
+from ipyjaxbench.errors import short_errors, warn_renamed
 from ipyjaxbench.graphs import Graph, GraphOptions, trace_call
-from ipyjaxbench.host import Clock
 from ipyjaxbench.records import History, HistoryOptions, Location, query_history
-from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
-from ipyjaxbench.usercode import Call, Namespace, Snippet, Source, name_of
+from ipyjaxbench.usercode import Call, refuse_uncallable
 from ipyjaxbench.validation import age, checked
 
 
-def measure_code(  # noqa: PLR0913  one for each option of the magic
-    code: str,
-    namespace: Namespace,
-    *,
-    setup: str | None = None,
-    number: int | None = None,
-    repeat: int | None = None,
-    aim: str = "usual",
-    budget: float | None = None,
-    fresh: bool = False,
-    device: bool = False,
-    restore: bool = True,
-) -> Measurement:
-    """Time code in a namespace, as ``%fwtime code`` does in a notebook's.
-
-    Args:
-        code: Python statements; what they start is waited for.
-        namespace: the names that they read, and get; it holds afterwards what one run leaves.
-        setup: statements to run, untimed, before the first call and each sample.
-        number: calls per sample; None has it chosen.
-        repeat: number of samples; None stops when the figure is steady.
-        aim: "quick", "usual" or "precise": when the figure is steady enough.
-        budget: seconds to spend after the first call; None leaves it to the aim.
-        fresh: make one more call after the others, cold: what compiling costs.
-        device: make a few more calls under the frameworks' profilers, for the ``device`` result.
-        restore: put back what later calls change in place, as the first call left it.
-
-    Returns:
-        The measurement; all its times are in seconds.
-
-    Raises:
-        OptionError: a value breaks a rule.
-        SnippetError: the code cannot be measured.
-        Exception: what the code raised in its first call.
-        KeyboardInterrupt: in its first call, or later: then it has a ``result``, which is the
-            measurement of the calls made until then.
-
-    Example:
-        >>> measure_code("sum(x)", {"x": [1, 2]}, number=10, repeat=2).repeat
-        2
-    """
-    __tracebackhide__ = True
-    options = TimeOptions(
-        number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh, profile=device,
-        restore=restore,
-    )  # fmt: skip
-    clock = Clock.elapsed()
-    start = clock.now()
-    snippet = Snippet(Source.plain(code), namespace)
-    prepared = Snippet(Source.plain(setup), namespace) if setup and setup.strip() else None
-    compile_time = (clock.now() - start) * 1e-9
-    return measure_snippet(snippet, options, setup=prepared, compile_time=compile_time)
-
-
-def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measurement:
-    """Time calls of a function with these arguments, as ``%fwtime function(...)`` does.
-
-    Args:
-        function: what to call; what it starts is waited for.
-        *args: its positional arguments.
-        **kwargs: its keyword arguments. For options see `measure_code`.
-
-    Returns:
-        The measurement; all its times are in seconds.
-
-    Raises:
-        Exception: what the first call raised.
-        KeyboardInterrupt: as for `measure_code`.
-
-    Example:
-        >>> measure(sorted, [3, 1, 2]).median < 1
-        True
-    """
-    __tracebackhide__ = True
-    name = _identifier(name_of(function), "function")
-    names: Namespace = {name: function}
-    positional = []
-    for index, (hint, value) in enumerate(zip(_hints(function, len(args)), args, strict=True)):
-        identifier = _identifier(hint, f"arg{index}")
-        is_free = identifier not in names and identifier not in kwargs
-        identifier = identifier if is_free else f"arg{index}"
-        names[identifier] = value
-        positional.append(identifier)
-    keywords = []
-    for key, value in kwargs.items():
-        identifier = f"{key}_" if key in names else key
-        names[identifier] = value
-        keywords.append(f"{key}={identifier}")
-    return measure_code(f"{name}({', '.join([*positional, *keywords])})", names)
-
-
+@short_errors
 def graph(
     function: Callable[..., Any], /, *args: Any, stage: str | None = None, **kwargs: Any
 ) -> Graph:
-    """Show the program that a call is, as ``%jaxpr function(...)`` does; nothing is computed.
+    """Show the program that a call compiles to, as ``%jaxpr function(...)`` does.
 
     Args:
         function: what would be called.
-        *args: its positional arguments: arrays, their shapes, numbers, anything.
-        stage: which form of it, as ``--stage`` takes it; None for the framework's first one.
+        *args: its positional arguments: arrays, shapes of arrays, or any other values.
+        stage: which form of it, such as "stablehlo"; None for the framework's first one.
         **kwargs: its keyword arguments.
 
     Returns:
@@ -124,16 +30,18 @@ def graph(
 
     Raises:
         OptionError: the framework has no such stage.
-        SnippetError: no framework makes a program of it.
-        Exception: what tracing raised.
+        SnippetError: no framework can make a program of it.
+        Exception: whatever tracing raises.
 
     Example:
         >>> # graph(jnp.dot, x, x.T).flops
     """
     __tracebackhide__ = True
+    refuse_uncallable(function, "write graph(f, x)")
     return trace_call(Call.from_function(function, *args, **kwargs), GraphOptions(stage=stage))
 
 
+@short_errors
 def placement(*values: object, **named: object) -> Whereabouts:
     """Show on which devices values live, as ``%fwdevices x y`` does.
 
@@ -151,6 +59,7 @@ def placement(*values: object, **named: object) -> Whereabouts:
     return locate({f"value {i}": value for i, value in enumerate(values, 1)} | named)
 
 
+@short_errors
 def devices(*, start: bool = False) -> Whereabouts:
     """Show the devices of every imported framework, as ``%fwdevices`` does.
 
@@ -166,6 +75,7 @@ def devices(*, start: bool = False) -> Whereabouts:
     return survey({}, start=start)
 
 
+@short_errors
 def history(
     text: str = "",
     *,
@@ -174,20 +84,20 @@ def history(
     framework: str | None = None,
     here: bool = False,
 ) -> History:
-    """Look up measurements of the past, as ``%fwhistory`` does.
+    """Look up earlier measurements, as ``%fwhistory`` does.
 
     Args:
-        text: that their name or code has; empty for any.
-        last: how many, the newest of them; None for all.
-        since: how old at most, as in "7d" or "12h"; None for any age.
-        framework: that was used, by its name; None for any.
-        here: those alone that were measured in this directory.
+        text: that their name or code contains; empty for any.
+        last: at most this many, newest first; None for all.
+        since: not older than this, such as "7d" or "12h"; None for any age.
+        framework: only those that used this framework, such as "jax"; None for any.
+        here: only those measured in this directory.
 
     Returns:
-        The measurements, the newest first.
+        The measurements, newest first.
 
     Raises:
-        OptionError: a value breaks a rule.
+        OptionError: an option is invalid.
 
     Example:
         >>> # [entry.median for entry in history("softmax", since="7d")]
@@ -200,13 +110,14 @@ def history(
     return query_history(options, Location(directory=os.getcwd()))
 
 
+@short_errors
 def ceilings(*, start: bool = False, remeasure: bool = False, fresh: bool = False) -> Ceilings:
     """Measure the peak rates of devices, as ``%fwdevices --peak`` does.
 
     Args:
         start: initialize frameworks that are imported, so that their devices are measured too.
         remeasure: measure also what was stored for this machine.
-        fresh: the old name of ``remeasure``, which goes with the next version.
+        fresh: the old name of ``remeasure``, which works until version 0.3.
 
     Returns:
         For each framework and kind of device the peak rates of matmuls, memory and transfers.
@@ -215,18 +126,5 @@ def ceilings(*, start: bool = False, remeasure: bool = False, fresh: bool = Fals
         >>> # ceilings().found[0].products["float32"]
     """
     if fresh:
-        warnings.warn("fresh= is now remeasure=", DeprecationWarning, stacklevel=2)
+        warn_renamed("ceilings(fresh=…)", "ceilings(remeasure=…)")
     return collect_ceilings(start=start, remeasure=remeasure or fresh)
-
-
-def _hints(function: Callable[..., Any], count: int) -> list[str]:
-    """Return the function's own names for its first arguments, empty where they are not known."""
-    try:
-        names = list(inspect.signature(function).parameters)
-    except Exception:  # noqa: BLE001  an object may answer what it likes
-        names = []
-    return (names + [""] * count)[:count]
-
-
-def _identifier(name: str, otherwise: str) -> str:
-    return name if name.isidentifier() and not keyword.iskeyword(name) else otherwise

@@ -9,6 +9,17 @@ IpyJaxBenchError
 └── TooManyTracesError    more was traced than is allowed
 """
 
+import functools
+import warnings
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Version without the names that were replaced in the one before.
+OLD_NAMES_END = "0.3"
+
 
 class IpyJaxBenchError(Exception):
     """An error whose message names the value, the rule and what to type instead."""
@@ -65,3 +76,25 @@ class ArmFailedError(IpyJaxBenchError):
 
 class TooManyTracesError(IpyJaxBenchError, AssertionError):
     """More was traced than is allowed."""
+
+
+def short_errors(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a public function whose own errors have no traceback into this package."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **kwargs)
+        except ArmFailedError:  # its traceback leads to the user's line
+            raise
+        except IpyJaxBenchError as error:
+            raise error.with_traceback(None) from None
+
+    return call
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn the caller of a function of `short_errors` that used an old name."""
+    message = f"{old} is now {new}. The old name still works, until version {OLD_NAMES_END}."
+    warnings.warn(message, FutureWarning, stacklevel=4)

@@ -5,12 +5,21 @@ import itertools
 import re
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import Measurement, OptionError, SnippetError, compare, measure, measure_code
+from ipyjaxbench import (
+    Measurement,
+    OptionError,
+    Options,
+    SnippetError,
+    compare,
+    measure,
+    measure_code,
+)
 
 
 def test_measure_names_the_call_as_one_would_write_it() -> None:
@@ -64,8 +73,8 @@ def test_rules_hold_from_python_too() -> None:
         measure_code("1", {}, budget=-1)
     with pytest.raises(SnippetError, match="there is no code to time"):
         measure_code("", {})
-    with pytest.raises(SyntaxError):
-        measure_code("f(", {})
+    with pytest.raises(SnippetError, match=r"^SyntaxError in line 2 of code, 'f\(': "):
+        measure_code("x = 1\nf(", {})
 
 
 @pytest.mark.parametrize("wrong", ["a", "3", [3], True, {}])
@@ -78,6 +87,68 @@ def test_what_is_no_number_is_refused_from_python_too(wrong: object) -> None:
         measure_code("1", {}, budget=wrong, number=3)
     with pytest.raises(OptionError, match=budget):
         compare({"a": int, "b": int}, budget=wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: measure_code(3, {}), "code=3: must be a string of Python code, such as 'f(x)'"),
+        (lambda: measure_code("1", {}, setup=3), "setup=3: must be a string of Python code"),
+        (lambda: measure_code("1", 3), "namespace=3: must be a dictionary, for example globals()"),
+        (lambda: measure(3), "not a function, but an int: write measure(f, x), or measure_code("),
+        (
+            lambda: measure(len, [], timer=Options(name="a")),
+            "name and against work",
+        ),
+        (lambda: ipyjaxbench.graph("f"), "not a function, but a str: write graph(f, x)"),
+        (lambda: ipyjaxbench.history(3), "text=3: must be a string"),
+        (lambda: ipyjaxbench.history(framework=3), "framework=3: must be a string"),
+        (
+            lambda: ipyjaxbench.history(since=3),
+            "since=3: must be a number followed by m, h, d, w or y, for example since='7d'",
+        ),
+        (lambda: ipyjaxbench.history(last=0), "last=0: must be a whole number from 1 to 10000"),
+        (lambda: ipyjaxbench.read_notebook(3), "3: must be the path of a notebook"),
+        (lambda: ipyjaxbench.compare_notebooks(3, 4), "3: must be the path of a notebook"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence_and_its_traceback_ends_here(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(ipyjaxbench.IpyJaxBenchError, match=f"^{re.escape(message)}") as caught:
+        call()
+    # This test, the lambda, and the one frame that raises it.
+    assert [entry.name for entry in caught.traceback] == [
+        "test_a_wrong_call_is_one_sentence_and_its_traceback_ends_here", "<lambda>", "call",
+    ]  # fmt: skip
+    assert caught.value.__cause__ is None
+
+
+def test_options_of_measure_are_not_keywords_of_the_function() -> None:
+    def scale(x: int, timer: int = 1, budget: int = 1) -> int:
+        return x * timer * budget
+
+    result = measure(scale, 3, budget=2, timer=Options(number=4, repeat=3))
+    assert (result.code, result.loops, result.repeat) == ("scale(x, budget=budget)", 4, 3)
+    assert measure(scale, 3, timer=2).code == "scale(x, timer=timer)"
+
+
+OUTSIDE = 3
+
+
+def test_code_sees_the_names_of_its_caller() -> None:
+    inside = 4
+    result = measure_code("made = inside + OUTSIDE", number=2, repeat=2)
+    assert result.repeat == 2
+    assert inside == 4
+    assert "made" not in globals()
+
+
+def test_an_old_keyword_works_and_warns_at_the_callers_line() -> None:
+    with pytest.warns(FutureWarning, match=r"^measure_code\(device=…\) is now ") as caught:
+        result = measure_code("1", {}, number=2, repeat=2, device=True)
+    assert result.device is not None
+    assert caught[0].filename == __file__
 
 
 def test_public_names_are_exported_once_and_documented() -> None:

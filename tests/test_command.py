@@ -436,5 +436,5 @@ def test_magics_are_called_by_their_names() -> None:
 def test_a_budget_and_a_number_of_calls_exclude_each_other(line: str) -> None:
     with pytest.raises(OptionError) as caught:
         TIME.split(line)
-    told = "-b 1 cannot be combined with -n or -r, which fix the number of calls"
+    told = "-b cannot be combined with -n or -r (nor budget= with number= or repeat=)"
     assert str(caught.value) == told

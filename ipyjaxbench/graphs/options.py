@@ -81,9 +81,9 @@ class GraphOptions:
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         if self.stage is not None and self.stage not in _ALL_STAGES:
-            raise OptionError(f"--stage {self.stage}: must be one of {', '.join(_ALL_STAGES)}")
+            raise OptionError(f"stage {self.stage!r}: must be one of {', '.join(_ALL_STAGES)}")
         if self.platform is not None and self.platform not in _PLATFORMS:
-            raise OptionError(f"--platform {self.platform}: must be one of {', '.join(_PLATFORMS)}")
+            raise OptionError(f"platform {self.platform!r}: must be one of {', '.join(_PLATFORMS)}")
         if self.platform is not None and self.stage not in ("stablehlo", "hlo"):
             raise OptionError("--platform needs --stage stablehlo or --stage hlo")
         if self.shard and not self.on:
@@ -100,7 +100,7 @@ class GraphOptions:
         stages = STAGES[framework]
         if self.stage is not None and self.stage not in stages:
             raise OptionError(
-                f"--stage {self.stage}: this is a {framework} program; its stages are"
+                f"stage {self.stage!r}: this is a {framework} program; its stages are"
                 f" {', '.join(stages)}"
             )
         of_jax = {"--platform": self.platform, "--check": self.check, "--on": self.on,

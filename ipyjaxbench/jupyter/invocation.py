@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.command import Command, ShownOptions
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import OLD_NAMES_END, SnippetError
 from ipyjaxbench.jupyter.errors import one_line_errors
 from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
 from ipyjaxbench.jupyter.screen import Screen, show
@@ -33,7 +33,6 @@ _USES = {
     "PRINT_EXPR": "shown",
     "CALL_INTRINSIC_1": "shown",
 }
-_OLD_NAMES_END = "0.3"  # of options
 _WITHOUT_EFFECT = ("CACHE", "EXTENDED_ARG", "NOP")
 
 
@@ -169,7 +168,7 @@ class Invocation(Generic[Options]):
     def _show_renamed(self) -> None:
         """Show one line for each option that was typed by its old name."""
         for old, new in self.shown.renamed:
-            line = f"{old} is now {new}. The old name still works, until version {_OLD_NAMES_END}."
+            line = f"{old} is now {new}. The old name still works, until version {OLD_NAMES_END}."
             show({"text/plain": line}, raw=True)
 
     def source(self, code: str, above: int | None = None) -> Source:

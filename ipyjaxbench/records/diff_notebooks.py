@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
-from ipyjaxbench.errors import RecordError
+from ipyjaxbench.errors import RecordError, short_errors
 from ipyjaxbench.records.entry import find_measurements
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
@@ -61,23 +61,24 @@ def _same_name(t: _Timed) -> Hashable:
 _KEYS: tuple[_Key, ...] = (_same_cell, _same_source, _edited_cell, _same_name)
 
 
+@short_errors
 def compare_notebooks(
     before: str | PathLike[str] | NotebookRecords, after: str | PathLike[str] | NotebookRecords
 ) -> Rerun:
     """Compare two runs of the same notebook, measurement by measurement.
 
-    A difference counts by the rule of ``%fwcompare before after``: both figures' intervals
-    together leave no doubt that it is over 1 %.
+    A measurement counts as slower or faster by the rule of ``%fwcompare before after``: the whole
+    interval of the ratio is beyond 1 %.
 
     Args:
-        before: the first one: its path, or what `read_notebook` gave.
-        after: the second one.
+        before: the first run: a path, or what `read_notebook` returned.
+        after: the second run.
 
     Returns:
-        The pairs with their ratios, what differs around them, and what has no partner.
+        The pairs with their ratios, what changed around them, and what has no partner.
 
     Raises:
-        RecordError: one of them is no notebook, or they have no measurement in common.
+        RecordError: one of them is not a notebook, or they have no measurement in common.
 
     Example:
         >>> # compare_notebooks("a.ipynb", "b.ipynb").slower
@@ -87,14 +88,14 @@ def compare_notebooks(
     for notebook, timed in zip(both, (first, second), strict=True):
         if not timed:
             raise RecordError(
-                f"{notebook.path} holds no measurements: run it with %fwtime or %%fwcompare and"
-                " save it"
+                f"{notebook.path} holds no measurements. Run %fwtime or %%fwcompare in it, then"
+                " save it."
             )
     pairs = _match(first, second)
     if not pairs:
         raise RecordError(
-            f"{both[0].path} and {both[1].path} have no measurement in common, by cell, code or"
-            " name"
+            f"{both[0].path} and {both[1].path} have no measurement in common: no cell, code or"
+            " name matches"
         )
     alone = [[t.name for t in timed if not any(t in pair for pair in pairs)]
              for timed in (first, second)]  # fmt: skip

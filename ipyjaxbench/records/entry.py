@@ -97,7 +97,7 @@ class HistoryEntry:
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""
         if self.schema != SCHEMA:
-            return f"it has schema {self.schema}, and this version reads {SCHEMA}"
+            return f"it has schema {self.schema}; this version reads {SCHEMA}"
         if sum(self.rounds) != len(self.picoseconds):
             return "the rounds do not add up to the samples"
         return None

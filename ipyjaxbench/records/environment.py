@@ -61,25 +61,25 @@ class Environment:
         )
 
     def differences(self, now: "Environment") -> tuple[str, ...]:
-        """Return what is not the same now, in words; what one of them does not know is left out."""
+        """Return what has changed since, in words; what one of them does not know is left out."""
         return tuple(self._differences(now))
 
     def _differences(self, now: "Environment") -> Iterator[str]:
         for name, version in sorted(self.frameworks.items()):
             if name != "python" and now.frameworks.get(name, version) != version:
-                yield f"{name} {version}, now {now.frameworks[name]}"
+                yield f"{name} {version} → {now.frameworks[name]}"
         for name, kind in self.data.items():
             if now.data.get(name, kind) != kind:
-                yield f"{name} {kind}, now {now.data[name]}"
+                yield f"{name} {kind} → {now.data[name]}"
         for what, before, after in (
             ("Python ", self.python, now.python),
             ("", " ".join(self.devices), " ".join(now.devices)),
-            ("another machine: ", self._machine(), now._machine()),
+            ("machine ", self._machine(), now._machine()),
             ("", ", ".join(self.gpus), ", ".join(now.gpus)),
             ("git ", self.revision[:7], now.revision[:7]),
         ):
             if before and after and before != after:
-                yield f"{what}{before}, now {after}"
+                yield f"{what}{before} → {after}"
 
     def _machine(self) -> str:
         return f"{self.cpus} × {self.cpu or 'CPU'}" if self.cpus else ""

@@ -35,7 +35,7 @@ def find_baseline(
         measurements: of this session, by name.
 
     Raises:
-        OptionError: nothing was kept under that name.
+        OptionError: no result was kept under that name.
     """
     name = options.against
     if name is None:
@@ -51,7 +51,9 @@ def find_baseline(
     if others := sorted((clocks & _CLOCKS.keys()) - {options.clock}):
         there = " and ".join(_CLOCKS[clock] for clock in others)
         here = _CLOCKS[options.clock]
-        raise OptionError(f"--against {name}: that is {there}, this {here}: measure both alike")
+        raise OptionError(
+            f"--against {name}: that is {there}, but this is {here}. Use the same clock for both."
+        )
     raise OptionError(_unknown(name, [*measurements, *(e.label for e in entries if e.label)]))
 
 
@@ -92,8 +94,11 @@ def choose_baseline(m: Measurement, name: str, base: Candidates, revision: str) 
 def _unknown(name: str, existing: Iterable[str]) -> str:
     names = list(dict.fromkeys(existing))
     if not names:
-        return f"--against {name}: nothing was kept under a name yet; type %fwtime --name {name}"
+        return f"--against {name}: no result was kept by name yet. First type %fwtime --name {name}"
     near = difflib.get_close_matches(name, names, 1, 0.6)
-    hint = f"did you mean {near[0]}? " if near else ""
+    hint = f"Did you mean {near[0]}? " if near else ""
     shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
-    return f"--against {name}: {hint}names are {shown}; last and best are of the same code"
+    return (
+        f"--against {name}: there is no such name. {hint}Names: {shown}; or last and best, for"
+        " runs of the same code."
+    )

@@ -59,5 +59,5 @@ class History(Result, Sequence[HistoryEntry]):
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""
         if not len(self.entries) <= self.found <= self.kept:
-            return "it holds more than was found, or more was found than is kept"
+            return "it holds more entries than were found, or more were found than are kept"
         return next((wrong for entry in self.entries if (wrong := entry.check())), None)

@@ -11,8 +11,8 @@ from ipyjaxbench.timing import Change
 _MAX_ITEMS = 8
 _MAX_NAME = 28  # characters: a row stays on one line
 _RULE = (
-    "a ratio whose interval lies beyond 1 %, and one such table in 20 may be wrong · without a"
-    " word: two runs at two times may differ as much by themselves · [?]: they wandered too much"
+    "SLOWER and FASTER: the 95 % interval of the ratio is beyond 1 %, corrected for the number"
+    " of rows. No verdict: two runs may differ this much by chance. [?]: too noisy to tell."
 )
 
 
@@ -21,10 +21,10 @@ def _(r: Rerun) -> Report:
     """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(r)]
     if r.differs:
-        blocks.append(Facts((("differs", _some(r.differs, " · ")),)))
+        blocks.append(Facts((("changed", _some(r.differs, " · ")),)))
     if r.pairs:
         rows = [_row(p, c) for p, c in zip(r.pairs, r.changes, strict=True)]
-        head = ("measured", "before", "after", "after / before", "")
+        head = ("name", "before", "after", "after / before", "")
         blocks.append(Table("", head, tuple(rows), folded=False))
     return Report((*blocks, Facts(tuple(_facts(r)))))
 
@@ -41,9 +41,9 @@ def _headline(r: Rerun) -> Headline:
     title = "{} → {}".format(*_names(r))
     slower, faster, total = len(r.slower), len(r.faster), len(r.pairs)
     if not total:
-        return Headline(title, "nothing", "was measured in both", "", "")
+        return Headline(title, "nothing", "measured in both", "", "")
     if not (slower or faster):
-        return Headline(title, f"none of {total}", "takes longer or less long for sure", "", "")
+        return Headline(title, "no clear change", f"in {units.count(total, 'measurement')}", "", "")
     word = "SLOWER" if slower else "FASTER"
     figure = f"{slower or faster} of {total} {word.lower()}"
     detail = f"{faster} faster" if slower and faster else ""
@@ -65,9 +65,9 @@ def _facts(r: Rerun) -> Iterator[tuple[str, str]]:
         if alone:
             yield "only in", f"{name}: {_some(alone, ', ')}"
     if r.refused:
-        yield "refused", f"{units.count(r.refused, 'record')} that could not be read"
+        yield "unreadable", units.count(r.refused, "record")
     if r.pairs:
-        yield "counts", _RULE
+        yield "verdicts", _RULE
 
 
 def _some(items: Sequence[str], between: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, overload
 from ipyjaxbench.command import Command
 from ipyjaxbench.comparison import Comparison, Sweep
 from ipyjaxbench.device import About, Ceilings, MemorySettings, Transfers, Whereabouts
-from ipyjaxbench.errors import OptionError, RecordError
+from ipyjaxbench.errors import OptionError, RecordError, short_errors
 from ipyjaxbench.graphs import Diagnosis, Graph
 from ipyjaxbench.purposes import PURPOSES
 from ipyjaxbench.records.history import History
@@ -130,31 +130,36 @@ class _Cell:
                 yield data[MIME]
 
 
+@short_errors
 def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
-    """Read all results that a notebook has saved; nothing in it is run.
+    """Read all results saved in a notebook, without running anything in it.
 
     Args:
-        path: of a file in Jupyter's format 4.
+        path: of a notebook in Jupyter's format 4.
 
     Returns:
-        The results with where they stand; `refused` says which records could not be read.
+        The results, each with its cell; `refused` lists the records that could not be read.
 
     Raises:
-        RecordError: there is no such file, or it is no notebook.
+        RecordError: there is no such file, or it is not a notebook.
 
     Example:
         >>> # read_notebook("a.ipynb")[0].result.median
     """
     import msgspec
 
-    name = fspath(path)
+    try:
+        name = fspath(path)
+    except TypeError:
+        given = f"{path!r}"
+        raise RecordError(f"{given[:_MAX_REASON]}: must be the path of a notebook") from None
     content = _decode(name)
     if content.get("nbformat") != _FORMAT:
         other = content.get("nbformat", "none")
-        raise RecordError(f"{name}: a notebook of format {_FORMAT} is read, and this has {other!r}")
+        raise RecordError(f"{name}: notebook format {other!r} is not supported, only {_FORMAT}")
     cells = content.get("cells")
     if not isinstance(cells, list):
-        raise RecordError(f"{name} is no notebook: it has no list of cells")
+        raise RecordError(f"{name} is not a notebook: it has no list of cells")
     saved: list[Saved] = []
     refused: list[Refused] = []
     for number, plain in enumerate(cells, 1):
@@ -178,20 +183,20 @@ def _decode(name: str) -> dict[str, Any]:
     path = Path(name)
     try:
         if path.exists() and not path.is_file():
-            raise RecordError(f"{name} is no notebook: it is a directory or a device")
+            raise RecordError(f"{name} is not a notebook but a directory or a device")
         size = path.stat().st_size
         if size > _MAX_BYTES:
-            raise RecordError(f"{name} has {size:,} bytes: notebooks up to {_MAX_BYTES:,} are read")
+            raise RecordError(f"{name} is too large: {size:,} bytes (limit {_MAX_BYTES:,})")
         content = msgspec.json.decode(path.read_bytes())
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
-            raise RecordError(f"{name}: there is no such file") from None
-        reason = getattr(error, "strerror", None) or f"it is not JSON ({error})"
+            raise RecordError(f"{name}: no such file") from None
+        reason = getattr(error, "strerror", None) or f"not JSON ({error})"
         raise RecordError(f"{name} cannot be read: {reason}") from None
     except RecursionError:
-        raise RecordError(f"{name} cannot be read: it is nested too deeply") from None
+        raise RecordError(f"{name} cannot be read: nested too deeply") from None
     if not isinstance(content, dict):
-        raise RecordError(f"{name} is no notebook: it has no list of cells")
+        raise RecordError(f"{name} is not a notebook: it has no list of cells")
     return content
 
 
@@ -223,7 +228,9 @@ def _read_result(record: object) -> tuple[Result, Headline | None]:
     """Return the result that a record holds, and what its report says first."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
-        raise RecordError(f"{str(kind)[:40]!r} is no kind of result: {', '.join(KINDS)}")
+        raise RecordError(
+            f"{str(kind)[:40]!r} is not a kind of result; these are {', '.join(KINDS)}"
+        )
     result = KINDS[kind].from_dict(record)
     try:
         blocks = result.report().blocks

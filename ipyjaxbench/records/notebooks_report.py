@@ -20,7 +20,7 @@ def _(n: NotebookRecords) -> Report:
         head = ("result", "kind", "cell", "found")
         blocks.append(Table("", head, tuple(map(_row, n.records)), folded=False))
     if n.refused:
-        rows = [("refused", f"cell {r.cell}: {r.reason}") for r in n.refused[:_MAX_REFUSED]]
+        rows = [("unreadable", f"cell {r.cell}: {r.reason}") for r in n.refused[:_MAX_REFUSED]]
         more = len(n.refused) - len(rows)
         rows += [("", f"and {units.count(more, 'more record')}")] if more else []
         blocks.append(Facts(tuple(rows)))

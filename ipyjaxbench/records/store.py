@@ -69,7 +69,7 @@ class Journal:
             self.close()
         place = make_data_folder("history")
         if place is None:
-            raise OSError(0, "Jupyter's data directory cannot be written to")
+            raise OSError(0, "Jupyter's data directory is not writable")
         _limit_size(place)
         now = datetime.now().strftime("%Y-%m-%d")
         path = place / f"{now}-{os.getpid()}-{os.urandom(4).hex()}{_SUFFIX}"
@@ -92,23 +92,23 @@ class StoreContents:
 
 
 def make_history_notice() -> str:
-    """Return where measurements are kept and how to have none kept, once for each home.
+    """Return where measurements are saved and how to turn that off, once for each home.
 
-    A file beside them says so, too, and that it was said.
+    A file beside them says the same, and that it was shown.
     """
     place = make_data_folder("history")
     if place is None:
         return ""
     notice = (
-        f"Measurements are kept in {place}, with their code, directory and notebook, for"
-        " %fwhistory and --against: %config IpyJaxBench.history = False keeps none."
+        f"Measurements are saved in {place} with their code, directory and notebook, for"
+        " %fwhistory and --against. To save none: %config IpyJaxBench.history = False."
     )
     try:
         with open(place / _NOTICE, "x", encoding="utf-8", opener=open_private) as file:
-            file.write(f"{notice}\nIPYJAXBENCH_HISTORY=0 in the environment does so, too.\n")
+            file.write(f"{notice}\nIPYJAXBENCH_HISTORY=0 in the environment does the same.\n")
     except OSError:  # it was said, or nothing is kept
         return ""
-    return f"{notice} (This is said once.)"
+    return f"{notice} (Shown once.)"
 
 
 def read_store() -> StoreContents:

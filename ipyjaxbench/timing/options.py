@@ -68,8 +68,7 @@ class TimeOptions:
         check_numbers(self)
         if self.budget is not None and (self.number or self.repeat):
             raise OptionError(
-                f"-b {self.budget:g} cannot be combined with -n or -r, which fix the number of"
-                " calls"
+                "-b cannot be combined with -n or -r (nor budget= with number= or repeat=)"
             )
         if self.aim not in _AIMS:
             raise OptionError(f"aim={self.aim!r}: must be one of {', '.join(map(repr, _AIMS))}")

@@ -16,6 +16,7 @@ from ipyjaxbench.usercode.call import (
     label_arguments,
     read_call,
     read_call_of_shapes,
+    refuse_uncallable,
 )
 from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of, slots_of
 from ipyjaxbench.usercode.code_objects import (

@@ -19,9 +19,8 @@ T = TypeVar("T")
 #: The greenlets of `run_in_loop`: those that wait for coroutines, or could.
 _greenlets: set[Any] = set()
 _CANNOT_AWAIT = (
-    "await works where the magic stands in a cell or an async function, with %autoawait on:"
-    " in any other function, below another magic such as %%time, or from Python, nobody can await"
-    " for it while an event loop runs"
+    "await works only in a cell or in an async function, with %autoawait on. While an event loop"
+    " runs, it does not work in other functions, from Python, or below magics such as %%time."
 )
 
 

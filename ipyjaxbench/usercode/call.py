@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.snippet import Namespace, Source
@@ -77,7 +77,7 @@ def read_call_of_shapes(
         on_evaluate(names_called_in([body[0].value]))
         function = run(source.compiled(ast.Expression(body[0].value)), names)
     if not callable(function):
-        raise SnippetError(f"--shapes goes with a function, and {text!r} is none")
+        raise SnippetError(f"--shapes needs a function, and {text!r} is not one")
     args = tuple(Shape(dtype, shape) for dtype, shape in shapes)
     return Call(text, function, args, {}, label_arguments(function, args, {}))
 
@@ -132,9 +132,7 @@ def read_call(
     __tracebackhide__ = True
     body = source.tree.body
     if not body or not isinstance(body[-1], ast.Expr):
-        raise SnippetError(
-            "there is no expression to look at: end with a call, as in  f(x)  or  x @ y + 1"
-        )
+        raise SnippetError("the code must end with an expression, such as f(x) or x @ y + 1")
     if body[:-1]:
         run(source.compiled(ast.Module(body[:-1], [])), names)
     expression = body[-1].value
@@ -164,6 +162,14 @@ def _refuse_uncalled(node: ast.expr, names: Namespace) -> None:
     )
     if callable(value) and not is_array:
         raise SnippetError(explain_uncalled(ast.unparse(node)))
+
+
+def refuse_uncallable(value: object, wanted: str) -> None:
+    """Refuse what cannot be called; `wanted` says by whom, and what to write."""
+    if not objects.ask(callable, value):
+        kind = objects.name_of(type(value))
+        article = "an" if kind[:1].lower() in "aeiou" else "a"
+        raise OptionError(f"not a function, but {article} {kind}: {wanted}")
 
 
 def explain_uncalled(text: str) -> str:
@@ -233,8 +239,7 @@ def _expression_call(
     """Return the call of a function of the names in an expression that hold arrays."""
     if awaits([node]):
         raise SnippetError(
-            f"{text} awaits, and what awaits is no call to look at: type x = await f() first,"
-            " then look at g(x)"
+            f"{text} awaits, so it has no program. Run x = await f() first, then show g(x)."
         )
     used = [n for n in _names_in(node) if n in names and is_data(names[n])]
     arguments = ast.arguments([], [ast.arg(name) for name in used], None, [], [], None, [])

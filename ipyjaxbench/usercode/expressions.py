@@ -36,8 +36,8 @@ def evaluate_expressions(
             near = difflib.get_close_matches(
                 error.name or "", [*(names if like is None else like)], 1
             )
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise OptionError(f"{expression}: there is no name {error.name!r}{hint}") from None
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise OptionError(f"{expression}: name {error.name!r} is not defined.{hint}") from None
     return values
 
 
@@ -58,7 +58,7 @@ def _split(code: str) -> Iterator[str]:
                 words = words[length:]
                 break
         else:
-            raise OptionError(f"{code}: names or expressions, with blanks between them")
+            raise OptionError(f"{code}: type names or expressions, separated by spaces")
 
 
 def _parts_of(expression: str) -> list[str]:

@@ -236,11 +236,11 @@ def _drop_docstring(tree: ast.Module) -> ast.Module:
 def _refuse_what_cannot_run(source: Source) -> None:
     body = source.tree.body
     if not body:
-        raise SnippetError("there is no code to time: type %fwtime f(x), or %%fwtime above a cell")
+        raise SnippetError("there is no code to time; give a statement such as f(x)")
     only = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
     if isinstance(only, ast.Constant) and isinstance(only.value, str):
         shown = shorten(source.text, 40, placeholder=" …")
         inside = shorten(only.value, 40, placeholder=" …")
         raise SnippetError(
-            f"{shown} is a string, and timing it would time nothing: type %fwtime {inside}"
+            f"{shown} is a string, so nothing would be timed. Type it without quotes: {inside}"
         )

@@ -27,10 +27,10 @@ def test_the_first_stage_is_shown_where_none_is_asked_for(
 
 def test_a_stage_of_another_framework_is_refused() -> None:
     assert refusal("torch", stage="jaxpr") == (
-        "--stage jaxpr: this is a torch program; its stages are aten, dynamo, export"
+        "stage 'jaxpr': this is a torch program; its stages are aten, dynamo, export"
     )
     assert refusal(stage="llvm") == (
-        "--stage llvm: must be one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf"
+        "stage 'llvm': must be one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf"
     )
 
 
@@ -56,7 +56,7 @@ def test_what_goes_with_jax_alone_is_refused_elsewhere(options: dict[str, Any], 
 def test_a_platform_goes_with_a_stage_that_is_lowered_for_it() -> None:
     words = "--platform needs --stage stablehlo or --stage hlo"
     assert refusal(platform="tpu") == refusal(platform="tpu", stage="jaxpr") == words
-    assert refusal(platform="gpu") == "--platform gpu: must be one of cpu, cuda, rocm, tpu"
+    assert refusal(platform="gpu") == "platform 'gpu': must be one of cpu, cuda, rocm, tpu"
     for stage in ("stablehlo", "hlo"):
         assert GraphOptions(platform="tpu", stage=stage).stage_of("jax") == stage
 

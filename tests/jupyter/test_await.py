@@ -109,7 +109,7 @@ def test_outside_of_event_loops_the_code_gets_one(awaiting: Shell) -> None:
 
 
 def test_in_a_function_within_an_event_loop_it_is_said_where_await_works(awaiting: Shell) -> None:
-    with pytest.raises(UsageError, match="await works where the magic stands in a cell"):
+    with pytest.raises(UsageError, match="await works only in a cell"):
         awaiting.run("def g():\n    %fwtime await f()\nawait asyncio.sleep(0)\ng()")
 
 
@@ -267,7 +267,7 @@ def test_below_them_in_an_event_loop_it_is_said_that_nobody_can_await(
 ) -> None:
     kernel.run("import asyncio")
     shown = kernel.run(f"{magic}\n%fwtime -q -n 1 -r 2 await asyncio.sleep(0.001)")
-    assert "UsageError: await works where" in " ".join(shown.text.split())
+    assert "UsageError: await works only" in " ".join(shown.text.split())
     assert "SyntaxError" not in shown.text
 
 
@@ -275,7 +275,7 @@ def test_what_is_said_below_capture_is_in_what_it_captured(kernel: Kernel) -> No
     kernel.run("import asyncio")
     kernel.run("%%capture said\n%fwtime -q -n 1 -r 2 await asyncio.sleep(0.001)")
     shown = kernel.run("print(said.stdout, said.stderr)").text
-    assert "UsageError: await works where" in " ".join(shown.split())
+    assert "UsageError: await works only" in " ".join(shown.split())
     assert "already running" not in shown
 
 

@@ -152,7 +152,7 @@ def test_a_name_that_is_spelled_wrong_is_one_line(ready: Shell) -> None:
     with pytest.raises(UsageError):
         ready.run("%fwdevices weight")
     assert ready.text.strip() == (
-        "UsageError: weight: there is no name 'weight'; did you mean weights?"
+        "UsageError: weight: name 'weight' is not defined. Did you mean weights?"
     )
 
 
@@ -161,7 +161,7 @@ def test_what_is_no_expression_is_one_line_and_nothing_of_it_is_run(ready: Shell
     with pytest.raises(UsageError):
         ready.run("%fwdevices ran.append(1) b = ran")
     assert ready.text.strip() == (
-        "UsageError: ran.append(1) b = ran: names or expressions, with blanks between them"
+        "UsageError: ran.append(1) b = ran: type names or expressions, separated by spaces"
     )
     assert ready.names["ran"] == []
 
@@ -171,7 +171,7 @@ def test_names_of_ipython_are_not_suggested(shell: Shell, typed: str) -> None:
     shell.names["nonexistent"] = 1
     with pytest.raises(UsageError) as caught:
         shell.run(f"%fwdevices {typed}")
-    assert str(caught.value) == f"{typed}: there is no name {typed!r}"
+    assert str(caught.value) == f"{typed}: name {typed!r} is not defined."
 
 
 def test_explain_stands_alone_and_needs_an_error(

@@ -360,7 +360,7 @@ def test_a_name_of_another_session_is_found_with_what_differs(
     m = shell.run(f"%fwtime {COUNTED} -o --against base sum(range(100))")
     assert "the time of 'base' (" in rows(m)["against"]
     assert "2 days ago" in rows(m)["against"]
-    assert rows(m)["differs"].startswith("Python 3.1, now 3.")
+    assert rows(m)["differs"].startswith("Python 3.1 → 3.")
     assert "another machine: 3 × abacus, now" in rows(m)["differs"]
 
 
@@ -402,7 +402,7 @@ def test_where_nothing_is_kept_yet_that_is_said_and_it_is_measured(shell: Shell)
 
 def test_a_name_that_was_not_kept_is_one_line_before_anything_runs(shell: Shell) -> None:
     shell.names["ran"] = []
-    with pytest.raises(UsageError, match="nothing was kept under a name yet"):
+    with pytest.raises(UsageError, match="no result was kept by name yet"):
         shell.run("%fwtime --against base ran.append(1)")
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
     with pytest.raises(UsageError, match="did you mean base"):

@@ -283,14 +283,14 @@ def test_precision_sets_the_digits_shown(shell: Shell) -> None:
 
 
 ERRORS = {
-    "%fwtime": "there is no code to time: type %fwtime f(x), or %%fwtime above a cell",
-    "%%fwtime\n  ": "there is no code to time: type %fwtime f(x), or %%fwtime above a cell",
+    "%fwtime": "there is no code to time; give a statement such as f(x)",
+    "%%fwtime\n  ": "there is no code to time; give a statement such as f(x)",
     "%fwtime -n 0 x": "-n 0: must be a whole number, 1 or more, for example -n 5",
     "%fwtime -n x x": "-n x: must be a whole number, 1 or more, for example -n 5",
     "%fwtime -b -1 x": "-b -1: must be a number of seconds, 0 or more, for example -b 5",
     "%fwtime --buget 3 x": "unknown option --buget. Did you mean --budget?"
     " (If it is code, type -- in front of it.)",
-    '%fwtime "f(x)"': '"f(x)" is a string, and timing it would time nothing: type %fwtime f(x)',
+    '%fwtime "f(x)"': '"f(x)" is a string, so nothing would be timed. Type it without quotes: f(x)',
     "%fwtime f(": "SyntaxError in line 1, 'f(': '(' was never closed",
     "1\n%fwtime f(": "SyntaxError in line 2, 'f(': '(' was never closed",
     "%%fwtime\nx = 1\nreturn x": "SyntaxError in line 3, 'return x': 'return' outside function",

@@ -120,7 +120,7 @@ def test_where_figures_are_kept_is_shown_below_the_report_of_what_was_kept(
     assert shown == []
     session.show_history_notice(kept)
     assert len(shown) == 1
-    assert shown[0].startswith("Measurements are kept in ")
+    assert shown[0].startswith("Measurements are saved in ")
     session.show_history_notice(kept)
     session.keep(other)
     session.show_history_notice(other)

@@ -26,13 +26,13 @@ def test_what_is_not_known_of_one_of_them_differs_in_nothing() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("python", "3.12.1", "Python 3.11.7, now 3.12.1"),
-        ("frameworks", {"jax": "0.11.0", "python": "3.12"}, "jax 0.10.2, now 0.11.0"),
-        ("devices", ("jax cpu:0",), "jax cuda:0, now jax cpu:0"),
-        ("cpus", 4, "another machine: 8 × A CPU, now 4 × A CPU"),
-        ("gpus", ("A100",), "H100, now A100"),
-        ("revision", "deadbeef", "git c0ffeec, now deadbee"),
-        ("data", {"x": "f32[4]", "y": "f32[]"}, "x f32[3], now f32[4]"),
+        ("python", "3.12.1", "Python 3.11.7 → 3.12.1"),
+        ("frameworks", {"jax": "0.11.0", "python": "3.12"}, "jax 0.10.2 → 0.11.0"),
+        ("devices", ("jax cpu:0",), "jax cuda:0 → jax cpu:0"),
+        ("cpus", 4, "machine 8 × A CPU → 4 × A CPU"),
+        ("gpus", ("A100",), "H100 → A100"),
+        ("revision", "deadbeef", "git c0ffeec → deadbee"),
+        ("data", {"x": "f32[4]", "y": "f32[]"}, "x f32[3] → f32[4]"),
     ],
 )
 def test_what_differs_is_named(name: str, value: object, words: str) -> None:
@@ -65,4 +65,4 @@ def test_a_measurement_of_this_machine_knows_it() -> None:
 
 def test_where_the_cpu_is_not_known_machines_are_told_apart_by_their_number() -> None:
     one, other = Environment(cpus=2), Environment(cpus=4)
-    assert one.differences(other) == ("another machine: 2 × CPU, now 4 × CPU",)
+    assert one.differences(other) == ("machine 2 × CPU → 4 × CPU",)

@@ -106,7 +106,7 @@ def refusal(against: str, measurements: dict[str, Measurement] | None = None) ->
 
 
 def test_a_figure_of_another_clock_is_named_with_its_option(journal: Journal) -> None:
-    here = "this elapsed time (without -t and -c): measure both alike"
+    here = "but this is elapsed time (without -t and -c). Use the same clock for both."
     kept = {"base": run(clock="cpu"), "other": run(clock="calendar")}
     assert refusal("base", kept) == f"--against base: that is CPU time (-c), {here}"
     journal.append([entry(run(clock="calendar"), "base"), entry(run(clock="cpu"), "third")])
@@ -117,18 +117,24 @@ def test_a_figure_of_another_clock_is_named_with_its_option(journal: Journal) ->
 
 def test_names_that_there_are_stand_in_the_error(journal: Journal) -> None:
     assert refusal("base") == (
-        "--against base: nothing was kept under a name yet; type %fwtime --name base"
+        "--against base: no result was kept by name yet. First type %fwtime --name base"
     )
     journal.append([entry(run(), f"arm{n}", 1e9 + n) for n in range(7)])
     journal.append([entry(run(), "", 3e9), entry(run(), "arm3", 1e6)])
     known = "arm6, arm5, arm4, arm3, arm2, arm1, arm0"
-    end = "; last and best are of the same code"
-    assert refusal("zzz") == f"--against zzz: names are {known}{end}"
-    assert refusal("zzz", {"here": run()}) == f"--against zzz: names are here, {known}{end}"
+    end = "; or last and best, for runs of the same code."
+    assert refusal("zzz") == f"--against zzz: there is no such name. Names: {known}{end}"
+    assert (
+        refusal("zzz", {"here": run()})
+        == f"--against zzz: there is no such name. Names: here, {known}{end}"
+    )
     both = {"here": run(), "more": run()}
     shown = "here, more, arm6, arm5, arm4, arm3, arm2, arm1, …"
-    assert refusal("zzz", both) == f"--against zzz: names are {shown}{end}"
-    assert refusal("mroe", both) == f"--against mroe: did you mean more? names are {shown}{end}"
+    assert refusal("zzz", both) == f"--against zzz: there is no such name. Names: {shown}{end}"
+    assert (
+        refusal("mroe", both)
+        == f"--against mroe: there is no such name. Did you mean more? Names: {shown}{end}"
+    )
 
 
 def test_of_this_session_it_has_no_age() -> None:
@@ -150,7 +156,7 @@ def test_the_last_run_is_one_of_the_same_data() -> None:
     assert choose_baseline(m, "best", (other,), "") == Against("best")
     named = choose_baseline(m, "base", (other, same), "")
     assert named.base == summarize(run(1000))
-    assert named.differs == ("x f32[4], now f32[3]",)
+    assert named.differs == ("x f32[4] → f32[3]",)
 
 
 def test_its_age_is_that_of_the_entry_and_never_negative() -> None:
@@ -166,4 +172,4 @@ def test_a_change_of_the_code_in_git_is_named() -> None:
         old, environment=dataclasses.replace(old.environment, revision="c0ffee1234")
     )
     against = choose_baseline(run(), "base", (old,), "deadbeef99")
-    assert against.differs == ("git c0ffee1, now deadbee",)
+    assert against.differs == ("git c0ffee1 → deadbee",)

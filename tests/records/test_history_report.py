@@ -42,7 +42,7 @@ def blocks(history: History, kind: type) -> list[Any]:
 def test_facts_that_cannot_be_true_are_refused() -> None:
     assert of(past()).check() is None
     assert of(past(), kept=3, found=2).check() is None
-    words = "it holds more than was found, or more was found than is kept"
+    words = "it holds more entries than were found, or more were found than are kept"
     assert of(past(), found=0).check() == words
     assert of(past(), found=2, kept=1).check() == words
     other = past(picoseconds=(1,), rounds=())

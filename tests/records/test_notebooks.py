@@ -86,9 +86,9 @@ def test_texts_that_are_saved_in_lines_are_joined(path: Path) -> None:
 def test_it_shows_what_stands_where(path: Path) -> None:
     found = read_notebook(notebook(path, cell("%fwtime --name base f(x)", M), cell("", {"no": 1})))
     lines = str(found).splitlines()
-    assert lines[0] == "notebook  1 record   in a.ipynb"
+    assert lines[0] == "notebook    1 record   in a.ipynb"
     assert lines[2].split()[:4] == ["base", "measurement", "1,", "line"]
-    assert lines[3].startswith("refused   cell 2: 'None' is no kind of result")
+    assert lines[3].startswith("unreadable  cell 2: 'None' is not a kind of result")
     assert set(found._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
@@ -102,8 +102,10 @@ def test_of_many_refused_records_the_first_are_shown(path: Path) -> None:
     assert len(rows(5)) == 5
     assert rows(7)[5:] == [("", "and 2 more records")]
     label, text = rows(6)[0]
-    assert (label, len(text)) == ("refused", len("cell 1: ") + 200)
-    assert text.startswith("cell 1: '" + "x" * 40 + "' is no kind of result: measurement, ")
+    assert (label, len(text)) == ("unreadable", len("cell 1: ") + 200)
+    assert text.startswith(
+        "cell 1: '" + "x" * 40 + "' is not a kind of result; these are measurement, "
+    )
 
 
 def test_a_result_is_shown_by_its_name_or_its_headline(path: Path) -> None:
@@ -145,16 +147,16 @@ def test_a_notebook_without_records_is_empty(path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "it is not JSON"),
-        (b"{", "it is not JSON"),
-        (b"\xff\xfe", "it is not JSON"),
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
         (b"[]", "no list of cells"),
         (b"3", "no list of cells"),
         (b'{"nbformat": 4}', "no list of cells"),
         (b'{"nbformat": 4, "cells": {}}', "no list of cells"),
-        (b'{"nbformat": 3, "worksheets": []}', "format 4 is read, and this has 3"),
-        (b'{"cells": []}', "format 4 is read, and this has 'none'"),
-        (b'{"nbformat": 4, "cells": [NaN]}', "it is not JSON"),
+        (b'{"nbformat": 3, "worksheets": []}', "notebook format 3 is not supported"),
+        (b'{"cells": []}', "notebook format 'none' is not supported"),
+        (b'{"nbformat": 4, "cells": [NaN]}', "not JSON"),
         (b'{"nbformat": 4, "cells":' + b"[" * 100_000, "nested too deeply"),
     ],
 )
@@ -167,7 +169,7 @@ def test_what_is_no_notebook_is_one_clear_line(path: Path, content: bytes, words
 
 
 def test_a_file_that_is_missing_or_a_directory_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="there is no such file"):
+    with pytest.raises(RecordError, match="no such file"):
         read_notebook(tmp_path / "none.ipynb")
     with pytest.raises(RecordError, match="a directory or a device"):
         read_notebook(tmp_path)
@@ -205,7 +207,7 @@ def test_a_record_that_is_none_is_refused_and_the_others_are_read(
     found = read_notebook(notebook(path, cell("", record), cell("%fwtime f(x)", M)))
     assert [refused.cell for refused in found.refused] == [1]
     assert [saved.result for saved in found] == [M]
-    assert "refused" in str(found)
+    assert "unreadable" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_an_interrupt_in_it_ends_all_calls(bench: Bench, cold: list[Any]) -> Non
             raise KeyboardInterrupt
 
     turns = bench.counted(each)
-    m = bench.interrupted(CODE, number=3, repeat=2, fresh=True, device=True)
+    m = bench.interrupted(CODE, number=3, repeat=2, fresh=True, profile=True)
     assert len(turns) == 7
     assert m.device.reasons == {"fake": "the calls before ended early"}
 

@@ -263,7 +263,7 @@ def test_ten_operations_are_listed() -> None:
 
 
 def test_a_few_more_calls_are_made_and_none_of_them_is_a_sample(bench: Bench) -> None:
-    m = bench.time(START, number=2, repeat=3, device=True)
+    m = bench.time(START, number=2, repeat=3, profile=True)
     assert sum(calls for calls, _ in m.batches) == 5
     (seen,) = m.device.passes
     assert seen.calls == 20  # of a millisecond each
@@ -276,7 +276,7 @@ def test_a_few_more_calls_are_made_and_none_of_them_is_a_sample(bench: Bench) ->
 
 def test_how_many_calls_are_profiled_does_not_depend_on_a_slow_first_one(bench: Bench) -> None:
     bench.counted(lambda turn: bench.clock.advance(99 * MS) if turn == 1 else None)
-    assert bench.time(f"call(); {START}", device=True).device.passes[0].calls == 10
+    assert bench.time(f"call(); {START}", profile=True).device.passes[0].calls == 10
 
 
 def test_nothing_is_profiled_that_was_not_asked_for(bench: Bench) -> None:
@@ -286,39 +286,39 @@ def test_nothing_is_profiled_that_was_not_asked_for(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("work", "calls"), [(1_000, 50), (15 * MS, 1), (100 * MS, 1)])
 def test_the_pass_takes_about_twenty_milliseconds(bench: Bench, work: int, calls: int) -> None:
-    m = bench.time(f"device.start(dispatch=0, work={work})", budget=1.0, device=True)
+    m = bench.time(f"device.start(dispatch=0, work={work})", budget=1.0, profile=True)
     assert m.device.passes[0].calls == calls
 
 
 def test_what_profiled_calls_leave_running_is_waited_for(bench: Bench) -> None:
     bench.names["array"] = bench.device.start(dispatch=0, work=0)
-    m = bench.time(f"{START}; array", number=1, repeat=1, device=True)
+    m = bench.time(f"{START}; array", number=1, repeat=1, profile=True)
     (seen,) = m.device.passes
     assert 0 < seen.busy <= seen.elapsed
 
 
 def test_what_the_calls_before_left_running_is_not_in_the_time_of_the_pass(bench: Bench) -> None:
     bench.counted(lambda turn: turn == 6 and bench.device.start(dispatch=0, work=90 * MS))
-    m = bench.time(f"x = {START}; call(); x", number=2, repeat=3, device=True)
+    m = bench.time(f"x = {START}; call(); x", number=2, repeat=3, profile=True)
     (seen,) = m.device.passes
     assert seen.elapsed == pytest.approx(seen.calls * 1.01e-3)
 
 
 def test_no_call_is_profiled_that_passes_the_budget(bench: Bench) -> None:
-    m = bench.time(f"device.start(dispatch=0, work={3000 * MS})", budget=1.0, device=True)
+    m = bench.time(f"device.start(dispatch=0, work={3000 * MS})", budget=1.0, profile=True)
     assert m.device.reasons == {"fake": "no further call fits into the budget of 1.0 s"}
     assert len(bench.device.worked) == 2  # the cold one and the warm one that is the figure
 
 
 def test_one_call_exactly_is_followed_by_profiled_ones(bench: Bench) -> None:
-    m = bench.time(START, number=1, repeat=1, device=True)
+    m = bench.time(START, number=1, repeat=1, profile=True)
     assert m.verdict == "ONCE"
     assert m.device.passes[0].calls == 20
 
 
 def test_set_up_comes_before_the_pass_and_is_not_in_it(bench: Bench) -> None:
     setup = "device.start(dispatch=0, work=7_000_000)"
-    m = bench.time(START, setup=setup, number=1, repeat=2, device=True)
+    m = bench.time(START, setup=setup, number=1, repeat=2, profile=True)
     assert m.device.passes[0].busy == pytest.approx(20e-3)
     lengths = [end - start for start, end in bench.device.worked]
     assert lengths == [7 * MS, MS, 7 * MS, MS, 7 * MS, *[MS] * 20]
@@ -336,19 +336,19 @@ def test_calls_that_have_to_be_prepared_are_profiled_one_by_one_five_at_most(
         return profile(run)
 
     monkeypatch.setattr(profiler, "profile", profile_call)
-    m = bench.time(f"x += [1]; device.start(dispatch=0, work={work})", "x = []", device=True)
+    m = bench.time(f"x += [1]; device.start(dispatch=0, work={work})", "x = []", profile=True)
     assert (m.device.passes[0].calls, sizes) == (calls, [0] * calls)
     assert m.device.passes[0].elapsed == pytest.approx(calls * work * 1e-9)
 
 
 def test_a_framework_without_a_profiler_says_so(bench: Bench) -> None:
-    m = bench.time("1 + 1", number=2, repeat=2, device=True)
+    m = bench.time("1 + 1", number=2, repeat=2, profile=True)
     assert m.device.reasons == {"python": "it has no profiler"}
 
 
 def test_a_pass_in_which_nothing_ran_says_so(bench: Bench) -> None:
     bench.names["array"] = bench.device.start(dispatch=0, work=1)
-    m = bench.time("array", number=2, repeat=2, device=True)
+    m = bench.time("array", number=2, repeat=2, profile=True)
     assert m.device.reasons == {"fake": "its profiler saw nothing run on a device"}
 
 
@@ -358,7 +358,7 @@ def in_pass(bench: Bench, error: BaseException) -> Measurement:
     bench.names["array"] = bench.device.start(dispatch=0, work=1)
     ended = isinstance(error, KeyboardInterrupt)
     time = bench.interrupted if ended else bench.time
-    return time("call(); array", number=2, repeat=2, device=True)
+    return time("call(); array", number=2, repeat=2, profile=True)
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_an_interrupt_ends_the_passes_of_all_frameworks_and_an_error_its_own(
     bench.names |= {"array": bench.device.start(dispatch=0, work=1), "work": work}
     ended = isinstance(error, KeyboardInterrupt)
     time = bench.interrupted if ended else bench.time
-    m = time("call(); y = array; work()", number=2, repeat=2, device=True)
+    m = time("call(); y = array; work()", number=2, repeat=2, profile=True)
     assert m.device.reasons == reasons
     assert [seen.framework for seen in m.device.passes] == ([] if ended else ["other"])
 
@@ -427,7 +427,7 @@ def test_there_is_no_pass_where_the_calls_before_ended_early(
 ) -> None:
     bench.counted(failing(3, error))
     m = (bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time)(
-        "call()", number=2, repeat=2, device=True
+        "call()", number=2, repeat=2, profile=True
     )
     assert m.device.reasons == {"python": "the calls before ended early"}
 
@@ -437,17 +437,17 @@ def test_a_profiler_that_is_taken_is_said(bench: Bench, monkeypatch: pytest.Monk
         return Profile(reason="a profiler is on already, and is left alone")
 
     monkeypatch.setattr(bench.framework.capability(Profiler), "profile", refuse)
-    m = bench.time(START, number=2, repeat=2, device=True)
+    m = bench.time(START, number=2, repeat=2, profile=True)
     assert rows(m)["device"] == ("not told by fake: a profiler is on already, and is left alone")
 
 
 def test_the_calls_of_the_pass_are_counted_among_those_that_advance_state(bench: Bench) -> None:
     log = bench.names["log"] = itertools.count()
-    m = bench.time(f"next(log); {START}", number=2, repeat=2, device=True)
+    m = bench.time(f"next(log); {START}", number=2, repeat=2, profile=True)
     assert next(log) == 4 + 20
     assert any("'log' advanced by 24 calls" in note.text for note in m.notes)
 
 
 def test_the_time_of_the_pass_is_not_in_that_of_the_samples(bench: Bench) -> None:
     alone = bench.time(START, number=2, repeat=3)
-    assert bench.time(START, number=2, repeat=3, device=True).elapsed == alone.elapsed
+    assert bench.time(START, number=2, repeat=3, profile=True).elapsed == alone.elapsed

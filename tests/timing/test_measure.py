@@ -266,7 +266,7 @@ def test_a_traceback_shows_no_frame_between_the_magic_and_the_code(
 
     bench.names |= {"call": call, "jitted": bench.device.compile}
     budget = {} if "number" in options or "repeat" in options else {"budget": 0.05}
-    bench.time(f"jitted; {code}", fresh=True, device=True, **budget, **options)
+    bench.time(f"jitted; {code}", fresh=True, profile=True, **budget, **options)
     functions = dict.fromkeys(frames)
     assert len(functions) >= 10
     assert [name for name, is_hidden in functions if not is_hidden] == []

@@ -40,8 +40,8 @@ def test_what_is_not_asked_for_is_as_usual() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 1.5, "number": 3}, "-b 1.5 cannot be combined with -n or -r"),
-        ({"budget": 1.5, "repeat": 3}, "-b 1.5 cannot be combined with -n or -r"),
+        ({"budget": 1.5, "number": 3}, "-b cannot be combined with -n or -r"),
+        ({"budget": 1.5, "repeat": 3}, "-b cannot be combined with -n or -r"),
         ({"aim": "exact"}, "aim='exact': must be one of 'quick', 'usual', 'precise'"),
         ({"precision": 16}, "precision=16: must be a whole number from 1 to 15"),
     ],

@@ -105,7 +105,7 @@ def test_where_nobody_can_await_it_is_said_before_anything_runs() -> None:
     async def task() -> None:
         run_in_new_loop(ran.append, 1)
 
-    with pytest.raises(SnippetError, match="await works where the magic stands in a cell"):
+    with pytest.raises(SnippetError, match="await works only in a cell"):
         asyncio.run(task())
     assert ran == []
 

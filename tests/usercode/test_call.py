@@ -99,7 +99,7 @@ def test_a_fresh_object_may_be_called() -> None:
 
 @pytest.mark.parametrize("code", ["y = 3", "", "for i in []: pass", "x = 1\ny = 2"])
 def test_code_without_an_expression_at_its_end_is_refused(code: str) -> None:
-    with pytest.raises(SnippetError, match="there is no expression to look at: end with a call"):
+    with pytest.raises(SnippetError, match="the code must end with an expression"):
         call(code)
 
 
@@ -210,7 +210,7 @@ def test_an_array_that_can_be_called_is_an_expression() -> None:
 def test_what_awaits_is_no_call(code: str) -> None:
     with pytest.raises(SnippetError) as raised:
         read(code, x=X)
-    assert str(raised.value).startswith(f"{code} awaits, and what awaits is no call to look at")
+    assert str(raised.value).startswith(f"{code} awaits, so it has no program")
 
 
 def test_names_that_are_called_before_the_call_are_said_before_anything_is_called() -> None:
@@ -257,7 +257,7 @@ def test_a_function_is_called_with_arrays_of_shapes() -> None:
 def test_shapes_go_with_a_function_alone(code: str) -> None:
     with pytest.raises(SnippetError) as raised:
         read_call_of_shapes(Source.plain(code), {"f": len}, [])
-    assert str(raised.value) == f"--shapes goes with a function, and {code!r} is none"
+    assert str(raised.value) == f"--shapes needs a function, and {code!r} is not one"
 
 
 def test_a_call_from_python_has_its_functions_name_and_the_names_of_its_arguments() -> None:

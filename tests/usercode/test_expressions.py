@@ -36,18 +36,18 @@ def test_nothing_is_run_where_one_cannot_be_read() -> None:
     ran: list[int] = []
     with pytest.raises(OptionError) as raised:
         evaluate_expressions({"ran": ran}, "ran.append(1) f(")
-    assert str(raised.value) == "ran.append(1) f(: names or expressions, with blanks between them"
+    assert str(raised.value) == "ran.append(1) f(: type names or expressions, separated by spaces"
     assert ran == []
 
 
 @pytest.mark.parametrize(
     ("code", "like", "message"),
     [
-        ("parms", None, "parms: there is no name 'parms'; did you mean params?"),
-        ("parms[0]", None, "parms[0]: there is no name 'parms'; did you mean params?"),
-        ("parms", ["x"], "parms: there is no name 'parms'"),
-        ("parms", [], "parms: there is no name 'parms'"),
-        ("nothing_like_it", None, "nothing_like_it: there is no name 'nothing_like_it'"),
+        ("parms", None, "parms: name 'parms' is not defined. Did you mean params?"),
+        ("parms[0]", None, "parms[0]: name 'parms' is not defined. Did you mean params?"),
+        ("parms", ["x"], "parms: name 'parms' is not defined."),
+        ("parms", [], "parms: name 'parms' is not defined."),
+        ("nothing_like_it", None, "nothing_like_it: name 'nothing_like_it' is not defined."),
     ],
 )
 def test_a_name_that_does_not_exist_is_said_with_one_like_it(

@@ -219,7 +219,7 @@ def test_an_error_inside_a_function_of_the_code_shows_that_function() -> None:
     assert [f.line for f in frames] == ["broken()", "return {}[1]"]
 
 
-NOTHING = "there is no code to time: type %fwtime f(x), or %%fwtime above a cell"
+NOTHING = "there is no code to time; give a statement such as f(x)"
 STRING = "'f(x)' is a string, and timing it would time nothing: type %fwtime f(x)"
 
 

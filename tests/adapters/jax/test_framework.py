@@ -462,7 +462,7 @@ PROGRAMS: dict[str, tuple[Any, Any]] = {
 def test_the_cpu_is_busy_in_a_call_and_never_for_longer(name: str) -> None:
     function, x = PROGRAMS[name]
     names = {"f": function, "x": x}
-    found = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, device=True).device
+    found = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, profile=True).device
     assert found is not None
     assert found.reasons == {}
     (seen,) = found.passes
@@ -473,7 +473,7 @@ def test_the_cpu_is_busy_in_a_call_and_never_for_longer(name: str) -> None:
 
 def operations(code: str, **names: Any) -> dict[str, float]:
     """How often each operation runs in a call."""
-    found = ipyjaxbench.measure_code(code, names, number=2, repeat=3, device=True).device
+    found = ipyjaxbench.measure_code(code, names, number=2, repeat=3, profile=True).device
     assert found is not None
     (seen,) = found.passes
     return {operation.name: operation.count / seen.calls for operation in seen.operations}
@@ -500,7 +500,7 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
 ) -> None:
     names = {"f": PROGRAMS["products"][0], "x": SQUARE}
     jax.profiler.start_trace(str(tmp_path))
-    result = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, device=True)
+    result = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, profile=True)
     jax.profiler.stop_trace()
     assert result.device.reasons == {"jax": "a profiler is on already, and is left alone"}
     (trace,) = tmp_path.rglob("*.xplane.pb")
@@ -525,7 +525,7 @@ def test_warnings_that_are_errors_do_not_end_the_process() -> None:
     code = (
         "import jax, jax.numpy as jnp, ipyjaxbench\n"
         "names = dict(f=jax.jit(lambda x: jnp.sin(x) @ x), x=jnp.ones((64, 64)))\n"
-        "found = ipyjaxbench.measure_code('f(x)', names, number=2, repeat=3, device=True).device\n"
+        "found = ipyjaxbench.measure_code('f(x)', names, number=2, repeat=3, profile=True).device\n"
         "print(found.reasons, [seen.framework for seen in found.passes])"
     )
     command = [sys.executable, "-W", "error", "-c", code]
@@ -545,7 +545,7 @@ def test_the_folder_of_the_trace_is_removed(
 
 def test_a_version_that_does_not_read_profiles_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jax.profiler, "ProfileData", None)
-    result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, device=True)
+    result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, profile=True)
     told = "not told by jax: this version does not read profiles (jax 0.10 does)"
     assert told in " ".join(str(result).split())
 

@@ -268,10 +268,10 @@ def test_what_cannot_be_traced_holds_what_jax_raises(code: str) -> None:
     [
         (
             {"stage": "c"},
-            "--stage c: must be one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf",
+            "stage 'c': must be one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf",
         ),
         ({"platform": "cpu"}, "--platform needs --stage stablehlo or --stage hlo"),
-        ({"stage": "hlo", "platform": "x"}, "--platform x: must be one of cpu, cuda, rocm, tpu"),
+        ({"stage": "hlo", "platform": "x"}, "platform 'x': must be one of cpu, cuda, rocm, tpu"),
     ],
 )
 def test_bad_options_are_told_in_one_line(options: dict[str, Any], message: str) -> None:

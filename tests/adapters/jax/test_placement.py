@@ -245,7 +245,7 @@ def test_ten_thousand_arrays_and_a_large_tree_stay_short() -> None:
 
 
 def test_names_that_do_not_exist_are_told_with_one_that_does() -> None:
-    with pytest.raises(OptionError, match=r"there is no name 'parms'; did you mean params\?"):
+    with pytest.raises(OptionError, match=r"name 'parms' is not defined. Did you mean params\?"):
         evaluate_expressions({"params": 1}, "parms")
     found = {"x": [1, 2], "x[0]": 1, "(x[0] + 1)": 2}
     for typed in ("x x[0] (x[0] + 1)", "x, x[0], (x[0] + 1)", "x,x[0] (x[0] + 1)"):

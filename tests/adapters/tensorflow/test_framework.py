@@ -173,7 +173,9 @@ def test_operations_are_counted_and_are_busy_within_the_call(
     function: object, counts: dict[str, int]
 ) -> None:
     names = {"f": function, "x": SQUARE}
-    (seen,) = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, device=True).device.passes
+    (seen,) = ipyjaxbench.measure_code(
+        "f(x)", names, number=2, repeat=3, profile=True
+    ).device.passes
     # A graph on Intel's library has its own names, as _MklMatMul.
     found = {op.name.removeprefix("_Mkl"): op.count / seen.calls for op in seen.operations}
     assert found == counts
@@ -183,7 +185,9 @@ def test_operations_are_counted_and_are_busy_within_the_call(
 
 def test_operations_that_xla_compiled_are_seen() -> None:
     names = {"f": tf.function(twice, jit_compile=True), "x": SQUARE}
-    (seen,) = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, device=True).device.passes
+    (seen,) = ipyjaxbench.measure_code(
+        "f(x)", names, number=2, repeat=3, profile=True
+    ).device.passes
     assert seen.launches == 3 * seen.calls
     assert not any("inference" in operation.name for operation in seen.operations)
 
@@ -192,7 +196,7 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
     tmp_path: Path,
 ) -> None:
     tf.profiler.experimental.start(str(tmp_path))
-    result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, device=True)
+    result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, profile=True)
     tf.profiler.experimental.stop()
     assert result.device.reasons == {"tensorflow": "a profiler is on already, and is left alone"}
     assert list(tmp_path.rglob("*.xplane.pb")) != []

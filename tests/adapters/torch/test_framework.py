@@ -178,7 +178,7 @@ def test_gradients_that_pile_up_are_told() -> None:
 
 def seen_in(code: str, **names: Any) -> ProfiledPass:
     """The pass over this code."""
-    found = ipyjaxbench.measure_code(code, names, number=2, repeat=3, device=True).device
+    found = ipyjaxbench.measure_code(code, names, number=2, repeat=3, profile=True).device
     assert found is not None
     assert found.reasons == {}
     (seen,) = found.passes
@@ -214,10 +214,10 @@ def test_profilers_of_the_users_go_on_and_are_the_reason_why_nothing_is_told() -
     x = torch.ones(3)
     taken = {"torch": "a profiler is on already, and is left alone"}
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as mine:
-        result = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, device=True)
+        result = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, profile=True)
     assert result.device.reasons == taken
     assert [event.name for event in mine.events()].count("aten::add") == 4
-    again = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, device=True)
+    again = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, profile=True)
     assert again.device.reasons == {}
 
 
@@ -226,7 +226,7 @@ def test_a_profiler_of_the_users_that_warms_up_is_left_alone_too() -> None:
     only = [torch.profiler.ProfilerActivity.CPU]
     x = torch.ones(3)
     with torch.profiler.profile(activities=only, schedule=plan) as mine:
-        result = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, device=True)
+        result = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, profile=True)
         mine.step()
         x * 2
         mine.step()
