@@ -10,7 +10,7 @@ from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.run_sweep import sweep_snippets
 from ipyjaxbench.comparison.sweep import Sweep
-from ipyjaxbench.errors import OptionError
+from ipyjaxbench.errors import OptionError, short_errors
 from ipyjaxbench.usercode import Namespace, Snippet, Source, ask, name_of
 
 Function = Callable[..., Any]
@@ -48,6 +48,7 @@ def compare(
     keep_going: bool = ...,
     restore: bool = ...,
 ) -> Sweep: ...
+@short_errors
 def compare(  # noqa: PLR0913  one for each option of the magic
     functions: Mapping[str, Function],
     /,

@@ -93,11 +93,11 @@ def test_a_comparison_is_kept_arm_by_arm() -> None:
     )
     compared = Comparison(sides, "a")
     assert [(e.magic, e.label) for e in past(result=compared)] == [
-        ("fwcompare", "a"),
-        ("fwcompare", "c"),
+        ("fwcompare", "base.a"),
+        ("fwcompare", "base.c"),
     ]
     swept = Sweep(("n",), ("a", "b", "c"), (Point(("100",), compared),))
-    assert [e.name for e in past(result=swept)] == ["a n=100", "c n=100"]
+    assert [e.name for e in past(result=swept)] == ["base.a n=100", "base.c n=100"]
 
 
 def test_kept_measurements_that_are_compared_again_are_not_kept_twice() -> None:
@@ -244,7 +244,7 @@ def test_a_home_that_cannot_be_written_to_fails_nothing(
     (tmp_path / "file").touch()
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "file"))
     journal.append(past())
-    assert journal.trouble == "Jupyter's data directory cannot be written to"
+    assert journal.trouble == "Jupyter's data directory is not writable"
     assert store.read_store() == store.StoreContents((), {})
     assert store.prune_store(0) == (0, 0)
 

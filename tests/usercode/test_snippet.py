@@ -220,7 +220,7 @@ def test_an_error_inside_a_function_of_the_code_shows_that_function() -> None:
 
 
 NOTHING = "there is no code to time; give a statement such as f(x)"
-STRING = "'f(x)' is a string, and timing it would time nothing: type %fwtime f(x)"
+STRING = "'f(x)' is a string, so nothing would be timed. Type it without quotes: f(x)"
 
 
 REFUSED = dict.fromkeys(("", "  \n", "# only a comment"), NOTHING) | {"'f(x)'": STRING}
