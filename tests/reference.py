@@ -44,14 +44,14 @@ def tables_of(kind: str) -> set[str]:
 
 
 def broken_links(page: Path) -> list[str]:
-    """The targets of a page's links that are no file, or no heading of one."""
+    """The targets of a page's links that lead nowhere."""
     return [each for each in _LINK.findall(page.read_text("utf-8")) if not _leads(page, each)]
 
 
 def _leads(page: Path, target: str) -> bool:
     path, _, anchor = target.partition("#")
     other = page.parent / path if path else page
-    return other.is_file() and (not anchor or anchor in _anchors(other.read_text("utf-8")))
+    return other.exists() and (not anchor or anchor in _anchors(other.read_text("utf-8")))
 
 
 def _anchors(text: str) -> set[str]:

@@ -112,7 +112,7 @@ def test_a_script_that_is_piped_into_a_console_gives_plain_lines(folder: Path) -
 
 
 def _assert_plain(shown: str) -> None:
-    assert "x @ x.T" in shown
+    assert "step(weights, x)" in shown
     assert "jax 0." in shown
     assert "\x1b" not in shown
     assert "\r" not in shown

@@ -1,0 +1,145 @@
+"""Types the README's Python blocks into one fresh session, in order, and writes what they show.
+
+``python -m tests.shown`` makes the README's outputs and pictures anew (on a quiet machine, with
+a Chromium, and libtpu for one of them); ``--check`` only says which blocks fail, in little time.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+ROOT = Path(__file__).parents[1]
+README, PICTURES = ROOT / "README.md", ROOT / "examples" / "pictures"
+#: A block of Python, and the output or the picture below it.
+_BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n"
+    r"(?:\n```text\n(?P<text>.*?)^```\n|\n(?P<picture><picture>[^\n]*?pictures/(?P<name>\w+)-[^\n]*)\n)?",
+    re.MULTILINE | re.DOTALL,
+)
+#: What a block says of itself where it shows an error.
+_FAILS = "fails"
+_NO_LIBTPU = "libtpu is not installed"
+#: Theme -> background and colour of GitHub's pages.
+_THEMES = {"light": ("#ffffff", "#1f2328"), "dark": ("#0d1117", "#f0f6fc")}
+_WIDTH, _HEIGHT, _MARGIN, _SCALE, _COLOURS = 760, 1600, 12, 2, 32
+_PAGE = """<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="{theme}">
+<style>body {{ font: 14px/1.45 system-ui, sans-serif; width: {width}px; margin: 12px;
+background: {background}; color: {colour} }} pre, code {{ font-size: 12px }}</style>{html}"""
+_TAG = (
+    '<picture><source media="(prefers-color-scheme: dark)"'
+    ' srcset="examples/pictures/{name}-dark.png">'
+    '<img src="examples/pictures/{name}-light.png" width="{width}" alt="{alt}"></picture>'
+)
+
+
+class Shown(NamedTuple):
+    """What became of one block."""
+
+    code: str
+    text: str
+    html: str
+    error: BaseException | None
+
+    @property
+    def fails(self) -> bool:
+        """Whether it raised what it is not meant to raise, or did not raise what it is."""
+        if self.error is not None and _NO_LIBTPU in str(self.error):
+            return False
+        return (self.error is not None) != (_FAILS in self.code)
+
+
+def type_blocks(text: str, budget: float | None = None) -> list[Shown]:
+    """Type all blocks of a page into this process's session; with a budget where none is typed."""
+    shell = InteractiveShell.instance(colors="NoColor")
+    shown = []
+    for block in _BLOCK.finditer(text):
+        shown.append(_type(shell, block["code"]))
+        if budget is not None and len(shown) == 1:
+            shell.run_line_magic("config", f"IpyJaxBench.budget = {budget}")
+    return shown
+
+
+def _type(shell: InteractiveShell, code: str) -> Shown:
+    with capture_output() as captured:
+        done = shell.run_cell(code, store_history=True)
+    outputs = [each.data for each in captured.outputs]
+    text = captured.stdout + "".join(f"{each.get('text/plain', '')}\n" for each in outputs)
+    html = "".join(each.get("text/html", "") for each in outputs)
+    return Shown(code, text.strip("\n") + "\n", html, done.error_before_exec or done.error_in_exec)
+
+
+def write(text: str, shown: list[Shown]) -> str:
+    """Return a page with what its blocks have shown; pictures are written into their folder."""
+    blocks = iter(shown)
+
+    def fill(found: re.Match[str]) -> str:
+        made = next(blocks)
+        if found["text"] is not None:
+            return _replace(found, "text", made.text)
+        if found["picture"] is None or not made.html:
+            return found[0]
+        photograph(made.html, found["name"])
+        alt = " ".join(made.text.splitlines()[0].split()).replace('"', "&quot;")
+        return _replace(found, "picture", _TAG.format(name=found["name"], alt=alt, width=_WIDTH))
+
+    return _BLOCK.sub(fill, text)
+
+
+def _replace(found: re.Match[str], group: str, text: str) -> str:
+    start, end = (place - found.start() for place in found.span(group))
+    return f"{found[0][:start]}{text}{found[0][end:]}"
+
+
+def photograph(html: str, name: str) -> None:
+    """Write a report as two pictures: on a light page and on a dark one."""
+    from PIL import Image, ImageChops
+
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        for theme, (background, colour) in _THEMES.items():
+            page, taken = Path(scratch, "page.html"), Path(scratch, "taken.png")
+            page.write_text(
+                _PAGE.format(
+                    theme=theme, background=background, colour=colour, html=html,
+                    width=_WIDTH - 2 * _MARGIN,
+                ),
+                "utf-8",
+            )  # fmt: skip
+            chromium = ["chromium", "--headless", "--no-sandbox", "--disable-gpu",
+                        "--hide-scrollbars", f"--force-device-scale-factor={_SCALE}",
+                        f"--window-size={_WIDTH},{_HEIGHT}", f"--screenshot={taken}"]  # fmt: skip
+            subprocess.run([*chromium, page.as_uri()], check=True, capture_output=True)
+            image = Image.open(taken).convert("RGB")
+            empty = Image.new("RGB", image.size, background)
+            bottom = (ImageChops.difference(image, empty).getbbox() or (0, 0, 0, 0))[3]
+            image = image.crop((0, 0, image.width, min(image.height, bottom + _SCALE * _MARGIN)))
+            image.quantize(_COLOURS).save(PICTURES / f"{name}-{theme}.png", optimize=True)
+
+
+def main() -> int:
+    """Type all; write what was shown, or say what failed."""
+    check = "--check" in sys.argv
+    with tempfile.TemporaryDirectory() as data:
+        os.environ["JUPYTER_DATA_DIR"] = data  # measurements of other days are not shown
+        history = Path(data, "ipyjaxbench", "history")
+        history.mkdir(parents=True)
+        (history / "README.txt").touch()  # where they are kept was said
+        text = README.read_text("utf-8")
+        shown = type_blocks(text, 0.2 if check else None)
+        failed = [each for each in shown if each.fails]
+        for each in failed:
+            print(f"{each.code}\n{each.text}\n{each.error!r}\n")
+        if not failed and not check:
+            README.write_text(write(text, shown), "utf-8")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
