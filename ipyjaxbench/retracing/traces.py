@@ -29,9 +29,9 @@ STATES = {
     "WOULD-HIT": "prediction: the call would be a cache hit (it was not run)",
     "?": "unknown",
 }
-#: States in which something was traced or compiled.
-COSTLY = ("TRACED", "COMPILED", "RECOMPILED", "DISK", "BREAK")
-_UNTRACED = ("COMPILED", "RECOMPILED")
+#: States in which the function was traced, and those in which an earlier trace was compiled.
+TRACED, COMPILED = ("TRACED", "DISK", "BREAK"), ("COMPILED", "RECOMPILED")
+COSTLY = (*TRACED, *COMPILED)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class TracedCall:
         state: one of STATES.
         seconds: total time of these calls, including the wait for their results.
         phases: seconds of that spent in "trace", "lower", "compile" and "cache load".
-        why: differences from the most similar earlier call; empty for a cache hit.
+        why: the differences from the most similar earlier call; empty for a cache hit.
         says: the framework's own explanation, where `why` is empty or differs from it.
         fixes: what to write instead.
         nested: compiled functions that were traced inside this one, with their depth.
@@ -107,7 +107,7 @@ class Traces(Result):
     @property
     def traces(self) -> int:
         """Number of calls that were traced."""
-        return self._count("TRACED", "DISK", "BREAK")
+        return self._count(*TRACED)
 
     @property
     def first_compilations(self) -> int:
@@ -161,7 +161,7 @@ def too_many_traces(calls: Sequence[TracedCall], most: int) -> TooManyTracesErro
     """Return the error for calls that were traced or compiled more than `most` times, and why."""
     first = calls[min(most, len(calls) - 1)]
     names = dict.fromkeys(f"`{call.name}`" for call in calls)
-    verbs = sorted({"compiled" if call.state in _UNTRACED else "traced" for call in calls})
+    verbs = sorted({"compiled" if call.state in COMPILED else "traced" for call in calls})
     subject = f"{', '.join(names)} {'was' if len(names) == 1 else 'were'}"
     of_which = f" for `{first.name}`" if len(names) > 1 else ""
     place = f" in line {first.line}" if first.line else ""

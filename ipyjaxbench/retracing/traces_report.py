@@ -1,64 +1,119 @@
-"""How calls of compiled functions are shown: a line for each, and what they come to."""
+"""The report of calls of compiled functions: a strip of their time, reasons, a row for each."""
 
 import itertools
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.reports import Block, Calls, Facts, Headline, Report, report
-from ipyjaxbench.retracing.traces import TracedCall, Traces
+from ipyjaxbench.reports import (
+    Block,
+    Calls,
+    Details,
+    Facts,
+    Footer,
+    Headline,
+    Report,
+    report,
+)
+from ipyjaxbench.retracing.reasons import Reason, group_reasons
+from ipyjaxbench.retracing.strip import PHASES, draw_strip
+from ipyjaxbench.retracing.traces import COSTLY, TracedCall, Traces
 
-_MAX_FIRST_LINES, _MAX_LAST_LINES = 28, 8  # of calls
+_MAX_FIRST_LINES, _MAX_LAST_LINES = 16, 4  # of calls
+_MAX_IN_HEADLINE = 28  # letters of a reason
 _MAX_PROGRAM_NAMES = 5
 _MAX_FIXES = 4
+_MAX_REASONS = 5
 _MAX_PRINTED_LINES = 4
-_PHASES = ("trace", "lower", "compile", "cache load")  # a saved notebook has them by the alphabet
-_GRAVEST = ("RAISED", "EAGER-FALLBACK", "BYPASSED", "?")
-#: Of calls that were not made, the gravest first: the figure and the verdict.
+#: Where nothing was traced: the verdict, the gravest first, and the figure.
+_UNTRACED = {
+    "RAISED": "raised an exception",
+    "EAGER-FALLBACK": "could not be compiled",
+    "BYPASSED": "compilation is turned off",
+    "?": "may have been compiled",
+    "CACHED": "only cache hits",
+}
+#: Of calls that were not run, the gravest first: the figure and the verdict.
 _PREDICTIONS = {
     "WOULD-TRACE": ("would be traced", "TRACES"),
-    "?": ("not known", "?"),
-    "WOULD-HIT": ("would find its trace", "CACHED"),
+    "?": ("cannot be predicted", "?"),
+    "WOULD-HIT": ("would hit the cache", "CACHED"),
 }
 
 
 @report.register
 def _(t: Traces) -> Report:
     """Return the blocks in the order in which they are read."""
-    blocks: list[Block] = [_headline(t)]
-    if t.calls:
-        blocks.append(Calls(("line", "call", "state", "took", "why"), tuple(_lines(t))))
+    reasons = group_reasons(t.calls)
+    strip = draw_strip(t.calls)
+    blocks: list[Block] = [_headline(t, reasons)]
+    if strip is not None:
+        blocks.append(strip)
+    if _has_table(reasons):
+        blocks.append(_reasons(reasons))
     blocks.append(Facts(tuple(_facts(t))))
+    if t.calls:
+        head = ("line", "call", "state", "time", "why")
+        calls = Calls(head, tuple(_lines(t, phases=strip is None)))
+        is_folded = strip is not None and len(t.calls) > 1
+        blocks.append(Details(units.count(t.count, "call"), (calls,)) if is_folded else calls)
+    blocks.append(Footer((units.versions(t.frameworks),)))
     return Report(tuple(blocks))
 
 
-def _headline(t: Traces) -> Headline:
+def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     title = units.heading(t.code)
     if not t.calls:
-        others = units.count(t.seen, "other call")
-        detail = f"in {others}" if t.seen else "the code calls nothing"
-        return Headline(title, "no call of a compiled function", detail, "NOTHING", "")
+        detail = units.count(t.seen, "other call") if t.seen else "the code makes no calls"
+        return Headline(title, "no compiled function was called", detail, "", "")
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
-    counts = {
-        "trace": t.traces,
-        "first compilation": t.first_compilations,
-        "recompilation": t.recompilations,
-    }
-    parts = [units.count(count, name) for name, count in counts.items() if count]
-    detail = f"in {units.count(t.count, 'call')}"
-    if t.compiling:
-        detail += f" · {units.duration(t.compiling)} of {units.duration(t.seconds)} is compilation"
-    verdict = "TRACED" if parts else _verdict(t)
-    return Headline(title, ", ".join(parts) or "no trace", detail, verdict, "")
+    calls = units.count(t.count, "call")
+    if not reasons:
+        verdict = _verdict(t)
+        return Headline(title, _UNTRACED[verdict], f"in {calls}", verdict, "")
+    if all(call.phases for call in t.calls if call.state in COSTLY):
+        share = units.percent(t.compiling / t.seconds)
+        is_traced = {phase for call in t.calls for phase in call.phases} == {"trace"}
+        verb = "tracing" if is_traced else "compiling"
+        figure = f"{share} of {units.duration(t.seconds)} was {verb}"
+        return Headline(title, figure, _why(reasons), "TRACED", "")
+    figure = units.count(t.compilations, "call") + " compiled"
+    return Headline(title, figure, f"of {t.count:,} · {_why(reasons)}", "TRACED", "")
+
+
+def _why(reasons: Sequence[Reason]) -> str:
+    """Return how many reasons there are; a short one that is alone is named."""
+    count = units.count(len(reasons), "reason")
+    return f"for {count}" if _has_table(reasons) else f"reason: {reasons[0].words}"
+
+
+def _has_table(reasons: Sequence[Reason]) -> bool:
+    return len(reasons) > 1 or any(len(reason.words) > _MAX_IN_HEADLINE for reason in reasons)
+
+
+def _reasons(reasons: Sequence[Reason]) -> Calls:
+    rows = [
+        (f"{reason.calls:,}", units.duration(reason.seconds), reason.functions, reason.words)
+        for reason in reasons[:_MAX_REASONS]
+    ]
+    rest = reasons[_MAX_REASONS:]
+    if rest:
+        calls, seconds = sum(r.calls for r in rest), sum(r.seconds for r in rest)
+        more = units.count(len(rest), "other reason")
+        rows.append((f"{calls:,}", units.duration(seconds), "", more))
+    head = ("calls", "time", "function", "reason")
+    if len({functions for _, _, functions, _ in rows} - {""}) == 1:
+        return Calls(head[:2] + head[3:], tuple((n, took, why) for n, took, _, why in rows))
+    return Calls(head, tuple(rows))
 
 
 def _is_prediction(t: Traces) -> bool:
-    """Whether no call was made: one that was took its time."""
+    """Whether no call was run: those that were took some time."""
     return all(call.state in _PREDICTIONS and not call.seconds for call in t.calls)
 
 
 def _predicted(t: Traces) -> tuple[str, str, str, str]:
-    """Return the figure, the detail and the verdict of calls that were not made."""
+    """Return the figure, the detail and the verdict of calls that were not run."""
     states = [call.state for call in t.calls]
     state = next(each for each in _PREDICTIONS if each in states)
     figure, verdict = _PREDICTIONS[state]
@@ -70,12 +125,12 @@ def _predicted(t: Traces) -> tuple[str, str, str, str]:
 def _verdict(t: Traces) -> str:
     """Return the gravest state of calls in which nothing was traced."""
     states = [call.state for call in t.calls]
-    return next((each for each in _GRAVEST if each in states), "CACHED")
+    return next((each for each in _UNTRACED if each in states), "CACHED")
 
 
-def _lines(t: Traces) -> Iterator[tuple[str, ...]]:
+def _lines(t: Traces, *, phases: bool) -> Iterator[tuple[str, ...]]:
     """Yield all of them, or as many from both ends as fit on a screen."""
-    blocks = [list(_call(call)) for call in t.calls]
+    blocks = [list(_call(call, t.error, phases=phases)) for call in t.calls]
     first, last = _fitting(blocks, _MAX_FIRST_LINES), _fitting(blocks[::-1], _MAX_LAST_LINES)
     lines = sum(map(len, blocks))
     if lines <= _MAX_FIRST_LINES + _MAX_LAST_LINES or first + last >= len(blocks):
@@ -98,42 +153,54 @@ def _fitting(blocks: Sequence[Sequence[object]], room: int) -> int:
     return max(sum(lines <= room for lines in used), 1)
 
 
-def _call(call: TracedCall) -> Iterator[tuple[str, ...]]:
+def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the line of a call; those of its phases, nested functions and prints below it."""
     number = f"#{call.number:,}"
     if call.times > 1:
         in_a_row = call.last == call.number + call.times - 1
         number += f"-{call.last:,}" if in_a_row else f", {call.times:,} calls"
     state = f"{call.state} {call.breaks}" if call.breaks else call.state
-    why = "; ".join(change.words() for change in call.why)
-    if call.says:
-        why = f"{why or '?'} ({call.framework} says: {call.says})"
+    why = _explained(call, error)
     if call.times > 1:
         each = units.duration(call.seconds / call.times, 2)
         why = f"{why}{' · ' if why else ''}{each} each"
-    phases = sorted(call.phases.items(), key=lambda phase: _PHASES.index(phase[0]))
-    split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in phases)
+    by_phase = sorted(call.phases.items(), key=lambda phase: PHASES.index(phase[0]))
+    split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in by_phase)
     took = units.duration(call.seconds) if call.seconds else ""
     yield str(call.line or "?"), f"{call.name} {number}", state, took, why
-    if split:
+    if phases and split:
         yield "", "", "", "", split
     for depth, name in call.nested:
         yield "", f"{'  ' * depth}└ {name}", "TRACED", "", ""
     printed = call.printed.rstrip().splitlines()
     for line in printed[:_MAX_PRINTED_LINES]:
-        yield "", "", "prints", "", line
+        yield "", "", "printed", "", line
     hidden = len(printed) - _MAX_PRINTED_LINES
     if hidden > 0:
-        yield "", "", "prints", "", f"... {hidden:,} more lines"
+        yield "", "", "printed", "", f"... {hidden:,} more lines"
+
+
+def _explained(call: TracedCall, error: str) -> str:
+    """Return why a call was no cache hit; an error that is told elsewhere is left out."""
+    why = "; ".join(change.words() for change in call.why)
+    if not call.says:
+        return why
+    # Errors and predictions are no words of the framework's.
+    is_its_own = call.state in (*COSTLY, "?") and call.seconds > 0
+    says = f"{call.framework}: {call.says}" if is_its_own else call.says
+    if error and says.startswith(error):
+        says = says.removeprefix(error).removeprefix(": ") or "see above"
+    return f"{why} ({says})" if why else says
 
 
 def _facts(t: Traces) -> Iterator[tuple[str, str]]:
     if t.error:
         yield "raised", t.error
-    if any(call.printed for call in t.calls):
-        yield "prints", "what a function prints while it is traced: a call that is cached does not"
     fixes = dict.fromkeys(fix for call in t.calls for fix in call.fixes)
     for fix in [*fixes][:_MAX_FIXES]:
-        yield "write", fix
+        yield "fix", fix
+    if any(call.printed for call in t.calls):
+        yield "printed", "print() runs only while a function is traced, not on a cache hit"
     if t.internal:
         seconds = sum(program.seconds or 0.0 for program in t.internal)
         names = dict.fromkeys(program.name for program in t.internal)
@@ -141,6 +208,4 @@ def _facts(t: Traces) -> Iterator[tuple[str, str]]:
         more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
         count = units.count(len(t.internal), "program")
         spent = f", {units.duration(seconds, 2)}" if seconds else ""
-        yield "beside", f"{count} outside of these calls{spent}: {', '.join(shown)}{more}"
-    if t.frameworks:
-        yield "with", units.versions(t.frameworks)
+        yield "also compiled", f"{count} outside these calls{spent}: {', '.join(shown)}{more}"

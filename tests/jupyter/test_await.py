@@ -79,7 +79,7 @@ def test_arms_may_await(awaiting: Shell) -> None:
     [
         ("%%fwdevices\nkept = await f()", "kept f64[3]"),
         ("%fwdevices await f()", "f64[3]"),
-        ("%%trace_cached\nawait f()", "no call of a compiled function"),
+        ("%%trace_cached\nawait f()", "no compiled function was called"),
     ],
 )
 def test_the_other_magics_await_too(awaiting: Shell, cell: str, says: str) -> None:

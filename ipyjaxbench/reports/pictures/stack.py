@@ -1,7 +1,8 @@
 """Lengths in rows under one axis, each cut into segments: what a call's time went into."""
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ _OTHER = ("#5f8f9f", "▞", "")
 _ROW, _BAR, _LEGEND, _AXIS = 22, 15, 18, 20  # pixels
 _MAX_LABEL_COLUMNS = 24
 _HAIR = 1.0  # pixels between calls
+_MIN_CALL_SIGNS = 4  # with the blank before them
 _ROOM_INSIDE = 8.0  # pixels beside words in a segment
 
 
@@ -49,9 +51,12 @@ class Stack(Picture):
 
     Attributes:
         rows: for each its name, its segments, and its length in words.
+        alike: whether all rows are the same sort of thing, so that the legend sums up all of them;
+            else it may be that of the first row, beside which the others stand for comparison.
     """
 
     rows: tuple[tuple[str, tuple[Segment, ...], str], ...]
+    alike: bool = False
 
     def draw(self) -> Drawing:
         """Return bars under each other, an axis, and what the colours are."""
@@ -122,9 +127,17 @@ class Stack(Picture):
         yield ((" " * (label + 2), ""), *line)
 
     def _signs(self, segments: tuple[Segment, ...], room: int) -> Iterator[tuple[str, str]]:
-        """Yield signs; a part that is too short for one is rounded away, the last one stays."""
+        """Yield signs, and a blank before each call that has room for one.
+
+        A part that is too short for a sign is rounded away, the last one stays.
+        """
         at, done = 0.0, 0
-        for segment in segments:
+        for number, segment in enumerate(segments):
+            if segment.starts and done:
+                length = _call_seconds(segments[number:])
+                if round(self._scale().place(at + length) * room) - done >= _MIN_CALL_SIGNS:
+                    yield " ", ""
+                    done += 1
             at += segment.seconds
             end = max(round(self._scale().place(at) * room), int(at > 0 and done == 0))
             if end > done:
@@ -172,10 +185,18 @@ class Stack(Picture):
     def _first_says_all(self) -> bool:
         """Whether the first row is what is explained, and the others stand for comparison."""
         kinds = {segment.kind for segment in self.rows[0][1]}
-        return {segment.kind for segment in self._all()} == kinds and len(kinds) > 1
+        return (
+            not self.alike and {segment.kind for segment in self._all()} == kinds and len(kinds) > 1
+        )
 
     def _all(self) -> list[Segment]:
         return [segment for _, segments, _ in self.rows for segment in segments]
+
+
+def _call_seconds(segments: Sequence[Segment]) -> float:
+    """Return how long the call takes that the first segment begins."""
+    more = itertools.takewhile(lambda segment: not segment.starts, segments[1:])
+    return math.fsum(segment.seconds for segment in (segments[0], *more))
 
 
 def look(kind: str) -> tuple[str, str, str]:

@@ -142,7 +142,7 @@ def test_functions_stand_below_those_that_traced_them() -> None:
 def test_jaxs_own_reasons_are_told_in_one_line() -> None:
     says = "  * never seen function\n  * explanation of more\n"
     logged = [miss("other", "f"), miss("f", "<module>", says=says), miss("f", "<module>")]
-    told = Change("guard", new="jax says: never seen function; explanation of more")
+    told = Change("guard", new="jax: never seen function; explanation of more")
     assert call_watch._reasons_logged("f", logged) == (told,)
     assert call_watch._reasons_logged("f", logged[2:]) == ()
     assert call_watch._reasons_logged("g", logged) == ()

@@ -364,7 +364,7 @@ def test_traces_for_a_pipeline_of_data_stand_beside_the_calls() -> None:
     assert [call.name for call in found.calls] == ["f"]
     assert [program.name for program in found.internal] == ["Dataset_map_lambda"]
     told = " ".join(str(found).split())
-    assert "beside 1 program outside of these calls: Dataset_map_lambda" in told
+    assert "also compiled 1 program outside these calls: Dataset_map_lambda" in told
 
 
 def test_calls_of_other_threads_do_not_count_for_this_one() -> None:

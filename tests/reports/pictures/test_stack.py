@@ -65,6 +65,15 @@ def test_a_gap_shows_where_another_call_begins() -> None:
     assert float(second["x"]) == pytest.approx(end + 1, abs=0.01)
 
 
+def test_a_blank_stands_between_calls_in_text_where_there_is_room() -> None:
+    calls = (Segment("trace", 1.0), Segment("run", 2.0), Segment("trace", 1.0, starts=True))
+    calls = (*calls, Segment("run", 2.0), Segment("run", 0.1, starts=True))
+    assert (
+        lines(Stack((("f", calls, "6.1 s"),)))[0]
+        == "f  ▒▒▒▒▒▒▒▒░░░░░░░░░░░░░░░░░ ▒▒▒▒▒▒▒░░░░░░░░░░░░░░░░░ 6.1 s"
+    )
+
+
 def test_words_are_in_segments_that_have_room_and_in_the_legend() -> None:
     written = svg.words(CALL.draw())
     short = Stack((("f", (Segment("trace", 0.01), Segment("run", 1.0)), "1.01 s"),))
@@ -72,6 +81,12 @@ def test_words_are_in_segments_that_have_room_and_in_the_legend() -> None:
     assert {"lower", "compile", "run", "first call", "10.0 ms", "1.00 ms"} <= {*written}
     assert "trace 1.0 ms" in written
     assert {"0", "2 ms", "10 ms"} <= {*written}
+
+
+def test_the_legend_has_the_time_of_the_first_row_or_of_all() -> None:
+    rows = (("f", FIRST, "10.0 ms"), ("g", FIRST, "10.0 ms"))
+    assert "trace 1.0 ms" in svg.words(Stack(rows).draw())
+    assert "trace 2.0 ms" in svg.words(Stack(rows, alike=True).draw())
 
 
 def test_it_is_described() -> None:

@@ -11,7 +11,8 @@ ADVICE = {
     "rank": "Always pass {path} with the same number of axes",
     "dtype": "Always pass {path} with the same dtype: `.astype(...)` before the call",
     "weak type": "Give {path} an explicit dtype (for instance `jnp.float32(...)`)",
-    "static value": "Each new {path} needs its own trace: create it once, outside the loop",
+    "static value": "Each new value of {path} needs its own trace: use few, and create objects"
+    " once",
     "number": "Each new value of {path} needs its own trace: remove it from `static_argnames` if it"
     " can be an array",
     "committed": "Commit {path} once, before the first call: `jax.device_put(..., device)`",

@@ -193,5 +193,5 @@ def _reasons_logged(root: str, logged: Sequence[str]) -> tuple[Change, ...]:
         of = _OF.search(text)
         if of and of["name"] == root:
             reasons = "; ".join("".join(each) for each in _SAYS.findall(text))
-            return (Change("guard", new=f"jax says: {reasons}"),) if reasons else ()
+            return (Change("guard", new=f"jax: {reasons}"),) if reasons else ()
     return ()
