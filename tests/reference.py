@@ -5,9 +5,11 @@ A table stands between ``<!-- kind names -->`` and ``<!-- end -->``; all else is
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import is_dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import get_args, get_origin, get_type_hints
 
 import ipyjaxbench
 from ipyjaxbench.command import ShownOptions
@@ -18,6 +20,7 @@ from ipyjaxbench.purposes import MAGICS
 from ipyjaxbench.reports.result import Result
 from ipyjaxbench.retracing.traces import STATES
 from ipyjaxbench.timing import VERDICT_MEANINGS
+from tests.test_notes import EXAMPLES
 
 REFERENCE = Path(__file__).parents[1] / "examples" / "reference.md"
 _TABLE = re.compile(r"^(<!-- (\w+)((?: \w+)*) -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
@@ -126,6 +129,43 @@ def _arguments(function: Callable[..., object]) -> str:
 
 def _attributes(name: str) -> str:
     kind = Result if name == "Result" else getattr(ipyjaxbench, name)
+    rows = [*_members(kind), *_parts(kind)]
+    return _table((f"`{name}`", _first_line(kind)), rows)
+
+
+def _parts(kind: type) -> Iterator[tuple[str, str]]:
+    """Rows of what attributes hold, where that is of a class without a table of its own."""
+    if not is_dataclass(kind):
+        return
+    told: dict[type, str] = {}
+    for field, hint in get_type_hints(kind).items():
+        for part, several in _classes(hint):
+            path = f"{field}[i]" if several else field
+            if part in told:
+                yield f"`{path}`", f"has the attributes of `{told[part]}`"
+            elif part.__name__ not in ipyjaxbench.__all__:
+                told[part] = path
+                rows = [row for row in _members(part) if "(" not in row[0]]
+                yield from ((f"`{path}.{row[1:]}", text) for row, text in rows)
+
+
+def _classes(hint: object, *, several: bool = False) -> Iterator[tuple[type, bool]]:
+    """Our own classes in the type of a field, and whether a container holds them."""
+    if isinstance(hint, type) and is_dataclass(hint) and hint.__module__.startswith("ipyjaxbench"):
+        yield hint, several
+    held = several or get_origin(hint) in (tuple, Sequence)
+    for part in get_args(hint):
+        yield from _classes(part, several=held)
+
+
+def _notes() -> str:
+    notes = [made for made, _ in EXAMPLES]
+    rows = ((f"`{each.mark}` `{each.code}`", each.text, each.advice) for each in notes)
+    return _table(("note", "for example", "what to write instead"), rows)
+
+
+def _members(kind: type) -> list[tuple[str, str]]:
+    """A row for each attribute and method that a class has of its own."""
     doc = inspect.cleandoc(kind.__doc__ or "")
     listed = re.search(r"^Attributes:\n((?:(?: .*)?\n?)*)", doc, re.MULTILINE)
     fields = _ATTRIBUTE.findall(listed[1]) if listed else []
@@ -139,7 +179,7 @@ def _attributes(name: str) -> str:
             function = value.__func__ if isinstance(value, classmethod) else value
             shown = re.sub(r"^\((?:self|cls)(?:, )?", "(", _arguments(function))
             rows.append((f"`{member}{shown}`", _first_line(function)))
-    return _table((f"`{name}`", _first_line(kind)), rows)
+    return rows
 
 
 def _first_line(documented: object) -> str:
@@ -156,6 +196,7 @@ _KINDS: dict[str, Callable[..., str]] = {
     "functions": _functions,
     "errors": _errors,
     "attributes": _attributes,
+    "notes": _notes,
 }
 
 
