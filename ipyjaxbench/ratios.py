@@ -25,6 +25,7 @@ _APART, _Z95 = 0.05, 1.96
 _UNKNOWN = 100  # times the lower end: an interval that wide tells nothing
 _MORE = 1.5  # times: what did not suffice once will hardly suffice the next time
 _DEPENDENT = 0.1  # autocorrelation of neighbours from which on they count less
+_CLOSE = 0.1  # to 1: a third decimal is shown
 _EXACT = 500  # pairs up to which binomial probabilities are added up
 
 EXPLAINED = {
@@ -70,6 +71,39 @@ class Ratio:
         if not self._is_known:
             return "[?]"
         return f"[{self._digits(self.low, more)}, {self._digits(self.high, more)}]"
+
+    @property
+    def inverse(self) -> "Ratio":
+        """The ratio the other way round: how many times as long the other one takes."""
+        return Ratio(1 / self.value, 1 / self.high, 1 / self.low, self.pairs, self.fewest)
+
+    def factor(self) -> str:
+        """Return the ratio as people say it: three digits at most, fewer where it is not sure.
+
+        Example:
+            >>> Ratio(3.751, 3.66, 3.83, 20).factor(), Ratio(1.0434, 1.04, 1.05, 20).factor()
+            ('3.8×', '1.04×')
+        """
+        return f"{self._short(self.value)}×"
+
+    def span(self) -> str:
+        """Return its interval with as many digits; "" where that says no more than the factor.
+
+        Example:
+            >>> Ratio(3.751, 3.66, 3.83, 20).span(), Ratio(7.1, 2.4, 14.3, 20).span()
+            ('3.7–3.8×', '2–14×')
+        """
+        if not self._is_known:
+            return ""
+        low, high = self._short(self.low), self._short(self.high)
+        return "" if low == high else f"{low}–{high}×"
+
+    def _short(self, value: float) -> str:
+        wide = self.high - self.low if self._is_known else self.value
+        most = 3 if abs(self.value - 1) < _CLOSE else 2 - math.floor(math.log10(value))
+        decimals = min(math.ceil(-math.log10(wide)) if wide > 0 else most, most)
+        least = self.low if self._is_known else value
+        return f"{value:.{max(decimals, -math.floor(math.log10(least)), 0)}f}"
 
     @property
     def _is_known(self) -> bool:

@@ -437,6 +437,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        comparison_notes.undecided(["jax", "torch"], 4.4, 179.6),
+        Note(
+            "undecided",
+            "jax, torch: undecided after 4.4 s.",
+            "-b 180 for an answer (about 3 min 0 s)",
+        ),
+    ),
+    (
         comparison_notes.slowed_by_others("jax", 1.5),
         Note(
             "slowed-by-others",

@@ -42,6 +42,34 @@ def test_one_word_says_what_the_interval_allows(
     assert Ratio(value, low, high, 19).verdict == "CAN'T TELL"
 
 
+@pytest.mark.parametrize(
+    ("low", "value", "high", "factor", "span"),
+    [
+        (3.66, 3.751, 3.83, "3.8×", "3.7–3.8×"),
+        (2.4, 7.1, 14.3, "7×", "2–14×"),
+        (2.0, 2.0, 2.0, "2.00×", ""),
+        (1.04, 1.0434, 1.05, "1.04×", "1.04–1.05×"),
+        (1.0434, 1.0434, 1.0434, "1.043×", ""),  # a third decimal where it is close to 1
+        (0.18, 0.96, 1.08, "1.0×", "0.2–1.1×"),
+        (100.0, 123.4, 150.0, "123×", "100–150×"),
+        (0.07, 0.14, 0.41, "0.14×", "0.07–0.41×"),
+        (0.04, 0.14, 2.41, "0.14×", "0.04–2.41×"),  # no end is zero
+        (0.001, 5.0, 500.0, "5×", ""),  # not known
+    ],
+)
+def test_a_ratio_has_as_many_digits_as_people_say(
+    low: float, value: float, high: float, factor: str, span: str
+) -> None:
+    assert (Ratio(value, low, high, 20).factor(), Ratio(value, low, high, 20).span()) == (
+        factor,
+        span,
+    )
+
+
+def test_the_inverse_is_the_ratio_the_other_way_round() -> None:
+    assert Ratio(0.25, 0.2, 0.5, 30, 8).inverse == Ratio(4.0, 2.0, 5.0, 30, 8)
+
+
 def test_the_ratio_is_that_of_the_middle_pair() -> None:
     logs = ratios.log_ratios([1.0, 1.0, 1.0, 2.0], [2.0, 3.0, 50.0, 6.0])
     found = ratios.ratio(logs)

@@ -1,17 +1,21 @@
-"""How a comparison is told: who takes how long, against whom, and how sure that is."""
+"""How a comparison is shown: which arm is faster, by how much, and how sure that is."""
 
 import math
 from collections.abc import Iterator
 
-from ipyjaxbench import ratios, units
+from ipyjaxbench import stats, units
+from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
+from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
     Bar,
     Bars,
     Block,
     Facts,
+    Footer,
     Headline,
+    Note,
     Notes,
     Report,
     Table,
@@ -20,51 +24,71 @@ from ipyjaxbench.reports import (
 from ipyjaxbench.timing import NO_FIGURE, VERDICT_MEANINGS, Measurement, spell_phases
 
 _QUEUED_SHARE = 0.9  # of the latency: a throughput below it is shown
-_HALF = 0.5  # smaller ratios are shown the other way round too
-_WORTH_WAITING_SECONDS = 3600.0
 _WIDE_CONTROL = 0.1  # hides what people look for
 
 
 @report.register
 def _(c: Comparison) -> Report:
     """The blocks in the order in which they are read."""
-    marked = sorted(c.all_notes(), key=lambda note: note.mark != CHANGES_MEANING)
-    blocks: list[Block] = [_headline(c), _table(c), *_bars(c)]
+    marked = sorted([*c.all_notes(), *_undecided(c)], key=lambda n: n.mark != CHANGES_MEANING)
+    blocks: list[Block] = [_headline(c), *_bars(c), _table(c)]
     blocks += [Facts((*_rows(c),)), Notes(tuple(marked))]
-    return Report(tuple(blocks))
+    versions = {n: v for _, m in _measured(c) for n, v in m.frameworks.items()}
+    return Report((*blocks, Footer((units.versions(versions),))))
 
 
 def _headline(c: Comparison) -> Headline:
-    title = "compared"
-    words = {side.label: m.verdict for side in c.sides if (m := side.measured)}
+    title = ", ".join(side.label for side in c.sides)
+    words = {label: m.verdict for label, m in _measured(c)}
     without = {label: word for label, word in words.items() if word in NO_FIGURE}
     compared = [side.label for side in c.sides if c.ratio(side.label)]
     verdicts = {label: c.verdict(label) for label in compared if label not in without}
     if compared and (not verdicts or c.baseline in without):
         word = without.get(c.baseline) or next(iter(without.values()))
         detail = f"{', '.join(without)}: {VERDICT_MEANINGS[word]}"
-        return Headline(title, "no ratio", detail, word, "")
+        return Headline(title, "no comparison", detail, word, "")
     if not verdicts:
-        return Headline(title, "no ratio", *_why_none(c), "")
+        return Headline(title, "no comparison", *_why_none(c), "")
     name, word = _first(c, verdicts)
     ratio = c.ratio(name)
     assert ratio is not None
-    figure = f"{name} takes {ratio.words()}× the time of {c.baseline}"
-    detail = ratio.interval()
     if set(verdicts.values()) == {"SLOWER"} and len(verdicts) > 1:
-        detail += f", and {c.baseline} is the fastest of all"
-    if ratio.value < _HALF:
-        detail += f", {units.times(1 / ratio.value)} as fast"
-    return Headline(title, figure, detail, word, ratios.EXPLAINED[word])
+        figure = f"{c.baseline} is the fastest, {ratio.factor()} faster than {name}"
+        return Headline(title, figure, ratio.span(), "FASTEST", "")
+    return Headline(title, *_answer(name, c.baseline, ratio, word), word, "")
+
+
+def _answer(name: str, base: str, ratio: Ratio, word: str) -> tuple[str, str]:
+    """Return what was found of an arm and the baseline, and how sure that is."""
+    takes = f"{name} takes {_between(ratio)} the time of {base}"
+    if word == "SAME":
+        return f"{name} and {base} are equally fast", takes
+    if word == "CAN'T TELL":
+        return "no clear winner", takes
+    return f"{name} is {_speed(ratio, word)} than {base}", _towards(ratio, word).span()
+
+
+def _speed(ratio: Ratio, word: str) -> str:
+    """Return "3.8× faster"."""
+    return f"{_towards(ratio, word).factor()} {word.lower()}"
+
+
+def _towards(ratio: Ratio, word: str) -> Ratio:
+    return ratio.inverse if word == "FASTER" else ratio
+
+
+def _between(ratio: Ratio) -> str:
+    """Return the interval, or the ratio where that says as much."""
+    return ratio.span() or ratio.factor()
 
 
 def _why_none(c: Comparison) -> tuple[str, str]:
     """Return why there is nothing to compare, and the word for it."""
     sampled = [side.label for side in c.sides if side.measured and side.measured.batches]
     if any(note.code == "interrupted" for note in c.notes):
-        return "interrupted before two arms were sampled", "INTERRUPTED"
+        return "interrupted before two arms were measured", "INTERRUPTED"
     if sampled and c.baseline not in sampled and len(sampled) > 1:
-        return f"the baseline {c.baseline} failed: type --baseline {sampled[0]}", "FAILED"
+        return f"the baseline {c.baseline} failed: use --baseline {sampled[0]}", "FAILED"
     return "fewer than two arms were measured", "FAILED"
 
 
@@ -74,7 +98,10 @@ def per_call(side: ArmResult) -> str:
     if m is None:
         return "failed" if side.failed else "not run"
     if not m.batches:
-        return "first only"
+        return "first call only"
+    if math.isfinite(m.half_width) and m.half_width > 1:  # too noisy for a ±
+        low, high = (units.duration(stats.quantile(m.samples, p), 2) for p in (0.05, 0.95))
+        return f"{low} – {high}"
     return units.spread(m.median, m.half_width, m.precision)
 
 
@@ -88,79 +115,90 @@ def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
 def _table(c: Comparison) -> Table:
     rows = []
     for side in c.sides:
-        m, found = side.measured, c.ratio(side.label)
-        if m is None:
-            rows.append((side.label, per_call(side), "", "", ""))
-            continue
-        is_base = side.label == c.baseline
-        first = units.duration(m.first_call, m.precision)
-        against = "1" if is_base else ""
-        if found is not None:
-            against = f"{found.words()} {found.interval()}"
-        word = "baseline" if is_base else c.verdict(side.label)
-        rows.append((side.label, per_call(side), first, against, word))
-    head = ("arm", "per call", "first call", f"time against {c.baseline}", "")
+        m = side.measured
+        first = units.duration(m.first_call, m.precision) if m else ""
+        rows.append((side.label, per_call(side), first, *_against(c, side.label)))
+    sure = "99 % interval" if c.interleaved else "95 % interval"  # as `ratios` has them
+    head = ("arm", "per call", "first call", f"against {c.baseline}", sure)
+    if all(not row[-1] for row in rows):
+        return Table("", head[:-1], tuple(row[:-1] for row in rows), folded=False)
     return Table("", head, tuple(rows), folded=False)
 
 
+def _against(c: Comparison, label: str) -> tuple[str, str]:
+    """Return the cells on how an arm compares with the baseline, and how sure that is."""
+    ratio, word = c.ratio(label), c.verdict(label)
+    if label == c.baseline:
+        return "baseline", ""
+    if ratio is None or word in NO_FIGURE:
+        return word, ""
+    if word in ("FASTER", "SLOWER"):
+        return _speed(ratio, word), _towards(ratio, word).span()
+    return ("same" if word == "SAME" else "can't tell"), ratio.span()
+
+
 def _bars(c: Comparison) -> Iterator[Bars]:
-    measured = [(side.label, m) for side in c.sides if (m := side.measured) and m.batches]
+    measured = [(label, m) for label, m in _measured(c) if m.batches]
     if len(measured) > 1:
+        measured.sort(key=lambda arm: arm[1].median)
         yield Bars(tuple(_bar(c, label, m) for label, m in measured))
 
 
 def _bar(c: Comparison, label: str, m: Measurement) -> Bar:
     low, high = m.interval
-    ratio = c.ratio(label)
-    aside = f"{ratio.words()}×" if ratio else ""
     shown = units.duration(m.median, m.precision)
-    return Bar(label, m.median, low, high, shown, aside, label == c.baseline)
+    return Bar(label, m.median, low, high, shown, _against(c, label)[0], label == c.baseline)
 
 
 def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
-    measured = [(side.label, m) for side in c.sides if (m := side.measured)]
+    measured = _measured(c)
     queued = [
         f"{name} {units.duration(m.throughput, m.precision)}"
         for name, m in measured
         if m.throughput is not None and m.throughput < _QUEUED_SHARE * m.leading
     ]
     if queued:
-        yield "throughput", f"{', '.join(queued)} a call, when many are queued and waited for once"
+        yield "throughput", f"{', '.join(queued)} per call, when calls are queued"
     for name, m in measured:
         if m.phases:
             yield "first call", f"{name} {spell_phases(m.first_call, m.phases, m.precision)}"
     for name, m in measured:
         if m.counterpart is not None and not m.counterpart.compiled and m.batches:
-            yield "pays back", f"{name} {m.counterpart.words(m.median, m.half_width)}"
+            yield "break-even", f"{name} {m.counterpart.words(m.median, m.half_width)}"
     if c.equal:
-        yield "fair", " · ".join(c.equal)
-    yield from _pairs(c)
-    versions = {name: version for _, m in measured for name, version in m.frameworks.items()}
-    if versions:
-        yield "with", units.versions(versions)
+        yield "like for like", " · ".join(c.equal)
+    yield from _sampling(c)
 
 
-def _pairs(c: Comparison) -> Iterator[tuple[str, str]]:
-    known = [r for side in c.sides if (r := c.ratio(side.label))]
-    if not known:
+def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
+    """How the samples were taken, and what they show of equal code."""
+    known = next((r for side in c.sides if (r := c.ratio(side.label))), None)
+    if known is None:
         return
-    undecided = [s.label for s in c.sides if c.verdict(s.label) == "CAN'T TELL"]
-    open_ends = [r.needed(c.elapsed, c.floor) for label in undecided if (r := c.ratio(label))]
     if not c.interleaved:
-        yield "pairs", "none: the arms were measured one after the other, not in turns"
+        yield "samples", "not interleaved: each arm was measured on its own"
         return
-    words = f"{units.count(known[0].pairs, 'block')} of all arms in turns"
-    yield "pairs", f"{words}, in {units.duration(c.elapsed, 2)}"
+    seconds = units.duration(c.elapsed, 2)
+    yield "samples", f"{known.pairs:,} of each arm, interleaved, in {seconds}"
     itself = c.against_itself
-    if itself is not None:
-        as_it_should = "as it should be" if itself.covers_one() else "where 1 was to be found"
-        if itself.covers_one() and c.floor > _WIDE_CONTROL:
-            as_it_should = "too wide to see small differences"
-        shown = f"{itself.words(1)} {itself.interval(1)}, {as_it_should}"
-        yield "control", f"{c.baseline} against itself: {shown}"
-    if open_ends:
-        need = max(open_ends)
-        if need > _WORTH_WAITING_SECONDS:
-            yield "to tell", "more time alone will hardly do: the machine is too busy"
-        else:
-            yield "to tell", f"about {units.duration(need, 2)} are needed: -b {math.ceil(need)}"
+    if itself is None:
+        return
+    found = f"{c.baseline} against itself is {_between(itself)}"
+    if not itself.covers_one():
+        yield "self-check", f"failed: {found}, not 1×: the machine is too noisy"
+    elif c.floor > _WIDE_CONTROL:
+        yield "self-check", f"{found}: small differences cannot be seen"
+    else:
+        yield "self-check", f"passed: {found}"
+
+
+def _undecided(c: Comparison) -> Iterator[Note]:
+    """Note which arms cannot be told apart, and what it takes."""
+    arms = [side.label for side in c.sides if c.verdict(side.label) == "CAN'T TELL"]
+    known = [r for label in arms if (r := c.ratio(label))]
+    if known and c.interleaved:
+        yield notes.undecided(arms, c.elapsed, max(r.needed(c.elapsed, c.floor) for r in known))
+
+
+def _measured(c: Comparison) -> list[tuple[str, Measurement]]:
+    return [(side.label, m) for side in c.sides if (m := side.measured)]

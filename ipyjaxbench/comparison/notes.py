@@ -1,11 +1,13 @@
 """Notes on what differs between the arms of a comparison."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ipyjaxbench import units
 from ipyjaxbench.reports import CHANGES_MEANING, Note
 
+_WORTH_WAITING_SECONDS = 3600.0
 misleading = partial(Note, mark=CHANGES_MEANING)
 
 
@@ -66,6 +68,17 @@ def slowed_by_others(label: str, factor: float) -> Note:
         f"{label} takes {units.times(factor)} as long interleaved as alone: threads of the other"
         " arms, or other programs, compete for the CPUs.",
         "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
+    )
+
+
+def undecided(labels: Sequence[str], spent: float, needed: float) -> Note:
+    """Some arms may be faster or slower than the baseline; an answer takes seconds in all."""
+    text = f"{', '.join(labels)}: undecided after {units.duration(spent, 2)}."
+    if needed > _WORTH_WAITING_SECONDS:
+        return Note("undecided", text, "run it again when the machine is quieter")
+    seconds = math.ceil(needed)
+    return Note(
+        "undecided", text, f"-b {seconds} for an answer (about {units.duration(seconds, 2)})"
     )
 
 

@@ -64,12 +64,17 @@ class Sweep(Result):
         measured = self._measured(label)
         return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
 
+    def value(self, point: Point) -> float | None:
+        """Return the number that the only name took at a point; None where there is none."""
+        x = number(point.values[0]) if len(self.names) == 1 else math.nan
+        return x if 0 < x < math.inf else None
+
     def _measured(self, label: str) -> list[tuple[float, Measurement]]:
         found = []
         for point in self.points:
-            x = number(point.values[0]) if len(self.names) == 1 else math.nan
+            x = self.value(point)
             m = {side.label: side.measured for side in point.compared.sides}.get(label)
-            if m is not None and m.batches and 0 < x < math.inf:
+            if m is not None and m.batches and x is not None:
                 found.append((x, m))
         return found
 

@@ -1,4 +1,4 @@
-"""How a sweep is told: who is fastest where, a table, a picture, and how the time grows."""
+"""How a sweep is shown: which arm is the fastest where, a picture, a table, and how time grows."""
 
 import itertools
 import re
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ipyjaxbench import units
 from ipyjaxbench.comparison.comparison_report import per_call
+from ipyjaxbench.comparison.crossings import Crossing, find_crossings
 from ipyjaxbench.comparison.sweep import Skipped, Sweep
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
@@ -13,7 +14,9 @@ from ipyjaxbench.reports import (
     Block,
     Chart,
     Facts,
+    Footer,
     Headline,
+    Mark,
     Note,
     Notes,
     Report,
@@ -24,34 +27,35 @@ from ipyjaxbench.reports import (
 
 _TIE = "-"
 _NUMBERS = re.compile(r"[\d\[]")
+_NO_WINNER = "no clear winner"
 
 
 @report.register
 def _(s: Sweep) -> Report:
     """The blocks in the order in which they are read."""
-    blocks: list[Block] = [_headline(s), _table(s), *_chart(s), Facts((*_rows(s),))]
-    return Report((*blocks, Notes((*_notes(s),))))
+    crossings = find_crossings(s) or []
+    blocks: list[Block] = [_headline(s, crossings), *_chart(s, crossings), _table(s)]
+    blocks += [Facts((*_rows(s),)), Notes((*_notes(s),))]
+    versions = {n: v for point in s.points for side in point.compared.sides if side.measured
+                for n, v in side.measured.frameworks.items()}  # fmt: skip
+    return Report((*blocks, Footer((units.versions(versions),))))
 
 
-def _headline(s: Sweep) -> Headline:
-    title = f"over {', '.join(s.names)}"
+def _headline(s: Sweep, crossings: list[Crossing]) -> Headline:
+    title = f"{', '.join(s.labels)} by {', '.join(s.names)}"
     if not s.points:
-        return Headline(title, "no point", "nothing was measured", "NOTHING", "")
-    spans = _spans(s)
-    winners = [label for label, _, _ in spans if label]
-    figure = "; ".join(_words(s, span) for span in spans if span[0]) or "no arm is the fastest"
-    if winners:
-        word = "CHANGES" if len(set(winners)) > 1 else "FASTEST"
-    else:
-        word = _verdict_without_winner(s)
+        return Headline(title, "no result", "nothing was measured", "FAILED", "")
+    winners = {label for label, _, _ in _spans(s) if label}
+    word = "CHANGES" if len(winners) > 1 else "FASTEST"
+    word = word if winners else _verdict_without_winner(s)
     explained = {
-        "CHANGES": "which arm is the fastest depends on the value",
-        "FASTEST": "one arm is the fastest where there is a difference",
+        "CHANGES": f"the fastest arm depends on {', '.join(s.names)}",
+        "FASTEST": "",
         "SAME": "all arms are within 3 % of each other",
-        "FAILED": "fewer than two arms were measured anywhere",
-        "CAN'T TELL": "no two arms can be told apart",
+        "FAILED": "fewer than two arms were measured",
+        "CAN'T TELL": "the differences are smaller than the noise",
     }
-    return Headline(title, figure, "", word, explained[word])
+    return Headline(title, _figure(s, crossings), "", word, explained[word])
 
 
 def _verdict_without_winner(s: Sweep) -> str:
@@ -60,6 +64,28 @@ def _verdict_without_winner(s: Sweep) -> str:
     if not verdicts:
         return "FAILED"
     return "SAME" if verdicts == {"SAME"} else "CAN'T TELL"
+
+
+def _figure(s: Sweep, crossings: list[Crossing]) -> str:
+    """Say who overtakes whom where; else who is the fastest where."""
+    spans = _spans(s)
+    if crossings:
+        return "; ".join(_overtakes(s, each) for each in crossings)
+    if len(spans) == 1:
+        (label, _, _) = spans[0]
+        return f"{label} is the fastest everywhere" if label else _NO_WINNER
+    name = ", ".join(s.names)
+    where = [
+        f"{label} is the fastest at {name} = {first}" + (f" to {last}" if last != first else "")
+        for label, first, last in spans
+        if label
+    ]
+    return "; ".join(where) or _NO_WINNER
+
+
+def _overtakes(s: Sweep, crossing: Crossing) -> str:
+    value = units.number(crossing.value, 2)
+    return f"{crossing.faster} overtakes {crossing.slower} at {s.names[0]} ≈ {value}"
 
 
 def _spans(s: Sweep) -> list[tuple[str, str, str]]:
@@ -72,15 +98,6 @@ def _spans(s: Sweep) -> list[tuple[str, str, str]]:
     return spans
 
 
-def _words(s: Sweep, span: tuple[str, str, str]) -> str:
-    label, first, last = span
-    name = ", ".join(s.names)
-    if len(_spans(s)) == 1:
-        return f"{label} is the fastest everywhere"
-    where = f"at {name} = {first}" if first == last else f"from {name} = {first} to {last}"
-    return f"{label} is the fastest {where}"
-
-
 def _table(s: Sweep) -> Table:
     rows = []
     for point in s.points:
@@ -90,7 +107,7 @@ def _table(s: Sweep) -> Table:
     return Table("", (", ".join(s.names), *s.labels, "fastest"), tuple(rows), folded=False)
 
 
-def _chart(s: Sweep) -> Iterator[Chart]:
+def _chart(s: Sweep, crossings: list[Crossing]) -> Iterator[Chart]:
     series = []
     for label in s.labels:
         ends = {
@@ -104,34 +121,31 @@ def _chart(s: Sweep) -> Iterator[Chart]:
             series.append(Series(label, tuple(known)))
     if series:
         at = tuple(sorted({point[0] for each in series for point in each.points}))
-        yield Chart(Axis(s.names[0], at=at), Axis("time per call", "s"), tuple(series))
+        marks = tuple(Mark(each.value, _overtakes(s, each), each.seconds) for each in crossings)
+        yield Chart(Axis(s.names[0], at=at), Axis("time per call", "s"), tuple(series), marks)
 
 
 def _rows(s: Sweep) -> Iterator[tuple[str, str]]:
     grown = [(label, s.growth(label)) for label in s.labels]
-    exponents = [f"{label} {s.names[0]}^{abs(p) if abs(p) < 0.05 else p:.1f}"
+    exponents = [f"{s.names[0]}^{abs(p) if abs(p) < 0.05 else p:.1f} ({label})"
             for label, p in grown if p is not None]  # fmt: skip
     if exponents:
-        yield "growth", f"the time of a call grows as {', '.join(exponents)}"
+        yield "growth", f"time grows like {', '.join(exponents)}"
     for each in s.skipped:
         yield "left out", _left_out(s, each)
     for values, error in s.unmade.items():
-        yield "set-up", f"it failed at {', '.join(s.names)} = {values}: {error}"
+        yield "setup", f"failed at {', '.join(s.names)} = {values}: {error}"
     if s.planned > len(s.points):
-        yield "points", f"{len(s.points)} of {s.planned} were measured"
-    versions = {n: v for point in s.points for side in point.compared.sides if side.measured
-                for n, v in side.measured.frameworks.items()}  # fmt: skip
-    if versions:
-        yield "with", units.versions(versions)
+        yield "points", f"{len(s.points)} of {s.planned} measured"
 
 
 def _left_out(s: Sweep, each: Skipped) -> str:
     where = f"{each.label} after {', '.join(s.names)} = {', '.join(each.after)}"
     if each.needed:
         needed, free = units.size(each.needed), units.size(each.free)
-        return f"{where}: its arrays would take {needed} at the next point, and {free} are free"
+        return f"{where}: its arrays need {needed} at the next point, {free} is free"
     taken, budget = units.duration(each.per_call, 2), units.duration(each.budget, 2)
-    return f"{where}: a call took {taken}, and a point has {budget} in all"
+    return f"{where}: one call took {taken}, the budget of a point is {budget}"
 
 
 def _notes(s: Sweep) -> Iterator[Note]:

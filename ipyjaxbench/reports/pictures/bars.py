@@ -143,4 +143,4 @@ class Bars(Picture):
 
 
 def _words(bar: Bar) -> str:
-    return f"{bar.shown}  {bar.aside}".rstrip()
+    return " · ".join(filter(None, (bar.shown, bar.aside)))

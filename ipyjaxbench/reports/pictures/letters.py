@@ -38,7 +38,7 @@ def draw_letters(plotted: Plotted, columns: int) -> Iterator[Spans]:
     yield ((" " * _LEFT + "└" + "".join("┬" if n in places else "─" for n in range(wide)), ""),)
     yield ((f"{gap}{_under(places, wide + beside)}", ""),)
     yield ((f"{gap}{plotted.x.name:^{wide}}".rstrip(), "dim"),)
-    named = [mark.words for mark in plotted.marks]
+    named = [f"{'' if mark.y is None else '○ '}{mark.words}" for mark in plotted.marks]
     named += [] if beside else [end for each in ends.values() for end in each]
     yield from (((f"{gap}{words}", ""),) for words in named)
 
@@ -63,7 +63,7 @@ def _row(up: Scale, height: float) -> int:
 
 
 def _fill(plotted: Plotted, signs: Sequence[str], wide: int) -> list[list[str]]:
-    """Return rows of signs: points as letters, ``*`` where several meet, lines as dots."""
+    """Return rows of signs: points as letters, ``*`` where several meet, lines as dots, rings."""
     across, up = plotted.scales()
     grid = [[" "] * wide for _ in range(_ROWS)]
 
@@ -73,13 +73,16 @@ def _fill(plotted: Plotted, signs: Sequence[str], wide: int) -> list[list[str]]:
     for mark in plotted.marks:
         for row in grid if mark.y is None else ():
             row[column(mark.x)] = "┊"
+    rings = [(mark.x, mark.y) for mark in plotted.marks if mark.y is not None]
     for each in plotted.series:
         for x, y in _between_points(each, across, up, wide):
             grid[_row(up, y)][column(x)] = "·"
+    for x, y in rings:
+        grid[_row(up, y)][column(x)] = "○"
     for sign, each in zip(signs, plotted.series, strict=True):
         for x, y, *_ in each.points:
             there = grid[_row(up, y)][column(x)]
-            grid[_row(up, y)][column(x)] = sign if there in (" ", "·", "┊", sign) else "*"
+            grid[_row(up, y)][column(x)] = sign if there in (" ", "·", "┊", "○", sign) else "*"
     return grid
 
 

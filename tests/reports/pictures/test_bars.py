@@ -18,19 +18,19 @@ def lines(bars: Bars, columns: int = 60) -> list[str]:
 
 def test_bars_are_as_long_as_their_values_and_pale_where_they_may_end() -> None:
     first, second = lines(BARS)
-    room = 60 - len("numpy") - len("100 ms  2.0× faster") - 5
+    room = 60 - len("numpy") - len("100 ms · 2.0× faster") - 5
     bar = first.split("  ")[2]
     end = round(0.8 * (room - 1))  # the interval ends at the right
     assert bar.startswith("█" * round(0.6 * (room - 1)) + "█▓")
     assert bar[end] == "▓"
     assert bar.split(" ")[0].endswith("─┤")
-    assert first.endswith("┤ 200 ms  baseline")
-    assert second.endswith("┊ 100 ms  2.0× faster")
+    assert first.endswith("┤ 200 ms · baseline")
+    assert second.endswith("┊ 100 ms · 2.0× faster")
     assert second.index("┊") == first.index("█") + end
 
 
 def test_in_a_narrow_page_names_stand_above_their_bars() -> None:
-    assert lines(BARS, 40)[::2] == ["numpy  200 ms  baseline", "jax  100 ms  2.0× faster"]
+    assert lines(BARS, 40)[::2] == ["numpy  200 ms · baseline", "jax  100 ms · 2.0× faster"]
 
 
 def test_an_interval_without_an_end_does_not_shrink_the_bars() -> None:
@@ -55,11 +55,11 @@ def test_the_baseline_is_a_dashed_line_at_its_end() -> None:
 def test_what_is_said_stands_behind_the_whiskers() -> None:
     drawing = BARS.draw()
     texts = zip(svg.shapes(drawing, "text"), svg.words(drawing), strict=True)
-    (x,) = (float(shape["x"]) for shape, written in texts if written == "200 ms  baseline")
+    (x,) = (float(shape["x"]) for shape, written in texts if written == "200 ms · baseline")
     ends = [float(s["points"].split()[1].split(",")[0]) for s in svg.shapes(drawing, "polyline")]
     assert x > max(ends)
 
 
 def test_it_is_described() -> None:
-    assert BARS.describe() == "numpy 200 ms  baseline; jax 100 ms  2.0× faster"
+    assert BARS.describe() == "numpy 200 ms · baseline; jax 100 ms · 2.0× faster"
     assert lines(Bars((Bar("a", 0.0, 0.0, 0.0, "0 ns"),)))[0].endswith(" 0 ns")

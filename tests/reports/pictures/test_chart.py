@@ -106,7 +106,7 @@ def test_limits_are_dashed_and_dots_are_not_joined() -> None:
 
 def test_marks_are_named() -> None:
     assert "they meet" in svg.words(CROSSING.draw())
-    assert lines(CROSSING)[-1].strip() == "they meet"
+    assert lines(CROSSING)[-1].strip() == "○ they meet"
     (vertical,) = (s for s in svg.shapes(OVER_TIME.draw(), "polyline") if "stroke-dasharray" in s)
     xs = {p.split(",")[0] for p in vertical["points"].split()}
     assert len(xs) == 1
@@ -134,7 +134,7 @@ def test_lines_that_meet_have_a_star_and_names_at_their_ends() -> None:
 def test_in_a_narrow_page_names_stand_below() -> None:
     narrow = lines(CROSSING, 40)
     assert max(map(len, narrow)) <= 40
-    assert [line.strip() for line in narrow[-3:]] == ["they meet", "a ape", "b bee"]
+    assert [line.strip() for line in narrow[-3:]] == ["○ they meet", "a ape", "b bee"]
 
 
 def test_it_is_described() -> None:
