@@ -1,4 +1,4 @@
-"""Why a call would not trace: the line, the argument that is responsible, and what to write."""
+"""Why a call does not trace: the line, the argument that is responsible, and what to write."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,31 +9,33 @@ from ipyjaxbench.reports import Result
 
 @dataclass(frozen=True)
 class Fix:
-    """Code that was tried.
+    """A change with which the call was found to trace.
 
     Attributes:
         code: what to write.
         cost: what it costs or changes, in words; empty where nothing.
-        same: the code with which it was found to agree, as "without jit"; empty if with none.
+        same: how its values were found to be the same, as "without jit"; empty if not compared.
+        replaces: the lines in whose place it goes; empty where it replaces none.
     """
 
     code: str
     cost: str = ""
     same: str = ""
+    replaces: str = ""
 
 
 @dataclass(frozen=True)
 class Pitfall:
-    """A way in which code fails to trace.
+    """A known way in which code fails to trace.
 
     Attributes:
         errors: names of the types of errors; any where it is empty.
         text: in the error's message; any where it is empty.
-        because: what is wrong, in words.
-        advice: what helps and cannot be tried.
+        because: what is wrong, in a sentence; "{expression}" in it is the failing one.
+        advice: what helps and cannot be verified, in a sentence.
         source: in the failing line; any where it is empty.
         after: in the line after it.
-        asks: whether the value of an argument is asked for.
+        asks: whether it needs the value of an argument.
     """
 
     errors: tuple[str, ...]
@@ -60,23 +62,23 @@ class UntraceableError(Exception):
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Result):
-    """Why a call would not trace.
+    """Why a call does not trace.
 
     Attributes:
         code: the call, as typed.
-        error: the name of the error's type.
+        error: the name of the exception's type.
         message: the first line of its text.
-        line: the number of the user's line that failed; 0 where it is not known.
+        line: the number of the user's line that failed; 0 if unknown.
         source: that line.
-        because: what is wrong with it, in words.
-        blamed: arguments whose values are asked for.
-        fixes: what was tried, and traces.
-        advice: what could not be tried.
+        because: what is wrong with it, in a sentence.
+        blamed: arguments whose values are needed.
+        fixes: changes with which the call was found to trace.
+        advice: what may help, and was not verified.
         tries: how often the user's code was traced to find that.
-        inside: the function that holds the line, where it is not the one that was called.
-        static: arguments that have to be static besides.
-        eager: what the code raises without jit too; empty where nothing is known of that.
-        stopped: whether choices of static arguments were left untried, for want of time.
+        inside: the function that holds the line, if it is not the one that was called.
+        static: further arguments that must be static.
+        eager: what the code raises without jit too; empty if it does not, or was not run.
+        stopped: whether the search for static arguments ended early, as it took too long.
     """
 
     kind: ClassVar[str] = "diagnosis"

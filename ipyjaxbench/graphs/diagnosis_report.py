@@ -1,49 +1,55 @@
-"""How a diagnosis is reported: the line, why it does not trace, and what to write."""
+"""How a diagnosis is reported: why the call does not trace, and what to write, as a diff."""
 
 from collections.abc import Iterator
 
-from ipyjaxbench.graphs.diagnosis import Diagnosis
-from ipyjaxbench.reports import Facts, Headline, Report, report
+from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix
+from ipyjaxbench.reports import Block, Code, Facts, Headline, Report, report
 
 _ALIKE = 60  # characters of two errors that are one
+_ONE_LINE = 76  # characters of a line of code with what was found of it behind
 
 
 @report.register
 def _(d: Diagnosis) -> Report:
-    rows = [*_why(d), *_help(d)]
-    error = f"{d.error}: {d.message}".rstrip(": ")
-    rows.append(("error", error))
-    if d.eager:
-        alike = d.eager[:_ALIKE] == error[:_ALIKE]
-        how = "it fails in the same way" if alike else f"it fails too: {d.eager}"
-        rows.append(("without jit", how))
-    if d.stopped:
-        rows.append(("traced", f"{d.tries} times, until that took too long"))
-    head = Headline(d.code, "does not trace", "", "FAILED", "")
-    return Report((head, Facts(tuple(rows))))
+    blocks: list[Block] = [
+        Headline(d.code, "does not trace", "", "FAILED", ""),
+        Facts((("why", d.because),)),
+    ]
+    for fix in d.fixes:
+        blocks.append(Code("diff", "\n".join(_diff(fix))))
+        if fix.cost:
+            blocks.append(Facts((("changes", fix.cost),)))
+    if d.advice and not d.fixes:
+        blocks.append(Facts((("advice", f"{d.advice} (not verified)"),)))
+    blocks.append(Facts((*_details(d),)))
+    return Report(tuple(blocks))
 
 
-def _why(d: Diagnosis) -> Iterator[tuple[str, str]]:
+def _diff(fix: Fix) -> Iterator[str]:
+    """Yield the lines that go and those that come, with what was found of them behind the last."""
+    yield from (f"- {line}" for line in fix.replaces.splitlines())
+    *lines, last = [f"+ {line}" for line in fix.code.splitlines()] or ["+"]
+    yield from lines
+    found = "✓ traces, same values" if fix.same else "✓ traces"
+    if len(last) + 3 + len(found) <= _ONE_LINE:
+        yield f"{last}   {found}"
+    else:
+        yield from (last, f"  {found}")
+
+
+def _details(d: Diagnosis) -> Iterator[tuple[str, str]]:
     if d.line:
         where = f" in {d.inside}" if d.inside else ""
-        source = f": {d.source}" if d.source else " (its source is gone)"
-        yield "line", f"{d.line}{where}{source}"
-    yield "because", d.because
+        yield "line", f"{d.line}{where}: {d.source or '(source not available)'}"
     if d.blamed:
-        yield "argument", ", ".join(d.blamed)
+        yield "argument" if len(d.blamed) == 1 else "arguments", ", ".join(d.blamed)
     if d.static:
-        names = ", ".join(d.static)
-        yield "static", f"{names}: asked for before that line; has to be static too"
-
-
-def _help(d: Diagnosis) -> Iterator[tuple[str, str]]:
-    for fix in d.fixes:
-        yield "write", fix.code
-        if fix.cost:
-            yield "changes", fix.cost
-    if d.fixes:
-        (same, *others) = {fix.same for fix in d.fixes}
-        agrees = f", and gives what the code gives {same}" if same and not others else ""
-        yield "tried", f"so written it traces{agrees}"
-    elif d.advice:
-        yield "advice", f"{d.advice} (not tried)"
+        its = "its value is" if len(d.static) == 1 else "their values are"
+        yield "static", f"{', '.join(d.static)} must be static too: {its} needed before that line"
+    error = f"{d.error}: {d.message}".rstrip(": ")
+    yield "error", error
+    if d.eager:
+        alike = d.eager[:_ALIKE] == error[:_ALIKE]
+        yield "without jit", "fails the same way" if alike else f"fails too: {d.eager}"
+    if d.stopped:
+        yield "traced", f"{d.tries} times, then stopped: it took too long"

@@ -33,7 +33,7 @@ def explain(error: BaseException) -> Diagnosis:
             shown = repr(error)
         except Exception:  # noqa: BLE001  an object may answer what it likes
             shown = f"a {name_of(type(error))}"
-        raise SnippetError(f"explain takes an error that was caught, and {shown} is none")
+        raise SnippetError(f"explain needs an exception, not {shown}")
     known = attributes(error).get("diagnosis")
     if isinstance(known, Diagnosis):
         return known
@@ -45,6 +45,5 @@ def explain(error: BaseException) -> Diagnosis:
         if diagnosis is not None:
             return diagnosis
     raise SnippetError(
-        f"{type(error).__name__} does not come from tracing, as far as can be seen: %tb shows"
-        " where it was raised"
+        f"this {type(error).__name__} did not come from tracing. %tb shows the traceback."
     )

@@ -29,7 +29,7 @@ def difference(before: "Graph", now: "Graph") -> "Graph":
     """Return the second graph, with what differs from the first one as its text."""
     old, new = (graph.text().splitlines() for graph in (before, now))
     lines = difflib.unified_diff(old, new, before.code, now.code, "", "", 2, "")
-    text = "\n".join(lines) or "the programs are the same"
+    text = "\n".join(lines) or "the programs are identical"
     changed = dataclasses.replace(now, form=f"{now.form} diff", program=text)
     return changed.attach(now.live, now._while_asking) if now.live else changed
 
@@ -137,13 +137,15 @@ class Graph(Result):
         stages = STAGES.get(self.framework, ())  # what others have is theirs to say
         if stages and stage is not None and stage not in stages:
             name = _NAMES[self.framework]
-            raise OptionError(f"stage {stage!r}: {name}'s are {', '.join(stages)}")
+            raise OptionError(f"stage {stage!r}: {name} has {', '.join(stages)}")
         if self.live is not None and not is_diff:
             with self._while_asking():
                 return self.live.text(stage or self.form)
         if stage in (None, self.form):
             return self.program
-        raise SnippetError(f"a record holds the stage {self.form!r} alone: look at the call again")
+        raise SnippetError(
+            f"a saved record holds only the stage {self.form!r}: trace the call again"
+        )
 
     @property
     def bytes(self) -> int:

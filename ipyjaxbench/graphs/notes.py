@@ -1,4 +1,4 @@
-"""What a program holds that its author may not expect, and what compilers of chips expect."""
+"""Pitfalls in a program, and what to know of the estimates by compilers of chips."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ def baked_in(shown: str, nbytes: int) -> Note:
     """A large array was captured."""
     return Note(
         "baked-in",
-        f"{shown}, {units.size(nbytes)}, was captured and is part of the program: each compilation"
-        " holds a copy, and may compute with it.",
-        "pass it as an argument",
+        f"The function captures {shown} ({units.size(nbytes)}) as a constant: each compilation"
+        " holds a copy, and may fold it.",
+        "Pass it as an argument.",
         CHANGES_MEANING,
     )
 
@@ -21,9 +21,9 @@ def unrolled(line: int, source: str, times: int, equations: int) -> Note:
     """A Python loop was traced turn by turn."""
     return Note(
         "unrolled",
-        f"Line {line}, {source!r}, was traced {times} times: {units.count(equations, 'equation')}"
-        " that take as much longer to compile.",
-        "jax.lax.fori_loop or jax.lax.scan trace it once",
+        f"Unrolled loop: line {line}, {source!r}, was traced {times} times and became"
+        f" {units.count(equations, 'equation')}, which compile slowly.",
+        "jax.lax.fori_loop and jax.lax.scan trace the body once.",
     )
 
 
@@ -32,9 +32,9 @@ def weak_output(names: Sequence[str]) -> Note:
     which = ", ".join(names)
     return Note(
         "weak-output",
-        f"What comes out ({which}) is weakly typed, as a Python number is: as an input of the next"
-        " call it makes jit trace again.",
-        "x.astype(x.dtype), or begin with jnp.asarray(0.0, 'float32')",
+        f"The result ({which}) is weakly typed, like a Python number. Fed back as an argument, it"
+        " causes a recompilation.",
+        "Use x.astype(x.dtype), or start from jnp.asarray(0.0, 'float32').",
     )
 
 
@@ -42,8 +42,8 @@ def called_back(names: Sequence[str]) -> Note:
     """The program calls Python, or moves data, while it runs."""
     return Note(
         "called-back",
-        f"The program leaves the device while it runs: {', '.join(names)}.",
-        "leave it out where time matters",
+        f"The program leaves the device at run time: {', '.join(names)}.",
+        "Remove this where speed matters.",
         CHANGES_MEANING,
     )
 
@@ -52,9 +52,9 @@ def low_precision(dtypes: Sequence[str], products: int) -> Note:
     """Products of narrow numbers."""
     return Note(
         "low-precision",
-        f"{units.count(products, 'product')} of {', '.join(dtypes)}: sums of many terms lose"
-        " digits.",
-        "preferred_element_type='float32' keeps those of the sum",
+        f"{units.count(products, 'product')} of {', '.join(dtypes)} accumulate in low precision:"
+        " long sums lose digits.",
+        "preferred_element_type='float32' accumulates in float32.",
     )
 
 
@@ -62,9 +62,9 @@ def donated_unused(names: Sequence[str]) -> Note:
     """An argument's memory is given away for nothing."""
     return Note(
         "donated-unused",
-        f"{', '.join(names)} was donated, and no result has its shape and dtype: the memory cannot"
-        " be used again.",
-        "leave it out of donate_argnums",
+        f"{', '.join(names)} is donated for nothing: no result has its shape and dtype, so its"
+        " memory is not reused.",
+        "Remove it from donate_argnums.",
     )
 
 
@@ -72,8 +72,8 @@ def key_reused(line: str) -> Note:
     """A random key is used twice."""
     return Note(
         "key-reused",
-        f"A random key is used twice, and gives the same numbers twice: {line}",
-        "key, sub = jax.random.split(key), and use sub",
+        f"A random key is used twice, and gives the same numbers both times: {line}",
+        "Split it: key, sub = jax.random.split(key), and use sub.",
         CHANGES_MEANING,
     )
 
@@ -81,12 +81,12 @@ def key_reused(line: str) -> Note:
 def tracer_kept(names: Sequence[str], *, put_back: bool, what: str = "tracer") -> Note:
     """The function keeps what it computes."""
     which = ", ".join(names)
-    after = "the old value was put back" if put_back else "it could not be put back"
+    after = "The old value is restored." if put_back else "It could not be restored."
     return Note(
         "tracer-kept",
-        f"The code keeps a value in {which}. While it is traced that is a {what}, which holds no"
-        f" numbers and fails when it is used later; {after}.",
-        "return the value instead",
+        f"The code stores a value in {which}. During tracing that is a {what} without data, which"
+        f" fails when it is used later. {after}",
+        "Return the value instead.",
         CHANGES_MEANING,
     )
 
@@ -95,9 +95,9 @@ def mixed_tree(names: Sequence[str]) -> Note:
     """An argument holds arrays, and other things too."""
     return Note(
         "mixed-tree",
-        f"jax.jit refuses arguments that hold {', '.join(names)}: in a tree it takes arrays and"
-        " numbers alone.",
-        "give what is no data as an argument of its own, and make that static",
+        f"jax.jit rejects these parts of an argument: {', '.join(names)}. A pytree may hold only"
+        " arrays and numbers.",
+        "Pass them as separate arguments, and make those static.",
     )
 
 
@@ -105,9 +105,8 @@ def static_nan(names: Sequence[str]) -> Note:
     """A static argument is NaN."""
     return Note(
         "static-nan",
-        f"{', '.join(names)} is static and NaN, which equals nothing: a jitted function is traced"
-        " again for each new one.",
-        "give it as an array, or None in its place",
+        f"{', '.join(names)} is static and NaN. NaN never equals itself, so every call recompiles.",
+        "Pass an array, or None.",
         CHANGES_MEANING,
     )
 
@@ -115,12 +114,12 @@ def static_nan(names: Sequence[str]) -> Note:
 def changed_while_traced(names: Sequence[str], *, put_back: bool) -> Note:
     """The function changes something outside of itself."""
     which = ", ".join(names)
-    after = "it is as it was" if put_back else "that could not be put back"
+    after = "The old value is restored." if put_back else "It could not be restored."
     return Note(
         "changed-while-traced",
-        f"The code changes {which}. A compiled function does that while it is traced, and not at"
-        f" each call; {after}.",
-        "return the new value instead",
+        f"The code modifies {which}. A compiled function does so during tracing only, not in each"
+        f" call. {after}",
+        "Return the new value instead.",
         GOOD_TO_KNOW if put_back else CHANGES_MEANING,
     )
 
@@ -129,9 +128,9 @@ def drawn_once(names: Sequence[str]) -> Note:
     """A random number is part of the program."""
     return Note(
         "drawn-once",
-        f"A number is drawn from {', '.join(names)} while the code is traced: it is part of the"
-        " program, and the same at each call.",
-        "draw with jax.random, from a key that is an argument",
+        f"A random number is drawn from {', '.join(names)} during tracing: it becomes a constant,"
+        " the same in each call.",
+        "Use jax.random with a key that is an argument.",
         CHANGES_MEANING,
     )
 
@@ -140,8 +139,8 @@ def recomputed(times: int) -> Note:
     """The backward pass computes things again."""
     return Note(
         "recomputed",
-        f"jax.checkpoint has {units.count(times, 'part')} computed again for the backward pass, to"
-        " save memory.",
+        f"jax.checkpoint recomputes {units.count(times, 'part')} in the backward pass, to save"
+        " memory.",
     )
 
 
@@ -149,9 +148,9 @@ def promoted(line: int, source: str, old: str, new: str, nbytes: int) -> Note:
     """A line makes arrays wider without saying so."""
     return Note(
         "promoted",
-        f"Line {line}, {source!r}, makes {new} of {old}, {units.size(nbytes)}: something in it is"
-        f" {new}.",
-        f"give it in {old}; Python numbers promote nothing",
+        f"Line {line}, {source!r}, promotes {old} to {new} ({units.size(nbytes)}): one of its"
+        f" operands is {new}.",
+        f"Make that operand {old}; Python numbers do not promote.",
     )
 
 
@@ -159,24 +158,24 @@ def resharded(name: str, old: str, new: str) -> Note:
     """A result lies on devices in another way than the argument that it looks like."""
     return Note(
         "resharded",
-        f"A result with the shape of {name} is cut as {new}, and {name} as {old}: if it is the"
-        f" next call's {name}, that call compiles again, or copies.",
-        "jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint",
+        f"A result with the shape of {name} is sharded as {new}, and {name} as {old}. Fed back as"
+        f" {name}, it causes a recompilation or a copy.",
+        "Use jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint.",
     )
 
 
 def copy_built() -> Note:
     """A layer has no weights yet."""
-    return Note("copy-built", "The layer is not built yet: a copy of it was built and looked at.")
+    return Note("copy-built", "The layer is not built yet: a copy was built and traced.")
 
 
 def call_made(times: int) -> Note:
     """Looking at a call took making it."""
     return Note(
         "call-made",
-        f"The call was made {'once' if times == 1 else f'{times} times'}, on copies of its tensors:"
-        " behind a graph break Python goes on with values. What it changes outside of Python, such"
-        " as files, is changed.",
+        f"The call ran {'once' if times == 1 else f'{times} times'}, on copies of its tensors:"
+        " after a graph break Python needs values. Side effects outside Python, such as written"
+        " files, remain.",
         "",
         CHANGES_MEANING,
     )
@@ -186,8 +185,8 @@ def loops_once() -> Note:
     """A compiler does not multiply by the turns of a loop."""
     return Note(
         "loops-once",
-        "A loop counts once for a compiler: estimate, work, bytes and what is exchanged hold one"
-        " turn of each.",
+        "Compilers count one iteration of each loop: so do the estimated time, work, traffic and"
+        " communication.",
         mark=CHANGES_MEANING,
     )
 
@@ -196,8 +195,7 @@ def no_estimate(names: Sequence[str]) -> Note:
     """Parts of a program are unknown to the compiler."""
     return Note(
         "no-estimate",
-        f"The compiler cannot tell how long these take, and the estimate leaves them out:"
-        f" {', '.join(names)}.",
+        f"The estimate excludes what the compiler cannot estimate: {', '.join(names)}.",
         mark=CHANGES_MEANING,
     )
 
@@ -206,8 +204,8 @@ def nothing_cut(chip: str, devices: int) -> Note:
     """Several chips do the same."""
     return Note(
         "nothing-cut",
-        f"Nothing is cut: each of the {devices} devices of {chip} holds and computes all of it.",
-        "--shard x:0 cuts axis 0 of x into a part for each",
+        f"Fully replicated: each of the {devices} devices of {chip} holds and computes everything.",
+        "--shard x:0 shards axis 0 of x.",
         CHANGES_MEANING,
     )
 
@@ -216,8 +214,7 @@ def stays_whole(names: Sequence[str], devices: int) -> Note:
     """Arrays of an argument that is cut cannot be cut."""
     return Note(
         "stays-whole",
-        f"{', '.join(names)}: whole on each device, for want of an axis whose length"
-        f" {devices} divides.",
+        f"Replicated on each device, since {devices} does not divide the axis: {', '.join(names)}.",
     )
 
 
@@ -225,9 +222,10 @@ def padded(wasted: int, held: int, chip: str) -> Note:
     """Memory is there to fill tiles."""
     return Note(
         "padded",
-        f"{units.percent(wasted / held)} of the inputs and outputs on {chip}, {units.size(wasted)},"
-        " hold no data: they fill its tiles of 8 × 128 numbers.",
-        "make the last axis a multiple of 128, and the one before of 8 (16 of 16 bits, 32 of 8)",
+        f"{units.percent(wasted / held)} of the inputs and outputs on {chip} is padding"
+        f" ({units.size(wasted)}), which fills its tiles of 8 × 128 numbers.",
+        "Make the last axis a multiple of 128, and the one before of 8 (of 16 for 16-bit, 32 for"
+        " 8-bit dtypes).",
     )
 
 
@@ -235,5 +233,5 @@ def half_chips(chips: Sequence[str]) -> Note:
     """JAX takes a core for a device."""
     return Note(
         "half-chips",
-        f"A chip of {', '.join(chips)} is two devices for JAX: figures are those of one.",
+        f"JAX sees a {', '.join(chips)} chip as two devices: figures are for one of them.",
     )

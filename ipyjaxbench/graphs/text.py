@@ -8,7 +8,7 @@ def select_lines(text: str, wanted: str | None) -> str:
     if wanted is None:
         return text
     lines = [line.strip() for line in text.splitlines() if wanted in line]
-    return "\n".join(lines) or f"no line has {wanted!r}"
+    return "\n".join(lines) or f"no line contains {wanted!r}"
 
 
 def fold_lines(text: str) -> str:
@@ -16,5 +16,7 @@ def fold_lines(text: str) -> str:
     lines = text.splitlines()
     if len(lines) > _MOST_LINES:
         hidden = len(lines) - _MOST_LINES
-        lines[_MOST_LINES // 2 : -_MOST_LINES // 2] = [f"... {hidden:,} more lines ..."]
+        lines[_MOST_LINES // 2 : -_MOST_LINES // 2] = [
+            f"... {hidden:,} more lines (--flat shows all) ..."
+        ]
     return "\n".join(lines)

@@ -87,16 +87,16 @@ def trace_call(call: Call, options: GraphOptions, framework: str | None = None) 
             graph = each.capability(GraphTracer).graph(call, options)
         if graph is not None:
             return _attach_rollback(graph, call, each, checkpoint.failed)
-    why = "NumPy and Python make none. import jax, and %jaxpr --np shows it as JAX's"
+    why = "NumPy and Python code has none. Import jax, and use %jaxpr --np to see it as JAX's"
     if any(each.name not in NO_PROGRAMS for each in candidates):
-        why = "it computes no array. Write a call that does, such as  f(x)"
+        why = "it computes no array. Pass a call that does, such as  f(x)"
     if keras is not None:
-        why = f"Keras computes with {keras} here, and it holds no arrays of {keras}: give it some"
+        why = f"Keras uses the {keras} backend here, and the call has no {keras} arrays: pass some"
     if framework is not None:
         is_loaded = any(each.name == framework for each in loaded()[0])
-        why = f"it holds no arrays of {framework}: write a call with some, such as  f(x)"
-        why = why if is_loaded else f"{framework} is not loaded"
-    raise SnippetError(f"{call.text!r} makes no program: {why}")
+        why = f"it has no {framework} arrays: pass a call with some, such as  f(x)"
+        why = why if is_loaded else f"{framework} is not imported"
+    raise SnippetError(f"{call.text!r} has no program: {why}")
 
 
 def _refuse_built(call: Call) -> None:

@@ -1,15 +1,36 @@
 """Errors that a user can mend are shown in one line; what was measured before one is not lost."""
 
+from __future__ import annotations
+
 import linecache
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from IPython.core.error import UsageError
 
 from ipyjaxbench.errors import ArmFailedError, Interrupted, IpyJaxBenchError
 
+if TYPE_CHECKING:
+    from ipyjaxbench.graphs import Diagnosis
+
 T = TypeVar("T")
+
+
+class TraceFailedError(UsageError):
+    """Stops a cell whose call does not trace; IPython shows the error of tracing, in one line.
+
+    Attributes:
+        diagnosis: why it does not trace, which was shown; `%explain` shows it again.
+    """
+
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        super().__init__(f"{diagnosis.error}: {diagnosis.message}".rstrip(": "))
+        self.diagnosis = diagnosis
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in place of a traceback."""
+        return [f"{self} (full traceback: --tb)"]
 
 
 @contextmanager

@@ -4,8 +4,6 @@ import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from IPython.core.error import UsageError
-
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import (
     MERMAID_MIME,
@@ -16,6 +14,7 @@ from ipyjaxbench.graphs import (
     draw_mermaid,
     trace_program,
 )
+from ipyjaxbench.jupyter.errors import TraceFailedError
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.screen import show
 
@@ -46,7 +45,7 @@ jaxpr = fxgraph = tfgraph = show_graph
 
 @contextmanager
 def _diagnosis_shown(magic: Invocation[GraphOptions]) -> Iterator[None]:
-    """Show why a call does not trace; the notebook still stops, with one line or all of them."""
+    """Show why a call does not trace; the notebook still stops, with the error of tracing."""
     __tracebackhide__ = True
     try:
         yield
@@ -54,9 +53,7 @@ def _diagnosis_shown(magic: Invocation[GraphOptions]) -> Iterator[None]:
         magic.show(failed.diagnosis)
         if magic.options.tb:
             raise failed.error from None
-        stop = UsageError("it does not trace: see above (--tb shows the whole traceback)")
-        stop.diagnosis = failed.diagnosis  # for %explain
-        raise stop from None
+        raise TraceFailedError(failed.diagnosis) from None
 
 
 def _other_program(magic: Invocation[GraphOptions], now: Graph) -> Graph | None:

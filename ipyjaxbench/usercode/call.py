@@ -91,12 +91,11 @@ def label_arguments(
         >>> label_arguments(lambda x, *rest: 0, (1, 2, 3), {})
         ('x', 'rest[0]', 'rest[1]')
     """
-    unknown = tuple(f"arg{index}" for index in range(len(args)))
     try:
         signature = inspect.signature(function)
         signature.bind(*args, **kwargs)
     except Exception:  # noqa: BLE001  an object may answer what it likes
-        return unknown
+        return _unknown_labels(args)
     labels: list[str] = []
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
@@ -104,6 +103,10 @@ def label_arguments(
         elif parameter.kind is parameter.VAR_POSITIONAL:
             labels += [f"{parameter.name}[{i}]" for i in range(len(args) - len(labels))]
     return tuple(labels[: len(args)])
+
+
+def _unknown_labels(args: Sequence[object]) -> tuple[str, ...]:
+    return tuple(f"arg{index}" for index in range(len(args)))
 
 
 def read_call(
@@ -209,8 +212,21 @@ def _plain_call(
     for keyword in node.keywords:
         value = value_of(keyword.value)
         kwargs |= value if keyword.arg is None else {keyword.arg: value}
-    labels = label_arguments(function, args, kwargs)
+    labels = _label_typed(node, function, args, kwargs)
     return Call(source.text.strip(), function, tuple(args), kwargs, labels)
+
+
+def _label_typed(
+    node: ast.Call,
+    function: Callable[..., Any],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+) -> tuple[str, ...]:
+    """Label arguments by parameters; where those are unknown, by the names that were typed."""
+    labels = label_arguments(function, args, kwargs)
+    names = tuple(part.id for part in node.args if isinstance(part, ast.Name))
+    is_clear = len(names) == len(node.args) and len({*names, *kwargs}) == len(names) + len(kwargs)
+    return names if is_clear and labels == _unknown_labels(args) else labels
 
 
 def _is_computed(node: ast.expr, names: Namespace, is_data: Callable[[object], bool]) -> bool:

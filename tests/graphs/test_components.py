@@ -111,15 +111,15 @@ def test_a_record_has_its_own_stage_alone() -> None:
     graph = a_graph()
     assert (graph.text(), graph.text("jaxpr"), graph.memory) == ("one\ntwo", "one\ntwo", None)
     assert (graph.graph, graph.jaxpr, graph.checks) == (None, None, ())
-    with pytest.raises(SnippetError, match="a record holds the stage 'jaxpr' alone"):
+    with pytest.raises(SnippetError, match="a saved record holds only the stage 'jaxpr':"):
         graph.text("hlo")
 
 
 @pytest.mark.parametrize(
     ("framework", "form", "words"),
-    [("jax", "jaxpr", "JAX's are jaxpr, stablehlo, hlo, optimized"),
-     ("torch", "aten", "PyTorch's are aten, dynamo, export"),
-     ("tensorflow", "tf", "TensorFlow's are tf, stablehlo, hlo, optimized")],
+    [("jax", "jaxpr", "JAX has jaxpr, stablehlo, hlo, optimized"),
+     ("torch", "aten", "PyTorch has aten, dynamo, export"),
+     ("tensorflow", "tf", "TensorFlow has tf, stablehlo, hlo, optimized")],
 )  # fmt: skip
 def test_a_stage_that_a_framework_has_not_is_refused(framework: str, form: str, words: str) -> None:
     for graph in (a_graph(framework=framework, form=form),
@@ -141,7 +141,7 @@ def test_a_difference_shows_the_lines_that_differ() -> None:
     assert [line for line in found.text().splitlines() if line[:3] not in ("---", "+++")] == [
         "@@ -1,2 +1,2 @@", " one", "-two", "+three",
     ]  # fmt: skip
-    assert difference(a_graph(), a_graph()).program == "the programs are the same"
+    assert difference(a_graph(), a_graph()).program == "the programs are identical"
 
 
 def test_a_difference_can_still_be_asked_for_stages() -> None:

@@ -1,28 +1,35 @@
-"""A diagnosis as labelled lines."""
+"""A diagnosis as a reason, a diff, and details."""
 
 from dataclasses import replace
 
 import pytest
 
 from ipyjaxbench.graphs import Diagnosis, Fix
-from ipyjaxbench.reports import Facts, Headline
+from ipyjaxbench.reports import Code, Facts, Headline
 
-PLAIN = Diagnosis("f(x)", "TracerBoolConversionError", "no bool of a tracer", 0, "", "it asks")
+PLAIN = Diagnosis("f(x)", "TracerBoolConversionError", "no bool of a tracer", 0, "", "It asks.")
 
 
 def rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
-    headline, facts = diagnosis.report().blocks
+    """All labelled lines."""
+    headline, *blocks = diagnosis.report().blocks
     assert isinstance(headline, Headline)
-    assert isinstance(facts, Facts)
     assert (headline.title, headline.figure, headline.verdict) == (
         diagnosis.code, "does not trace", "FAILED",
     )  # fmt: skip
-    return list(facts.rows)
+    return [row for block in blocks if isinstance(block, Facts) for row in block.rows]
+
+
+def diffs(*fixes: Fix) -> list[str]:
+    blocks = replace(PLAIN, fixes=fixes).report().blocks
+    codes = [block for block in blocks if isinstance(block, Code)]
+    assert all(code.language == "diff" for code in codes)
+    return [code.text for code in codes]
 
 
 def test_the_least_that_is_known_is_why() -> None:
     assert rows(PLAIN) == [
-        ("because", "it asks"),
+        ("why", "It asks."),
         ("error", "TracerBoolConversionError: no bool of a tracer"),
     ]
     assert rows(replace(PLAIN, message=""))[-1] == ("error", "TracerBoolConversionError")
@@ -34,33 +41,48 @@ def test_the_least_that_is_known_is_why() -> None:
     [
         ({"source": "if x > 0:"}, "7: if x > 0:"),
         ({"source": "if x > 0:", "inside": "g"}, "7 in g: if x > 0:"),
-        ({}, "7 (its source is gone)"),
+        ({}, "7: (source not available)"),
     ],
 )
 def test_the_line_is_shown_where_it_is_known(facts: dict[str, str], line: str) -> None:
-    assert rows(replace(PLAIN, line=7, **facts))[0] == ("line", line)
+    assert rows(replace(PLAIN, line=7, **facts))[1] == ("line", line)
 
 
-def test_arguments_that_are_asked_for_are_named() -> None:
+def test_arguments_whose_values_are_needed_are_named() -> None:
     assert rows(replace(PLAIN, blamed=("x", "n"), static=("k", "m")))[1:3] == [
-        ("argument", "x, n"),
-        ("static", "k, m: asked for before that line; has to be static too"),
+        ("arguments", "x, n"),
+        ("static", "k, m must be static too: their values are needed before that line"),
+    ]
+    assert rows(replace(PLAIN, blamed=("x",), static=("k",)))[1:3] == [
+        ("argument", "x"),
+        ("static", "k must be static too: its value is needed before that line"),
     ]
 
 
-def test_what_was_tried_is_to_be_written_and_what_it_changes_stands_below() -> None:
-    tried = (Fix("a", "more memory", "without jit"), Fix("b", "", "without jit"))
-    assert rows(replace(PLAIN, fixes=tried, advice="none"))[1:-1] == [
-        ("write", "a"),
-        ("changes", "more memory"),
-        ("write", "b"),
-        ("tried", "so written it traces, and gives what the code gives without jit"),
+def test_a_fix_is_a_diff_with_what_was_verified_behind_it() -> None:
+    new = "return jnp.where(x < 0, x, 0)"
+    assert diffs(Fix(new, replaces="return x[x < 0]"), Fix(new, same="without jit")) == [
+        f"- return x[x < 0]\n+ {new}   ✓ traces",
+        f"+ {new}   ✓ traces, same values",
     ]
-    for others in ((Fix("a"),), (Fix("a", same="eagerly"), Fix("b"))):
-        assert rows(replace(PLAIN, fixes=others))[-2] == ("tried", "so written it traces")
-    assert rows(replace(PLAIN, advice="use jnp.where"))[1] == (
+    several = Fix("y = 1\nreturn y", replaces="if x:\n    return 1")
+    assert diffs(several) == ["- if x:\n-     return 1\n+ y = 1\n+ return y   ✓ traces"]
+
+
+def test_what_was_verified_stands_below_a_long_line() -> None:
+    assert diffs(Fix("x" * 63)) == [f"+ {'x' * 63}   ✓ traces"]
+    assert diffs(Fix("x" * 64)) == [f"+ {'x' * 64}\n  ✓ traces"]
+
+
+def test_what_a_fix_changes_stands_below_it_and_advice_where_there_is_none() -> None:
+    fixes = (Fix("a", "more memory", "without jit"), Fix("b", "", "without jit"))
+    blocks = replace(PLAIN, fixes=fixes, advice="none").report().blocks
+    kinds = [type(block).__name__ for block in blocks]
+    assert kinds == ["Headline", "Facts", "Code", "Facts", "Code", "Facts"]
+    assert rows(replace(PLAIN, fixes=fixes, advice="none"))[1:-1] == [("changes", "more memory")]
+    assert rows(replace(PLAIN, advice="Use jnp.where."))[1] == (
         "advice",
-        "use jnp.where (not tried)",
+        "Use jnp.where. (not verified)",
     )
 
 
@@ -69,12 +91,12 @@ def test_what_the_code_raises_without_jit_is_compared() -> None:
     assert len(begin) == 60
     error = replace(PLAIN, message=begin.partition(": ")[2] + "ters")
     alike = rows(replace(error, eager=begin + "TERS"))
-    assert alike[-1] == ("without jit", "it fails in the same way")
+    assert alike[-1] == ("without jit", "fails the same way")
     other = begin[:-1] + "T"
-    assert rows(replace(error, eager=other))[-1] == ("without jit", f"it fails too: {other}")
+    assert rows(replace(error, eager=other))[-1] == ("without jit", f"fails too: {other}")
 
 
 def test_that_not_all_was_tried_is_told() -> None:
     assert rows(replace(PLAIN, stopped=True, tries=12))[-1] == (
-        "traced", "12 times, until that took too long",
+        "traced", "12 times, then stopped: it took too long",
     )  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 from ipyjaxbench import Graph
 from ipyjaxbench.graphs import Break, Collective, Count, CountDifference, Uncounted, Value, notes
 from ipyjaxbench.graphs.components import Compiled, Estimate
-from ipyjaxbench.reports import Facts, Notes, Table
+from ipyjaxbench.reports import Facts, Headline, Notes, Table
 from tests.graphs.test_components import a_graph
 
 MIB = 2**20
@@ -28,16 +28,16 @@ def value(name: str, n: int = 1, **facts: object) -> Value:
 @pytest.mark.parametrize(
     ("uncounted", "words"),
     [
-        (Uncounted("operation", "sort"), "sort is not counted"),
-        (Uncounted("shape", "MatMul"), "MatMul, of a shape that is not known, is not counted"),
+        (Uncounted("operation", "sort"), "excludes sort"),
+        (Uncounted("shape", "MatMul"), "excludes MatMul, whose shape is unknown"),
         (Uncounted("function", "MapDataset"),
-         "what MapDataset calls is not shown by this version, and not counted"),
-        (Uncounted("products", "aten.a, aten.b"), "not counted: aten.a, aten.b"),
-        (Uncounted("others"), "products and convolutions alone: PyTorch counts no others"),
-        (Uncounted("turns"), "the turns of a while loop are not known: one was counted"),
+         "excludes what MapDataset calls, which this version of TensorFlow does not show"),
+        (Uncounted("products", "aten.a, aten.b"), "excludes aten.a, aten.b"),
+        (Uncounted("others"), "matrix products and convolutions only, as PyTorch counts"),
+        (Uncounted("turns"), "one iteration of a while loop; how many run is unknown"),
         (Uncounted("most turns", turns=1200),
-         "a while loop was counted with the most turns that it may take, 1,200"),
-        (Uncounted("branch", "an if"), "one branch of an if was counted, the costliest"),
+         "the maximum of 1,200 iterations of a while loop"),
+        (Uncounted("branch", "an if"), "only the costliest branch of an if"),
         ("as an old record says it", "as an old record says it"),
     ],
 )  # fmt: skip
@@ -45,34 +45,36 @@ def test_what_is_not_counted_is_a_value_and_reads_as_a_sentence(
     uncounted: Uncounted | str, words: str
 ) -> None:
     graph = a_graph(uncounted=(uncounted,))
-    assert rows(graph)["counted"] == words
+    assert rows(graph)["FLOP count"] == words
     assert Graph.from_dict(graph.to_dict()) == graph
 
 
 @pytest.mark.parametrize(
     ("why", "words"),
     [
-        (CountDifference(None, 4), "That is on each of 4 devices"),
-        (CountDifference(4e6, 4), "That is on each of 4 devices; we count 4.00 MFLOP in all"),
+        (CountDifference(None, 4), "Per device, of 4."),
+        (CountDifference(4e6, 4), "Per device, of 4; the whole program has 4.00 MFLOP."),
         (CountDifference(6e6, left=-4e6, reasons=(("unused", 3e6), ("constant", 1e6))),
-         ("We count 6.00 MFLOP: 3.00 MFLOP whose result is not used, and that it removed; 1.00"
-          " MFLOP that depends on no argument, and that it computed beforehand")),
+         ("The program has 6.00 MFLOP: 3.00 MFLOP in unused results, which XLA removes; 1.00 MFLOP"
+          " in constants, which XLA folds.")),
         (CountDifference(6e6, left=-4e6, reasons=(("turns", 4e6),)),
-         "We count 6.00 MFLOP: 4.00 MFLOP in further turns of loops, of which it counts one"),
+         ("The program has 6.00 MFLOP: 4.00 MFLOP in further loop iterations, of which XLA counts"
+          " one.")),
         (CountDifference(6e6, left=-4e6, reasons=(("complex", 4e6),)),
-         "We count 6.00 MFLOP: 4.00 MFLOP since one of complex numbers is several of real ones"),
+         ("The program has 6.00 MFLOP: 4.00 MFLOP in complex operations, each of which is several"
+          " real ones.")),
         (CountDifference(6e6, left=1e3, uncounted=("lu", "sort"), rewritten=("cumsum",)),
-         "We count 6.00 MFLOP, and not lu, sort"),
+         "The program has 6.00 MFLOP, not counting lu, sort."),
         (CountDifference(6e6, left=-1e3, uncounted=("lu",)),
-         ("We count 6.00 MFLOP, and not lu: XLA leaves out 1.00 kFLOP, for reasons that are not"
-          " known")),
+         ("The program has 6.00 MFLOP, not counting lu; XLA omits 1.00 kFLOP, for unknown"
+          " reasons.")),
         (CountDifference(6e6, left=1e3, rewritten=("cumsum", "argmax")),
-         ("We count 6.00 MFLOP: XLA counts 1.00 kFLOP more, since it computes cumsum, argmax in"
-          " another way")),
+         ("The program has 6.00 MFLOP; XLA adds 1.00 kFLOP, since it computes cumsum, argmax"
+          " differently.")),
         (CountDifference(6e6, left=-1e3, rewritten=("cumsum",)),
-         "We count 6.00 MFLOP: XLA leaves out 1.00 kFLOP, for reasons that are not known"),
+         "The program has 6.00 MFLOP; XLA omits 1.00 kFLOP, for unknown reasons."),
         (CountDifference(0.0, left=1e3),
-         "We count 0 FLOP: XLA adds 1.00 kFLOP, for reasons that are not known"),
+         "The program has 0 FLOP; XLA adds 1.00 kFLOP, for unknown reasons."),
         ("As an old record says it", "As an old record says it"),
     ],
 )  # fmt: skip
@@ -80,7 +82,7 @@ def test_why_a_compiler_counts_otherwise_is_a_value_and_reads_as_a_sentence(
     why: CountDifference | str, words: str
 ) -> None:
     graph = a_graph(compiled=Compiled(None, None, 512, 0, why=why))
-    assert rows(graph)["compiled"] == f"512 B of memory. {words}"
+    assert rows(graph)["compiled"] == f"512 B peak memory. {words}"
     assert Graph.from_dict(graph.to_dict()) == graph
 
 
@@ -88,64 +90,91 @@ def test_what_a_compiler_counts_is_one_line_and_what_devices_exchange_another() 
     made = Compiled(2e6, 3 * MIB, 2 * MIB, MIB, (Collective("all-reduce", 2, 4096),))
     found = rows(a_graph(compiled=made))
     assert found["compiled"] == (
-        "2.00 MFLOP, 3.00 MiB moved, 2.00 MiB of memory (1.00 MiB of it for values in between)"
+        "2.00 MFLOP, 3.00 MiB of memory traffic, 2.00 MiB peak memory (1.00 MiB for temporaries)"
     )
-    assert found["exchanged"] == "2 all-reduce 4.00 KiB on each device"
+    assert found["communication"] == "2 all-reduce 4.00 KiB per device"
     captures = rows(a_graph(compiled=made, constants=(value("c"),)))["compiled"]
-    assert "of it for captured arrays and values in between" in captures
-    assert "exchanged" not in rows(a_graph())
+    assert "for captured arrays and temporaries" in captures
+    assert "communication" not in rows(a_graph())
 
 
 def test_arrays_are_named_as_long_as_they_are_few() -> None:
     named = tuple(value(f"x{n}", n) for n in range(1, 7))
-    assert rows(a_graph(inputs=named, outputs=(value("", weak=True),)))["where"] == (
+    assert rows(a_graph(inputs=named, outputs=(value("", weak=True),)))["shapes"] == (
         "x1 f32[1], x2 f32[2], x3 f32[3], x4 f32[4], x5 f32[5], x6 f32[6] → f32[1] weak"
     )
-    many = rows(a_graph(inputs=(*named, value("x7", 7))))["where"]
+    many = rows(a_graph(inputs=(*named, value("x7", 7))))["shapes"]
     assert many == "7 arrays 112 B → nothing"
 
 
 @pytest.mark.parametrize(
-    ("sized", "size"), [((True, True), "8 B"), ((True, False), "4 B + ?"), ((False, False), "?")]
+    ("sized", "size"),
+    [((True, True), "8 B · 2.5 FLOP/B"), ((True, False), "4 B + ?"), ((False, False), "?")],
 )
 def test_bytes_that_are_known_when_it_runs_are_a_question_mark(
     sized: tuple[bool, ...], size: str
 ) -> None:
-    found = a_graph(inputs=tuple(value("x", sized=each) for each in sized), flops=2e6)
-    assert found.report().blocks[0].detail == f"2.00 MFLOP · {size} in · 0 B out"  # type: ignore[union-attr]
+    found = a_graph(inputs=tuple(value("x", sized=each) for each in sized), flops=20.0)
+    assert headline(found).figure == f"20 FLOP · {size}"
+
+
+def headline(graph: Graph) -> Headline:
+    (found,) = (block for block in graph.report().blocks if isinstance(block, Headline))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("facts", "figure", "detail"),
+    [
+        ({}, "8 B", "jaxpr of 3 equations"),
+        ({"flops": 20.0}, "20 FLOP · 8 B · 2.5 FLOP/B", "jaxpr of 3 equations"),
+        ({"form": "optimized"}, "8 B", "optimized HLO of 3 equations"),
+        ({"form": "stablehlo diff"}, "8 B", "difference in StableHLO"),
+        ({"form": "aten", "framework": "torch", "operations": 1}, "8 B",
+         "ATen graph of 1 operation"),
+    ],
+)  # fmt: skip
+def test_the_headline_is_what_a_run_costs(
+    facts: dict[str, object], figure: str, detail: str
+) -> None:
+    graph = a_graph(**{"operations": 3, "inputs": (value("x"),), "outputs": (value(""),)} | facts)
+    found = headline(graph)
+    assert (found.figure, found.detail, found.verdict) == (figure, detail, "")
 
 
 def test_static_fixed_and_captured_arguments_are_told_apart() -> None:
     found = rows(a_graph(static_argnames=("n",), fixed=("f", "mode"), constants=(value("c"),)))
-    assert found["static"] == "n: the program depends on it; write static_argnames='n'"
-    assert found["fixed"] == "f, mode: no input, and so part of the program"
-    assert found["captured"] == "1 array 4 B, part of the program"
+    assert found["static"] == "n: the program depends on the value; use static_argnames='n'"
+    assert found["baked in"] == "f, mode (not array inputs)"
+    assert found["captured"] == "1 array, 4 B; stored in the program as constants"
     found = rows(a_graph(static_argnames=("n", "k"), constants=(value("w", MIB // 4), value("c"))))
-    assert found["static"].endswith("write static_argnames=('n', 'k')")
+    assert found["static"].endswith("use static_argnames=('n', 'k')")
     assert found["captured"] == (
-        "2 arrays 1.00 MiB, the largest w f32[262144], part of the program"
+        "2 arrays, 1.00 MiB, the largest w f32[262144]; stored in the program as constants"
     )
 
 
 def test_how_it_was_traced_is_the_last_but_one() -> None:
     assert rows(a_graph(warm=("g",))) == {
-        "where": "nothing → nothing",
-        "traced": "once, in 100 ms; the call was not made",
-        "warm": "g: jax keeps these traces for the first call",
+        "shapes": "nothing → nothing",
+        "traced": "once (100 ms); nothing was executed",
+        "side effect": "g is now traced; its first call will skip tracing",
         "with": "jax 0.10",
     }
     made = a_graph(tries=3, notes=(notes.call_made(1),))
-    assert rows(made)["traced"] == "3 times, in 100 ms"
+    assert rows(made)["traced"] == "3 times (100 ms)"
 
 
 def test_breaks_prints_and_checks_have_a_line_each() -> None:
     found = rows(a_graph(breaks=(Break(3, "if x.sum() > 0:", "it asks"),), clear=("a", "b")))
-    assert found["break"] == "line 3: if x.sum() > 0: it asks"
-    assert found["checked"] == "none found: a, b"
-    assert rows(a_graph(breaks=(Break(0, "", "it asks"),)))["break"] == "?: it asks"
+    assert found["graph break"] == "line 3, 'if x.sum() > 0': it asks"
+    assert found["check"] == "no problems found; looked for a, b"
+    assert (
+        rows(a_graph(breaks=(Break(0, "", "it asks"),)))["graph break"] == "line unknown: it asks"
+    )
     other = rows(a_graph(framework="torch", details=("check",)))
-    assert other["checked"] == "nothing: --check looks at programs of JAX alone"
-    assert "checked" not in rows(a_graph(details=("check",)))
+    assert other["check"] == "--check supports JAX only"
+    assert "check" not in rows(a_graph(details=("check",)))
     printed = "".join(f"{n}\n" for n in range(11))
     assert rows(a_graph(printed=printed))["printed"].splitlines()[8:] == ["8", "9", "..."]
     assert rows(a_graph(printed=printed[:-3]))["printed"].splitlines()[8:] == ["8", "9"]
@@ -170,7 +199,7 @@ def test_tables_are_shown_where_they_are_asked_for_and_folded_where_it_is_long()
     )
     asked = tables(a_graph(stats=stats, lines=lines, details=("stats", "src"), framework="torch"))
     assert [table.folded for table in asked] == [False, False]
-    assert asked[0].head == ("operation", "times", "work")
+    assert asked[0].head == ("operation", "count", "work")
 
 
 def test_primitives_of_a_line_leave_room_for_its_code() -> None:
@@ -205,10 +234,10 @@ def test_estimates_say_what_fits_and_what_does_not() -> None:
         ("here (cpu)", "?", "5.00 MFLOP", "3.00 MiB", "2.00 MiB of 64.0 MiB", ""),
     )
     found = rows(graph)
-    assert found["tpu:v2"] == "needs 32.0 MiB, and has 16.0 MiB for a program"
-    assert found["tpu:v3"] == "needs more than it has, and has 16.0 MiB for a program"
+    assert found["tpu:v2"] == "too large: 16.0 MiB of memory, needs 32.0 MiB"
+    assert found["tpu:v3"] == "too large: 16.0 MiB of memory, needs more than that"
     assert found["tpu:v4"] == "it calls Python"
-    assert found["estimate"] == "here %fwtime measures the time"
+    assert found["time here"] == "Measure it with %fwtime."
     assert Graph.from_dict(graph.to_dict()) == graph
 
 
@@ -217,10 +246,8 @@ def test_what_several_chips_exchange_is_in_no_estimate() -> None:
     chips = (Estimate("tpu:v5e:2x2", 1e-3, 1e6, MIB, MIB, 16 * MIB, collectives=moved),
              Estimate("here (cpu)", None, 1e6, MIB, MIB, 64 * MIB))  # fmt: skip
     graph = a_graph(estimates=chips, compiled=Compiled(1e6, None, 512, 0, moved))
-    assert rows(graph)["exchanged"] == "tpu:v5e:2x2: 1 all-gather 2.00 KiB on each device"
-    assert rows(graph)["estimate"] == (
-        "here %fwtime measures the time; what devices exchange takes time that no estimate holds"
+    assert rows(graph)["communication"] == "tpu:v5e:2x2: 1 all-gather 2.00 KiB per device"
+    assert rows(graph)["time here"] == (
+        "Measure it with %fwtime. Estimates exclude communication between devices."
     )
-    assert tables(graph)[0].caption == (
-        "estimated by each chip's compiler, on each of several; nothing was run on one"
-    )
+    assert tables(graph)[0].caption == "compiler estimates, per chip; nothing was executed"

@@ -6,7 +6,7 @@ from ipyjaxbench.graphs import fold_lines, select_lines
 def test_lines_with_a_text_are_shown_without_their_margin() -> None:
     text = "a = dot\n  b = add\n    c = dot"
     assert select_lines(text, "dot") == "a = dot\nc = dot"
-    assert select_lines(text, "mul") == "no line has 'mul'"
+    assert select_lines(text, "mul") == "no line contains 'mul'"
     assert select_lines(text, None) == text
 
 
@@ -14,4 +14,4 @@ def test_only_a_long_text_loses_its_middle() -> None:
     lines = [f"line {n}" for n in range(1200)]
     assert fold_lines("\n".join(lines[:120])) == "\n".join(lines[:120])
     folded = fold_lines("\n".join(lines)).splitlines()
-    assert folded == [*lines[:60], "... 1,080 more lines ...", *lines[-60:]]
+    assert folded == [*lines[:60], "... 1,080 more lines (--flat shows all) ...", *lines[-60:]]

@@ -103,13 +103,13 @@ def test_where_nothing_is_found_all_are_asked(
 
 
 def test_why_there_is_no_program_is_said(frameworks: Frameworks, x: FakeArray) -> None:
-    begin = "'f(...)' makes no program: "
+    begin = "'f(...)' has no program: "
     assert refusal(Call.from_function(f, x)) == (
-        f"{begin}it computes no array. Write a call that does, such as  f(x)"
+        f"{begin}it computes no array. Pass a call that does, such as  f(x)"
     )
-    assert refusal(Call.from_function(f, x), "torch") == f"{begin}torch is not loaded"
+    assert refusal(Call.from_function(f, x), "torch") == f"{begin}torch is not imported"
     assert refusal(Call.from_function(f, x), "two") == (
-        f"{begin}it holds no arrays of two: write a call with some, such as  f(x)"
+        f"{begin}it has no two arrays: pass a call with some, such as  f(x)"
     )
     assert frameworks.asked == ["one"]
 
@@ -120,8 +120,7 @@ def test_numpy_and_python_make_none(
     for each in (frameworks.one, frameworks.two):
         monkeypatch.setattr(each, "name", "python")
     assert refusal(Call.from_function(f, 1)) == (
-        "'f(...)' makes no program: NumPy and Python make none. import jax, and %jaxpr --np shows"
-        " it as JAX's"
+        "'f(...)' has no program: NumPy and Python code has none. Import jax, and use it as JAX's"
     )
     assert frameworks.asked == []
 
@@ -167,8 +166,8 @@ def test_what_cannot_be_put_back_is_told(frameworks: Frameworks, x: FakeArray) -
     graph = trace_call(Call.from_function(f, x, numbers), GraphOptions())
     (note,) = graph.notes
     assert note.code == "changed-while-traced"
-    assert note.text.startswith("The code changes b. ")
-    assert note.text.endswith("; that could not be put back.")
+    assert note.text.startswith("The code modifies b. ")
+    assert note.text.endswith(" It could not be restored.")
 
 
 def test_code_before_the_call_is_run_and_the_call_is_not(

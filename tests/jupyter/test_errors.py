@@ -144,7 +144,7 @@ def test_what_makes_no_program_is_one_line(kernel: Kernel) -> None:
     kernel.run("import numpy as np\na = np.arange(9.0)")
     shown = kernel.run("%jaxpr a.sum()")
     (line,) = shown.text.strip().splitlines()
-    assert line.startswith("UsageError: 'a.sum()' makes no program: NumPy and Python make none.")
+    assert line.startswith("UsageError: 'a.sum()' has no program: NumPy and Python code has none.")
 
 
 def test_a_name_that_is_spelled_wrong_is_one_line(ready: Shell) -> None:

@@ -100,7 +100,7 @@ def test_an_axis_that_is_cut_is_computed_by_parts_and_exchanged() -> None:
     assert several.flops == pytest.approx(2 * 4096**3 / 4, rel=0.01)
     assert several.collectives == (Collective("all-reduce", 1, 4 * 4096**2),)
     assert several.memory == pytest.approx(4 * 4096**2 * (2 / 4 + 1), rel=0.01)
-    assert "exchanged  tpu:v5e:2x2: 1 all-reduce 64.0 MiB on each device" in str(found)
+    assert "communication  tpu:v5e:2x2: 1 all-reduce 64.0 MiB per device" in str(found)
 
 
 def test_parts_that_belong_together_are_not_exchanged() -> None:
@@ -121,7 +121,7 @@ def test_a_v4_computes_with_both_cores_and_a_v2_with_one() -> None:
     assert 2 * 4096**3 / peak < (v4.seconds or 0) < 2 * 2 * 4096**3 / peak
     assert v2.seconds is not None
     half = [note.text for note in graph("y @ y", "tpu:v4", "tpu:v2").notes]
-    assert half == ["A chip of tpu:v2 is two devices for JAX: figures are those of one."]
+    assert half == ["JAX sees a tpu:v2 chip as two devices: figures are for one of them."]
 
 
 def test_a_loop_counts_once_and_that_is_told() -> None:
@@ -176,12 +176,10 @@ show("f(whole, w)", "tpu:v5e:2x2", "tpu:v5e")
     exchanged = [("all-reduce", 1, 4 * 256 * 128)]
     assert kept == str([("tpu:v5e:2x2", "", exchanged), ("tpu:v5e", "", [])])
     assert other == (
-        "--on tpu:v5e:2x4: the arguments lie on 4 devices and these are 8;"
-        " --shard x:0 cuts one of them anew"
+        "--on tpu:v5e:2x4: the arguments are sharded over 4 devices, and this has 8;"
+        " --shard x:0 shards them differently"
     )
-    refused = (
-        "a sharding in the program is of 4 devices; ask for chips that have so many, tpu:v5e has 1"
-    )
+    refused = "the program is sharded over 4 devices, and tpu:v5e has 1; use as many chips"
     assert f"('tpu:v5e', '{refused}', [])" in inside
     assert inside.startswith("[('tpu:v5e:2x2', '', [")
 

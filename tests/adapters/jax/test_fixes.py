@@ -253,7 +253,7 @@ def test_a_fix_gives_what_the_code_gives_and_says_so(
     (fix, *_) = found.fixes
     assert fix.code == code
     assert fix.same in ("without jit", "with arrays of NumPy")
-    assert f"gives what the code gives {fix.same}" in " ".join(str(found).split())
+    assert "✓ traces, same values" in str(found)
 
 
 def test_several_faults_are_mended_together_each_with_its_line() -> None:
@@ -295,7 +295,7 @@ def zeros(x: Any, n: Any) -> Any:
 def test_an_array_that_could_be_a_python_number_is_tried_as_one() -> None:
     (fix,) = why(zeros, X, THREE).fixes
     assert fix.code == "jax.jit(zeros, static_argnames='n')"
-    assert fix.cost == "n a Python number, as 3; one compilation for each value"
+    assert fix.cost == "pass n as a Python number, such as 3; compiles once per value"
 
 
 def of_length(x: Any, n: Any) -> Any:
@@ -354,7 +354,7 @@ def test_a_fix_that_gives_something_else_is_withheld(monkeypatch: pytest.MonkeyP
 def test_with_shapes_alone_a_fix_is_only_traced() -> None:
     found = why(turned, jax.ShapeDtypeStruct((3,), "float32"))
     assert [fix.same for fix in found.fixes] == [""]
-    assert "so written it traces error" in " ".join(str(found).split())
+    assert "✓ traces\n" in str(found)
 
 
 SEEN: list[float] = []

@@ -224,7 +224,10 @@ def test_a_name_that_is_missing_is_told_in_full_with_its_import(tmp_path: Any) -
     assert found.fixes[0].code == "return jax.numpy.where(x.sum() > 0, x, -x)"
     assert found.fixes[0].cost.endswith("import jax")
     advice = spelled_with({"jay": jax}, tmp_path, "return 1 if x.sum() > 0 else 'a'").advice
-    assert advice == "jay.lax.cond for if, jay.lax.while_loop for while"
+    assert advice == (
+        "Use jay.numpy.where or jay.lax.cond instead of if, and jay.lax.while_loop instead of"
+        " while."
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from ipyjaxbench import Diagnosis, Graph
+from ipyjaxbench.jupyter.errors import TraceFailedError
 from ipyjaxbench.reports.result import MIME
 from tests.shell import Shell
 
@@ -91,10 +92,12 @@ def test_a_check_that_finds_nothing_names_what_it_looked_for(shell: Shell) -> No
     shell.run(START)
     shell.run("%jaxpr --check x * 2\n%jaxpr --check (lambda a: a * 1)(2.0)\n%jaxpr x * 2")
     clear, found, unasked = (" ".join(output.data["text/plain"].split()) for output in shell.shown)
-    assert "checked none found: large captured arrays, unrolled loops, promoted types," in clear
+    assert (
+        "check no problems found; looked for large captured arrays, unrolled loops, dtype" in clear
+    )
     assert "weakly typed" in found
-    assert "none found" not in found
-    assert "checked" not in unasked
+    assert "no problems found" not in found
+    assert "check " not in unasked
 
 
 def test_a_trace_that_was_left_by_looking_is_told_by_the_timing_that_misses_it(
@@ -149,7 +152,7 @@ def test_two_calls_are_held_against_each_other(shell: Shell) -> None:
     assert lines[:2] == ["--- scaled(x, False)", "+++ scaled(x, True)"]
     assert any(line.startswith("+") and "mul a 2.0" in line for line in lines)
     shell.run('g = %jaxpr -q --diff "x + 1" x + 1')
-    assert shell.names["g"].program == "the programs are the same"
+    assert shell.names["g"].program == "the programs are identical"
 
 
 def test_a_call_is_held_against_itself_before_an_edit(shell: Shell) -> None:
@@ -167,7 +170,7 @@ def test_a_call_is_held_against_itself_before_an_edit(shell: Shell) -> None:
 def test_a_difference_is_one_of_the_same_form(shell: Shell) -> None:
     shell.run(START)
     shell.run('g = %jaxpr -q --grad --diff "(lambda v: v.sum())(x)" (lambda v: v.sum())(x)')
-    assert shell.names["g"].program == "the programs are the same"
+    assert shell.names["g"].program == "the programs are identical"
     shell.run("g = %jaxpr -q --stage stablehlo x + 177")
     with pytest.raises(UsageError, match=r"there is no earlier program of .* with these options"):
         shell.run("%jaxpr --diff last x + 177")
@@ -183,7 +186,9 @@ def test_what_does_not_trace_is_explained_and_stops_the_cell(shell: Shell) -> No
     shell.run(START)
     with pytest.raises(UsageError) as caught:
         shell.run("%jaxpr negatives(x)\nafter = 1")
-    assert str(caught.value) == ("it does not trace: see above (--tb shows the whole traceback)")
+    assert str(caught.value) == (
+        "NonConcreteBooleanIndexError: Array boolean indices must be concrete; got bool[6]"
+    )
     assert "after" not in shell.names
     (output,) = shell.shown
     found = Diagnosis.from_dict(output.data[MIME])
@@ -229,7 +234,7 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
     with pytest.raises(ZeroDivisionError):
         shell.run("log.append(1) or 1 / 0")
     for _ in range(3):
-        with pytest.raises(UsageError, match="does not come from tracing"):
+        with pytest.raises(UsageError, match="did not come from tracing"):
             shell.run("%explain")
     assert shell.names["log"] == [1]
 
@@ -245,7 +250,7 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
         ("%jaxpr --stage foo x", "stage 'foo': must be one of jaxpr, stablehlo, hlo, optimized"),
         ("%jaxpr --depht 3 x", "unknown option --depht. Did you mean --depth?"),
         ("%%jaxpr f(x)\nx", "'f(x)' is not an option. Write the code in the lines below."),
-        ("l = [1.0]\nl.append(l)\n%jaxpr scaled(x, l)", "double holds itself, or is nested"),
+        ("l = [1.0]\nl.append(l)\n%jaxpr scaled(x, l)", "double contains itself, or is nested"),
         ("%jaxpr jnp.sort", "'jnp.sort' is not called. Call it:  jnp.sort(...)"),
         ("%jaxpr scaled", "'scaled' is not called. Call it:  scaled(...)"),
         ("%jaxpr lambda v: v", "'lambda v: v' is not called. Call it:  (lambda v: v)(...)"),
@@ -254,15 +259,15 @@ def test_explaining_twice_or_what_was_not_traced_runs_nothing(shell: Shell) -> N
         ("class C: pass\n%jaxpr C", "'C' is not called. Call it:  C(...)"),
         (
             "%jaxpr jax.ShapeDtypeStruct((3,), jnp.float32)",
-            "'jax.ShapeDtypeStruct((3,), jnp.float32)' is the shape of an array, and computes",
+            "'jax.ShapeDtypeStruct((3,), jnp.float32)' is only the shape of an array and computes",
         ),
         (
             "%jaxpr --stats jax.ShapeDtypeStruct((3,), jnp.float32)",
-            "'jax.ShapeDtypeStruct((3,), jnp.float32)' is the shape of an array, and computes",
+            "'jax.ShapeDtypeStruct((3,), jnp.float32)' is only the shape of an array and computes",
         ),
         (
             "%jaxpr jax.eval_shape(jnp.sin, x)",
-            "'jax.eval_shape(jnp.sin, x)' is the shape of an array, and computes nothing: give",
+            "'jax.eval_shape(jnp.sin, x)' is only the shape of an array and computes nothing: pass",
         ),
         ("%explain x", "'x': %explain takes no code"),
     ],
@@ -313,7 +318,7 @@ def test_what_to_write_for_an_expression_is_an_expression(
     code: str, fix: str, shell: Shell
 ) -> None:
     shell.run(START + "import numpy as np\nshort = lambda x: x[x > 0]")
-    with pytest.raises(UsageError, match="does not trace"):
+    with pytest.raises(TraceFailedError):
         shell.run(f"%jaxpr {code}")
     (output,) = shell.shown
     assert [each.code for each in Diagnosis.from_dict(output.data[MIME]).fixes] == [fix]
@@ -323,7 +328,7 @@ def test_an_interrupted_trace_is_told_shortly_and_leaves_nothing(shell: Shell) -
     shell.run(
         START + "n = 0\ndef stopped(x):\n    global n\n    n += 1\n    raise KeyboardInterrupt"
     )
-    with pytest.raises(KeyboardInterrupt, match=r"stopped\(x\) was being traced"):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted while tracing stopped\(x\)"):
         shell.run("%jaxpr stopped(x)")
     assert shell.names["n"] == 0
 
@@ -342,6 +347,6 @@ def test_trials_warn_of_nothing(shell: Shell, recwarn: pytest.WarningsRecorder) 
 def test_a_magic_of_another_framework_refuses_what_is_jaxs(shell: Shell) -> None:
     shell.run(START)
     is_loaded = "torch" in sys.modules  # by another test
-    why = "it holds no arrays of torch" if is_loaded else "torch is not loaded"
-    with pytest.raises(UsageError, match=f"'x \\+ 1' makes no program: {why}"):
+    why = "it has no torch" if is_loaded else "torch is not imported"
+    with pytest.raises(UsageError, match=f"'x \\+ 1' has no program: {why}"):
         shell.run("%fxgraph x + 1")

@@ -104,7 +104,7 @@ def test_attributes_are_as_they_were_and_the_next_look_shows_the_same(make: type
     (note,) = first.notes
     assert note.code == "changed-while-traced"
     assert "self.n" in note.text
-    assert note.text.endswith("it is as it was.")
+    assert note.text.endswith("The old value is restored.")
 
 
 def test_attributes_without_a_dictionary_are_as_they_were() -> None:
@@ -204,7 +204,7 @@ def test_random_numbers_are_drawn_again_and_that_they_are_part_of_the_program_is
     assert states() == before
     assert first.program == second.program
     assert notes(first)["drawn-once"].startswith(
-        "A number is drawn from random, np.random, RANDOM, OWN while the code is traced"
+        "A random number is drawn from random, np.random, RANDOM, OWN during tracing"
     )
 
 
@@ -213,8 +213,8 @@ def test_what_goes_one_way_is_told(name: str) -> None:
     names = {name: globals()[name], "jnp": jnp}
     exec(f"def takes(x): next({name}); return x", names)
     (note,) = ipyjaxbench.graph(names["takes"], X).notes
-    assert note.text.startswith(f"The code changes {name}.")
-    assert note.text.endswith("that could not be put back.")
+    assert note.text.startswith(f"The code modifies {name}.")
+    assert note.text.endswith("It could not be restored.")
     exec(f"def leaves(x): {name}; return x", names)
     assert ipyjaxbench.graph(names["leaves"], X).notes == ()
 
@@ -225,7 +225,7 @@ def test_a_file_that_was_read_is_where_it_was(tmp_path: Path) -> None:
     with path.open() as file:
         found = ipyjaxbench.graph(lambda x: x * float(file.readline()), X)
         assert file.tell() == 0
-    assert notes(found)["changed-while-traced"].endswith("it is as it was.")
+    assert notes(found)["changed-while-traced"].endswith("The old value is restored.")
 
 
 def test_code_that_changes_nothing_has_no_notes() -> None:

@@ -64,7 +64,9 @@ def test_what_is_no_data_is_told_with_the_line_that_returns_it(
 
 
 def test_a_shape_that_is_returned_computes_nothing() -> None:
-    with pytest.raises(ipyjaxbench.SnippetError, match="is the shape of an array, and computes"):
+    with pytest.raises(
+        ipyjaxbench.SnippetError, match="is only the shape of an array and computes"
+    ):
         ipyjaxbench.graph(shape, X)
 
 

@@ -78,19 +78,19 @@ def runs(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     ("chip", "words"),
     [
         ("tpu:v9",
-         "it is one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
+         "must be one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
         ("tpu:v5e:3x3",
-         "several chips stand as in tpu:v5e:2x2, of which the first two numbers are even"),
+         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
         ("tpu:v4:2x2",
-         "several chips stand as in tpu:v4:2x2x1, of which the first two numbers are even"),
+         "write several chips as tpu:v4:2x2x1; the first two numbers must be even"),
         ("tpu:v2:1x1",
-         "several chips stand as in tpu:v2:2x2, of which the first two numbers are even"),
+         "write several chips as tpu:v2:2x2; the first two numbers must be even"),
         ("tpu:v5e:2",
-         "several chips stand as in tpu:v5e:2x2, of which the first two numbers are even"),
+         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
         ("tpu:v5e:2xx2",
-         "it is one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
+         "must be one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
         ("tpu:v5e:0x2",
-         "several chips stand as in tpu:v5e:2x2, of which the first two numbers are even"),
+         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
     ],
 )  # fmt: skip
 def test_what_is_no_chip_is_refused_with_what_is_one(chip: str, words: str) -> None:
@@ -148,16 +148,16 @@ def test_without_the_compiler_the_command_that_installs_it_is_told(
 @pytest.mark.parametrize(
     ("chip", "shard", "message"),
     [
-        ("tpu:v5e", ("x", 0), "--shard goes with several chips, as in --on tpu:v5e:2x2"),
+        ("tpu:v5e", ("x", 0), "--shard needs several chips, as in --on tpu:v5e:2x2"),
         ("tpu:v5e:2x2", ("y", 0), "--shard y: the inputs are tree['b'], tree['w'], x"),
         ("tpu:v5e:2x2", ("x", 2), "--shard x:2: x is f32[8,6]; its axes are 0, 1"),
         ("tpu:v5e:2x2", ("x", 1),
-         "--shard x:1: x is f32[8,6], and 6 cannot be cut into 4 equal parts"),
+         "--shard x:1: x is f32[8,6], and 6 is not divisible by 4"),
         ("tpu:v5e:2x2", ("tree", 0),
-         "--shard tree:0: nothing in tree has an axis 0 of which 4 parts can be made"),
+         "--shard tree:0: no array in tree has an axis 0 that 4 chips divide evenly"),
         ("tpu:v5e:2x2", ("none", 0),
-         "--shard none:0: none is f32[0,4], and 0 cannot be cut into 4 equal parts"),
-        ("tpu:v5e:2x2", ("one", 0), "--shard one:0: one is f32[]; a number has no axis"),
+         "--shard none:0: none is f32[0,4], and 0 is not divisible by 4"),
+        ("tpu:v5e:2x2", ("one", 0), "--shard one:0: one is f32[]; a scalar has no axes"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_cut_is_refused(chip: str, shard: tuple[str, int], message: str) -> None:
@@ -173,7 +173,7 @@ def test_a_program_without_inputs_has_nothing_to_cut() -> None:
 
 
 def test_nothing_is_cut_twice() -> None:
-    with pytest.raises(OptionError, match="--shard y:1: y is cut along another axis already"):
+    with pytest.raises(OptionError, match="--shard y:1: y is already sharded along another axis"):
         graph("y.sum()", "tpu:v5e:2x2", shard=(("y", 0), ("y", 1)))
 
 
@@ -184,7 +184,7 @@ def test_an_argument_is_cut_wherever_it_can_be(worker: list[dict[str, Any]]) -> 
     assert several["mesh"] == (("chips", 4),)
     assert single["specs"] == ((), (), ())
     assert [note.text for note in found.notes if note.code == "stays-whole"] == [
-        "tree['b']: whole on each device, for want of an axis whose length 4 divides."
+        "Replicated on each device, since 4 does not divide the axis: tree['b']."
     ]
 
 
@@ -218,8 +218,8 @@ def test_devices_that_share_the_work_by_what_the_program_says_do_not_all_the_sam
     ("devices", "chip", "error"),
     [
         (1, "tpu:v5e", ""), (1, "tpu:v5e:2x2", ""), (4, "tpu:v5e:2x2", ""),
-        (2, "tpu:v5e:2x2", ("a sharding in the program is of 2 devices; ask for chips that have so"
-         " many, tpu:v5e:2x2 has 4")),
+        (2, "tpu:v5e:2x2", ("the program is sharded over 2 devices, and tpu:v5e:2x2 has 4; use"
+         " as many chips")),
     ],
 )  # fmt: skip
 def test_a_sharding_in_the_program_needs_as_many_devices(
@@ -235,7 +235,7 @@ def test_a_sharding_in_the_program_needs_as_many_devices(
 def test_a_chip_of_two_devices_is_told_to_be_so(worker: object) -> None:
     found = graph("x + 1", "tpu:v2", "tpu:v5e", "tpu:v4")
     assert [note.text for note in found.notes] == [
-        "A chip of tpu:v2 is two devices for JAX: figures are those of one."
+        "JAX sees a tpu:v2 chip as two devices: figures are for one of them."
     ]
 
 
@@ -260,7 +260,7 @@ def test_the_largest_padding_is_the_one_told(
     answers = [TOLD | {"held": held * 2**20, "real": 0} for held in (2, 4, 3)]
     monkeypatch.setattr(compile_remote, "answers", lambda *_: answers)
     (note,) = graph("x + 1", "tpu:v5e", "tpu:v6e", "tpu:v5p").notes
-    assert note.text.startswith("100 % of the inputs and outputs on tpu:v6e, 4.00 MiB,")
+    assert note.text.startswith("100 % of the inputs and outputs on tpu:v6e is padding (4.00 MiB)")
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_this_machine_stands_beside_the_chips(worker: list[dict[str, Any]]) -> N
     assert here.flops == pytest.approx(2 * 8 * 8 * 6)
     assert here.memory >= 4 * (8 * 6 + 8 * 8)
     assert here.limit == psutil.virtual_memory().total
-    assert "here %fwtime measures the time" in str(found)
+    assert "Measure it with %fwtime." in str(found)
 
 
 def test_a_program_that_calls_python_is_not_taken_to_a_chip(
@@ -320,7 +320,7 @@ def test_a_program_that_calls_python_is_not_taken_to_a_chip(
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
     NAMES["shown"] = lambda x: (jax.debug.print("{}", x.sum()), x + 1)[1]
     chip, here = graph("shown(x)", "tpu:v5e").estimates
-    assert chip.error.startswith("the program calls Python while it runs (")
+    assert chip.error.startswith("the program calls back into Python (")
     assert here.flops
 
 
@@ -328,7 +328,7 @@ def test_three_chips_fit_into_80_columns(worker: object, monkeypatch: pytest.Mon
     large = {"memory": int(1.2 * 2**30), "flops": 54e9, "moved": 36e6, "held": 36 * 2**20}
     monkeypatch.setattr(compile_remote, "answers", lambda asked: [TOLD | large for _ in asked])
     text = str(graph("x + 1", "tpu:v5e:16x16", "tpu:v4:2x2x2", "tpu:v6e"))
-    row = next(line for line in text.splitlines() if "tpu:v5e:16x16" in line)
+    row = next(line for line in text.splitlines() if line.strip().startswith("tpu:v5e:16x16"))
     assert "1.20 GiB of 16.0 GiB  36.0 MiB" in row
     assert max(map(len, text.splitlines())) <= 80
 
@@ -349,7 +349,7 @@ def test_a_compiler_that_ends_costs_its_own_answer_alone(monkeypatch: pytest.Mon
     )
     told = compile_remote.answers([{"a": 1}, {"dies": 1}, {"b": 2}])
     assert told == [
-        {"a": 1}, {"error": "its compiler ended with SIGABRT: Check failed: no"}, {"b": 2},
+        {"a": 1}, {"error": "the compiler exited with SIGABRT: Check failed: no"}, {"b": 2},
     ]  # fmt: skip
 
 
@@ -365,14 +365,14 @@ def test_a_compiler_that_takes_too_long_costs_its_own_answer_alone(
         "    print(json.dumps(each), flush=True)\n",
     )
     told = compile_remote.answers([{"seconds": 0.1}, {"b": 2}])
-    assert told == [{"error": "its compiler took longer than 10 minutes"}, {"b": 2}]
+    assert told == [{"error": "the compiler took longer than 10 minutes"}, {"b": 2}]
 
 
 @pytest.mark.parametrize(
     ("code", "error"),
     [
-        ("import sys; sys.exit(3)", "its compiler ended with 3"),
-        ("import sys; sys.exit('first\\nlast  word\\n ')", "its compiler ended with 1: last word"),
+        ("import sys; sys.exit(3)", "the compiler exited with 3"),
+        ("import sys; sys.exit('first\\nlast  word\\n ')", "the compiler exited with 1: last word"),
     ],
 )
 def test_how_a_compiler_ended_is_told_with_what_it_said_last(

@@ -104,8 +104,8 @@ def test_the_devices_of_one_cpu_are_told_with_what_made_them(two: Any) -> None:
 
 def test_arguments_on_several_devices_keep_their_mesh(two: Any) -> None:
     anew = (
-        "--on: arguments on several devices are to have a NamedSharding in the same mesh;"
-        " --shard args[0]:0 cuts one of them anew"
+        "--on: arguments on several devices need NamedShardings over the same mesh;"
+        " --shard args[0]:0 shards them differently"
     )
     d = [["d", 2]]
     assert two["own"] == [
@@ -123,8 +123,8 @@ def test_chips_are_laid_out_as_arguments_are_where_they_are_as_many(two: Any) ->
     single, several, cut = two["laid out"]
     assert single == [["chips", 1]]
     assert several == (
-        "--on tpu:v5e:2x2: the arguments lie on 2 devices and these are 4;"
-        " --shard args[0]:0 cuts one of them anew"
+        "--on tpu:v5e:2x2: the arguments are sharded over 2 devices, and this has 4;"
+        " --shard args[0]:0 shards them differently"
     )
     assert cut == [["chips", 8]]
 
@@ -145,8 +145,8 @@ def test_a_result_that_is_cut_otherwise_than_the_argument_it_looks_like_is_told(
     same, elsewhere, (told,) = two["resharded"]
     assert same == elsewhere == []
     assert told.startswith(
-        "A result with the shape of v is cut as P(None, 'd'), and v as P('d',): if it is the next"
-        " call's v, that call compiles again"
+        "A result with the shape of v is sharded as P(None, 'd'), and v as P('d',). Fed back as v,"
+        " it causes a recompilation"
     )
 
 

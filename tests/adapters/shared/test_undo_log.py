@@ -306,14 +306,14 @@ def test_objects_that_refuse_to_be_looked_at_hide_nothing_else() -> None:
 
 def test_what_code_keeps_is_said_in_a_note() -> None:
     def notes(told: SideEffects) -> Iterator[tuple[str, str]]:
-        return ((note.text.partition(".")[0], note.text.rpartition("; ")[2])
+        return ((note.text.partition(".")[0], note.text.rpartition("later. ")[2])
                 for note in told.tracer_notes("stand-in"))  # fmt: skip
 
     both = SideEffects(("a", "b"), ("c",), restored=("d",))
     assert [*notes(both)] == [
-        ("The code keeps a value in a, b", "the old value was put back."),
-        ("The code keeps a value in c", "it could not be put back."),
+        ("The code stores a value in a, b", "The old value is restored."),
+        ("The code stores a value in c", "It could not be restored."),
     ]
     assert [*notes(SideEffects(restored=("d",), not_restored=("e",)))] == []
     (note,) = SideEffects(("a",)).tracer_notes()
-    assert "that is a tracer, which holds no numbers" in note.text
+    assert "that is a tracer without data" in note.text

@@ -265,9 +265,9 @@ MEANT_TO_FAIL = {
     "listed(dataset)": "Python takes the elements of a dataset one by one",
     "made(x)": "a variable is made here",
     "lazy(x)": "a variable is made here",
-    "unbuilt(x)": "'model_1' is not built yet, and looking would build it: call it once first",
+    "unbuilt(x)": "'model_1' is not built yet, and tracing would build it: call it once first",
     "(lambda v: unbuilt(v))(x)": "unbuilt is not built yet, and looking would build it",
-    "step(built, sgd, x)": "optimizer is not built yet, and looking would build it: first write",
+    "step(built, sgd, x)": "optimizer is not built yet, and tracing would build it: first write",
     "built.predict(x)": "predict() is a loop over batches in Python, and no program",
 }
 

@@ -212,7 +212,7 @@ def test_of_a_message_the_part_that_says_something_is_told(text: str, message: s
 def test_an_if_is_told_as_where_too() -> None:
     where = diagnosis("signed(x)").fixes[1]
     assert where.code == "return tf.where(tf.reduce_sum(x) > 0, x, -x)"
-    assert where.cost == "computes both sides and takes one"
+    assert where.cost == "computes both branches, then selects one"
 
 
 @pytest.mark.parametrize(

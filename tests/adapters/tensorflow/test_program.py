@@ -176,7 +176,7 @@ def test_elements_of_a_dataset_that_are_taken_one_by_one_have_an_end() -> None:
     [
         ("(No registered 'A' OpKernel)", "XLA cannot compile it: (No registered 'A' OpKernel)"),
         ("A (No registered 'A')\nB (No registered 'B')\nA (No registered 'A')",
-         "XLA has no A, B, and so cannot compile it"),
+         "XLA does not support A, B"),
         ("\nFailed getting HLO text: 'too large\nmore", "XLA cannot compile it: too large"),
         ("x" * 200, "XLA cannot compile it: " + "x" * 160),
         ("", "XLA cannot compile it: ValueError"),

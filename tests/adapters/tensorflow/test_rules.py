@@ -54,12 +54,12 @@ def test_a_statement_is_written_in_another_way(
 
 @pytest.mark.parametrize(("rule", "lines", "changes"), [
     (NUMPY, ["y = N.sin(x)"], ""),
-    (LOOP, ["for i in range(n):", "    x = x * i"], "runs as a loop in the graph"),
+    (LOOP, ["for i in range(n):", "    x = x * i"], "the loop runs in the graph"),
     (NUMBER, ["y = int(x)"], "stays a tensor"),
     (OF_NUMPY, ["y = x.numpy()"], "stays a tensor"),
     (INDEX, ["y = x[n]"], "the list becomes a tensor"),
-    (RIGHT, ["y = x * n"], "changes the type of one side"),
-    (LEFT, ["y = x * n"], "changes the type of one side"),
+    (RIGHT, ["y = x * n"], "casts one operand"),
+    (LEFT, ["y = x * n"], "casts one operand"),
     (ITEM, ["x[1] = y"], "makes a new tensor"),
 ])  # fmt: skip
 def test_what_changes_is_said(rule: object, lines: list[str], changes: str) -> None:

@@ -237,7 +237,7 @@ def test_a_symbolic_tensor_is_not_left_behind_and_what_keeps_it_is_named(
     (note,) = [note for note in found.notes if note.code == "tracer-kept"]
     assert name in note.text.partition(". ")[0].replace(",", "").split()
     assert "symbolic tensor" in note.text
-    assert "the old value was put back" in note.text
+    assert "The old value is restored." in note.text
 
 
 @pytest.mark.parametrize("stage", STAGES["tensorflow"])

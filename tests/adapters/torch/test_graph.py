@@ -360,7 +360,7 @@ def test_a_call_that_only_makes_tensors_is_a_program(names: dict[str, Any]) -> N
 
 
 def test_a_stage_of_another_framework_is_refused(names: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="--stage hlo: this is a program of torch, whose stages"):
+    with pytest.raises(OptionError, match="--stage hlo: this is a torch program, whose stages"):
         graph("scaled(x, w)", names, stage="hlo")
 
 
@@ -378,7 +378,7 @@ def test_a_long_graph_is_folded(names: dict[str, Any]) -> None:
 
     found = graph("long(x)", {**names, "long": long})
     assert found.operations == 200
-    assert "... 125 more operations ..." in found.program
+    assert "... 125 more operations (--flat shows all) ..." in found.program
     assert len(found.program.splitlines()) == 60 + 1 + 15 + 1
     whole = graph("long(x)", {**names, "long": long}, depth=None).program
     assert len(whole.splitlines()) == 200 + 1

@@ -208,7 +208,7 @@ def test_what_cannot_be_tried_is_only_advised(code: str, because: str) -> None:
     assert found.because.startswith(because)
     assert not found.fixes
     assert found.advice
-    assert "(not tried)" in str(found)
+    assert "(not verified)" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -296,5 +296,5 @@ def test_explaining_changes_no_code_and_no_cache() -> None:
 
 
 def test_other_errors_are_left_to_others() -> None:
-    with pytest.raises(SnippetError, match="does not come from tracing"):
+    with pytest.raises(SnippetError, match="did not come from tracing"):
         explain(ValueError("no"))

@@ -38,12 +38,14 @@ def test_what_changes_is_said() -> None:
         return [(edit.changes, edit.same) for edit in rule(site_of(*lines))]  # type: ignore[operator]
 
     assert changes_of(NUMBER, "y = x.item()") == [("stays a tensor", True)]
-    assert changes_of(REDUCTION, "y = x[x > 0].sum()") == [("leaves out what the mask does", True)]
+    assert changes_of(REDUCTION, "y = x[x > 0].sum()") == [
+        ("reduces only where the mask is True", True)
+    ]
     assert changes_of(MASK, "y = x[x > 0]") == [
-        ("keeps the shape, with 0 where the mask is False", False)
+        ("keeps the shape: 0 where the mask is False", False)
     ]
     assert changes_of(WHERE_FOR_NUMBER, "if x.item() > 0:", "    y = n") == [
-        ("stays a tensor, computes both sides and takes one", True)
+        ("stays a tensor, computes both branches, then selects one", True)
     ]
 
 

@@ -26,7 +26,7 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import function_with_code
 from ipyjaxbench.graphs import Diagnosis, Fix
 from ipyjaxbench.usercode import Call, describe_error, is_of, message_of, shorten_message, unwrap
 
-_FAILS = "the code itself fails, with jit or without"
+_FAILS = "The code fails without jit too."
 #: Values that an argument could have, for one that is tried as a static one.
 _LIKELY = {"bool": True, "int32": 2, "int64": 2}
 
@@ -64,6 +64,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
         source,
         pitfall,
         _FAILS if is_own else UNKNOWN,
+        origin.expression_of(places[0]).strip() if places else "",
     )
     if isinstance(error, return_types.NoDataError):
         diagnosis = replace(diagnosis, error="TypeError")
@@ -186,5 +187,5 @@ def _static_fixes(call: Call, names: tuple[str, ...]) -> Iterator[Fix]:
         dtype, shape = (getattr(argument, n, None) for n in ("dtype", "shape"))
         value = _LIKELY.get(str(dtype)) if shape == () else None
         if value is not None and tracing.traces(replace_argument(call, name, value), {name}):
-            cost = f"one compilation for each value; tried with {value}"
+            cost = f"{substitutes.EACH}; verified with {value}"
             yield Fix(substitutes.static_jit(call.function, [name]), cost)

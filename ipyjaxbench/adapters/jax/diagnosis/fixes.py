@@ -156,20 +156,22 @@ class Fixes:
         if agrees is False:
             return None
         missing: dict[str, None] = {}
-        code = "\n".join(self._code_lines(attempt.changes, missing))
+        outer = _outer(attempt.changes)
+        code = "\n".join(self._code_lines(attempt.changes, outer, missing))
         costs = [edit.changes for edit in edits if edit.changes]
         if missing:
-            costs.append(f"import {', '.join(missing)}")
+            costs.append(f"needs import {', '.join(missing)}")
         if self._static:
             static = self._static[0] if len(self._static) == 1 else self._static
             costs.append(f"with static_argnames={static!r}")
         same = self.eager.how if agrees and not may_differ else ""
-        return Fix(code, "; ".join(dict.fromkeys(costs)), same=same)
+        replaces = "\n".join(map(_replaced, outer))
+        return Fix(code, "; ".join(dict.fromkeys(costs)), same=same, replaces=replaces)
 
-    def _code_lines(self, changes: Sequence[_Change], missing: dict[str, None]) -> Iterator[str]:
+    def _code_lines(
+        self, changes: Sequence[_Change], outer: Sequence[_Change], missing: dict[str, None]
+    ) -> Iterator[str]:
         """Yield what to write; a change to what another one wrote is shown within that."""
-        outer = [change for index, change in enumerate(changes)
-                 if not any(before.holds(change) for before in changes[:index])]  # fmt: skip
         for change in outer:
             last = [change, *(later for later in changes if change.holds(later))][-1]
             definition = self._sources.definition(last.function)
@@ -182,6 +184,23 @@ class Fixes:
             first, *more = text.splitlines()
             line = f"  # line {change.site.stmt.lineno}" if len(outer) > 1 else ""
             yield "\n".join([f"{first}{line}", *more])
+
+
+def _outer(changes: Sequence[_Change]) -> list[_Change]:
+    """Return the changes that are none to what another one wrote."""
+    return [
+        change
+        for index, change in enumerate(changes)
+        if not any(before.holds(change) for before in changes[:index])
+    ]
+
+
+def _replaced(change: _Change) -> str:
+    """Return the statements that a change replaces."""
+    old = [change.site.stmt, *change.site.following][: change.edit.count]
+    text = _head(change, "\n".join(map(ast.unparse, old)))
+    is_lambda = change.site.function.__name__ == "<lambda>"
+    return text.removeprefix("return ") if is_lambda else text
 
 
 def _head(change: _Change, text: str) -> str:

@@ -81,7 +81,7 @@ def explain_result(text: str, error: Exception) -> str:
     if callable(whole) and not any(is_a(leaf, jax.core.Tracer) for leaf in leaves):
         return explain_uncalled(text)
     if leaves and all(is_a(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
-        return f"{text!r} is the shape of an array, and computes nothing: give it to a function"
+        return f"{text!r} is only the shape of an array and computes nothing: pass it to a function"
     return ""
 
 

@@ -20,7 +20,7 @@ from ipyjaxbench.graphs import Fix
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of
 
 _MAX_STATIC_NUMBER = 1000  # a larger one may be how often a loop turns
-_EACH = "one compilation for each value"
+EACH = "compiles once per value"
 #: JAX's words where it takes the derivative of an integer.
 _NEEDS_FLOATS = "grad requires real- or complex-valued inputs"
 
@@ -45,7 +45,7 @@ def other_argument(call: Call, error: Exception) -> Iterator[Fix]:
         if not needed or is_jitted(call.function) or not function.isidentifier():
             yield Fix(other.code, other.reason)
         elif other.static:
-            yield Fix(static_jit(call.function, needed), f"{other.reason}; {_EACH}")
+            yield Fix(static_jit(call.function, needed), f"{other.reason}; {EACH}")
         else:
             static = needed[0] if len(needed) == 1 else tuple(needed)
             yield Fix(other.code, f"{other.reason}; with static_argnames={static!r}")
@@ -59,7 +59,7 @@ def jax_numpy_function(call: Call, static: Sequence[str]) -> Iterator[Fix]:
     if function is call.function or vars(jnp).get(name) is not function:
         return
     if tracing.traces(changed, static):
-        yield Fix(f"jax.numpy.{name}", "%jaxpr --np shows what NumPy's functions are in JAX")
+        yield Fix(f"jax.numpy.{name}", "%jaxpr --np traces NumPy code with jax.numpy")
 
 
 def one_jit(call: Call) -> Iterator[Fix]:
@@ -81,7 +81,7 @@ def one_jit(call: Call) -> Iterator[Fix]:
     except Exception:  # noqa: BLE001  what is no name, or cannot be hashed, is no fix
         return
     if names:
-        yield Fix(static_jit(plain, names), f"one jit alone; {_EACH}")
+        yield Fix(static_jit(plain, names), f"a single jit; {EACH}")
 
 
 def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> Iterator[Fix]:
@@ -100,7 +100,7 @@ def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> It
         if function.isidentifier() and tracing.traces(replace_argument(call, name, number), needed):
             jit = Spelling(call_graph.python_function(call.function)).spell("jax.jit")
             typed = repr(name if len(needed) == 1 else needed)
-            cost = f"{name} a Python number, as {number}; {_EACH}"
+            cost = f"pass {name} as a Python number, such as {number}; {EACH}"
             yield Fix(f"{jit}({function}, static_argnames={typed})", cost)
 
 
@@ -137,18 +137,22 @@ def _substitutes(call: Call, error: Exception) -> Iterator[_Substitute]:
     needs_floats = _NEEDS_FLOATS in message_of(error)
     for name, value in call.arguments:
         if _is_table(value):
-            yield _Substitute(name, value.to_numpy(), f"{name}.to_numpy()", f"{name} as an array")
+            yield _Substitute(
+                name, value.to_numpy(), f"{name}.to_numpy()", f"converts {name} to an array"
+            )
         if type(value) is list and _is_plain(value):
             made = _as_tuple(value)
-            reason = f"{name} a tuple, as {made!r}: it can be hashed"
+            reason = f"pass {name} as a tuple, {made!r}: a tuple is hashable"
             yield _Substitute(name, made, f"{name}={made!r}", reason, static=True)
         if needs_floats and not is_of(value, bool):
             if is_of(value, int):
-                reason = f"a float in place of {value!r}"
+                reason = f"a float instead of {value!r}"
                 yield _Substitute(name, float(value), f"{name}={float(value)!r}", reason)
             elif is_a(value, jax.Array, np.ndarray) and value.dtype.kind in "iu":
                 as_float = jnp.asarray(value, float)
-                yield _Substitute(name, as_float, f"{name}.astype(float)", f"{name} as floats")
+                yield _Substitute(
+                    name, as_float, f"{name}.astype(float)", f"converts {name} to floats"
+                )
 
 
 def _is_table(value: object) -> bool:

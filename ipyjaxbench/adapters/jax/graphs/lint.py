@@ -16,9 +16,9 @@ from ipyjaxbench.usercode import is_users_file
 
 #: What is looked for, in words.
 LOOKED_FOR = (
-    *("large captured arrays", "unrolled loops", "promoted types", "weakly typed results"),
-    *("callbacks", "products of narrow numbers", "donated arguments that are not used again"),
-    *("parts that are computed again", "resharded results", "random keys used twice"),
+    *("large captured arrays", "unrolled loops", "dtype promotion", "weakly typed results"),
+    *("callbacks", "low-precision products", "unused donations"),
+    *("recomputation", "resharded results", "reused random keys"),
 )
 _LARGE_CONSTANT_BYTES = 2**20
 _UNROLLED_TIMES = 8  # times that a line is traced

@@ -19,7 +19,7 @@ def find_reuse(closed: Any) -> str | None:
     if reason is not None:
         return next(filter(None, _reuses(closed.jaxpr, typed=True)), reason)
     line = next(_reuses(closed.jaxpr, typed=False), None)
-    return None if line is None else line or "line not known"
+    return None if line is None else line or "line unknown"
 
 
 def _reason_of_jax(closed: Any) -> str | None:

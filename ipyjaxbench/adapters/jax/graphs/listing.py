@@ -42,7 +42,7 @@ class _Listing:
                 yield from self._equation(equation, level, pad)
                 continue
             if number == _FIRST_EQUATIONS:
-                yield f"{pad}    ... {len(hidden):,} more equations ..."
+                yield f"{pad}    ... {len(hidden):,} more equations (--flat shows all) ..."
             for variable in equation.outvars:  # names are those of the whole program
                 self._name(variable)
         yield f"{pad}  in ({', '.join(map(self._name, jaxpr.outvars))}) }}"

@@ -62,7 +62,9 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     try:
         traced = tracing.trace(call)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{call.text} was being traced; nothing is left of it") from None
+        raise KeyboardInterrupt(
+            f"interrupted while tracing {call.text}; nothing was kept"
+        ) from None
     except tracing.NoChoiceError as failed:
         if return_types.is_of_another_framework(failed.error):
             return None
@@ -71,7 +73,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         try:
             diagnosis = diagnose(call, failed)
         except Exception as error:  # noqa: BLE001  an object may answer as it likes
-            why = f"{call.text} does not trace, and raises when asked why: {type(error).__name__}"
+            why = f"{call.text} does not trace, and the diagnosis failed: {type(error).__name__}"
             raise SnippetError(why) from failed.error
         raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9
@@ -145,7 +147,7 @@ def _refuse_cycles(call: Call) -> None:
             is_cycle = True
         if is_cycle:
             raise SnippetError(
-                f"{name} holds itself, or is nested without an end: give it without that part"
+                f"{name} contains itself, or is nested too deeply: pass it without that part"
             )
 
 
@@ -155,8 +157,8 @@ def _refuse_deleted(call: Call) -> None:
         leaves = (leaf for leaf in trees.leaves(value) if is_a(leaf, jax.Array))
         if any(not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted() for leaf in leaves):
             raise SnippetError(
-                f"the memory of {name} was given away by an earlier call (donate_argnums): use what"
-                " that call returned, or copy it before: jnp.copy(x)"
+                f"{name} was donated to an earlier call (donate_argnums), which deleted it: use"
+                " what that call returned, or copy it first: jnp.copy(x)"
             )
 
 

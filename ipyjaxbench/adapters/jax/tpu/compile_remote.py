@@ -71,7 +71,7 @@ def _environment() -> dict[str, str]:
 
 def _why(code: int, written: str) -> str:
     if code == -signal.SIGALRM:
-        return "its compiler took longer than 10 minutes"
+        return "the compiler took longer than 10 minutes"
     last = next((line for line in reversed(written.splitlines()) if line.strip()), "")
     ended = signal.Signals(-code).name if code < 0 else str(code)
-    return f"its compiler ended with {ended}{f': {error_line(last)}' if last else ''}"
+    return f"the compiler exited with {ended}{f': {error_line(last)}' if last else ''}"

@@ -43,7 +43,7 @@ def estimates(
     topologies = [Topology.parse(name) for name in on]
     if shard and all(topology.devices == 1 for topology in topologies):
         several = f"{topologies[0].name}:{'x'.join(map(str, topologies[0].generation.smallest))}"
-        raise OptionError(f"--shard goes with several chips, as in --on {several}")
+        raise OptionError(f"--shard needs several chips, as in --on {several}")
     own = own_layout(traced) if not shard else None
     layouts = [layout(traced, shard, topology, own) for topology in topologies]
     if importlib.util.find_spec("libtpu") is None:
@@ -63,7 +63,7 @@ def estimate_here(live: LiveProgram) -> Estimate:
     except Exception as error:  # noqa: BLE001  such as a kernel that is written for TPUs
         return Estimate(chip, limit=limit, error=compile_remote.error_line(error))
     if xla is None:
-        return Estimate(chip, limit=limit, error="its compiler does not tell")
+        return Estimate(chip, limit=limit, error="the compiler gives no counts")
     collectives = xla.collectives
     return Estimate(chip, None, xla.flops, xla.moved, xla.memory, limit, collectives=collectives)
 
@@ -111,7 +111,7 @@ def _exported(traced: Traced, *, is_own: bool) -> Any:
     inside = {each.primitive.name for each in program.equations_of(traced.closed.jaxpr)}
     called_back = sorted(name for name in inside if "callback" in name or name == "debug_print")
     if called_back:
-        return f"the program calls Python while it runs ({', '.join(called_back)}): leave that out"
+        return f"the program calls back into Python ({', '.join(called_back)}): remove that"
     wrapper, args, kwargs = traced.call
     tree = jax.tree.structure((tuple(args), dict(kwargs)))
 
@@ -139,8 +139,8 @@ def _refused(exported: Any, topology: Topology) -> dict[str, Any]:
     if exported.nr_devices in (1, topology.devices):
         return {}
     return {
-        "error": f"a sharding in the program is of {exported.nr_devices} devices; ask for chips"
-        f" that have so many, {topology.name} has {topology.devices}"
+        "error": f"the program is sharded over {exported.nr_devices} devices, and"
+        f" {topology.name} has {topology.devices}; use as many chips"
     }
 
 

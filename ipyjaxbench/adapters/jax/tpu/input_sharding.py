@@ -51,8 +51,8 @@ def layout(
         devices = math.prod(size for _, size in own.mesh)
         if devices != n:
             raise OptionError(
-                f"--on {topology.name}: the arguments lie on {devices} devices and these are {n};"
-                f" --shard {traced.names[0]}:0 cuts one of them anew"
+                f"--on {topology.name}: the arguments are sharded over {devices} devices, and this"
+                f" has {n}; --shard {traced.names[0]}:0 shards them differently"
             )
         return own
     mesh = _inner_mesh(traced, n) or ((_CHIPS, n),)
@@ -64,7 +64,9 @@ def layout(
         if not cut:
             raise OptionError(f"--shard {name}:{axis}: {_why(name, axis, named, traced, topology)}")
         if any(specs[i] for i in cut):
-            raise OptionError(f"--shard {name}:{axis}: {name} is cut along another axis already")
+            raise OptionError(
+                f"--shard {name}:{axis}: {name} is already sharded along another axis"
+            )
         for i in cut:
             specs[i] = ((),) * axis + (tuple(name for name, _ in mesh),)
         whole += [traced.names[i] for i in named if i not in cut]
@@ -84,8 +86,8 @@ def own_layout(traced: Traced) -> Layout | None:
     first = many[0]
     if any(not isinstance(s, NamedSharding) or s.mesh != first.mesh for s in many):
         raise OptionError(
-            "--on: arguments on several devices are to have a NamedSharding in the same mesh;"
-            f" --shard {traced.names[0]}:0 cuts one of them anew"
+            "--on: arguments on several devices need NamedShardings over the same mesh;"
+            f" --shard {traced.names[0]}:0 shards them differently"
         )
     specs = tuple(_spec(s) if is_named(s) else () for s in placed)
     return Layout(tuple(first.mesh.shape.items()), specs, is_own=True)
@@ -129,10 +131,10 @@ def _can_be_cut(shape: Sequence[int], axis: int, parts: int) -> bool:
 
 def _why(name: str, axis: int, indices: Sequence[int], traced: Traced, topology: Topology) -> str:
     if len(indices) > 1:
-        return f"nothing in {name} has an axis {axis} of which {topology.devices} parts can be made"
+        return f"no array in {name} has an axis {axis} that {topology.devices} chips divide evenly"
     aval: Any = traced.closed.in_avals[indices[0]]
     shown = f"{name} is {units.array(str(aval.dtype), aval.shape)}"
     if axis >= len(aval.shape):
         axes = f"its axes are {', '.join(map(str, range(len(aval.shape))))}" if aval.shape else ""
-        return f"{shown}; {axes or 'a number has no axis'}"
-    return f"{shown}, and {aval.shape[axis]} cannot be cut into {topology.devices} equal parts"
+        return f"{shown}; {axes or 'a scalar has no axes'}"
+    return f"{shown}, and {aval.shape[axis]} is not divisible by {topology.devices}"

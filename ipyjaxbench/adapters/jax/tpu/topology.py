@@ -80,15 +80,15 @@ class Topology:
         generation = CHIPS.get(match[1]) if match else None
         if match is None or generation is None:
             known = ", ".join(f"tpu:{chip}" for chip in CHIPS)
-            raise OptionError(f"--on {name}: it is one of {known}")
+            raise OptionError(f"--on {name}: must be one of {known}")
         single = (1,) * len(generation.smallest)
         chips = tuple(int(n) for n in match[2].split("x")) if match[2] else single
         is_single = chips == single and (not match[2] or generation.devices == 1)
         if not is_single and not _stand(chips, len(single)):
             smallest = "x".join(map(str, generation.smallest))
             raise OptionError(
-                f"--on {name}: several chips stand as in tpu:{match[1]}:{smallest}, of which the"
-                " first two numbers are even"
+                f"--on {name}: write several chips as tpu:{match[1]}:{smallest}; the first two"
+                " numbers must be even"
             )
         arguments: dict[str, Any] = {"chip_config_name": generation.config}
         if is_single:  # the compiler thinks of hosts with four chips

@@ -14,7 +14,7 @@ from ipyjaxbench.adapters.shared.diagnosis.syntax import (
     values_assigned,
 )
 
-_BOTH = "computes both sides and takes one"
+_BOTH = "computes both branches, then selects one"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from ipyjaxbench.graphs import Diagnosis, Pitfall
 
 MAX_FIXES = 3
-UNKNOWN = "the code raises while it is traced"
+UNKNOWN = "The code raises this error while it is traced."
+#: In the words of a pitfall, the place of the failing expression.
+EXPRESSION = "{expression}"
+_LONGEST_EXPRESSION = 40  # characters
 
 
 def find_pitfalls(
@@ -29,14 +32,28 @@ def describe(
     source: str,
     pitfall: Pitfall | None,
     because: str = UNKNOWN,
+    expression: str = "",
 ) -> Diagnosis:
-    """Return a diagnosis without fixes; `because` is said where there is no pitfall."""
+    """Return a diagnosis without fixes.
+
+    Args:
+        code: the call.
+        error: what was raised.
+        message: what it says.
+        line: number of the failing line.
+        source: that line.
+        pitfall: which kind of error it is; None if it is of none.
+        because: what to say where it is of none.
+        expression: that failed; empty where it is not known.
+    """
+    is_short = 0 < len(expression) <= _LONGEST_EXPRESSION and "\n" not in expression
+    failed = expression if is_short and expression != source else "the result"
     return Diagnosis(
         code=code,
         error=type(error).__name__,
         message=message,
         line=line,
         source=source,
-        because=pitfall.because if pitfall else because,
+        because=pitfall.because.replace(EXPRESSION, failed) if pitfall else because,
         advice=pitfall.advice if pitfall else "",
     )

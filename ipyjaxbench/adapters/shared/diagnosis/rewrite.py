@@ -1,6 +1,8 @@
 """A function in which the line that fails is rewritten by rules, to be tried and then shown."""
 
 import ast
+import difflib
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,11 +20,13 @@ class Rewrite:
         definition: its tree, with the names that the user's code has for libraries.
         text: the statements that are new, or their heads.
         edit: what the rule changed.
+        replaces: the lines that are gone.
     """
 
     definition: ast.FunctionDef
     text: str
     edit: Edit
+    replaces: str = ""
 
 
 def rewrite(
@@ -59,7 +63,29 @@ def _rewritten(site: Site, rule: Rule) -> Iterator[Rewrite]:
         assert isinstance(new, ast.FunctionDef)
         text = "; ".join(Counter(_heads(new)) - before)
         is_lambda = site.function.__name__ == "<lambda>"
-        yield Rewrite(new, text.removeprefix("return ") if is_lambda else text, edit)
+        text, gone = (
+            each.removeprefix("return ") if is_lambda else each
+            for each in (text, removed_lines(site.definition, new))
+        )
+        yield Rewrite(new, text, edit, gone)
+
+
+def removed_lines(old: ast.FunctionDef, new: ast.FunctionDef) -> str:
+    """Return the lines of a function's body that another one lacks, with as little indentation.
+
+    Example:
+        >>> one, other = (ast.parse(f"def f(x, y): y = 1; return {e}").body[0] for e in "xy")
+        >>> removed_lines(one, other)
+        'return x'
+    """
+    before, after = ([*_body_lines(each)] for each in (old, new))
+    changed = difflib.ndiff(before, after)
+    return textwrap.dedent("\n".join(line[2:] for line in changed if line.startswith("- ")))
+
+
+def _body_lines(definition: ast.FunctionDef) -> Iterator[str]:
+    for statement in definition.body:
+        yield from ast.unparse(statement).splitlines()
 
 
 def _heads(definition: ast.FunctionDef) -> Iterator[str]:

@@ -79,13 +79,13 @@ def _autograph_fixes(call: Call) -> Iterator[Fix]:
     """Yield the same function, read by AutoGraph, where the user turned that off."""
     plain, autograph = references.python_function(call.function)
     if not autograph and tracing.traces(replace(call, function=plain)):
-        changes = "in place of autograph=False: if and loops become part of the graph"
+        changes = "without autograph=False: AutoGraph converts if and loops"
         yield Fix("@tf.function", changes)
 
 
 def _python_number_fixes(blamed: dict[str, Any]) -> Iterator[Fix]:
     """Yield arguments as Python numbers, with which the search for them has traced the call."""
-    cost = "a Python number is part of the program: one trace for each"
+    cost = "a Python number is part of the graph: traced once per value"
     for name, value in blamed.items():
         if not isinstance(value, trees.Fixed):
             yield Fix(f"{name}={value!r}", cost)

@@ -42,13 +42,15 @@ class EagerCall:
     def __init__(self, call: Call) -> None:
         self._call = call
 
-    def agrees(self, traced: tracing.Traced) -> bool:
-        """Whether a graph gives the same numbers; yes where that cannot be known."""
+    def agrees(self, traced: tracing.Traced) -> bool | None:
+        """Whether a graph gives the same numbers; None where that cannot be known."""
         if not (_may_be_made(self._call, traced) and _is_pure(traced.concrete.graph)):
-            return True
+            return None
         expected = self._result
         actual = _run(traced) if expected is not None else None
-        return expected is None or actual is None or are_same(expected, actual, _is_same)
+        if expected is None or actual is None:
+            return None
+        return are_same(expected, actual, _is_same)
 
     @cached_property
     def _result(self) -> list[Any] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ipyjaxbench.adapters.shared.diagnosis.eager import SAME
 from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewrite, rewrite
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
     MADE,
@@ -32,21 +33,27 @@ def find_fixes(call: Call, file: str, line: int) -> Iterator[Fix]:
         return
     eager = EagerCall(call)
     is_shown = False  # of several that change nothing one is enough
+    known = dict[str, bool | None]()
 
     def helps(new: Rewrite) -> bool:
-        return not (is_shown and not new.edit.changes) and _helps(call, old, new, eager)
+        if is_shown and not new.edit.changes:
+            return False
+        known[new.text] = _agrees(call, old, new, eager)
+        return known[new.text] is not False
 
     try:
         for new in rewrite(old, line, helps, RULES):
             is_shown = is_shown or not new.edit.changes
-            is_typed = autograph_source.is_made(file)
-            yield Fix(new.text.removeprefix("return ") if is_typed else new.text, new.edit.changes)
+            shown, gone = new.text, new.replaces
+            if autograph_source.is_made(file):  # of what was typed
+                shown, gone = (each.removeprefix("return ") for each in (shown, gone))
+            yield Fix(shown, new.edit.changes, SAME if known[new.text] else "", gone)
     finally:
         linecache.cache.pop(_FILE, None)
 
 
-def _helps(call: Call, old: FunctionType, new: Rewrite, eager: EagerCall) -> bool:
-    """Whether a call traces, and gives in a graph what it gave without one."""
+def _agrees(call: Call, old: FunctionType, new: Rewrite, eager: EagerCall) -> bool | None:
+    """Whether a call traces and gives the same in a graph; None where only the first is known."""
     made = _built(new, old)
     function = _replace_function(call.function, old, made) if made is not None else None
     if function is None:

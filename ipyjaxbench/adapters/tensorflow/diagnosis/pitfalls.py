@@ -11,71 +11,75 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _SAYS_NOTHING = re.compile(
     r"Exception encountered when calling|in user code:|Arguments received by"
 )
-_ONLY_SHAPES = "and while tracing there are only shapes"
+_ONLY_SHAPES = "but during tracing only shapes and dtypes are known."
+_LEAKED = "Return the tensor instead of storing it, or store it in a tf.Variable."
 
 
 # fmt: off
 _PITFALLS = (
     Pitfall(("NotImplementedError",), "numpy array|NumPy",
-        f"NumPy asks for the numbers, {_ONLY_SHAPES}",
-        "the same function of tf, or tf.numpy_function", asks=True),
+        f"NumPy needs concrete values, {_ONLY_SHAPES}",
+        "Use the tf function of the same name, or tf.numpy_function.", asks=True),
     Pitfall(("OperatorNotAllowedInGraphError",), "Python `bool`",
-        f"if, while, and, or, not, bool() ask for a value, {_ONLY_SHAPES}",
-        "tf.where or tf.cond for if, tf.while_loop for while; or leave autograph=False out",
-        asks=True),
+        f"Python's if, while, and, or, not and bool() need a concrete value, {_ONLY_SHAPES}",
+        "Use tf.where or tf.cond instead of if, and tf.while_loop instead of while, or remove"
+        " autograph=False.", asks=True),
     Pitfall(("OperatorNotAllowedInGraphError",), "Iterating",
-        "a loop in brackets, list() or unpacking takes a tensor apart in Python, which AutoGraph"
-        " does not rewrite", "tf.map_fn(f, x), or tf.unstack(x) where its length is fixed",
-        asks=True),
+        "A comprehension, list() or unpacking iterates over a tensor in Python, which AutoGraph"
+        " does not convert.",
+        "Use tf.map_fn(f, x), or tf.unstack(x) if its length is fixed.", asks=True),
     Pitfall(("TypeError",),
         r"interpreted as an integer|indices must be integers|sequence of integers",
-        f"range(), an index or a shape asks for a number, {_ONLY_SHAPES}",
-        "tf.range(n) and tf.while_loop, tf.gather for a list, or a Python number in its place",
+        f"range(), an index or a shape needs a concrete integer, {_ONLY_SHAPES}",
+        "Use tf.range(n) and tf.while_loop, tf.gather to index a list, or pass a Python number.",
         asks=True),
     Pitfall(("TypeError", "AttributeError"),
         r"__int__|__float__|__index__|real number, not|a string, a bytes-like object or",
-        f"a Python number is made of a tensor, {_ONLY_SHAPES}", "tf.cast(x, tf.int32)", asks=True),
+        f"A Python number needs a concrete value, {_ONLY_SHAPES}",
+        "Use tf.cast(x, tf.int32).", asks=True),
     Pitfall(("AttributeError",), r"no attribute '(numpy|item|tolist)'",
-        f"numpy(), item() and tolist() ask for the numbers, {_ONLY_SHAPES}",
-        "leave it out, and compute with tf", asks=True),
+        f"numpy(), item() and tolist() need concrete values, {_ONLY_SHAPES}",
+        "Remove the call, and compute with tf functions.", asks=True),
     Pitfall(("TypeError",), "does not support item assignment",
-        "tensors do not change: only variables can be assigned to",
-        "tf.tensor_scatter_nd_update(x, indices, updates), or tf.where"),
+        "Tensors are immutable; only variables can be assigned to.",
+        "Use tf.tensor_scatter_nd_update(x, indices, updates), or tf.where."),
     Pitfall(("VariableMadeError", "ValueError"),
-        r"^a tf\.Variable is made|singleton tf\.Var|[Cc]reating variables on a non-first call",
-        "a variable is made here: a tf.function may make variables on its first call alone, and"
-        " looking would make one too",
-        "make it outside of the function; where it is made on the first call alone, call it first"),
+        r"^a tf\.Variable is created|singleton tf\.Var|[Cc]reating variables on a non-first call",
+        "The code creates a tf.Variable, which a tf.function may do only in its first call; tracing"
+        " it here would create one too.",
+        "Create the variable outside the function. If only the first call creates it, make that"
+        " call first."),
     Pitfall(("InaccessibleTensorError", "TypeError"), "is out of scope",
-        "the symbolic tensor that is made here was kept, in a global or an attribute, and is used"
-        " after its trace", "return the tensor instead of keeping it, or keep it in a tf.Variable"),
+        "A symbolic tensor leaked: it was stored in a global or an attribute here, and used after"
+        " its trace.", _LEAKED),
     Pitfall(("EndlessError",), "",
-        "Python takes the elements of a dataset one by one, as in brackets, sum() or next(), and"
-        " in a graph that has no end",
-        "a for statement, which AutoGraph rewrites, or dataset.reduce(start, f)"),
+        "Python iterates over a dataset (a comprehension, sum() or next()); in a graph that never"
+        " ends.",
+        "Use a for statement, which AutoGraph converts, or dataset.reduce(start, f)."),
     Pitfall(("OutOfScopeError",), "",
-        "a symbolic tensor of an earlier trace was kept, in a global or an attribute, and is used"
-        " here", "return the tensor instead of keeping it, or keep it in a tf.Variable"),
+        "A symbolic tensor leaked: it was stored in a global or an attribute by an earlier trace,"
+        " and is used here.", _LEAKED),
     Pitfall(("ValueError",),
         "must also be initialized|may not be (None|undefined)|must be defined|must also have a",
-        "a name gets a value on one way through the if or the loop alone, and a graph needs it on"
-        " each", "give it a value before the if or the loop, or in both branches"),
+        "A variable is assigned in only one branch or only inside the loop; a graph needs it in"
+        " all.",
+        "Assign it before the if or the loop, or in both branches."),
     Pitfall(("TypeError", "ValueError"), "has (dtype|shape) .* (branch|loop|iteration)",
-        "the branches of an if, or the turns of a loop, give other types or shapes, and a graph has"
-        " one",
-        "tf.cast or tf.reshape on one side; tf.autograph.experimental.set_loop_options for shapes"
-        " that grow"),
+        "The branches of an if, or the iterations of a loop, differ in dtype or shape; in a graph"
+        " they must agree.",
+        "Use tf.cast or tf.reshape on one side, and tf.autograph.experimental.set_loop_options for"
+        " shapes that grow."),
     Pitfall(("TypeError", "InvalidArgumentError"),
         "does not match type|must have the same type|cannot compute .* as input .* expected",
-        "the tensors have other types, and TensorFlow does not change them by itself",
-        "tf.cast(x, y.dtype)"),
+        "The tensors have different dtypes, and TensorFlow does not convert them implicitly.",
+        "Use tf.cast(x, y.dtype)."),
     Pitfall(("ValueError", "InvalidArgumentError"),
         "[Dd]imensions must be equal|[Ii]ncompatible|[Ss]hape must be rank|not compatible",
-        "the shapes do not fit together",
-        "look at the shapes: print(x.shape) shows them while tracing"),
+        "The shapes are incompatible.",
+        "Check the shapes: print(x.shape) shows them during tracing."),
     Pitfall(("RecursionError",), "",
-        "the function calls itself without an end",
-        "tf.while_loop"),
+        "The recursion never ends.",
+        "Use tf.while_loop."),
 )
 # fmt: on
 

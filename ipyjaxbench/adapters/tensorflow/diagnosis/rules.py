@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.shared.diagnosis.patterns import (
 )
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Site
 
-_STAYS, _CAST = "stays a tensor", "changes the type of one side"
+_STAYS, _CAST = "stays a tensor", "casts one operand"
 #: Functions of NumPy that TensorFlow calls otherwise.
 _OTHER_NAMES = {
     "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max", "min": "reduce_min",
@@ -86,7 +86,7 @@ RULES = (
                 "X = tf.while_loop(lambda I, X: I < N, lambda I, X: (I + 1, V), (0, X))[1]"
             )
         },
-        "runs as a loop in the graph",
+        "the loop runs in the graph",
         _counts,
     ),
     # These ask for a Python number; a tensor can be turned into other numbers too.

@@ -32,7 +32,9 @@ def limit_iteration() -> Iterator[None]:
         if get_ident() == thread:
             taken += 1
             if taken > _MAX_ELEMENTS:
-                raise EndlessError(f"{_MAX_ELEMENTS:,} elements of a dataset were taken one by one")
+                raise EndlessError(
+                    f"Python took {_MAX_ELEMENTS:,} elements of a dataset, one by one"
+                )
         return original(self)
 
     kind.__next__ = following

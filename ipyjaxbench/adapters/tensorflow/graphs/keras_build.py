@@ -54,7 +54,7 @@ def _copied(layer: Any, name: str) -> Any:
         copied = copy.deepcopy(layer)
     except Exception as error:
         raise SnippetError(
-            f"{layer.name!r} is not built yet, and looking would build it: call it once first"
+            f"{layer.name!r} is not built yet, and tracing would build it: call it once first"
         ) from error
     return copied if name == "__call__" else getattr(copied, name)
 
@@ -65,7 +65,7 @@ def _refuse(module: Any, named: Iterable[tuple[str, Any]]) -> None:
         if is_of(value, module.layers.Layer) and not is_keras_built(value):
             how = f"call it once first, as in  {name}(x)"
         elif is_of(value, module.optimizers.Optimizer) and not value.built:
-            how = "first write  optimizer.build(model.trainable_variables)"
+            how = "first run  optimizer.build(model.trainable_variables)"
         else:
             continue
-        raise SnippetError(f"{name} is not built yet, and looking would build it: {how}")
+        raise SnippetError(f"{name} is not built yet, and tracing would build it: {how}")

@@ -27,13 +27,13 @@ def lower(traced: Traced, stage: str) -> str:
     other = [each.name for each in traced.inputs if not _is_dense(each.spec)]
     if other:
         raise SnippetError(
-            f"--stage {stage}: XLA computes with dense numbers alone, and {', '.join(other)} has"
-            " others; --stage tf shows it"
+            f"--stage {stage}: XLA supports dense numeric tensors only, which {', '.join(other)} is"
+            " not; use --stage tf"
         )
     unknown = [each.name for each in traced.inputs if not _is_known(each.spec)]
     if unknown:
         raise SnippetError(
-            f"--stage {stage}: XLA needs the whole shape of {', '.join(unknown)}: give a tensor, or"
+            f"--stage {stage}: XLA needs the full shape of {', '.join(unknown)}: pass a tensor, or"
             " --shapes without None"
         )
     try:
@@ -44,7 +44,7 @@ def lower(traced: Traced, stage: str) -> str:
             made = twin.experimental_get_compiler_ir(*specs)
             text: Any = made(stage=_THEIRS[stage], device_name=_device())
     except Exception as error:
-        raise SnippetError(f"--stage {stage}: {_why(error)}; --stage tf shows it") from error
+        raise SnippetError(f"--stage {stage}: {_why(error)}; use --stage tf") from error
     return hlo.readable(str(text))
 
 
@@ -67,7 +67,7 @@ def _device() -> str:
 def _why(error: Exception) -> str:
     missing = list(dict.fromkeys(_MISSING.findall(str(error))))
     if missing:
-        return f"XLA has no {', '.join(missing)}, and so cannot compile it"
+        return f"XLA does not support {', '.join(missing)}"
     first = next((line for line in str(error).splitlines() if line.strip()), "")
     message = first.removeprefix("Failed getting HLO text: '")[:160]
-    return f"XLA cannot compile it: {message or type(error).__name__}"
+    return f"XLA cannot compile this: {message or type(error).__name__}"

@@ -141,7 +141,7 @@ def _lines(graph: Any, level: int, depth: int | None) -> Iterator[str]:
             yield pad + _line(op)
             yield from _functions(op, level, depth)
         elif number == _FIRST_OPERATIONS:
-            yield f"{pad}... {len(hidden):,} more operations ..."
+            yield f"{pad}... {len(hidden):,} more operations (--flat shows all) ..."
 
 
 def _functions(op: Any, level: int, depth: int | None) -> Iterator[str]:

@@ -44,7 +44,7 @@ class TensorFlowTracer(GraphTracer):
             leaves = trees.leaves((call.args, dict(call.kwargs)))
             is_theirs = any(map(_is_tensor, leaves)) or references.is_tensorflows(call)
         except Exception as error:
-            why = f"TensorFlow cannot look into what {call.text!r} is given: {type(error).__name__}"
+            why = f"TensorFlow cannot read the arguments of {call.text!r}: {type(error).__name__}"
             raise SnippetError(why) from error
         if not is_theirs:
             return None

@@ -210,7 +210,7 @@ def quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def _no_variables() -> Iterator[None]:
     def refuse(_: object, **__: Any) -> Any:
-        raise VariableMadeError("a tf.Variable is made here, and looking would make it too")
+        raise VariableMadeError("a tf.Variable is created here, and tracing would create it too")
 
     with tf.variable_creator_scope(refuse):
         yield

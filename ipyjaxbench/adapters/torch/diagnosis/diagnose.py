@@ -20,7 +20,7 @@ from ipyjaxbench.adapters.torch.graphs.arguments import plain_call
 from ipyjaxbench.adapters.torch.graphs.isolation import keep_settings
 from ipyjaxbench.adapters.torch.graphs.program import Place, is_outside_torch
 from ipyjaxbench.graphs import Diagnosis
-from ipyjaxbench.usercode import Call, label_arguments
+from ipyjaxbench.usercode import Call, expression_of_instruction, label_arguments
 
 _MESSAGE_CHARACTERS = 200  # characters of a message
 #: What dynamo says first where an operation raised, and behind that what was raised.
@@ -100,9 +100,21 @@ def _describe(text: str, error: Exception) -> Diagnosis:
     """Return what the error itself shows, of a call with this text."""
     pitfall, (place, _) = pitfall_of(error), _place_of(error)
     is_dynamos = type(error).__name__ in ("Unsupported", "UserError")
-    because = dynamo.describe_break(str(error)) if is_dynamos and pitfall is None else UNKNOWN
+    reason = f"{dynamo.describe_break(str(error))}."
+    because = reason if is_dynamos and pitfall is None else UNKNOWN
     source = linecache.getline(*place).strip()
-    return describe(text, error, _message(error), place[1], source, pitfall, because)
+    expression = _expression_of(error)
+    return describe(text, error, _message(error), place[1], source, pitfall, because, expression)
+
+
+def _expression_of(error: Exception) -> str:
+    """Return the user's innermost expression, as the traceback shows it."""
+    trace, text = error.__traceback__, ""
+    while trace is not None:
+        if is_outside_torch(trace.tb_frame.f_code.co_filename):
+            text = expression_of_instruction(trace.tb_frame, trace.tb_lasti, trace.tb_lineno)[1]
+        trace = trace.tb_next
+    return text
 
 
 def _message(error: Exception) -> str:

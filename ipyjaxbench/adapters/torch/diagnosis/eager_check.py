@@ -40,13 +40,13 @@ class EagerCall:
         """Return the same call, to be made anew: its code is another one by now."""
         return EagerCall(self._call, has_values=self._has_values)
 
-    def differs(self) -> bool:
-        """Whether the call, traced now, gives something else; no where that cannot be known."""
+    def agrees(self) -> bool | None:
+        """Whether the call, traced now, gives the same; None where that cannot be known."""
         expected = self.result
         actual = _traced(self._call) if expected is not None else None
-        return (
-            expected is not None and actual is not None and not are_same(expected, actual, _is_same)
-        )
+        if expected is None or actual is None:
+            return None
+        return are_same(expected, actual, _is_same)
 
 
 def _may_be_made(call: Call) -> bool:

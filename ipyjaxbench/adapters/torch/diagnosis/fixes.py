@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType
 
+from ipyjaxbench.adapters.shared.diagnosis.eager import SAME
 from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewrite, rewrite
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import compile_inner, wrap_in_factory
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
@@ -28,25 +29,31 @@ def find_fixes(
     if not functions or "torch" not in functions[0].__globals__:
         return
     shown = set[str]()
+    known = dict[str, bool | None]()
 
     def helps(new: Rewrite) -> bool:
-        return new.text not in shown and _helps(call, functions, new, find, eager)
+        if new.text in shown:
+            return False
+        known[new.text] = _agrees(call, functions, new, find, eager)
+        return known[new.text] is not False
 
     for new in rewrite(functions[0], line, helps, RULES, RULES_OF_FUNCTIONS):
         shown.add(new.text)
-        yield Fix(new.text, new.edit.changes)
+        how = SAME if new.edit.same and known[new.text] else ""
+        yield Fix(new.text, new.edit.changes, how, new.replaces)
 
 
-def _helps(
+def _agrees(
     call: Call,
     functions: Sequence[FunctionType],
     new: Rewrite,
     find: Callable[[Call], object],
     eager: EagerCall,
-) -> bool:
-    """Whether a call traces while all functions that have the same code have another one.
+) -> bool | None:
+    """Whether a call gives the same while all functions that have the same code have another one.
 
-    Traced, it has to give what it gave, or what it gives with that code where this may differ.
+    It has to trace, and to give what it gave, or what it gives with that code where this may
+    differ; None where it traces and that is not known.
     """
     before, _ = functions[0].__code__, eager.result  # made while the code is the user's
     tree = wrap_in_factory(new.definition, functions[0])
@@ -57,7 +64,7 @@ def _helps(
         function.__code__ = code
     try:
         find(call)
-        return not (eager if new.edit.same else eager.again()).differs()
+        return (eager if new.edit.same else eager.again()).agrees()
     except Exception:  # noqa: BLE001  whatever it is, it is no fix
         return False
     finally:

@@ -2,40 +2,42 @@
 
 from traceback import walk_tb
 
-from ipyjaxbench.adapters.shared.diagnosis.describe import find_pitfalls
+from ipyjaxbench.adapters.shared.diagnosis.describe import EXPRESSION, find_pitfalls
 from ipyjaxbench.adapters.torch.graphs import fake_tensors
 from ipyjaxbench.graphs import Pitfall
 
-_SHAPES = "and while tracing there are only shapes"
+_ONLY_SHAPES = "but during tracing only shapes and dtypes are known."
+_RESULT_SIZE = (
+    f"The size of {EXPRESSION} depends on the data; shapes must be known before the values."
+)
+_SELECT = "Use torch.where or torch.cond."
+_KEEP_SHAPE = "Use torch.where(mask, x, 0), which keeps the shape."
 _NO_VALUE = "DataDependentOutputException"
 
 # fmt: off
 _TRUTH = Pitfall((_NO_VALUE,), "",
-    f"if or while asks for a tensor's value, {_SHAPES}",
-    "torch.where, or torch.cond", asks=True)
+    f"Python's if or while needs a tensor's value, {_ONLY_SHAPES}",
+    _SELECT, asks=True)
 _PITFALLS = (
     Pitfall(("GuardOnDataDependentSymNode",), "",
-        f"if, while or a shape asks for a tensor's value, {_SHAPES}",
-        "torch.where, or torch.cond", asks=True),
+        f"An if, a while or a shape needs a tensor's value, {_ONLY_SHAPES}",
+        _SELECT, asks=True),
     Pitfall((_NO_VALUE,), "",
-        f"a Python number is made of a tensor's value, {_SHAPES}",
-        "torch.where for if; keep the number as a tensor", asks=True),
-    Pitfall(("DynamicOutputShapeException",), "",
-        "the shape of a result depends on values, and shapes are fixed before values exist",
-        "torch.where(mask, x, 0), which keeps the shape", asks=True),
+        f"A Python number needs a tensor's value, {_ONLY_SHAPES}",
+        "Keep the number as a tensor, and use torch.where instead of if.", asks=True),
+    Pitfall(("DynamicOutputShapeException",), "", _RESULT_SIZE, _KEEP_SHAPE, asks=True),
     Pitfall((), r"\.numpy\(\) is not supported",
-        f"NumPy asks for the numbers, {_SHAPES}",
-        "the same functions of torch"),
+        f"NumPy needs the tensor's values, {_ONLY_SHAPES}",
+        "Use the torch functions of the same name."),
     Pitfall(("Unsupported", "UserError"), "ata-dependent branching",
-        f"if, while, and, or, not ask for a tensor's value, {_SHAPES}",
-        "torch.where, or torch.cond", asks=True),
+        f"Python's if, while, and, or and not need a tensor's value, {_ONLY_SHAPES}",
+        _SELECT, asks=True),
     Pitfall(("Unsupported", "UserError"), r"Tensor\.item\(\)",
-        f"a Python number is made of a tensor's value, {_SHAPES}",
-        "keep the number as a tensor, or torch._dynamo.config.capture_scalar_outputs = True",
+        f"A Python number needs a tensor's value, {_ONLY_SHAPES}",
+        "Keep the number as a tensor, or set torch._dynamo.config.capture_scalar_outputs = True.",
         asks=True),
-    Pitfall(("Unsupported", "UserError"), "Dynamic shape operator",
-        "the shape of a result depends on values, and shapes are fixed before values exist",
-        "torch.where(mask, x, 0), which keeps the shape", asks=True),
+    Pitfall(("Unsupported", "UserError"), "Dynamic shape operator", _RESULT_SIZE, _KEEP_SHAPE,
+        asks=True),
 )
 # fmt: on
 

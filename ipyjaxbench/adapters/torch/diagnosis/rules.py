@@ -51,7 +51,7 @@ def _where_for_number(site: Site) -> Iterator[Edit]:
                 yield replace(edit, changes=f"{number.changes}, {edit.changes}")
 
 
-@exchange_everywhere("PyTorch computes it")
+@exchange_everywhere("computed by PyTorch instead of NumPy")
 def _torch_for_numpy(site: Site, node: ast.expr) -> ast.expr | None:
     """The same functions of PyTorch, on all lines."""
     match node:
@@ -89,12 +89,12 @@ RULES = (
             **{f"X[M].{reduce}()": f"torch.where(M, X, {neutral}).{reduce}()"
                for reduce, neutral in _NEUTRAL.items()},
         },
-        "leaves out what the mask does",
+        "reduces only where the mask is True",
         _has_mask,
     ),
     pattern_rule(
         {"X[M]": "torch.where(M, X, 0)"},
-        "keeps the shape, with 0 where the mask is False",
+        "keeps the shape: 0 where the mask is False",
         _has_mask,
         same=False,
     ),

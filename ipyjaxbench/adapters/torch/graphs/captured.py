@@ -44,7 +44,7 @@ class CapturedGraphs:
         if len(texts) == 1 and not self.breaks:
             return texts[0]
         headed = (f"# graph {n} of {len(texts)}\n{text}" for n, text in enumerate(texts, 1))
-        return "\n".join(headed) or "# no graph: Python runs all of it"
+        return "\n".join(headed) or "# no graph: Python runs everything"
 
     def nodes(self) -> Iterator[Node]:
         """Yield inputs, operations and outputs, graph by graph."""

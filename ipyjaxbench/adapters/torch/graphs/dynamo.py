@@ -33,10 +33,10 @@ _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _EXPLAINED = re.compile(r"Explanation: (.+?)(?:\.(?= [A-Z]|$)|$)", re.MULTILINE)
 _BECAUSE = (
-    ("generic_jump", "if or while asks for a tensor's value"),
-    ("Data-dependent branching", "if or while asks for a tensor's value"),
-    ("Tensor.item()", "a Python number is made of a tensor's value"),
-    ("Dynamic shape operator", "the shape of a result depends on values"),
+    ("generic_jump", "Python's if or while needs a tensor's value"),
+    ("Data-dependent branching", "Python's if or while needs a tensor's value"),
+    ("Tensor.item()", "a Python number needs a tensor's value"),
+    ("Dynamic shape operator", "the shape of a result depends on the data"),
 )
 
 
@@ -157,7 +157,7 @@ def _breaks(analysis: Analysis, first: CodeType) -> Iterator[Break]:
         resumed = dynamo_frames.RESUMED.fullmatch(code.co_name)
         what = f"the rest of {resumed[1]}" if resumed else f"all of {code.co_name}"
         graph_break = _break(places_in(reason), code, reason)
-        yield replace(graph_break, because=f"{graph_break.because}, and so Python runs {what}")
+        yield replace(graph_break, because=f"{graph_break.because}; Python runs {what}")
 
 
 def _asked_for(code: CodeType) -> Place:
@@ -173,7 +173,7 @@ def _unseen(functions: Sequence[FunctionType]) -> Iterator[Break]:
     """Yield a break for each function that was met in the last call that is made."""
     for function in functions:
         place = function.__code__.co_filename, function.__code__.co_firstlineno
-        because = "it ran behind a break, and was not looked at"
+        because = "ran after a graph break and was not analyzed"
         yield Break(place[1], line_of(*place), because)
 
 

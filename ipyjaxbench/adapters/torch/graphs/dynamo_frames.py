@@ -68,8 +68,8 @@ def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
     convert = getattr(torch._dynamo.optimize(backend), "callback", None)
     if not callable(convert):
         raise SnippetError(
-            "torch.compile is switched off here (TORCH_COMPILE_DISABLE, TORCHDYNAMO_DISABLE or"
-            " torch._dynamo.config.disable): --dynamo has nothing to ask"
+            "--dynamo needs torch.compile, which is disabled here (TORCH_COMPILE_DISABLE,"
+            " TORCHDYNAMO_DISABLE or torch._dynamo.config.disable)"
         )
     at = len(utils.graph_break_reasons)
 

@@ -60,8 +60,8 @@ def _refuse_after_tensorflow() -> None:
     is_there = "triton" in sys.modules or find_spec("triton") is None
     if "tensorflow" in sys.modules and not is_there:
         raise SnippetError(
-            "PyTorch imports triton to trace, and after TensorFlow that aborts the process"
-            " (LLVM): restart, and import triton before tensorflow"
+            "tracing with PyTorch imports triton, which aborts the process after TensorFlow was"
+            " imported (both bring LLVM): restart, and import triton before tensorflow"
         )
 
 

@@ -94,7 +94,9 @@ class Program:
         lines = [self._line(node) for node in self.operations]
         if not whole and len(lines) > _FIRST_OPERATIONS + _LAST_OPERATIONS:
             hidden = len(lines) - _FIRST_OPERATIONS - _LAST_OPERATIONS
-            lines[_FIRST_OPERATIONS:-_LAST_OPERATIONS] = [f"... {hidden:,} more operations ..."]
+            lines[_FIRST_OPERATIONS:-_LAST_OPERATIONS] = [
+                f"... {hidden:,} more operations (--flat shows all) ..."
+            ]
         result = f"return {', '.join(map(self._spelled, self.results))}"
         return "\n".join([*lines, result.rstrip()])
 
@@ -165,7 +167,7 @@ def is_own_file(file: str) -> bool:
 
 def is_outside_torch(file: str) -> bool:
     """Whether code is neither PyTorch's nor ours."""
-    return not file.startswith((_PYTORCH, PACKAGE, "<frozen", "<eval_with"))
+    return not file.startswith((_PYTORCH, PACKAGE, "<frozen", "<eval_with", "<string>"))
 
 
 def operation(node: Any) -> str:

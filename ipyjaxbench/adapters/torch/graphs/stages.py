@@ -27,8 +27,8 @@ def trace_without_values(call: Call, stage: str) -> CapturedGraphs:
     captured = (dynamo.find_single_graph if stage == "dynamo" else STAGES[stage])(call)
     if captured is None:
         raise SnippetError(
-            "behind a graph break Python goes on with values: %fxgraph --dynamo makes the call,"
-            " and takes tensors that have them"
+            "the call has a graph break, after which Python needs values: %fxgraph --dynamo runs"
+            " the call, with real tensors"
         )
     return captured
 

@@ -41,7 +41,7 @@ class TorchTracer(GraphTracer):
             inputs = inputs_with_state(call)
             is_theirs = bool(inputs.where) or is_torchs(call)
         except Exception as error:
-            why = f"PyTorch cannot look into what {call.text!r} is given: {type(error).__name__}"
+            why = f"PyTorch cannot read the arguments of {call.text!r}: {type(error).__name__}"
             raise SnippetError(why) from error
         if not is_theirs:
             return None

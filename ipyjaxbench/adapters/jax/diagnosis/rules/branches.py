@@ -22,7 +22,7 @@ from ipyjaxbench.adapters.shared.diagnosis.syntax import (
     parameters,
 )
 
-_ONE = "traces both sides and computes one"
+_ONE = "traces both branches, runs one"
 _WHERE = "jax.numpy.where.__sides"
 
 

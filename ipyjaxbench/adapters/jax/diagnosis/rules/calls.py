@@ -50,7 +50,7 @@ def _numpy_name(dotted: str) -> str:
 
 jax_for_numpy = library_rule(_jax_name, _MODULES)
 numpy_for_jax = library_rule(
-    _numpy_name, _MODULES, "NumPy computes it while tracing, from shapes alone"
+    _numpy_name, _MODULES, "NumPy computes it during tracing, from shapes alone"
 )
 
 
@@ -86,7 +86,7 @@ array_for_list = pattern_rule(
 )
 
 
-@exchange_rule("an index too large takes the last")
+@exchange_rule("an index out of range selects the last function")
 def switch_for_list(_: Site, node: ast.expr) -> ast.expr | None:
     """One of several functions."""
     match node:
@@ -105,7 +105,7 @@ def debug_print(site: Site) -> Iterator[Edit]:
     if parts is not None:
         text, values = parts
         made = call("jax.debug.print", ast.Constant(text), *map(_array_of, values))
-        yield Edit([ast.Expr(made)], "prints when it runs, not when it is traced")
+        yield Edit([ast.Expr(made)], "prints when the program runs, not during tracing")
 
 
 def _formatted(node: ast.expr) -> tuple[str, list[ast.expr]] | None:

@@ -18,7 +18,7 @@ from ipyjaxbench.adapters.shared.diagnosis.syntax import (
     values_assigned,
 )
 
-_LOOP = "runs as a loop on the device"
+_LOOP = "the loop runs on the device"
 
 
 def fori_loop(site: Site) -> Iterator[Edit]:

@@ -64,7 +64,7 @@ def _name_in_jax_numpy(site: Site, function: ast.expr) -> str:
     return known if known and getattr(jnp, known, None) is value else ""
 
 
-@exchange_rule("leaves out what the mask does")
+@exchange_rule("reduces only where the mask is True")
 def where_in_reduction(site: Site, node: ast.expr) -> ast.expr | None:
     """``x[mask].mean()``, as ``x.mean(where=mask)``."""
     match node:
@@ -87,19 +87,19 @@ def where_in_reduction(site: Site, node: ast.expr) -> ast.expr | None:
 
 zeros_for_mask = pattern_rule(
     {"return X[M]": "return jax.numpy.where.__mask(M, X, 0)"},
-    "keeps the shape, with 0 where the mask is False",
+    "keeps the shape: 0 where the mask is False",
     _has_mask,
     same=False,
 )
 zeros_for_slice = pattern_rule(
     {"return X[:N]": "return jax.numpy.where.__below(jax.numpy.arange(len(X)) < N, X, 0)"},
-    "keeps the shape, with 0 from {N} on; {N} is not negative",
+    "keeps the shape: 0 from index {N} on; {N} must not be negative",
     lambda _, holes: isinstance(holes["N"], ast.Name),
     same=False,
 )
 slice_of_fixed_size = pattern_rule(
     dict.fromkeys(["X[B : B + S]", "X[B : S + B]"], "jax.lax.dynamic_slice_in_dim(X, B, S)"),
-    "begins earlier where x would end too soon",
+    "near the end of the array, the slice starts earlier to fit",
 )
 
 
@@ -173,8 +173,7 @@ FOR_ASSIGNED_ITEMS = (
 
 
 @exchange_rule(
-    "N places whatever the values are, those too many are filled; tried with N ="
-    f" {STAND_INS[_PLACES]}",
+    f"always returns N elements, padded with a fill value; verified with N = {STAND_INS[_PLACES]}",
     same=False,
 )
 def fixed_size(site: Site, node: ast.expr) -> ast.expr | None:

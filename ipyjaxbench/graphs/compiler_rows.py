@@ -1,0 +1,113 @@
+"""What compilers say of a program, as rows and a table: this machine's, and those of chips."""
+
+from collections.abc import Iterator, Sequence
+
+from ipyjaxbench import units
+from ipyjaxbench.graphs.components import Collective, Compiled, CountDifference, Estimate
+from ipyjaxbench.reports import Table
+
+Rows = Iterator[tuple[str, str]]
+#: By the reasons of a `CountDifference`.
+_REASONS = {
+    "complex": "in complex operations, each of which is several real ones",
+    "turns": "in further loop iterations, of which XLA counts one",
+    "unused": "in unused results, which XLA removes",
+    "constant": "in constants, which XLA folds",
+}
+
+
+def compiled_row(compiled: Compiled, *, captures: bool) -> str:
+    """Return what this machine's compiler counts.
+
+    Args:
+        compiled: its account.
+        captures: whether arrays are part of the program, which are then held beside temporaries.
+    """
+    parts = [units.flops(compiled.flops)] if compiled.flops is not None else []
+    if compiled.moved is not None:
+        parts.append(f"{units.size(int(compiled.moved))} of memory traffic")
+    what = "captured arrays and temporaries" if captures else "temporaries"
+    between = f" ({units.size(compiled.temporary)} for {what})"
+    parts.append(f"{units.size(compiled.memory)} peak memory{between * bool(compiled.temporary)}")
+    why = compiled.why if isinstance(compiled.why, str) else _explain(compiled.why)
+    return f"{', '.join(parts)}{f'. {why}' if why else ''}"
+
+
+def _explain(difference: CountDifference) -> str:
+    """Return why the compiler counts something else than the program's own count."""
+    ours = "" if difference.ours is None else units.flops(difference.ours)
+    if difference.devices > 1:
+        total = f"; the whole program has {ours}" if ours else ""
+        return f"Per device, of {difference.devices}{total}."
+    if difference.reasons:
+        parts = (f"{units.flops(flops)} {_REASONS[reason]}" for reason, flops in difference.reasons)
+        return f"The program has {ours}: {'; '.join(parts)}."
+    if difference.uncounted:
+        ours = f"{ours}, not counting {', '.join(difference.uncounted)}"
+        if difference.left > 0:
+            return f"The program has {ours}."
+    left = units.flops(abs(difference.left))
+    if difference.rewritten and difference.left > 0:
+        names = ", ".join(difference.rewritten)
+        return f"The program has {ours}; XLA adds {left}, since it computes {names} differently."
+    how = "adds" if difference.left > 0 else "omits"
+    return f"The program has {ours}; XLA {how} {left}, for unknown reasons."
+
+
+def communication_rows(collectives: Sequence[Collective], where: str = "") -> Rows:
+    """Yield what devices send each other, in one row; none where they send nothing."""
+    if collectives:
+        parts = (f"{each.times} {each.name} {units.size(each.nbytes)}" for each in collectives)
+        yield "communication", f"{where}{', '.join(parts)} per device"
+
+
+def estimate_rows(estimates: Sequence[Estimate]) -> Rows:
+    """Yield what the table of estimates has no room for."""
+    for each in estimates:
+        if each.error:
+            yield each.chip, each.error
+        elif is_too_large(each):
+            needed = units.size(each.memory) if each.memory else "more than that"
+            yield each.chip, f"too large: {units.size(each.limit)} of memory, needs {needed}"
+        yield from communication_rows(each.collectives, f"{each.chip}: ")
+    if any(map(_is_here, estimates)):
+        left_out = any(each.collectives for each in estimates)
+        remark = " Estimates exclude communication between devices." if left_out else ""
+        yield "time here", f"Measure it with %fwtime.{remark}"
+
+
+def estimate_table(estimates: Sequence[Estimate]) -> Table:
+    """Return a row for each chip, the machine of this Python last."""
+    head = ("chip", "time", "work", "traffic", "memory", "padding")
+    several = ", per chip" if any(each.chip.count(":") > 1 for each in estimates) else ""
+    caption = f"compiler estimates{several}; nothing was executed"
+    return Table(caption, head, tuple(map(_row, estimates)), folded=False)
+
+
+def _row(each: Estimate) -> tuple[str, ...]:
+    """Return a row; where several chips work together it is that of one."""
+    is_known = not (each.error or is_too_large(each))
+    word = "failed" if each.error else "too large"
+    if is_known:
+        seconds = "none" if each.seconds is None else units.duration(each.seconds)
+        word = "?" if _is_here(each) else seconds
+    unknown = "?" if is_known else ""
+    needed = units.size(each.memory) if each.memory else "more" if word == "too large" else ""
+    return (
+        each.chip,
+        word,
+        unknown if each.flops is None else units.flops(each.flops),
+        unknown if each.moved is None else units.size(int(each.moved)),
+        f"{needed} of {units.size(each.limit)}" if needed and each.limit else needed,
+        units.size(each.padding) if is_known and not _is_here(each) else "",
+    )
+
+
+def _is_here(each: Estimate) -> bool:
+    return each.chip.startswith("here")
+
+
+def is_too_large(each: Estimate) -> bool:
+    """Whether it does not fit, by what its compiler says or by what it needs."""
+    is_refused = each.memory == 0 and each.moved is None and not each.error
+    return is_refused or 0 < each.limit < each.memory
