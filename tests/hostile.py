@@ -147,11 +147,13 @@ def look(shell: Shell, use: str, answers: Hostile) -> None:
     try:
         with _bounded_memory():
             shell.run(use)
+    except TraceFailedError:  # what the user's own code raised is its text
+        said = "does not trace"
     except (UsageError, IpyJaxBenchError) as error:  # it makes no program, calls nothing compiled
         said = str(error)
     assert "do not ask" not in said
-    assert "when asked why" not in said
-    if "does not come from tracing" not in said:  # it names what the user's own code raised
+    assert "the diagnosis failed" not in said
+    if "did not come from tracing" not in said:  # it names what the user's own code raised
         assert not any(kind in said for kind in ("AttributeError", "KeyError", "IndexError"))
     may_refuse = ("%jaxpr", "%%jaxpr", "%fxgraph", "%%fxgraph", "%tfgraph", "%%tfgraph",
                   "%explain", "%trace_cached -q --predict", "ipyjaxbench.")  # fmt: skip

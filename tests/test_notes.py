@@ -469,8 +469,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.baked_in("f32[600,600]", 1_440_000),
         Note(
             "baked-in",
-            "f32[600,600], 1.37 MiB, was captured and is part of the program: each compilation"
-            " holds a copy, and may compute with it.",
+            "The function captures f32[600,600] (1.37 MiB) as a constant: each compilation holds"
+            " a copy, and may fold it.",
             "pass it as an argument",
             MEANING,
         ),
@@ -479,36 +479,35 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.unrolled(3, "x = f(x)", 20, 40),
         Note(
             "unrolled",
-            "Line 3, 'x = f(x)', was traced 20 times: 40 equations that take as much longer to"
-            " compile.",
-            "jax.lax.fori_loop or jax.lax.scan trace it once",
+            "Unrolled loop: line 3, 'x = f(x)', was traced 20 times and became 40 equations,"
+            " which compile slowly.",
+            "jax.lax.fori_loop and jax.lax.scan trace the body once",
         ),
     ),
     (
         graph_notes.weak_output(["f32[]"]),
         Note(
             "weak-output",
-            "What comes out (f32[]) is weakly typed, as a Python number is: as an input of the next"
-            " call it makes jit trace again.",
-            "x.astype(x.dtype), or begin with jnp.asarray(0.0, 'float32')",
+            "The result (f32[]) is weakly typed, like a Python number. Fed back as an argument,"
+            " it causes a recompilation.",
+            "use x.astype(x.dtype), or start from jnp.asarray(0.0, 'float32')",
         ),
     ),
     (
         graph_notes.call_made(2),
         Note(
             "call-made",
-            "The call was made 2 times, on copies of its tensors: behind a graph break Python goes"
-            " on with values. What it changes outside of Python, such as files, is changed.",
-            "",
-            MEANING,
+            "The call ran 2 times, on copies of its tensors: after a graph break Python needs"
+            " values. Side effects outside Python, such as written files, remain.",
+            mark=MEANING,
         ),
     ),
     (
         graph_notes.called_back(["pure_callback", "device_put"]),
         Note(
             "called-back",
-            "The program leaves the device while it runs: pure_callback, device_put.",
-            "leave it out where time matters",
+            "The program leaves the device at run time: pure_callback, device_put.",
+            "remove this where speed matters",
             MEANING,
         ),
     ),
@@ -516,26 +515,26 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.low_precision(["bfloat16"], 2),
         Note(
             "low-precision",
-            "2 products of bfloat16: sums of many terms lose digits.",
-            "preferred_element_type='float32' keeps those of the sum",
+            "2 products of bfloat16 accumulate in low precision: long sums lose digits.",
+            "preferred_element_type='float32' accumulates in float32",
         ),
     ),
     (
         graph_notes.donated_unused(["f32[4]"]),
         Note(
             "donated-unused",
-            "f32[4] was donated, and no result has its shape and dtype: the memory cannot be used"
-            " again.",
-            "leave it out of donate_argnums",
+            "f32[4] is donated for nothing: no result has its shape and dtype, so its memory is"
+            " not reused.",
+            "remove it from donate_argnums",
         ),
     ),
     (
         graph_notes.key_reused("In jit, argument 0 is already consumed."),
         Note(
             "key-reused",
-            "A random key is used twice, and gives the same numbers twice: In jit, argument 0 is"
-            " already consumed.",
-            "key, sub = jax.random.split(key), and use sub",
+            "A random key is used twice, and gives the same numbers both times: In jit, argument"
+            " 0 is already consumed.",
+            "split it: key, sub = jax.random.split(key), and use sub",
             MEANING,
         ),
     ),
@@ -543,17 +542,18 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.promoted(3, "y = a * b", "bfloat16", "float32", 4096),
         Note(
             "promoted",
-            "Line 3, 'y = a * b', makes float32 of bfloat16, 4.00 KiB: something in it is float32.",
-            "give it in bfloat16; Python numbers promote nothing",
+            "Line 3, 'y = a * b', promotes bfloat16 to float32 (4.00 KiB): one of its operands is"
+            " float32.",
+            "make that operand bfloat16; Python numbers do not promote",
         ),
     ),
     (
         graph_notes.resharded("w", "P(None, 'd')", "P()"),
         Note(
             "resharded",
-            "A result with the shape of w is cut as P(), and w as P(None, 'd'): if it is the next"
-            " call's w, that call compiles again, or copies.",
-            "jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint",
+            "A result with the shape of w is sharded as P(), and w as P(None, 'd'). Fed back as"
+            " w, it causes a recompilation or a copy.",
+            "use jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint",
         ),
     ),
     (
@@ -567,21 +567,24 @@ EXAMPLES: list[tuple[Note, Note]] = [
     ),
     (
         graph_notes.copy_built(),
-        Note("copy-built", "The layer is not built yet: a copy of it was built and looked at."),
+        Note(
+            "copy-built",
+            "The layer is not built yet: a copy was built and traced.",
+        ),
     ),
     (
         graph_notes.recomputed(1),
         Note(
             "recomputed",
-            "jax.checkpoint has 1 part computed again for the backward pass, to save memory.",
+            "jax.checkpoint recomputes 1 part in the backward pass, to save memory.",
         ),
     ),
     (
         graph_notes.loops_once(),
         Note(
             "loops-once",
-            "A loop counts once for a compiler: estimate, work, bytes and what is exchanged hold"
-            " one turn of each.",
+            "Compilers count one iteration of each loop: so do the estimated time, work, traffic"
+            " and communication.",
             mark=MEANING,
         ),
     ),
@@ -589,8 +592,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.no_estimate(["Cholesky", "Qr"]),
         Note(
             "no-estimate",
-            "The compiler cannot tell how long these take, and the estimate leaves them out:"
-            " Cholesky, Qr.",
+            "The estimate excludes what the compiler cannot estimate: Cholesky, Qr.",
             mark=MEANING,
         ),
     ),
@@ -598,8 +600,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.nothing_cut("tpu:v5e:2x2", 4),
         Note(
             "nothing-cut",
-            "Nothing is cut: each of the 4 devices of tpu:v5e:2x2 holds and computes all of it.",
-            "--shard x:0 cuts axis 0 of x into a part for each",
+            "Fully replicated: each of the 4 devices of tpu:v5e:2x2 holds and computes everything.",
+            "--shard x:0 shards axis 0 of x",
             MEANING,
         ),
     ),
@@ -607,32 +609,32 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.stays_whole(["p['b']", "p['c']"], 4),
         Note(
             "stays-whole",
-            "p['b'], p['c']: whole on each device, for want of an axis whose length 4 divides.",
+            "Replicated on each device, since 4 does not divide the axis: p['b'], p['c'].",
         ),
     ),
     (
         graph_notes.padded(2**20, 4 * 2**20, "tpu:v5e"),
         Note(
             "padded",
-            "25 % of the inputs and outputs on tpu:v5e, 1.00 MiB, hold no data: they fill its"
+            "25 % of the inputs and outputs on tpu:v5e is padding (1.00 MiB), which fills its"
             " tiles of 8 × 128 numbers.",
-            "make the last axis a multiple of 128, and the one before of 8 (16 of 16 bits, 32 of"
-            " 8)",
+            "make the last axis a multiple of 128, and the one before of 8 (of 16 for 16-bit, 32"
+            " for 8-bit dtypes)",
         ),
     ),
     (
         graph_notes.half_chips(["tpu:v2", "tpu:v3"]),
         Note(
             "half-chips",
-            "A chip of tpu:v2, tpu:v3 is two devices for JAX: figures are those of one.",
+            "JAX sees a tpu:v2, tpu:v3 chip as two devices: figures are for one of them.",
         ),
     ),
     (
         graph_notes.tracer_kept(["last", "self.cache"], put_back=True),
         Note(
             "tracer-kept",
-            "The code keeps a value in last, self.cache. While it is traced that is a tracer, which"
-            " holds no numbers and fails when it is used later; the old value was put back.",
+            "The code stores a value in last, self.cache. During tracing that is a tracer without"
+            " data, which fails when it is used later. The old value is restored.",
             "return the value instead",
             MEANING,
         ),
@@ -641,8 +643,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.changed_while_traced(["self.n", "COUNT"], put_back=True),
         Note(
             "changed-while-traced",
-            "The code changes self.n, COUNT. A compiled function does that while it is traced, and"
-            " not at each call; it is as it was.",
+            "The code modifies self.n, COUNT. A compiled function does so during tracing only,"
+            " not in each call. The old value is restored.",
             "return the new value instead",
         ),
     ),
@@ -650,18 +652,17 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.mixed_tree(["cfg['mode']"]),
         Note(
             "mixed-tree",
-            "jax.jit refuses arguments that hold cfg['mode']: in a tree it takes arrays and numbers"
-            " alone.",
-            "give what is no data as an argument of its own, and make that static",
+            "jax.jit rejects these parts of an argument: cfg['mode']. A pytree may hold only"
+            " arrays and numbers.",
+            "pass them as separate arguments, and make those static",
         ),
     ),
     (
         graph_notes.static_nan(["v"]),
         Note(
             "static-nan",
-            "v is static and NaN, which equals nothing: a jitted function is traced again for each"
-            " new one.",
-            "give it as an array, or None in its place",
+            "v is static and NaN. NaN equals nothing, so each new one recompiles.",
+            "pass an array, or None",
             MEANING,
         ),
     ),
@@ -669,9 +670,9 @@ EXAMPLES: list[tuple[Note, Note]] = [
         graph_notes.drawn_once(["np.random"]),
         Note(
             "drawn-once",
-            "A number is drawn from np.random while the code is traced: it is part of the program,"
-            " and the same at each call.",
-            "draw with jax.random, from a key that is an argument",
+            "A random number is drawn from np.random during tracing: it becomes a constant, the"
+            " same in each call.",
+            "use jax.random with a key that is an argument",
             MEANING,
         ),
     ),

@@ -12,7 +12,7 @@ def baked_in(shown: str, nbytes: int) -> Note:
         "baked-in",
         f"The function captures {shown} ({units.size(nbytes)}) as a constant: each compilation"
         " holds a copy, and may fold it.",
-        "Pass it as an argument.",
+        "pass it as an argument",
         CHANGES_MEANING,
     )
 
@@ -23,7 +23,7 @@ def unrolled(line: int, source: str, times: int, equations: int) -> Note:
         "unrolled",
         f"Unrolled loop: line {line}, {source!r}, was traced {times} times and became"
         f" {units.count(equations, 'equation')}, which compile slowly.",
-        "jax.lax.fori_loop and jax.lax.scan trace the body once.",
+        "jax.lax.fori_loop and jax.lax.scan trace the body once",
     )
 
 
@@ -34,7 +34,7 @@ def weak_output(names: Sequence[str]) -> Note:
         "weak-output",
         f"The result ({which}) is weakly typed, like a Python number. Fed back as an argument, it"
         " causes a recompilation.",
-        "Use x.astype(x.dtype), or start from jnp.asarray(0.0, 'float32').",
+        "use x.astype(x.dtype), or start from jnp.asarray(0.0, 'float32')",
     )
 
 
@@ -43,7 +43,7 @@ def called_back(names: Sequence[str]) -> Note:
     return Note(
         "called-back",
         f"The program leaves the device at run time: {', '.join(names)}.",
-        "Remove this where speed matters.",
+        "remove this where speed matters",
         CHANGES_MEANING,
     )
 
@@ -54,7 +54,7 @@ def low_precision(dtypes: Sequence[str], products: int) -> Note:
         "low-precision",
         f"{units.count(products, 'product')} of {', '.join(dtypes)} accumulate in low precision:"
         " long sums lose digits.",
-        "preferred_element_type='float32' accumulates in float32.",
+        "preferred_element_type='float32' accumulates in float32",
     )
 
 
@@ -64,7 +64,7 @@ def donated_unused(names: Sequence[str]) -> Note:
         "donated-unused",
         f"{', '.join(names)} is donated for nothing: no result has its shape and dtype, so its"
         " memory is not reused.",
-        "Remove it from donate_argnums.",
+        "remove it from donate_argnums",
     )
 
 
@@ -73,7 +73,7 @@ def key_reused(line: str) -> Note:
     return Note(
         "key-reused",
         f"A random key is used twice, and gives the same numbers both times: {line}",
-        "Split it: key, sub = jax.random.split(key), and use sub.",
+        "split it: key, sub = jax.random.split(key), and use sub",
         CHANGES_MEANING,
     )
 
@@ -86,7 +86,7 @@ def tracer_kept(names: Sequence[str], *, put_back: bool, what: str = "tracer") -
         "tracer-kept",
         f"The code stores a value in {which}. During tracing that is a {what} without data, which"
         f" fails when it is used later. {after}",
-        "Return the value instead.",
+        "return the value instead",
         CHANGES_MEANING,
     )
 
@@ -97,7 +97,7 @@ def mixed_tree(names: Sequence[str]) -> Note:
         "mixed-tree",
         f"jax.jit rejects these parts of an argument: {', '.join(names)}. A pytree may hold only"
         " arrays and numbers.",
-        "Pass them as separate arguments, and make those static.",
+        "pass them as separate arguments, and make those static",
     )
 
 
@@ -105,8 +105,8 @@ def static_nan(names: Sequence[str]) -> Note:
     """A static argument is NaN."""
     return Note(
         "static-nan",
-        f"{', '.join(names)} is static and NaN. NaN never equals itself, so every call recompiles.",
-        "Pass an array, or None.",
+        f"{', '.join(names)} is static and NaN. NaN equals nothing, so each new one recompiles.",
+        "pass an array, or None",
         CHANGES_MEANING,
     )
 
@@ -119,7 +119,7 @@ def changed_while_traced(names: Sequence[str], *, put_back: bool) -> Note:
         "changed-while-traced",
         f"The code modifies {which}. A compiled function does so during tracing only, not in each"
         f" call. {after}",
-        "Return the new value instead.",
+        "return the new value instead",
         GOOD_TO_KNOW if put_back else CHANGES_MEANING,
     )
 
@@ -130,7 +130,7 @@ def drawn_once(names: Sequence[str]) -> Note:
         "drawn-once",
         f"A random number is drawn from {', '.join(names)} during tracing: it becomes a constant,"
         " the same in each call.",
-        "Use jax.random with a key that is an argument.",
+        "use jax.random with a key that is an argument",
         CHANGES_MEANING,
     )
 
@@ -150,7 +150,7 @@ def promoted(line: int, source: str, old: str, new: str, nbytes: int) -> Note:
         "promoted",
         f"Line {line}, {source!r}, promotes {old} to {new} ({units.size(nbytes)}): one of its"
         f" operands is {new}.",
-        f"Make that operand {old}; Python numbers do not promote.",
+        f"make that operand {old}; Python numbers do not promote",
     )
 
 
@@ -160,7 +160,7 @@ def resharded(name: str, old: str, new: str) -> Note:
         "resharded",
         f"A result with the shape of {name} is sharded as {new}, and {name} as {old}. Fed back as"
         f" {name}, it causes a recompilation or a copy.",
-        "Use jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint.",
+        "use jax.jit(f, out_shardings=...), or jax.lax.with_sharding_constraint",
     )
 
 
@@ -205,7 +205,7 @@ def nothing_cut(chip: str, devices: int) -> Note:
     return Note(
         "nothing-cut",
         f"Fully replicated: each of the {devices} devices of {chip} holds and computes everything.",
-        "--shard x:0 shards axis 0 of x.",
+        "--shard x:0 shards axis 0 of x",
         CHANGES_MEANING,
     )
 
@@ -224,8 +224,8 @@ def padded(wasted: int, held: int, chip: str) -> Note:
         "padded",
         f"{units.percent(wasted / held)} of the inputs and outputs on {chip} is padding"
         f" ({units.size(wasted)}), which fills its tiles of 8 × 128 numbers.",
-        "Make the last axis a multiple of 128, and the one before of 8 (of 16 for 16-bit, 32 for"
-        " 8-bit dtypes).",
+        "make the last axis a multiple of 128, and the one before of 8 (of 16 for 16-bit, 32 for"
+        " 8-bit dtypes)",
     )
 
 

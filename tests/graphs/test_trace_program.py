@@ -120,7 +120,8 @@ def test_numpy_and_python_make_none(
     for each in (frameworks.one, frameworks.two):
         monkeypatch.setattr(each, "name", "python")
     assert refusal(Call.from_function(f, 1)) == (
-        "'f(...)' has no program: NumPy and Python code has none. Import jax, and use it as JAX's"
+        "'f(...)' has no program: NumPy and Python code has none. Import jax, and use"
+        " %jaxpr --np to see it as JAX's"
     )
     assert frameworks.asked == []
 

@@ -261,10 +261,10 @@ built.predict(x)
 """.strip().splitlines()
 #: The first lines of what is said instead.
 MEANT_TO_FAIL = {
-    "by_numpy(x)": "NumPy asks for the numbers",
+    "by_numpy(x)": "NumPy needs concrete values",
     "listed(dataset)": "Python takes the elements of a dataset one by one",
-    "made(x)": "a variable is made here",
-    "lazy(x)": "a variable is made here",
+    "made(x)": "The code creates a tf.Variable",
+    "lazy(x)": "The code creates a tf.Variable",
     "unbuilt(x)": "'model_1' is not built yet, and tracing would build it: call it once first",
     "(lambda v: unbuilt(v))(x)": "unbuilt is not built yet, and looking would build it",
     "step(built, sgd, x)": "optimizer is not built yet, and tracing would build it: first write",

@@ -187,7 +187,7 @@ def test_the_line_the_argument_and_a_fix_that_traces_are_told(
 
 def test_a_tensor_that_is_taken_apart_in_brackets_is_named() -> None:
     found = diagnosis("taken_apart(x)")
-    assert found.because.startswith("a loop in brackets")
+    assert found.because.startswith("A comprehension")
     assert found.blamed == ("x",)
 
 
@@ -218,9 +218,9 @@ def test_an_if_is_told_as_where_too() -> None:
 @pytest.mark.parametrize(
     ("code", "because"),
     [
-        ("made(x)", "a variable is made here"),
-        ("undefined(x)", "a name gets a value on one way through the if or the loop alone"),
-        ("use(x)", "a symbolic tensor of an earlier trace was kept"),
+        ("made(x)", "The code creates a tf.Variable"),
+        ("undefined(x)", "A variable is assigned in only one branch"),
+        ("use(x)", "A symbolic tensor leaked"),
     ],
 )
 def test_what_no_rewriting_mends_has_advice(code: str, because: str) -> None:
@@ -270,7 +270,7 @@ def test_what_keras_says_of_an_error_is_told_not_where_it_was_raised(code: str) 
     found = caught.value.diagnosis
     assert found.message.startswith("Input 0 ")
     assert "is incompatible with the layer" in found.message
-    assert found.because == "the shapes do not fit together"
+    assert found.because == "The shapes are incompatible."
 
 
 def test_frames_of_the_look_are_hidden_in_what_was_raised() -> None:

@@ -165,7 +165,9 @@ def test_elements_of_a_dataset_that_are_taken_one_by_one_have_an_end() -> None:
     with dataset_guard.limit_iteration():
         for _ in range(1000):
             next(elements)
-        with pytest.raises(dataset_guard.EndlessError, match=r"^1,000 elements of a dataset"):
+        with pytest.raises(
+            dataset_guard.EndlessError, match=r"^Python took 1,000 elements of a dataset"
+        ):
             next(elements)
     assert kind.__next__ is before
     assert int(next(elements)) == 1000
@@ -174,12 +176,12 @@ def test_elements_of_a_dataset_that_are_taken_one_by_one_have_an_end() -> None:
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        ("(No registered 'A' OpKernel)", "XLA cannot compile it: (No registered 'A' OpKernel)"),
+        ("(No registered 'A' OpKernel)", "XLA cannot compile this: (No registered 'A' OpKernel)"),
         ("A (No registered 'A')\nB (No registered 'B')\nA (No registered 'A')",
          "XLA does not support A, B"),
-        ("\nFailed getting HLO text: 'too large\nmore", "XLA cannot compile it: too large"),
-        ("x" * 200, "XLA cannot compile it: " + "x" * 160),
-        ("", "XLA cannot compile it: ValueError"),
+        ("\nFailed getting HLO text: 'too large\nmore", "XLA cannot compile this: too large"),
+        ("x" * 200, "XLA cannot compile this: " + "x" * 160),
+        ("", "XLA cannot compile this: ValueError"),
     ],
 )  # fmt: skip
 def test_why_xla_cannot_compile_is_one_line(message: str, why: str) -> None:

@@ -156,7 +156,7 @@ def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
         "return mul",
     ]
     assert not found.breaks
-    assert "the call was not made" in str(found)
+    assert "nothing was executed" in str(found)
     assert [(v.name, v.shape) for v in found.inputs] == [("x", (3, 3))]
     assert found.flops == 2 * 3**3
     assert found.tries == 1
@@ -168,15 +168,15 @@ def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("code", "graphs", "line", "because"),
     [
-        ("signed(x)", 2, "if y.sum() > 0:", "if or while asks for a tensor's value"),
-        ("gated(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
-        ("gated.forward(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
-        ("compiled_module(x)", 2, "if h.sum() > 1000:", "if or while asks for a tensor's value"),
-        ("compiled_signed(x)", 2, "if y.sum() > 0:", "if or while asks for a tensor's value"),
-        ("around(x)", 3, "if y.sum() > 0:", "if or while asks for a tensor's value"),
-        ("numbered(x)", 2, "return x * x.sum().item()", "a Python number is made of a tensor's"),
+        ("signed(x)", 2, "if y.sum() > 0:", "Python's if or while needs a tensor's value"),
+        ("gated(x)", 2, "if h.sum() > 1000:", "Python's if or while needs a tensor's value"),
+        ("gated.forward(x)", 2, "if h.sum() > 1000:", "Python's if or while needs a tensor's value"),
+        ("compiled_module(x)", 2, "if h.sum() > 1000:", "Python's if or while needs a tensor's value"),
+        ("compiled_signed(x)", 2, "if y.sum() > 0:", "Python's if or while needs a tensor's value"),
+        ("around(x)", 3, "if y.sum() > 0:", "Python's if or while needs a tensor's value"),
+        ("numbered(x)", 2, "return x * x.sum().item()", "a Python number needs a tensor's"),
         ("printing(x)", 2, 'print("half way")', "Dynamo does not know how to trace builtin"),
-        ("looping(x)", 0, "if x.sum() > 100:", "if or while asks for a tensor's value, and so P"),
+        ("looping(x)", 0, "if x.sum() > 100:", "Python's if or while needs a tensor's value; P"),
     ],
 )  # fmt: skip
 def test_graph_breaks_are_told_with_their_lines(
@@ -188,7 +188,7 @@ def test_graph_breaks_are_told_with_their_lines(
     assert found.breaks[0].because.startswith(because)
     assert linked(found.breaks[0].line) == line
     assert [note.code for note in found.notes] == ["call-made"]
-    assert "the call was not made" not in str(found)
+    assert "nothing was executed" not in str(found)
     assert [v.shape for v in found.outputs] == [(3, 3)]
 
 
@@ -220,7 +220,7 @@ def deeper(x: Any, levels: int) -> Any:
 def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> None:
     """Each call makes a new one, which no later call meets."""
     found = graph("deeper(x, 1)", names)
-    assert found.breaks[-1].because == "it ran behind a break, and was not looked at"
+    assert found.breaks[-1].because == "ran after a graph break and was not analyzed"
     assert "The call was made 4 times" in found.notes[0].text
     assert found.tries == 5  # traced once before, without being made
 
@@ -303,9 +303,9 @@ def test_functions_of_numpy_that_dynamo_takes_have_numpys_name(names: dict[str, 
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("generic_jump TensorVariable()\nmore", "if or while asks for a tensor's value"),
-        ("Unsupported Tensor.item() call", "a Python number is made of a tensor's value"),
-        ("Dynamic shape operator\n", "the shape of a result depends on values"),
+        ("generic_jump TensorVariable()\nmore", "Python's if or while needs a tensor's value"),
+        ("Unsupported Tensor.item() call", "a Python number needs a tensor's value"),
+        ("Dynamic shape operator\n", "the shape of a result depends on the data"),
         ("Odd\n  Explanation: It is odd. See there.\n  Hint: none", "It is odd"),
         ("Odd\n  Explanation: It is torch.odd.", "It is torch.odd"),
         ("  something else\nTensor.item()", "something else"),
@@ -492,7 +492,7 @@ def test_the_whole_text_of_each_stage_can_be_asked_for(names: dict[str, Any]) ->
     assert isinstance(graph("scaled(x)", names, "export").graph, torch.export.ExportedProgram)
     assert all(isinstance(g, torch.fx.GraphModule) for g in graph("signed(x)", names).graph)
     broken = trace_program(Source.plain("printing(x)"), names, GraphOptions())
-    with pytest.raises(SnippetError, match="--dynamo makes the call"):
+    with pytest.raises(SnippetError, match="--dynamo runs the call"):
         broken.text("dynamo")
 
 
@@ -523,7 +523,9 @@ def test_an_export_has_the_names_of_the_arguments(names: dict[str, Any]) -> None
 def test_shapes_alone_do_where_there_is_no_break(names: dict[str, Any]) -> None:
     shapes = (("float32", (3, 3)),)
     assert graph("scaled", names, shapes=shapes).operations == 3
-    with pytest.raises(SnippetError, match="behind a graph break Python goes on with values"):
+    with pytest.raises(
+        SnippetError, match="the call has a graph break, after which Python needs values"
+    ):
         graph("signed", names, shapes=shapes)
 
 
@@ -531,5 +533,5 @@ def test_dynamo_that_is_switched_off_is_told(
     names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
-    with pytest.raises(SnippetError, match=r"torch\.compile is switched off here"):
+    with pytest.raises(SnippetError, match=r"--dynamo needs torch.compile, which is disabled here"):
         graph("scaled(x)", names)

@@ -274,7 +274,7 @@ def test_products_that_are_not_counted_are_named(names: dict[str, Any]) -> None:
     names["bilinear"] = torch.nn.Bilinear(4, 4, 2)
     found = graph("bilinear(x, x)", names)
     assert found.uncounted == (Uncounted("others"), Uncounted("products", "aten._trilinear"))
-    assert "  products and convolutions alone: PyTorch counts no others\n" in str(found)
+    assert "  matrix products and convolutions only, as PyTorch counts\n" in str(found)
     assert "  not counted: aten._trilinear\n" in str(found)
 
 
@@ -329,9 +329,9 @@ def test_nothing_of_the_users_changes(names: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("code", "line", "because"),
     [
-        ("positive(x)", "if x.sum() > 0:", "if or while asks for a tensor's value"),
-        ("picked(x)", "return x[x > 0.5]", "the shape of a result depends on values"),
-        ("torch.rand(7) + x", "torch.rand(7) + x", "the code raises while it is traced"),
+        ("positive(x)", "if x.sum() > 0:", "Python's if or while needs a tensor's value"),
+        ("picked(x)", "return x[x > 0.5]", "The size of "),
+        ("torch.rand(7) + x", "torch.rand(7) + x", "The code raises this error while it is traced"),
     ],
 )
 def test_why_a_call_cannot_be_traced_is_told(
@@ -346,7 +346,7 @@ def test_why_a_call_cannot_be_traced_is_told(
 
 
 def test_what_is_no_call_with_tensors_is_told_so(names: dict[str, Any]) -> None:
-    with pytest.raises(SnippetError, match=r"write a call with some, such as  f\(x\)"):
+    with pytest.raises(SnippetError, match=r"pass a call with some, such as  f\(x\)"):
         trace_program(Source.plain("len([3])"), names, GraphOptions(), "torch")
     for code in ("block", "torch.compile(block)"):
         with pytest.raises(SnippetError, match=r"' is not called. Call it: "):
@@ -360,7 +360,7 @@ def test_a_call_that_only_makes_tensors_is_a_program(names: dict[str, Any]) -> N
 
 
 def test_a_stage_of_another_framework_is_refused(names: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="--stage hlo: this is a torch program, whose stages"):
+    with pytest.raises(OptionError, match="--stage hlo: this is a torch program; its stages"):
         graph("scaled(x, w)", names, stage="hlo")
 
 
