@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings, strategies as st
 from IPython.core.error import UsageError
 
 from ipyjaxbench import IpyJaxBenchError
+from ipyjaxbench.jupyter.errors import TraceFailedError
 from tests.shell import Shell
 
 _ROOM = 3 << 30  # bytes that a look may take: an endless iterator fills more in seconds

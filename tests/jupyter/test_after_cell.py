@@ -105,7 +105,7 @@ def test_the_last_error_is_that_of_the_code(monkeypatch: pytest.MonkeyPatch) -> 
     assert last.value() is error
     ends(last, monkeypatch, typed)
     assert last.value() is error
-    shown = UsageError("it does not trace")
+    shown = UsageError("an error of tracing")
     shown.diagnosis = "why"
     ends(last, monkeypatch, shown)
     assert last.value() is shown

@@ -19,6 +19,8 @@ from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
+IF = "Python's if or while needs a tensor's value"
+
 
 def scaled(x: Any, by: float = 2.0) -> Any:
     return torch.relu(x @ x) * by
@@ -168,12 +170,12 @@ def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("code", "graphs", "line", "because"),
     [
-        ("signed(x)", 2, "if y.sum() > 0:", "Python's if or while needs a tensor's value"),
-        ("gated(x)", 2, "if h.sum() > 1000:", "Python's if or while needs a tensor's value"),
-        ("gated.forward(x)", 2, "if h.sum() > 1000:", "Python's if or while needs a tensor's value"),
-        ("compiled_module(x)", 2, "if h.sum() > 1000:", "Python's if or while needs a tensor's value"),
-        ("compiled_signed(x)", 2, "if y.sum() > 0:", "Python's if or while needs a tensor's value"),
-        ("around(x)", 3, "if y.sum() > 0:", "Python's if or while needs a tensor's value"),
+        ("signed(x)", 2, "if y.sum() > 0:", IF),
+        ("gated(x)", 2, "if h.sum() > 1000:", IF),
+        ("gated.forward(x)", 2, "if h.sum() > 1000:", IF),
+        ("compiled_module(x)", 2, "if h.sum() > 1000:", IF),
+        ("compiled_signed(x)", 2, "if y.sum() > 0:", IF),
+        ("around(x)", 3, "if y.sum() > 0:", IF),
         ("numbered(x)", 2, "return x * x.sum().item()", "a Python number needs a tensor's"),
         ("printing(x)", 2, 'print("half way")', "Dynamo does not know how to trace builtin"),
         ("looping(x)", 0, "if x.sum() > 100:", "Python's if or while needs a tensor's value; P"),
@@ -303,7 +305,7 @@ def test_functions_of_numpy_that_dynamo_takes_have_numpys_name(names: dict[str, 
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("generic_jump TensorVariable()\nmore", "Python's if or while needs a tensor's value"),
+        ("generic_jump TensorVariable()\nmore", IF),
         ("Unsupported Tensor.item() call", "a Python number needs a tensor's value"),
         ("Dynamic shape operator\n", "the shape of a result depends on the data"),
         ("Odd\n  Explanation: It is odd. See there.\n  Hint: none", "It is odd"),
