@@ -65,7 +65,7 @@ def test_a_flag_before_the_fault_is_not_blamed_for_it() -> None:
     assert (found.source, found.blamed) == ("return x[x > 0]", ("x",))
     assert found.static == ("a", "b", "c", "n")
     assert found.fixes[0].cost.endswith("with static_argnames=('a', 'b', 'c', 'n')")
-    assert "a, b, c, n: must be static too: their values are needed before that line" in " ".join(
+    assert "a, b, c, n must be static too: their values are needed before that line" in " ".join(
         str(found).split()
     )
 

@@ -96,7 +96,7 @@ def test_code_that_gives_something_else_under_jit_is_not_advised(
 
 def test_what_is_a_number_to_python_has_to_be_computed_outside_of_jit() -> None:
     assert "outside jit" in why(text_of_a_number, X).advice
-    assert "outside jit" in why(chosen_by_list, X).advice
+    assert "out of jit" in why(chosen_by_list, X).advice
 
 
 @pytest.mark.parametrize("function", [text_of_a_number, text_with_a_number, hashed])

@@ -178,7 +178,7 @@ def test_a_difference_is_one_of_the_same_form(shell: Shell) -> None:
 
 def test_options_that_contradict_each_other_are_refused(shell: Shell) -> None:
     shell.run(START)
-    with pytest.raises(UsageError, match="--dynamo and --export do not go together"):
+    with pytest.raises(UsageError, match="--dynamo and --export cannot be combined"):
         shell.run("%jaxpr --dynamo --export x + 1")
 
 

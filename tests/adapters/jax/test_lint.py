@@ -170,12 +170,12 @@ def test_what_is_found_is_told_with_its_size() -> None:
         f"Line {line}, 'return narrow * x', promotes bfloat16 to float32 (64 B): one of its"
         " operands is float32."
     )
-    assert codes(lambda a: a @ a @ a, NARROW)["low-precision"].startswith("2 products of bfloat16:")
+    assert codes(lambda a: a @ a @ a, NARROW)["low-precision"].startswith("2 products of bfloat16 ")
     text = codes(donating(lambda x, y: x + y, 0, 1), X, X)["donated-unused"]
-    assert text.startswith("f32[4,4] was donated, and no result")
+    assert text.startswith("f32[4,4] is donated for nothing: no result")
     checkpoint = jax.checkpoint(jnp.sin)
     again = jax.grad(lambda x: checkpoint(checkpoint(x)))
-    assert "has 2 parts computed again" in codes(again, jnp.float32(1))["recomputed"]
+    assert "recomputes 2 parts" in codes(again, jnp.float32(1))["recomputed"]
 
 
 @pytest.mark.parametrize(

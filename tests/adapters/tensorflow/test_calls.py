@@ -262,12 +262,12 @@ built.predict(x)
 #: The first lines of what is said instead.
 MEANT_TO_FAIL = {
     "by_numpy(x)": "NumPy needs concrete values",
-    "listed(dataset)": "Python takes the elements of a dataset one by one",
+    "listed(dataset)": "Python iterates over a dataset",
     "made(x)": "The code creates a tf.Variable",
     "lazy(x)": "The code creates a tf.Variable",
     "unbuilt(x)": "'model_1' is not built yet, and tracing would build it: call it once first",
-    "(lambda v: unbuilt(v))(x)": "unbuilt is not built yet, and looking would build it",
-    "step(built, sgd, x)": "optimizer is not built yet, and tracing would build it: first write",
+    "(lambda v: unbuilt(v))(x)": "unbuilt is not built yet, and tracing would build it",
+    "step(built, sgd, x)": "optimizer is not built yet, and tracing would build it: first run",
     "built.predict(x)": "predict() is a loop over batches in Python, and no program",
 }
 

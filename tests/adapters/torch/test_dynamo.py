@@ -223,7 +223,7 @@ def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> No
     """Each call makes a new one, which no later call meets."""
     found = graph("deeper(x, 1)", names)
     assert found.breaks[-1].because == "ran after a graph break and was not analyzed"
-    assert "The call was made 4 times" in found.notes[0].text
+    assert "The call ran 4 times" in found.notes[0].text
     assert found.tries == 5  # traced once before, without being made
 
 

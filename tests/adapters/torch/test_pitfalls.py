@@ -235,7 +235,7 @@ def test_the_first_line_that_says_something_is_shown(stage: str) -> None:
 
 def test_an_export_that_fails_is_told_too() -> None:
     found = diagnosis("by_if(x, w)", "export")
-    assert found.because.startswith("if, while or a shape asks for a tensor's value")
+    assert found.because.startswith("An if, a while or a shape needs a tensor's value")
     assert found.fixes[0].code == FIXES["by_if(x, w)"]
     assert found.blamed == ("x",)
 
