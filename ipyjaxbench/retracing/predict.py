@@ -28,7 +28,10 @@ def predict_code(source: Source, names: Namespace) -> Traces:
     """
     __tracebackhide__ = True
     prediction = _Prediction(source, names)
-    prediction.follow(source.tree.body)
+    try:
+        prediction.follow(source.tree.body)
+    except NameError as error:
+        raise error.with_traceback(None) from None  # the user's own line is enough
     text = source.text.strip()
     if prediction.calls:
         return Traces(text, prediction.versions, tuple(prediction.calls))

@@ -52,8 +52,7 @@ def _(t: Traces) -> Report:
         blocks.append(_reasons(reasons))
     blocks.append(Facts(tuple(_facts(t))))
     if t.calls:
-        head = ("line", "call", "state", "time", "why")
-        calls = Calls(head, tuple(_lines(t, phases=strip is None)))
+        calls = _calls(t, phases=strip is None)
         is_folded = strip is not None and len(t.calls) > 1
         blocks.append(Details(units.count(t.count, "call"), (calls,)) if is_folded else calls)
     blocks.append(Footer((units.versions(t.frameworks),)))
@@ -128,6 +127,14 @@ def _verdict(t: Traces) -> str:
     return next((each for each in _UNTRACED if each in states), "CACHED")
 
 
+def _calls(t: Traces, *, phases: bool) -> Calls:
+    """Return a line for each call; without times where none was run."""
+    head, rows = ("line", "call", "state", "time", "why"), tuple(_lines(t, phases=phases))
+    if _is_prediction(t):
+        return Calls(head[:3] + head[4:], tuple((*row[:3], *row[4:]) for row in rows))
+    return Calls(head, rows)
+
+
 def _lines(t: Traces, *, phases: bool) -> Iterator[tuple[str, ...]]:
     """Yield all of them, or as many from both ends as fit on a screen."""
     blocks = [list(_call(call, t.error, phases=phases)) for call in t.calls]
@@ -159,15 +166,16 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
     if call.times > 1:
         in_a_row = call.last == call.number + call.times - 1
         number += f"-{call.last:,}" if in_a_row else f", {call.times:,} calls"
-    state = f"{call.state} {call.breaks}" if call.breaks else call.state
     why = _explained(call, error)
+    if call.breaks:
+        why = f"{why} · {units.count(call.breaks, 'graph break')}"
     if call.times > 1:
         each = units.duration(call.seconds / call.times, 2)
         why = f"{why}{' · ' if why else ''}{each} each"
     by_phase = sorted(call.phases.items(), key=lambda phase: PHASES.index(phase[0]))
     split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in by_phase)
     took = units.duration(call.seconds) if call.seconds else ""
-    yield str(call.line or "?"), f"{call.name} {number}", state, took, why
+    yield str(call.line or "?"), f"{call.name} {number}", call.state, took, why
     if phases and split:
         yield "", "", "", "", split
     for depth, name in call.nested:
@@ -196,6 +204,11 @@ def _explained(call: TracedCall, error: str) -> str:
 def _facts(t: Traces) -> Iterator[tuple[str, str]]:
     if t.error:
         yield "raised", t.error
+    uncompiled = [call for call in t.calls if call.state == "EAGER-FALLBACK"]
+    if uncompiled:
+        count = units.count(sum(call.times for call in uncompiled), "call")
+        reason = "".join(f": {change.words()}" for change in uncompiled[0].why[:1])
+        yield "not compiled", f"{count} ran eagerly{reason}"
     fixes = dict.fromkeys(fix for call in t.calls for fix in call.fixes)
     for fix in [*fixes][:_MAX_FIXES]:
         yield "fix", fix

@@ -107,6 +107,12 @@ def test_each_call_has_its_line_its_number_and_its_reason(
     assert {(call.times, call.seconds, call.framework) for call in calls} == {(1, 0.0, "fake")}
 
 
+def test_of_a_name_that_is_not_defined_the_traceback_is_short(names: dict[str, Any]) -> None:
+    with pytest.raises(NameError, match="name 'nope' is not defined") as raised:
+        predict_code(Source.plain("f(nope)"), names)
+    assert len(raised.traceback) == 2
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [

@@ -143,7 +143,10 @@ def test_where_no_compiled_function_is_called() -> None:
 )
 def test_calls_that_were_not_made(states: list[str], figure: str, verdict: str) -> None:
     calls = (replace(CACHED, state=state, seconds=0.0) for state in states)
-    assert head(of(*calls)) == (figure, "nothing was run", verdict)
+    traces = of(*calls)
+    assert head(traces) == (figure, "nothing was run", verdict)
+    assert tables(traces)[0].head == ("line", "call", "state", "why")
+    assert lines(traces)[0] == ("3", "f #2", states[0], "")
 
 
 def test_the_lines_of_a_call() -> None:
@@ -153,10 +156,10 @@ def test_the_lines_of_a_call() -> None:
     elsewhere = replace(CACHED, line=0, number=1_000)
     assert lines(of(elsewhere)) == [("?", "f #1,000", "CACHED", "250 ms", "")]
     nested = replace(TRACED, phases={}, nested=((1, "g"), (2, "h")), state="BREAK", breaks=3)
-    assert [line[:3] for line in lines(of(nested))] == [
-        ("3", "f #1", "BREAK 3"),
-        ("", "  └ g", "TRACED"),
-        ("", "    └ h", "TRACED"),
+    assert lines(of(nested)) == [
+        ("3", "f #1", "BREAK", "2.00 s", "first call · 3 graph breaks"),
+        ("", "  └ g", "TRACED", "", ""),
+        ("", "    └ h", "TRACED", "", ""),
     ]
 
 
@@ -167,6 +170,15 @@ def test_calls_that_are_one_line() -> None:
     assert lines(of(apart)) == [
         ("3", "f #2, 4 calls", "CACHED", "1.00 s", "first call · 250 ms each")
     ]
+
+
+def test_calls_that_ran_eagerly_are_told_among_others() -> None:
+    full = Change("guard", "limit", new="recompile limit (8) reached")
+    eager = replace(CACHED, state="EAGER-FALLBACK", why=(full, FIRST))
+    assert facts(of(TRACED, eager, eager)) == [
+        ("not compiled", "2 calls ran eagerly: recompile limit (8) reached")
+    ]
+    assert facts(of(replace(eager, why=()))) == [("not compiled", "1 call ran eagerly")]
 
 
 def test_what_the_framework_says() -> None:
