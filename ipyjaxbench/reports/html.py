@@ -26,6 +26,7 @@ _STYLES = {"": "", "comment": "opacity:0.7", "string": "opacity:0.7", "type": "o
            "added": "background-color:#2ea04355",
            "removed": "background-color:#f8514955"}  # fmt: skip
 _UNBROKEN_LETTERS = 14  # a text that short stays on one line
+_CODE = re.compile(r"`([^`\n]+)`")
 _LONG_WORD = re.compile(r"\S{24}(?=\S)")
 
 
@@ -52,6 +53,16 @@ def _add_breaks(text: str) -> "Markup":
     return Markup("<wbr>").join(parts)
 
 
+def _mark_code(text: str) -> "Markup":
+    """Return words in which what stands between backticks looks like code."""
+    from markupsafe import Markup
+
+    words, *rest = _CODE.split(text)
+    pairs = zip(rest[::2], rest[1::2], strict=True)
+    marked = (Markup("<code>{}</code>{}").format(*map(_add_breaks, pair)) for pair in pairs)
+    return _add_breaks(words) + Markup().join(marked)
+
+
 def _tint(grid: Grid, cell: str) -> str:
     """Return the same colour for the same devices, which reads in light and dark."""
     devices = list(dict.fromkeys(cell for row in grid.rows for cell in row[1:]))
@@ -75,4 +86,5 @@ def _template() -> "Template":
         lstrip_blocks=True,
     )
     environment.filters["breakable"] = _add_breaks
+    environment.filters["words"] = _mark_code
     return environment.get_template("report.html")

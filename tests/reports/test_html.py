@@ -18,6 +18,7 @@ from ipyjaxbench.reports.blocks import (
     Grid,
     Headline,
     Listing,
+    Notes,
     Report,
     Table,
 )
@@ -258,3 +259,17 @@ def test_a_long_word_may_be_broken(letters: int, parts: list[int]) -> None:
 @pytest.mark.parametrize(("letters", "is_whole"), [(14, True), (15, False)])
 def test_a_short_label_stays_on_one_line(letters: int, *, is_whole: bool) -> None:
     assert ("white-space:nowrap" in source(Facts((("x" * letters, ""),)))) is is_whole
+
+
+PAD = "Pad `x <y>` with `jnp.pad`."
+
+
+@pytest.mark.parametrize(
+    "block", [Facts((("fix", PAD),)), Notes((Note("a", PAD),)), Notes((Note("a", "", PAD),))]
+)
+def test_code_in_words_looks_like_code(block: Block) -> None:
+    assert "Pad <code>x &lt;y&gt;</code> with <code>jnp.pad</code>." in source(block)
+
+
+def test_a_single_backtick_stays() -> None:
+    assert ">5` long</td>" in source(Facts((("a", "5` long"),)))
