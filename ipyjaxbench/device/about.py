@@ -1,4 +1,4 @@
-"""What a report of a bug needs: versions, devices, the machine. Looks, and starts nothing."""
+"""What a bug report needs: versions, devices, the machine. Looks, and starts nothing."""
 
 import os
 import re
@@ -37,7 +37,7 @@ _MAX_NAMED_DEVICES = 4
 
 @dataclass(frozen=True, repr=False)
 class About(Result):
-    """The magics, and what a report of a bug needs.
+    """The magics, and what a bug report needs.
 
     Attributes:
         facts: lines with their labels, in the order in which they are read.
@@ -49,7 +49,7 @@ class About(Result):
 
     @property
     def text(self) -> str:
-        """The facts as plain text, to be pasted into a report."""
+        """The facts as plain text, for a bug report."""
         widest = max(len(label) for label, _ in self.facts)
         return "\n".join(f"{label:{widest}}  {fact}".rstrip() for label, fact in self.facts)
 
@@ -59,13 +59,13 @@ class About(Result):
 
 
 def about() -> About:
-    """Say what a report of a bug needs, as ``%ipyjaxbench`` does.
+    """List versions and devices for a bug report, as ``%ipyjaxbench`` does.
 
-    Nothing is imported, and no device is started.
+    Nothing is imported and no device is initialized.
 
     Returns:
-        Versions, devices of frameworks that have started, the machine, and the variables of the
-        environment that frameworks read; not those that may hold a secret.
+        Versions, devices of initialized frameworks, the machine, and the environment variables
+        that frameworks read, except those that may hold a secret.
 
     Example:
         >>> dict(about().facts)["python"].split()[0].count(".")
@@ -76,7 +76,7 @@ def about() -> About:
 
 def _tools() -> Iterator[tuple[str, str]]:
     versions = {name: version for name in _TOOLS if (version := _version(name))}
-    yield "ipyjaxbench", versions.pop("ipyjaxbench", "not installed: a copy of its code")
+    yield "ipyjaxbench", versions.pop("ipyjaxbench", "not installed (a copy of the source)")
     here = describe_machine()
     yield "python", f"{here['python']} ({here['implementation']})"
     yield "front end", _front_end()
@@ -103,7 +103,7 @@ def _framework_facts(framework: Framework, versions: list[str]) -> Iterator[tupl
         yield framework.module, ", ".join([*facts, "imported"])
         return
     home = framework.capability(DeviceInventory).devices()
-    state = "started" if home.started else "imported, not started"
+    state = "initialized" if home.started else "imported, not initialized"
     yield framework.module, ", ".join([*facts, state])
     alike: dict[tuple[str, int | None], list[str]] = {}
     for device in home.devices:
@@ -146,7 +146,7 @@ def _front_end() -> str:
         ("google.colab" in sys.modules, "Colab"),
         ("KAGGLE_KERNEL_RUN_TYPE" in os.environ, "Kaggle"),
         ("__vsc_ipynb_file__" in main, "VS Code"),
-        ("JPY_SESSION_NAME" in os.environ, "Jupyter Server (JupyterLab, Notebook)"),
+        ("JPY_SESSION_NAME" in os.environ, "JupyterLab or Notebook"),
         ("ipykernel.kernelapp" in sys.modules, "Jupyter kernel"),
         ("IPython.terminal.interactiveshell" in sys.modules, "IPython in a terminal"),
         ("IPython" in sys.modules, "IPython"),

@@ -62,15 +62,23 @@ class Environment:
 
     def differences(self, now: "Environment") -> tuple[str, ...]:
         """Return what has changed since, in words; what one of them does not know is left out."""
-        return tuple(self._differences(now))
+        changed = (
+            f"{name} {kind} → {now.data[name]}"
+            for name, kind in self.data.items()
+            if now.data.get(name, kind) != kind
+        )
+        return (*self._versions(now), *changed, *self._surroundings(now))
 
-    def _differences(self, now: "Environment") -> Iterator[str]:
+    def changes(self, now: "Environment") -> tuple[str, ...]:
+        """Return what has changed since around the code, in words: not what it was given."""
+        return (*self._versions(now), *self._surroundings(now))
+
+    def _versions(self, now: "Environment") -> Iterator[str]:
         for name, version in sorted(self.frameworks.items()):
             if name != "python" and now.frameworks.get(name, version) != version:
                 yield f"{name} {version} → {now.frameworks[name]}"
-        for name, kind in self.data.items():
-            if now.data.get(name, kind) != kind:
-                yield f"{name} {kind} → {now.data[name]}"
+
+    def _surroundings(self, now: "Environment") -> Iterator[str]:
         for what, before, after in (
             ("Python ", self.python, now.python),
             ("", " ".join(self.devices), " ".join(now.devices)),

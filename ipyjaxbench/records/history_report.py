@@ -1,58 +1,119 @@
-"""The report of the history: a table, the newest first, and a picture over time."""
+"""The report of the history: a table, newest first, and a chart over time."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from ipyjaxbench import units
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
-from ipyjaxbench.reports import Axis, Block, Chart, Facts, Headline, Report, Series, Table, report
+from ipyjaxbench.reports import (
+    Axis,
+    Block,
+    Chart,
+    Details,
+    Facts,
+    Footer,
+    Headline,
+    Mark,
+    Report,
+    Series,
+    Table,
+    report,
+    sparkline,
+)
 
-_MAX_SERIES = 8  # of a picture
-_MAX_NAME, _MAX_VERSIONS = 16, 20  # characters
+_MAX_SERIES, _MAX_MARKS = 8, 6  # of a chart
+_MAX_NAME, _MAX_VERSION = 18, 20  # characters
+_MIN_TREND = 3  # measurements of a name
 
 
 @report.register
 def _(h: History) -> Report:
     """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(h)]
+    charts = tuple(_charts(h))
     if h.entries:
-        blocks += [_table(h), *(_pictures(h) if h.plotted else ())]
-    return Report((*blocks, *_facts(h)))
+        if h.plotted:
+            blocks += charts
+        varying, footer = _columns(h)
+        blocks.append(_table(h, varying))
+        if charts and not h.plotted:
+            blocks.append(Details("over time", charts, printed=False))
+        blocks += [*_facts(h, charts), Footer(footer)]
+    else:
+        blocks += _facts(h, charts)
+    return Report(tuple(blocks))
 
 
 def _headline(h: History) -> Headline:
+    if not h.kept:
+        return Headline("", "no measurements", "yet: %fwtime and %%fwcompare save theirs", "", "")
     shown = units.count(len(h.entries), "measurement")
     detail = f"of {h.found:,} that match, " if h.found not in (len(h.entries), h.kept) else ""
-    detail += f"of {h.kept:,} kept" if h.kept != len(h.entries) else "all that are kept"
-    if not h.kept:
-        nothing = "is kept yet: what %fwtime and %%fwcompare measure will be"
-        return Headline("history", "nothing", nothing, "", "")
-    return Headline("history", shown, detail, "", "")
+    detail += f"of {h.kept:,} saved" if h.kept != len(h.entries) else "all that are saved"
+    return Headline("", shown, detail, "", "")
 
 
-def _table(h: History) -> Table:
-    head = ("measured", "when", "per call", "on", "with")
-    return Table("", head, tuple(_row(entry, h.now) for entry in h.entries), folded=False)
+_Cell = Callable[[HistoryEntry], str]
 
 
-def _row(entry: HistoryEntry, now: float) -> tuple[str, ...]:
+def _columns(h: History) -> tuple[dict[str, _Cell], tuple[str, ...]]:
+    """Return the columns in which rows differ, and what is the same in all rows."""
+    cells: dict[str, _Cell] = {"device": _device, "version": _version, "git": _revision}
+    values = {name: {cell(entry) for entry in h.entries} for name, cell in cells.items()}
+    varying = {name: cell for name, cell in cells.items() if len(values[name]) > 1}
+    same = [values[name].copy().pop() for name in cells if name not in varying]
+    if same and "git" not in varying and same[-1]:
+        same[-1] = f"git {same[-1]}"
+    return varying, tuple(same)
+
+
+def _table(h: History, columns: dict[str, _Cell]) -> Table:
+    by_name = _by_name(h)
+    newest = {id(some[-1]): some for some in by_name.values() if len(some) >= _MIN_TREND}
+    rows = []
+    for entry in h.entries:
+        trend = sparkline([each.median for each in newest.get(id(entry), ())])
+        cells = [cell(entry) for cell in columns.values()]
+        rows.append((entry.name, _figure(entry), trend, moment(entry.when, h.now), *cells))
+    head = ("name", "per call", "trend", "measured", *columns)
+    if not newest:
+        head, rows = (*head[:2], *head[3:]), [(*row[:2], *row[3:]) for row in rows]
+    return Table("", head, tuple(rows), folded=False)
+
+
+def _by_name(h: History) -> dict[str, list[HistoryEntry]]:
+    """Return the entries by name, the oldest first."""
+    by_name: dict[str, list[HistoryEntry]] = {}
+    for entry in reversed(h.entries):
+        if entry.median > 0:
+            by_name.setdefault(entry.name, []).append(entry)
+    return by_name
+
+
+def _figure(entry: HistoryEntry) -> str:
+    if entry.figure.verdict in ("INVALID", "RECOMPILES", "ONCE"):
+        return f"{units.duration(entry.median)} {entry.figure.verdict}"
+    return entry.figure.words()
+
+
+def _device(entry: HistoryEntry) -> str:
+    devices = entry.environment.devices
+    return ", ".join(devices[:2]) + (" …" if len(devices) > 2 else "")
+
+
+def _version(entry: HistoryEntry) -> str:
     around = entry.environment
     others = [n for n in around.frameworks if n not in ("python", "numpy")]
     name = next(iter(others or around.frameworks), "")
     version = f"{name} {around.frameworks[name]}" if name else f"python {around.python}"
-    both = f"{version} {around.revision[:7]}".strip()
-    figure = entry.figure.words()
-    if entry.figure.verdict in ("INVALID", "RECOMPILES", "ONCE"):
-        figure = f"{units.duration(entry.median)} {entry.figure.verdict}"
-    return (
-        entry.name,
-        moment(entry.when, now),
-        figure,
-        ", ".join(around.devices[:2]) + (" …" if len(around.devices) > 2 else ""),
-        both if len(both) <= _MAX_VERSIONS else version,
-    )
+    return units.cut(version, _MAX_VERSION)
+
+
+def _revision(entry: HistoryEntry) -> str:
+    return entry.environment.revision[:7]
 
 
 def moment(when: float, now: float) -> str:
@@ -64,20 +125,31 @@ def moment(when: float, now: float) -> str:
     return then.strftime("%b %d %H:%M" if then.year == today.year else "%Y-%m-%d")
 
 
-def _pictures(h: History) -> Iterator[Chart]:
-    """Yield the median over time of the names that have two of them at least."""
-    by_name: dict[str, list[HistoryEntry]] = {}
-    for entry in reversed(h.entries):
-        if entry.median > 0:
-            by_name.setdefault(entry.name, []).append(entry)
-    lines = {name: some for name, some in by_name.items() if len(some) > 1}
+def _charts(h: History) -> Iterator[Chart]:
+    """Yield the medians over time, of the names that have at least two."""
+    lines = {name: some for name, some in _by_name(h).items() if len(some) > 1}
     if not lines:
         return
     drawn = dict(sorted(lines.items(), key=lambda line: -len(line[1]))[:_MAX_SERIES])
     series = tuple(
         Series(units.cut(name, _MAX_NAME), tuple(map(_point, some))) for name, some in drawn.items()
     )
-    yield Chart(Axis("measured", "date", log=False), Axis("time per call", "s"), series)
+    axes = Axis("measured", "date", log=False), Axis("time per call", "s")
+    yield Chart(*axes, series, tuple(_marks([*drawn.values()])))
+
+
+def _marks(lines: Sequence[Sequence[HistoryEntry]]) -> Iterator[Mark]:
+    """Yield when versions, devices, the machine or the revision changed between two of a line."""
+    changes: dict[str, float] = {}
+    for line in lines:
+        for before, after in pairwise(line):
+            for change in before.environment.changes(after.environment):
+                changes[change] = min(after.when, changes.get(change, math.inf))
+    newest = sorted(changes.items(), key=lambda change: change[1])[-_MAX_MARKS:]
+    by_moment: dict[float, list[str]] = {}
+    for change, when in newest:
+        by_moment.setdefault(when, []).append(change)
+    yield from (Mark(when, ", ".join(words)) for when, words in by_moment.items())
 
 
 def _point(entry: HistoryEntry) -> tuple[float, float, float, float]:
@@ -87,7 +159,7 @@ def _point(entry: HistoryEntry) -> tuple[float, float, float, float]:
     return (entry.when, median, low or median, median if math.isinf(high) else high)
 
 
-def _facts(h: History) -> Iterator[Block]:
+def _facts(h: History, charts: Sequence[Chart]) -> Iterator[Block]:
     rows = []
     if h.removed is not None:
         count, entries = h.removed
@@ -96,10 +168,10 @@ def _facts(h: History) -> Iterator[Block]:
     if h.unread:
         lines = units.count(sum(h.unread.values()), "line")
         files = ", ".join(list(h.unread)[:3]) + (" …" if len(h.unread) > 3 else "")
-        rows.append(("left out", f"{lines} that could not be read, in {files}"))
+        rows.append(("unreadable", f"{lines} in {files}"))
     if h.trouble:
-        rows.append(("not kept", f"what this session measures: {h.trouble}"))
-    if h.plotted and not any(_pictures(h)):
-        rows.append(("plot", "there are no two measurements of one name to draw over time"))
+        rows.append(("not saved", f"measurements of this session: {h.trouble}"))
+    if h.plotted and not charts:
+        rows.append(("plot", "nothing to draw: no name has two measurements"))
     if rows:
         yield Facts(tuple(rows))

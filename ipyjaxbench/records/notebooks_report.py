@@ -14,8 +14,7 @@ _MAX_FIGURE = 34  # characters
 def _(n: NotebookRecords) -> Report:
     """Return the blocks in the order in which they are read."""
     shown = units.count(len(n.records), "record")
-    detail = f"in {PurePath(n.path).name}"
-    blocks: list[Block] = [Headline("notebook", shown, detail, "", "")]
+    blocks: list[Block] = [Headline(PurePath(n.path).name, shown, "", "", "")]
     if n.records:
         head = ("result", "kind", "cell", "found")
         blocks.append(Table("", head, tuple(map(_row, n.records)), folded=False))
@@ -33,4 +32,4 @@ def _row(saved: Saved) -> tuple[str, ...]:
     if line is None:
         return (saved.name or kind, kind, where, "")
     figure = units.cut(line.figure, _MAX_FIGURE)
-    return (saved.name or line.title, kind, where, f"{figure} {line.verdict}".strip())
+    return (saved.name or line.title or kind, kind, where, f"{figure} {line.verdict}".strip())

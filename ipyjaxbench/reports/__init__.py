@@ -34,4 +34,5 @@ from ipyjaxbench.reports.pictures import (
     Stack,
 )
 from ipyjaxbench.reports.result import MIME, Reported, Result, report
+from ipyjaxbench.reports.sparkline import sparkline
 from ipyjaxbench.reports.text import to_printable

@@ -145,6 +145,9 @@ def _print_headline(console: "Console", block: Headline, labels: int, say: Spell
         for line in filter(None, (title, say(block.figure), say(block.detail), verdict)):
             console.print(keep_units(line) if isinstance(line, str) else line)
         return
+    if not (title or verdict):
+        console.print(keep_units(say(f"{block.figure}   {block.detail}")))
+        return
     beside = cell_len(title) <= labels
     if not beside:
         console.print(keep_units(title))

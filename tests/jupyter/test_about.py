@@ -43,7 +43,7 @@ def test_versions_are_told(shell: Shell) -> None:
     assert found["python"].startswith(sys.version.split()[0])
     assert found["numpy"] == f"{np.__version__}, imported"
     assert re.fullmatch(r"\d+\.\d+\..+", found["IPython"])
-    assert found["ipyjaxbench"] in (ipyjaxbench.__version__, "not installed: a copy of its code")
+    assert found["ipyjaxbench"] in (ipyjaxbench.__version__, "not installed (a copy of the source)")
 
 
 def test_the_text_can_be_pasted_and_stands_unbroken_in_the_page(shell: Shell) -> None:
@@ -52,7 +52,7 @@ def test_the_text_can_be_pasted_and_stands_unbroken_in_the_page(shell: Shell) ->
     lines = result.text.splitlines()
     assert all(re.match(r" {0,2}\S+( \S+)*  +\S", line) for line in lines if line.strip()), lines
     (output,) = shell.shown
-    assert re.search(r"<pre [^>]*>ipyjaxbench +", output.data["text/html"])
+    assert re.search(r"<pre [^>]*>```text\s+ipyjaxbench +", output.data["text/html"])
 
 
 def test_nothing_stands_behind_the_options(shell: Shell) -> None:
@@ -68,7 +68,7 @@ def test_a_started_framework_shows_its_devices(monkeypatch: pytest.MonkeyPatch) 
     home = FrameworkDevices("fake", "1.0", started=True, devices=devices)
     found = devices_of(monkeypatch, framework, home)
     assert found == [
-        ("fake", "1.0, started"),
+        ("fake", "1.0, initialized"),
         ("  devices", "fake:0 to fake:7, A chip, 16.0 GiB each"),
         ("  devices", "fake:8, Another chip"),
     ]
@@ -97,7 +97,7 @@ def test_a_framework_without_devices_is_imported(monkeypatch: pytest.MonkeyPatch
 def test_a_framework_that_has_not_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     home = FrameworkDevices("fake", "1.0", started=False)
     found = devices_of(monkeypatch, FakeFramework(), home)
-    assert found == [("fake", "1.0, imported, not started")]
+    assert found == [("fake", "1.0, imported, not initialized")]
 
 
 def devices_of(
@@ -197,7 +197,7 @@ def test_an_address_with_a_password_is_not_told(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("variable", "told"),
     [
-        ("JPY_SESSION_NAME", "Jupyter Server (JupyterLab, Notebook)"),
+        ("JPY_SESSION_NAME", "JupyterLab or Notebook"),
         ("KAGGLE_KERNEL_RUN_TYPE", "Kaggle"),
     ],
 )

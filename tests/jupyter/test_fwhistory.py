@@ -154,15 +154,15 @@ def test_it_is_shown_in_three_forms_the_newest_first(shell: Shell) -> None:
     (output,) = shell.shown
     assert set(output.data) == {"text/plain", "text/html", MIME}
     lines = output.data["text/plain"].splitlines()
-    assert lines[0].startswith("history  2 measurements")
-    assert [line.split()[0] for line in lines[2:]] == ["two", "one"]
+    assert lines[0].startswith("2 measurements")
+    assert [line.split()[0] for line in lines[2:4]] == ["two", "one"]
     assert History.from_dict(output.data[MIME])[0].label == "two"
 
 
 def test_an_empty_history_says_what_fills_it(shell: Shell) -> None:
     found = shell.run("%fwhistory -o")
     assert len(found) == 0
-    assert "is kept yet" in str(found)
+    assert "no measurements   yet" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_it_is_drawn_over_time(shell: Shell) -> None:
 def test_one_measurement_is_not_drawn_and_that_is_said(shell: Shell) -> None:
     shell.run(f"%fwtime {QUICK} sum(range(100))")
     found = shell.run("%fwhistory -q -o --plot")
-    assert "there are no two measurements" in str(found)
+    assert "no name has two measurements" in str(found)
 
 
 def test_the_record_can_be_shown_instead(shell: Shell) -> None:
@@ -269,8 +269,8 @@ def test_lines_that_cannot_be_read_are_said_once(shell: Shell, place: Path) -> N
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
     (place / "broken.jsonl").write_bytes(b"{\n\xff\n[]\n")
     shown = str(shell.run("%fwhistory -q -o"))
-    assert shown.count("could not be read") == 1
-    assert "3 lines that could not be read, in broken.jsonl" in shown
+    assert shown.count("unreadable") == 1
+    assert "3 lines in broken.jsonl" in shown
     assert "base" in shown
 
 
@@ -279,7 +279,7 @@ def test_what_is_not_kept_is_said(shell: Shell, tmp_path: Path, place: Path) -> 
     shell.run("%fwtime -b 0.05 sum(range(100))")
     assert len(shell.shown) == 1
     shown = " ".join(str(shell.run("%fwhistory -q -o")).split())
-    assert "not kept what this session measures: Jupyter's data directory cannot be" in shown
+    assert "not saved measurements of this session: Jupyter's data directory is not" in shown
 
 
 def test_hostile_names_are_shown_as_text(shell: Shell, changed: Callable[..., None]) -> None:
@@ -361,7 +361,7 @@ def test_a_name_of_another_session_is_found_with_what_differs(
     assert "the time of 'base' (" in rows(m)["against"]
     assert "2 days ago" in rows(m)["against"]
     assert rows(m)["differs"].startswith("Python 3.1 → 3.")
-    assert "another machine: 3 × abacus, now" in rows(m)["differs"]
+    assert "machine 3 × abacus → " in rows(m)["differs"]
 
 
 @pytest.mark.parametrize(("asked", "newest"), [("last", True), ("best", False)])
@@ -405,7 +405,7 @@ def test_a_name_that_was_not_kept_is_one_line_before_anything_runs(shell: Shell)
     with pytest.raises(UsageError, match="no result was kept by name yet"):
         shell.run("%fwtime --against base ran.append(1)")
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
-    with pytest.raises(UsageError, match="did you mean base"):
+    with pytest.raises(UsageError, match="Did you mean base"):
         shell.run("%fwtime --against bsae ran.append(1)")
     assert shell.names["ran"] == []
 

@@ -1,5 +1,6 @@
 """The history as a table and a picture."""
 
+import dataclasses
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.history_report import moment
-from ipyjaxbench.reports import Chart, Facts, Headline, Table
+from ipyjaxbench.reports import Chart, Details, Facts, Footer, Headline, Mark, Table
 from ipyjaxbench.timing.figure_change import Figure
 
 NOW = datetime(2026, 5, 21, 12, 0).timestamp()
@@ -58,20 +59,20 @@ def test_it_is_a_sequence_with_a_line_for_itself() -> None:
 @pytest.mark.parametrize(
     ("entries", "found", "kept", "figure", "detail"),
     [
-        (2, 2, 2, "2 measurements", "all that are kept"),
-        (1, 1, 1, "1 measurement", "all that are kept"),
-        (2, 3, 5, "2 measurements", "of 3 that match, of 5 kept"),
-        (2, 2, 5, "2 measurements", "of 5 kept"),
-        (2, 5, 5, "2 measurements", "of 5 kept"),
-        (0, 0, 1200, "0 measurements", "of 1,200 kept"),
-        (0, 0, 0, "nothing", "is kept yet: what %fwtime and %%fwcompare measure will be"),
+        (2, 2, 2, "2 measurements", "all that are saved"),
+        (1, 1, 1, "1 measurement", "all that are saved"),
+        (2, 3, 5, "2 measurements", "of 3 that match, of 5 saved"),
+        (2, 2, 5, "2 measurements", "of 5 saved"),
+        (2, 5, 5, "2 measurements", "of 5 saved"),
+        (0, 0, 1200, "0 measurements", "of 1,200 saved"),
+        (0, 0, 0, "no measurements", "yet: %fwtime and %%fwcompare save theirs"),
     ],
 )
 def test_the_headline_says_how_many_of_how_many(
     entries: int, found: int, kept: int, figure: str, detail: str
 ) -> None:
     (headline,) = blocks(of(*[past()] * entries, found=found, kept=kept), Headline)
-    assert (headline.title, headline.figure, headline.detail) == ("history", figure, detail)
+    assert (headline.title, headline.figure, headline.detail) == ("", figure, detail)
 
 
 def test_a_row_has_figure_device_and_version() -> None:
@@ -86,24 +87,44 @@ def test_a_row_has_figure_device_and_version() -> None:
         past(environment=Environment(frameworks={"torch": "2.13.01"}, revision="c0ffee1234")),
     )
     (table,) = blocks(rows, Table)
-    assert table.head == ("measured", "when", "per call", "on", "with")
+    assert table.head == ("name", "per call", "trend", "measured", "device", "version", "git")
     assert not table.folded
     figure = "1.00 ms ± 2.0 %"
     assert table.rows == (
-        ("f", "May 01 10:30", figure, "cpu:0", "jax 0.10.2"),
-        ("f(x)", "May 01 10:30", figure, "a, b", "python 3.11"),
-        ("n n=3", "May 01 10:30", figure, "a, b …", "python 3.11"),
-        ("f", "2025-12-31", figure, "", "python 3.12 c0ffee1"),
-        ("f", "May 01 10:30", figure, "", "torch 2.13.0 c0ffee1"),
-        ("f", "May 01 10:30", figure, "", "torch 2.13.01"),
+        ("f", figure, "▁▁▁▁", "May 01 10:30", "cpu:0", "jax 0.10.2", ""),
+        ("f(x)", figure, "", "May 01 10:30", "a, b", "python 3.11", ""),
+        ("n n=3", figure, "", "May 01 10:30", "a, b …", "python 3.11", ""),
+        ("f", figure, "", "2025-12-31", "", "python 3.12", "c0ffee1"),
+        ("f", figure, "", "May 01 10:30", "", "torch 2.13.0", "c0ffee1"),
+        ("f", figure, "", "May 01 10:30", "", "torch 2.13.01", "c0ffee1"),
     )
+    assert blocks(rows, Footer) == [Footer(())]
     assert blocks(of(kept=3), Table) == []
+
+
+def test_what_is_the_same_in_all_rows_stands_once_below() -> None:
+    around = Environment(frameworks={"jax": "0.10.2"}, devices=("cpu:0",), revision="c0ffee1234")
+    history = of(past("a", environment=around), past("b", environment=around))
+    (table,) = blocks(history, Table)
+    assert table.head == ("name", "per call", "measured")
+    assert blocks(history, Footer) == [Footer(("cpu:0", "jax 0.10.2", "git c0ffee1"))]
+    assert str(history).splitlines()[-1] == "cpu:0 · jax 0.10.2 · git c0ffee1"
+    assert blocks(of(kept=3), Footer) == []
+
+
+def test_the_newest_row_of_a_name_has_its_trend() -> None:
+    slow = Figure(2e-3, 0.02, 40, "QUIET")
+    history = of(past("a", MAY + 9, slow), past("b", MAY + 8), past("a", MAY + 2), past("a"))
+    (table,) = blocks(history, Table)
+    assert [(row[0], row[2]) for row in table.rows] == [
+        ("a", "▁▁█"), ("b", ""), ("a", ""), ("a", ""),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("verdict", ["INVALID", "RECOMPILES", "ONCE"])
 def test_a_figure_that_is_none_has_its_verdict_beside_it(verdict: str) -> None:
     (table,) = blocks(of(past(figure=Figure(2e-3, 0.02, 40, verdict))), Table)
-    assert table.rows[0][2] == f"2.00 ms {verdict}"
+    assert table.rows[0][1] == f"2.00 ms {verdict}"
 
 
 @pytest.mark.parametrize("when", [1e300, float("nan"), float("inf")])
@@ -138,8 +159,34 @@ def test_a_picture_has_eight_lines_at_most_with_short_names() -> None:
     pairs = [past(f"a rather long name of line {n}") for n in range(10) for _ in range(2)]
     (chart,) = blocks(of(*pairs, plotted=True), Chart)
     assert len(chart.series) == 8
-    assert {len(series.label) for series in chart.series} == {16}
-    assert blocks(of(*pairs), Chart) == []
+    assert {len(series.label) for series in chart.series} == {18}
+
+
+def test_a_chart_that_was_not_asked_for_is_folded_and_not_printed() -> None:
+    history = of(past("a", MAY + 300), past("a"))
+    (details,) = blocks(history, Details)
+    assert (details.summary, details.printed) == ("over time", False)
+    (chart,) = history.report().pictures()
+    assert [series.label for series in chart.series] == ["a"]
+    assert "time per call" not in str(history)
+    assert blocks(of(past("a"), past("b")), Details) == []
+
+
+def test_changes_around_the_code_are_marked_when_they_were_seen_first() -> None:
+    old = Environment(frameworks={"jax": "0.9.1"}, devices=("cpu:0",), revision="c0ffee1234",
+                      data={"x": "f32[3]"})  # fmt: skip
+    new = dataclasses.replace(old, frameworks={"jax": "0.10.2"}, devices=("cuda:0",))
+    last = dataclasses.replace(new, revision="deadbeef12", data={"x": "f32[4]"})
+    history = of(
+        past("a", MAY + 30, environment=last), past("b", MAY + 25, environment=new),
+        past("a", MAY + 20, environment=new), past("a", MAY + 10, environment=old),
+        past("b", MAY, environment=old), plotted=True,
+    )  # fmt: skip
+    (chart,) = blocks(history, Chart)
+    assert chart.marks == (
+        Mark(MAY + 20, "jax 0.9.1 → 0.10.2, cpu:0 → cuda:0"),
+        Mark(MAY + 30, "git c0ffee1 → deadbee"),
+    )
 
 
 def test_what_there_is_to_know_stands_below() -> None:
@@ -147,12 +194,12 @@ def test_what_there_is_to_know_stands_below() -> None:
     (facts,) = blocks(of(past(), unread=files, trouble="no room", removed=(1, 3)), Facts)
     assert facts.rows == (
         ("removed", "3 measurements in 1 file"),
-        ("left out", "6 lines that could not be read, in a.jsonl, b.jsonl, c.jsonl"),
-        ("not kept", "what this session measures: no room"),
+        ("unreadable", "6 lines in a.jsonl, b.jsonl, c.jsonl"),
+        ("not saved", "measurements of this session: no room"),
     )
     (facts,) = blocks(of(past(), unread=files | {"d.jsonl": 1}), Facts)
-    shown = "7 lines that could not be read, in a.jsonl, b.jsonl, c.jsonl …"
-    assert facts.rows == (("left out", shown),)
+    shown = "7 lines in a.jsonl, b.jsonl, c.jsonl …"
+    assert facts.rows == (("unreadable", shown),)
     (facts,) = blocks(of(past(), plotted=True), Facts)
-    assert facts.rows == (("plot", "there are no two measurements of one name to draw over time"),)
+    assert facts.rows == (("plot", "nothing to draw: no name has two measurements"),)
     assert blocks(of(past()), Facts) == []

@@ -86,7 +86,7 @@ def test_texts_that_are_saved_in_lines_are_joined(path: Path) -> None:
 def test_it_shows_what_stands_where(path: Path) -> None:
     found = read_notebook(notebook(path, cell("%fwtime --name base f(x)", M), cell("", {"no": 1})))
     lines = str(found).splitlines()
-    assert lines[0] == "notebook    1 record   in a.ipynb"
+    assert lines[0] == "a.ipynb     1 record"
     assert lines[2].split()[:4] == ["base", "measurement", "1,", "line"]
     assert lines[3].startswith("unreadable  cell 2: 'None' is not a kind of result")
     assert set(found._repr_mimebundle_()) == {"text/plain", "text/html"}
@@ -109,15 +109,15 @@ def test_of_many_refused_records_the_first_are_shown(path: Path) -> None:
 
 
 def test_a_result_is_shown_by_its_name_or_its_headline(path: Path) -> None:
-    nothing = About((("ipyjaxbench", "0.1.0"),))  # its report has no headline
+    nothing = About((("ipyjaxbench", "0.1.0"),))  # its headline has no title
     found = read_notebook(notebook(path, cell("%fwtime f(x)", M), cell("%ipyjaxbench", nothing),
                                    cell("print(a)", nothing)))  # fmt: skip
     (table,) = (block for block in found.report().blocks if isinstance(block, Table))
     assert table.head == ("result", "kind", "cell", "found")
     assert table.rows == (
         ("f(x)", "measurement", "1, line 1", "1.00 µs ± 2.5 % QUIET"),
-        ("about", "about", "2, line 1", ""),
-        ("about", "about", "3", ""),
+        ("about", "about", "2, line 1", "ipyjaxbench 0.1.0"),
+        ("about", "about", "3", "ipyjaxbench 0.1.0"),
     )
     assert repr(found) == f"<NotebookRecords of {path}: 3 records>"
 

@@ -78,14 +78,16 @@ class Chart(Plotted, Picture):
 
     def _draw_marks(self, drawing: Drawing, position: Any) -> None:
         _, up = self.scales()
-        free = 0.0
-        for mark in self.marks:
+        free = 4 + svg.text_width(self.y.name) + 12  # beside the axis's name, above all lines
+        for mark in sorted(self.marks, key=lambda mark: mark.x):
             x, y = position(mark.x, up.high if mark.y is None else mark.y)
             if mark.y is None:
                 drawing.line((x, _TOP), (x, _TOP + _HIGH), INK, ' stroke-dasharray="3 3"')
-                if x >= free:
-                    drawing.text(x + 3, _TOP + 10, mark.words)
-                    free = x + 3 + svg.text_width(mark.words)
+                wide = svg.text_width(mark.words)
+                start = min(max(x - wide / 2, free), WIDTH - wide)
+                if start >= free and start <= x + 3:
+                    drawing.text(start, 12, mark.words)
+                    free = start + wide + 8
             else:
                 drawing.polyline(_ring(x, y), INK, 1.5)
                 side = "end" if x > WIDTH * 0.6 else "start"
