@@ -73,7 +73,7 @@ def test_a_screen_reader_is_told_what_tables_and_pictures_are(
     assert len(tables) > len(BUNDLES) / 2
     assert [node for node in tables if not node["name"]] == []
     images = [node["name"] for node in nodes if node["role"] == "image"]
-    assert "numpy 300 ms; jax 100 ms  3.0× faster" in images
+    assert "numpy 300 ms; jax 100 ms · 3.0× faster" in images
     assert [name for name in images if not name or name == "Image"] == []
     roles = {node["role"] for node in nodes}
     assert {"rowheader", "columnheader", "DisclosureTriangle"} <= roles
