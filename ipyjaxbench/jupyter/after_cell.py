@@ -49,9 +49,10 @@ class TraceWatcher:
 def _show(events: list[TracedCall]) -> None:
     from ipyjaxbench import units
     from ipyjaxbench.jupyter.screen import show
+    from ipyjaxbench.retracing import describe_changes
 
     shown = [
-        f"{event.name} ({'; '.join(change.words() for change in event.why) or '?'})"
+        f"{event.name} ({describe_changes(event.why) or 'reason unknown'})"
         for event in events[:_MAX_NAMES]
     ]
     more = f" and {len(events) - _MAX_NAMES} more" if len(events) > _MAX_NAMES else ""

@@ -1,6 +1,6 @@
 """What a trace is keyed on, and in what two keys differ."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import units
@@ -77,23 +77,43 @@ class Change:
             >>> Change("shape", "x", "f32[3]", "f32[4]").words()
             'x: f32[3] → f32[4] (shape)'
         """
+        return describe_changes([self])
+
+    def statement(self) -> tuple[str, str]:
+        """Return what changed, and what sort of thing that is, where its words do not tell."""
         if self.kind in ("first", "guard"):
-            return self.new
+            return self.new, ""
         if self.kind == "unknown":
-            return f"depends on {self.path}, which was not run"
+            return f"depends on {self.path}, which was not run", ""
         if self.kind == "function":
-            return f"new function object ({self.new})"
+            return f"new function object ({self.new})", ""
         if self.kind == "captured":
-            return f"new function object (captured {self.path}: {self.old} → {self.new})"
+            return f"new function object (captured {self.path}: {self.old} → {self.new})", ""
         if self.kind in _STATES:
-            return f"{self.path} was {self.old}, is now {self.new}".lstrip()
+            return f"{self.path} was {self.old}, is now {self.new}".lstrip(), ""
         if self.kind == "structure" and not self.old:
-            return f"{self.path} {self.new}"
+            return f"{self.path} {self.new}", ""
         change = f"{self.old} → {self.new}" if self.old else self.new
-        name = f"{self.path}: " if self.path else ""
-        if self.kind == "number":
-            return f"{name}{change} (static value)"
-        return f"{name}{change}" if self.kind in _SELF_EVIDENT else f"{name}{change} ({self.kind})"
+        label = "static value" if self.kind == "number" else self.kind
+        named = f"{self.path}: {change}" if self.path else change
+        return named, "" if self.kind in _SELF_EVIDENT else label
+
+
+def describe_changes(changes: Iterable[Change]) -> str:
+    """Return changes in one line; what changed in several respects is named once.
+
+    Example:
+        >>> describe_changes([Change(kind, "x", "f32[3]", "i32[4]") for kind in ("shape", "dtype")])
+        'x: f32[3] → i32[4] (shape, dtype)'
+    """
+    labels: dict[str, list[str]] = {}
+    for change in changes:
+        text, label = change.statement()
+        labels.setdefault(text, []).append(label)
+    return "; ".join(
+        f"{text} ({', '.join(dict.fromkeys(of))})" if any(of) else text
+        for text, of in labels.items()
+    )
 
 
 @dataclass(frozen=True)

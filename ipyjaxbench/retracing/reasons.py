@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.cache_key import Change, describe_changes
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
 
 _MAX_VALUES = 3  # that are named
@@ -77,6 +77,8 @@ def _words(calls: Sequence[TracedCall]) -> str:
     first = calls[0]
     if not first.why:
         return f"{first.framework}: {first.says}" if first.says else "unknown"
+    if len(calls) == 1 and len(first.why) <= _MAX_CHANGES:
+        return describe_changes(first.why)
     texts = [_changes(changes) for changes in zip(*(call.why for call in calls), strict=True)]
     more = f"; {len(texts) - _MAX_CHANGES} more" if len(texts) > _MAX_CHANGES else ""
     return "; ".join(texts[:_MAX_CHANGES]) + more

@@ -2,6 +2,7 @@
 
 from ipyjaxbench import units
 from ipyjaxbench.reports import Calls, Headline, Report, report
+from ipyjaxbench.retracing.cache_key import describe_changes
 from ipyjaxbench.retracing.signatures import Signatures
 
 _MAX_SIGNATURES = 50  # that are shown
@@ -15,7 +16,7 @@ def _(s: Signatures) -> Report:
         f"of {units.count(functions, 'function')}, since ipyjaxbench was loaded", "", "",
     )  # fmt: skip
     rows = [
-        (each.name, f"{'; '.join(change.words() for change in each.why)} · {each.arguments}")
+        (each.name, f"{describe_changes(each.why)} · {each.arguments}")
         for each in s.traced[-_MAX_SIGNATURES:]
     ]
     calls = Calls(("function", "reason · arguments"), tuple(rows))

@@ -11,7 +11,7 @@ from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.frameworks import Program
 from ipyjaxbench.record_types import NonNegativeFloat, PositiveInt
 from ipyjaxbench.reports import Result
-from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.cache_key import Change, describe_changes
 
 #: State -> what it means.
 STATES = {
@@ -165,7 +165,7 @@ def too_many_traces(calls: Sequence[TracedCall], most: int) -> TooManyTracesErro
     subject = f"{', '.join(names)} {'was' if len(names) == 1 else 'were'}"
     of_which = f" for `{first.name}`" if len(names) > 1 else ""
     place = f" in line {first.line}" if first.line else ""
-    reasons = "; ".join(change.words() for change in first.why) or "unknown"
+    reasons = describe_changes(first.why) or "unknown"
     return TooManyTracesError(
         f"{subject} {' or '.join(verbs[::-1])} {units.count(len(calls), 'time')}, limit {most:,}."
         f" Reason{of_which}{place}: {reasons}"

@@ -14,6 +14,7 @@ from ipyjaxbench.reports import (
     Report,
     report,
 )
+from ipyjaxbench.retracing.cache_key import describe_changes
 from ipyjaxbench.retracing.reasons import Reason, group_reasons
 from ipyjaxbench.retracing.strip import PHASES, draw_strip
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall, Traces
@@ -190,7 +191,7 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
 
 def _explained(call: TracedCall, error: str) -> str:
     """Return why a call was no cache hit; an error that is told elsewhere is left out."""
-    why = "; ".join(change.words() for change in call.why)
+    why = describe_changes(call.why)
     if not call.says:
         return why
     # Errors and predictions are no words of the framework's.

@@ -2,7 +2,14 @@
 
 import pytest
 
-from ipyjaxbench.retracing.cache_key import Change, Leaf, Signature, changes, compare
+from ipyjaxbench.retracing.cache_key import (
+    Change,
+    Leaf,
+    Signature,
+    changes,
+    compare,
+    describe_changes,
+)
 
 ARRAY = Leaf("array", "float32", (3,))
 
@@ -51,6 +58,17 @@ def test_a_leaf_in_words(leaf: Leaf, text: str) -> None:
 )
 def test_a_change_in_words(change: Change, text: str) -> None:
     assert change.words() == text
+
+
+def test_a_value_that_changed_in_several_respects_is_named_once() -> None:
+    shape, dtype = (Change(kind, "x", "f32[3]", "i32[4]") for kind in ("shape", "dtype"))
+    other = Change("form", "n", "omitted", "passed by keyword")
+    assert describe_changes([shape, other, dtype]) == (
+        "x: f32[3] → i32[4] (shape, dtype); n was omitted, is now passed by keyword"
+    )
+    assert describe_changes([shape]) == shape.words()
+    assert describe_changes([other, other]) == other.words()
+    assert describe_changes([]) == ""
 
 
 @pytest.mark.parametrize(
