@@ -25,6 +25,8 @@ _BLOCK = re.compile(
 )
 #: What a block says of itself where it shows an error.
 _FAILS = "fails"
+_MICROSECONDS = re.compile(r"\bus\b")
+_DRAWN = re.compile("[\u2580-\u259f]+")
 _NO_LIBTPU = "libtpu is not installed"
 #: Theme -> background and colour of GitHub's pages.
 _THEMES = {"light": ("#ffffff", "#1f2328"), "dark": ("#0d1117", "#f0f6fc")}
@@ -60,7 +62,8 @@ def type_blocks(text: str, budget: float | None = None) -> list[Shown]:
     shell = InteractiveShell.instance(colors="NoColor")
     shown = []
     for block in _BLOCK.finditer(text):
-        shown.append(_type(shell, block["code"]))
+        cells = _lines(block["code"]) if block["text"] is not None else [block["code"]]
+        shown.append(_join([_type(shell, cell) for cell in cells], block["code"]))
         if budget is not None and len(shown) == 1:
             shell.run_line_magic("config", f"IpyJaxBench.budget = {budget}")
     return shown
@@ -71,8 +74,26 @@ def _type(shell: InteractiveShell, code: str) -> Shown:
         done = shell.run_cell(code, store_history=True)
     outputs = [each.data for each in captured.outputs]
     text = captured.stdout + "".join(f"{each.get('text/plain', '')}\n" for each in outputs)
+    text = _MICROSECONDS.sub("µs", text).replace(" +- ", " ± ")  # as a terminal shows it
     html = "".join(each.get("text/html", "") for each in outputs)
     return Shown(code, text.strip("\n") + "\n", html, done.error_before_exec or done.error_in_exec)
+
+
+def _lines(code: str) -> list[str]:
+    """A block whose lines compare magics, line by line; any other as it is."""
+    lines = code.splitlines()
+    return lines if sum(line.startswith("%") for line in lines) > 1 else [code]
+
+
+def _join(typed: list[Shown], code: str) -> Shown:
+    """What lines of a block have shown, one after the other, each behind a prompt."""
+    if len(typed) == 1:
+        return typed[0]
+    text = "\n".join(
+        f">>> {each.code}\n{each.text.lstrip()}" for each in typed if each.text.strip()
+    )
+    errors = (each.error for each in typed if each.error is not None)
+    return Shown(code, text, "".join(each.html for each in typed), next(errors, None))
 
 
 def write(text: str, shown: list[Shown]) -> str:
@@ -86,7 +107,8 @@ def write(text: str, shown: list[Shown]) -> str:
         if found["picture"] is None or not made.html:
             return found[0]
         photograph(made.html, found["name"])
-        alt = " ".join(made.text.splitlines()[0].split()).replace('"', "&quot;")
+        first = _DRAWN.sub("", " ".join(made.text.splitlines()[:2]))
+        alt = " ".join(first.split()).replace('"', "&quot;")
         return _replace(found, "picture", _TAG.format(name=found["name"], alt=alt, width=_WIDTH))
 
     return _BLOCK.sub(fill, text)
