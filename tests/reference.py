@@ -26,6 +26,7 @@ REFERENCE = Path(__file__).parents[1] / "examples" / "reference.md"
 _TABLE = re.compile(r"^(<!-- (\w+)((?: \w+)*) -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
 #: One line of an "Attributes:" section, and the lines that go on from it.
 _ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n {5,}.+)*)", re.MULTILINE)
+_TYPED = re.compile(r"(?<![\w-])(%%?[a-z]\w+|--?[a-z][\w-]*)")  # magics and options
 _LINK = re.compile(r"\]\(([^):]+)\)")  # of files here; others have a colon
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
@@ -88,18 +89,25 @@ def _option(row: Option, untyped: dict[str, object] | None = None) -> tuple[str,
     value = f" {row.field.upper()}" if row.takes_value else ""
     flags = ", ".join(f"`{flag}{value}`" for flag in row.flags)
     was = f" (was `{row.old}`)" if row.old else ""
-    return flags + was, row.help.format_map(untyped or {})
+    return flags + was, _quoted(row.help.format_map(untyped or {}))
+
+
+def _quoted(text: str) -> str:
+    """A text of the help, which is plain ASCII, with marks around what is typed."""
+    return text.replace("+-", "±") if "`" in text else _TYPED.sub(r"`\1`", text.replace("+-", "±"))
 
 
 def _settings() -> str:
     traits = IpyJaxBench.class_own_traits(config=True)
     head = ("setting", "default", "what it does")
-    return _table(head, ((f"`{name}`", f"`{each.default_value}`", each.help)
+    return _table(head, ((f"`{name}`", f"`{each.default_value}`", _quoted(each.help))
                          for name, each in sorted(traits.items())))  # fmt: skip
 
 
 def _magics() -> str:
-    return _table(("magic", "what it does"), ((f"`{m}`", does) for m, does in MAGICS.items()))
+    return _table(
+        ("magic", "what it does"), ((f"`{m}`", _quoted(does)) for m, does in MAGICS.items())
+    )
 
 
 def _meanings(head: str, words: dict[str, str]) -> str:
