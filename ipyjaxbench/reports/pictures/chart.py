@@ -90,8 +90,9 @@ class Chart(Plotted, Picture):
                     free = start + wide + 8
             else:
                 drawing.polyline(_ring(x, y), INK, 1.5)
-                side = "end" if x > WIDTH * 0.6 else "start"
-                drawing.text(x + (-9 if side == "end" else 9), y - 7, mark.words, side)
+                is_right = x > WIDTH * 0.6  # beside lines that rise, not on them
+                where = (x - 9, y - 9, "end") if is_right else (x + 9, y + 18, "start")
+                drawing.text(where[0], where[1], mark.words, where[2])
 
     def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:  # noqa: ARG002
         """Yield a grid of letters, one for each series, with ticks on both axes."""
