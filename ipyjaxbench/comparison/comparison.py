@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ipyjaxbench import ratios
-from ipyjaxbench.comparison import export, notes
+from ipyjaxbench.comparison import notes
 from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.record_types import NonNegativeFloat
 from ipyjaxbench.reports import CHANGES_MEANING, Note, Result
@@ -153,38 +153,25 @@ class Comparison(Result):
         return next((wrong for wrong in checked if wrong), None)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each arm; times in seconds."""
-        rows = []
-        for side in self.sides:
-            m, ratio = side.measured, self.ratio(side.label)
-            low, high = m.interval if m else (None, None)
-            rows.append(
-                {
-                    "arm": side.label,
-                    "per_call": m and m.median,
-                    "low": low,
-                    "high": high,
-                    "throughput": m and m.throughput,
-                    "first_call": m and m.first_call,
-                    "ratio": ratio and ratio.value,
-                    "ratio_low": ratio and ratio.low,
-                    "ratio_high": ratio and ratio.high,
-                    "verdict": self.verdict(side.label),
-                    "failed": side.failed,
-                }
-            )
-        return rows
+        """Return a row for each arm; times per call in seconds."""
+        return [self._row(side) for side in self.sides]
 
-    def to_pandas(self) -> Any:
-        """Return a frame with a row for each arm; times in seconds.
-
-        Raises:
-            MissingLibraryError: pandas is not installed.
-
-        Example:
-            >>> # comparison.to_pandas().set_index("arm")["per_call"]
-        """
-        return export.frame(self.rows())
+    def _row(self, side: ArmResult) -> dict[str, Any]:
+        m, ratio = side.measured, self.ratio(side.label)
+        low, high = m.interval if m else (None, None)
+        return {
+            "arm": side.label,
+            "median_s": m and m.median,
+            "low_s": low,
+            "high_s": high,
+            "throughput_s": m and m.throughput,
+            "first_call_s": m and m.first_call,
+            "ratio": ratio and ratio.value,
+            "ratio_low": ratio and ratio.low,
+            "ratio_high": ratio and ratio.high,
+            "verdict": self.verdict(side.label),
+            "failed": side.failed,
+        }
 
     def __repr__(self) -> str:
         """One line."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ipyjaxbench import ratios, stats
-from ipyjaxbench.comparison import export
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.reports import Result
 from ipyjaxbench.timing import Measurement
@@ -109,20 +108,13 @@ class Sweep(Result):
         checked = (point.compared.check() for point in self.points)
         return next((wrong for wrong in checked if wrong), None)
 
-    def to_pandas(self) -> Any:
-        """Return a frame with a row for each arm at each point; times in seconds.
-
-        Raises:
-            MissingLibraryError: pandas is not installed.
-
-        Example:
-            >>> # sweep.to_pandas().pivot(index="n", columns="arm", values="per_call")
-        """
-        records = []
-        for point in self.points:
-            values = dict(zip(self.names, point.values, strict=True))
-            records += [values | row for row in point.compared.rows()]
-        return export.frame(records)
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each arm at each point; times per call in seconds."""
+        return [
+            {**dict(zip(self.names, point.values, strict=True)), **row}
+            for point in self.points
+            for row in point.compared.rows()
+        ]
 
     def __repr__(self) -> str:
         """One line."""

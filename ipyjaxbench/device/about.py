@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipyjaxbench import units
 from ipyjaxbench.device.protocol import DeviceInventory
@@ -52,6 +52,10 @@ class About(Result):
         """The facts as plain text, for a bug report."""
         widest = max(len(label) for label, _ in self.facts)
         return "\n".join(f"{label:{widest}}  {fact}".rstrip() for label, fact in self.facts)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each fact."""
+        return [{"name": label.strip(), "value": fact} for label, fact in self.facts]
 
     def __repr__(self) -> str:
         """One line."""

@@ -93,6 +93,21 @@ class Ceilings(Result):
     seconds: float = 0.0
     words: tuple[Note | str, ...] = ()
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each framework on each kind of device; FLOP and bytes per second."""
+        return [
+            {
+                "framework": each.framework,
+                "device": each.device,
+                **{f"{kind}_flop_per_s": rate for kind, rate in each.products.items()},
+                "memory_bytes_per_s": each.bandwidth,
+                "upload_bytes_per_s": each.upload,
+                "download_bytes_per_s": each.download,
+                "smallest_operation_s": each.latency,
+            }
+            for each in self.found
+        ]
+
     def __repr__(self) -> str:
         """One line."""
         return f"<Ceilings {len(self.found)} devices>"

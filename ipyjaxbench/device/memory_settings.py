@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipyjaxbench.reports import Result
 
@@ -38,6 +38,13 @@ class MemorySettings(Result):
     asked: str
     settings: tuple[MemorySetting, ...]
     note: str = ""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each framework."""
+        return [
+            {"framework": each.framework, "setting": each.words, "undo": each.undo}
+            for each in self.settings
+        ]
 
     def __repr__(self) -> str:
         """One line."""

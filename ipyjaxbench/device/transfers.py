@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipyjaxbench.frameworks import ArrayInfo
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
@@ -108,6 +108,26 @@ class Transfers(Result):
     def waiting(self) -> float:
         """Seconds until data was computed that was then copied or read."""
         return math.fsum(each.waited for each in self.transfers)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each place that copies; sizes in bytes, times in seconds."""
+        return [
+            {
+                "line": each.line,
+                "call": each.text,
+                "framework": each.framework,
+                "source": each.source,
+                "target": each.target,
+                "dtype": each.dtype,
+                "shape": each.shape,
+                "times": each.times,
+                "copied_bytes": each.copied,
+                "copy_s": each.seconds,
+                "waited_s": each.waited,
+                "explicit": each.asked,
+            }
+            for each in self.transfers
+        ]
 
     def __repr__(self) -> str:
         """One line."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ipyjaxbench.device.devices import FrameworkDevices
 from ipyjaxbench.device.sharding import Sharding
@@ -104,6 +104,21 @@ class Whereabouts(Result):
             count.update(dict.fromkeys(each.devices, each.arrays))
             nbytes.update(each.on_devices())
         return {device: (count[device], nbytes[device]) for device in count}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each array with a name; sizes in bytes."""
+        return [
+            {
+                "name": array.name,
+                "framework": array.framework,
+                "dtype": array.dtype,
+                "shape": array.shape,
+                "size_bytes": array.nbytes,
+                "devices": ", ".join(array.devices),
+                "committed": array.committed,
+            }
+            for array in self.arrays
+        ]
 
     def __repr__(self) -> str:
         """One line."""

@@ -1,7 +1,7 @@
 """Why a call does not trace: the line, the argument that is responsible, and what to write."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Result
@@ -97,6 +97,11 @@ class Diagnosis(Result):
     static: tuple[str, ...] = ()
     eager: str = ""
     stopped: bool = False
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each fix, the best one first."""
+        where = {"line": self.line, "source": self.source, "error": self.error}
+        return [{**where, "fix": fix.code, "cost": fix.cost} for fix in self.fixes]
 
     def __repr__(self) -> str:
         """One line."""

@@ -175,6 +175,10 @@ class Graph(Result):
         with self._while_asking():
             return self.live.checks()
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each primitive: how often it is computed, with its FLOP."""
+        return [{"operation": c.name, "count": c.times, "flop": c.flops} for c in self.stats]
+
     def __repr__(self) -> str:
         """One line."""
         return f"<Graph {self.code}: {self.operations} operations>"

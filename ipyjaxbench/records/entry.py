@@ -4,7 +4,9 @@ import itertools
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
+from typing import Any
 
 from ipyjaxbench import stats
 from ipyjaxbench.comparison import Comparison, Sweep
@@ -94,12 +96,40 @@ class HistoryEntry:
         shown = self.label or first_line(self.code)
         return " ".join([shown, *(f"{name}={value}" for name, value in self.at.items())])
 
+    def row(self) -> dict[str, Any]:
+        """Return it as one row of a table; times per call in seconds."""
+        low, high = self.interval
+        around = self.environment
+        versions = (f"{name} {version}" for name, version in sorted(around.frameworks.items()))
+        return {
+            "name": self.name,
+            "measured": _moment(self.when),
+            "median_s": self.median,
+            "low_s": low,
+            "high_s": high,
+            "fastest_s": self.floor,
+            "verdict": self.figure.verdict,
+            "code": self.code,
+            "devices": ", ".join(around.devices),
+            "versions": ", ".join(versions),
+            "revision": around.revision,
+            "notebook": self.where.notebook,
+        }
+
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""
         if self.schema != SCHEMA:
             return f"it has schema {self.schema}; this version reads {SCHEMA}"
         if sum(self.rounds) != len(self.picoseconds):
             return "the rounds do not add up to the samples"
+        return None
+
+
+def _moment(when: float) -> datetime | None:
+    """Return a moment in UTC; None where no calendar has it, as in a forged record."""
+    try:
+        return datetime.fromtimestamp(when, UTC)
+    except (OverflowError, OSError, ValueError):
         return None
 
 

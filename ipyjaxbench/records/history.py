@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, overload
+from typing import Any, ClassVar, overload
 
 from ipyjaxbench.record_types import Moment, NonNegativeInt
 from ipyjaxbench.records.entry import HistoryEntry
@@ -51,6 +51,10 @@ class History(Result, Sequence[HistoryEntry]):
     def __getitem__(self, index: int | slice) -> HistoryEntry | tuple[HistoryEntry, ...]:
         """One of them, or some; 0 is the newest."""
         return self.entries[index]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each measurement, newest first; times per call in seconds."""
+        return [entry.row() for entry in self.entries]
 
     def __repr__(self) -> str:
         """One line."""

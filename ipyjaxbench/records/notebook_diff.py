@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipyjaxbench.record_types import NonNegativeInt
 from ipyjaxbench.reports import Result
@@ -74,6 +74,23 @@ class Rerun(Result):
     def _pairs_with(self, verdict: str) -> tuple[Pair, ...]:
         both = zip(self.pairs, self.changes, strict=True)
         return tuple(pair for pair, change in both if change.verdict == verdict)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each pair; times per call in seconds."""
+        return [
+            {
+                "name": pair.name,
+                "cell": pair.cell,
+                "before_s": pair.before.median,
+                "after_s": pair.after.median,
+                "ratio": change.ratio and change.ratio.value,
+                "ratio_low": change.ratio and change.ratio.low,
+                "ratio_high": change.ratio and change.ratio.high,
+                "verdict": change.verdict,
+                "edited": pair.edited,
+            }
+            for pair, change in zip(self.pairs, self.changes, strict=True)
+        ]
 
     def __repr__(self) -> str:
         """One line."""

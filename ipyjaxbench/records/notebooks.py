@@ -104,6 +104,20 @@ class NotebookRecords(Reported, Sequence[Saved]):
         """One of them, or some."""
         return self.records[index]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each result."""
+        return [
+            {
+                "cell": saved.cell,
+                "line": saved.line,
+                "name": saved.name,
+                "kind": saved.result.kind,
+                "found": saved.headline.figure if saved.headline else "",
+                "verdict": saved.headline.verdict if saved.headline else "",
+            }
+            for saved in self.records
+        ]
+
     def __repr__(self) -> str:
         """One line."""
         return f"<NotebookRecords of {self.path}: {len(self)} records>"

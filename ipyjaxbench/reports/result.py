@@ -2,9 +2,10 @@
 
 import functools
 import importlib
+from abc import abstractmethod
 from typing import Any, ClassVar, Self, final
 
-from ipyjaxbench.errors import RecordError
+from ipyjaxbench.errors import MissingLibraryError, RecordError
 from ipyjaxbench.reports.blocks import Report
 
 MIME = "application/vnd.ipyjaxbench.result.v1+json"
@@ -60,6 +61,29 @@ class Reported:
         from ipyjaxbench.reports import figures
 
         return figures.plot(self.report().pictures(), ax)
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return plain rows for a table; the names of columns end in their units."""
+
+    @final
+    def to_pandas(self) -> Any:
+        """Return the result as a pandas DataFrame.
+
+        Returns:
+            The DataFrame of `rows`; names of columns end in their units, as ``median_s``.
+
+        Raises:
+            MissingLibraryError: pandas is not installed.
+
+        Example:
+            >>> # ipyjaxbench.history(last=None).to_pandas().plot(x="measured", y="median_s")
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingLibraryError("pandas") from None
+        return pandas.DataFrame(self.rows())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
         """Return text and HTML."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.reports import Result
@@ -41,6 +41,18 @@ class Signatures(Result):
         return cls(
             tuple(one for fw, n in names for one in _signatures(fw, n, log.signatures(fw, n)))
         )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each signature, function by function, the oldest first."""
+        return [
+            {
+                "function": traced.name,
+                "framework": traced.framework,
+                "arguments": traced.arguments,
+                "why": "; ".join(change.words() for change in traced.why),
+            }
+            for traced in self.traced
+        ]
 
     def __repr__(self) -> str:
         """One line."""

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipyjaxbench import units
 from ipyjaxbench.errors import TooManyTracesError
@@ -31,6 +31,8 @@ STATES = {
 }
 #: States in which the function was traced, and those in which an earlier trace was compiled.
 TRACED, COMPILED = ("TRACED", "DISK", "BREAK"), ("COMPILED", "RECOMPILED")
+#: Parts of a call that are no computing.
+_PHASES = ("trace", "lower", "compile", "cache load")
 COSTLY = (*TRACED, *COMPILED)
 
 
@@ -138,6 +140,23 @@ class Traces(Result):
         """Return what is wrong with a saved record; None if nothing is."""
         is_known = all(call.state in STATES for call in self.calls)
         return None if is_known else "a call has an unknown state"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each call; times in seconds."""
+        return [
+            {
+                "function": call.name,
+                "framework": call.framework,
+                "line": call.line,
+                "call": call.number,
+                "times": call.times,
+                "state": call.state,
+                "took_s": call.seconds,
+                **{f"{name.replace(' ', '_')}_s": call.phases.get(name) for name in _PHASES},
+                "why": "; ".join(change.words() for change in call.why),
+            }
+            for call in self.calls
+        ]
 
     def __repr__(self) -> str:
         """One line."""

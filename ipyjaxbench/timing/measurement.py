@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ipyjaxbench import stats, units
 from ipyjaxbench.frameworks import Placement, Program
@@ -239,6 +239,16 @@ class Measurement(Result):
         """Standard deviation of `timings` as a population."""
         mean = self.average
         return math.sqrt(math.fsum((t - mean) ** 2 for t in self.timings) / len(self.timings))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row: the times per call, in seconds."""
+        low, high = self.interval
+        times = {
+            "median_s": self.median, "low_s": low, "high_s": high, "fastest_s": self.floor,
+            "throughput_s": self.throughput, "dispatch_s": self.dispatch,
+            "first_call_s": self.first_call,
+        }  # fmt: skip
+        return [{"code": self.code, **times, "samples": len(self.batches), "verdict": self.verdict}]
 
     def __repr__(self) -> str:
         """One line."""

@@ -605,10 +605,10 @@ def test_a_frame_has_a_row_for_each_arm() -> None:
     frame = MIXED.to_pandas().set_index("arm")
     assert list(frame.index) == ["a", "same", "bad", "slow"]
     assert frame.loc["slow", "verdict"] == "SLOWER"
-    assert frame.loc["slow", "per_call"] == MIXED["slow"].median
-    assert frame.loc["slow", "throughput"] == 0.004
+    assert frame.loc["slow", "median_s"] == MIXED["slow"].median
+    assert frame.loc["slow", "throughput_s"] == 0.004
     assert frame.loc["bad", "failed"] == "ValueError: no"
-    assert math.isnan(frame.loc["bad", "per_call"])
+    assert math.isnan(frame.loc["bad", "median_s"])
     assert frame.loc["same", "ratio_low"] < frame.loc["same", "ratio"] < 1.01
 
 
@@ -617,7 +617,7 @@ def test_a_frame_of_a_sweep_has_a_row_for_each_arm_at_each_value() -> None:
     assert list(zip(frame["n"], frame["arm"], strict=True)) == [
         *itertools.product(("10", "100", "1000"), ("line", "square"))
     ]
-    wide = frame.pivot(index="n", columns="arm", values="per_call")
+    wide = frame.pivot(index="n", columns="arm", values="median_s")
     assert wide.loc["1000", "square"] == SWEPT.times("square")[-1][1]
 
 
