@@ -35,10 +35,14 @@ from ipyjaxbench.reports.pictures import (
     Bars,
     Chart,
     Distribution,
+    Flow,
+    Flows,
+    Panel,
     Picture,
     Segment,
     Series,
     Stack,
+    Tiles,
 )
 from ipyjaxbench.reports.result import MIME, Result
 from ipyjaxbench.timing.figure_change import Figure
@@ -56,6 +60,10 @@ _SAMPLES: tuple[Block, ...] = (
     Headline("f(x)", "2.12 ms", "± 1.1 % per call, waited for", "QUIET", "steady"),
     Facts((("where", "x f32[3,4] cpu:0 → f32[3]"), ("with", "jax 0.10.2"))),
     Distribution("samples", (2.05e-3, 2.1e-3, 2.12e-3, 2.1e-3, 2.31e-3) * 5 + (9e-3,)),
+    Flows((Flow("host", "cpu:1", 4096, "4.00 KiB"),
+           Flow("cpu:1", "host", 4, "4 B", implicit=True))),
+    Tiles((Panel("w f32[16,8]", (("rows 0-3", 4), ("rows 4-15", 12)), (("", 8),),
+                 (("cpu:0,1",), ("cpu:2,3",))),)),
     Stack((("first call", (Segment("trace", 4e-3), Segment("compile", 0.09)), "94.0 ms"),)),
     Notes(tuple(Note(f"n{i}", f"note {i}", "write  g(x)", "!") for i in range(5))),
     Table("operations", ("operation", "runs", "time"), (("dot", "4", "9 ms"),) * 3),

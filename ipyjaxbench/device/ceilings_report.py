@@ -5,7 +5,7 @@ from functools import partial
 
 from ipyjaxbench import units
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
-from ipyjaxbench.reports import Block, Facts, Headline, Note, Notes, Report, Table, report
+from ipyjaxbench.reports import Block, Facts, Footer, Headline, Note, Notes, Report, Table, report
 
 _UNKNOWN = "-"
 _SHOWN_SHARE = 0.1  # of the CPUs: from then on it matters
@@ -19,7 +19,10 @@ def _(c: Ceilings) -> Report:
     parts = (c.found[first : first + _COLUMNS] for first in range(0, len(c.found), _COLUMNS))
     blocks: list[Block] = [_headline(c), *map(_table, parts), Facts(tuple(_facts(c)))]
     notes = tuple(_notes(c))
-    return Report((*blocks, Notes(notes)) if notes else tuple(blocks))
+    blocks += [Notes(notes)] if notes else []
+    versions = dict.fromkeys(f"{each.framework} {each.version}" for each in c.found)
+    blocks += [Footer(tuple(versions))] if versions else []
+    return Report(tuple(blocks))
 
 
 def _headline(c: Ceilings) -> Headline:

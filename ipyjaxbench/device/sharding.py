@@ -5,11 +5,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ipyjaxbench.reports import Grid
+from ipyjaxbench.reports import Panel
 
 #: Indices of one part along each axis, from and to.
 Region = tuple[tuple[int, int], ...]
-_WHOLE = (0, 0)  # stands for all of what is not cut
+_WHOLE = (0, 1)  # stands for an axis that is not there
+_MAX_PARTS = 16  # along an axis that are drawn, and panels
 _NAMES = {1: ("elements",), 2: ("rows", "columns")}
 
 
@@ -120,29 +121,44 @@ class Sharding:
         names = _NAMES.get(len(self.shape), ())
         return names[axis] if axis < len(names) else f"axis {axis}"
 
-    def grids(self, name: str) -> Iterator[Grid]:
-        """Yield pictures of at most two axes each, that show which devices hold which part."""
+    def panels(self, name: str) -> Iterator[Panel]:
+        """Yield pictures of two axes each, that show which devices hold which part.
+
+        These are the last two axes that are cut; each part of the others has a panel of its own.
+        """
         axes = self.cut()
-        pair: list[int | None] = [*axes, None, None][:2]
-        down, across = pair
-        if down and across is None:
-            down, across = None, down
-        parts = {axis: sorted({shard.region[axis] for shard in self.shards}) for axis in axes}
-        rows, columns = (parts[a] if a is not None else [_WHOLE] for a in (down, across))
-        others, regions = axes[2:], self.regions
-        for chosen in itertools.product(*(parts[axis] for axis in others)):
-            fixed = list(zip(others, chosen, strict=True))
-            yield Grid(
+        down, across = self._plane(axes)
+        leading = [axis for axis in axes if axis not in (down, across)]
+        panels = itertools.product(*(self._regions_of(axis) for axis in leading))
+        for chosen in itertools.islice(panels, _MAX_PARTS):
+            fixed = list(zip(leading, chosen, strict=True))
+            rows, columns = (self._regions_of(axis)[:_MAX_PARTS] for axis in (down, across))
+            yield Panel(
                 ", ".join([name, *(self._spell_range(axis, part) for axis, part in fixed)]),
-                tuple(self._spell_range(across, column) for column in columns),
+                tuple(self._name_part(down, row) for row in rows),
+                tuple(self._name_part(across, column) for column in columns),
                 tuple(
-                    (
-                        self._spell_range(down, row),
-                        *(_holders(regions, *fixed, (down, row), (across, c)) for c in columns),
-                    )
+                    tuple(_holders(self.regions, *fixed, (down, row), (across, c)) for c in columns)
                     for row in rows
                 ),
             )
+
+    def _plane(self, axes: Sequence[int]) -> tuple[int | None, int | None]:
+        """Return the axes that go down and across, those that are not cut where these are few."""
+        others = [axis for axis in range(len(self.shape)) if axis not in axes]
+        chosen = sorted([*others, *axes][-2:])
+        across = chosen.pop() if chosen else None
+        return chosen.pop() if chosen else None, across
+
+    def _regions_of(self, axis: int | None) -> list[tuple[int, int]]:
+        """Return the parts along an axis in their order; one for an axis that is not there."""
+        return [_WHOLE] if axis is None else sorted({shard.region[axis] for shard in self.shards})
+
+    def _name_part(self, axis: int | None, part: tuple[int, int]) -> tuple[str, int]:
+        """Return a part's name, where its axis is cut, and its length."""
+        is_cut = axis is not None and self._parts(axis) > 1
+        length = 1 if axis is None else part[1] - part[0]
+        return self._spell_range(axis, part) if is_cut else "", length
 
     def parts_by_device(self) -> dict[str, str]:
         """Return which part each device holds, in words.

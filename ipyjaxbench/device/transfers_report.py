@@ -4,46 +4,91 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
+from ipyjaxbench.device.copy_watch import HOST
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.frameworks import ArrayInfo
-from ipyjaxbench.reports import Block, Calls, Facts, Headline, Report, report
+from ipyjaxbench.reports import (
+    Block,
+    Calls,
+    Facts,
+    Flow,
+    Flows,
+    Footer,
+    Headline,
+    Report,
+    Segment,
+    Stack,
+    report,
+)
 
 _MAX_TRANSFERS = 30  # that are shown one by one
 _MAX_NAMED_ARRAYS = 4
-_MIN_WAIT = 1e-6  # seconds
+_MAX_FLOWS = 8
 
 
 @report.register
 def _(t: Transfers) -> Report:
     """Return the blocks in the order in which they are read."""
-    blocks: list[Block] = [_headline(t)]
+    blocks: list[Block] = [_headline(t), *_pictures(t)]
     if t.transfers:
         head = ("line", "from → to", "size", "time", "copy", "code")
         blocks.append(Calls(head, tuple(_rows(t.transfers))))
     blocks.append(Facts(tuple(_facts(t))))
+    blocks += [Footer((units.versions(t.frameworks),))] if t.frameworks else []
     return Report(tuple(blocks))
 
 
 def _headline(t: Transfers) -> Headline:
-    return Headline(units.heading(t.code), units.duration(t.seconds), _summary(t), "", "")
+    implicit = sum(each.copied for each in t.transfers if not each.asked)
+    verdict = "IMPLICIT" if implicit else ""
+    explained = f"{units.size(implicit)} copied without an explicit call" if implicit else ""
+    figure = units.duration(t.seconds)
+    return Headline(units.heading(t.code), figure, _summary(t), verdict, explained)
 
 
 def _summary(t: Transfers) -> str:
     if not t.copied:
-        kind = "nothing copied: memory is shared" if t.transfers else "no copies"
-        return kind if t.transfers else f"{kind} between host and devices"
+        shares = "nothing copied: memory is shared"
+        return shares if t.transfers else "no copies between host and devices"
     known = [each.seconds for each in t.transfers if not each.free and each.seconds is not None]
     copies = [each for each in t.transfers if not each.free]
     least = "at least " if len(known) < len(copies) else ""
     time = f" in {least}{units.duration(math.fsum(known))}" if known else ""
-    implicit = sum(each.copied for each in t.transfers if not each.asked)
-    part = units.size(implicit) if implicit < t.copied else "all"
-    aside = f", {part} implicit" if implicit else ""
-    return f"{units.size(t.copied)} copied{time}{aside}"
+    return f"{units.size(t.copied)} copied{time}"
+
+
+def _pictures(t: Transfers) -> Iterator[Block]:
+    """Yield what the time went into, and how much went where."""
+    spent = {"run": 0.0, "wait": t.waiting, "copy": 0.0, "implicit copy": 0.0}
+    for each in t.transfers:
+        if not each.free and each.seconds is not None:
+            spent["copy" if each.asked else "implicit copy"] += each.seconds
+    spent["run"] = t.seconds - math.fsum(spent.values())
+    if 0 <= spent["run"] < t.seconds:  # else copies of several threads went beside each other
+        segments = tuple(Segment(kind, seconds) for kind, seconds in spent.items() if seconds)
+        yield Stack((("time", segments, units.duration(t.seconds)),))
+    sizes: dict[tuple[str, str, bool], int] = {}
+    for each in t.transfers:
+        if each.copied:
+            way = each.source, each.target, not each.asked
+            sizes[way] = sizes.get(way, 0) + each.copied
+    flows = [
+        Flow(source, target, nbytes, units.size(nbytes), implicit)
+        for (source, target, implicit), nbytes in sizes.items()
+    ]
+    largest = sorted(flows, key=lambda flow: -flow.nbytes)[:_MAX_FLOWS]
+    if largest:
+        yield Flows(tuple(sorted(largest, key=_place)))
+
+
+def _place(flow: Flow) -> tuple[bool, tuple[str, str]]:
+    """Return what puts the same ends beside each other, those of the host first."""
+    return HOST not in flow.ends, flow.ends
 
 
 def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
     """Yield rows in their order; where there are very many, the largest."""
+    several = len({each.framework for each in transfers}) > 1
     weights = sorted(transfers, key=lambda each: (-each.copied, -each.nbytes))[:_MAX_TRANSFERS]
     named = {id(each) for each in weights}
     for each in transfers:
@@ -55,7 +100,7 @@ def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
                 units.size(each.copied),
                 "" if each.free else took,
                 "none" if each.free else "explicit" if each.asked else "implicit",
-                ", ".join(_description(each)),
+                ", ".join(_description(each, several=several)),
             )
     rest = [each for each in transfers if id(each) not in named]
     if rest:
@@ -63,9 +108,10 @@ def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
         yield "...", "", size, "", "", f"{len(rest):,} more"
 
 
-def _description(each: Transfer) -> Iterator[str]:
+def _description(each: Transfer, *, several: bool) -> Iterator[str]:
     yield f"{each.text} in {each.function}" if each.function else each.text
-    yield f"{each.framework} {units.array(each.dtype, each.shape)}"
+    framework = f"{each.framework} " if several else ""
+    yield f"{framework}{units.array(each.dtype, each.shape)}"
     if each.times > 1:
         yield f"{each.times:,} times"
     if each.free:
@@ -75,8 +121,6 @@ def _description(each: Transfer) -> Iterator[str]:
 def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
     if t.error:
         yield "error", t.error
-    if t.waiting >= _MIN_WAIT and t.transfers:
-        yield "waiting", f"{units.duration(t.waiting)} for data to be computed, before it was read"
     yield from _arrays("created", t.created)
     yield from _arrays("freed", t.freed)
     for device, (before, after) in t.memory.items():
@@ -84,8 +128,6 @@ def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
             yield device, f"{units.size(before)} in use before, {units.size(after)} after"
     for gap in t.unseen:
         yield "not covered", gap
-    if t.frameworks:
-        yield "with", units.versions(t.frameworks)
 
 
 def _arrays(label: str, arrays: Sequence[ArrayInfo]) -> Iterator[tuple[str, str]]:

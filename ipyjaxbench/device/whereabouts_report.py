@@ -1,5 +1,6 @@
 """How arrays are shown: a line for each, pictures of what is cut; the devices below them."""
 
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -9,12 +10,24 @@ from ipyjaxbench import units
 from ipyjaxbench.device.devices_report import device_rows
 from ipyjaxbench.device.sharding import Sharding, shorten_devices
 from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
-from ipyjaxbench.reports import Block, Calls, Facts, Grid, Headline, Report, report
+from ipyjaxbench.reports import (
+    Block,
+    Calls,
+    Details,
+    Facts,
+    Footer,
+    Grid,
+    Headline,
+    Report,
+    Tiles,
+    report,
+)
 
 #: One step of a path, such as ``.layers``, ``.0`` or ``['w']``.
 _STEP = re.compile(r"""\.[^.\[]+|\[(?:'[^']*'|"[^"]*"|[^\]])*\]""")
 _MAX_ARRAYS = 40  # that are named one by one
 _MAX_PICTURES = 4
+_MAX_PANELS = 16
 _MAX_ROWS = 16  # of a picture of several arrays
 
 
@@ -27,14 +40,15 @@ def _(w: Whereabouts) -> Report:
         head = ("name", "framework", "type", "size", "where")
         blocks.append(Calls(head, tuple(_rows(fold_arrays(ranked, _MAX_ARRAYS)))))
     pictured = [each for each in ranked if each.sharding is not None]
-    if w.asked:
+    if w.asked and pictured:
         blocks += _pictures(pictured[:_MAX_PICTURES])
         if rest := pictured[_MAX_PICTURES:]:
             names = ", ".join(each.name for each in rest[:_MAX_PICTURES])
             more = f" and {len(rest) - _MAX_PICTURES:,} more" if len(rest) > _MAX_PICTURES else ""
             blocks.append(Facts((("not drawn", f"{names}{more}: give fewer names at once"),)))
     blocks.append(Facts(tuple(device_rows(w))))
-    return Report(tuple(blocks))
+    versions = tuple(f"{home.framework} {home.version}" for home in w.homes)
+    return Report((*blocks, Footer(versions)) if versions else tuple(blocks))
 
 
 def _headline(w: Whereabouts) -> Headline:
@@ -86,16 +100,21 @@ def _where(each: ArrayPlacement) -> Iterator[str]:
 
 
 def _pictures(arrays: Sequence[ArrayPlacement]) -> Iterator[Block]:
-    """Yield one picture of all where that is small, and what its parts take for each."""
+    """Yield the arrays as they lie on devices, a table by device, and what shards take."""
     cut = [(each, each.sharding) for each in arrays if each.sharding is not None]
-    together = _together(cut) if len(cut) > 1 else None
-    if together is not None:
-        yield together
-    for each, sharding in cut:
-        if together is None:
-            yield from sharding.grids(each.name)
-        head = "shards" if len(cut) == 1 else f"shards of {each.name}"
-        yield Facts(tuple(_parts(each, sharding, head)))
+    panels = (panel for each, sharding in cut for panel in sharding.panels(_title(each)))
+    shown = tuple(itertools.islice(panels, _MAX_PANELS))
+    yield Tiles(shown)
+    heads = ("shards" if len(cut) == 1 else f"shards of {each.name}" for each, _ in cut)
+    rows = (_parts(*each, head) for each, head in zip(cut, heads, strict=True))
+    yield Facts((*itertools.chain.from_iterable(rows),))
+    table = _together(cut)
+    if table is not None:
+        yield Details("by device", (table,), printed=len(cut) > 1)
+
+
+def _title(each: ArrayPlacement) -> str:
+    return f"{each.name} {units.array(each.dtype, each.shape)}"
 
 
 def _together(cut: Sequence[tuple[ArrayPlacement, Sharding]]) -> Grid | None:

@@ -27,11 +27,15 @@ from ipyjaxbench.reports.pictures import (
     Bars,
     Chart,
     Distribution,
+    Flow,
+    Flows,
     Mark,
+    Panel,
     Picture,
     Segment,
     Series,
     Stack,
+    Tiles,
 )
 from ipyjaxbench.reports.result import MIME, Reported, Result, report
 from ipyjaxbench.reports.sparkline import sparkline

@@ -41,8 +41,7 @@ BADGES = {
     "CACHED": _GOOD,
     "EAGER-FALLBACK": _BAD,
     "BYPASSED": _CARE,
-    "COPIES": Badge("⇄", "#b5760f", "bold yellow"),
-    "SHARES": _GOOD,
+    "IMPLICIT": _CARE,
     "INTERRUPTED": _OPEN,
     "?": _UNKNOWN,
 }

@@ -124,7 +124,7 @@ def _print_grid(console: "Console", block: Grid, say: Spell) -> None:
 
     grid = RichTable(
         title=say(block.caption), title_justify="left", title_style="", box=box.ASCII,
-        show_header=any(block.tops), header_style="", show_lines=True,
+        show_header=any(block.tops), header_style="",
     )  # fmt: skip
     grid.add_column("")
     for top in block.tops:

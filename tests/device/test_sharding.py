@@ -3,6 +3,7 @@
 import pytest
 
 from ipyjaxbench.device.sharding import Shard, Sharding, shorten_devices
+from ipyjaxbench.reports import Panel
 
 MESH = (("data", 4), ("model", 2))
 
@@ -72,34 +73,50 @@ def test_a_device_without_a_part_is_told_so_and_counted_among_the_parts() -> Non
     shards = (Shard("cpu:0", ((0, 1),)), Shard("cpu:1", ((1, 1),)), Shard("cpu:2", ((1, 1),)))
     sharding = Sharding((1,), shards, (("data", 3),), (("data",),))
     assert sharding.describe() == "elements sharded over 'data' (3)"
-    (grid,) = sharding.grids("x")
-    assert grid.rows == (("element 0", "cpu:0"), ("no elements", "cpu:1,2"))
+    (panel,) = sharding.panels("x")
+    assert panel.columns == (("element 0", 1), ("no elements", 0))
+    assert panel.cells == (("cpu:0", "cpu:1,2"),)
 
 
 def test_a_picture_has_a_cell_for_each_part_with_the_devices_that_hold_it() -> None:
-    (grid,) = cut((16, 8), {0: "data", 1: "model"}).grids("x")
-    assert grid.caption == "x"
-    assert grid.rows == (
-        ("rows 0-3", "cpu:0", "cpu:1"),
-        ("rows 4-7", "cpu:2", "cpu:3"),
-        ("rows 8-11", "cpu:4", "cpu:5"),
-        ("rows 12-15", "cpu:6", "cpu:7"),
+    (panel,) = cut((16, 8), {0: "data", 1: "model"}).panels("x")
+    assert panel == Panel(
+        "x",
+        (("rows 0-3", 4), ("rows 4-7", 4), ("rows 8-11", 4), ("rows 12-15", 4)),
+        (("columns 0-3", 4), ("columns 4-7", 4)),
+        (("cpu:0", "cpu:1"), ("cpu:2", "cpu:3"), ("cpu:4", "cpu:5"), ("cpu:6", "cpu:7")),
     )
-    assert grid.tops == ("columns 0-3", "columns 4-7")
 
 
 def test_columns_alone_stand_side_by_side() -> None:
-    (grid,) = cut((2, 8), {1: "data"}).grids("x")
-    assert grid.rows == (("", "cpu:0,1", "cpu:2,3", "cpu:4,5", "cpu:6,7"),)
-    assert grid.tops[0] == "columns 0-1"
+    (panel,) = cut((2, 8), {1: "data"}).panels("x")
+    assert panel.rows == (("", 2),)  # they are not cut, and have their length alone
+    assert panel.cells == (("cpu:0,1", "cpu:2,3", "cpu:4,5", "cpu:6,7"),)
+    assert panel.columns[0] == ("columns 0-1", 2)
 
 
 def test_more_than_two_cut_axes_take_several_pictures() -> None:
     mesh = (("a", 2), ("b", 2), ("c", 2))
-    grids = list(cut((2, 4, 6), {0: "a", 1: "b", 2: "c"}, mesh).grids("x"))
-    assert [grid.caption for grid in grids] == ["x, axis 2: 0-2", "x, axis 2: 3-5"]
-    assert [row[1:] for row in grids[0].rows] == [("cpu:0", "cpu:2"), ("cpu:4", "cpu:6")]
-    assert [row[1:] for row in grids[1].rows] == [("cpu:1", "cpu:3"), ("cpu:5", "cpu:7")]
+    panels = list(cut((2, 4, 6), {0: "a", 1: "b", 2: "c"}, mesh).panels("x"))
+    assert [panel.name for panel in panels] == ["x, axis 0: 0", "x, axis 0: 1"]
+    assert panels[0].cells == (("cpu:0", "cpu:1"), ("cpu:2", "cpu:3"))
+    assert panels[1].cells == (("cpu:4", "cpu:5"), ("cpu:6", "cpu:7"))
+
+
+def test_a_picture_has_the_axes_that_are_cut_and_else_the_last_ones() -> None:
+    (batch,) = cut((8, 3, 5), {0: "data"}).panels("x")
+    assert (batch.rows[0], batch.columns) == (("axis 0: 0-1", 2), (("", 5),))
+    (apart,) = cut((8, 3, 6), {0: "data", 2: "model"}).panels("x")
+    assert [words for words, _ in apart.columns] == ["axis 2: 0-2", "axis 2: 3-5"]
+    (whole,) = cut((8, 3, 5), {}).panels("x")
+    assert (whole.rows, whole.columns, whole.cells) == ((("", 3),), (("", 5),), (("cpu:0-7",),))
+
+
+def test_of_very_many_parts_the_first_are_drawn() -> None:
+    mesh = (("a", 20), ("b", 20), ("c", 20))
+    panels = list(cut((20, 20, 20), {0: "a", 1: "b", 2: "c"}, mesh).panels("x"))
+    assert len(panels) == 16
+    assert [len(panels[0].rows), len(panels[0].columns)] == [16, 16]
 
 
 @pytest.mark.parametrize(
@@ -167,5 +184,4 @@ def test_an_array_without_numbers_takes_nothing_anywhere() -> None:
 def test_a_number_is_held_once_on_each_device() -> None:
     number = Sharding((), (Shard("cpu:0", ()), Shard("cpu:1", ())))
     assert (number.copies, number.balance, number.largest(8)) == (2, 1, 8)
-    (grid,) = number.grids("n")
-    assert (grid.tops, grid.rows) == (("",), (("", "cpu:0,1"),))
+    assert [*number.panels("n")] == [Panel("n", (("", 1),), (("", 1),), (("cpu:0,1",),))]

@@ -13,7 +13,7 @@ from ipyjaxbench.device.transfers import Transfer
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.frameworks.placement import ArrayInfo
-from ipyjaxbench.reports import Calls, Facts, Headline
+from ipyjaxbench.reports import Calls, Facts, Flow, Flows, Headline, Picture, Segment, Stack
 from ipyjaxbench.usercode import instrument
 from ipyjaxbench.usercode.frames import called_name_in
 from ipyjaxbench.usercode.snippet import Source
@@ -39,18 +39,20 @@ FOUND = Transfers(
 def test_the_report_says_how_much_of_the_time_copies_took() -> None:
     assert str(FOUND) == (
         "np.array(x) … 3 lines\n"
-        "             8.45 ms   1.00 MiB copied in at least 6.30 ms, 96 B implicit\n"
+        "             8.45 ms   1.00 MiB copied in at least 6.30 ms            ▲ IMPLICIT\n"
+        "time         ░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓ 8.45 ms\n"
+        "             ░ run 150 µs · ▓ copy 6.3 ms · ▒ wait 2.0 ms\n"
+        "             host ◀███████████████████████ gpu:0  1.00 MiB\n"
+        "             host ───────────────────────▶ gpu:0  96 B implicit\n"
         "line  from → to     size      time    copy      code\n"
-        "2     gpu:0 → host  1.00 MiB  6.3 ms  explicit  np.array(x), jax f32[512,512]\n"
-        "3     host → gpu:0  96 B      ?       implicit  f(n) in step, jax f32[8], 3\n"
-        "                                                times\n"
-        "4     cpu:0 → host  0 B               none      np.asarray(y), jax f32[8],\n"
-        "                                                shares memory\n"
-        "waiting      2.00 ms for data to be computed, before it was read\n"
+        "2     gpu:0 → host  1.00 MiB  6.3 ms  explicit  np.array(x), f32[512,512]\n"
+        "3     host → gpu:0  96 B      ?       implicit  f(n) in step, f32[8], 3 times\n"
+        "4     cpu:0 → host  0 B               none      np.asarray(y), f32[8], shares\n"
+        "                                                memory\n"
         "created      1 jax array, 32 B: y f32[8]\n"
         "jax gpu:0    0 B in use before, 32 B after\n"
         "not covered  copies elsewhere\n"
-        "with         jax 0.10.2"
+        "jax 0.10.2"
     )
 
 
@@ -76,29 +78,37 @@ def test_where_nothing_is_copied_the_headline_says_so() -> None:
     assert "no copies between host and devices" in str(Transfers("x", 1.0))
 
 
-def headline(*transfers: Transfer) -> tuple[str, str]:
+def headline(*transfers: Transfer) -> tuple[str, str, str]:
     head = Transfers("x", 8e-3, {}, transfers).report().blocks[0]
     assert isinstance(head, Headline)
-    assert head.verdict == ""
-    return head.figure, head.detail
+    return head.figure, head.detail, head.verdict
 
 
 def test_the_headline_says_how_much_was_copied_how_long_and_what_of_it_implicitly() -> None:
     up = replace(COPY, source="host", target="gpu:0", seconds=1e-3)
-    assert headline(up, COPY) == ("8.00 ms", "2.00 MiB copied in 7.30 ms")
+    assert headline(up, COPY) == ("8.00 ms", "2.00 MiB copied in 7.30 ms", "")
     assert headline(replace(up, asked=False), COPY, SHARED) == (
         "8.00 ms",
-        "2.00 MiB copied in 7.30 ms, 1.00 MiB implicit",
+        "2.00 MiB copied in 7.30 ms",
+        "IMPLICIT",
     )
     # Their time is not known.
-    assert headline(GIVEN, SHARED) == ("8.00 ms", "96 B copied, all implicit")
-    assert headline(SHARED) == ("8.00 ms", "nothing copied: memory is shared")
-    assert headline() == ("8.00 ms", "no copies between host and devices")
+    assert headline(GIVEN, SHARED) == ("8.00 ms", "96 B copied", "IMPLICIT")
+    assert headline(SHARED) == ("8.00 ms", "nothing copied: memory is shared", "")
+    assert headline() == ("8.00 ms", "no copies between host and devices", "")
 
 
 def rows(found: Transfers, label: str) -> list[str]:
     facts = [block for block in found.report().blocks if isinstance(block, Facts)]
     return [text for block in facts for name, text in block.rows if name == label]
+
+
+def test_frameworks_are_named_where_there_are_several() -> None:
+    found = Transfers("x", 1.0, {}, (COPY, replace(GIVEN, framework="torch")))
+    (calls,) = (block for block in found.report().blocks if isinstance(block, Calls))
+    assert [row[-1] for row in calls.rows] == [
+        "np.array(x), jax f32[512,512]", "f(n) in step, torch f32[8], 3 times",
+    ]  # fmt: skip
 
 
 def test_what_is_shared_is_no_copy() -> None:
@@ -109,17 +119,54 @@ def test_what_is_shared_is_no_copy() -> None:
     assert headline(COPY, replace(SHARED, asked=False))[1] == "1.00 MiB copied in 6.30 ms"
 
 
-@pytest.mark.parametrize(("waited", "is_shown"), [(1e-6, True), (0.9e-6, False)])
-def test_waiting_counts_from_a_microsecond_on(waited: float, is_shown: bool) -> None:
-    found = Transfers("x", 1.0, {}, (replace(COPY, waited=waited),))
-    assert bool(rows(found, "waiting")) is is_shown
+def pictures(*transfers: Transfer, seconds: float = 9e-3) -> list[Picture]:
+    return Transfers("x", seconds, {}, transfers).report().pictures()
+
+
+def test_the_time_is_one_bar() -> None:
+    given = replace(GIVEN, seconds=5e-4)
+    stack, _ = pictures(COPY, given, SHARED)
+    assert stack == Stack((
+        (
+            "time",
+            (Segment("run", pytest.approx(2e-4)), Segment("wait", 2e-3), Segment("copy", 6.3e-3),
+             Segment("implicit copy", 5e-4)),
+            "9.00 ms",
+        ),
+    ))  # fmt: skip
+
+
+def test_copies_that_went_beside_each_other_have_no_bar() -> None:
+    (flows,) = pictures(COPY, COPY)
+    assert isinstance(flows, Flows)
+    assert pictures(SHARED, seconds=1e-9) == []
+
+
+def test_arrows_are_sums_of_a_way_and_those_of_the_host_come_first() -> None:
+    across = replace(COPY, source="gpu:0", target="gpu:1")
+    *_, flows = pictures(across, COPY, COPY, GIVEN, SHARED, replace(COPY, asked=False), seconds=1.0)
+    assert flows == Flows(
+        (
+            Flow("gpu:0", "host", 2 * MIB, "2.00 MiB"),
+            Flow("gpu:0", "host", MIB, "1.00 MiB", implicit=True),
+            Flow("host", "gpu:0", 96, "96 B", implicit=True),
+            Flow("gpu:0", "gpu:1", MIB, "1.00 MiB"),
+        )
+    )
+
+
+def test_of_very_many_ways_the_largest_are_drawn() -> None:
+    many = [replace(COPY, source=f"gpu:{n}", nbytes=n) for n in range(20)]
+    (_, flows) = pictures(*many, seconds=1.0)
+    assert isinstance(flows, Flows)
+    assert sorted(flow.nbytes for flow in flows.rows) == [*range(12, 20)]
 
 
 def test_a_copy_whose_place_is_not_known_has_a_question_mark() -> None:
     found = Transfers("x", 1.0, {}, (replace(COPY, line=0, asked=False),))
     (calls,) = (block for block in found.report().blocks if isinstance(block, Calls))
     assert calls.rows == (
-        ("?", "gpu:0 → host", "1.00 MiB", "6.3 ms", "implicit", "np.array(x), jax f32[512,512]"),
+        ("?", "gpu:0 → host", "1.00 MiB", "6.3 ms", "implicit", "np.array(x), f32[512,512]"),
     )
 
 

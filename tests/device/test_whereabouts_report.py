@@ -9,7 +9,7 @@ from ipyjaxbench.device import Shard, Sharding
 from ipyjaxbench.device.devices import FrameworkDevices
 from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
 from ipyjaxbench.device.whereabouts_report import fold_arrays
-from ipyjaxbench.reports import Calls, Facts, Grid, Headline, Note
+from ipyjaxbench.reports import Calls, Details, Facts, Footer, Grid, Headline, Note, Panel, Tiles
 
 
 def array(name: str, devices: tuple[str, ...] = ("cpu",), **facts: Any) -> ArrayPlacement:
@@ -68,7 +68,7 @@ def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
     words = ("a sentence", Note("memory-grows", "a note"))
     found = Whereabouts((), (FrameworkDevices("jax", "1", started=True, words=words),), (), {})
     assert Whereabouts.from_dict(found.to_dict()) == found
-    assert [line.strip() for line in str(found).splitlines()[-2:]] == ["a sentence", "a note"]
+    assert [line.strip() for line in str(found).splitlines()[-3:-1]] == ["a sentence", "a note"]
 
 
 # The report
@@ -158,11 +158,15 @@ def test_of_a_session_the_largest_come_first_and_very_many_are_cut() -> None:
 
 
 def test_one_array_that_is_cut_is_drawn_with_what_its_parts_take() -> None:
-    assert blocks(Grid, cut("x")) == []  # of a session nothing is drawn
-    (grid,) = blocks(Grid, cut("x"), asked=("x",))
-    assert (grid.caption, grid.rows) == (
-        "x",
-        (("elements 0-3", "cpu:0"), ("elements 4-7", "cpu:1")),
+    assert blocks(Tiles, cut("x")) == []  # of a session nothing is drawn
+    (tiles,) = blocks(Tiles, cut("x"), asked=("x",))
+    parts = (("elements 0-3", 4), ("elements 4-7", 4))
+    assert tiles.panels == (Panel("x i8[8]", (("", 1),), parts, (("cpu:0", "cpu:1"),)),)
+    (table,) = blocks(Details, cut("x"), asked=("x",))
+    assert table == Details(
+        "by device",
+        (Grid("", ("x",), (("cpu:0", "elements 0-3"), ("cpu:1", "elements 4-7"))),),
+        printed=False,
     )
     facts, _ = blocks(Facts, cut("x"), asked=("x",))
     assert facts.rows == (
@@ -177,22 +181,27 @@ def test_one_array_that_is_cut_is_drawn_with_what_its_parts_take() -> None:
 
 
 def test_several_arrays_are_drawn_together_where_that_is_small() -> None:
-    (grid,) = blocks(Grid, cut("x"), cut("y", 6), array("z"), asked=("x", "y", "z"))
+    arrays = cut("x"), cut("y", 6), array("z")
+    (tiles,) = blocks(Tiles, *arrays, asked=("x", "y", "z"))
+    assert [panel.name for panel in tiles.panels] == ["x i8[8]", "y i8[8]"]
+    (details,) = blocks(Details, *arrays, asked=("x", "y", "z"))
+    (grid,) = details.blocks
+    assert details.printed
     assert (grid.caption, grid.tops) == ("", ("x", "y"))
     assert grid.rows == (
         ("cpu:0", "elements 0-3", "elements 0-5"),
         ("cpu:1", "elements 4-7", "elements 6-7"),
     )
-    facts = blocks(Facts, cut("x"), cut("y", 6), asked=("x", "y"))
-    assert [block.rows[0][0] for block in facts[:2]] == ["shards of x", "shards of y"]
+    facts, _ = blocks(Facts, cut("x"), cut("y", 6), asked=("x", "y"))
+    assert [label for label, _ in facts.rows] == ["shards of x", "shards of y"]
 
 
-@pytest.mark.parametrize(("devices", "grids"), [(16, 1), (17, 2)])
-def test_large_pictures_are_drawn_apart(devices: int, grids: int) -> None:
+@pytest.mark.parametrize(("devices", "tables"), [(16, 1), (17, 0)])
+def test_very_many_devices_have_no_table(devices: int, tables: int) -> None:
     shards = tuple(Shard(f"cpu:{n}", ((n, n + 1),)) for n in range(devices))
     sharding = Sharding((devices,), shards)
     x = ArrayPlacement("x", "jax", "int8", (devices,), devices, ("cpu:0",), sharding=sharding)
-    assert len(blocks(Grid, x, replace(x, name="y"), asked=("x", "y"))) == grids
+    assert len(blocks(Details, x, replace(x, name="y"), asked=("x", "y"))) == tables
 
 
 def test_of_very_many_arrays_that_are_cut_the_first_are_drawn() -> None:
@@ -233,3 +242,12 @@ def test_how_arrays_are_cut_is_told_where_all_are_cut_alike() -> None:
     one, _ = fold_arrays([cut("m.a.w"), apart, array("m.c.w"), array("m.c.b")], 2)
     assert one.layout == ""
     assert one.devices == ("cpu:0", "cpu:1", "cpu")
+
+
+def test_versions_stand_at_the_end() -> None:
+    homes = tuple(FrameworkDevices(name, "1.0", started=True) for name in ("jax", "torch"))
+    report = Whereabouts((), homes, (), {}).report()
+    assert report.blocks[-1] == Footer(("jax 1.0", "torch 1.0"))
+    assert not any(
+        isinstance(block, Footer) for block in Whereabouts((), (), (), {}).report().blocks
+    )

@@ -12,7 +12,9 @@ from ipyjaxbench.reports import figures
 from tests.reports.pictures.test_bars import BARS
 from tests.reports.pictures.test_chart import CROSSING, OVER_TIME
 from tests.reports.pictures.test_distribution import EVEN, Distribution
+from tests.reports.pictures.test_flows import ALL
 from tests.reports.pictures.test_stack import CALL
+from tests.reports.pictures.test_tiles import BOTH, ROWS, Tiles
 
 SAMPLES = Distribution("samples", EVEN)
 
@@ -32,6 +34,16 @@ def test_each_picture_has_axes_of_its_own() -> None:
     axes = figures.plot([CALL, SAMPLES, BARS, CROSSING, OVER_TIME])
     assert len(axes) == 5
     axes[0].figure.savefig(io.BytesIO())
+
+
+def test_flows_are_bars_and_tiles_are_rectangles() -> None:
+    flows, tiles = figures.plot([ALL, Tiles((BOTH, ROWS))])
+    assert [bar.get_width() for bar in flows.patches] == [1000, 200, 10]
+    names = [tick.get_text() for tick in flows.get_yticklabels()]
+    assert names == ["host → gpu:0", "gpu:0 → host (implicit)", "gpu:0 → gpu:1"]
+    assert len(tiles.patches) == 6
+    assert {"w f32[16,8]", "cpu:3", "cpu:2,3"} <= {text.get_text() for text in tiles.texts}
+    tiles.figure.savefig(io.BytesIO())
 
 
 def test_given_axes_get_the_first_picture() -> None:

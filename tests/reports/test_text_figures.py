@@ -32,14 +32,13 @@ def lines(block: Block) -> list[str]:
     return text.render(Report((block,))).splitlines()
 
 
-def test_a_grid_has_a_box_for_each_part() -> None:
+def test_a_grid_has_a_line_for_each_row() -> None:
     assert lines(Grid("x", ("0", "1"), (("0", "cpu:0", "cpu:1"), ("1", "cpu:2", "cpu:3")))) == [
         "x",
         "+-------------------+",
         "|   | 0     | 1     |",
         "|---+-------+-------|",
         "| 0 | cpu:0 | cpu:1 |",
-        "|---+-------+-------|",
         "| 1 | cpu:2 | cpu:3 |",
         "+-------------------+",
     ]

@@ -32,10 +32,14 @@ from ipyjaxbench.reports.pictures import (
     Bars,
     Chart,
     Distribution,
+    Flow,
+    Flows,
     Mark,
+    Panel,
     Segment,
     Series,
     Stack,
+    Tiles,
 )
 from ipyjaxbench.reports.pictures.drawing import COLOURS, INK
 from ipyjaxbench.reports.pictures.stack import KINDS
@@ -59,11 +63,16 @@ _series = st.builds(Series, _words, _points, st.booleans(), st.booleans())
 _marks = st.builds(Mark, _lengths, _words, st.none() | _lengths)
 _segments = st.builds(Segment, _words | st.sampled_from([*KINDS]), _lengths, st.booleans())
 _bars = st.builds(Bar, _words, *[_lengths] * 3, _words, _words, st.booleans())
+_flows = st.builds(Flow, _words, _words, st.integers(0, 2**60), _words, st.booleans())
+_parts = _tuples(st.tuples(_words, st.integers(0, 2**40)))
+_panels = st.builds(Panel, _words, _parts, _parts, _rows)
 _blocks = {
     Headline: st.builds(Headline, *[_words] * 5),
     Facts: st.builds(Facts, _tuples(st.tuples(_words, _words))),
     Distribution: st.builds(Distribution, _words, _tuples(_lengths, 2, 9)),
     Stack: st.builds(Stack, _tuples(st.tuples(_words, _tuples(_segments), _words))),
+    Flows: st.builds(Flows, _tuples(_flows)),
+    Tiles: st.builds(Tiles, _tuples(_panels)),
     Notes: st.builds(Notes, _tuples(st.builds(Note, *[_words] * 4), max_size=5)),
     Table: st.builds(Table, _words, _tuples(_words), _rows, st.booleans()),
     Bars: st.builds(Bars, _tuples(_bars)),

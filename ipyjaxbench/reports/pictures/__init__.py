@@ -9,5 +9,7 @@ from ipyjaxbench.reports.pictures.axes import Axis, Mark, Series
 from ipyjaxbench.reports.pictures.bars import Bar, Bars
 from ipyjaxbench.reports.pictures.chart import Chart
 from ipyjaxbench.reports.pictures.distribution import Distribution
+from ipyjaxbench.reports.pictures.flows import Flow, Flows
 from ipyjaxbench.reports.pictures.picture import Picture
 from ipyjaxbench.reports.pictures.stack import Segment, Stack
+from ipyjaxbench.reports.pictures.tiles import Panel, Tiles

@@ -110,9 +110,9 @@ def test_looking_adds_no_array_to_those_that_jax_holds() -> None:
 
 def test_pictures_show_which_device_has_which_part(eight: Any) -> None:
     rows, both = eight[2]
-    assert "| rows 0-3   | cpu:0,1 |" in rows
+    assert "rows 0-3   │ cpu:0,1 │" in rows
     assert "each device holds 128 B; every shard is on 2 devices; evenly split" in rows
-    assert "| rows 12-15 | cpu:6       | cpu:7       |" in both
+    assert "rows 12-15 │    cpu:6    │    cpu:7    │" in both
 
 
 def test_several_arrays_are_in_one_picture_by_device(eight: Any) -> None:

@@ -1,0 +1,128 @@
+"""What went where: arrows as wide as their bytes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ipyjaxbench import units
+from ipyjaxbench.reports.pictures.drawing import BOLD, WIDTH, Drawing, shorten, text_width
+from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
+from ipyjaxbench.reports.pictures.stack import look
+
+HOST = "host"
+_ROW, _WIDEST, _HEAD = 30, 18.0, 9.0  # pixels
+_MAX_NAME = 150.0
+_ARROW, _SHORTEST_ARROW, _MAX_COLUMNS = 24, 6, 24  # columns
+_WEIGHTS = ((0.5, "█"), (0.1, "━"), (0.0, "─"))  # of the largest flow -> a sign
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Data that went from one place to another.
+
+    Attributes:
+        source: where it came from, such as "host".
+        target: where it went.
+        nbytes: how much.
+        shown: that in words.
+        implicit: whether the code does not say that it goes.
+    """
+
+    source: str
+    target: str
+    nbytes: int
+    shown: str
+    implicit: bool = False
+
+    @property
+    def is_back(self) -> bool:
+        """Whether it is drawn to the left: the host stands there."""
+        return self.target == HOST and self.source != HOST
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What stands on the left and on the right."""
+        names = (self.target, self.source) if self.is_back else (self.source, self.target)
+        first, second = (units.cut(name, _MAX_COLUMNS) for name in names)
+        return first, second
+
+    @property
+    def kind(self) -> str:
+        """The kind of segment that has its colour."""
+        return "implicit copy" if self.implicit else "copy"
+
+    @property
+    def words(self) -> str:
+        """How much, and whether it was implicit."""
+        return f"{self.shown} implicit" if self.implicit else self.shown
+
+
+@dataclass(frozen=True)
+class Flows(Picture):
+    """Flows under each other, with the host on the left."""
+
+    rows: tuple[Flow, ...]
+
+    def draw(self) -> Drawing:
+        """Return arrows between names; implicit ones are red, and say so."""
+        drawing = Drawing(WIDTH, _ROW * len(self.rows))
+        left = min(max(text_width(flow.ends[0], bold=True) for flow in self.rows), _MAX_NAME)
+        right = min(max(text_width(flow.ends[1], bold=True) for flow in self.rows), _MAX_NAME)
+        beside = max(text_width(flow.words) for flow in self.rows) + 12
+        end = max(min(WIDTH - right - beside - 16, 400), left + 60)
+        for number, flow in enumerate(self.rows):
+            middle = number * _ROW + _ROW / 2
+            first, second = flow.ends
+            drawing.text(left, middle + 4, shorten(first, left), "end", more=BOLD)
+            drawing.text(end + 8, middle + 4, shorten(second, right), more=BOLD)
+            drawing.text(end + right + 20, middle + 4, flow.words)
+            self._draw_arrow(drawing, flow, (left + 8, end), middle)
+        return drawing
+
+    def _draw_arrow(
+        self, drawing: Drawing, flow: Flow, ends: tuple[float, float], middle: float
+    ) -> None:
+        half = max(_WIDEST * self._share(flow), 1.5) / 2
+        tail, tip = ends[::-1] if flow.is_back else ends
+        neck = tip + _HEAD * (1 if flow.is_back else -1)
+        wide = half + 4
+        points = [
+            (tail, middle - half), (neck, middle - half), (neck, middle - wide), (tip, middle),
+            (neck, middle + wide), (neck, middle + half), (tail, middle + half),
+        ]  # fmt: skip
+        colour = look(flow.kind)[0]
+        dashes = f' stroke="{colour}" stroke-dasharray="5 3"' if flow.implicit else ""
+        drawing.polygon(points, f"{colour}55" if dashes else colour, dashes)
+
+    def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:
+        """Yield an arrow for each, of a stronger line where more bytes go."""
+        left = max(len(flow.ends[0]) for flow in self.rows)
+        right = max(len(flow.ends[1]) for flow in self.rows)
+        words = max(len(flow.words) for flow in self.rows)
+        label = labels if columns >= NARROW else 0
+        arrow = min(max(columns - label - left - right - words - 8, _SHORTEST_ARROW), _ARROW)
+        for flow in self.rows:
+            first, second = flow.ends
+            sign = next(sign for least, sign in _WEIGHTS if self._share(flow) >= least)
+            shaft = f"◀{sign * (arrow - 1)}" if flow.is_back else f"{sign * (arrow - 1)}▶"
+            indent = " " * (label + 2) if label else ""
+            yield (
+                (f"{indent}{first:>{left}} ", ""),
+                (shaft, look(flow.kind)[2]),
+                (f" {second:{right}}  {flow.words}", ""),
+            )
+
+    def describe(self) -> str:
+        """Return each flow in words."""
+        return "; ".join(f"{flow.source} to {flow.target} {flow.words}" for flow in self.rows)
+
+    def plot(self, axes: Any) -> None:
+        """Draw bars of matplotlib, as long as the bytes."""
+        for flow in self.rows:
+            name = f"{flow.source} → {flow.target}" + (" (implicit)" if flow.implicit else "")
+            axes.barh(name, flow.nbytes, color=look(flow.kind)[0])
+        axes.invert_yaxis()
+        axes.set_xlabel("bytes copied")
+
+    def _share(self, flow: Flow) -> float:
+        return flow.nbytes / max(1, *(each.nbytes for each in self.rows))
