@@ -98,6 +98,23 @@ class Ratio:
         low, high = self._short(self.low), self._short(self.high)
         return "" if low == high else f"{low}–{high}×"
 
+    def versus(self, other: str) -> str:
+        """Return what it says of this arm beside another one, as people say it.
+
+        Example:
+            >>> Ratio(0.266, 0.26, 0.27, 40).versus("eager")
+            '3.8× faster than eager (3.7–3.8×)'
+            >>> Ratio(1.0, 0.98, 1.02, 40).versus("eager")
+            'as fast as eager (within 3 %)'
+        """
+        if self.verdict == "SAME":
+            return f"as fast as {other} (within 3 %)"
+        if self.verdict == "CAN'T TELL":
+            return f"no clear difference from {other} ({self.words()}× {self.interval()})"
+        way, shown = ("faster", self.inverse) if self.verdict == "FASTER" else ("slower", self)
+        between = f" ({shown.span()})" if shown.span() else ""
+        return f"{shown.factor()} {way} than {other}{between}"
+
     def _short(self, value: float) -> str:
         wide = self.high - self.low if self._is_known else self.value
         most = 3 if abs(self.value - 1) < _CLOSE else 2 - math.floor(math.log10(value))

@@ -56,13 +56,33 @@ def duration(seconds: float, digits: int = 3) -> str:
 def spread(seconds: float, half_width: float | None, digits: int = 3) -> str:
     """Seconds with half of their interval, relative to them; None where that is not known.
 
+    Where that is wider than the figure, the two ends say more: half widths are those of
+    logarithms.
+
     >>> spread(0.00212, 0.013), spread(0.00212, 3.0), spread(0.00212, None)
-    ('2.12 ms ± 1.3 %', '2.12 ms ± over 100 %', '2.12 ms')
+    ('2.12 ms ± 1.3 %', '0.53–8.5 ms', '2.12 ms')
     """
     shown = duration(seconds, digits)
-    if half_width is None:
+    if half_width is None or math.isinf(half_width):
         return shown
-    return f"{shown} ± {percent(half_width) if half_width <= 1 else 'over 100 %'}"
+    if half_width > 1:
+        return span(seconds / (1 + half_width), seconds * (1 + half_width))
+    return f"{shown} ± {percent(half_width)}"
+
+
+def span(low: float, high: float, digits: int = 2) -> str:
+    """Two ends of a range of seconds, with the unit once where they share it.
+
+    >>> span(0.01, 0.12), span(0.0003, 0.0045), span(2e-6, 0.09)
+    ('10–120 ms', '0.30–4.5 ms', '2.0 µs to 90 ms')
+    """
+    first, last = duration(low, digits), duration(high, digits)
+    if first == last:
+        return first
+    for size, unit in _SECONDS:
+        if last.endswith(f" {unit}") and last.count(" ") == 1 and low >= 0.1 * size:
+            return f"{number(low / size, digits)}–{last}"
+    return f"{first} to {last}"
 
 
 def versions(known: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from ipyjaxbench.reports.blocks import Facts, Headline
+from ipyjaxbench.reports.blocks import Facts, Footer, Headline
 from ipyjaxbench.timing.measurement import Measurement
 
 STEADY = [1000 + i % 3 for i in range(100)]
@@ -33,3 +33,8 @@ def rows(m: Measurement) -> dict[str, str]:
 def headline(m: Measurement) -> Headline:
     """The line to read first."""
     return next(block for block in m.report().blocks if isinstance(block, Headline))
+
+
+def footer(m: Measurement) -> tuple[str, ...]:
+    """The pieces of its last line."""
+    return next(block.parts for block in m.report().blocks if isinstance(block, Footer))

@@ -17,13 +17,13 @@ MEANING, KNOW = "!", "·"
 EXAMPLES: list[tuple[Note, Note]] = [
     (
         notes.earlier_work(0.1),
-        Note("earlier-work", "Waited 100 ms for work that earlier cells had left running."),
+        Note("earlier-work", "Waited 100 ms for work still running from earlier cells."),
     ),
     (
         notes.unsynchronised(38e-6, 56.2),
         Note(
             "unsynchronised",
-            "Without waiting this would have read 38.0 µs: 56× too fast.",
+            "Without waiting for the result, this would read 38.0 µs: 56× too fast.",
             mark=MEANING,
         ),
     ),
@@ -31,24 +31,24 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.calls_differ(96e-6, 0.005, 0.5),
         Note(
             "calls-differ",
-            "Calls do different work: 50 % of them take 5.00 ms, the others 96.0 µs."
-            " The figure is a mean of both.",
+            "The calls do different work: 50 % of them take 5.00 ms, the others 96.0 µs."
+            " The time is the mean of both.",
         ),
     ),
     (
         notes.elsewhere(0.003),
         Note(
             "elsewhere",
-            "The code leaves 3.00 ms of work running that its value does not show;"
-            " it was waited for.",
+            "The code starts 3.00 ms of work that its value does not depend on; the time"
+            " includes it.",
         ),
     ),
     (
         notes.state_advanced(["rng", "model"], 1200),
         Note(
             "state-advanced",
-            "'rng', 'model' advanced by 1,200 calls, not one:"
-            " what the code changes in place or gives away cannot be put back.",
+            "'rng', 'model' advanced by 1,200 calls instead of one: changes in place and"
+            " donated buffers cannot be undone.",
             mark=MEANING,
         ),
     ),
@@ -56,33 +56,33 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.not_all_kept(["rows"]),
         Note(
             "not-all-kept",
-            "Too large to keep as a whole: rows. What later calls changed deep inside is neither"
-            " put back nor told.",
+            "Too large to copy completely: rows. Changes that later calls made deep inside"
+            " are neither undone nor reported.",
         ),
     ),
     (
         notes.put_back(["model", "opt", "a", "b", "c"], 3 * 2**20),
         Note(
             "put-back",
-            "Put back as the first call left it: model, opt, a, b and 1 more"
-            " (copies of 3.00 MiB were kept meanwhile).",
+            "Restored to the state after the first call: model, opt, a, b and 1 more (the"
+            " copies took 3.00 MiB).",
         ),
     ),
     (
         notes.started_anew(["items"], (0.034, 318e-6)),
         Note(
             "started-anew",
-            "items: put back before each call, untimed, as the first call found it. A call takes"
-            " 34.0 ms from there, 318 µs from what it left.",
+            "items: reset before each call (not timed) to the state before the first one. A"
+            " call takes 34.0 ms from there, and 318 µs without the reset.",
         ),
     ),
     (
         notes.started_elsewhere(["items"], 0.034, 318e-6),
         Note(
             "started-elsewhere",
-            "The first call changed items: from what it found the code takes 34.0 ms, from what it"
-            " left, as measured, 318 µs.",
-            "make items in the set-up:  %%fwtime items = ...",
+            "The first call changed items. The code takes 34.0 ms before that change and"
+            " 318 µs after it; the latter was measured.",
+            "create items in the setup:  %%fwtime items = ...",
             MEANING,
         ),
     ),
@@ -90,15 +90,15 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.fresh_copies(["x", "y"]),
         Note(
             "fresh-copies",
-            "x, y: donated by the call, so each later call got a fresh copy, untimed.",
+            "x, y: donated by the call. Each later call got a fresh copy (not timed).",
         ),
     ),
     (
         notes.runs_once("ValueError: used up"),
         Note(
             "runs-once",
-            "This code runs once: the second call raised ValueError: used up."
-            " The figure is the first call.",
+            "The code runs only once: the second call raised ValueError: used up. The time"
+            " is of the first call.",
             mark=MEANING,
         ),
     ),
@@ -106,57 +106,56 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.stopped_by_error(1234, "OSError: gone"),
         Note(
             "stopped-by-error",
-            "Call 1,234 raised OSError: gone. The figure is of the calls before it.",
+            "Call 1,234 raised OSError: gone. The time is of the calls before it.",
             mark=MEANING,
         ),
     ),
     (
         notes.interrupted(),
-        Note("interrupted", "Interrupted: the figure is of the calls made until then."),
+        Note("interrupted", "Interrupted: the time is of the calls made until then."),
     ),
     (
         notes.over_budget(9.0),
         Note(
             "over-budget",
-            "One call only: a second one would have passed the budget.",
-            "-b 36 to measure several",
+            "One call only: a second one would exceed the time budget.",
+            "-b 36 for several calls",
         ),
     ),
     (
         notes.over_memory(0.873),
         Note(
             "over-memory",
-            "One call only: the free memory holds 0.87 results like it, and repeating needs 2.",
-            "smaller arrays, or end what else holds memory",
+            "One call only: repeating needs memory for 2 results, and 0.87 would fit.",
+            "use smaller arrays, or free memory",
         ),
     ),
     (
         notes.needs_longer(0.041, 0.02, 2.0),
         Note(
             "needs-longer",
-            "This run knows its median to ± 4.1 % after 2.0 s; ± 2.0 % needs about 8.4 s.",
-            "-b 9",
+            "After 2.0 s the median is still uncertain by ±4.1 %.",
+            "for ±2 %, use -b 9",
         ),
     ),
     (
         validity_notes.recompiles(40, 41, 0.046),
         Note(
             "recompiles",
-            "Something was compiled in 40 of 41 samples, 46.0 ms of each call:"
-            " a steady state is never reached.",
-            "build the compiled function once, above, and time its call",
+            "40 of 41 samples compiled something, 46.0 ms of each call: there is no steady state.",
+            "create the compiled function once, outside, and time its call",
             MEANING,
         ),
     ),
     (
         notes.compiled_late(2),
-        Note("compiled-late", "2 samples in which something was compiled were left out."),
+        Note("compiled-late", "2 samples with a compilation were left out."),
     ),
     (
         validity_notes.not_called("step"),
         Note(
             "not-called",
-            "step is a function and was not called: only looking up its name was timed.",
+            "step is a function, but it is not called: only looking up its name was timed.",
             "step(...)",
             MEANING,
         ),
@@ -165,14 +164,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.compiles_too(0.0065, 0.0348),
         Note(
             "compiles-too",
-            "Something is traced or compiled in every call, which takes 6.50 ms of the 34.8 ms.",
+            "Every call traces or compiles something, which takes 6.50 ms of its 34.8 ms.",
         ),
     ),
     (
         validity_notes.left_running("thread", "t.join()"),
         Note(
             "left-running",
-            "The code starts a thread that still runs after the call: only the start was timed.",
+            "The code starts a thread and does not wait for it: only the start was timed.",
             "t.join()",
             MEANING,
         ),
@@ -181,7 +180,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.lazy("generator", "list(gen())"),
         Note(
             "lazy",
-            "The value is a generator that does its work later: only making it was timed.",
+            "The value is a generator, which does its work later: only creating it was timed.",
             "list(gen())",
             MEANING,
         ),
@@ -192,7 +191,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
         Note(
             "built-each-call",
-            "jax.jit(...) is built in every call, and making it takes 20.4 µs of the 25.0 µs.",
+            "Every call runs jax.jit(...), which takes 20.4 µs of its 25.0 µs.",
             "g = jax.jit(f) above, and time g(...)",
         ),
     ),
@@ -200,8 +199,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.constant_folded("f", 4_000_000, 2e6, 3),
         Note(
             "constant-folded",
-            "f closes over 3.81 MiB of arrays, and what it computes of them alone was computed"
-            " once, by the compiler: 2.00 MFLOP as written, 3 FLOP in each call.",
+            "f closes over 3.81 MiB of arrays. What depends on them alone was computed at"
+            " compile time (constant folding): 2.00 MFLOP as written, 3 FLOP in each call.",
             "pass them as arguments",
             MEANING,
         ),
@@ -210,9 +209,9 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.work_removed("model.step", 384e6, 160e3),
         Note(
             "work-removed",
-            "The compiler removed work from model.step whose result is not used:"
-            " 384 MFLOP as written, 160 kFLOP in each call.",
-            "return what is to be timed",
+            "The compiler removed work from model.step because its result is unused: 384"
+            " MFLOP as written, 160 kFLOP in each call.",
+            "return what you want to time",
             MEANING,
         ),
     ),
@@ -220,8 +219,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.impossible_speed(2.7e9, 5.8e12, 1.78e11),
         Note(
             "impossible-speed",
-            "As written this is 2.70 GFLOP in each call, 5.80 TFLOP/s, where this device does"
-            " 178 GFLOP/s at best (measured): a way was found to do less.",
+            "As written, each call does 2.70 GFLOP: 5.80 TFLOP/s, more than this device's"
+            " measured peak of 178 GFLOP/s. Some of the work was skipped.",
             mark=MEANING,
         ),
     ),
@@ -229,9 +228,9 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.value_cached("table(...)", 0.0127, 19e-9),
         Note(
             "value-cached",
-            "table(...) computed its value once and kept it: the first call took 12.7 ms,"
-            " later ones, which only looked it up, 19.0 ns.",
-            "empty its cache in the set-up, or time what it calls",
+            "table(...) caches its value: the first call took 12.7 ms, later ones only"
+            " looked it up (19.0 ns).",
+            "clear its cache in the setup, or time what it calls",
             MEANING,
         ),
     ),
@@ -239,9 +238,9 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.copy_kept("x", 7.37e-6),
         Note(
             "copy-kept",
-            "x keeps its copy on the host: converting a new array takes 7.37 µs,"
-            " and all calls but the first only looked up what that made.",
-            "make x in the set-up, so that each call converts a new array",
+            "x caches its copy on the host: converting a new array takes 7.37 µs, but only"
+            " the first call did that.",
+            "create x in the setup, so that each call converts a new array",
             MEANING,
         ),
     ),
@@ -249,8 +248,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.used_up("gen", before=False),
         Note(
             "used-up",
-            "The first call used up gen: later calls found nothing in it.",
-            "make gen in the set-up, or inside of the code",
+            "The first call exhausted gen: later calls found it empty.",
+            "create gen in the setup, or inside the timed code",
             MEANING,
         ),
     ),
@@ -258,9 +257,9 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.grows("xs", (1, 5001), (2e-6, 40e-6)),
         Note(
             "grows",
-            "xs grew from 1 to 5,001 items and the time with it"
-            " (2.00 µs at first, 40.0 µs at the end).",
-            "make xs anew in the set-up",
+            "xs grew from 1 to 5,001 items, and calls got slower with it (2.00 µs at first,"
+            " 40.0 µs at the end).",
+            "create xs anew in the setup",
             MEANING,
         ),
     ),
@@ -268,15 +267,15 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.slows_down(1e-6, 3e-6),
         Note(
             "slows-down",
-            "The time grew with every call, from 1.00 µs at first to 3.00 µs at the end:"
-            " something that the code keeps may be growing.",
+            "Every call takes longer than the one before, from 1.00 µs at first to 3.00 µs"
+            " at the end: the code may keep something that grows.",
         ),
     ),
     (
         notes.below_clock(350e-9, 50e-9, 10_000),
         Note(
             "below-clock",
-            "A sample lasts 350 ns, and the clock shows 50.0 ns at best: too little to tell apart.",
+            "A sample lasts 350 ns: too short for the clock's resolution of 50.0 ns.",
             "-n 10000",
         ),
     ),
@@ -284,8 +283,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.no_work(3.7e-9),
         Note(
             "no-work",
-            "This code takes no longer than the loop around it (3.70 ns):"
-            " there is nothing to time.",
+            "The code takes no longer than an empty loop (3.70 ns): there is nothing to time.",
             mark=MEANING,
         ),
     ),
@@ -293,15 +291,16 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.output_hidden(3),
         Note(
             "output-hidden",
-            "What later calls printed (3 writes) is not shown,"
-            " and the time of showing it is not in the figure.",
+            "What later calls printed (3 writes) is hidden; the time does not include"
+            " displaying it.",
         ),
     ),
     (
         validity_notes.not_usable("torch", "ImportError: no"),
         Note(
             "not-usable",
-            "torch is imported but cannot be used (ImportError: no): its work was not waited for.",
+            "torch is imported but cannot be used (ImportError: no), so its work was not"
+            " waited for.",
             mark=MEANING,
         ),
     ),
@@ -311,21 +310,22 @@ EXAMPLES: list[tuple[Note, Note]] = [
     ),
     (
         validity_notes.copies("x may go from the host to jax cpu:0", 36_000_000),
-        Note("copies", "In every call x may go from the host to jax cpu:0 (34.3 MiB)."),
+        Note("copies", "In every call, x may go from the host to jax cpu:0 (34.3 MiB)."),
     ),
     (
         notes.names_stay_inside(["y", "z"]),
         Note(
             "names-stay-inside",
-            "y, z: bound inside a function, where Python before 3.13 gives no way to keep a name.",
+            "Not assigned: y, z. Before Python 3.13 the local variables of a running"
+            " function cannot be set.",
         ),
     ),
     (
         validity_notes.narrowed(["x", "y"], "float64", "float32"),
         Note(
             "narrowed",
-            "x, y are float64, and JAX takes them as float32, half the bytes: x64 is off.",
-            'jax.config.update("jax_enable_x64", True) at the very start, or give float32 to all',
+            "x, y are float64; JAX converts them to float32 because x64 is off.",
+            'jax.config.update("jax_enable_x64", True) at startup, or use float32 everywhere',
             MEANING,
         ),
     ),
@@ -333,8 +333,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.reduced_precision("cpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
         Note(
             "reduced-precision",
-            "Matrix products of float32 on cpu:0 are rounded to fewer bits"
-            ' (relative error 3e-04, not 1e-07): mode is "fast".',
+            "float32 matrix products on cpu:0 have reduced precision (relative error 3e-04,"
+            ' not 1e-07): mode is "fast".',
             "mode = exact",
             MEANING,
         ),
@@ -347,17 +347,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.watched("torch.profiler"),
         Note(
             "watched",
-            "torch.profiler watches this code: the time that it takes itself is in the figure.",
-            "end it to time the code alone",
+            "torch.profiler is active: the time includes its overhead.",
+            "stop it to time the code alone",
             MEANING,
         ),
     ),
     (
         validity_notes.processes(2, 0),
-        Note(
-            "processes",
-            "2 processes work together: the figure is of process 0, others may differ.",
-        ),
+        Note("processes", "This is the time of process 0 of 2; the others may differ."),
     ),
     (
         comparison_notes.arm_failed("jax", "ValueError: no"),
@@ -423,8 +420,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.half_product("x"),
         Note(
             "half-product",
-            "NumPy computes half of x times its own transpose, and mirrors that.",
-            "multiply by x.T.copy(), made above, for the time of a whole product",
+            "NumPy uses the symmetry of x @ x.T: it computes half and mirrors it.",
+            "for the full product, use x.T.copy(), made beforehand",
         ),
     ),
     (
@@ -560,9 +557,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.looked_at(["step"]),
         Note(
             "looked-at",
-            "%jaxpr has traced step before: the first call of a new session takes that much"
-            " longer.",
-            "--fresh makes one more call, compiled anew",
+            "%jaxpr has already traced step, so this first call was spared that.",
+            "--fresh times a cold call",
         ),
     ),
     (
@@ -680,7 +676,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
         Note(
             "recorded",
-            "Autograd recorded every call, for a backward pass that is not in the figure.",
+            "Autograd records every call for a backward pass, which the time does not include.",
             "with torch.no_grad(): ... around it",
         ),
     ),
@@ -717,107 +713,101 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
 @pytest.mark.parametrize(
     ("note", "text"),
     [
-        (notes.compiled_late(1), "1 sample in which something was compiled was left out."),
+        (notes.compiled_late(1), ("1 sample with a compilation was left out.")),
         (
             validity_notes.recompiles(1, 1, None),
-            "Something was compiled in 1 of 1 sample: a steady state is never reached.",
+            ("1 of 1 sample compiled something: there is no steady state."),
         ),
         (
             notes.needs_longer(3.0, 0.02, 2.0),
-            (
-                "This run knows its median to over ± 100 % after 2.0 s;"
-                " more time alone will hardly narrow it."
-            ),
+            ("After 2.0 s the median is still uncertain by more than ±100 %."),
         ),
         (
             notes.needs_longer(0.2, 0.02, 2.0),
-            (
-                "This run knows its median to ± 20 % after 2.0 s;"
-                " more time alone will hardly narrow it."
-            ),
+            ("After 2.0 s the median is still uncertain by ±20 %."),
         ),
         (
             validity_notes.copies("data may go to a device", None),
-            "In every call data may go to a device.",
+            ("In every call, data may go to a device."),
         ),
         (
             validity_notes.narrowed(["x"], "int64", "int32"),
-            "x is int64, and JAX takes it as int32, half the bytes: x64 is off.",
+            ("x is int64; JAX converts it to int32 because x64 is off."),
         ),
         (
             validity_notes.recompiles(2, 2, None, "jit"),
             (
-                "Something was compiled in 2 of 2 samples: a steady state is never reached,"
-                " since jit(...) is built in the statement."
+                "2 of 2 samples compiled something: there is no steady state, because jit(...)"
+                " is called inside the timed code."
             ),
         ),
         (
             validity_notes.not_called("lambda: f(x)", call="f(x)", made=True),
-            "lambda: f(x) is a function and was not called: only making it was timed.",
+            ("lambda: f(x) is a function, but it is not called: only creating it was timed."),
         ),
         (
             validity_notes.built_each_call("jax.grad", 9e-6, 600e-6, ""),
-            "jax.grad(...) is built in every call.",
+            ("Every call runs jax.grad(...)."),
         ),
-        (validity_notes.built_each_call("jit", None, 1e-6, ""), "jit(...) is built in every call."),
+        (validity_notes.built_each_call("jit", None, 1e-6, ""), ("Every call runs jit(...).")),
         (
             validity_notes.used_up("gen", before=True),
-            "An earlier run used up gen: the calls found nothing in it.",
+            ("An earlier run exhausted gen: the calls found it empty."),
         ),
         (
             validity_notes.no_work(None),
-            "This code only names a value or a constant: there is nothing to time.",
+            ("The code is only a name or a constant: there is nothing to time."),
         ),
-        (validity_notes.copies("x goes", 0), "In every call x goes (0 B)."),
+        (validity_notes.copies("x goes", 0), ("In every call, x goes (0 B).")),
         (
             notes.over_budget(9.0, again=True),
-            "The figure is one call: it takes longer than the budget.",
+            ("One warm call only: it took longer than the time budget."),
         ),
         (
             notes.state_advanced(["x"], 2, restore=False),
-            "'x' advanced by 2 calls, not one: --no-restore leaves what the code changes.",
+            ("'x' advanced by 2 calls instead of one: --no-restore keeps what the calls changed."),
         ),
-        (notes.put_back(list("abcd"), 0), "Put back as the first call left it: a, b, c, d."),
+        (
+            notes.put_back(list("abcd"), 0),
+            ("Restored to the state after the first call: a, b, c, d."),
+        ),
         (
             notes.put_back(list("abcdefg"), 0),
-            "Put back as the first call left it: a, b, c, d and 3 more.",
+            ("Restored to the state after the first call: a, b, c, d and 3 more."),
         ),
         (
             notes.started_anew(["xs"], None),
-            "xs: put back before each call, untimed, as the first call found it.",
+            ("xs: reset before each call (not timed) to the state before the first one."),
         ),
         (
             notes.needs_longer(1.0, 0.3, 2.0),
-            "This run knows its median to ± 100 % after 2.0 s; ± 30 % needs about 22 s.",
+            ("After 2.0 s the median is still uncertain by ±100 %."),
         ),
         (
             notes.needs_longer(0.1, 0.02, 2.39),
-            "This run knows its median to ± 10 % after 2.4 s; ± 2.0 % needs about 60 s.",
+            ("After 2.4 s the median is still uncertain by ±10 %."),
         ),
         (
             notes.needs_longer(0.1, 0.02, 2.41),
-            (
-                "This run knows its median to ± 10 % after 2.4 s;"
-                " more time alone will hardly narrow it."
-            ),
+            ("After 2.4 s the median is still uncertain by ±10 %."),
         ),
         (
             validity_notes.recompiles(2, 2, 0.0),
-            "Something was compiled in 2 of 2 samples: a steady state is never reached.",
+            ("2 of 2 samples compiled something: there is no steady state."),
         ),
         (
             validity_notes.built_each_call("jit", 9.9e-6, 100e-6, ""),
-            "jit(...) is built in every call.",
+            ("Every call runs jit(...)."),
         ),
         (
             validity_notes.built_each_call("jit", 10.1e-6, 100e-6, ""),
-            "jit(...) is built in every call, and making it takes 10.1 µs of the 100 µs.",
+            ("Every call runs jit(...), which takes 10.1 µs of its 100 µs."),
         ),
         (
             validity_notes.impossible_speed(2**26, 67.1e9, 20e9, memory=True),
             (
-                "As written this is 64.0 MiB that are read and written in each call, 67.1 GB/s,"
-                " where this device does 20.0 GB/s at best (measured): a way was found to do less."
+                "As written, each call moves 64.0 MiB: 67.1 GB/s, more than this device's"
+                " measured peak of 20.0 GB/s. Some of the work was skipped."
             ),
         ),
         (
@@ -831,10 +821,10 @@ def test_numbers_and_nouns_agree(note: Note, text: str) -> None:
 
 
 def test_the_advice_names_what_is_built_and_what_can_be_done() -> None:
-    built = "build jit(...) once, above, and time its call"
+    built = "create jit(...) once, outside, and time its call"
     assert validity_notes.recompiles(2, 2, None, "jit").advice == built
     assert validity_notes.not_called("lambda: f(x)", call="f(x)", made=True).advice == "f(x)"
-    assert notes.below_clock(1e-7, 5e-8, None).advice == "more work in each call"
+    assert notes.below_clock(1e-7, 5e-8, None).advice == "do more work per call"
     emptied = validity_notes.value_cached("f(...)", 1.0, 0.1, "f.cache_clear(); f(3)")
     assert emptied.advice == "f.cache_clear(); f(3)"
 
@@ -851,7 +841,7 @@ def test_a_setting_may_be_worth_knowing_without_changing_what_a_figure_means() -
 
 @pytest.mark.parametrize(("seconds", "budget"), [(0.01, 1), (0.4, 2), (9.0, 36), (100.2, 401)])
 def test_the_budget_that_is_advised_holds_four_calls(seconds: float, budget: int) -> None:
-    assert notes.over_budget(seconds).advice == f"-b {budget} to measure several"
+    assert notes.over_budget(seconds).advice == f"-b {budget} for several calls"
 
 
 def test_a_note_cannot_be_changed() -> None:

@@ -296,3 +296,21 @@ def test_a_ratio_has_as_many_decimals_as_are_known(ratio: Ratio, words: str, int
 def test_decimals_more_than_are_known_can_be_asked_for() -> None:
     ratio = Ratio(12.34, 11.25, 13.46, 20)
     assert (ratio.words(2), ratio.interval(1)) == ("12.34", "[11.2, 13.5]")
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((0.266, 0.26, 0.27), "3.8× faster than eager (3.7–3.8×)"),
+        ((0.5, 0.5, 0.5), "2.00× faster than eager"),
+        ((2.0, 1.9, 2.1), "2.0× slower than eager (1.9–2.1×)"),
+        ((12.0, 9.0, 120.0), "12× slower than eager (9–120×)"),
+        ((1.05, 1.02, 1.08), "1.05× slower than eager (1.02–1.08×)"),
+        ((0.9, 0.88, 0.92), "1.11× faster than eager (1.09–1.14×)"),
+        ((1.0, 0.98, 1.02), "as fast as eager (within 3 %)"),
+        ((1.1, 0.9, 1.4), "no clear difference from eager (1.1× [0.9, 1.4])"),
+        ((1.0, 1e-9, 1e9), "no clear difference from eager (1× [?])"),
+    ],
+)
+def test_a_ratio_reads_as_people_say_it(ends: tuple[float, float, float], words: str) -> None:
+    assert Ratio(*ends, pairs=40).versus("eager") == words

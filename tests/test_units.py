@@ -99,7 +99,7 @@ def test_the_interval_stands_behind_a_duration_where_it_is_known() -> None:
     assert units.spread(0.00212, 0.013) == "2.12 ms ± 1.3 %"
     assert units.spread(0.0021234567, 0.013, 5) == "2.1235 ms ± 1.3 %"
     assert units.spread(0.00212, 1.0) == "2.12 ms ± 100 %"
-    assert units.spread(0.00212, 1.01) == "2.12 ms ± over 100 %"
+    assert units.spread(0.00212, 1.01) == "1.1–4.3 ms"
     assert units.spread(0.00212, None) == "2.12 ms"
 
 
@@ -242,3 +242,21 @@ def test_plain_text_is_ascii_and_ascii_stays_as_it_is(text: str) -> None:
     assert units.plain(text).isascii()
     if text.isascii():
         assert units.plain(text) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.01, 0.12, "10–120 ms"),
+        (0.0003, 0.0045, "0.30–4.5 ms"),
+        (0.93e-3, 1.2e-3, "0.93–1.2 ms"),
+        (2e-6, 0.09, "2.0 µs to 90 ms"),
+        (1e-3, 1e-3, "1.0 ms"),
+        (0.0, 2e-9, "0 ns to 2.0 ns"),
+        (10.0, 90.0, "10 s to 1 min 30 s"),
+    ],
+)
+def test_a_range_names_its_unit_once_where_both_ends_share_it(
+    low: float, high: float, words: str
+) -> None:
+    assert units.span(low, high) == words

@@ -27,7 +27,7 @@ def causes(conditions: Conditions) -> list[str]:
 
     Example:
         >>> causes(Conditions(wall=2.0, cpu=1.0, cpus=2, usable=2, busy=4.0, waited=0.9))
-        ['other programs kept 1.5 of 2 CPUs busy (waited 47 % of the time for one)']
+        ['other programs kept 1.5 of 2 CPUs busy (the code waited for a CPU 47 % of the time)']
     """
     if conditions.wall < _MIN_SECONDS:
         return []
@@ -40,11 +40,11 @@ def causes(conditions: Conditions) -> list[str]:
 def _quota(c: Conditions) -> Iterator[tuple[float, str]]:
     if c.throttles:
         seconds = c.throttled or 0.0
-        together = f", {units.duration(seconds, 2)} together" if seconds else ""
+        together = f", {units.duration(seconds, 2)} in total" if seconds else ""
         stops = units.count(c.throttles, "time")
         yield (
             max(seconds / c.wall, _UNMEASURED_WEIGHT),
-            f"the CPU quota of this container stopped it {stops}{together}",
+            f"the container's CPU quota paused it {stops}{together}",
         )
 
 
@@ -58,7 +58,7 @@ def _cpus(c: Conditions) -> Iterator[tuple[float, str]]:
     # What this process itself used of its CPUs, others did not take.
     theirs = min(c.others, waiting, max(c.usable * c.wall - c.cpu, 0.0))
     share = waiting / (waiting + c.cpu)
-    waited = f" (waited {units.percent(share)} of the time for one)"
+    waited = f" (the code waited for a CPU {units.percent(share)} of the time)"
     taken = min(c.others / c.wall, c.cpus)  # counted in hundredths, which may be too many
     used = f"{units.number(taken, 2)} of {units.count(c.cpus, 'CPU')}"
     if theirs >= max(_EXPLAINED_SHARE * waiting, _WAITING_SHARE * c.wall, _MIN_CPU_SECONDS):
@@ -69,7 +69,7 @@ def _cpus(c: Conditions) -> Iterator[tuple[float, str]]:
     elif (
         c.waited is not None and theirs < _EXPLAINED_SHARE * waiting and share > _LONG_WAITING_SHARE
     ):
-        yield share, f"the code runs more threads than it has CPUs{waited}"
+        yield share, f"the code runs more threads than there are CPUs{waited}"
 
 
 def _waiting(c: Conditions) -> float:
@@ -87,7 +87,7 @@ def _hypervisor(c: Conditions) -> Iterator[tuple[float, str]]:
     steal, total = c.steal or 0.0, c.cpus * c.wall
     if steal > max(_STOLEN_SHARE * total, _MIN_CPU_SECONDS):
         share = min(steal / total, 1.0)
-        yield share, f"the hypervisor took {units.percent(share)} of the CPU time"
+        yield share, f"the hypervisor took {units.percent(share)} of the CPU time (steal)"
 
 
 def _gpus(c: Conditions) -> Iterator[tuple[float, str]]:
@@ -97,8 +97,8 @@ def _gpus(c: Conditions) -> Iterator[tuple[float, str]]:
             which = "GPU" if len(c.gpus) == 1 else f"GPU {index}"
             yield from _clocks(gpu, which)
             if gpu.others:
-                holds = "other process holds" if gpu.others == 1 else "other processes hold"
-                yield _UNMEASURED_WEIGHT, f"{gpu.others:,} {holds} a part of the {which}"
+                use = "other process uses" if gpu.others == 1 else "other processes use"
+                yield _UNMEASURED_WEIGHT, f"{gpu.others:,} {use} the {which}"
 
 
 def _clocks(gpu: Gpu, which: str) -> Iterator[tuple[float, str]]:
@@ -109,10 +109,10 @@ def _clocks(gpu: Gpu, which: str) -> Iterator[tuple[float, str]]:
         share = gpu.clock / gpu.max_clock
         yield (
             max(1 - share, _UNMEASURED_WEIGHT),
-            f"{which} clocks fell to {units.percent(share)} ({reasons})",
+            f"the {which} clock dropped to {units.percent(share)} of its maximum ({reasons})",
         )
     else:
-        yield _UNMEASURED_WEIGHT, f"{which} clocks were held down ({reasons})"
+        yield _UNMEASURED_WEIGHT, f"the {which} clock was limited ({reasons})"
 
 
 def _collections(c: Conditions) -> Iterator[tuple[float, str]]:

@@ -23,7 +23,7 @@ from ipyjaxbench.reports.blocks import (
     Report,
 )
 from ipyjaxbench.reports.note import OPEN_NOTES, Note
-from ipyjaxbench.reports.pictures import Picture
+from ipyjaxbench.reports.pictures import Distribution, Picture, Stack
 from ipyjaxbench.reports.text_figures import (
     JOINT,
     NARROW,
@@ -196,6 +196,8 @@ def _label_width(report: Report) -> int:
     apart = any(isinstance(b, Calls | Code) for b in blocks)  # there is no one column
     titles = [b.title for b in blocks if isinstance(b, Headline) and not apart]
     labels = [label for b in blocks if isinstance(b, Facts) for label, _ in b.rows]
+    labels += [name for b in blocks if isinstance(b, Stack) for name, _, _ in b.rows]
+    labels += [b.label for b in blocks if isinstance(b, Distribution)]
     widths = [cell_len(text.expandtabs(4)) for text in labels + titles]
     return max([width for width in widths if width <= SHORT_TITLE], default=0)
 

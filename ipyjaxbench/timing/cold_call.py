@@ -18,7 +18,7 @@ def make_cold_call(
     """
     __tracebackhide__ = True
     if ended_early:
-        return _none("the calls before it ended early")
+        return _none("the measurement ended early")
     try:
         return _call_cold(calls, scope, frameworks)
     except KeyboardInterrupt as interrupt:
@@ -45,7 +45,7 @@ def _call_cold(calls: Calls, scope: Scope, frameworks: Sequence[Framework]) -> C
                 ways.append((compiler, stack.enter_context(context)))
         if not ways:
             names = " and ".join(framework.name for framework in frameworks)
-            return _none(f"nothing here is compiled ({names}), so no call is a cold one")
+            return _none(f"nothing here is compiled ({names})")
         caveats = [text for _, way in ways for text in way.caveats]
         stand_ins = {name: f for _, way in ways for name, f in way.stand_ins.items()}
         functions = [*stand_ins.values(), *scope.compiled]
@@ -56,7 +56,7 @@ def _call_cold(calls: Calls, scope: Scope, frameworks: Sequence[Framework]) -> C
         programs = tuple(program for watch in watches for program in watch.programs())
     seconds = (first.taken + first.left) * 1e-9
     if not programs and not phases:
-        return ColdCallResult(None, {}, (), (*caveats, "nothing was compiled anew"))
+        return ColdCallResult(None, {}, (), (*caveats, "nothing was recompiled"))
     return ColdCallResult(seconds, phases, programs, tuple(caveats))
 
 

@@ -11,7 +11,7 @@ from ipyjaxbench.record_types import NonNegativeFloat
 _PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
 _MAX_NAMED_PROGRAMS = 4
 _DIFFERENT_RATIO = 1.25  # times: from there on two figures are apart, or move too much to tell
-_UNTOUCHED = "what was compiled before is still there"
+_UNTOUCHED = "your caches are untouched"
 #: Origin -> label of its row, and what ends the row.
 _ROWS = {
     "compiled": ("compiled", ""),
@@ -36,12 +36,12 @@ class ColdCallResult:
 
         Example:
             >>> ColdCallResult(0.096, {"compile": 0.09}).words(3)
-            '96.0 ms = compile 90 ms + run 6.0 ms (cold; what was compiled before is still there)'
+            '96.0 ms = compile 90 ms + run 6.0 ms (your caches are untouched)'
         """
         remarks = "; ".join(self.cleared)
         if self.seconds is None:
-            return f"? {remarks}"
-        return f"{spell_phases(self.seconds, self.phases, digits)} (cold; {remarks or _UNTOUCHED})"
+            return f"none: {remarks}"
+        return f"{spell_phases(self.seconds, self.phases, digits)} ({remarks or _UNTOUCHED})"
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class Counterpart:
 
         Example:
             >>> Counterpart(False, 0.012, 0.01, 0.14).words(0.002, 0.01)
-            'after 14 calls (eager 12 ms a call, compiled 2.0 ms, compilation 140 ms)'
+            'after 14 calls (eager 12 ms, compiled 2.0 ms per call; compilation 140 ms)'
         """
         this = per_call, half_width
         other = self.per_call, math.inf if self.half_width is None else self.half_width
         eager, compiled = (this, other) if self.compiled else (other, this)
         figures = (
-            f"(eager {units.duration(eager[0], 2)} a call,"
-            f" compiled {units.duration(compiled[0], 2)},"
+            f"(eager {units.duration(eager[0], 2)},"
+            f" compiled {units.duration(compiled[0], 2)} per call;"
             f" compilation {units.duration(self.compilation, 2)})"
         )
         if _low(*compiled) > _high(*eager):
@@ -79,8 +79,8 @@ class Counterpart:
         if math.isinf(max(eager[1], compiled[1])):
             why = "one of them has a single sample"
         else:
-            why = "the figures move too much" if apart else "the two are too close"
-        return f"not known: {why} {figures}"
+            why = "the times are too noisy" if apart else "both are about as fast"
+        return f"unknown: {why} {figures}"
 
 
 def _low(per_call: float, half_width: float) -> float:
@@ -93,16 +93,21 @@ def _high(per_call: float, half_width: float) -> float:
 
 def spell_phases(total: float, phases: Mapping[str, float | None], digits: int) -> str:
     """Spell a call as the sum of its phases and the rest, "run"."""
-    known = [phase for phase in _PHASES if phase in phases]
-    ordered = [*known, *sorted(phases.keys() - set(_PHASES))]
-    timed = {phase: s for phase in ordered if (s := phases[phase]) is not None}
-    untimed = [phase for phase in ordered if phases[phase] is None]
+    ordered = order_phases(phases)
+    timed = {phase: seconds for phase, seconds in ordered if seconds is not None}
+    untimed = [phase for phase, seconds in ordered if seconds is None]
     words = units.duration(total, digits)
     if timed:
         timed["run"] = max(total - math.fsum(timed.values()), 0.0)
         parts = [f"{phase} {units.duration(s, 2)}" for phase, s in timed.items()]
         words += f" = {' + '.join(parts)}"
-    return words + "".join(f", with a {phase} whose time is not told" for phase in untimed)
+    return words + "".join(f", including {phase} (time unknown)" for phase in untimed)
+
+
+def order_phases(phases: Mapping[str, float | None]) -> list[tuple[str, float | None]]:
+    """Return phases with their seconds, in the order in which they happen."""
+    known = [phase for phase in _PHASES if phase in phases]
+    return [(phase, phases[phase]) for phase in (*known, *sorted(phases.keys() - set(_PHASES)))]
 
 
 def program_rows(programs: Sequence[Program]) -> Iterator[tuple[str, str]]:
@@ -121,7 +126,7 @@ def program_rows(programs: Sequence[Program]) -> Iterator[tuple[str, str]]:
 def _named(programs: Sequence[Program], ending: str) -> str:
     count = units.count(len(programs), "program")
     if all(program.name == UNNAMED for program in programs):
-        return f"{_spell_total(count, programs)}{ending}, names not told"
+        return f"{_spell_total(count, programs)}{ending}, names unknown"
     by_name: dict[str, list[Program]] = {}
     for program in programs:
         by_name.setdefault(program.name, []).append(program)

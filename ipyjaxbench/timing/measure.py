@@ -1,5 +1,6 @@
 """Times a snippet: first call, warm-up, rounds, extra calls. The whole flow, top to bottom."""
 
+import dataclasses
 import math
 
 from ipyjaxbench.errors import Interrupted
@@ -175,4 +176,6 @@ def summarize(
         device=device,
         conditions=steady.conditions,
     )
+    shown = [*notes, *checks.check_waiting(measured)] if samples.taken else notes
+    measured = dataclasses.replace(measured, notes=tuple(shown))
     return break_even.add_break_even(scope, measured, later.in_play)

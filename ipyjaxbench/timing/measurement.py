@@ -26,25 +26,31 @@ from ipyjaxbench.usercode import first_line
 
 @dataclass(frozen=True)
 class Roofline:
-    """The ceiling that binds a call, and how much of it is reached."""
+    """The measured peak of the device that limits a call, and how much of it is reached."""
 
     of: str  # "matmul peak" or "memory bandwidth"
     speed: PositiveFloat  # FLOP or bytes in a second that the call does, as it is written
     ceiling: PositiveFloat  # that the device does at most, as it was measured
+    # FLOP for each byte that is read or written; None where one of both is not known
+    intensity: PositiveFloat | None = None
+    peak: PositiveFloat | None = None  # FLOP in a second that the device does at most
+    bandwidth: PositiveFloat | None = None  # bytes in a second that it moves at most
 
     def words(self) -> str:
         """Return the row of a report.
 
         Example:
             >>> Roofline("matmul peak", 310e9, 500e9).words()
-            "62 % of this device's measured matmul peak (310 of 500 GFLOP/s)"
+            "compute-bound, 62 % of this device's peak (310 of 500 GFLOP/s)"
         """
-        rate = partial(units.flops, per="/s") if self.of == "matmul peak" else units.bandwidth
+        computes = self.of == "matmul peak"
+        rate = partial(units.flops, per="/s") if computes else units.bandwidth
         speed, ceiling = rate(self.speed), rate(self.ceiling)
         number, unit = speed.split()
         same = ceiling.endswith(f" {unit}")
         both = f"{number if same else speed} of {ceiling}"
-        return f"{self.share:.0%} of this device's measured {self.of} ({both})".replace("%", " %")
+        bound = "compute-bound" if computes else "memory-bound"
+        return f"{bound}, {100 * self.share:.0f} % of this device's peak ({both})"
 
     @property
     def share(self) -> float:

@@ -37,9 +37,11 @@ def profile_calls(
     typical = samples.per_call if samples.taken else first
     refused = ""
     if ended_early:
-        refused = "the calls before ended early"
+        refused = "the measurement ended early"
     elif typical > options.seconds * 1e9:
-        refused = f"no further call fits into the budget of {units.duration(options.seconds, 2)}"
+        refused = (
+            f"another call would exceed the time budget of {units.duration(options.seconds, 2)}"
+        )
     number = max(1, min(_MAX_CALLS, round(_PROFILED_NS / max(typical, 1))))
     for framework in frameworks:
         outcome = refused or _undisturbed(framework, calls, number)
@@ -49,7 +51,7 @@ def profile_calls(
             reasons[framework.name] = outcome
             refused = outcome if outcome == _INTERRUPTED else refused
     if not passes and not reasons:
-        reasons = {framework.name: "it has no profiler" for framework in frameworks}
+        reasons = {framework.name: "there is no profiler for it" for framework in frameworks}
     return DeviceTime(tuple(passes), reasons, options.ops)
 
 
@@ -86,5 +88,5 @@ def _under(framework: Framework, calls: Calls, number: int) -> ProfiledPass | st
         elapsed += calls.elapsed
         profiles.append(profile.intervals)
     if not any(profiles):
-        return "its profiler saw nothing run on a device"
+        return "the profiler saw nothing run on a device"
     return profiled_pass(framework.name, sessions * each, elapsed / 1e9, profiles)

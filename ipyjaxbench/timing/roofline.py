@@ -63,15 +63,32 @@ def add_roofline(
     bound = None if ceiling is None or load is None else _bound(load, ceiling)
     if ceiling is None or load is None or bound is None:
         return measured
-    roof = Roofline(bound.of, bound.work / measured.median, bound.work / bound.seconds)
+    roof = _roofline(load, ceiling, bound, measured.leading)
     if _MIN_REPORTED_SHARE <= roof.share <= (_BEYOND_RATIO if ceiling.others <= BUSY else 1.0):
         return dataclasses.replace(measured, roof=roof)
     most = _SHORTCUTS_RATIO if load.shortcuts else _BEYOND_RATIO + ceiling.spread
-    if roof.share > most and ceiling.others <= BUSY:
+    typical = _roofline(load, ceiling, bound, measured.median)
+    if typical.share > most and ceiling.others <= BUSY:
         memory = bound.of == "memory bandwidth"
-        note = notes.impossible_speed(bound.work, roof.speed, roof.ceiling, memory=memory)
+        note = notes.impossible_speed(bound.work, typical.speed, typical.ceiling, memory=memory)
         return dataclasses.replace(measured, notes=(*measured.notes, note))
     return measured
+
+
+def _roofline(load: Workload, ceiling: Ceiling, bound: _Bound, seconds: float) -> Roofline:
+    """Return how near a call of so many seconds comes to what binds it."""
+    reached = Roofline(bound.of, bound.work / seconds, bound.work / bound.seconds)
+    flops = sum(load.products.values())
+    is_known = flops and load.nbytes and load.nbytes >= ceiling.beyond and ceiling.bandwidth
+    if not is_known or not ceiling.products.keys() >= load.products.keys():
+        return reached
+    spent = sum(each / ceiling.products[dtype] for dtype, each in load.products.items())
+    return dataclasses.replace(
+        reached,
+        intensity=flops / (load.nbytes or 1),
+        peak=flops / spent,
+        bandwidth=ceiling.bandwidth,
+    )
 
 
 def _ceiling(framework: Framework, measured: Measurement) -> Ceiling | None:

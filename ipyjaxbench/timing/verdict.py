@@ -8,13 +8,13 @@ from ipyjaxbench import stats, units
 _QUIET, _OK, _TAIL_RATIO = 0.04, 0.08, 1.10
 _MIN_SAMPLES = 6  # with fewer the 95 % interval of a median has no ends among them
 VERDICT_MEANINGS = {
-    "QUIET": "steady: another run is within 4 %",
-    "OK": "steady enough: another run is within 8 %",
-    "NOISY": "the figure moves: another run may be over 8 % away",
+    "QUIET": "steady: a rerun should be within 4 %",
+    "OK": "fairly steady: a rerun should be within 8 %",
+    "NOISY": "unsteady: a rerun may differ by more than 8 %",
     "RECOMPILES": "compiles in every call: no steady state",
-    "INVALID": "not the time of what the code seems to do",
-    "FEW": "too few samples to say how far away another run would be",
-    "ONCE": "one sample only: nothing is known of its spread",
+    "INVALID": "not the time of the work that the code describes",
+    "FEW": "too few samples to know the spread",
+    "ONCE": "a single sample: the spread is unknown",
 }
 #: Words that leave nothing to compare.
 NO_FIGURE = ("INVALID", "ONCE")
@@ -31,6 +31,11 @@ _INVALIDATE = {
     "used-up",
     "started-elsewhere",
 }
+
+
+def leaves_no_figure(code: str) -> bool:
+    """Whether a Note of this code leaves nothing of the figure."""
+    return code == "recompiles" or code in _INVALIDATE
 
 
 def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -> str:
@@ -71,11 +76,11 @@ def movements(samples: Sequence[float]) -> Iterator[str]:
     groups, parts = stats.two_speeds(samples), stats.parts(samples, 8)
     if groups:
         slow, fast = units.duration(groups[1]), units.duration(groups[0])
-        yield f"it runs at two speeds, {fast} and {slow}"
+        yield f"two speeds, {fast} and {slow}"
     moved = stats.drift(samples)
     if not (groups or moved) and parts and max(parts) > (1 + _OK) * min(parts):
-        yield f"it wandered by {units.percent(max(parts) / min(parts) - 1)} while it was measured"
+        yield f"the samples drifted ({units.span(min(parts), max(parts), 3)})"
     if moved:
         way = "slower" if moved > 0 else "faster"
         far = units.percent(abs(moved)) if moved <= 1 else units.times(1 + moved)
-        yield f"it got {far} {way} while it was measured"
+        yield f"calls got {far} {way} during the measurement"

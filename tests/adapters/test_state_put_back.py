@@ -57,7 +57,7 @@ def as_once(
     assert bits(state(names)) == expected
     assert "state-advanced" not in {note.code for note in found.notes}
     (note,) = [note for note in found.notes if note.code == "put-back"]
-    assert note.text.startswith("Put back as the first call left it: ")
+    assert note.text.startswith("Restored to the state after the first call: ")
     exec(code, names)
     assert bits(state(names)) == bits(state(once))
     return found

@@ -269,7 +269,7 @@ def test_an_arm_without_a_figure_is_left_out_of_the_headline() -> None:
     assert [found.verdict(label) for label in "abc"] == ["", "INVALID", "FASTER"]
     of_lazy = Comparison((arm("a", 2 * MS), lazy), "b")
     assert (of_lazy.verdict("a"), of_lazy.verdict("b")) == ("CAN'T TELL", "")
-    assert headline(of_lazy).detail == "b: not the time of what the code seems to do"
+    assert headline(of_lazy).detail == "b: not the time of the work that the code describes"
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_first_calls_and_what_they_pay_back_are_told_of_each_arm() -> None:
         arm("eager", 10 * MS, counterpart=jitted),
     )
     assert rows(found)["first call"] == "jitted 100 ms = compile 90 ms + run 10 ms"
-    assert rows(found)["break-even"].startswith("jitted after 11 calls (eager 10 ms a call,")
+    assert rows(found)["break-even"].startswith("jitted after 11 calls (eager 10 ms,")
 
 
 @pytest.mark.parametrize(("throughput", "told"), [(0.0091, False), (0.0089, True)])

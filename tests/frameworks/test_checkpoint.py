@@ -134,7 +134,7 @@ def test_attributes_are_put_back(kind: Any) -> None:
     assert Plain.made == made + (kind is Plain)
     assert getattr(held, "late", 1) == 1
     (note,) = [note for note in found.notes if note.code == "put-back"]
-    assert note.text.startswith("Put back as the first call left it: held")
+    assert note.text.startswith("Restored to the state after the first call: held")
 
 
 def test_what_functions_close_over_and_globals_are_put_back() -> None:

@@ -25,9 +25,11 @@ QUIET = Conditions(
     collections=0,
 )
 H100 = Gpu("NVIDIA H100", clock=1980, max_clock=1980, ours=True, others=0)
-BUSY = "other programs kept 1.5 of 2 CPUs busy (waited 47 % of the time for one)"
-USED = "other programs used {} of 2 CPUs (waited {} % of the time for one)"
-THREADS = "the code runs more threads than it has CPUs (waited 50 % of the time for one)"
+BUSY = "other programs kept 1.5 of 2 CPUs busy (the code waited for a CPU 47 % of the time)"
+USED = "other programs used {} of 2 CPUs (the code waited for a CPU {} % of the time)"
+THREADS = (
+    "the code runs more threads than there are CPUs (the code waited for a CPU 50 % of the time)"
+)
 
 
 def causes_of(**changes: Any) -> list[str]:
@@ -57,7 +59,7 @@ def test_programs_that_keep_the_cpus_busy_are_named() -> None:
 
 def test_programs_that_use_a_little_are_named_more_mildly() -> None:
     assert causes_of(cpu=1.8, busy=2.0, waited=0.2) == [
-        "other programs used 0.10 of 2 CPUs (waited 10 % of the time for one)"
+        "other programs used 0.10 of 2 CPUs (the code waited for a CPU 10 % of the time)"
     ]
 
 
@@ -104,7 +106,9 @@ def test_threads_beside_other_programs_blame_those(cpu: float, busy: float, wait
 
 def test_a_crowd_of_threads_beside_other_programs_is_not_all_there_is() -> None:
     found = causes_of(cpu=1.9, busy=2.7, waited=4.0)
-    assert found == ["other programs used 0.40 of 2 CPUs (waited 68 % of the time for one)"]
+    assert found == [
+        "other programs used 0.40 of 2 CPUs (the code waited for a CPU 68 % of the time)"
+    ]
 
 
 def test_more_threads_than_cpus_are_its_own_doing() -> None:
@@ -181,25 +185,25 @@ def test_without_pressure_all_cpus_must_have_been_taken(busy: float, *, said: bo
 
 def test_a_quota_that_stopped_it_is_named() -> None:
     (cause,) = causes_of(throttles=12, throttled=0.4)
-    assert cause == "the CPU quota of this container stopped it 12 times, 400 ms together"
+    assert cause == "the container's CPU quota paused it 12 times, 400 ms in total"
 
 
 def test_one_stop_whose_length_is_not_told_is_named() -> None:
     (cause,) = causes_of(throttles=1, throttled=None)
-    assert cause == "the CPU quota of this container stopped it 1 time"
+    assert cause == "the container's CPU quota paused it 1 time"
 
 
 def test_waiting_under_a_quota_is_the_quotas() -> None:
     """Measured: two threads under a quota of half a CPU."""
     found = causes_of(cpu=1.0, busy=3.65, waited=4.49, throttles=20, throttled=1.07)
-    assert found == ["the CPU quota of this container stopped it 20 times, 1.1 s together"]
+    assert found == ["the container's CPU quota paused it 20 times, 1.1 s in total"]
 
 
 def test_a_slight_quota_does_not_hide_other_programs() -> None:
     found = causes_of(cpu=1.0, busy=4.0, waited=0.95, throttles=1, throttled=0.05)
     assert found == [
         BUSY,
-        "the CPU quota of this container stopped it 1 time, 50 ms together",
+        "the container's CPU quota paused it 1 time, 50 ms in total",
     ]
 
 
@@ -208,8 +212,8 @@ def test_a_slight_quota_does_not_hide_other_programs() -> None:
     [
         (None, []),
         (0.04, []),
-        (0.24, ["the hypervisor took 6.0 % of the CPU time"]),
-        (4.1, ["the hypervisor took 100 % of the CPU time"]),
+        (0.24, ["the hypervisor took 6.0 % of the CPU time (steal)"]),
+        (4.1, ["the hypervisor took 100 % of the CPU time (steal)"]),
     ],
 )
 def test_steal_counts_beyond_one_percent(steal: float | None, expected: list[str]) -> None:
@@ -238,22 +242,26 @@ def test_a_gpu_at_full_clocks_is_no_cause() -> None:
 
 
 def test_clocks_that_fell_are_named_with_the_reasons() -> None:
-    assert causes_of(gpus=(throttled(),)) == ["GPU clocks fell to 61 % (power cap)"]
+    assert causes_of(gpus=(throttled(),)) == [
+        "the GPU clock dropped to 61 % of its maximum (power cap)"
+    ]
     both = dataclasses.replace(throttled(), reasons=("idle", "power cap", "heat"))
-    assert causes_of(gpus=(both,)) == ["GPU clocks fell to 61 % (power cap, heat)"]
+    assert causes_of(gpus=(both,)) == [
+        "the GPU clock dropped to 61 % of its maximum (power cap, heat)"
+    ]
 
 
 @pytest.mark.parametrize("clocks", [{"clock": None}, {"max_clock": None}, {"clock": 1980}])
 def test_clocks_that_are_not_told_or_full_are_said_to_be_held_down(clocks: dict[str, Any]) -> None:
     gpu = dataclasses.replace(throttled(), **clocks)
-    assert causes_of(gpus=(gpu,)) == ["GPU clocks were held down (power cap)"]
+    assert causes_of(gpus=(gpu,)) == ["the GPU clock was limited (power cap)"]
 
 
 @pytest.mark.parametrize(
     ("others", "said"),
     [
-        (1, "1 other process holds a part of the GPU"),
-        (2, "2 other processes hold a part of the GPU"),
+        (1, "1 other process uses the GPU"),
+        (2, "2 other processes use the GPU"),
     ],
 )
 def test_other_processes_on_the_gpu_are_named(others: int, said: str) -> None:
@@ -264,13 +272,17 @@ def test_only_the_gpus_that_this_process_uses_count() -> None:
     idle = dataclasses.replace(H100, ours=False, others=1)
     hot = throttled(ours=False)
     assert causes_of(gpus=(hot, H100, idle)) == []
-    assert causes_of(gpus=(idle, throttled())) == ["GPU 1 clocks fell to 61 % (power cap)"]
+    assert causes_of(gpus=(idle, throttled())) == [
+        "the GPU 1 clock dropped to 61 % of its maximum (power cap)"
+    ]
 
 
 def test_which_of_several_gpus_is_used_is_never_guessed() -> None:
     unknown = throttled(ours=None)
     assert causes_of(gpus=(unknown, unknown)) == []
-    assert causes_of(gpus=(unknown,)) == ["GPU clocks fell to 61 % (power cap)"]
+    assert causes_of(gpus=(unknown,)) == [
+        "the GPU clock dropped to 61 % of its maximum (power cap)"
+    ]
 
 
 # All together
@@ -289,10 +301,10 @@ def test_the_weightiest_comes_first() -> None:
     )
     assert found == [
         BUSY,
-        "GPU clocks fell to 61 % (power cap)",
-        "the hypervisor took 6.0 % of the CPU time",
-        "the CPU quota of this container stopped it 1 time, 50 ms together",
-        "1 other process holds a part of the GPU",
+        "the GPU clock dropped to 61 % of its maximum (power cap)",
+        "the hypervisor took 6.0 % of the CPU time (steal)",
+        "the container's CPU quota paused it 1 time, 50 ms in total",
+        "1 other process uses the GPU",
         "Python's garbage collector ran 3 times",
     ]
 

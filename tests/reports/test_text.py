@@ -128,65 +128,66 @@ EXPECTED: list[tuple[Measurement, str]] = [
         SYNCHRONOUS,
         """\
 np.dot(a, a)  2.15 µs ± 2.8 %   per call                                 ✓ QUIET
-fastest       2.12 µs · 40 samples of 100 calls in 1.0 s · this run ± 0.70 %
-where         a f64[3,3]
-with          numpy 2.4.6""",
+samples       40 of 100 calls each in 1.0 s, fastest 2.12 µs
+a f64[3,3] · numpy 2.4.6""",
     ),
     (
         QUEUED,
         """\
-f(x)        2.11 ms ± 2.5 %   latency: call and wait                     ✓ QUIET
-dispatch    38.0 µs until Python goes on
-fastest     2.10 ms · 40 samples in 1.1 s · this run ± 0.28 %
-first call  96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms
-where       x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0
-with        jax 0.10.2""",
+f(x)         2.11 ms ± 2.5 %   per call, including the wait              ✓ QUIET
+first call   ▒▒▓▓▓▓▓▓█████████████████████████████████████████████████░ 96.0 ms
+later calls  ░ 2.11 ms
+             ▒ trace 4.0 ms · ▓ lower 9.0 ms · █ compile 81 ms · ░ run 2.0 ms
+dispatch     returns after 38.0 µs, work still running
+samples      40 in 1.1 s, fastest 2.10 ms
+x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     ),
     (
         NOISY,
         """\
 np.dot(a, a)  2.01 µs   at its fastest, per call                         ▲ NOISY
-median        3.40 µs ± 100 %
-because       it runs at two speeds, 2.05 µs and 3.46 µs
-samples       61 samples of 100 calls in 1.0 s · this run ± 31 %
-where         a f64[3,3]
-with          numpy 2.4.6
 spread        2.00 µs █▅                     ▄█ 3.50 µs +1 slower, up to 90.0 µs
                       ├─────────────────────┼─┤ 5 %, median, 95 %
-in order              ▄▁▅█▅▁▅█▅▄▁▄█▄▁▄▅█▅▁▅█▅▁█""",
+in order              ▄▁▅█▅▁▅█▅▄▁▄█▄▁▄▅█▅▁▅█▅▁█
+range         2.0–3.5 µs (5–95 %), median 3.40 µs
+noise         two speeds, 2.05 µs and 3.46 µs
+samples       61 of 100 calls each in 1.0 s
+a f64[3,3] · numpy 2.4.6""",
     ),
     (
         JITTED,
         """\
-f(x)        2.11 ms ± 2.5 %   per call, waited for                       ✓ QUIET
-fastest     2.10 ms · 40 samples in 1.1 s · this run ± 0.28 %
-first call  96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms
-where       x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0
-with        jax 0.10.2
-!  Without waiting this would have read 38.0 µs: 56× too fast.
-·  The code leaves 3.00 ms of work running that its value does not show; it was
-   waited for.""",
+f(x)         2.11 ms ± 2.5 %   per call, including the wait              ✓ QUIET
+first call   ▒▒▓▓▓▓▓▓█████████████████████████████████████████████████░ 96.0 ms
+later calls  ░ 2.11 ms
+             ▒ trace 4.0 ms · ▓ lower 9.0 ms · █ compile 81 ms · ░ run 2.0 ms
+samples      40 in 1.1 s, fastest 2.10 ms
+!  Without waiting for the result, this would read 38.0 µs: 56× too fast.
+·  The code starts 3.00 ms of work that its value does not depend on; the time
+   includes it.
+x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     ),
     (
         RECOMPILING,
         """\
-jax.jit(g)(x)  2.11 ms ± 2.5 %   per call, compilation included     ↻ RECOMPILES
-!  Something was compiled in 40 of 40 samples, 46.0 ms of each call: a steady
-   state is never reached.
-→  build the compiled function once, above, and time its call
-fastest        2.10 ms · 40 samples · this run ± 0.28 %
-first call     48.0 ms = compile 30 ms + run 18 ms
-with           jax 0.10.2""",
+jax.jit(g)(x)  2.11 ms ± 2.5 %   per call, including compilation    ↻ RECOMPILES
+!  40 of 40 samples compiled something, 46.0 ms of each call: there is no steady
+   state.
+→  create the compiled function once, outside, and time its call
+first call     ███████████████████████████████████░░░░░░░░░░░░░░░░░░░░░ 48.0 ms
+               █ compile 30 ms · ░ run 18 ms
+samples        40, fastest 2.10 ms
+jax 0.10.2""",
     ),
     (
         ONCE,
         """\
-y = first(x) …  9.00 s   one call, compilation included                   ○ ONCE
-first call      9.00 s = trace 1.0 s + run 8.0 s, with a compile whose time is
-                not told
-with            torch 2.13.0
-·  One call only: a second one would have passed the budget.
-→  -b 36 to measure several""",
+y = first(x) …  9.00 s   first call, including compilation                ○ ONCE
+first call      9.00 s = trace 1.0 s + run 8.0 s, including compile (time
+                unknown)
+·  One call only: a second one would exceed the time budget.
+→  -b 36 for several calls
+torch 2.13.0""",
     ),
     (
         LONG,
@@ -194,24 +195,24 @@ with            torch 2.13.0
 result = some_module.a_long_function_name(first_argument, second_argument,
 third=3)
             2.0000 ms   one warm call                                     ○ ONCE
-samples     1 sample
+samples     1
 first call  500.00 ms, already compiled (in memory)
-with        python 3.12.1
-·  1 sample in which something was compiled was left out.
-·  Interrupted: the figure is of the calls made until then.""",
+·  1 sample with a compilation was left out.
+·  Interrupted: the time is of the calls made until then.
+python 3.12.1""",
     ),
     (
         PROFILED,
         """\
 f(x)     2.11 ms ± 2.5 %   per call                                      ✓ QUIET
-fastest  2.10 ms · 40 samples · this run ± 0.28 %
-device   busy 1.84 ms on gpu:0 per call, 87 % of the time · 3 operations a call
-         (separate pass under jax's profiler: 10 calls)
-with     jax 0.10.2
-jax: operations in a call, by their own time
-  operation                                                runs     time   share
-  dot.3                                                       2  1.66 ms  90.2 %
-  at::native::vectorized_ele…Functor_add<float>, Array>       1   180 µs   9.8 %""",
+samples  40, fastest 2.10 ms
+device   busy 1.84 ms on gpu:0 per call (87 % of the time), 3 operations; 10
+         more calls under jax's profiler
+jax: operations of one call
+  operation                                              runs  self time   share
+  dot.3                                                     2    1.66 ms  90.2 %
+  at::native::vectorized_el…unctor_add<float>, Array>       1     180 µs   9.8 %
+jax 0.10.2""",
     ),
 ]
 
@@ -239,7 +240,7 @@ def test_without_unicode_every_sign_is_written_out(measurement: Measurement, exp
     signs = {"±": "+-", "µ": "u", "→": "->", "×": "x", "·": "-", "…": "..."}
     for sign, plain in {
         **signs,
-        **dict(zip("▁▂▃▄▅▆▇█✓▲○↻├┼┤─", ".:-=+*#@+!o@|+|-", strict=True)),
+        **dict(zip("▁▂▃▄▅▆▇█▒▓░✓▲○↻├┼┤─–", ".:-=+*#@:=.+!o@|+|--", strict=True)),
     }.items():
         expected = expected.replace(sign, plain)
     with standard_output("ascii"):

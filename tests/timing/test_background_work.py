@@ -77,9 +77,7 @@ def test_a_thread_that_is_not_waited_for_is_told(code: str) -> None:
         texts, verdict = measure_left_running(code, file=file)
     finally:
         os.close(end)
-    assert texts == [
-        "The code starts a thread that still runs after the call: only the start was timed."
-    ]
+    assert texts == ["The code starts a thread and does not wait for it: only the start was timed."]
     assert verdict == "INVALID"
 
 
@@ -102,7 +100,7 @@ def test_a_process_that_is_not_waited_for_is_told() -> None:
         process.stdin.close()
         process.wait()
     assert texts == [
-        "The code starts a process that still runs after the call: only the start was timed."
+        "The code starts a process and does not wait for it: only the start was timed."
     ]
     assert verdict == "INVALID"
 

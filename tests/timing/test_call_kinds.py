@@ -192,8 +192,8 @@ def test_it_is_told_that_calls_differ(bench: Bench) -> None:
     in_turns(bench, lambda i: i % 2 == 0)
     m = bench.time("call()")
     assert notes_by_code(m)["calls-differ"] == (
-        "Calls do different work: 50 % of them take 5.00 ms, the others 20.0 µs."
-        " The figure is a mean of both."
+        "The calls do different work: 50 % of them take 5.00 ms, the others 20.0 µs."
+        " The time is the mean of both."
     )
     assert m.loops >= 20
 

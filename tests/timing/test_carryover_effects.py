@@ -65,15 +65,15 @@ class Slow:
 def test_a_value_that_the_first_call_kept_is_told(bench: Bench, code: str) -> None:
     bench.names["slow"] = Slow(bench)
     assert notes_here(bench.time(code, restore=False)) == {
-        "value-cached": "slow.kept(...) computed its value once and kept it: the first call took"
-        " 1.00 ms, later ones, which only looked it up, 100 ns."
+        "value-cached": "slow.kept(...) caches its value: the first call took"
+        " 1.00 ms, later ones only looked it up (100 ns)."
     }
 
 
 def test_a_lazy_attribute_is_told_by_its_name(bench: Bench) -> None:
     bench.names["slow"] = Slow(bench)
     text = notes_here(bench.time("clock.advance(100); slow.table", restore=False))["value-cached"]
-    assert text.startswith("slow.table computed its value once and kept it: the first call took")
+    assert text.startswith("slow.table caches its value: the first call took")
 
 
 def test_a_cache_of_functools_is_told(bench: Bench) -> None:
@@ -84,7 +84,7 @@ def test_a_cache_of_functools_is_told(bench: Bench) -> None:
 
     bench.names |= {"table": table, "wrapped": lambda: (bench.clock.advance(100), table(7))}
     first = notes_here(bench.time("clock.advance(100); table(3)"))["value-cached"]
-    assert first.startswith("table(...) computed its value once and kept it: the first call took")
+    assert first.startswith("table(...) caches its value: the first call took")
     assert notes_here(bench.time("clock.advance(100); table(3)")) == {}  # it was filled before
     assert "value-cached" in notes_here(bench.time("wrapped()"))
     assert notes_here(bench.time("wrapped()")) == {}  # a helper's cache that was filled long ago
@@ -232,11 +232,11 @@ def test_an_iterator_that_the_first_call_used_up_is_told(
     make: Callable[[], Iterator[Any]], code: str
 ) -> None:
     names = {"it": make()}
-    text = "The first call used up it: later calls found nothing in it."
+    text = "The first call exhausted it: later calls found it empty."
     assert run(code, names)["used-up"] == text
     result = ipyjaxbench.measure_code(code, names, budget=0.02)  # the same cell once more
     (note,) = [note for note in result.notes if note.code == "used-up"]
-    assert note.text == "An earlier run used up it: the calls found nothing in it."
+    assert note.text == "An earlier run exhausted it: the calls found it empty."
     assert "state-advanced" not in {note.code for note in result.notes}
 
 
@@ -278,7 +278,7 @@ def test_a_container_that_grows_and_slows_the_code_is_told(bench: Bench, kind: t
 
     bench.names |= {"step": step, "held": held}
     text = notes_here(bench.time("step()", budget=0.2))["grows"]
-    assert re.match(r"held grew from 0 to \d{2},\d{3} items and the time with it \(", text)
+    assert re.match(r"held grew from 0 to \d{2},\d{3} items, and calls got slower with it \(", text)
     assert len(held) == 1  # put back
 
 
@@ -310,7 +310,7 @@ def test_time_that_grows_with_every_call_is_told_without_a_cause(bench: Bench) -
     turns = itertools.count()
     bench.names["step"] = lambda: bench.clock.advance(1000 + next(turns))
     text = notes_here(bench.time("step()", budget=0.2))["slows-down"]
-    assert text.startswith("The time grew with every call, from ")
+    assert text.startswith("Every call takes longer than the one before, from ")
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,10 @@ def swapped(samples: list[float], i: int, j: int) -> list[float]:
 
 def test_growth_is_told_with_the_first_and_the_last_samples() -> None:
     # Of twelve the middle one of the first three, and of the last three.
-    text = "xs grew from 1 to 101 items and the time with it (1.10 s at first, 2.00 s at the end)."
+    text = (
+        "xs grew from 1 to 101 items, and calls got slower with it (1.10 s at first,"
+        " 2.00 s at the end)."
+    )
     assert growth(rising(0.1)) == {"grows": text}
     # Of forty samples those of the first and the last four.
     assert "(1.15 s at first, 4.75 s at the end)" in growth(rising(0.1, 40))["grows"]
@@ -408,8 +411,7 @@ def test_a_sample_that_the_clock_can_hardly_show_is_told(bench: Bench) -> None:
     bench.names["tick"] = clock
     m = bench.time("tick.advance(300)", clock=clock, number=1)
     assert notes_here(m) == {
-        "below-clock": "A sample lasts 350 ns, and the clock shows 50.0 ns at best:"
-        " too little to tell apart."
+        "below-clock": "A sample lasts 350 ns: too short for the clock's resolution of 50.0 ns."
     }
     assert [n.advice for n in m.notes if n.code == "below-clock"] == ["-n 10000"]
     for options in ({"number": 10}, {}):
@@ -421,13 +423,15 @@ def test_calls_that_have_to_be_prepared_one_by_one_need_more_work(bench: Bench) 
     bench.names["tick"] = clock
     m = bench.time("x += [1]; tick.advance(300)", "x = []", clock=clock, budget=0.01)
     (note,) = [note for note in m.notes if note.code == "below-clock"]
-    assert note.advice == "more work in each call"
+    assert note.advice == "do more work per call"
 
 
 @pytest.mark.parametrize("code", ["pass", "3", "1 + 1", "x", "(1, 2)"])
 def test_what_costs_nothing_or_only_names_a_value_is_told(code: str) -> None:
     text = run(code, {"x": [1]})["no-work"]
-    assert text.startswith(("This code takes no longer than the loop", "This code only names"))
+    assert text.startswith(
+        ("The code takes no longer than an empty loop", "The code is only a name")
+    )
 
 
 @pytest.mark.parametrize(
@@ -458,7 +462,7 @@ def test_a_function_that_is_not_called_is_told(code: str, what: str, advice: str
     found = ipyjaxbench.measure_code(code, names, budget=0.02).notes
     (note,) = [note for note in found if note.code != "needs-longer"]
     assert (note.code, note.advice) == ("not-called", advice)
-    assert note.text.startswith(f"{what} is a function and was not called: only ")
+    assert note.text.startswith(f"{what} is a function, but it is not called: only ")
 
 
 @pytest.mark.parametrize("code", ["f(1)", "partial(f, 1)()", "obj.value", "(lambda: f(1))()"])

@@ -80,13 +80,13 @@ def test_what_takes_as_long_as_an_empty_loop_is_no_work(
 ) -> None:
     notes = too_short(step, per_call)
     assert [note.code for note in notes] == ["no-work"] * idle
-    assert all(f"the loop around it ({step / 1000:.1f} ns)" in note.text for note in notes)
+    assert all(f"an empty loop ({step / 1000:.1f} ns)" in note.text for note in notes)
 
 
 @pytest.mark.parametrize("code", ["x", "x; 3", "pass", "pass; x", "(1, 'a')", "1 + 2"])
 def test_names_and_constants_are_no_work_however_long_they_take(code: str) -> None:
     (note,) = too_short(step=1, per_call=1000, code=code)
-    assert note.text.startswith("This code only names a value or a constant")
+    assert note.text.startswith("The code is only a name or a constant")
 
 
 @pytest.mark.parametrize("code", ["x.y", "x + 1", "y = x", "x; f()", "f(); x", "[x]"])
@@ -130,7 +130,7 @@ def state(
 
 
 def test_what_was_too_large_to_be_kept_is_told_where_calls_could_change_it() -> None:
-    assert "Too large to keep as a whole: rows." in state(cut=["rows"])["not-all-kept"]
+    assert "Too large to copy completely: rows." in state(cut=["rows"])["not-all-kept"]
     assert state(cut=["rows"], calls=1) == {}
     assert state(cut=["rows"], restores=False) == {}
     assert state() == {}
@@ -138,7 +138,7 @@ def test_what_was_too_large_to_be_kept_is_told_where_calls_could_change_it() -> 
 
 def test_each_name_is_told_once_and_none_that_the_set_up_makes() -> None:
     assert state(restored=["x", "made", "x"]) == {
-        "put-back": "Put back as the first call left it: x."
+        "put-back": "Restored to the state after the first call: x."
     }
     assert state(("y", "made", "y"))["state-advanced"].startswith("'y' advanced by 2 calls")
     assert state(("made",), restored=["made"]) == {}
@@ -161,7 +161,7 @@ async def ticks() -> AsyncIterator[int]:
 def test_an_assigned_value_whose_work_is_done_later_is_told() -> None:
     later = map(abs, [1])
     assert lazily("x = f(3)", x=later) == ["x = list(f(3))"]
-    assert lazily("x = ticks()", x=ticks()) == ["use it in an async function, and time that"]
+    assert lazily("x = ticks()", x=ticks()) == ["consume it in an async function and time that"]
     assert lazily("x = f(3)", x=[1]) == []
     assert lazily("x = f(3)") == []  # the name is gone
     assert lazily("x = f(3); x", x=later) == lazily("x += f(3)", x=later) == []

@@ -94,7 +94,7 @@ def test_an_interrupt_in_it_ends_all_calls(bench: Bench, cold: list[Any]) -> Non
     turns = bench.counted(each)
     m = bench.interrupted(CODE, number=3, repeat=2, fresh=True, profile=True)
     assert len(turns) == 7
-    assert m.device.reasons == {"fake": "the calls before ended early"}
+    assert m.device.reasons == {"fake": "the measurement ended early"}
 
 
 def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> None:
@@ -105,14 +105,14 @@ def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> Non
     turns = bench.counted(each)
     bench.names["jitted"] = bench.device.compile
     m = bench.interrupted(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh == ColdCallResult(None, {}, (), ("the calls before it ended early",))
+    assert m.fresh == ColdCallResult(None, {}, (), ("the measurement ended early",))
     assert len(turns) == 4
 
 
 def test_nothing_that_is_compiled_is_told_in_a_line(bench: Bench) -> None:
     turns = bench.counted()
     m = bench.time("call()", number=3, repeat=2, fresh=True)
-    reason = "nothing here is compiled (python), so no call is a cold one"
+    reason = "nothing here is compiled (python)"
     assert m.fresh == ColdCallResult(None, {}, (), (reason,))
     assert len(turns) == 6
 
@@ -121,7 +121,7 @@ def test_where_nothing_was_compiled_anew_no_time_is_claimed(bench: Bench) -> Non
     bench.counted()
     bench.names["jitted"] = bench.device.compile
     m = bench.time(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh == ColdCallResult(None, {}, (), ("nothing was compiled anew",))
+    assert m.fresh == ColdCallResult(None, {}, (), ("nothing was recompiled",))
 
 
 def test_it_lasts_until_all_that_it_started_is_done(bench: Bench, cold: list[Any]) -> None:

@@ -39,8 +39,8 @@ def made(*named: tuple[str, float | None], origin: Any = "compiled") -> list[Pro
             made(("add", 0.01), ("<lambda>", 0.015), ("add", 0.01)),
             [("compiled", "3 programs: 2 × add 20 ms, <lambda> 15 ms")],
         ),
-        (made(("?", 0.02)), [("compiled", "1 program 20 ms, names not told")]),
-        (made(("?", 0.02), ("?", 0.01)), [("compiled", "2 programs 30 ms, names not told")]),
+        (made(("?", 0.02)), [("compiled", "1 program 20 ms, names unknown")]),
+        (made(("?", 0.02), ("?", 0.01)), [("compiled", "2 programs 30 ms, names unknown")]),
         (made(("f", None), ("g", None), origin="traced"), [("traced", "2 programs: f, g")]),
         (
             made(("f", 0.01), ("g", 0.02), ("g", None)),
@@ -81,26 +81,26 @@ PARTS = {"trace": 0.004, "lower": 0.009, "compile": 0.081}
     [
         (
             ColdCallResult(0.096, PARTS),
-            f"{SPLIT} (cold; what was compiled before is still there)",
+            f"{SPLIT} (your caches are untouched)",
         ),
         (
             ColdCallResult(0.096, {"compile": 0.09}, (), ("g stayed compiled", "h too")),
-            "96.0 ms = compile 90 ms + run 6.0 ms (cold; g stayed compiled; h too)",
+            "96.0 ms = compile 90 ms + run 6.0 ms (g stayed compiled; h too)",
         ),
-        (ColdCallResult(None, {}, (), ("interrupted",)), "? interrupted"),
+        (ColdCallResult(None, {}, (), ("interrupted",)), "none: interrupted"),
     ],
 )
 def test_a_cold_call_says_what_it_took_and_what_it_had_to_clear(
     call: ColdCallResult, words: str
 ) -> None:
-    assert results.rows(measured(STEADY, fresh=call))["fresh"] == words
+    assert results.rows(measured(STEADY, fresh=call))["cold call"] == words
 
 
 EAGER, COMPILED = 0.0121, 0.0021
 
 
 def figures(eager: str = "12 ms", compiled: str = "2.1 ms") -> str:
-    return f"(eager {eager} a call, compiled {compiled}, compilation 140 ms)"
+    return f"(eager {eager}, compiled {compiled} per call; compilation 140 ms)"
 
 
 @pytest.mark.parametrize(
@@ -116,17 +116,17 @@ def figures(eager: str = "12 ms", compiled: str = "2.1 ms") -> str:
         (
             Counterpart(False, 0.00211, 0.01, 0.14),
             COMPILED,
-            f"not known: the two are too close {figures('2.1 ms')}",
+            f"unknown: both are about as fast {figures('2.1 ms')}",
         ),
         (
             Counterpart(False, EAGER, None, 0.14),
             COMPILED,
-            f"not known: one of them has a single sample {figures()}",
+            f"unknown: one of them has a single sample {figures()}",
         ),
         (
             Counterpart(False, EAGER, 12.0, 0.14),
             COMPILED,
-            f"not known: the figures move too much {figures()}",
+            f"unknown: the times are too noisy {figures()}",
         ),
         (
             Counterpart(False, EAGER, 3.0, 0.14),  # 3 ms at least
@@ -144,32 +144,32 @@ def test_a_compilation_is_paid_back_after_some_calls_or_never(
 @pytest.mark.parametrize(
     ("half_width", "word"),
     # Compiled it takes up to 1.7 · 1.05 = 1.785; eager from 2 / 1.1 = 1.82, or 2 / 1.15 = 1.74 on.
-    [(0.1, "after 10 calls"), (0.15, "not known")],
+    [(0.1, "after 10 calls"), (0.15, "unknown")],
 )
 def test_a_call_counts_as_slower_where_the_intervals_do_not_overlap(
     half_width: float, word: str
 ) -> None:
     assert Counterpart(False, 2.0, half_width, 3.0).words(1.7, 0.05).startswith(word)
     slower = Counterpart(False, 1.7, 0.05, 3.0).words(2.0, half_width)
-    assert slower.startswith("never" if half_width == 0.1 else "not known")
+    assert slower.startswith("never" if half_width == 0.1 else "unknown")
 
 
-@pytest.mark.parametrize(("eager", "why"), [(1.24, "the two are too close"),
-                                            (1.26, "the figures move too much")])  # fmt: skip
+@pytest.mark.parametrize(("eager", "why"), [(1.24, "both are about as fast"),
+                                            (1.26, "the times are too noisy")])  # fmt: skip
 def test_figures_a_quarter_apart_could_be_told_apart(eager: float, why: str) -> None:
-    assert Counterpart(False, eager, 0.5, 1.0).words(1.0, 0.5).startswith(f"not known: {why} (")
-    assert Counterpart(False, 1.0, 0.5, 1.0).words(eager, 0.5).startswith(f"not known: {why} (")
+    assert Counterpart(False, eager, 0.5, 1.0).words(1.0, 0.5).startswith(f"unknown: {why} (")
+    assert Counterpart(False, 1.0, 0.5, 1.0).words(eager, 0.5).startswith(f"unknown: {why} (")
 
 
 def test_phases_are_told_in_the_order_in_which_they_happen() -> None:
     phases = {"link": 0.01, "cache load": None, "compile": 0.04, "lower": 0.03, "trace": 0.02}
     assert spell_phases(0.2, phases, 3) == (
         "200 ms = trace 20 ms + lower 30 ms + compile 40 ms + link 10 ms + run 100 ms,"
-        " with a cache load whose time is not told"
+        " including cache load (time unknown)"
     )
     assert spell_phases(0.2, {}, 2) == "200 ms"
     assert spell_phases(0.2, {"lower": None, "trace": None}, 2) == (
-        "200 ms, with a trace whose time is not told, with a lower whose time is not told"
+        "200 ms, including trace (time unknown), including lower (time unknown)"
     )
 
 
@@ -179,14 +179,14 @@ def test_a_compilation_that_cost_next_to_nothing_is_paid_back_by_one_call() -> N
 
 def test_where_nothing_is_known_of_the_spread_nothing_is_claimed() -> None:
     words = Counterpart(False, EAGER, 0.01, 0.14).words(COMPILED, math.inf)
-    assert words.startswith("not known: ")
+    assert words.startswith("unknown: ")
 
 
 def test_the_line_is_there_only_with_a_steady_figure() -> None:
     counterpart = Counterpart(False, 1.0, 0.0, 0.5)
-    assert "pays back" in results.rows(measured(STEADY, counterpart=counterpart))
-    assert "pays back" not in results.rows(measured([], counterpart=counterpart))
-    assert "pays back" not in results.rows(measured(STEADY))
+    assert "break-even" in results.rows(measured(STEADY, counterpart=counterpart))
+    assert "break-even" not in results.rows(measured([], counterpart=counterpart))
+    assert "break-even" not in results.rows(measured(STEADY))
 
 
 def test_the_rows_of_a_report_come_in_this_order() -> None:
@@ -199,7 +199,7 @@ def test_the_rows_of_a_report_come_in_this_order() -> None:
         fresh=ColdCallResult(0.096, PARTS),
         counterpart=Counterpart(False, 1.0, 0.0, 0.5),
     )
-    labels = ["fastest", "first call", "compiled", "fresh", "pays back", "with"]
+    labels = ["samples", "cold call", "break-even"]
     assert list(results.rows(m)) == labels
 
 

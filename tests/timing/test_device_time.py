@@ -183,7 +183,7 @@ def test_what_is_not_said_of_a_device_was_not_seen() -> None:
 def test_the_busy_time_of_a_call_is_that_of_all_passes() -> None:
     assert DeviceTime((SEEN,)).busy == 0.005
     assert SEEN_TWICE.busy == 0.01
-    assert DeviceTime(reasons={"numpy": "it has no profiler"}).busy is None
+    assert DeviceTime(reasons={"numpy": "there is no profiler for it"}).busy is None
 
 
 # What is reported
@@ -198,18 +198,18 @@ TWO = dataclasses.replace(
     [
         (
             SEEN,
-            "busy 5.00 ms on cpu:0 per call, 50 % of the time · 3 operations a call",
-            "2 calls of 10.0 ms",
+            "busy 5.00 ms on cpu:0 per call (50 % of the time), 3 operations",
+            "2 more calls of 10.0 ms",
         ),
         (
             dataclasses.replace(SEEN, launches=7, elapsed=0.04),
-            "busy 5.00 ms on cpu:0 per call, 25 % of the time · 3.50 operations a call",
-            "2 calls of 20.0 ms",
+            "busy 5.00 ms on cpu:0 per call (25 % of the time), 3.50 operations",
+            "2 more calls of 20.0 ms",
         ),
         (
             TWO,
-            "busy 8.00 ms on a:0, 9.00 ms on a:1 per call, 50 % of the time · 1 operation a call",
-            "1 call of 20.0 ms",
+            "busy 8.00 ms on a:0, 9.00 ms on a:1 per call (50 % of the time), 1 operation",
+            "1 more call of 20.0 ms",
         ),
     ],
 )
@@ -217,23 +217,25 @@ def test_the_line_of_the_device_says_what_was_busy(
     seen: ProfiledPass, words: str, calls: str
 ) -> None:
     shown = rows(measured(STEADY, device=DeviceTime((seen,))))["device"]
-    assert shown == f"{words} (separate pass under jax's profiler: {calls})"
+    assert shown == f"{words}; {calls} under jax's profiler"
 
 
 def test_the_time_of_profiled_calls_is_told_where_they_were_slower() -> None:
     m = measured([9_000_000] * 3, device=DeviceTime((dataclasses.replace(SEEN, launches=2),)))
-    assert rows(m)["device"].endswith(
-        "· 1 operation a call (separate pass under jax's profiler: 2 calls)"
-    )
+    assert rows(m)["device"].endswith(", 1 operation; 2 more calls under jax's profiler")
     twice = DeviceTime((dataclasses.replace(SEEN, elapsed=0.025),))  # 12.5 ms a call
-    assert rows(measured([10_100_000] * 3, device=twice))["device"].endswith("2 calls)")
-    assert rows(measured([9_900_000] * 3, device=twice))["device"].endswith("2 calls of 12.5 ms)")
+    assert rows(measured([10_100_000] * 3, device=twice))["device"].endswith(
+        "; 2 more calls under jax's profiler"
+    )
+    assert rows(measured([9_900_000] * 3, device=twice))["device"].endswith(
+        "2 more calls of 12.5 ms under jax's profiler"
+    )
 
 
 def test_what_is_not_told_is_said_with_its_reason() -> None:
-    reasons = {"numpy": "it has no profiler", "torch": "interrupted"}
+    reasons = {"numpy": "there is no profiler for it", "torch": "interrupted"}
     shown = rows(measured(STEADY, device=DeviceTime(reasons=reasons)))["device"]
-    assert shown == "not told by numpy: it has no profiler; not told by torch: interrupted"
+    assert shown == "unknown for numpy: there is no profiler for it; unknown for torch: interrupted"
     assert "device" not in rows(measured(STEADY))
 
 
@@ -245,10 +247,8 @@ def tables(m: Measurement) -> list[Table]:
 def test_operations_are_listed_where_that_was_asked_for() -> None:
     assert tables(measured(STEADY, device=DeviceTime((SEEN,)))) == []
     (table,) = tables(measured(STEADY, device=DeviceTime((SEEN,), listed=True)))
-    head = ("operation", "runs", "time", "share")
-    assert table == Table(
-        "jax: operations in a call, by their own time", head, (("dot", "2", "4.50 ms", "90.0 %"),)
-    )
+    head = ("operation", "runs", "self time", "share")
+    assert table == Table("jax: operations of one call", head, (("dot", "2", "4.50 ms", "90.0 %"),))
 
 
 def test_ten_operations_are_listed() -> None:
@@ -306,7 +306,7 @@ def test_what_the_calls_before_left_running_is_not_in_the_time_of_the_pass(bench
 
 def test_no_call_is_profiled_that_passes_the_budget(bench: Bench) -> None:
     m = bench.time(f"device.start(dispatch=0, work={3000 * MS})", budget=1.0, profile=True)
-    assert m.device.reasons == {"fake": "no further call fits into the budget of 1.0 s"}
+    assert m.device.reasons == {"fake": "another call would exceed the time budget of 1.0 s"}
     assert len(bench.device.worked) == 2  # the cold one and the warm one that is the figure
 
 
@@ -343,13 +343,13 @@ def test_calls_that_have_to_be_prepared_are_profiled_one_by_one_five_at_most(
 
 def test_a_framework_without_a_profiler_says_so(bench: Bench) -> None:
     m = bench.time("1 + 1", number=2, repeat=2, profile=True)
-    assert m.device.reasons == {"python": "it has no profiler"}
+    assert m.device.reasons == {"python": "there is no profiler for it"}
 
 
 def test_a_pass_in_which_nothing_ran_says_so(bench: Bench) -> None:
     bench.names["array"] = bench.device.start(dispatch=0, work=1)
     m = bench.time("array", number=2, repeat=2, profile=True)
-    assert m.device.reasons == {"fake": "its profiler saw nothing run on a device"}
+    assert m.device.reasons == {"fake": "the profiler saw nothing run on a device"}
 
 
 def in_pass(bench: Bench, error: BaseException) -> Measurement:
@@ -429,7 +429,7 @@ def test_there_is_no_pass_where_the_calls_before_ended_early(
     m = (bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time)(
         "call()", number=2, repeat=2, profile=True
     )
-    assert m.device.reasons == {"python": "the calls before ended early"}
+    assert m.device.reasons == {"python": "the measurement ended early"}
 
 
 def test_a_profiler_that_is_taken_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -438,7 +438,7 @@ def test_a_profiler_that_is_taken_is_said(bench: Bench, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(bench.framework.capability(Profiler), "profile", refuse)
     m = bench.time(START, number=2, repeat=2, profile=True)
-    assert rows(m)["device"] == ("not told by fake: a profiler is on already, and is left alone")
+    assert rows(m)["device"] == "unknown for fake: a profiler is on already, and is left alone"
 
 
 def test_the_calls_of_the_pass_are_counted_among_those_that_advance_state(bench: Bench) -> None:

@@ -35,45 +35,45 @@ def test_work_that_stays_on_the_host_is_not_a_copy(code: str) -> None:
 
 
 def test_a_result_that_comes_to_the_host_is_told_with_its_size() -> None:
-    text = "In every call the result comes to the host from jax cpu:0 (12 B)."
+    text = "In every call, the result is copied to the host from jax cpu:0 (12 B)."
     assert copy_texts("np.asarray(x)", [JAX], [HOST]) == [text]
 
 
 @pytest.mark.parametrize("code", ["t.item()", "t.cpu()", "y = g(t).tolist()", "jax.device_get(t)"])
 def test_a_value_that_is_fetched_is_told_even_where_no_host_array_is_given(code: str) -> None:
     assert copy_texts(code, [CUDA], []) == [
-        "In every call the result comes to the host from torch cuda:0."
+        "In every call, the result is copied to the host from torch cuda:0."
     ]
 
 
 def test_host_data_that_a_device_result_is_made_of_is_told_by_name() -> None:
-    text = "In every call h may go from the host to jax cpu:0 (12 B)."
+    text = "In every call, h may be copied from the host to jax cpu:0 (12 B)."
     assert copy_texts("jnp.sin(h)", [HOST], [JAX]) == [text]
 
 
 def test_several_host_arrays_are_told_together() -> None:
     other = Placement("k", "numpy", 2, "int64", None, (), 100)
-    text = "In every call h, k may go from the host to torch cuda:0 (112 B)."
+    text = "In every call, h, k may be copied from the host to torch cuda:0 (112 B)."
     assert copy_texts("f(h, k)", [HOST, other], [CUDA]) == [text]
 
 
 def test_a_call_that_moves_data_is_told_even_where_no_array_is_known() -> None:
-    text = "In every call data may go from the host to torch cuda:0."
+    text = "In every call, data may be copied from the host to torch cuda:0."
     assert copy_texts("jax.device_put(3.0)", [], [CUDA]) == [text]
 
 
 def test_both_directions_are_told() -> None:
     texts = copy_texts("np.asarray(f(x, h))", [JAX, HOST], [HOST, JAX])
     assert texts == [
-        "In every call the result comes to the host from jax cpu:0 (12 B).",
-        "In every call h may go from the host to jax cpu:0 (12 B).",
+        "In every call, the result is copied to the host from jax cpu:0 (12 B).",
+        "In every call, h may be copied from the host to jax cpu:0 (12 B).",
     ]
 
 
 def test_several_devices_are_named_once_each_in_order() -> None:
     texts = copy_texts("np.asarray(f(t, x, x2))", [CUDA, JAX, JAX], [HOST])
     assert texts == [
-        "In every call the result comes to the host from jax cpu:0, torch cuda:0 (12 B)."
+        "In every call, the result is copied to the host from jax cpu:0, torch cuda:0 (12 B)."
     ]
 
 
@@ -100,7 +100,7 @@ def test_on_a_cpu_device_what_shares_memory_is_not_a_copy(code: str) -> None:
 
 def test_a_view_of_what_was_far_away_was_copied_before() -> None:
     view = dataclasses.replace(HOST, view=True)
-    text = "In every call the result comes to the host from torch cuda:0 (12 B)."
+    text = "In every call, the result is copied to the host from torch cuda:0 (12 B)."
     assert copy_texts("t.cpu().numpy()", [CUDA], [view]) == [text]
 
 
@@ -126,8 +126,8 @@ def test_statements_that_have_nothing_to_do_with_each_other_copy_nothing() -> No
 
 
 def test_the_statement_that_copies_is_told_among_others() -> None:
-    to_host = "In every call the result comes to the host from jax cpu:0 (12 B)."
-    to_device = "In every call a may go from the host to jax cpu:0 (24 B)."
+    to_host = "In every call, the result is copied to the host from jax cpu:0 (12 B)."
+    to_device = "In every call, a may be copied from the host to jax cpu:0 (24 B)."
     assert made("b = a + 1\ny = np.asarray(x)", b=HOST, y=HOST) == [to_host]
     assert made("t = jnp.sin(x)\nb = np.asarray(t)", t=JAX, b=HOST) == [to_host]
     assert made("b = a + 1\ny = jnp.sin(a)\nz = x + 1", b=HOST, y=JAX, z=JAX) == [to_device]
@@ -194,5 +194,5 @@ def test_a_name_that_is_bound_anew_is_another_array() -> None:
     moved = dataclasses.replace(HOST, name="x")
     assert copy_texts(
         "x = np.asarray(x); y = x + 1", [JAX], [moved, dataclasses.replace(HOST, name="y")]
-    ) == ["In every call the result comes to the host from jax cpu:0 (12 B)."]
+    ) == ["In every call, the result is copied to the host from jax cpu:0 (12 B)."]
     assert copy_texts("a = 1; a", [], [HOST]) == []

@@ -35,7 +35,7 @@ def test_work_that_the_warm_up_did_not_show_is_noticed_later(bench: Bench) -> No
 
 
 def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -> None:
-    text = "Without waiting this would have read 10.0 µs: 101× too fast."
+    text = "Without waiting for the result, this would read 10.0 µs: 101× too fast."
     assert notes_by_code(bench.time(START)) == {"unsynchronised": text}
     assert notes_by_code(bench.time("device.start(dispatch=1_000_000, work=10_000)")) == {}
 
@@ -52,7 +52,9 @@ def test_work_that_the_value_does_not_show_is_found_and_waited_for(
 ) -> None:
     m = bench.time(code, **options)
     assert m.median == pytest.approx(1.01e-3)
-    assert notes_by_code(m)["elsewhere"].startswith("The code leaves 1.00 ms of work running")
+    assert notes_by_code(m)["elsewhere"].startswith(
+        "The code starts 1.00 ms of work that its value"
+    )
     assert m.waited
 
 
@@ -70,7 +72,7 @@ def test_earlier_work_is_waited_for_and_told_and_not_counted(bench: Bench) -> No
     bench.device.start(dispatch=0, work=5 * MS)
     m = bench.time(START)
     assert m.first_call == m.median == pytest.approx(1.01e-3)
-    text = "Waited 5.00 ms for work that earlier cells had left running."
+    text = "Waited 5.00 ms for work still running from earlier cells."
     assert notes_by_code(m)["earlier-work"] == text
     bench.device.start(dispatch=0, work=MS // 2)  # too little to be worth a Note
     assert "earlier-work" not in notes_by_code(bench.time(START))
@@ -130,8 +132,8 @@ def test_code_that_compiles_in_every_call_has_no_steady_state(bench: Bench) -> N
     assert m.median == pytest.approx(0.041)
     count = len(m.batches)
     assert notes_by_code(m)["recompiles"] == (
-        f"Something was compiled in {count} of {count} samples, 40.0 ms of each call:"
-        " a steady state is never reached."
+        f"{count} of {count} samples compiled something, 40.0 ms of each call:"
+        " there is no steady state."
     )
 
 
@@ -140,7 +142,7 @@ def test_a_late_compilation_is_left_out_and_told(bench: Bench) -> None:
     m = bench.time("call()")
     assert max(m.samples) == pytest.approx(0.001)
     assert sum(m.rounds) == len(m.batches)
-    text = "1 sample in which something was compiled was left out."
+    text = "1 sample with a compilation was left out."
     assert notes_by_code(m) == {"compiled-late": text}
 
 
@@ -153,8 +155,8 @@ def test_code_that_runs_once_is_reported_by_its_first_call(bench: Bench, options
     m = bench.time("call()", **options)
     assert (m.verdict, m.first_call, len(turns)) == ("ONCE", pytest.approx(1e-3), 2)
     assert m.best == pytest.approx(1e-3)
-    text = "This code runs once: the second call raised ValueError: used up."
-    assert notes_by_code(m) == {"runs-once": f"{text} The figure is the first call."}
+    text = "The code runs only once: the second call raised ValueError: used up."
+    assert notes_by_code(m) == {"runs-once": f"{text} The time is of the first call."}
 
 
 @pytest.mark.parametrize(("turn", "samples"), [(5, 3), (100, 40)])
@@ -164,7 +166,7 @@ def test_an_error_in_a_later_call_leaves_the_samples_before_it(
     bench.counted(failing(turn, OSError("gone")))
     m = bench.time("call()")
     assert len(m.batches) == sum(m.rounds) >= samples
-    text = f"Call {turn} raised OSError: gone. The figure is of the calls before it."
+    text = f"Call {turn} raised OSError: gone. The time is of the calls before it."
     assert notes_by_code(m) == {"stopped-by-error": text}
 
 
@@ -328,8 +330,8 @@ def test_what_cannot_be_put_back_is_told(bench: Bench) -> None:
     m = bench.time("next(numbers)", number=5, repeat=2)
     assert next(numbers) == 10
     assert notes_by_code(m)["state-advanced"] == (
-        "'numbers' advanced by 10 calls, not one:"
-        " what the code changes in place or gives away cannot be put back."
+        "'numbers' advanced by 10 calls instead of one: changes in place and donated"
+        " buffers cannot be undone."
     )
 
 
@@ -347,7 +349,7 @@ def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
     m = bench.time("call(); x")
     assert len(turns) > 10
     assert (bench.names["x"], own.deleted) == (own, True)
-    text = "x: donated by the call, so each later call got a fresh copy, untimed."
+    text = "x: donated by the call. Each later call got a fresh copy (not timed)."
     assert notes_by_code(m) == {"fresh-copies": text}
 
 
@@ -375,7 +377,7 @@ def test_what_the_first_call_prints_is_shown_and_the_rest_counted(
     bench.counted(lambda _: sys.stdout.write("hello"))
     m = bench.time("call()", number=2, repeat=3)
     assert capsys.readouterr().out == "hello"
-    assert "(5 writes) is not shown" in notes_by_code(m)["output-hidden"]
+    assert "(5 writes) is hidden" in notes_by_code(m)["output-hidden"]
 
 
 # Memory, and clocks that jump
@@ -386,7 +388,7 @@ def test_a_result_that_fills_the_memory_is_computed_once(bench: Bench) -> None:
     m = bench.time(f"y = {START}")
     assert (m.verdict, m.batches) == ("ONCE", ())
     assert notes_by_code(m)["over-memory"].startswith(
-        "One call only: the free memory holds 1.8 results"
+        "One call only: repeating needs memory for 2 results, and 1.8"
     )
     assert bench.device.waits > 0
     assert "y" in bench.names

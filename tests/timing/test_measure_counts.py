@@ -64,8 +64,8 @@ def test_of_calls_longer_than_the_budget_one_warm_one_is_the_figure(bench: Bench
     assert (m.verdict, len(turns)) == ("ONCE", 2)
     assert (m.first_call, m.median) == pytest.approx((5.0, 3.0))
     (note,) = [n for n in m.notes if n.code == "over-budget"]
-    assert note.text == "The figure is one call: it takes longer than the budget."
-    assert note.advice == "-b 20 to measure several"
+    assert note.text == "One warm call only: it took longer than the time budget."
+    assert note.advice == "-b 20 for several calls"
 
 
 @pytest.mark.parametrize("code", [START, f"{START}; 1"])
@@ -79,7 +79,7 @@ def test_a_second_call_of_half_a_minute_is_not_made(bench: Bench) -> None:
     turns = bench.counted(lambda _: bench.clock.advance(30_000 * MS))
     m = bench.time("call()")
     assert (m.verdict, len(turns), m.median) == ("ONCE", 1, pytest.approx(30.001))
-    assert [(n.code, n.advice) for n in m.notes] == [("over-budget", "-b 120 to measure several")]
+    assert [(n.code, n.advice) for n in m.notes] == [("over-budget", "-b 120 for several calls")]
 
 
 def test_calls_too_slow_to_waste_are_all_samples(bench: Bench) -> None:
@@ -131,7 +131,7 @@ def test_a_function_that_was_not_called_is_told(bench: Bench) -> None:
     bench.clock = FakeClock(step=10)
     bench.counted()
     m = bench.time("call", number=2, repeat=2)
-    assert notes_by_code(m)["not-called"].startswith("call is a function and was not called")
+    assert notes_by_code(m)["not-called"].startswith("call is a function, but it is not called")
 
 
 def test_a_measurement_knows_what_was_asked(bench: Bench) -> None:

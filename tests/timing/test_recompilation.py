@@ -20,10 +20,10 @@ def test_code_that_compiles_for_a_quarter_of_each_call_has_no_steady_state(
 def test_what_compiling_takes_of_each_call_is_told(bench: Bench) -> None:
     bench.counted(lambda _: bench.device.compile(MS // 4))
     assert notes_by_code(bench.time("call()", number=1, repeat=20))["compiles-too"] == (
-        "Something is traced or compiled in every call, which takes 250 µs of the 1.25 ms."
+        "Every call traces or compiles something, which takes 250 µs of its 1.25 ms."
     )
     assert notes_by_code(bench.time("call()", number=2, repeat=20))["compiles-too"] == (
-        "Something is traced or compiled in every call, which takes 250 µs of the 1.25 ms."
+        "Every call traces or compiles something, which takes 250 µs of its 1.25 ms."
     )
 
 

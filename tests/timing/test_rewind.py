@@ -46,8 +46,8 @@ def test_each_call_computes_what_the_first_one_computed(bench: Bench) -> None:
     m = bench.time("memo.get(1)", budget=0.3)
     assert m.median == pytest.approx(1.02e-3)
     assert notes_by_code(m)["started-anew"] == (
-        "memo: put back before each call, untimed, as the first call found it. A call takes"
-        " 1.02 ms from there, 20.0 µs from what it left."
+        "memo: reset before each call (not timed) to the state before the first one. A call takes"
+        " 1.02 ms from there, and 20.0 µs without the reset."
     )
     assert m.verdict != "INVALID"
     assert memo.known == {1: 1}
@@ -83,8 +83,8 @@ def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
     m = bench.time("memo.get(1)", budget=0.3)
     assert m.verdict == "INVALID"
     assert notes_by_code(m)["started-elsewhere"].startswith(
-        "The first call changed memo: from what it found the code takes 1.02 ms, from what it"
-        " left, as measured, 20.0 µs."
+        "The first call changed memo. The code takes 1.02 ms before that change and"
+        " 20.0 µs after it; the latter was measured."
     )
     assert memo.known == {1: 1}
 

@@ -13,7 +13,7 @@ from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.timing.validity import tracers
 from tests.cautions import cautions
 
-COST = "the time that it takes itself is in the figure."
+COST = "the time includes its overhead."
 
 
 def caution_texts() -> list[str]:
@@ -45,14 +45,12 @@ def test_nothing_is_said_where_nothing_watches() -> None:
 
 def test_a_tracer_is_told_by_its_name() -> None:
     with traced(tracer):
-        assert (
-            f"A tracer or debugger ({__name__}.tracer) watches this code: {COST}" in caution_texts()
-        )
+        assert f"A tracer or debugger ({__name__}.tracer) is active: {COST}" in caution_texts()
 
 
 def test_a_debugger_is_told_by_its_name() -> None:
     with traced(Debugger().look):
-        expected = f"A tracer or debugger ({__name__}.Debugger.look) watches this code: {COST}"
+        expected = f"A tracer or debugger ({__name__}.Debugger.look) is active: {COST}"
         assert expected in caution_texts()
 
 
@@ -75,7 +73,7 @@ def test_a_profiler_is_told_by_its_name() -> None:
         found = caution_texts()
     finally:
         profile.disable()
-    assert found == [f"{who} watches this code: {COST}"]
+    assert found == [f"{who} is active: {COST}"]
     assert caution_texts() == []
 
 
@@ -89,9 +87,7 @@ def test_kernels_that_are_waited_for_are_told_on_a_gpu(
 ) -> None:
     monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")
     (note,) = tracers.environment_settings([on("cpu"), on(device)])
-    assert note.text == (
-        "CUDA_LAUNCH_BLOCKING is on: Python waits for every kernel, one after another."
-    )
+    assert note.text == ("CUDA_LAUNCH_BLOCKING is on: Python waits for every kernel to finish.")
 
 
 def test_they_are_not_told_on_a_cpu_nor_where_they_are_not_waited_for(

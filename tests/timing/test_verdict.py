@@ -55,8 +55,8 @@ def test_samples_that_scatter_evenly_show_no_cause() -> None:
 
 def test_a_drift_is_named_with_its_size_and_its_way() -> None:
     slower = [1e-3 * (1 + i / 400) + i % 3 * 1e-6 for i in range(100)]
-    assert list(movements(slower)) == ["it got 16 % slower while it was measured"]
-    assert list(movements(slower[::-1])) == ["it got 14 % faster while it was measured"]
+    assert list(movements(slower)) == ["calls got 16 % slower during the measurement"]
+    assert list(movements(slower[::-1])) == ["calls got 14 % faster during the measurement"]
 
 
 @pytest.mark.parametrize(
@@ -65,23 +65,23 @@ def test_a_drift_is_named_with_its_size_and_its_way() -> None:
 def test_a_drift_of_over_a_hundred_percent_is_named_as_a_factor(times: float, words: str) -> None:
     between = [1e-3 * times ** (i / 35) for i in range(1, 35)]
     samples = [*[1e-3] * 33, *between, *[1e-3 * times] * 33]
-    assert list(movements(samples)) == [f"it got {words} while it was measured"]
+    assert list(movements(samples)) == [f"calls got {words} during the measurement"]
 
 
 def test_two_speeds_are_named() -> None:
     samples = [(1e-3 if i % 10 < 6 else 1.4e-3) + i % 3 * 1e-6 for i in range(100)]
-    assert list(movements(samples)) == ["it runs at two speeds, 1.00 ms and 1.40 ms"]
+    assert list(movements(samples)) == ["two speeds, 1.00 ms and 1.40 ms"]
 
 
 def test_a_speed_that_wanders_is_named_where_it_neither_drifts_nor_has_two_values() -> None:
     speeds = [1.0, 1.1, 1.04, 1.16, 1.02, 1.13, 1.07, 1.0]
     samples = [1e-3 * speeds[i // 15] + i % 5 * 2e-5 for i in range(120)]
-    assert list(movements(samples)) == ["it wandered by 15 % while it was measured"]
+    assert list(movements(samples)) == ["the samples drifted (1.04–1.20 ms)"]
 
 
 @pytest.mark.parametrize(
     ("highest", "shown"),
-    [(1.079, []), (1.081, ["it wandered by 8.1 % while it was measured"])],
+    [(1.079, []), (1.081, ["the samples drifted (1.00–1.08 ms)"])],
 )
 def test_a_speed_that_wanders_by_over_eight_percent_is_named(
     highest: float, shown: list[str]

@@ -21,13 +21,13 @@ from ipyjaxbench.timing import (
     note_watched,
 )
 
-_SLOW_FIRST = "tracing and compiling take longer, which the first call pays for"
-_WAITS = "every result is waited for and checked, before Python goes on"
+_SLOW_FIRST = "tracing and compiling take longer, in the first call"
+_WAITS = "every result is waited for and checked before the call returns"
 _OPTIONS = {
-    "jax_disable_jit": (CHANGES_MEANING, "nothing is compiled, each operation runs by itself"),
+    "jax_disable_jit": (CHANGES_MEANING, "nothing is compiled, operations run one by one"),
     "jax_debug_nans": (CHANGES_MEANING, _WAITS),
     "jax_debug_infs": (CHANGES_MEANING, _WAITS),
-    "jax_disable_most_optimizations": (CHANGES_MEANING, "programs are hardly optimised"),
+    "jax_disable_most_optimizations": (CHANGES_MEANING, "programs are barely optimized"),
     "jax_check_tracer_leaks": (GOOD_TO_KNOW, _SLOW_FIRST),
     "jax_enable_checks": (GOOD_TO_KNOW, _SLOW_FIRST),
     "jax_log_compiles": (GOOD_TO_KNOW, _SLOW_FIRST),
@@ -127,10 +127,10 @@ def _compiler() -> Iterator[Note]:
     flags = os.environ.get("XLA_FLAGS", "")
     advice = "restart without it in XLA_FLAGS"
     if re.search(r"xla_backend_optimization_level=0\b", flags):
-        setting, effect = "xla_backend_optimization_level=0", "programs are hardly optimised"
+        setting, effect = "xla_backend_optimization_level=0", "programs are barely optimized"
         yield note_setting_on(setting, effect, advice)
     if "xla_dump_to" in flags:
-        effect = "each program is written to disk, which the first call pays for"
+        effect = "every program is written to disk, in the first call"
         yield note_setting_on("xla_dump_to", effect, advice, mark=GOOD_TO_KNOW)
 
 

@@ -19,7 +19,7 @@ from ipyjaxbench.usercode import attribute, is_of
 
 #: No user has these numbers, and each call gets one of its own.
 _keys = itertools.count(1_618_033)
-_AHEAD = "what was compiled ahead of time stayed as it was"
+_AHEAD = "functions compiled ahead of time were not recompiled"
 #: Functions whose traces JAX keeps because `%jaxpr` showed their programs.
 INSPECTED: set[str] = set()
 #: Of `jax.stages.Wrapped`, which would ask an object itself for them.
@@ -87,7 +87,7 @@ class JaxCompilation(Compilation):
         number: Any = getattr(config, "pgle_profiling_runs", None)
         guided: Any = getattr(config, "enable_pgle", None)
         if number is None or guided is None or guided.value:
-            yield ColdCall(caveats=[*caveats, "JAX's caches in memory stayed in use"])
+            yield ColdCall(caveats=[*caveats, "JAX's in-memory caches stayed in use"])
             return
         with number(next(_keys)), no_disk_cache() as is_unused:
             used = [] if is_unused else ["the disk cache stayed in use"]

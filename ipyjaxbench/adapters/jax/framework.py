@@ -42,7 +42,7 @@ class Jax(Framework):
         self._initialised()
         self._in_flight = InFlight(local_devices)
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
-            self.gaps = ("this version does not tell when it compiles; phases are unknown.",)
+            self.gaps = ("this version does not report compilations; phases are unknown.",)
 
     def version(self) -> str:
         """Return JAX's version."""

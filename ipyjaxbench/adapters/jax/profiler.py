@@ -20,9 +20,9 @@ class JaxProfiler(Profiler):
         """Trace into a folder that is removed again."""
         __tracebackhide__ = True
         if not self.framework.started():
-            return Profile(reason="nothing was computed yet")
+            return Profile(reason="nothing has been computed yet")
         if getattr(jax.profiler, "ProfileData", None) is None:
-            return Profile(reason="this version does not read profiles (jax 0.10 does)")
+            return Profile(reason="this version cannot read profiles (jax 0.10 can)")
         return xplane.profile(run, _start, _stop, _read, _reason)
 
 

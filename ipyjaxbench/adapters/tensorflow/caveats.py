@@ -57,7 +57,7 @@ def _modes(code: CodeFacts) -> Iterator[Note]:
     if tf.config.functions_run_eagerly() and any(isinstance(f, kind) for f in code.compiled):
         yield note_setting_on(
             "tf.config.run_functions_eagerly",
-            "no graph is made, each operation of a tf.function runs by itself",
+            "tf.function builds no graph, operations run one by one",
             "tf.config.run_functions_eagerly(False)",
         )
     if _checks_numerics():
@@ -75,7 +75,7 @@ def _modes(code: CodeFacts) -> Iterator[Note]:
     if _is_deterministic():
         yield note_setting_on(
             "tf.config.experimental.enable_op_determinism",
-            "some operations take a slower way",
+            "some operations use slower algorithms",
             "restart without it",
             mark=GOOD_TO_KNOW,
         )

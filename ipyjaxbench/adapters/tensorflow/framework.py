@@ -38,7 +38,7 @@ class TensorFlow(Framework):
     def __init__(self) -> None:
         self._kinds = (tf.Tensor, tf.Variable)
         if tracing_seconds() is None:
-            self.gaps = ("this version does not tell how long tracing takes.",)
+            self.gaps = ("this version does not report how long tracing takes.",)
         self.started()
 
     def version(self) -> str:

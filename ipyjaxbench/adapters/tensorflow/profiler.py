@@ -26,11 +26,11 @@ class TensorFlowProfiler(Profiler):
         """Trace into a folder that is removed again."""
         __tracebackhide__ = True
         if not self.framework.started():
-            return Profile(reason="nothing was computed yet")
+            return Profile(reason="nothing has been computed yet")
         try:
             from tensorflow.tsl.profiler.protobuf import xplane_pb2
         except ImportError:
-            return Profile(reason="this version does not read profiles")
+            return Profile(reason="this version cannot read profiles")
         quiet = drop_lines(_LOGGED)
         start, stop = tf.profiler.experimental.start, tf.profiler.experimental.stop
         read = partial(_read, xplane_pb2.XSpace)

@@ -28,7 +28,7 @@ class TorchCaveats(Caveats):
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield all that there is to say."""
         if _is_recorded(code) and not _goes_backward(code):
-            yield note_recorded("Autograd", "with torch.no_grad(): ... around it")
+            yield note_recorded("Autograd", "wrap it in  with torch.no_grad(): ...")
         yield from _note_rounding(code)
         yield from _modes(code)
         if _profiling():
@@ -96,13 +96,13 @@ def _modes(code: CodeFacts) -> Iterator[Note]:
     if torch.is_anomaly_enabled() and (_is_recorded(code) or _goes_backward(code)):
         yield note_setting_on(
             "Anomaly detection",
-            "autograd notes where each operation was called, and checks each gradient",
+            "autograd records where each operation was called and checks every gradient",
             "torch.autograd.set_detect_anomaly(False)",
         )
     if torch.are_deterministic_algorithms_enabled():
         yield note_setting_on(
             "torch.use_deterministic_algorithms",
-            "some operations take a slower way",
+            "some operations use slower algorithms",
             "torch.use_deterministic_algorithms(False)",
             mark=GOOD_TO_KNOW,
         )

@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.torch.compile_events import Record, Times, is_loaded, 
 from ipyjaxbench.frameworks import UNNAMED, ColdCall, Compilation, CompilationWatch, Program
 from ipyjaxbench.usercode import attributes, closure_values
 
-_EMPTIED = "inductor's caches in memory were emptied, those on disk kept"
+_EMPTIED = "Inductor's in-memory caches were cleared, those on disk kept"
 _FRAME = "_compile.compile_inner"
 _Origin = Literal["compiled", "disk cache"]
 

@@ -9,7 +9,7 @@ from ipyjaxbench.reports.pictures.axes import Plotted, Series
 from ipyjaxbench.reports.pictures.picture import NARROW, Spans
 from ipyjaxbench.reports.pictures.scales import Scale
 
-_ROWS, _LEFT = 12, 11
+_ROWS, _MIN_LEFT = 12, 11
 _MAX_LABEL = 18
 
 
@@ -18,7 +18,9 @@ def draw_letters(plotted: Plotted, columns: int) -> Iterator[Spans]:
     across, up = plotted.scales()
     label = min(max(len(each.label) for each in plotted.series), _MAX_LABEL)
     beside = label + 5 if columns >= NARROW else 0
-    wide = columns - _LEFT - 1 - beside
+    heights = {_row(up, value): shown for value, shown in up.ticks(5)}
+    left = max([_MIN_LEFT, *(len(shown) + 1 for shown in heights.values())])
+    wide = columns - left - 1 - beside
     signs = choose_letters([each.label for each in plotted.series])
     grid = _fill(plotted, signs, wide)
     ends: dict[int, list[str]] = {}
@@ -26,16 +28,15 @@ def draw_letters(plotted: Plotted, columns: int) -> Iterator[Spans]:
         ends.setdefault(_row(up, each.points[-1][1]), []).append(
             f"{sign} {units.cut(each.label, label)}"
         )
-    heights = {_row(up, value): shown for value, shown in up.ticks(5)}
     yield ((plotted.y.name, "dim"),)
     for number, row in enumerate(grid):
         name = "  " + ", ".join(ends.get(number, ())) if beside else ""
         edge = "┤" if number in heights else "│"
-        line = f"{heights.get(number, ''):>{_LEFT - 1}} {edge}{''.join(row)}{name}"
+        line = f"{heights.get(number, ''):>{left - 1}} {edge}{''.join(row)}{name}"
         yield ((line.rstrip()[:columns], ""),)
     places = {round(across.place(x) * (wide - 1)): s for x, s in plotted.across_ticks(6)}
-    gap = " " * (_LEFT + 1)
-    yield ((" " * _LEFT + "└" + "".join("┬" if n in places else "─" for n in range(wide)), ""),)
+    gap = " " * (left + 1)
+    yield ((" " * left + "└" + "".join("┬" if n in places else "─" for n in range(wide)), ""),)
     yield ((f"{gap}{_under(places, wide + beside)}", ""),)
     yield ((f"{gap}{plotted.x.name:^{wide}}".rstrip(), "dim"),)
     named = [f"{'' if mark.y is None else '○ '}{mark.words}" for mark in plotted.marks]

@@ -41,10 +41,10 @@ class Background:
         """Note what was left running after so many ``calls``."""
         # Both, for the session may have threads of its own that now and then have something to do.
         if self._threads and (calls == 1 or _working_threads() - self._busy):
-            yield notes.left_running("thread", "keep the thread, and wait for it: t.join()")
+            yield notes.left_running("thread", "keep the thread and wait for it: t.join()")
         more = child_processes() - self._children - self._started
         if self._started and (more or calls == 1):
-            yield notes.left_running("process", "keep the process, and wait for it: p.wait()")
+            yield notes.left_running("process", "keep the process and wait for it: p.wait()")
 
 
 def _working_threads() -> frozenset[int]:

@@ -150,7 +150,7 @@ class CarryoverEffects:
             name = next((n for n, value in names.items() if value is cache), "")
         code = self._snippet.text
         below = "" if "\n" in code else f"; {code}"
-        return f"{name}.cache_clear(){below or ' as the first line of it'}" if name else ""
+        return f"{name}.cache_clear(){below or ' as its first line'}" if name else ""
 
     def _cannot_change(self) -> bool:
         """Whether the value is an array of a kind that is never changed in place."""

@@ -9,7 +9,8 @@ from types import CoroutineType
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Checkpoint, Framework, Placement, Scope
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import notes, verdict
+from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.protocol import Caveats
 from ipyjaxbench.timing.runner import Calls, cost_per_turn
 from ipyjaxbench.timing.samples import Samples
@@ -125,7 +126,6 @@ def check_samples(
     yield from recompiles
     if any(note.code == "recompiles" for note in recompiles) or not samples.taken:
         return
-    yield from _unsynchronised(steady)
     if compiled_work.find_uncalled(scope, frameworks):
         return
     yield from carryover.cached_values(calls.made, typical, samples.per_call)
@@ -142,16 +142,13 @@ def check_samples(
     yield from shown
 
 
-def _unsynchronised(steady: Steady) -> Iterator[Note]:
-    """Note what a clock that does not wait would have read, by the headline's statistic."""
-    dispatches, samples = steady.dispatches(), steady.samples
-    if steady.calls.wait is not None and dispatches and len(samples.taken) >= _MIN_SAMPLES:
-        seconds = samples.seconds
-        half_width = stats.repeatability(seconds, samples.rounds)
-        statistic = verdict.headline(half_width, codes=[note.code for note in steady.notes])
-        returned, waited = statistic(dispatches), statistic(seconds)
-        if waited > _UNSYNCHRONISED_RATIO * returned > 0:
-            yield notes.unsynchronised(returned, waited / returned)
+def check_waiting(measured: Measurement) -> Iterator[Note]:
+    """Note what a clock that does not wait would have read instead of the headline's figure."""
+    if measured.verdict == "RECOMPILES" or len(measured.batches) < _MIN_SAMPLES:
+        return
+    returned, waited = measured.dispatch, measured.leading
+    if returned is not None and waited > _UNSYNCHRONISED_RATIO * returned > 0:
+        yield notes.unsynchronised(returned, waited / returned)
 
 
 def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Note]:

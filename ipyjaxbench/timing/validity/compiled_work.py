@@ -78,11 +78,11 @@ def _builder(
 
 def note_on_builder(builder: Builder, snippet: Snippet, clock: Clock, latency: float) -> Note:
     """Note what building it in every call costs, and what to write instead."""
-    advice, seconds = "build it above, and time its call", None
+    advice, seconds = "create it once, outside, and time its call", None
     if builder.node:
         built = ast.unparse(builder.node)
         made = f"{builder.wrapper}({built})" if builder.wrapper else built
-        advice = f"g = {made} above, and time g(...)"
+        advice = f"run  g = {made}  once, outside, and time  g(...)"
         if all(map(_is_literal, arguments(builder.node))):
             seconds = _cost_of(builder.node, snippet, clock)
     return notes.built_each_call(builder.name, seconds, latency, advice)

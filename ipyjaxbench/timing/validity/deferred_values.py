@@ -34,7 +34,7 @@ _GENERATOR = Deferred("generator", "list({})")
 _KINDS: Mapping[type, Deferred] = {
     CoroutineType: Deferred("coroutine", "await {}"),
     GeneratorType: _GENERATOR,
-    AsyncGeneratorType: Deferred("generator", "use it in an async function, and time that"),
+    AsyncGeneratorType: Deferred("generator", "consume it in an async function and time that"),
     asyncio.Future: Deferred("task", "await {}"),
     futures.Future: Deferred("future", "{}.result()"),
     map: Deferred("map", "list({})"),

@@ -46,13 +46,13 @@ def check_copies(
     if to_host:
         sources = [p for step in to_host for p in step.device_in]
         size = sum(p.nbytes for step in to_host for p in step.host_out) or None
-        yield notes.copies(f"the result comes to the host from {_where(sources)}", size)
+        yield notes.copies(f"the result is copied to the host from {_where(sources)}", size)
     if to_device:
         taken = {p.name: p for step in to_device for p in step.host_in}
         size = sum(p.nbytes for p in taken.values()) or None
         names = ", ".join(taken) or "data"
         places = _where([p for step in to_device for p in step.device_out])
-        yield notes.copies(f"{names} may go from the host to {places}", size)
+        yield notes.copies(f"{names} may be copied from the host to {places}", size)
 
 
 class _Step:

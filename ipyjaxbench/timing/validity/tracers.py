@@ -32,7 +32,7 @@ def environment_settings(placements: Sequence[Placement]) -> Iterator[Note]:
     if any(place.on_gpu for place in placements) and os.environ.get("CUDA_LAUNCH_BLOCKING") == "1":
         yield notes.setting_on(
             "CUDA_LAUNCH_BLOCKING",
-            "Python waits for every kernel, one after another",
+            "Python waits for every kernel to finish",
             "restart without it",
         )
 

@@ -45,7 +45,7 @@ def caution_notes(code: str) -> list[Note]:
 )
 def test_float64_that_becomes_float32_is_told(code: str) -> None:
     (note,) = caution_notes(code)
-    assert note.text == "x is float64, and JAX takes it as float32, half the bytes: x64 is off."
+    assert note.text == "x is float64; JAX converts it to float32 because x64 is off."
 
 
 @pytest.mark.parametrize("part", ["params['scale']", "model.scale", "params['layers'][1]"])
@@ -62,7 +62,7 @@ def test_parts_that_become_float32_are_told_as_they_are_typed(part: str) -> None
 )  # fmt: skip
 def test_doubles_that_numpy_makes_in_the_statement_are_told(made: str) -> None:
     (note,) = caution_notes(f"f({made})")
-    assert note.text.startswith(f"{made} is float64, and JAX takes it as float32")
+    assert note.text.startswith(f"{made} is float64; JAX converts it to float32")
 
 
 def test_doubles_of_a_name_that_the_code_binds_are_told() -> None:
@@ -83,7 +83,7 @@ def test_nothing_is_told_of_what_numpy_makes_otherwise(code: str) -> None:
 
 def test_integers_are_told_where_they_are_what_is_computed() -> None:
     (note,) = caution_notes("jnp.sum(index)")
-    assert note.text == "index is int64, and JAX takes it as int32, half the bytes: x64 is off."
+    assert note.text == "index is int64; JAX converts it to int32 because x64 is off."
     assert caution_notes("jnp.take(a, index)") == []
 
 
@@ -118,7 +118,7 @@ def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code:
     with jax.default_matmul_precision("F16_F16_F16"):  # the one that a CPU obeys
         (note,) = caution_notes(code)
     assert note.text == (
-        "Matrix products of float32 on cpu:0 are rounded to fewer bits"
+        "float32 matrix products on cpu:0 have reduced precision"
         ' (relative error 3e-04, not 1e-07): jax_default_matmul_precision is "F16_F16_F16".'
     )
     assert note.advice == 'jax.config.update("jax_default_matmul_precision", "float32")'
@@ -144,8 +144,8 @@ def test_looking_compiles_nothing_into_the_users_cache() -> None:
     assert traces == [1]
 
 
-WAITS = "every result is waited for and checked, before Python goes on"
-FIRST = "tracing and compiling take longer, which the first call pays for"
+WAITS = "every result is waited for and checked before the call returns"
+FIRST = "tracing and compiling take longer, in the first call"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ FIRST = "tracing and compiling take longer, which the first call pays for"
     [
         ("jax_debug_nans", "!", WAITS),
         ("jax_debug_infs", "!", WAITS),
-        ("jax_disable_jit", "!", "nothing is compiled, each operation runs by itself"),
+        ("jax_disable_jit", "!", "nothing is compiled, operations run one by one"),
         ("jax_check_tracer_leaks", "·", FIRST),
         ("jax_enable_checks", "·", FIRST),
         ("jax_log_compiles", "·", FIRST),
@@ -191,8 +191,8 @@ def test_flags_of_the_compiler_are_told(tmp_path: Path) -> None:
     flags = f"--xla_backend_optimization_level=0 --xla_dump_to={tmp_path}"
     assert in_a_process(flags) == str(
         [
-            "xla_backend_optimization_level=0 is on: programs are hardly optimised.",
-            "xla_dump_to is on: each program is written to disk, which the first call pays for.",
+            "xla_backend_optimization_level=0 is on: programs are barely optimized.",
+            "xla_dump_to is on: every program is written to disk, in the first call.",
         ]
     )
     assert in_a_process("--xla_backend_optimization_level=3") == "[]"
@@ -201,7 +201,7 @@ def test_flags_of_the_compiler_are_told(tmp_path: Path) -> None:
 def test_a_profiler_is_told_while_it_runs(tmp_path: Path) -> None:
     with jax.profiler.trace(str(tmp_path)):
         (note,) = caution_notes("f(a)")
-    assert note.text.startswith("jax.profiler watches this code")
+    assert note.text.startswith("jax.profiler is active")
     assert caution_notes("f(a)") == []
 
 
@@ -223,6 +223,5 @@ def test_several_processes_are_told_where_arrays_lie_on_all_of_them() -> None:
         "print(told('f(x)') + told('jnp.sin(y)'))"
     )
     assert printed == [
-        f"['2 processes work together: the figure is of process {i}, others may differ.']"
-        for i in (0, 1)
+        f"['This is the time of process {i} of 2; the others may differ.']" for i in (0, 1)
     ]

@@ -130,7 +130,7 @@ def test_a_cold_call_compiles_all_anew_and_leaves_the_users_programs() -> None:
     assert list(result.fresh.phases) == ["trace", "lower", "compile"]
     assert sum(s or 0 for s in result.fresh.phases.values()) < (result.fresh.seconds or 0)
     assert len(traces) == 2
-    assert "(cold; what was compiled before is still there)" in " ".join(str(result).split())
+    assert "(your caches are untouched)" in " ".join(str(result).split())
     with count_events() as events:
         run()
     assert events == Counter()
@@ -182,8 +182,8 @@ def test_what_was_compiled_ahead_of_time_cannot_be_made_fresh() -> None:
     assert result.fresh is not None
     assert result.fresh.seconds is None
     assert result.fresh.cleared == (
-        "what was compiled ahead of time stayed as it was",
-        "nothing was compiled anew",
+        "functions compiled ahead of time were not recompiled",
+        "nothing was recompiled",
     )
 
 
@@ -195,8 +195,8 @@ def test_a_version_with_other_keys_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     assert result.fresh is not None
     assert result.fresh.seconds is None
     assert result.fresh.cleared == (
-        "JAX's caches in memory stayed in use",
-        "nothing was compiled anew",
+        "JAX's in-memory caches stayed in use",
+        "nothing was recompiled",
     )
 
 
@@ -225,7 +225,7 @@ def test_a_jitted_call_is_compared_with_the_eager_one_measured_before() -> None:
     assert compiled.counterpart.per_call == eager.median
     spent = sum(s or 0.0 for s in compiled.phases.values())
     assert compiled.counterpart.compilation == pytest.approx(spent)
-    assert "\npays back   " in str(compiled)  # how it ends is up to a noisy clock
+    assert "\nbreak-even  " in str(compiled)  # how it ends is up to a noisy clock
     assert ipyjaxbench.measure_code("fast(other)", names, budget=0.02).counterpart is None
 
 
@@ -271,6 +271,6 @@ def test_without_the_disk_cache_xlas_own_are_off_too() -> None:
 def test_where_profiles_guide_the_compiler_caches_stay_in_use() -> None:
     compilation = next(f for f in loaded()[0] if isinstance(f, Jax)).capability(Compilation)
     with config.enable_pgle(True), compilation.cold_call({}, []) as fresh:
-        assert [*fresh.caveats] == ["JAX's caches in memory stayed in use"]
+        assert [*fresh.caveats] == ["JAX's in-memory caches stayed in use"]
     with compilation.cold_call({}, []) as fresh:
         assert [*fresh.caveats] == []

@@ -70,13 +70,13 @@ def test_what_is_fair_is_left_alone(arms: dict[str, str], names: dict[str, Any])
             {"jax": "jnp.dot(xj, xj)", "from numpy": "jnp.dot(x, x)"},
             "copies-alone",
             ("Not like for like: only from numpy copies data."
-            " In every call x may go from the host to jax cpu:0"),
+            " In every call, x may be copied from the host to jax cpu:0"),
         ),
         (
             {"numpy": "x @ x.T", "jax": "xj @ xj.T"},
             "half-alone",
             ("Not like for like: only numpy does half the work."
-            " NumPy computes half of x times its own transpose"),
+            " NumPy uses the symmetry of x @ x.T"),
         ),
         ({"eager": "f(xj)", "jitted": "g(xj)"}, "eager-beside-compiled",
          "jitted is compiled, eager is not."),

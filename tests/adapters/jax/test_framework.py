@@ -229,7 +229,9 @@ def test_a_donated_name_that_is_bound_again_is_put_back() -> None:
     result = ipyjaxbench.measure_code("params, opt = step(params, opt)", names, number=3, repeat=2)
     assert names["params"].tolist() == names["opt"].tolist() == [1.0] * 4
     (note,) = [note for note in result.notes if note.code == "put-back"]
-    assert note.text.startswith("Put back as the first call left it: params (copies of")
+    assert note.text.startswith(
+        "Restored to the state after the first call: params (the copies took"
+    )
 
 
 def test_without_restoring_a_donated_name_keeps_its_newest_value() -> None:
@@ -295,7 +297,7 @@ def test_a_copy_to_numpy_is_told_with_its_bytes() -> None:
     names = {"np": np, "f": jax.jit(lambda x: x + 1), "x": jnp.ones(256)}
     result = ipyjaxbench.measure_code("np.array(f(x))", names, budget=0.05)
     (note,) = [note for note in result.notes if note.code == "copies"]
-    assert note.text == "In every call the result comes to the host from jax cpu:0 (1.00 KiB)."
+    assert note.text == "In every call, the result is copied to the host from jax cpu:0 (1.00 KiB)."
 
 
 def test_tracers_are_not_arrays() -> None:
@@ -546,7 +548,7 @@ def test_the_folder_of_the_trace_is_removed(
 def test_a_version_that_does_not_read_profiles_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jax.profiler, "ProfileData", None)
     result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, profile=True)
-    told = "not told by jax: this version does not read profiles (jax 0.10 does)"
+    told = "unknown for jax: this version cannot read profiles (jax 0.10 can)"
     assert told in " ".join(str(result).split())
 
 

@@ -53,13 +53,21 @@ def sine(x: Any) -> Any:
 @pytest.mark.parametrize(
     ("code", "built", "advice"),
     [
-        ("jax.jit(f)(x)", "jax.jit", "g = jax.jit(f) above, and time g(...)"),
-        ("jit(f)(x)", "jit", "g = jit(f) above, and time g(...)"),
+        ("jax.jit(f)(x)", "jax.jit", "run  g = jax.jit(f)  once, outside, and time  g(...)"),
+        ("jit(f)(x)", "jit", "run  g = jit(f)  once, outside, and time  g(...)"),
         ("y = jit(jax.vmap(f))(x)", "jit", None),
-        ("jax.vmap(f)(x)", "jax.vmap", "g = jax.jit(jax.vmap(f)) above, and time g(...)"),
-        ("jax.grad(loss)(x)", "jax.grad", "g = jax.jit(jax.grad(loss)) above, and time g(...)"),
-        ("partial(jit)(f)(x)", "jit", "build it above, and time its call"),
-        ("for _ in range(2): jit(f)(x)", "jit", "g = jit(f) above, and time g(...)"),
+        (
+            "jax.vmap(f)(x)",
+            "jax.vmap",
+            "run  g = jax.jit(jax.vmap(f))  once, outside, and time  g(...)",
+        ),
+        (
+            "jax.grad(loss)(x)",
+            "jax.grad",
+            "run  g = jax.jit(jax.grad(loss))  once, outside, and time  g(...)",
+        ),
+        ("partial(jit)(f)(x)", "jit", "create it once, outside, and time its call"),
+        ("for _ in range(2): jit(f)(x)", "jit", "run  g = jit(f)  once, outside, and time  g(...)"),
     ],
 )
 def test_what_is_built_in_every_call_is_told(
@@ -69,17 +77,17 @@ def test_what_is_built_in_every_call_is_told(
              "loss": lambda x: sine(x).sum()}  # fmt: skip
     found = run(code, names, budget=0.2)
     if "recompiles" in found:  # a fresh function inside of another one is a new one every time
-        assert f"since {built}(...) is built in the statement" in found["recompiles"].text
-        assert found["recompiles"].advice == f"build {built}(...) once, above, and time its call"
+        assert f"because {built}(...) is called inside the timed code" in found["recompiles"].text
+        assert found["recompiles"].advice == f"create {built}(...) once, outside, and time its call"
         return
     assert list(found) == ["built-each-call"]
-    assert found["built-each-call"].text.startswith(f"{built}(...) is built in every call")
+    assert found["built-each-call"].text.startswith(f"Every call runs {built}(...)")
     assert found["built-each-call"].advice == advice
 
 
 def test_what_building_costs_is_measured() -> None:
     text = run("jax.jit(f)(x)", {"jax": jax, "f": sine, "x": jnp.ones(3)})["built-each-call"].text
-    assert text.startswith("jax.jit(...) is built in every call, and making it takes ")
+    assert text.startswith("Every call runs jax.jit(...), which takes ")
     assert text.endswith(" µs.")
 
 
@@ -89,7 +97,9 @@ def test_what_building_costs_is_measured() -> None:
 def test_where_it_recompiles_the_cause_is_named(code: str) -> None:
     found = run(code, {"jax": jax, "x": jnp.ones(3)}, budget=0.2)
     assert list(found) == ["recompiles"]
-    assert found["recompiles"].text.endswith("since jax.jit(...) is built in the statement.")
+    assert found["recompiles"].text.endswith(
+        "because jax.jit(...) is called inside the timed code."
+    )
 
 
 def test_the_name_decides_nothing() -> None:
@@ -101,7 +111,9 @@ def test_the_name_decides_nothing() -> None:
 
 def test_making_a_function_alone_is_no_call(x: Any) -> None:
     (note,) = run("jax.jit(f)", {"jax": jax, "f": sine}).values()
-    assert note.text == "jax.jit(f) is a function and was not called: only making it was timed."
+    assert (
+        note.text == "jax.jit(f) is a function, but it is not called: only creating it was timed."
+    )
     (note,) = run("f", {"f": jax.jit(sine)}).values()
     assert (note.code, note.advice) == ("not-called", "f(...)")
 
@@ -128,7 +140,7 @@ def test_work_that_nothing_uses_is_told(code: str, x: Any) -> None:
     assert list(found) == ["work-removed"]
     name = "o.f" if code.startswith("o.") else "f"
     assert found["work-removed"].text == (
-        f"The compiler removed work from {name} whose result is not used:"
+        f"The compiler removed work from {name} because its result is unused:"
         " 8.40 MFLOP as written, 16.4 kFLOP in each call."
     )
 
@@ -167,8 +179,8 @@ def test_work_on_constants_is_told(inner: Any, x: Any) -> None:
     found = run("f(x)", {"f": jax.jit(lambda x: inner(x) + 1), "x": x})
     assert list(found) == ["constant-folded"]
     assert found["constant-folded"].text.startswith(
-        "f closes over 1.37 MiB of arrays, and what it computes of them alone was computed once,"
-        " by the compiler: 720 kFLOP as written, "
+        "f closes over 1.37 MiB of arrays. What depends on them alone was computed at"
+        " compile time (constant folding): 720 kFLOP as written, "
     )
 
 
@@ -188,7 +200,7 @@ def test_a_speed_that_no_device_has_is_told(x: Any) -> None:
 
     found = run("f(x)", {"f": jax.jit(repeated), "x": x}, budget=0.3)
     assert list(found) == ["impossible-speed"]
-    assert found["impossible-speed"].text.startswith("As written this is 1.69 GFLOP in each call, ")
+    assert found["impossible-speed"].text.startswith("As written, each call does 1.69 GFLOP: ")
 
 
 def clean_twins() -> dict[str, Any]:
@@ -407,6 +419,6 @@ def test_an_array_that_keeps_its_copy_on_the_host_is_told() -> None:
     ).stdout.splitlines()
     for line in lines[:2]:
         assert line.startswith(
-            "True False v keeps its copy on the host: converting a new array takes "
+            "True False v caches its copy on the host: converting a new array takes "
         )
     assert lines[2:] == ["False True", "False True", "False True", "False False"]

@@ -38,8 +38,8 @@ def test_functions_that_run_eagerly_are_told() -> None:
     finally:
         tf.config.run_functions_eagerly(False)
     assert note.text == (
-        "tf.config.run_functions_eagerly is on: no graph is made,"
-        " each operation of a tf.function runs by itself."
+        "tf.config.run_functions_eagerly is on: tf.function builds no graph,"
+        " operations run one by one."
     )
 
 
@@ -74,7 +74,9 @@ def test_deterministic_operations_are_told() -> None:
         "print([(n.mark, n.text) for n in r.notes])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    text = "tf.config.experimental.enable_op_determinism is on: some operations take a slower way."
+    text = (
+        "tf.config.experimental.enable_op_determinism is on: some operations use slower algorithms."
+    )
     assert done.stdout.strip() == str([("·", text)])
 
 
@@ -82,7 +84,7 @@ def test_a_tape_around_the_code_is_told() -> None:
     with tf.GradientTape():
         (note,) = caution_notes("f(a)")
     assert note.text == (
-        "A tf.GradientTape recorded every call, for a backward pass that is not in the figure."
+        "A tf.GradientTape records every call for a backward pass, which the time does not include."
     )
 
 
@@ -96,7 +98,7 @@ def test_a_profiler_is_told_while_it_runs(tmp_path: Path) -> None:
         (note,) = caution_notes("f(a)")
     finally:
         tf.profiler.experimental.stop()
-    assert note.text.startswith("tf.profiler watches this code")
+    assert note.text.startswith("tf.profiler is active")
     assert caution_notes("f(a)") == []
 
 
@@ -116,7 +118,7 @@ def test_products_that_a_gpu_rounds_are_told(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(caveats, "_multiply", rounded)
     (note,) = noted("a @ a", "cpu:0", "gpu:1")
-    assert note.text.startswith("Matrix products of float32 on gpu:1 are rounded to fewer bits")
+    assert note.text.startswith("float32 matrix products on gpu:1 have reduced precision")
     assert note.advice == "tf.config.experimental.enable_tensor_float_32_execution(False)"
     assert noted("a @ a", "cpu:0") == noted("a + a", "gpu:1") == []
     tf.config.experimental.enable_tensor_float_32_execution(False)
@@ -144,6 +146,5 @@ def test_several_workers_are_told() -> None:
         "print([n.text for n in r.notes if n.code == 'processes'])"
     )
     assert printed == [
-        f"['2 processes work together: the figure is of process {i}, others may differ.']"
-        for i in (0, 1)
+        f"['This is the time of process {i} of 2; the others may differ.']" for i in (0, 1)
     ]

@@ -76,7 +76,7 @@ def test_a_function_that_no_name_holds_keeps_its_traces_and_is_told() -> None:
     result = ipyjaxbench.measure_code("t.step(x)", names, budget=0.02, fresh=True)
     assert result.fresh is not None
     assert result.fresh.seconds is None
-    assert result.fresh.cleared == ("step kept its traces", "nothing was compiled anew")
+    assert result.fresh.cleared == ("step kept its traces", "nothing was recompiled")
 
 
 def test_seeded_numbers_are_those_of_one_run_after_a_cold_call() -> None:

@@ -130,7 +130,7 @@ def test_what_this_version_does_not_tell_is_a_gap(monkeypatch: pytest.MonkeyPatc
     assert tuple(TensorFlow().gaps) == ()
     hidden = "ipyjaxbench.adapters.tensorflow.framework.tracing_seconds"
     monkeypatch.setattr(hidden, lambda: None)
-    assert TensorFlow().gaps == ("this version does not tell how long tracing takes.",)
+    assert TensorFlow().gaps == ("this version does not report how long tracing takes.",)
 
 
 def test_operations_of_the_cpu_are_done_when_python_goes_on() -> None:
@@ -207,7 +207,9 @@ def test_before_anything_was_computed_there_is_nothing_to_profile(
 ) -> None:
     adapter = TensorFlow()
     monkeypatch.setattr(adapter, "started", lambda: False)
-    assert adapter.capability(Profiler).profile(lambda: None).reason == "nothing was computed yet"
+    assert (
+        adapter.capability(Profiler).profile(lambda: None).reason == "nothing has been computed yet"
+    )
 
 
 def test_operations_are_told_from_what_waits_for_them() -> None:
@@ -244,8 +246,10 @@ def test_a_function_that_is_built_in_the_statement_is_named_as_the_cause() -> No
     names = {"tf": tf, "f": lambda x: tf.sin(x) + 1, "x": tf.ones(8)}
     found = about_work("tf.function(f)(x)", names)
     assert list(found) == ["recompiles"]
-    assert found["recompiles"].text.endswith("since tf.function(...) is built in the statement.")
-    assert found["recompiles"].advice == "build tf.function(...) once, above, and time its call"
+    assert found["recompiles"].text.endswith(
+        "because tf.function(...) is called inside the timed code."
+    )
+    assert found["recompiles"].advice == "create tf.function(...) once, outside, and time its call"
     names["g"] = tf.function(names["f"])
     assert about_work("g(x)", names) == {}
 

@@ -34,7 +34,7 @@ def caution_notes(code: str) -> list[Note]:
 def test_calls_that_autograd_recorded_are_told(code: str) -> None:
     (note,) = caution_notes(code)
     assert note.text == (
-        "Autograd recorded every call, for a backward pass that is not in the figure."
+        "Autograd records every call for a backward pass, which the time does not include."
     )
 
 
@@ -64,7 +64,7 @@ def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code:
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         (note,) = caution_notes(code)
     assert note.text == (
-        "Matrix products of float32 on cpu are rounded to fewer bits"
+        "float32 matrix products on cpu have reduced precision"
         " (relative error 3e-03, not 1e-07): torch.autocast computes them in bfloat16."
     )
 
@@ -95,7 +95,7 @@ def test_of_several_devices_that_round_the_first_is_told() -> None:
     code = CodeFacts(inputs=(placed,), statements=tuple(ast.parse("a @ a").body))
     with torch.autocast("cpu", dtype=torch.bfloat16):
         (note,) = caveats._note_rounding(code)
-    assert note.text.startswith("Matrix products of float32 on cpu are rounded")
+    assert note.text.startswith("float32 matrix products on cpu have reduced precision")
 
 
 def test_the_setting_that_may_round_is_named_with_how_to_turn_it_off() -> None:
@@ -131,8 +131,8 @@ def test_anomaly_detection_is_told_where_autograd_records() -> None:
             assert caution_notes("a @ a") == []
     (note,) = notes
     assert note.text == (
-        "Anomaly detection is on: autograd notes where each operation was called,"
-        " and checks each gradient."
+        "Anomaly detection is on: autograd records where each operation was called"
+        " and checks every gradient."
     )
     assert caution_notes("step(a)") == []
 
@@ -145,7 +145,7 @@ def test_deterministic_algorithms_are_told() -> None:
         torch.use_deterministic_algorithms(False)
     assert note == Note(
         "setting-on",
-        "torch.use_deterministic_algorithms is on: some operations take a slower way.",
+        "torch.use_deterministic_algorithms is on: some operations use slower algorithms.",
         "torch.use_deterministic_algorithms(False)",
     )
 
@@ -167,7 +167,7 @@ def test_a_compiler_that_is_turned_off_is_told_where_it_would_be_used(
 def test_a_profiler_is_told_while_it_runs() -> None:
     with torch.profiler.profile():
         (note,) = caution_notes("a @ a")
-    assert note.text.startswith("torch.profiler watches this code")
+    assert note.text.startswith("torch.profiler is active")
     assert caution_notes("a @ a") == []
 
 
@@ -182,8 +182,7 @@ def test_several_processes_are_told() -> None:
         "dist.destroy_process_group()"
     )
     assert printed == [
-        f"['2 processes work together: the figure is of process {i}, others may differ.']"
-        for i in (0, 1)
+        f"['This is the time of process {i} of 2; the others may differ.']" for i in (0, 1)
     ]
 
 

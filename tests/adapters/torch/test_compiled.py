@@ -136,7 +136,7 @@ def test_a_compiled_function_that_no_name_holds_is_told() -> None:
     result = ipyjaxbench.measure_code("t.step(x)", names, budget=0.02, fresh=True)
     assert result.fresh is not None
     assert result.fresh.seconds is None
-    assert result.fresh.cleared == ("step stayed compiled", "nothing was compiled anew")
+    assert result.fresh.cleared == ("step stayed compiled", "nothing was recompiled")
 
 
 def test_a_module_that_was_compiled_in_place_is_told() -> None:
@@ -150,13 +150,13 @@ def test_a_module_that_was_compiled_in_place_is_told() -> None:
     result = ipyjaxbench.measure_code("net(x)", {"net": net, "x": x}, budget=0.02, fresh=True)
     assert result.compilations == 0
     assert result.fresh is not None
-    assert result.fresh.cleared == ("net stayed compiled", "nothing was compiled anew")
+    assert result.fresh.cleared == ("net stayed compiled", "nothing was recompiled")
 
 
 def test_without_torch_compile_there_is_nothing_to_be_fresh_about() -> None:
     result = ipyjaxbench.measure_code("x + 1", {"x": torch.ones(3)}, budget=0.02, fresh=True)
     assert result.fresh is not None
-    assert result.fresh.cleared == ("nothing here is compiled (torch), so no call is a cold one",)
+    assert result.fresh.cleared == ("nothing here is compiled (torch)",)
 
 
 def test_the_original_of_a_compiled_function_is_known() -> None:
@@ -274,7 +274,7 @@ def test_inductors_disk_cache_is_told_and_left_alone_by_a_cold_call(tmp_path: Pa
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     compiled = "[('step', 'compiled')] ['trace', 'compile']"
     loaded_ = "[('step', 'disk cache')] ['trace', 'cache load']"
-    emptied = "inductor's caches in memory were emptied, those on disk kept"
+    emptied = "Inductor's in-memory caches were cleared, those on disk kept"
     assert done.stdout.splitlines() == [
         compiled,
         loaded_,

@@ -299,7 +299,7 @@ def test_compiling_in_the_statement_is_told() -> None:
     names = {"torch": torch, "f": lambda x: torch.sin(x) + 1, "x": torch.ones(8)}
     found = about_work('torch.compile(f, backend="eager")(x)', names, budget=3.0)
     assert list(found) == ["built-each-call"]
-    assert found["built-each-call"].startswith("torch.compile(...) is built in every call, and ")
+    assert found["built-each-call"].startswith("Every call runs torch.compile(...), which ")
     names["g"] = torch.compile(names["f"], backend="eager")
     assert about_work("g(x)", names) == {}
 

@@ -1,0 +1,97 @@
+"""The pictures and the table in the report of a measurement."""
+
+import math
+from collections.abc import Iterator
+
+from ipyjaxbench import stats, units
+from ipyjaxbench.reports import (
+    Axis,
+    Chart,
+    Distribution,
+    Mark,
+    Segment,
+    Series,
+    Stack,
+    Table,
+)
+from ipyjaxbench.timing.compile_cost import order_phases
+from ipyjaxbench.timing.device_time import MAX_SHOWN_OPERATIONS
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.measurement_facts import whole
+from ipyjaxbench.usercode import first_line
+
+_NARROW_RATIO, _MIN_PICTURED_SAMPLES = 1.2, 20
+_MAX_LABEL = 24  # letters
+_AROUND = 4.0  # times: how far a roofline goes beyond the dot and the ridge
+
+
+def draw_first_call(m: Measurement) -> Iterator[Stack]:
+    """Yield the parts of the first call, and of the cold one, above a later call."""
+    calls = [("first call", m.first_call, m.phases)]
+    if m.fresh is not None and m.fresh.seconds is not None and not m.phases:
+        calls = [("cold call", m.fresh.seconds, m.fresh.phases)]
+    rows = []
+    for name, total, phases in calls:
+        timed = [(phase, s) for phase, s in order_phases(phases) if s is not None]
+        if not timed or len(timed) < len(phases):
+            return
+        timed.append(("run", max(total - math.fsum(s for _, s in timed), 0.0)))
+        segments = tuple(Segment(phase, seconds) for phase, seconds in timed)
+        rows.append((name, segments, units.duration(total, m.precision)))
+    # A later call that compiles is not all "run".
+    if m.batches and m.verdict != "RECOMPILES":
+        later = units.duration(m.leading, m.precision)
+        rows.append(("later calls", (Segment("run", m.leading),), later))
+    yield Stack(tuple(rows))
+
+
+def draw_distribution(m: Measurement) -> Iterator[Distribution]:
+    """Yield a picture of the samples where they are not one narrow peak."""
+    samples = m.samples
+    if len(samples) < _MIN_PICTURED_SAMPLES or m.verdict in ("RECOMPILES", "INVALID"):
+        return
+    if stats.quantile(samples, 0.95) <= _NARROW_RATIO * stats.floor(samples):
+        return
+    yield Distribution("spread", samples, m.precision)
+
+
+def draw_roofline(m: Measurement) -> Iterator[Chart]:
+    """Yield the device's measured peaks with a dot for the call, where all of them are known."""
+    roof = m.roof
+    if roof is None or roof.intensity is None or roof.peak is None or roof.bandwidth is None:
+        return
+    ridge = roof.peak / roof.bandwidth
+    ends = min(ridge, roof.intensity) / _AROUND, max(ridge, roof.intensity) * _AROUND
+    limit = [(x, min(roof.peak, roof.bandwidth * x)) for x in (ends[0], ridge, ends[1])]
+    height = roof.speed if roof.of == "matmul peak" else roof.speed * roof.intensity
+    peak = f"peak {units.flops(roof.peak, '/s')}"
+    memory = units.bandwidth(roof.bandwidth)
+    yield Chart(
+        Axis(f"FLOP per byte of memory traffic (memory: {memory})", "FLOP/B"),
+        Axis("FLOP/s", "FLOP/s"),
+        (
+            Series(
+                units.cut(first_line(m.code), _MAX_LABEL),
+                ((roof.intensity, height, height, height),),
+                line=False,
+            ),
+            Series(peak, tuple((x, y, y, y) for x, y in limit), limit=True),
+        ),
+        (Mark(ridge, "compute-bound →"),),
+    )
+
+
+def list_operations(m: Measurement) -> Iterator[Table]:
+    """Yield the operations of each profiled pass."""
+    for profiled in m.device.passes if m.device is not None and m.device.listed else ():
+        rows = tuple(
+            (
+                operation.name,
+                whole(operation.count / profiled.calls),
+                units.duration(operation.seconds / profiled.calls, m.precision),
+                units.share(operation.seconds / profiled.worked if profiled.worked else 0.0),
+            )
+            for operation in profiled.operations[:MAX_SHOWN_OPERATIONS]
+        )
+        head = ("operation", "runs", "self time", "share")
+        yield Table(f"{profiled.framework}: operations of one call", head, rows)
