@@ -64,11 +64,11 @@ class Ratio:
 
     def words(self, more: int = 0) -> str:
         """Return the ratio with as many decimals as its interval justifies, and some more."""
-        return self._digits(self.value, more) if self._is_known else units.number(self.value, 1)
+        return self._digits(self.value, more) if self.is_known else units.number(self.value, 1)
 
     def interval(self, more: int = 0) -> str:
         """Return the interval with as many decimals as the ratio; ``[?]`` where unknown."""
-        if not self._is_known:
+        if not self.is_known:
             return "[?]"
         return f"[{self._digits(self.low, more)}, {self._digits(self.high, more)}]"
 
@@ -93,7 +93,7 @@ class Ratio:
             >>> Ratio(3.751, 3.66, 3.83, 20).span(), Ratio(7.1, 2.4, 14.3, 20).span()
             ('3.7–3.8×', '2–14×')
         """
-        if not self._is_known:
+        if not self.is_known:
             return ""
         low, high = self._short(self.low), self._short(self.high)
         return "" if low == high else f"{low}–{high}×"
@@ -116,14 +116,15 @@ class Ratio:
         return f"{shown.factor()} {way} than {other}{between}"
 
     def _short(self, value: float) -> str:
-        wide = self.high - self.low if self._is_known else self.value
+        wide = self.high - self.low if self.is_known else self.value
         most = 3 if abs(self.value - 1) < _CLOSE else 2 - math.floor(math.log10(value))
         decimals = min(math.ceil(-math.log10(wide)) if wide > 0 else most, most)
-        least = self.low if self._is_known else value
+        least = self.low if self.is_known else value
         return f"{value:.{max(decimals, -math.floor(math.log10(least)), 0)}f}"
 
     @property
-    def _is_known(self) -> bool:
+    def is_known(self) -> bool:
+        """Whether its interval says anything."""
         return self.high <= _UNKNOWN * self.low
 
     def _digits(self, value: float, more: int) -> str:

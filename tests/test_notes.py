@@ -442,6 +442,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        comparison_notes.few_samples(["jax", "torch"], 7, 20),
+        Note(
+            "few-samples",
+            "jax, torch: undecided: 7 samples of each arm, at least 20 are needed.",
+            "-r 20",
+        ),
+    ),
+    (
         comparison_notes.slowed_by_others("jax", 1.5),
         Note(
             "slowed-by-others",

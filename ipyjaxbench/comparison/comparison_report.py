@@ -1,9 +1,8 @@
 """How a comparison is shown: which arm is faster, by how much, and how sure that is."""
 
-import math
 from collections.abc import Iterator
 
-from ipyjaxbench import stats, units
+from ipyjaxbench import ratios, stats, units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.ratios import Ratio
@@ -61,6 +60,8 @@ def _headline(c: Comparison) -> Headline:
 def _answer(name: str, base: str, ratio: Ratio, word: str) -> tuple[str, str]:
     """Return what was found of an arm and the baseline, and how sure that is."""
     takes = f"{name} takes {_between(ratio)} the time of {base}"
+    if not ratio.is_known:
+        return "no clear winner", "the samples scatter too much for a ratio"
     if word == "SAME":
         return f"{name} and {base} are equally fast", takes
     if word == "CAN'T TELL":
@@ -99,7 +100,9 @@ def per_call(side: ArmResult) -> str:
         return "failed" if side.failed else "not run"
     if not m.batches:
         return "first call only"
-    if math.isfinite(m.half_width) and m.half_width > 1:  # too noisy for a ±
+    if len(m.samples) == 1:
+        return units.duration(m.median, m.precision)
+    if m.half_width > 1:  # too noisy for a ±
         low, high = (units.duration(stats.quantile(m.samples, p), 2) for p in (0.05, 0.95))
         return f"{low} – {high}"
     return units.spread(m.median, m.half_width, m.precision)
@@ -184,6 +187,8 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
     if itself is None:
         return
     found = f"{c.baseline} against itself is {_between(itself)}"
+    if not itself.is_known:
+        found = f"{c.baseline} scatters too much to compare it with itself"
     if not itself.covers_one():
         yield "self-check", f"failed: {found}, not 1×: the machine is too noisy"
     elif c.floor > _WIDE_CONTROL:
@@ -196,7 +201,9 @@ def _undecided(c: Comparison) -> Iterator[Note]:
     """Note which arms cannot be told apart, and what it takes."""
     arms = [side.label for side in c.sides if c.verdict(side.label) == "CAN'T TELL"]
     known = [r for label in arms if (r := c.ratio(label))]
-    if known and c.interleaved:
+    if known and c.interleaved and known[0].pairs < ratios.FEWEST:
+        yield notes.few_samples(arms, known[0].pairs, ratios.FEWEST)
+    elif known and c.interleaved:
         yield notes.undecided(arms, c.elapsed, max(r.needed(c.elapsed, c.floor) for r in known))
 
 

@@ -15,6 +15,8 @@ class Crossing(NamedTuple):
     slower: str  # the arm that is the fastest before it
     value: float  # of the swept name
     seconds: float  # of a call of either
+    before: float  # the last value at which the one is the fastest
+    after: float  # the first value at which the other is
 
 
 def find_crossings(s: Sweep) -> list[Crossing] | None:
@@ -56,4 +58,4 @@ def _cross(s: Sweep, before: str, after: str, start: float, end: float) -> Cross
     if not places:
         return None
     x, y = places[len(places) // 2]
-    return Crossing(after, before, math.exp(x), math.exp(y))
+    return Crossing(after, before, math.exp(x), math.exp(y), start, end)

@@ -82,6 +82,13 @@ def undecided(labels: Sequence[str], spent: float, needed: float) -> Note:
     )
 
 
+def few_samples(labels: Sequence[str], samples: int, fewest: int) -> Note:
+    """Some arms have fewer samples than an answer takes."""
+    taken = units.count(samples, "sample")
+    text = f"{', '.join(labels)}: undecided: {taken} of each arm, at least {fewest} are needed."
+    return Note("few-samples", text, f"-r {fewest}")
+
+
 def eager_beside_compiled(eager: Sequence[str], compiled: Sequence[str]) -> Note:
     """Some arms of a framework are compiled, others are not."""
     are, are_not = ("is" if len(labels) == 1 else "are" for labels in (compiled, eager))

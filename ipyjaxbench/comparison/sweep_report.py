@@ -49,13 +49,13 @@ def _headline(s: Sweep, crossings: list[Crossing]) -> Headline:
     word = "CHANGES" if len(winners) > 1 else "FASTEST"
     word = word if winners else _verdict_without_winner(s)
     explained = {
-        "CHANGES": f"the fastest arm depends on {', '.join(s.names)}",
+        "CHANGES": "" if crossings else f"the fastest arm depends on {', '.join(s.names)}",
         "FASTEST": "",
         "SAME": "all arms are within 3 % of each other",
         "FAILED": "fewer than two arms were measured",
         "CAN'T TELL": "the differences are smaller than the noise",
     }
-    return Headline(title, _figure(s, crossings), "", word, explained[word])
+    return Headline(title, _figure(s, crossings), _between(crossings), word, explained[word])
 
 
 def _verdict_without_winner(s: Sweep) -> str:
@@ -81,6 +81,14 @@ def _figure(s: Sweep, crossings: list[Crossing]) -> str:
         if label
     ]
     return "; ".join(where) or _NO_WINNER
+
+
+def _between(crossings: list[Crossing]) -> str:
+    """Say between which points the only crossing was found."""
+    if len(crossings) != 1:
+        return ""
+    (only,) = crossings
+    return f"{only.slower} is fastest up to {only.before:g}, {only.faster} from {only.after:g}"
 
 
 def _overtakes(s: Sweep, crossing: Crossing) -> str:

@@ -129,7 +129,8 @@ SWEPT = Sweep(
     4,
 )
 SWEPT_TEXT = """\
-line, square by n  line overtakes square at n ≈ 100                    ⇄ CHANGES
+line, square by n  line overtakes square at n ≈ 100   square is        ⇄ CHANGES
+                   fastest up to 10, line from 1000
 time per call
            │                                                      ··s  s square
            │                                                 ·····
@@ -231,7 +232,12 @@ def test_where_all_others_are_slower_the_baseline_is_the_fastest() -> None:
 
 @pytest.mark.parametrize(
     ("half_width", "shown"),
-    [(0.02, "1.00 ms ± 2.0 %"), (1.0, "1.00 ms ± 100 %"), (1.1, "500 µs – 9.0 ms")],
+    [
+        (0.02, "1.00 ms ± 2.0 %"),
+        (1.0, "1.00 ms ± 100 %"),
+        (1.1, "500 µs – 9.0 ms"),
+        (math.inf, "500 µs – 9.0 ms"),
+    ],
 )
 def test_a_time_that_is_not_known_is_a_range(
     monkeypatch: pytest.MonkeyPatch, half_width: float, shown: str
@@ -241,6 +247,25 @@ def test_a_time_that_is_not_known_is_a_range(
     (table,) = (b for b in compared(ArmResult("a", measured(times)), arm("b", MS)).report().blocks
                 if isinstance(b, Table))  # fmt: skip
     assert table.rows[0][1] == shown
+
+
+def test_the_time_of_one_sample_stands_alone() -> None:
+    (table,) = (b for b in compared(ArmResult("a", measured([MS])), arm("b", MS)).report().blocks
+                if isinstance(b, Table))  # fmt: skip
+    assert table.rows[0][1] == "1.00 ms"
+
+
+def test_samples_that_are_too_few_or_scatter_too_much_are_said_to() -> None:
+    few = compared(ArmResult("a", measured([MS] * 7)), ArmResult("b", measured([2 * MS] * 7)))
+    (note,) = shown_notes(few)
+    assert (note.code, note.advice) == ("few-samples", "-r 20")
+    wild = [MS * 1000 ** (i % 3 - 1) * (2 + i * 7 % 5) for i in range(40)]
+    found = compared(arm("a", MS, step=0), ArmResult("b", measured(wild)))
+    assert headline(found).detail == "the samples scatter too much for a ratio"
+    found = compared(ArmResult("a", measured(wild)), arm("b", MS, step=0))
+    assert rows(found)["self-check"] == (
+        "a scatters too much to compare it with itself: small differences cannot be seen"
+    )
 
 
 def test_bars_are_sorted_and_say_how_each_compares_with_the_baseline() -> None:
@@ -592,6 +617,14 @@ def test_where_an_arm_was_left_out_the_crossing_is_not_known() -> None:
     assert find_crossings(found) is None
     assert headline(found).figure == "a is the fastest at n = 1; b is the fastest at n = 2"
     assert chart(swept(even(1, a=1, b=2), even(2, a=1, b=2))).marks == ()
+
+
+def test_the_headline_says_between_which_points_the_only_crossing_was_seen() -> None:
+    one = swept(even(1, a=1, b=2), even(2, a=2, b=2), even(4, a=4, b=2))
+    assert headline(one).detail == "a is fastest up to 1, b from 4"
+    two = swept(even(1, a=1, b=2), even(4, a=4, b=2), even(16, a=4, b=8))
+    assert headline(two).figure == "b overtakes a at n ≈ 2.0; a overtakes b at n ≈ 8.0"
+    assert headline(two).detail == ""
 
 
 def test_values_without_numbers_are_named_in_the_headline() -> None:

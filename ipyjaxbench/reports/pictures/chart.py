@@ -81,18 +81,16 @@ class Chart(Plotted, Picture):
         free = 4 + svg.text_width(self.y.name) + 12  # beside the axis's name, above all lines
         for mark in sorted(self.marks, key=lambda mark: mark.x):
             x, y = position(mark.x, up.high if mark.y is None else mark.y)
-            if mark.y is None:
-                drawing.line((x, _TOP), (x, _TOP + _HIGH), INK, ' stroke-dasharray="3 3"')
-                wide = svg.text_width(mark.words)
-                start = min(max(x - wide / 2, free), WIDTH - wide)
-                if start >= free and start <= x + 3:
-                    drawing.text(start, 12, mark.words)
-                    free = start + wide + 8
-            else:
+            bottom = _TOP + _HIGH
+            if mark.y is not None:
                 drawing.polyline(_ring(x, y), INK, 1.5)
-                is_right = x > WIDTH * 0.6  # beside lines that rise, not on them
-                where = (x - 9, y - 9, "end") if is_right else (x + 9, y + 18, "start")
-                drawing.text(where[0], where[1], mark.words, where[2])
+                bottom = y - 5
+            drawing.line((x, _TOP), (x, bottom), INK, ' stroke-dasharray="3 3"')
+            wide = svg.text_width(mark.words)
+            start = min(max(x - wide / 2, free), WIDTH - wide)
+            if start >= free and start <= x + 3:
+                drawing.text(start, 12, mark.words)
+                free = start + wide + 8
 
     def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:  # noqa: ARG002
         """Yield a grid of letters, one for each series, with ticks on both axes."""

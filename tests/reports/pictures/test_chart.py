@@ -106,6 +106,9 @@ def test_limits_are_dashed_and_dots_are_not_joined() -> None:
 
 def test_marks_are_named() -> None:
     assert "they meet" in svg.words(CROSSING.draw())
+    (up,) = (s for s in svg.shapes(CROSSING.draw(), "polyline") if "stroke-dasharray" in s)
+    (_, top), (_, ring) = (p.split(",") for p in up["points"].split())
+    assert float(top) == 20 < float(ring) < 250  # a line leads from the place to its name above
     assert lines(CROSSING)[-1].strip() == "○ they meet"
     (vertical,) = (s for s in svg.shapes(OVER_TIME.draw(), "polyline") if "stroke-dasharray" in s)
     xs = {p.split(",")[0] for p in vertical["points"].split()}
