@@ -19,6 +19,7 @@ NARROW = 60  # columns: below that nothing stands side by side
 #: A title up to this long stands beside the figure, a longer one above it.
 SHORT_TITLE = 22  # columns
 _MIN_NAME = 8  # columns
+_MIN_COLUMNS = 3  # of a table from which columns are left out
 _MAX_CODE = 200  # columns
 _HEAT_COLUMNS = 5
 _GAP = "  "
@@ -69,27 +70,48 @@ def _print_code(console: "Console", code: str, language: str) -> None:
 
 
 def _print_table(console: "Console", block: Table, say: Spell) -> None:
-    """Print numbers to the right; a name that leaves them no room loses its middle."""
+    """Print numbers to the right; a name that leaves them no room loses its middle.
+
+    Where that does not do, the last columns are left out, and named; in a narrow page each row
+    becomes several lines.
+    """
     from rich.cells import cell_len
     from rich.text import Text
 
     if block.caption:
         console.print(keep_units(say(block.caption)))
     rows = [[" ".join(say(cell).split()) for cell in row] for row in (block.head, *block.rows)]
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    room = console.width - sum(len(_GAP) + width for width in (0, *widths[1:]))
-    if room < min(_MIN_NAME, widths[0]):
+    columns = len(block.head)
+    if console.width >= NARROW:
+        while columns > _MIN_COLUMNS and _measure(console, rows, columns)[0] < 0:
+            columns -= 1
+    left_out = ", ".join(rows[0][columns:])
+    rows = [row[:columns] for row in rows]
+    spare, widths = _measure(console, rows, columns)
+    if spare < 0:
         head, *named = rows
         for row in named:
             console.print(Text(_GAP + row[0]))
             print_rows(console, zip(head[1:], row[1:], strict=True), max(map(len, head)), say)
         return
+    room = spare + min(_MIN_NAME, widths[0])
     for row in rows:
         name = _shorten_middle(row[0], room, say("…"))
         line = _GAP + name + " " * (min(widths[0], room) - cell_len(name))
         for cell, width in zip(row[1:], widths[1:], strict=True):
             line += _GAP + " " * (width - cell_len(cell)) + cell
         console.print(Text(line))
+    if left_out:
+        console.print(Text(f"{_GAP}a wider terminal also shows: {left_out}"), style="dim")
+
+
+def _measure(console: "Console", rows: list[list[str]], columns: int) -> tuple[int, list[int]]:
+    """Return what the first columns leave beyond the least that names need, and their widths."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(row[n]) for row in rows) for n in range(columns)]
+    taken = sum(len(_GAP) + width for width in (0, *widths[1:]))
+    return console.width - taken - min(_MIN_NAME, widths[0]), widths
 
 
 def _print_calls(console: "Console", block: Calls, say: Spell) -> None:

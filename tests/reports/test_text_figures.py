@@ -66,6 +66,16 @@ def test_a_table_whose_names_have_no_room_becomes_rows(
     assert lines(table) == expected
 
 
+def test_columns_that_have_no_room_are_left_out_and_named() -> None:
+    head = ("name", "per call", "when", "version", "git")
+    table = Table("", head, (("abcdefghijkl", "1" * 20, "2" * 20, "3" * 20, "4" * 20),))
+    assert lines(table) == [
+        "  name          " + " " * 12 + "per call" + " " * 18 + "when" + " " * 15 + "version",
+        "  abcdefghijkl  " + "1" * 20 + "  " + "2" * 20 + "  " + "3" * 20,
+        "  a wider terminal also shows: git",
+    ]
+
+
 def test_short_names_need_no_more_room_than_they_have(
     eighty_columns: pytest.MonkeyPatch,
 ) -> None:

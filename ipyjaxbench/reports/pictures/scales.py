@@ -9,6 +9,7 @@ from ipyjaxbench import units
 
 _MIN_LOG_RATIO = 4.0  # of the ends: below it ticks of a logarithmic scale are even steps
 _ROUND = (1, 2, 2.5, 5, 10)
+_SAME = 1e-9  # of a value: two that are nearer are drawn as one
 _DAY = 86400  # seconds
 _PER_DECADE = ((1,), (1, 2, 5))
 
@@ -52,7 +53,8 @@ class Scale:
         values = list(self._decades(most)) if self._spans_decades() else []
         if len(values) < 2:
             values = list(self._steps(most))
-        return [(value, tick_label(value, self.unit)) for value in values]
+        labels = {tick_label(value, self.unit): value for value in reversed(values)}
+        return [(value, label) for label, value in reversed(labels.items())]
 
     def _spans_decades(self) -> bool:
         return self.log and self.high > _MIN_LOG_RATIO * self.low
@@ -70,7 +72,7 @@ class Scale:
 
     def _steps(self, most: int) -> Iterator[float]:
         span = self.high - self.low
-        if span <= 0:
+        if span <= _SAME * abs(self.high):
             yield self.low
             return
         size = 10.0 ** math.floor(math.log10(span / most))

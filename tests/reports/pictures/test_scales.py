@@ -35,6 +35,11 @@ def test_a_narrow_scale_has_even_ticks() -> None:
     assert labels(Scale(0.0, 0.0343, "s")) == ["0", "10 ms", "20 ms", "30 ms"]
 
 
+def test_no_tick_is_written_twice() -> None:
+    assert labels(Scale(68.0, 68.9, "s")) == ["1 min 8 s", "1 min 9 s"]
+    assert labels(Scale(68.6314585615545, 68.63145856155452, "s")) == ["1 min 9 s"]
+
+
 def test_dates_are_as_exact_as_the_span_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     day = 86400.0
     assert labels(Scale(10.5 * day, 13.5 * day, "date"), 2) == ["Jan 11", "Jan 14"]
