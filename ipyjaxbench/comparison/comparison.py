@@ -29,16 +29,16 @@ class ArmResult:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """What comparing several pieces of code found; all times in seconds.
+    """Several pieces of code, compared; all times in seconds.
 
     Attributes:
-        sides: the arms, in the order in which they were written.
+        sides: the arms, in the order of the cell.
         baseline: label of the arm that the others are compared with.
         interleaved: whether the samples of all arms were taken in turns, so that the n-th samples
             of all of them belong together. Arms that ended early have fewer.
-        elapsed: seconds that all calls after the first ones took.
-        equal: what was found to be the same in all arms, in words.
-        notes: what to know before believing the ratios.
+        elapsed: seconds of all calls after the first ones.
+        equal: what is the same in all arms.
+        notes: what to know before trusting the ratios.
 
     Example:
         >>> # compare({"eager": f, "jitted": jax.jit(f)}, x).ratio("jitted").verdict
@@ -67,7 +67,7 @@ class Comparison(Result):
             raise KeyError(f"{label!r} is none of the arms: {', '.join(labels)}")
 
     def ratio(self, label: str) -> Ratio | None:
-        """Return how many times as long an arm takes as the baseline; None where one failed.
+        """Return an arm's time divided by the baseline's; None if one failed.
 
         Raises:
             KeyError: there is no such arm.
@@ -77,13 +77,13 @@ class Comparison(Result):
 
     @cached_property
     def against_itself(self) -> Ratio | None:
-        """The baseline's samples against each other, every second one against the one before."""
+        """The baseline compared with itself: each second sample with the one before."""
         base = self._measured.get(self.baseline)
         return ratios.against_itself(base.samples) if base and self.interleaved else None
 
     @property
     def floor(self) -> float:
-        """The largest difference, as a logarithm, that code may show against itself."""
+        """The largest difference from itself that the baseline may show, as a logarithm."""
         itself = self.against_itself
         return 0.0 if itself is None else ratios.floor(itself)
 
@@ -109,7 +109,7 @@ class Comparison(Result):
         return ratio.verdict
 
     def all_notes(self) -> list[Note]:
-        """Return what to know of the arms and of all together, each once."""
+        """Return the notes of the comparison and of its arms, each once."""
         by_note: dict[Note, list[str]] = {}
         for side in self.sides:
             for note in side.measured.notes if side.measured else ():

@@ -34,14 +34,14 @@ class Skipped:
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Result):
-    """What comparing arms at many points found.
+    """Arms compared at several values.
 
     Attributes:
-        names: that took one value after the other.
-        labels: of the arms.
-        points: those that were reached, in order.
-        skipped: arms that were left out.
-        planned: how many points there were to be.
+        names: the swept names.
+        labels: labels of the arms.
+        points: the comparison at each value, in order.
+        skipped: arms that were left out from some value on.
+        planned: the number of planned points.
         unmade: values at which the set-up failed, with the error.
     """
 
@@ -55,16 +55,16 @@ class Sweep(Result):
     unmade: dict[str, str] = field(default_factory=dict)
 
     def times(self, label: str) -> list[tuple[float, float]]:
-        """Return the numbers that the name took, with an arm's seconds per call there."""
+        """Return the swept values, each with an arm's seconds per call."""
         return [(x, m.median) for x, m in self._measured(label)]
 
     def sizes(self, label: str) -> list[tuple[float, int]]:
-        """Return the numbers that the name took, with the bytes that an arm reads and gives."""
+        """Return the swept values, each with the bytes that an arm reads and returns."""
         measured = self._measured(label)
         return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
 
     def value(self, point: Point) -> float | None:
-        """Return the number that the only name took at a point; None where there is none."""
+        """Return the swept value at a point; None if there are several names."""
         x = number(point.values[0]) if len(self.names) == 1 else math.nan
         return x if 0 < x < math.inf else None
 
@@ -78,7 +78,7 @@ class Sweep(Result):
         return found
 
     def fastest(self, point: Point) -> str:
-        """Return the arm that all others are slower than at a point; "" where two are alike."""
+        """Return the fastest arm at a point; "" if two are equally fast."""
         sides = point.compared.sides
         known = [(m.median, side.label, m) for side in sides
                  if (m := side.measured) and m.batches and not side.failed]  # fmt: skip
@@ -92,7 +92,7 @@ class Sweep(Result):
         return best if clear and found and found.verdict == "SLOWER" else ""
 
     def growth(self, label: str) -> float | None:
-        """Return the exponent p of time ~ value**p: the median slope of all pairs of points.
+        """Return the exponent p of time ~ value**p: the median slope over all pairs of points.
 
         On logarithms (Theil 1950, Sen 1968); None for fewer than three points.
         """

@@ -13,25 +13,25 @@ BUSY = 0.1
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What one framework reaches on one device; rates are in a second.
+    """The peak rates of one framework on one device, per second.
 
     Attributes:
-        framework: whose operations were measured.
-        version: of the framework.
-        device: its name.
-        kind: what the device is.
-        threads: that one operation uses on the CPU; None where it is not known.
-        settings: those that change how fast it computes, in words.
-        products: FLOP of matrix products, by dtype.
-        bandwidth: bytes that operations read and write in the device's memory.
-        beyond: bytes from which on what a call moves does not stay in a cache.
-        upload: bytes from the host to the device; None where they share their memory.
-        download: bytes from the device to the host; None as above.
-        latency: seconds that the smallest operation takes, waited for.
-        spread: how far the two best looks at a figure were apart at most, relative to it.
-        others: share of all CPUs that other programs took meanwhile.
-        seconds: that measuring took.
-        taken: when, in seconds since 1970.
+        framework: the framework whose operations were measured.
+        version: its version.
+        device: the name of the device.
+        kind: its model or platform.
+        threads: threads per operation on a CPU; None if unknown.
+        settings: settings that affect its speed.
+        products: FLOP/s of matrix products, by dtype.
+        bandwidth: bytes/s that operations read and write in device memory.
+        beyond: bytes above which a call's data no longer fits in a cache.
+        upload: bytes/s from host to device; None if they share memory.
+        download: bytes/s from device to host; None if they share memory.
+        latency: seconds for the smallest operation, including the wait.
+        spread: the largest relative difference between the two best samples of a rate.
+        others: the share of all CPUs that other programs used meanwhile.
+        seconds: how long measuring took.
+        taken: time of the measurement, in seconds since 1970.
     """
 
     framework: str
@@ -53,7 +53,7 @@ class Ceiling:
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether other programs had the CPUs meanwhile: the host can do more than was measured."""
+        """Whether other programs kept the CPUs busy, so that the true peak may be higher."""
         return self.others > BUSY and self.device.startswith("cpu")
 
     def combine(self, other: "Ceiling") -> "Ceiling":
@@ -77,13 +77,13 @@ def _best(choose: Callable[..., float], *figures: float | None) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Ceilings(Result):
-    """What devices can do at most.
+    """The measured peak rates of devices.
 
     Attributes:
-        found: a ceiling for each framework and sort of device.
-        now: when they were asked for, in seconds since 1970.
-        seconds: that measuring took; 0 where all were measured before.
-        words: what could not be read or stored; sentences alone where an earlier version saved it.
+        found: the peaks of each framework and kind of device.
+        now: time of this report, in seconds since 1970.
+        seconds: how long measuring took; 0 if all were measured before.
+        words: what could not be read or saved.
     """
 
     kind: ClassVar[str] = "ceilings"

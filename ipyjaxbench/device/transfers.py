@@ -12,23 +12,23 @@ from ipyjaxbench.reports import Result
 
 @dataclass(frozen=True)
 class Transfer:
-    """Data that went from one place to another, once or several times at one place of the code.
+    """Data copied from one place to another by one line of code, once or several times.
 
     Attributes:
-        framework: whose data it was.
-        line: where the code stands that had it copied; 0 where that is not known.
-        text: that code.
-        function: in which it stands; empty outside of functions.
+        framework: the framework that owns the data.
+        line: line number of the code that copied; 0 if unknown.
+        text: source text of that code.
+        function: the function around it; empty outside functions.
         source: "host", or devices such as "cpu:0".
-        target: the same.
-        dtype: of the data.
-        shape: of the data.
-        nbytes: of the data, all times together.
-        asked: whether the code names the copy, as in ``np.asarray(x)``.
-        free: why nothing was copied; empty where all was.
-        seconds: that the copies took, once the data was computed; None where that is not known.
-        waited: seconds before them, until the data was computed.
-        times: how often it went.
+        target: "host", or devices.
+        dtype: dtype of the data.
+        shape: shape of the data.
+        nbytes: bytes of the data, all times together.
+        asked: whether the copy is explicit, as in ``np.asarray(x)``.
+        free: why nothing was copied; empty if it was.
+        seconds: time of the copies, once the data was computed; None if unknown.
+        waited: seconds spent waiting for the data to be computed.
+        times: number of copies.
     """
 
     framework: str
@@ -58,24 +58,24 @@ class Transfer:
 
     @property
     def copied(self) -> int:
-        """Bytes that were really copied."""
+        """Bytes actually copied."""
         return 0 if self.free else self.nbytes
 
 
 @dataclass(frozen=True, repr=False)
 class Transfers(Result):
-    """What some code copied between host and devices, made and gave up.
+    """What some code copied between host and devices, and which arrays it created and freed.
 
     Attributes:
-        code: what was run.
-        seconds: that it took, until all of its work was done.
-        frameworks: versions of those in play.
-        transfers: in the order in which they began.
-        created: arrays that are there since, the largest first.
-        freed: arrays that are there no longer, the largest first.
-        memory: bytes in use on devices before and after, where devices tell.
-        unseen: what was not looked at, in a few words each.
-        error: what the code raised, in one line; empty where nothing.
+        code: the code that ran.
+        seconds: its time, until all of its work was done.
+        frameworks: versions of the frameworks involved.
+        transfers: the copies, in the order in which they started.
+        created: new arrays, largest first.
+        freed: arrays that are gone, largest first.
+        memory: bytes in use on devices before and after, where devices report them.
+        unseen: what was not watched.
+        error: the exception that the code raised, in one line; empty if none.
     """
 
     kind: ClassVar[str] = "transfers"
@@ -92,12 +92,12 @@ class Transfers(Result):
 
     @property
     def copied(self) -> int:
-        """Bytes that were really copied."""
+        """Bytes actually copied."""
         return sum(each.copied for each in self.transfers)
 
     @property
     def copying(self) -> dict[str, float]:
-        """Seconds that copies took, by their direction, as far as they are told."""
+        """Seconds of the copies by direction, as far as known."""
         seconds: dict[str, float] = {}
         for each in self.transfers:
             if not each.free and each.seconds is not None:
@@ -106,7 +106,7 @@ class Transfers(Result):
 
     @property
     def waiting(self) -> float:
-        """Seconds until data was computed that was then copied or read."""
+        """Seconds spent waiting for data to be computed before it was copied or read."""
         return math.fsum(each.waited for each in self.transfers)
 
     def rows(self) -> list[dict[str, Any]]:

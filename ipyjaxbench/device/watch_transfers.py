@@ -177,7 +177,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
 
 
 class transfers:  # noqa: N801  used as a function is
-    """What a block of code copies between host and devices, makes and gives up.
+    """Record what a ``with`` block copies between host and devices, creates and frees.
 
     Attributes:
         transfers: what was seen, once the block has ended.

@@ -14,19 +14,19 @@ from ipyjaxbench.reports import Result
 
 @dataclass(frozen=True)
 class ArrayPlacement(ArrayInfo):
-    """One array, or several under one name, and in which way it is there.
+    """One array, or several under one name: where it lives and how it is stored.
 
     Attributes:
-        memory: which memory of the devices; empty where there is but one.
-        weak: whether its dtype gives way to that of others.
-        gradients: whether PyTorch records what is done with it.
-        committed: whether it is bound to its devices; None where frameworks do not say.
-        deleted: whether its memory was given away.
-        of: the name of the array whose memory it shares; empty where it has its own.
-        layout: how its numbers lie in memory, where that is not the usual order.
-        sharding: how it is cut; None where it lies on one device, and for several arrays.
-        parts: bytes on each of the devices, for several arrays that lie on more than one.
-        arrays: how many arrays this stands for.
+        memory: the kind of memory; empty if the device has only one.
+        weak: whether its dtype is a weak type.
+        gradients: whether PyTorch's autograd tracks it.
+        committed: whether it is committed to its devices; None if the framework does not say.
+        deleted: whether its buffer was donated or deleted.
+        of: the array whose memory it shares; empty if it owns its memory.
+        layout: its memory layout, if it is not the default one.
+        sharding: how it is sharded; None for one device, and for several arrays.
+        parts: bytes on each device, for several arrays on several devices.
+        arrays: the number of arrays.
     """
 
     nbytes: NonNegativeInt
@@ -42,7 +42,7 @@ class ArrayPlacement(ArrayInfo):
     arrays: PositiveInt = 1
 
     def on_devices(self) -> dict[str, int]:
-        """Return the bytes on each device; one that has a copy of all has all of them.
+        """Return the bytes on each device; a replicated array counts in full on each.
 
         Example:
             >>> ArrayPlacement("x", "jax", "int8", (4,), 4, ("cpu:0", "cpu:1")).on_devices()
@@ -74,10 +74,10 @@ class Whereabouts(Result):
     """Where values live, and what devices there are.
 
     Attributes:
-        asked: the expressions that were asked for; empty where all is shown.
-        homes: frameworks with their devices.
-        arrays: of what was asked for, or of all names.
-        unnamed: arrays that are alive and have no name, by framework: how many, and their bytes.
+        asked: the expressions shown; empty if everything is.
+        homes: the frameworks, with their devices.
+        arrays: those of the expressions, or of all variables.
+        unnamed: count and bytes of live arrays without a name, by framework.
         largest: of those of each framework the largest one, with where it was made if that is
             known.
     """
@@ -91,7 +91,7 @@ class Whereabouts(Result):
     largest: tuple[ArrayPlacement, ...] = ()
 
     def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
-        """Return arrays and bytes on each device; what shares memory with another counts once.
+        """Return the number of arrays and bytes on each device; shared memory counts once.
 
         Those of one framework, if it is named: several have a device of the same name.
         """

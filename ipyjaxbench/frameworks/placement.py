@@ -11,12 +11,12 @@ class ArrayInfo:
     """What one array is and where it is.
 
     Attributes:
-        name: with the path to it, such as "params['w']"; empty where it has none.
-        framework: whose it is; empty for what is no array.
-        dtype: such as "float32"; what it is, for what is no array.
-        shape: of the array.
-        nbytes: that it takes, one copy of it.
-        devices: that hold a part of it.
+        name: its name with the path to it, such as "params['w']"; empty if it has none.
+        framework: the framework that owns it; empty if it is no array.
+        dtype: such as "float32"; the type of a value that is no array.
+        shape: shape of the array.
+        nbytes: bytes of one copy of it.
+        devices: devices that hold it or a part of it.
     """
 
     name: str
@@ -39,8 +39,8 @@ class Placement:
         shape: of the array; None where there are several arrays.
         devices: such as ("cuda:0", "cuda:1"), in alphabetical order.
         nbytes: bytes of all arrays together.
-        view: whether all share the memory of something else, as far as that is known.
-        recorded: whether what made any of them was recorded for a backward pass.
+        view: whether all of them are known to share memory with other objects.
+        recorded: whether autograd recorded how any of them was made.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Placement:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether a device is a GPU that CUDA drives, as frameworks name them."""
+        """Whether one of the devices is a CUDA GPU."""
         return any(device.startswith(("cuda", "gpu")) for device in self.devices)
 
     def words(self) -> str:

@@ -15,13 +15,13 @@ class Value:
     """An array that goes in or comes out, or that is part of the program.
 
     Attributes:
-        name: what it is called; empty where it has no name.
+        name: its name; empty if it has none.
         dtype: such as "float32".
         shape: such as (3, 4); -1 stands for an axis that is known when it runs, and None for a
             shape of which nothing is known before.
-        nbytes: that it takes; 0 where that is not known.
-        weak: whether its dtype gives way to that of others, as a Python number's does.
-        sized: whether its bytes are known.
+        nbytes: its bytes; 0 if unknown.
+        weak: whether its dtype is a weak type, as that of a Python number.
+        sized: whether its size is known.
     """
 
     name: str
@@ -38,10 +38,10 @@ class Count:
 
     Attributes:
         name: a primitive, or the text of a line of code.
-        times: how many operations.
+        times: number of operations.
         flops: floating-point operations in all of them.
-        line: of the code; 0 where it is not known, and for primitives.
-        parts: the primitives, where it is a line.
+        line: line number; 0 if unknown, and for primitives.
+        parts: the primitives of a line.
     """
 
     name: str
@@ -94,9 +94,9 @@ class Uncounted:
     """What the floating-point operations of a program leave out, or only estimate.
 
     Attributes:
-        reason: what kind of thing it is; "others" stands for all but products.
-        name: of the operation or branch, such as "sort".
-        turns: of a loop that were counted.
+        reason: kind of what was not counted; "others" is all but products.
+        name: name of the operation or branch, such as "sort".
+        turns: loop iterations that were counted.
     """
 
     reason: Literal[
@@ -150,10 +150,10 @@ class Compiled:
     """What a compiler made of a program, by its own account.
 
     Attributes:
-        flops: floating-point operations that it counts; None where it does not tell.
-        moved: bytes that are read and written; None where it does not tell.
-        memory: bytes that are needed at once, inputs and outputs among them.
-        temporary: those beside inputs and outputs.
+        flops: floating-point operations; None if not reported.
+        moved: bytes read and written; None if not reported.
+        memory: peak bytes of memory, including inputs and outputs.
+        temporary: bytes of temporary buffers.
         collectives: what devices exchange, by name.
         why: why it counts other operations than we do; empty where it does not. Old records hold
             a sentence.
@@ -172,15 +172,15 @@ class Estimate:
     """What the compiler of a chip expects of a program; nothing was run on one.
 
     Attributes:
-        chip: such as "tpu:v5e", or "here" for what runs this Python.
-        seconds: of one run, as the compiler estimates it; None where it gives no estimate.
-        flops: floating-point operations of the compiled program, on each chip.
-        moved: bytes that are read and written, on each chip.
-        memory: bytes that are needed at once on each chip; 0 where that is unknown.
-        limit: bytes that the chip has; 0 where that is not known.
+        chip: such as "tpu:v5e", or "here" for this machine.
+        seconds: estimated time of one run; None without an estimate.
+        flops: floating-point operations on each chip.
+        moved: bytes read and written on each chip.
+        memory: peak bytes of memory on each chip; 0 if unknown.
+        limit: memory of the chip in bytes; 0 if unknown.
         error: why it did not compile.
-        padding: bytes of inputs and outputs that are there only to fill the chip's tiles.
-        collectives: what the chips exchange, by name.
+        padding: bytes of inputs and outputs that only fill the chip's tiles.
+        collectives: communication between chips, by operation.
     """
 
     chip: str

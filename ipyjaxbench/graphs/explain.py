@@ -10,7 +10,7 @@ from ipyjaxbench.usercode import attributes, is_of, name_of, package_of
 
 
 def explain(error: BaseException) -> Diagnosis:
-    """Say why code that failed would not trace.
+    """Explain why code failed to trace.
 
     The code is not run again: the function that was traced is traced once more.
 

@@ -36,34 +36,34 @@ def difference(before: "Graph", now: "Graph") -> "Graph":
 
 @dataclass(frozen=True, repr=False)
 class Graph(Result):
-    """The program that a call is; nothing was computed to find it.
+    """The program of a call, found by tracing it.
 
     Attributes:
         code: the call, as typed.
-        framework: whose program it is.
-        frameworks: versions of those in play.
-        form: what the text is: "jaxpr", "stablehlo", "hlo", "optimized", "aten", "tf".
-        program: the text.
-        inputs: arrays that go in.
-        outputs: arrays that come out.
-        constants: arrays that are part of the program, the largest first.
-        operations: how many there are, those of inner programs among them.
+        framework: the framework that traced it.
+        frameworks: versions of the frameworks involved.
+        form: form of the text: "jaxpr", "stablehlo", "hlo", "optimized", "aten" or "tf".
+        program: text of the program.
+        inputs: input arrays.
+        outputs: output arrays.
+        constants: arrays captured as constants, largest first.
+        operations: number of operations, including those of inner programs.
         flops: floating-point operations, with every turn of each `scan`.
         uncounted: what could not be counted; old records hold sentences.
-        stats: how often each primitive is computed, the costliest first.
-        lines: how much each line of code computes, in their order.
+        stats: count and cost of each primitive, the most expensive first.
+        lines: cost of each source line, in order.
         static_argnames: arguments on whose values the program depends.
-        fixed: arguments that are no inputs, and so are part of the program too.
-        tries: how often the user's code was traced.
-        seconds: what tracing took.
-        printed: what the user's code printed while it was traced for the last time.
-        estimates: what compilers of chips expect of it.
-        notes: what to know of it.
-        compiled: what the framework's own compiler made of it; None where it was not asked.
-        breaks: where the program ends and Python goes on.
-        warm: jitted functions in it whose traces the framework keeps from now on.
-        details: what was asked for: the tables "stats" and "src", and "check".
-        clear: what ``--check`` looked for, where it found nothing.
+        fixed: arguments that are baked into the program, such as functions and strings.
+        tries: number of traces of the user's code.
+        seconds: time spent tracing.
+        printed: what the user's code printed during the last trace.
+        estimates: estimates by the compilers of other chips.
+        notes: what to know about it.
+        compiled: counts by the framework's compiler; None if it was not compiled.
+        breaks: graph breaks.
+        warm: jitted functions whose traces the framework now caches.
+        details: which of "stats", "src" and "check" the report shows.
+        clear: what ``--check`` looked for without finding anything.
     """
 
     kind: ClassVar[str] = "graph"
@@ -106,21 +106,21 @@ class Graph(Result):
 
     @property
     def live(self) -> ProgramHandle | None:
-        """What its framework can still tell; None where it was read from a record."""
+        """The framework's own objects; None if read from a record."""
         return getattr(self, "_live", None)
 
     @property
     def graph(self) -> Any:
-        """The framework's own object, such as a ClosedJaxpr; None if it was read from a record."""
+        """The framework's own object, such as a ClosedJaxpr; None if read from a record."""
         return self.live.program if self.live else None
 
     @property
     def jaxpr(self) -> Any:
-        """JAX's own object; None for other frameworks, and where it was read from a record."""
+        """The ClosedJaxpr; None for other frameworks, and if read from a record."""
         return self.graph if self.framework == "jax" else None
 
     def text(self, stage: str | None = None) -> str:
-        """Return the whole text of a stage; a late one is made when it is asked for.
+        """Return the whole text of a stage, lowering or compiling as needed.
 
         Args:
             stage: as ``--stage`` takes it; None for the one that is shown.
@@ -149,7 +149,7 @@ class Graph(Result):
 
     @property
     def bytes(self) -> int:
-        """What any way of computing it has to move: inputs, outputs and constants, in bytes.
+        """Bytes of inputs, outputs and constants.
 
         Arrays whose bytes are known only when it runs are left out.
         """
@@ -157,7 +157,7 @@ class Graph(Result):
 
     @property
     def memory(self) -> int | None:
-        """Bytes that it needs at once, as its framework's compiler plans them; None if unknown.
+        """Peak bytes of memory, as planned by the compiler; None if unknown.
 
         The compiler is asked now if it was not asked before.
         """
@@ -169,7 +169,7 @@ class Graph(Result):
 
     @property
     def checks(self) -> tuple[Note, ...]:
-        """What it holds that may not be expected, whether ``--check`` was given or not."""
+        """What ``--check`` finds, with or without the option."""
         if self.live is None:
             return self.notes
         with self._while_asking():

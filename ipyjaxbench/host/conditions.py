@@ -24,20 +24,20 @@ class Conditions:
     """What happened on the machine in a stretch of time; None stands for "not known here".
 
     Attributes:
-        wall: seconds that passed.
-        cpu: CPU seconds of this process, over all its threads.
+        wall: elapsed seconds.
+        cpu: CPU seconds of this process, all threads together.
         cpus: logical CPUs of the machine.
-        usable: those of them on which this process may run.
-        busy: CPU seconds of all programs, this process among them.
-        waited: seconds that threads of this process were ready and waited for a CPU, summed up.
-        pressure: seconds in which some program of the machine waited for a CPU.
-        throttles: how often a CPU quota stopped this process's group.
-        throttled: for how many seconds, over all CPUs.
-        steal: CPU seconds that the hypervisor took.
-        switches: how often a thread of this process was made to give up its CPU.
-        collections: garbage collections of Python.
-        gpus: what the GPUs did at the end of it.
-        model: what the CPU calls itself.
+        usable: CPUs on which this process may run.
+        busy: CPU seconds of all programs, including this process.
+        waited: seconds that threads of this process waited for a CPU, summed up.
+        pressure: seconds in which any program of the machine waited for a CPU.
+        throttles: how often a CPU quota throttled this process's group.
+        throttled: for how many seconds, summed over all CPUs.
+        steal: CPU seconds taken by the hypervisor.
+        switches: involuntary context switches of this process.
+        collections: Python garbage collections.
+        gpus: state of the GPUs at the end.
+        model: the CPU's model name.
 
     Example:
         >>> Conditions(wall=2.0, cpu=1.9, cpus=4, usable=4, busy=2.0).others
@@ -66,7 +66,7 @@ class Conditions:
 
     @property
     def taken(self) -> float:
-        """Share of all CPUs that other programs, or the hypervisor, took; 0 if not known."""
+        """Share of all CPUs taken by other programs or the hypervisor; 0 if unknown."""
         return ((self.others or 0.0) + (self.steal or 0.0)) / self.wall / self.cpus
 
     def check(self) -> str | None:

@@ -23,12 +23,12 @@ _MAX_CODE = 4000  # characters
 
 @dataclass(frozen=True)
 class Location:
-    """Where a measurement was typed.
+    """Where a measurement was made.
 
     Attributes:
-        directory: in which Python worked.
-        notebook: its path or name; empty where it is not known.
-        cell: its identifier in the notebook; empty where it is not known.
+        directory: the working directory.
+        notebook: path or name of the notebook; empty if unknown.
+        cell: the cell's id in the notebook; empty if unknown.
     """
 
     directory: str = ""
@@ -38,22 +38,22 @@ class Location:
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One measurement as it is kept.
+    """One saved measurement.
 
     Attributes:
-        schema: version of this form.
-        when: seconds since 1970.
+        schema: version of the file format.
+        when: time of the measurement, in seconds since 1970.
         magic: "fwtime" or "fwcompare".
-        label: its name, or its arm's; empty where it has none.
+        label: its name or arm; empty if it has none.
         code: what was measured.
-        figure: what was found.
-        floor: seconds per call when nothing disturbs it.
-        clock: what was read, as a measurement has it.
-        at: values of the names that were swept.
-        picoseconds: per call of steady samples in order; of many some, evenly taken.
-        rounds: how many of these were taken in each round.
-        environment: what was around it.
-        where: it was typed.
+        figure: the median, its interval and the verdict.
+        floor: seconds per call with little disturbance.
+        clock: "elapsed", "calendar" or "cpu".
+        at: values of swept names.
+        picoseconds: samples in order, per call; a long run is thinned out evenly.
+        rounds: the number of samples in each round.
+        environment: versions, devices, settings and Git revision.
+        where: directory, notebook and cell.
     """
 
     schema: int
@@ -72,27 +72,27 @@ class HistoryEntry:
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
-        """Seconds per call of the samples that are kept."""
+        """Seconds per call of the saved samples."""
         return tuple(ps * 1e-12 for ps in self.picoseconds)
 
     @property
     def median(self) -> float:
-        """Seconds per call in the middle of all samples."""
+        """Median seconds per call."""
         return self.figure.median
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the median of another such run will be; (0, inf) where that is not known."""
+        """Where the median of another such run will be; (0, inf) if unknown."""
         return self.figure.interval
 
     @property
     def half_width(self) -> float:
-        """Half of the interval, relative, from the samples that are kept."""
+        """Relative half width of the interval, from the saved samples."""
         return stats.repeatability(self.samples, self.rounds)
 
     @property
     def name(self) -> str:
-        """Its label, or one line for its code, with what was swept."""
+        """Its label, or one line of its code, with swept values."""
         shown = self.label or first_line(self.code)
         return " ".join([shown, *(f"{name}={value}" for name, value in self.at.items())])
 
@@ -141,8 +141,8 @@ def make_entries(
     Args:
         result: of a magic; a comparison of measurements that were kept gives nothing.
         label: under which it was kept; empty where it was not.
-        when: seconds since 1970.
-        where: it was typed.
+        when: time of the measurement, in seconds since 1970.
+        where: directory, notebook and cell.
         revision: of the code in Git.
     """
     if isinstance(result, Comparison) and not result.interleaved:

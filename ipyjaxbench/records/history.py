@@ -11,17 +11,17 @@ from ipyjaxbench.reports import Result
 
 @dataclass(frozen=True, repr=False)
 class History(Result, Sequence[HistoryEntry]):
-    """Measurements that were kept, the newest first.
+    """Saved measurements, newest first.
 
     Attributes:
-        entries: those that were asked for.
-        found: how many there are, with older ones that were not asked for.
-        kept: how many there are in all.
-        now: when it was read, in seconds since 1970.
-        unread: for each file with lines that could not be read, its name and how many.
-        trouble: why those of this session are not kept; empty where they are.
-        plotted: whether they are to be drawn over time.
-        removed: how many files were, and measurements in them; None where none were to be.
+        entries: the measurements that match.
+        found: how many match, including older ones not in ``entries``.
+        kept: how many are saved in all.
+        now: time of this report, in seconds since 1970.
+        unread: files with unreadable lines: name and number of lines.
+        trouble: why this session's measurements are not saved; empty if they are.
+        plotted: whether the report draws them over time.
+        removed: deleted files and measurements; None without ``--prune``.
 
     Example:
         >>> # [entry.median for entry in history("softmax", since="7d")]

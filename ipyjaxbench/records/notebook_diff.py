@@ -12,14 +12,14 @@ from ipyjaxbench.timing import Change, Figure
 
 @dataclass(frozen=True)
 class Pair:
-    """One measurement in both runs.
+    """One measurement that both runs have.
 
     Attributes:
         name: the label, or the first line of the code.
-        cell: its number in the second notebook, from 1.
-        before: what the first run found.
-        after: what the second run found.
-        edited: whether the code is another one.
+        cell: number of the cell in the second notebook, from 1.
+        before: the figure of the first run.
+        after: the figure of the second run.
+        edited: whether the code differs.
     """
 
     name: str
@@ -31,16 +31,16 @@ class Pair:
 
 @dataclass(frozen=True, repr=False)
 class Rerun(Result):
-    """What comparing two runs of the same notebook found.
+    """Two runs of the same notebook, compared.
 
     Attributes:
         before: path of the first notebook.
-        after: path of the second one.
-        pairs: what both of them measured.
-        differs: what is not the same around them, in words.
-        only_before: what the first one alone measured.
-        only_after: what the second one alone measured.
-        refused: how many records of both could not be read.
+        after: path of the second notebook.
+        pairs: the measurements that both have.
+        differs: what differs around them, such as versions and devices.
+        only_before: measurements that only the first one has.
+        only_after: measurements that only the second one has.
+        refused: the number of unreadable records.
 
     Example:
         >>> # compare_notebooks("a.ipynb", "b.ipynb").slower
@@ -58,17 +58,17 @@ class Rerun(Result):
 
     @cached_property
     def changes(self) -> Sequence[Change]:
-        """Each pair's figures against each other; all together may be wrong in 5 % of cases."""
+        """The change of each pair; with 95 % confidence for all pairs together."""
         return tuple(Change(p.before, p.after, len(self.pairs)) for p in self.pairs)
 
     @property
     def slower(self) -> tuple[Pair, ...]:
-        """Those that take longer in the second run, by more than what runs differ by themselves."""
+        """Pairs that are slower in the second run, by more than runs usually differ."""
         return self._pairs_with("SLOWER")
 
     @property
     def faster(self) -> tuple[Pair, ...]:
-        """Those that take less time in the second run."""
+        """Pairs that are faster in the second run."""
         return self._pairs_with("FASTER")
 
     def _pairs_with(self, verdict: str) -> tuple[Pair, ...]:

@@ -37,16 +37,16 @@ _MAGIC = re.compile(rf"^\s*(?:[\w.]+\s*=\s*)?%%?(?P<name>{_NAMES})\b(?P<rest>.*)
 
 @dataclass(frozen=True)
 class Saved:
-    """One result in a notebook, and where it stands.
+    """One saved result, and its place in the notebook.
 
     Attributes:
-        cell: its number, from 1, among all cells.
-        cell_id: the cell's identifier; empty where it has none.
-        source: the cell's code.
-        line: of the magic in the cell, from 1; 0 where several could be it.
-        name: that ``--name`` gave it; empty where it has none.
-        result: what was saved.
-        headline: of its report; None where it has none.
+        cell: number of the cell, from 1.
+        cell_id: id of the cell; empty if it has none.
+        source: code of the cell.
+        line: line of the magic in the cell, from 1; 0 if ambiguous.
+        name: its ``--name``; empty if it has none.
+        result: the saved result.
+        headline: headline of its report; None if it has none.
     """
 
     cell: int
@@ -63,8 +63,8 @@ class Refused:
     """A record that cannot be read.
 
     Attributes:
-        cell: its number, from 1, among all cells.
-        reason: why not.
+        cell: number of the cell, from 1.
+        reason: why it cannot be read.
     """
 
     cell: int
@@ -73,13 +73,13 @@ class Refused:
 
 @dataclass(frozen=True, repr=False)
 class NotebookRecords(Reported, Sequence[Saved]):
-    """All records of a saved notebook, in the order in which they stand there.
+    """All records of a saved notebook, in order.
 
     Attributes:
-        path: of the notebook.
-        records: those that could be read.
-        refused: those that could not.
-        python: version of the kernel's Python; empty where it is not known.
+        path: path of the notebook.
+        records: the readable records.
+        refused: the unreadable ones.
+        python: version of the kernel's Python; empty if unknown.
 
     Example:
         >>> # [saved.result.median for saved in read_notebook("a.ipynb")]

@@ -97,10 +97,10 @@ class Reported:
 
 
 class Result(Reported):
-    """Facts that were measured. What follows from them is computed, never stored.
+    """Measured facts; everything else is computed from them.
 
     Attributes:
-        kind: the name of this sort of result in records.
+        kind: the name of this kind of result in records.
     """
 
     kind: ClassVar[str]
@@ -119,7 +119,7 @@ class Result(Reported):
 
     @final
     def to_dict(self) -> dict[str, Any]:
-        """Return a record of plain dictionaries, lists, numbers and strings, fit for JSON.
+        """Return a record of plain dictionaries, lists, numbers and strings, ready for JSON.
 
         Returns:
             The facts with the schema's version and the kind of result.

@@ -86,7 +86,7 @@ class DeviceTime:
 
     @property
     def busy(self) -> float | None:
-        """Seconds of each call in which something ran on a device; None where it is not told."""
+        """Seconds per call in which a device was busy; None if unknown."""
         if not self.passes:
             return None
         return math.fsum(seen.busy / seen.calls for seen in self.passes)

@@ -54,41 +54,41 @@ class Roofline:
 
     @property
     def share(self) -> float:
-        """The part of the ceiling that is reached."""
+        """The share of the peak that is reached."""
         return self.speed / self.ceiling
 
 
 @dataclass(frozen=True, repr=False)
 class Measurement(Result):
-    """What timing one piece of code found; all times in seconds.
+    """One piece of code, timed; all times in seconds.
 
     Attributes:
-        code: what was measured, as typed.
-        frameworks: versions by name, of the frameworks in play.
-        first_call: the first call, waited for, with all that was traced and compiled in it.
-        phases: parts of the first call by name; None where a part's time is not told.
-        compilations: programs compiled in the first call; None where nothing in play compiles.
+        code: the code, as typed.
+        frameworks: versions of the frameworks involved, by name.
+        first_call: time of the first call, including tracing and compiling.
+        phases: parts of the first call by name; None if a part's time is unknown.
+        compilations: programs compiled in the first call; None if no framework involved compiles.
         loops: calls per sample.
         batches: (calls, nanoseconds) of each steady sample, in order.
-        rounds: how many consecutive samples were taken in each round.
-        exact: whether ``-n`` or ``-r`` set the number of calls, the first one among them.
+        rounds: number of consecutive samples in each round.
+        exact: whether ``-n`` or ``-r`` set the number of calls, including the first.
         waited: whether asynchronous work was waited for in each call.
-        inputs: where the values live that the code reads.
-        outputs: where the values live that it gives.
-        notes: what to know before believing the figure.
-        compile_time: Python's own compilation of the code.
-        elapsed: all calls after the first, with warm-up and pauses.
-        precision: significant digits to show.
-        clock: what was read: "elapsed" time, the "calendar", or "cpu" time of the process.
-        throughputs: seconds per call of many queued ones, one figure for each look.
-        dispatches: seconds until Python goes on, per call, one figure for each look.
-        programs: what was compiled, loaded or traced in the first call.
-        fresh: one more call, cold, where it was asked for.
-        counterpart: the same function compiled or eager, where it was measured before.
-        device: how long devices were busy, where it was asked for.
-        roof: how near it comes to what its device can do, where that was measured before.
+        inputs: the arrays that the code reads, and where they live.
+        outputs: the arrays that the code returns, and where they live.
+        notes: what to know before trusting the figure.
+        compile_time: time that Python took to compile the code.
+        elapsed: time of all calls after the first, with warm-up and pauses.
+        precision: significant digits shown.
+        clock: "elapsed", "calendar" (``-t``) or "cpu" (``-c``).
+        throughputs: samples of the throughput, in seconds per call.
+        dispatches: samples of the time until a call returns, in seconds.
+        programs: programs compiled, loaded or traced in the first call.
+        fresh: the cold call of ``--fresh``; None without it.
+        counterpart: the same function compiled or eager, if it was measured before.
+        device: busy time of devices, with ``--profile``; None without it.
+        roof: the share of the device's peak, if ``%fwdevices --peak`` has measured it.
         conditions: what the machine did meanwhile.
-        against: one that was kept, where it was asked for.
+        against: the run to compare with, with ``--against``; None without it.
 
     Example:
         >>> batches = ((1, 1000), (1, 3000), (1, 2000))
@@ -128,44 +128,44 @@ class Measurement(Result):
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
-        """Seconds per call of each steady sample; the first call alone where there is no other."""
+        """Seconds per call of each steady sample; the first call if there is no other."""
         steady = tuple(ns / calls / 1e9 for calls, ns in self.batches)
         return steady or (self.first_call,)
 
     @cached_property
     def median(self) -> float:
-        """Seconds per call in the middle of the samples."""
+        """Median seconds per call."""
         return stats.median(self.samples)
 
     @cached_property
     def half_width(self) -> float:
-        """Half of `interval`, relative to the median; infinite when not known."""
+        """Relative half width of `interval`: the ± of the report; infinite if unknown."""
         return stats.repeatability(self.samples, self.rounds)
 
     @cached_property
     def known(self) -> float:
-        """How well this run knows its own median: half of the 95 % interval, relative to it."""
+        """Relative half width of the 95 % confidence interval of this run's own median."""
         return stats.half_width(self.samples, self.rounds)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the median of another such run will be; (0, inf) when one sample is all."""
+        """Where the median of another such run will be; (0, inf) with one sample."""
         return summarize(self).interval
 
     @cached_property
     def floor(self) -> float:
-        """Seconds per call when nothing disturbs it: the 5 % quantile, or the fastest of few."""
+        """Seconds per call with little disturbance: the 5th percentile, or the fastest of few."""
         return stats.floor(self.samples)
 
     @property
     def verdict(self) -> str:
-        """QUIET, OK, NOISY, FEW; RECOMPILES, INVALID or ONCE where no figure can be trusted."""
+        """QUIET, OK, NOISY or FEW; RECOMPILES, INVALID or ONCE if the figure cannot be trusted."""
         codes = [note.code for note in self.notes]
         return verdict.verdict(self.samples if self.batches else (), self.half_width, codes)
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Why it is not QUIET, in words, the weightiest first."""
+        """Why it is not QUIET, the most important reason first."""
         if self.verdict not in ("OK", "NOISY"):
             return ()
         moved = tuple(verdict.movements(self.samples))
@@ -176,17 +176,17 @@ class Measurement(Result):
 
     @property
     def leading(self) -> float:
-        """The figure of the headline: the median, or `floor` where the samples scatter."""
+        """The figure of the headline: the median, or `floor` if the samples scatter."""
         return self._statistic(self.samples)
 
     @property
     def throughput(self) -> float | None:
-        """Seconds per call of many that are queued and waited for once; None where not asked."""
+        """Seconds per call when many are queued and waited for once; None if not measured."""
         return self._leading_statistic(self.throughputs)
 
     @property
     def dispatch(self) -> float | None:
-        """Seconds until Python goes on after a call; None where not asked."""
+        """Seconds until an asynchronous call returns; None if not measured."""
         return self._leading_statistic(self.dispatches)
 
     def _leading_statistic(self, times: Sequence[float]) -> float | None:
