@@ -1,6 +1,7 @@
 """A strip of calls for each function: as wide as they took, cut into the phases of compilation."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
@@ -23,9 +24,10 @@ def draw_strip(calls: Sequence[TracedCall]) -> Stack | None:
     functions: dict[tuple[str, str], list[TracedCall]] = {}
     for call in calls:
         functions.setdefault((call.framework, call.name), []).append(call)
+    names = Counter(name for _, name in functions)
     longest = sorted(functions, key=lambda key: -_seconds(functions[key]))[:_MAX_FUNCTIONS]
     rows = [
-        (name, tuple(_segments(own)), _shown(own))
+        (name if names[name] == 1 else f"{name} ({framework})", tuple(_segments(own)), _shown(own))
         for (framework, name), own in functions.items()
         if (framework, name) in longest
     ]

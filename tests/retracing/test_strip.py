@@ -41,7 +41,7 @@ def test_a_call_whose_phases_are_not_known_has_its_state() -> None:
 def test_functions_stand_in_the_order_of_their_calls_and_the_legend_is_of_all() -> None:
     strip = draw_strip([TRACED, replace(TRACED, name="g"), replace(TRACED, framework="torch")])
     assert strip is not None
-    assert [name for name, _, _ in strip.rows] == ["f", "g", "f"]
+    assert [name for name, _, _ in strip.rows] == ["f (jax)", "g", "f (torch)"]
     assert strip.alike
 
 
