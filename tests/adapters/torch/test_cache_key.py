@@ -50,7 +50,7 @@ class Refusing:
         (3, Leaf("int", value="3")),
         (1j, Leaf("complex", value="1j")),
         ("a", Leaf("static", value="'a'")),
-        (np.ones(2), Leaf("NumPy's", "float64", (2,))),
+        (np.ones(2), Leaf("NumPy", "float64", (2,))),
         (torch.sin, Leaf("static", value="sin")),
         (Refusing(), Leaf("static", value="Refusing")),
     ],

@@ -81,7 +81,7 @@ SESSIONS = {
         ("f(torch.ones(3, 3, requires_grad=True))"
         " => TRACED x: strides (1, 3) → contiguous, requires_grad (layout)"),
         "f(torch.ones(3, 3, requires_grad=True)) => CACHED",
-        "f(np.ones((3, 3), 'float32')) => TRACED x: f32[3,3] → NumPy's f32[3,3] (type)",
+        "f(np.ones((3, 3), 'float32')) => TRACED x: f32[3,3] → NumPy f32[3,3] (type)",
     ),
     "settings": (
         _F,

@@ -86,7 +86,7 @@ def _leaf_of(value: Any) -> Leaf:
     if isinstance(value, _PLAIN):
         return Leaf("static", value=shorten(repr(value)))
     if hasattr(type(value), "__array__"):  # NumPy's
-        return Leaf("NumPy's", str(value.dtype), tuple(value.shape))
+        return Leaf("NumPy", str(value.dtype), tuple(value.shape))
     name = getattr(value, "__name__", None) or type(value).__name__
     code = getattr(value, "__code__", None)
     return Leaf("static", value=shorten(name), identity=token(code) if code is not None else 0)
