@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 #: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
 _LEARNED_FROM = ("jax", "torch", "tensorflow", "ipyjaxbench.retracing.observe")
-_MAX_NAMES = 3  # of functions
+_MAX_REASONS = 3  # that are named
 
 
 class TraceWatcher:
@@ -49,15 +49,15 @@ class TraceWatcher:
 def _show(events: list[TracedCall]) -> None:
     from ipyjaxbench import units
     from ipyjaxbench.jupyter.screen import show
-    from ipyjaxbench.retracing import describe_changes
+    from ipyjaxbench.retracing import group_reasons, number_calls
 
-    shown = [
-        f"{event.name} ({describe_changes(event.why) or 'reason unknown'})"
-        for event in events[:_MAX_NAMES]
-    ]
-    more = f" and {len(events) - _MAX_NAMES} more" if len(events) > _MAX_NAMES else ""
+    reasons = group_reasons(number_calls(events))
+    shown = ", ".join(f"{each.functions} ({each.words})" for each in reasons[:_MAX_REASONS])
+    rest = len(reasons) - _MAX_REASONS
+    more = f" and {units.count(rest, 'other reason')}" if rest > 0 else ""
     seconds = sum(s for event in events for s in event.phases.values())
-    line = f"traced: {', '.join(shown)}{more}, in {units.duration(seconds, 2)}"
+    times = f"{len(events):,} times " if len(events) > 1 else ""
+    line = f"traced: {shown}{more}, {times}in {units.duration(seconds, 2)}"
     show({"text/plain": line}, raw=True)
 
 

@@ -54,20 +54,36 @@ def test_a_line_names_what_a_cell_traced(process: Process) -> None:
     process.trace("f")
     process.trace("f")
     assert process.lines(watcher) == [
-        "traced: f (first call), f (x: f32[1] → f32[2] (shape)), in 1.0 s"
+        "traced: f (first call), f (x: f32[1] → f32[2] (shape)), 2 times in 1.0 s"
     ]
     assert process.lines(watcher) == []
 
 
-@pytest.mark.parametrize(("count", "end"), [(3, "c (first call), in"), (4, "and 1 more, in")])
-def test_of_many_functions_three_are_named(process: Process, count: int, end: str) -> None:
+def test_what_was_traced_for_one_reason_is_told_together(process: Process) -> None:
     watcher = TraceWatcher()
     watcher.switch(on=True)
-    for name in "abcd"[:count]:
+    for name in "abcd":
         process.trace(name)
+    process.trace("a")
+    process.trace("a")
     (line,) = process.lines(watcher)
-    assert line.startswith("traced: a (first call), b (first call), c (first call)")
-    assert line.removesuffix(f" {count / 2:.1f} s").endswith(end)
+    assert line == (
+        "traced: a, b, c and 1 more (first call), a (x: 3 shapes (f32[0], f32[4], f32[5])),"
+        " 6 times in 3.0 s"
+    )
+
+
+def test_of_many_reasons_the_most_expensive_are_named(process: Process) -> None:
+    watcher = TraceWatcher()
+    watcher.switch(on=True)
+    for name in "abcde":
+        process.trace(name, 1.0)
+        process.trace(name, 2.0)
+    (line,) = process.lines(watcher)
+    assert line.startswith(
+        "traced: a, b, c and 2 more (first call), a (x: f32[0] → f32[1] (shape)), b"
+    )
+    assert line.endswith("(shape)) and 3 other reasons, 10 times in 30 s")
 
 
 def test_what_is_traced_while_it_is_off_is_never_shown(process: Process) -> None:
