@@ -1,4 +1,4 @@
-"""Times, compares and explains code in JAX, PyTorch, TensorFlow and NumPy.
+"""Correct timing, compile insight and fair comparisons for JAX, PyTorch, TensorFlow and NumPy.
 
 In a notebook::
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Loading stays instant: names come from where ``__init__.pyi`` says, when they are first used.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:

@@ -85,10 +85,10 @@ def test_links_lead_to_files_and_headings(name: str) -> None:
 
 
 def test_the_changelog_has_the_version() -> None:
-    assert re.findall(r"^## \[(.+?)\]", CHANGELOG, re.MULTILINE)[:2] == [
-        "Unreleased",
-        ipyjaxbench.__version__,
-    ]
+    heads = re.findall(r"^## \[(.+?)\](.*)", CHANGELOG, re.MULTILINE)
+    assert heads[0][0] == ipyjaxbench.__version__
+    for version, date in heads:
+        assert bool(re.fullmatch(r" - \d{4}-\d\d-\d\d", date)) is ("dev" not in version)
 
 
 @pytest.mark.parametrize("text", [README, CHANGELOG], ids=["README", "CHANGELOG"])
