@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ipyjaxbench import __version__, units
+from ipyjaxbench import units
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import describe_machine
@@ -81,7 +81,9 @@ def about() -> About:
 def _tools() -> Iterator[tuple[str, str]]:
     versions = {name: version for name in _TOOLS if (version := _version(name))}
     is_installed = versions.pop("ipyjaxbench", None) is not None
-    yield "ipyjaxbench", __version__ + ("" if is_installed else ", not installed")
+    # Of the code that runs: what an editable installation says may be older.
+    version = str(vars(sys.modules["ipyjaxbench"])["__version__"])
+    yield "ipyjaxbench", version + ("" if is_installed else ", not installed")
     here = describe_machine()
     yield "python", f"{here['python']} ({here['implementation']})"
     yield "front end", _front_end()
