@@ -14,6 +14,7 @@ from ipyjaxbench.reports.pictures.scales import Scale
 
 HEIGHTS = "▁▂▃▄▅▆▇█"
 _TAIL = 1.5  # of the distance from 5 % to 95 %, beyond which a sample is at the edge
+_WIDE_RATIO = 5.0  # of the ends, from which on equal lengths are equal ratios
 _BINS, _MAX_TEXT_BINS, _MIN_TEXT_BINS = 64, 40, 10
 _LEFT, _GAP, _TOP, _HIGH, _AXIS = 330, 80, 14, 92, 18  # pixels
 _MAX_DOTS = 400  # of the samples over time: more are thinned out evenly
@@ -133,7 +134,7 @@ class Distribution(Picture):
         more = self._beyond_words()
         return (
             f"{self.label}, {len(self.seconds):,}: 5 % below {low}, median {middle},"
-            f" 95 % below {high}; in 12 equal steps {counts}" + (f"; {more}" if more else "")
+            f" 95 % below {high}; in 12 steps {counts}" + (f"; {more}" if more else "")
         )
 
     def plot(self, axes: Any) -> None:
@@ -171,10 +172,11 @@ class Distribution(Picture):
 
     @cached_property
     def scale(self) -> Scale:
-        """Return an axis that a few slow samples do not flatten."""
+        """Return an axis that a few slow samples do not flatten; a wide one is logarithmic."""
         low, _, high = self.marks()
         far = high + _TAIL * (high - low)
-        return Scale(min(self.seconds), max(s for s in self.seconds if s <= far), "s")
+        first, last = min(self.seconds), max(s for s in self.seconds if s <= far)
+        return Scale(first, last, "s", log=last > _WIDE_RATIO * first > 0)
 
 
 def _columns(counts: Sequence[int]) -> str:

@@ -50,6 +50,16 @@ def test_two_speeds_are_two_hills() -> None:
     )
 
 
+def test_a_wide_axis_is_logarithmic() -> None:
+    """So that the usual time stays a hill beside a second one that is twenty times as slow."""
+    usual = tuple(4e-4 + n * 1e-6 for n in range(50))
+    block = Distribution("samples", (*usual, *[8e-3] * 10))
+    assert block.scale.log
+    assert sum(count > 0 for count in block.counts(40)) > 2
+    assert {"1 ms", "5 ms"} <= {*svg.words(block.draw())}
+    assert not Distribution("samples", (*usual, *[1.6e-3] * 10)).scale.log
+
+
 def test_samples_stand_in_their_order() -> None:
     rising = Distribution("samples", EVEN)
     dots = svg.shapes(rising.draw(), "path")[0]["d"].split("M")[1:]
