@@ -2,13 +2,17 @@
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 import ipyjaxbench
 from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.graphs.options import STAGES
 from ipyjaxbench.jupyter.commands import COMMANDS
-from ipyjaxbench.reports import note
+from ipyjaxbench.reports import Block, Details, Facts, note
+from ipyjaxbench.reports.result import report
+from tests import samples
 from tests.reference import REFERENCE, broken_links, tables_of, write_tables
 
 TEXT = REFERENCE.read_text("utf-8")
@@ -17,6 +21,21 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def blocks(language: str) -> list[str]:
     return [body for kind, body in _FENCE.findall(TEXT) if kind == language]
+
+
+def labels() -> set[str]:
+    """The labels of facts in a report of each kind, without those of frameworks."""
+    shown = [report(result) for result in samples.results().values()]
+    found = {label for each in shown for label, _ in _facts(each.blocks)}
+    return {each for each in found if each and each.split()[0] not in STAGES and each != "note"}
+
+
+def _facts(blocks: Sequence[Block]) -> Iterator[tuple[str, str]]:
+    for block in blocks:
+        if isinstance(block, Facts):
+            yield from block.rows
+        elif isinstance(block, Details):
+            yield from _facts(block.blocks)
 
 
 def test_tables_are_as_the_code_has_them() -> None:
@@ -46,6 +65,11 @@ def test_every_public_name_is_mentioned(name: str) -> None:
 def test_every_mark_is_explained() -> None:
     for mark in (note.CHANGES_MEANING, note.GOOD_TO_KNOW, "→"):
         assert f"`{mark}`" in TEXT
+
+
+@pytest.mark.parametrize("label", sorted(labels()))
+def test_every_label_of_a_row_is_explained(label: str) -> None:
+    assert re.search(rf"`{label.split(' of ')[0]}`", TEXT), label
 
 
 def test_code_is_valid() -> None:
