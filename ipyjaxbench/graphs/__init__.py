@@ -16,6 +16,7 @@ from ipyjaxbench.graphs.components import (
     Estimate,
     Node,
     ProgramHandle,
+    Step,
     Uncounted,
     Value,
     Workload,

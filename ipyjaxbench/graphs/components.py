@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ipyjaxbench.reports import Note
 
@@ -42,6 +42,8 @@ class Count:
         flops: floating-point operations in all of them.
         line: line number; 0 if unknown, and for primitives.
         parts: the primitives of a line.
+        nbytes: bytes of the arrays that the operations of a line read and write, before fusion; 0 if
+            not counted.
     """
 
     name: str
@@ -49,17 +51,25 @@ class Count:
     flops: float
     line: int = 0
     parts: tuple[str, ...] = ()
+    nbytes: float = 0.0
 
 
-def count_by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, ...]:
-    """Return how much each line of code whose text is known computes, file by file.
+class Step(NamedTuple):
+    """An operation of a program, where it is known on which line; 0 stands for an unknown one."""
 
-    Of each operation the file, the line (0 where it is unknown), its name and its FLOP are given.
-    """
-    places: dict[tuple[str, int], list[tuple[str, float]]] = {}
-    for file, line, name, flops in steps:
-        if line:
-            places.setdefault((file, line), []).append((name, flops))
+    file: str
+    line: int
+    name: str
+    flops: float
+    nbytes: float = 0.0
+
+
+def count_by_line(steps: Iterable[Step]) -> tuple[Count, ...]:
+    """Return how much each line of code whose text is known computes, file by file."""
+    places: dict[tuple[str, int], list[Step]] = {}
+    for step in steps:
+        if step.line:
+            places.setdefault((step.file, step.line), []).append(step)
     return tuple(
         count_line(line_of(*place), computed, place[1])
         for place, computed in sorted(places.items())
@@ -67,10 +77,13 @@ def count_by_line(steps: Iterable[tuple[str, int, str, float]]) -> tuple[Count, 
     )
 
 
-def count_line(text: str, steps: Sequence[tuple[str, float]], line: int = 0) -> Count:
-    """Return how much the operations of a line compute, given by name and FLOP."""
-    parts = tuple(dict.fromkeys(name for name, _ in steps))
-    return Count(text, len(steps), sum(flops for _, flops in steps), line, parts)
+def count_line(text: str, steps: Sequence[Step], line: int = 0) -> Count:
+    """Return how much the operations of a line compute."""
+    parts = tuple(dict.fromkeys(step.name for step in steps))
+    flops, nbytes = (
+        sum(costs) for costs in zip(*((s.flops, s.nbytes) for s in steps), strict=True)
+    )
+    return Count(text, len(steps), flops, line, parts, nbytes)
 
 
 def count_by_name(steps: Iterable[tuple[str, float]]) -> tuple[Count, ...]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from ipyjaxbench import units
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix
-from ipyjaxbench.reports import Block, Code, Facts, Headline, Report, report
+from ipyjaxbench.reports import Block, Code, Details, Facts, Headline, Report, report
 
 _ALIKE = 60  # characters of two errors that are one
 _ONE_LINE = 76  # characters of a line of code with what was found of it behind
@@ -11,18 +12,27 @@ _ONE_LINE = 76  # characters of a line of code with what was found of it behind
 
 @report.register
 def _(d: Diagnosis) -> Report:
+    first, *others = d.fixes or (None,)
     blocks: list[Block] = [
         Headline(d.code, "does not trace", "", "FAILED", ""),
         Facts((("why", d.because),)),
     ]
-    for fix in d.fixes:
-        blocks.append(Code("diff", "\n".join(_diff(fix))))
-        if fix.cost:
-            blocks.append(Facts((("changes", fix.cost),)))
-    if d.advice and not d.fixes:
+    if first is not None:
+        blocks += _fix(first)
+    elif d.advice:
         blocks.append(Facts((("advice", f"{d.advice} (not verified)"),)))
-    blocks.append(Facts((*_details(d),)))
+    if others:
+        shown = tuple(block for fix in others for block in _fix(fix))
+        blocks.append(Details(units.count(len(others), "other fix", "other fixes"), shown))
+    blocks.append(Details("line and error", (Facts((*_details(d),)),)))
     return Report(tuple(blocks))
+
+
+def _fix(fix: Fix) -> Iterator[Block]:
+    """Yield what to write, and what that changes."""
+    yield Code("diff", "\n".join(_diff(fix)))
+    if fix.cost:
+        yield Facts((("changes", fix.cost),))
 
 
 def _diff(fix: Fix) -> Iterator[str]:

@@ -9,24 +9,26 @@ from ipyjaxbench.graphs.compiler_rows import (
     estimate_rows,
     estimate_table,
 )
-from ipyjaxbench.graphs.components import Count, Value
+from ipyjaxbench.graphs.components import Value
+from ipyjaxbench.graphs.cost_tables import code_listing, cost_tables
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
     Block,
     Code,
+    Details,
     Facts,
+    Footer,
     Headline,
     Notes,
     Report,
-    Table,
     report,
 )
 
 _MOST_NAMED = 6  # inputs that are named one by one
 _PRINTED_LINES = 10
 _LARGE_CONSTANT_BYTES = 2**20  # bytes of a constant that is worth a line
-_LONG_OPERATIONS = 100  # above that the text is folded, and tables show what it leaves out
+_LONG_LINES = 50  # of a text that a page folds
 #: Forms of a program as people call them.
 _FORMS = {
     "stablehlo": "StableHLO",
@@ -48,17 +50,38 @@ _UNCOUNTED = {
     "most turns": "the maximum of {0.turns:,} iterations of a while loop",
     "branch": "only the costliest branch of {0.name}",
 }
-_PARTS_WIDTH = 20  # columns for the primitives of a line
 
 
 @report.register
 def _(g: Graph) -> Report:
     """Return the blocks in the order in which they are read."""
     marked = sorted(g.notes, key=lambda note: note.mark != CHANGES_MEANING)
-    blocks: list[Block] = [_headline(g), Code(g.form, g.program)]
+    blocks: list[Block] = [_headline(g), *code_listing(g), _text(g)]
     blocks += [estimate_table(g.estimates)] if g.estimates else []
-    blocks += [Facts((*_rows(g),)), Notes(tuple(marked)), *_tables(g)]
+    blocks += [Facts((*_rows(g),)), Notes(tuple(marked)), *cost_tables(g), _footer(g)]
     return Report(tuple(blocks))
+
+
+def _text(g: Graph) -> Block:
+    """Return the program's text, folded where it is long."""
+    code = Code(g.form, g.program)
+    lines = g.program.count("\n") + 1
+    return code if lines <= _LONG_LINES else Details(f"{_form(g)}, {lines:,} lines", (code,))
+
+
+def _form(g: Graph) -> str:
+    form, _, difference = g.form.partition(" ")
+    name = _FORMS.get(form, form)
+    return f"difference in {name}" if difference else name
+
+
+def _footer(g: Graph) -> Footer:
+    """Return how it was traced, and with what."""
+    times = "once" if g.tries == 1 else f"{g.tries} times"
+    made = any(note.code == "call-made" for note in g.notes)
+    ending = "" if made else ", nothing was executed"
+    traced = f"traced {times} ({units.duration(g.seconds, 2)}){ending}"
+    return Footer((traced, units.versions(g.frameworks)))
 
 
 def _headline(g: Graph) -> Headline:
@@ -68,10 +91,8 @@ def _headline(g: Graph) -> Headline:
     cost.append(_size(arrays))
     if g.flops and g.bytes and all(each.sized for each in arrays):
         cost.append(f"{units.number(g.flops / g.bytes, 2)} FLOP/B")
-    form, _, difference = g.form.partition(" ")
-    name = _FORMS.get(form, form)
     contents = units.count(g.operations, "equation" if g.framework == "jax" else "operation")
-    detail = f"difference in {name}" if difference else f"{name} of {contents}"
+    detail = _form(g) if g.form.endswith(" diff") else f"{_form(g)} of {contents}"
     return Headline(g.code, " · ".join(cost), detail, "", "")
 
 
@@ -94,15 +115,10 @@ def _rows(g: Graph) -> Iterator[tuple[str, str]]:
         yield "check", "--check supports JAX only"
     if g.printed:
         yield "printed", "\n".join(_short(g.printed))
-    times = "once" if g.tries == 1 else f"{g.tries} times"
-    made = any(note.code == "call-made" for note in g.notes)
-    ending = "" if made else "; nothing was executed"
-    yield "traced", f"{times} ({units.duration(g.seconds, 2)}){ending}"
     if g.warm:
         names = ", ".join(g.warm)
         verb, its = ("is", "its") if len(g.warm) == 1 else ("are", "their")
         yield "side effect", f"{names} {verb} now traced; {its} first call will skip tracing"
-    yield "with", units.versions(g.frameworks)
 
 
 def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
@@ -118,45 +134,12 @@ def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
         captured = f"{units.count(len(g.constants), 'array')}, {_size(g.constants)}"
         if large:
             captured += f", the largest {_one(large[0])}"
-        yield "captured", f"{captured}; stored in the program as constants"
+        yield "captured", f"{captured}; part of the program, not an argument"
 
 
 def _short(text: str) -> list[str]:
     lines = text.rstrip().splitlines()
     return [*lines[:_PRINTED_LINES], *(["..."] if len(lines) > _PRINTED_LINES else [])]
-
-
-def _tables(g: Graph) -> Iterator[Table]:
-    is_long = g.operations > _LONG_OPERATIONS
-    word = "primitive" if g.framework == "jax" else "operation"
-    if g.stats and (is_long or "stats" in g.details):
-        of_stats = tuple((c.name, f"{c.times:,}", _work(c)) for c in g.stats)
-        head: tuple[str, ...] = (word, "count", "work")
-        yield Table(f"by {word}", head, of_stats, "stats" not in g.details)
-    if g.lines and (is_long or "src" in g.details):
-        of_lines = tuple(map(_line, g.lines))
-        head = ("line", f"{word}s", "count", "work")
-        yield Table("by line", head, of_lines, "src" not in g.details)
-
-
-def _line(count: Count) -> tuple[str, ...]:
-    name = f"{count.line}  {count.name}" if count.line else count.name
-    return name, _parts(count.parts), f"{count.times:,}", _work(count)
-
-
-def _work(count: Count) -> str:
-    return units.flops(count.flops) if count.flops else ""
-
-
-def _parts(names: Sequence[str]) -> str:
-    """Return as many as leave room for the line of code."""
-    shown = [*names[:1]]
-    for name in names[1:]:
-        if len(", ".join([*shown, name])) > _PARTS_WIDTH:
-            break
-        shown.append(name)
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _several(values: Sequence["Value"]) -> str:

@@ -12,6 +12,7 @@ from ipyjaxbench.graphs import (
     GraphOptions,
     GraphTracer,
     ProgramHandle,
+    Step,
     Workload,
     count_by_line,
     count_by_name,
@@ -44,11 +45,15 @@ def test_operations_are_counted_by_line_in_the_order_of_the_code(
 ) -> None:
     text = ["a = x @ x\n", "\n", "  b = a + a  \n"]
     monkeypatch.setitem(linecache.cache, "<cell>", (0, None, text, "<cell>"))
-    steps = [("<cell>", 3, "add", 1.0), ("<cell>", 1, "dot", 5.0), ("<cell>", 3, "add", 2.0),
-             ("<cell>", 3, "neg", 1.0), ("<cell>", 2, "mul", 9.0), ("", 0, "mul", 9.0)]  # fmt: skip
+    steps = [
+        Step("<cell>", 3, "add", 1.0, 16.0), Step("<cell>", 1, "dot", 5.0, 8.0),
+        Step("<cell>", 3, "add", 2.0, 16.0), Step("<cell>", 3, "neg", 1.0),
+        Step("<cell>", 2, "mul", 9.0), Step("", 0, "mul", 9.0),
+    ]  # fmt: skip
     assert count_by_line(steps) == (
-        Count("a = x @ x", 1, 5.0, 1, ("dot",)), Count("b = a + a", 3, 4.0, 3, ("add", "neg")),
-    )  # fmt: skip
+        Count("a = x @ x", 1, 5.0, 1, ("dot",), 8.0),
+        Count("b = a + a", 3, 4.0, 3, ("add", "neg"), 32.0),
+    )
 
 
 class Handle(ProgramHandle):

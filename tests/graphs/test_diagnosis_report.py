@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ipyjaxbench.graphs import Diagnosis, Fix
-from ipyjaxbench.reports import Code, Facts, Headline
+from ipyjaxbench.reports import Code, Details, Facts, Headline
 
 PLAIN = Diagnosis("f(x)", "TracerBoolConversionError", "no bool of a tracer", 0, "", "It asks.")
 
@@ -17,12 +17,14 @@ def rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     assert (headline.title, headline.figure, headline.verdict) == (
         diagnosis.code, "does not trace", "FAILED",
     )  # fmt: skip
-    return [row for block in blocks if isinstance(block, Facts) for row in block.rows]
+    shown = [inner for block in blocks for inner in getattr(block, "blocks", (block,))]
+    return [row for block in shown if isinstance(block, Facts) for row in block.rows]
 
 
 def diffs(*fixes: Fix) -> list[str]:
     blocks = replace(PLAIN, fixes=fixes).report().blocks
-    codes = [block for block in blocks if isinstance(block, Code)]
+    shown = [inner for block in blocks for inner in getattr(block, "blocks", (block,))]
+    codes = [block for block in shown if isinstance(block, Code)]
     assert all(code.language == "diff" for code in codes)
     return [code.text for code in codes]
 
@@ -78,7 +80,11 @@ def test_what_a_fix_changes_stands_below_it_and_advice_where_there_is_none() -> 
     fixes = (Fix("a", "more memory", "without jit"), Fix("b", "", "without jit"))
     blocks = replace(PLAIN, fixes=fixes, advice="none").report().blocks
     kinds = [type(block).__name__ for block in blocks]
-    assert kinds == ["Headline", "Facts", "Code", "Facts", "Code", "Facts"]
+    assert kinds == ["Headline", "Facts", "Code", "Facts", "Details", "Details"]
+    assert [block.summary for block in blocks if isinstance(block, Details)] == [
+        "1 other fix",
+        "line and error",
+    ]
     assert rows(replace(PLAIN, fixes=fixes, advice="none"))[1:-1] == [("changes", "more memory")]
     assert rows(replace(PLAIN, advice="Use jnp.where."))[1] == (
         "advice",

@@ -5,7 +5,16 @@ import pytest
 from ipyjaxbench import Graph
 from ipyjaxbench.graphs import Break, Collective, Count, CountDifference, Uncounted, Value, notes
 from ipyjaxbench.graphs.components import Compiled, Estimate
-from ipyjaxbench.reports import Facts, Headline, Notes, Table
+from ipyjaxbench.reports import (
+    Code,
+    Details,
+    Facts,
+    Footer,
+    Headline,
+    Listing,
+    Notes,
+    Table,
+)
 from tests.graphs.test_components import a_graph
 
 MIB = 2**20
@@ -146,23 +155,37 @@ def test_static_fixed_and_captured_arguments_are_told_apart() -> None:
     found = rows(a_graph(static_argnames=("n",), fixed=("f", "mode"), constants=(value("c"),)))
     assert found["static"] == "n: the program depends on the value; use static_argnames='n'"
     assert found["baked in"] == "f, mode (not array inputs)"
-    assert found["captured"] == "1 array, 4 B; stored in the program as constants"
+    assert found["captured"] == "1 array, 4 B; part of the program, not an argument"
     found = rows(a_graph(static_argnames=("n", "k"), constants=(value("w", MIB // 4), value("c"))))
     assert found["static"].endswith("use static_argnames=('n', 'k')")
     assert found["captured"] == (
-        "2 arrays, 1.00 MiB, the largest w f32[262144]; stored in the program as constants"
+        "2 arrays, 1.00 MiB, the largest w f32[262144]; part of the program, not an argument"
     )
 
 
-def test_how_it_was_traced_is_the_last_but_one() -> None:
+def test_how_it_was_traced_is_in_the_footer() -> None:
     assert rows(a_graph(warm=("g",))) == {
         "shapes": "nothing → nothing",
-        "traced": "once (100 ms); nothing was executed",
         "side effect": "g is now traced; its first call will skip tracing",
-        "with": "jax 0.10",
     }
+    both = rows(a_graph(warm=("g", "h")))["side effect"]
+    assert both == "g, h are now traced; their first call will skip tracing"
+    assert footer(a_graph()) == ("traced once (100 ms), nothing was executed", "jax 0.10")
     made = a_graph(tries=3, notes=(notes.call_made(1),))
-    assert rows(made)["traced"] == "3 times (100 ms)"
+    assert footer(made)[0] == "traced 3 times (100 ms)"
+
+
+def footer(graph: Graph) -> tuple[str, ...]:
+    last = graph.report().blocks[-1]
+    assert isinstance(last, Footer)
+    return last.parts
+
+
+def test_a_long_text_is_folded() -> None:
+    short, long = ("\n".join(map(str, range(n))) for n in (50, 51))
+    assert a_graph(program=short).report().blocks[1] == Code("jaxpr", short)
+    folded = a_graph(program=long, form="hlo").report().blocks[1]
+    assert folded == Details("HLO, 51 lines", (Code("hlo", long),))
 
 
 def test_breaks_prints_and_checks_have_a_line_each() -> None:
@@ -192,14 +215,52 @@ def test_tables_are_shown_where_they_are_asked_for_and_folded_where_it_is_long()
     assert tables(a_graph(stats=stats, lines=lines, operations=100)) == []
     by_primitive, by_line = tables(a_graph(stats=stats, lines=lines, operations=101))
     assert (by_primitive.folded, by_line.folded) == (True, True)
+    assert by_line.caption == "primitives by line"
     assert by_primitive.rows == (("dot", "1,200", "5.00 MFLOP"), ("copy", "1", ""))
     assert by_line.rows == (
         ("3  y = x @ x", "dot, add", "2", "5.00 MFLOP"),
         ("f(x)", "neg", "1", ""),
     )
     asked = tables(a_graph(stats=stats, lines=lines, details=("stats", "src"), framework="torch"))
-    assert [table.folded for table in asked] == [False, False]
+    assert [table.folded for table in asked] == [False, True]
     assert asked[0].head == ("operation", "count", "work")
+
+
+def listing(graph: Graph) -> Listing | None:
+    return next((b for b in graph.report().blocks if isinstance(b, Listing)), None)
+
+
+def test_lines_of_code_show_their_share_of_the_cost() -> None:
+    lines = (Count("y = x @ x", 1, 3e6, 3, ("dot",), 2048.0), Count("y + 1", 1, 1e6, 4, ("add",)))
+    assert listing(a_graph(lines=lines)) == Listing(
+        "cost by line: FLOP · bytes before fusion",
+        (
+            ("3", 0.75, "3.00 MFLOP · 2.00 KiB", "y = x @ x"),
+            ("4", 0.25, "1.00 MFLOP", "y + 1"),
+        ),
+    )
+    moved = (Count("x.T", 1, 0.0, 0, ("transpose",), 30.0), Count("x", 1, 0.0, 7, ("id",), 10.0))
+    assert listing(a_graph(lines=moved)) == Listing(
+        "cost by line: bytes before fusion",
+        (("", 0.75, "30 B", "x.T"), ("7", 0.25, "10 B", "x")),
+    )
+
+
+def test_a_line_alone_is_listed_where_that_is_asked_for() -> None:
+    one = (Count("y = x @ x", 1, 3e6, 3, ("dot",)),)
+    assert listing(a_graph(lines=one)) is None
+    assert listing(a_graph(lines=one, details=("src",))) is not None
+    free = (Count("a", 1, 0.0, 1), Count("b", 1, 0.0, 2))
+    assert listing(a_graph(lines=free, details=("src",))) is None
+
+
+def test_of_many_lines_the_costliest_are_listed_in_their_order() -> None:
+    lines = tuple(Count(f"x{n}", 1, 1.0 + n % 16, n) for n in range(18))
+    lines = (lines[16], *lines[1:16], lines[17])
+    found = listing(a_graph(lines=lines))
+    assert found is not None
+    assert [int(row[0]) for row in found.rows] == [*range(1, 16)]
+    assert found.caption == "cost by line: FLOP; 2 cheaper lines left out"
 
 
 def test_primitives_of_a_line_leave_room_for_its_code() -> None:

@@ -75,3 +75,13 @@ def test_usage_is_counted_up_to_20001_equations(more: int, is_counted: bool) -> 
     else:
         with pytest.raises(TooLargeError):
             usage_of(closed)
+
+
+def test_bytes_of_a_line_are_those_of_what_its_equations_take_and_give() -> None:
+    def product(x: Any) -> Any:
+        y = x @ x
+        return lax.scan(lambda c, _: (c + 1.0, None), y, None, 3)[0]
+
+    one, other = tally(product, X).lines()
+    assert (one.name, one.nbytes) == ("y = x @ x", 3 * X.nbytes)
+    assert other.nbytes == 3 * 2 * X.nbytes

@@ -175,7 +175,7 @@ def test_what_is_known_only_when_it_runs_is_shown_as_unknown(
     assert (first.shape, first.nbytes, first.sized) == (shape, 0, False)
     for words in (headline, typed):
         assert words in str(found)
-    assert "-1" not in str(found).split("where")[1]
+    assert "-1" not in str(found).split("shapes")[1]
     assert Graph.from_dict(found.to_dict()) == found
 
 

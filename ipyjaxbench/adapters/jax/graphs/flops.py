@@ -122,5 +122,11 @@ def _flat(jaxpr: Any) -> Iterator[Any]:
         yield from (step,) if inner is None else _flat(inner_jaxpr(inner))
 
 
+def bytes_of(step: Any) -> float:
+    """Return the bytes of the arrays that an equation takes and gives."""
+    variables = (v for v in (*step.invars, *step.outvars) if getattr(v.aval, "shape", ()))
+    return math.fsum(_size(v) * getattr(v.aval.dtype, "itemsize", 0) for v in variables)
+
+
 def _size(variable: Any) -> float:
     return float(math.prod(variable.aval.shape))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ipyjaxbench.adapters.jax.graphs.flops import (
+    bytes_of,
     called_program,
     inner_jaxpr,
     operations_of,
@@ -24,7 +25,7 @@ from ipyjaxbench.adapters.jax.graphs.program import (
     place_of,
     programs_in,
 )
-from ipyjaxbench.graphs import Count, Uncounted, count_by_line
+from ipyjaxbench.graphs import Count, Step, Uncounted, count_by_line
 
 _MAX_STEPS = 20_000  # of a program whose usage is looked for
 _UNCOUNTED = {
@@ -52,13 +53,15 @@ class Tally:
         self.uncounted: dict[Uncounted, None] = {}
         self.products: defaultdict[str, float] = defaultdict(float)
         self.steps: list[tuple[str, float]] = []
-        self._leaves: list[tuple[Any, str, float]] = []
+        self._leaves: list[tuple[Any, str, float, float]] = []
         self._places: dict[int, Place] = {}
         self.flops = self._program(inner_jaxpr(jaxpr), 1.0, None, is_certain=True)
 
     def lines(self) -> tuple[Count, ...]:
         """How much each line of code computes, file by file and in order."""
-        return count_by_line((*self._place(at), name, flops) for at, name, flops in self._leaves)
+        return count_by_line(
+            Step(*self._place(at), name, flops, nbytes) for at, name, flops, nbytes in self._leaves
+        )
 
     def _program(self, jaxpr: Any, turns: float, caller: Any, *, is_certain: bool) -> float:
         """Add a program; what a library's function computes is at the line of its caller."""
@@ -107,7 +110,8 @@ class Tally:
         flops = turns * operations * real_operations(equation)
         self.of_complex += flops - turns * operations
         self.steps.append((name, flops))
-        self._leaves.append((equation if caller is None else caller, name, flops))
+        at = equation if caller is None else caller
+        self._leaves.append((at, name, flops, turns * bytes_of(equation)))
         if is_certain:
             self.certain += turns * operations
             if name in ("dot_general", "conv_general_dilated"):

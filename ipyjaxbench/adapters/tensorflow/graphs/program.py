@@ -10,10 +10,12 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
-from ipyjaxbench.graphs import Count, Uncounted, Value, count_by_line, count_line, line_of
+from ipyjaxbench.graphs import Count, Step, Uncounted, Value, count_by_line, count_line, line_of
 
 _FIRST_OPERATIONS, _LAST_OPERATIONS = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
+#: They name data that is there, under another shape at most.
+_MOVE_NOTHING = ("Const", "ReadVariableOp", "Reshape", "ExpandDims", "Squeeze", "Shape")
 _LOOPS, _BRANCHES = ("While", "StatelessWhile"), ("If", "StatelessIf", "Case", "StatelessCase")
 _LARGE_CONSTANT_BYTES = 1024  # bytes of a constant that is no axis and no shape
 _SHOWN_NUMBERS = 4  # numbers of a constant that are shown
@@ -35,7 +37,7 @@ class Counted:
         self.operations = 0
         self.uncounted: dict[Uncounted, None] = {}
         self.steps: list[tuple[str, float]] = []
-        self._places: list[tuple[str, int, str, float]] = []
+        self._places: list[Step] = []
         self.flops = self._graph(graph, 1.0)
 
     def lines(self, call: str) -> tuple[Count, ...]:
@@ -44,9 +46,7 @@ class Counted:
         The call, as typed, stands for what no other line of the user's computes, as where a layer
         of Keras is called.
         """
-        rest = [
-            (name, flops) for file, line, name, flops in self._places if not line_of(file, line)
-        ]
+        rest = [step for step in self._places if not line_of(step.file, step.line)]
         if not rest:
             return count_by_line(self._places)
         return *count_by_line(self._places), count_line(call.strip().splitlines()[-1], rest)
@@ -68,7 +68,8 @@ class Counted:
             self.uncounted[Uncounted("operation" if is_known else "shape", op.type)] = None
         flops = turns * (flops or 0.0)
         self.steps.append((op.type, flops))
-        self._places.append((*references.place_of(op), op.type, flops))
+        moved = 0.0 if op.type in _MOVE_NOTHING else turns * _bytes_of(op)
+        self._places.append(Step(*references.place_of(op), op.type, flops, moved))
         return flops
 
     def _inner(self, op: Any, graphs: Sequence[Any], turns: float) -> float:
@@ -82,6 +83,11 @@ class Counted:
             self.uncounted[Uncounted("branch", "an if")] = None
             return max(costs, default=0.0)
         return math.fsum(costs)
+
+
+def _bytes_of(op: Any) -> int:
+    """Return the bytes of the tensors that an operation takes and gives."""
+    return sum(value_of("", tensor).nbytes for tensor in (*op.inputs, *op.outputs))
 
 
 def operations_of(graph: Any) -> list[Any]:

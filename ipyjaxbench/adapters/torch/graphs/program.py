@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.torch.graphs.node_values import result_of
-from ipyjaxbench.graphs import Node, Value
+from ipyjaxbench.graphs import Node, Step, Value
 from ipyjaxbench.usercode import PACKAGE
 
 if TYPE_CHECKING:
@@ -83,11 +83,11 @@ class Program:
         return Flops(self.module, self._result_of)
 
     @property
-    def steps(self) -> Iterator[tuple[str, int, str, float]]:
-        """File, line, name and FLOP of each operation."""
+    def steps(self) -> Iterator[Step]:
+        """Place, name and cost of each operation."""
         for node in self.operations:
             place = innermost_place(places_in(node.stack_trace or "")) or ("", 0)
-            yield *place, operation(node), self.flops.of[node]
+            yield Step(*place, operation(node), self.flops.of[node], _moved(node))
 
     def text(self, *, whole: bool) -> str:
         """Return one line for each operation; a long text is folded unless all is wanted."""
@@ -185,6 +185,18 @@ def operation(node: Any) -> str:
     if name.startswith("wrapped_") and module == "torch._dynamo.utils":
         return f"numpy.{name.removeprefix('wrapped_')}"
     return f"{known.get(module, module)}.{name}"
+
+
+def _moved(node: Any) -> int:
+    """Return the bytes of the tensors that an ATen operation takes and gives; a view moves none."""
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return 0
+    aliases = [each.alias_info for each in node.target._schema.returns]
+    if any(alias is not None and not alias.is_write for alias in aliases):
+        return 0
+    given = [fake_tensor_of(each) for each in node.all_input_nodes]
+    tensors = [*given, *pytree.tree_leaves(node.meta.get("val"))]
+    return sum(value_of("", each).nbytes for each in tensors if isinstance(each, torch.Tensor))
 
 
 def _typed(node: Any) -> str:
