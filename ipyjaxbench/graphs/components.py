@@ -42,8 +42,8 @@ class Count:
         flops: floating-point operations in all of them.
         line: line number; 0 if unknown, and for primitives.
         parts: the primitives of a line.
-        nbytes: bytes of the arrays that the operations of a line read and write, before fusion; 0 if
-            not counted.
+        nbytes: bytes of the arrays that the operations of a line read and write, before fusion; 0
+            if not counted.
     """
 
     name: str
