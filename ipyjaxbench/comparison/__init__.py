@@ -1,9 +1,9 @@
 """Compares several pieces of code in interleaved rounds, and at many values of a name.
 
-`cell` reads the arms that a cell holds; `interleave.compare_snippets` samples them in turns, each
-an `arm.Arm` on its own names, and `run_sweep.sweep_snippets` does so at every point. `fairness`
-looks for what arms do differently, `numerics` for results that differ. The magics and the Python
-API call this room.
+`cell` reads the arms of a cell; `interleave.compare_snippets` interleaves their samples, each an
+`arm.Arm` on its own names; `run_sweep.sweep_snippets` does so at every point. `functions` makes
+arms of Python functions. `fairness` looks for what arms do differently, `numerics` for results
+that differ. The magics and the Python API call this room.
 """
 
 from ipyjaxbench.comparison.arm import ArmSpec

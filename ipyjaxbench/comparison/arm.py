@@ -102,7 +102,7 @@ class Arm:
         self.label = label  # its name
         self.later = later  # how its calls are made
         self.steady = make_steady(later)  # makes them
-        # Nanoseconds of a call before others had turns; 0 where all arms are of one framework.
+        # Nanoseconds of a call on its own; 0 where all arms are of one framework.
         self.alone = 0.0
         self._own, self._value, self._muted = own, value, muted
         self._few = 1
@@ -113,7 +113,7 @@ class Arm:
             self.later.rewind.choose(steady.calls, nanoseconds)
 
     def warm_up(self, nanoseconds: float, *, alone: bool) -> None:
-        """Make calls until nothing changes; ``alone`` where no other framework has turns."""
+        """Make calls until nothing changes; ``alone`` where there is no other framework."""
         with self._making_calls() as steady:
             if not alone:
                 self._settle(steady)
@@ -156,7 +156,7 @@ class Arm:
 
     @property
     def slowed(self) -> float:
-        """How many times as long a call takes in turns with others as without them."""
+        """How many times as long a call takes interleaved as alone."""
         if not self.alone or not self.steady.samples.taken:
             return 1.0
         return self.steady.samples.per_call / self.alone

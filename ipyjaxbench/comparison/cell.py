@@ -41,7 +41,7 @@ class Cell:
 
 
 def read_cell(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
-    r"""Return the arms and the common set-up of a cell, which begins at line 1 of its file.
+    r"""Return the arms and the common setup of a cell, which begins at line 1 of its file.
 
     ``parse`` makes a tree of Python code with the same line numbers; ``flags`` are the compiler's.
 

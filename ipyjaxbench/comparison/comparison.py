@@ -34,8 +34,8 @@ class Comparison(Result):
     Attributes:
         sides: the arms, in the order of the cell.
         baseline: label of the arm that the others are compared with.
-        interleaved: whether the samples of all arms were taken in turns, so that the n-th samples
-            of all of them belong together. Arms that ended early have fewer.
+        interleaved: whether samples of all arms were interleaved, so that the n-th samples of all
+            arms belong together. Arms that ended early have fewer.
         elapsed: seconds of all calls after the first ones.
         equal: what is the same in all arms.
         notes: what to know before trusting the ratios.

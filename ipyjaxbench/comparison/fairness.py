@@ -17,7 +17,7 @@ from ipyjaxbench.usercode import ask, is_of, package_of
 
 _COMPARABLE = (numbers.Number, str, bytes)
 _EQUAL = "same results"
-_MIN_REPORTED_TOLERANCE = 1e-5  # a tolerance that need not be told
+_MIN_REPORTED_TOLERANCE = 1e-5  # smaller tolerances are not reported
 
 
 @dataclass(frozen=True)

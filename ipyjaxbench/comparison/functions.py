@@ -67,13 +67,13 @@ def compare(  # noqa: PLR0913  one for each option of the magic
     """Compare calls of functions with the same arguments, as ``%%fwcompare`` does.
 
     Args:
-        functions: what to call, by label; what they start is waited for.
+        functions: what to call, by label; asynchronous work that they start is waited for.
         *args: the positional arguments of all of them.
-        setup: returns the arguments instead, several as a tuple: one function, called once, or one
-            by label, called untimed before each sample of that arm (with ``number=1`` before each
-            call). It gets the swept values as keyword arguments.
-        sweep: values by name, as in ``{"n": [100, 1000]}``: compare at each of them. Without a
-            setup the functions get them, as keyword arguments too.
+        setup: a function that returns the arguments instead (several as a tuple), called once; or
+            such functions by label, each called untimed before every sample of that arm (with
+            ``number=1``: before every call).
+        sweep: values by name, as in ``{"n": [100, 1000]}``; the functions are compared at each.
+            The values are passed by name: to the setup, or to the functions if there is none.
         baseline: label of the one to compare the others with; None takes the first.
         number: calls per sample; None has it chosen.
         repeat: samples of each function; None stops when the ratios are steady.

@@ -1,4 +1,4 @@
-"""Compares snippets side by side: each is warmed up, then all are sampled in turns."""
+"""Compares snippets side by side: each is warmed up, then samples are interleaved."""
 
 import math
 import random
@@ -89,7 +89,7 @@ def compare_snippets(
                 try:
                     budget = int(options.seconds_for(len(entries)) * 1e9)
                     stop = StopRule(clock, begun, budget, options, on_progress)
-                    _take_turns(arms, stop, budget / len(entries), baseline, options.number)
+                    _interleave(arms, stop, budget / len(entries), baseline, options.number)
                 finally:
                     conditions = meter.read()
         except KeyboardInterrupt as stopped:
@@ -172,7 +172,7 @@ def _widest(arms: Sequence[Arm]) -> float:
     return max(widths, default=0.0)
 
 
-def _take_turns(
+def _interleave(
     arms: Sequence[Arm], stop: StopRule, share: float, baseline: str, number: int | None
 ) -> None:
     """Warm up each arm, then take blocks: one sample of each, in random order."""

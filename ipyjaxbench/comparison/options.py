@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from ipyjaxbench import ratios
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.option import Option, check_numbers, flag, option, options, options_of
+from ipyjaxbench.timing import AIMS, check_effort
 from ipyjaxbench.validation import digits, label, seconds, swept, whole
 
 _MAX_LABEL_LENGTH = 24  # so that a table of arms fits into 80 columns
-#: Aim -> relative half width of the widest ratio's interval at which to stop, and seconds to spend
-#: on each arm; None: as usual.
-_AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
-
 #: Fields that mean nothing where kept results are compared.
 _OF_CELL = ("sweep", "number", "repeat", "budget", "aim", "name", "align")
 
@@ -64,19 +61,13 @@ class CompareOptions:
     align: bool = flag("--align", "all CPUs and full matrix precision for every arm")
     precision: int = option(3, "-p, --precision", digits, "significant digits shown ({precision})")
     restore: bool = flag(
-        "--no-restore", "leave what later calls change in place, and copy nothing", default=True
+        "--no-restore", "do not undo what repeated calls change in place", default=True
     )
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         check_numbers(self)
-        if self.budget is not None and (self.number or self.repeat):
-            raise OptionError(
-                f"-b {self.budget:g} cannot be combined with -n or -r, which fix the number of"
-                " samples"
-            )
-        if self.aim not in _AIMS:
-            raise OptionError(f"aim {self.aim!r}: must be one of {', '.join(_AIMS)}")
+        check_effort(self.budget, self.number, self.repeat, self.aim)
 
     def check(self, labels: Sequence[str]) -> None:
         """Refuse a baseline that is no arm, the same arm twice, and fewer than two arms."""
@@ -106,15 +97,15 @@ class CompareOptions:
         return next(flags, "")
 
     def seconds_for(self, arms: int) -> float:
-        """Return what to spend after the first calls."""
+        """Return what to spend after the first calls; an aim has its seconds for each arm."""
         if self.budget is not None:
             return self.budget
-        return (_AIMS[self.aim][1] or self.usual) * arms
+        return (AIMS[self.aim][1] or self.usual) * arms
 
     @property
     def target(self) -> float:
         """Relative half width of the widest ratio's interval at which to stop."""
-        return _AIMS[self.aim][0]
+        return AIMS[self.aim][0]
 
     @property
     def samples(self) -> int | None:

@@ -89,7 +89,7 @@ def sweep_snippets(
 
     Raises:
         OptionError: no arm uses a name, or there are too many points.
-        ArmFailedError: an arm or the set-up failed at a point, which is not to be passed over, or
+        ArmFailedError: an arm or the setup failed at a point, which is not to be passed over, or
             all of them did at every point.
         Interrupted: the user ended it; it holds the points that were reached until then.
     """
@@ -139,7 +139,7 @@ class _Reached:
     planned: int  # how many points there are to be
     points: list[Point] = field(default_factory=list)  # with what was found there
     skipped: dict[str, Skipped] = field(default_factory=dict)  # arms that are left out, by label
-    unmade: dict[str, str] = field(default_factory=dict)  # errors of the set-up, by values
+    unmade: dict[str, str] = field(default_factory=dict)  # errors of the setup, by values
     failed: Exception | None = None  # the first error of all
 
     def compare(self, at: tuple[str, ...], compare: Callable[[], Comparison]) -> Comparison:
@@ -157,7 +157,7 @@ class _Reached:
         return compared
 
     def fail(self, at: tuple[str, ...], error: Exception) -> None:
-        """Remember that the set-up failed at a point."""
+        """Remember that the setup failed at a point."""
         self.failed = self.failed or error
         self.unmade[", ".join(at)] = describe_error(error)
 

@@ -42,7 +42,7 @@ class Sweep(Result):
         points: the comparison at each value, in order.
         skipped: arms that were left out from some value on.
         planned: the number of planned points.
-        unmade: values at which the set-up failed, with the error.
+        unmade: values at which the setup failed, with the error.
     """
 
     kind: ClassVar[str] = "sweep"

@@ -8,7 +8,21 @@ from ipyjaxbench.option import Option, check_numbers, flag, option, options
 from ipyjaxbench.validation import NEWEST_OR_FASTEST, digits, label, seconds, whole
 
 #: Aim -> relative half width of the interval, and seconds to spend on reaching it; None: as usual.
-_AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
+AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
+
+
+def check_effort(budget: float | None, number: int | None, repeat: int | None, aim: str) -> None:
+    """Refuse options that contradict each other on how much to measure, and unknown aims.
+
+    Raises:
+        OptionError: they do.
+    """
+    if budget is not None and (number or repeat):
+        raise OptionError(
+            "-b cannot be combined with -n or -r (nor budget= with number= or repeat=)"
+        )
+    if aim not in AIMS:
+        raise OptionError(f"aim={aim!r}: must be one of {', '.join(map(repr, AIMS))}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,22 +80,17 @@ class TimeOptions:
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         check_numbers(self)
-        if self.budget is not None and (self.number or self.repeat):
-            raise OptionError(
-                "-b cannot be combined with -n or -r (nor budget= with number= or repeat=)"
-            )
-        if self.aim not in _AIMS:
-            raise OptionError(f"aim={self.aim!r}: must be one of {', '.join(map(repr, _AIMS))}")
+        check_effort(self.budget, self.number, self.repeat, self.aim)
         if self.ops:
             object.__setattr__(self, "profile", True)
 
     @property
     def target(self) -> float:
         """Relative half width of the interval at which the figure is steady."""
-        return _AIMS[self.aim][0]
+        return AIMS[self.aim][0]
 
     @property
     def seconds(self) -> float:
         """What to spend after the first call."""
-        by_aim = _AIMS[self.aim][1]
+        by_aim = AIMS[self.aim][1]
         return next(s for s in (self.budget, by_aim, self.usual) if s is not None)

@@ -184,7 +184,7 @@ def test_a_block_in_which_an_arm_compiles_is_left_out_of_all_arms(two: Bench) ->
     )
     assert two.device.compilations == 1
     (note,) = [note for note in found.notes if note.code == "compiled-late"]
-    assert note.text.startswith("1 sample in which something was compiled")
+    assert note.text.startswith("1 sample with a compilation")
     assert len(found["a"].batches) == len(found["b"].batches)
     assert max(found["b"].samples) == pytest.approx(1e-3)
 
@@ -221,9 +221,9 @@ def test_an_aim_says_how_steady_ratios_are_to_be_and_for_how_long(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 2.0, "number": 3}, "-b 2 cannot be combined with -n or -r"),
-        ({"budget": 0.5, "repeat": 3}, "-b 0.5 cannot be combined with -n or -r"),
-        ({"aim": "best"}, "aim 'best': must be one of quick, usual, precise"),
+        ({"budget": 2.0, "number": 3}, "-b cannot be combined with -n or -r"),
+        ({"budget": 0.5, "repeat": 3}, "-b cannot be combined with -n or -r"),
+        ({"aim": "best"}, "aim='best': must be one of 'quick', 'usual', 'precise'"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options: dict, message: str) -> None:

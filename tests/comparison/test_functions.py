@@ -100,8 +100,8 @@ def test_options_are_those_of_the_magic() -> None:
         ((1,), {"sweep": {"n": "abc"}}, "sweep takes names with their values, as in sweep={"),
         ((1,), {"sweep": {"for": [1]}}, "sweep takes names with their values, as in sweep={"),
         ((1,), {"sweep": {"n": range(300)}}, "300 points are too many: a sweep has at most 200"),
-        ((1,), {"aim": "best"}, "aim 'best': must be one of quick, usual, precise"),
-        ((1,), {"budget": 1, "repeat": 3}, "-b 1 cannot be combined with -n or -r"),
+        ((1,), {"aim": "best"}, "aim='best': must be one of 'quick', 'usual', 'precise'"),
+        ((1,), {"budget": 1, "repeat": 3}, "-b cannot be combined with -n or -r"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(
