@@ -1,12 +1,12 @@
 """Every error that a user can cause; each is one line that says what to type instead.
 
 IpyJaxBenchError
-├── OptionError     an option is unknown, or its value breaks a rule
-├── SnippetError    the code cannot be measured (empty, a string)
-├── RecordError     a saved record is not one that this version can read
-├── ArmFailedError  the code of an arm failed; it holds the comparison of the others
-├── MissingLibraryError   a library that only this part needs is not installed
-└── TooManyTracesError    more was traced than is allowed
+├── OptionError           an option is unknown, or its value is invalid
+├── SnippetError          the code cannot be measured (empty, a string), or has no program
+├── RecordError           a saved record cannot be read
+├── ArmFailedError        an arm failed; the error holds the comparison of the others
+├── MissingLibraryError   an optional library is not installed
+└── TooManyTracesError    there were more traces than allowed
 """
 
 import functools
@@ -26,11 +26,11 @@ class IpyJaxBenchError(Exception):
 
 
 class OptionError(IpyJaxBenchError):
-    """An option is unknown, or its value breaks a rule."""
+    """An option is unknown, or its value is invalid."""
 
 
 class SnippetError(IpyJaxBenchError):
-    """The code given cannot be measured."""
+    """The code cannot be measured, or has no program."""
 
 
 class RecordError(IpyJaxBenchError):
@@ -38,7 +38,7 @@ class RecordError(IpyJaxBenchError):
 
 
 class MissingLibraryError(IpyJaxBenchError, ImportError):
-    """A library that only this part needs is not installed."""
+    """An optional library is not installed."""
 
     def __init__(self, library: str, extra: str = "plot") -> None:
         super().__init__(f"{library} is not installed: pip install ipyjaxbench[{extra}]")
@@ -48,7 +48,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C while code was measured, compared or swept.
 
     Attributes:
-        result: of the calls that were made until then.
+        result: that of the calls made so far.
     """
 
     def __init__(self, result: object, stopped: KeyboardInterrupt) -> None:
@@ -58,11 +58,11 @@ class Interrupted(KeyboardInterrupt):
 
 
 class ArmFailedError(IpyJaxBenchError):
-    """An arm of a comparison failed in its first call, or the set-up of a point of a sweep.
+    """An arm of a comparison failed in its first call, or the setup of a point of a sweep.
 
     Attributes:
-        result: of the other arms and points.
-        error: the first one that the user's code raised.
+        result: the comparison of the other arms and points.
+        error: the first error that your code raised.
     """
 
     def __init__(self, result: object, error: Exception) -> None:
@@ -75,7 +75,7 @@ class ArmFailedError(IpyJaxBenchError):
 
 
 class TooManyTracesError(IpyJaxBenchError, AssertionError):
-    """More was traced than is allowed."""
+    """There were more traces than allowed."""
 
 
 def short_errors(function: Callable[P, T]) -> Callable[P, T]:
@@ -89,7 +89,7 @@ def short_errors(function: Callable[P, T]) -> Callable[P, T]:
         except ArmFailedError:  # its traceback leads to the user's line
             raise
         except IpyJaxBenchError as error:
-            raise error.with_traceback(None) from None
+            raise error.with_traceback(None)  # noqa: B904  its cause, if any, is the user's error
 
     return call
 

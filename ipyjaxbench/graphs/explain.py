@@ -1,6 +1,6 @@
 """Says why code that failed would not trace: asks the framework that raised the error."""
 
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import SnippetError, short_errors
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.protocol import GraphTracer
@@ -9,6 +9,7 @@ from ipyjaxbench.graphs.trace_program import NO_PROGRAMS
 from ipyjaxbench.usercode import attributes, is_of, name_of, package_of
 
 
+@short_errors
 def explain(error: BaseException) -> Diagnosis:
     """Explain why code failed to trace.
 

@@ -1,4 +1,4 @@
-"""What a magic shows: a line that says how far it is, then its result, and no flood of output."""
+"""What a magic shows: its progress in one line, then its result, and no flood of output."""
 
 import math
 import os
@@ -90,10 +90,10 @@ class Progress:
         if math.isinf(half_width):
             parts.append("warming up")
         elif not math.isnan(half_width):
-            width = units.percent(half_width) if half_width <= 1 else "over 100 %"
-            parts.append(f"± {width} so far")
+            width = f"±{units.percent(half_width)}" if half_width <= 1 else "more than ±100 %"
+            parts.append(f"{width} so far")
         if 0 < left < _UNLIMITED_NS:
-            parts.append(f"{units.duration(left * 1e-9, 2)} left at most")
+            parts.append(f"at most {units.duration(left * 1e-9, 2)} left")
         self._show(f"measuring: {', '.join(parts)}" if parts else "measuring")
 
     def _wait(self) -> None:

@@ -27,6 +27,7 @@ from ipyjaxbench.reports import (
 _MAX_SERIES, _MAX_MARKS = 8, 6  # of a chart
 _MAX_NAME, _MAX_VERSION = 18, 20  # characters
 _MIN_TREND = 3  # measurements of a name
+_CLOCKS = {"cpu": " (CPU time)", "calendar": " (time.time)"}
 
 
 @report.register
@@ -50,9 +51,11 @@ def _(h: History) -> Report:
 def _headline(h: History) -> Headline:
     if not h.kept:
         return Headline("", "no measurements", "yet: %fwtime and %%fwcompare save theirs", "", "")
+    if not h.found:
+        return Headline("", "no measurement matches", f"of {h.kept:,} in the history", "", "")
     shown = units.count(len(h.entries), "measurement")
     detail = f"of {h.found:,} that match, " if h.found not in (len(h.entries), h.kept) else ""
-    detail += f"of {h.kept:,} saved" if h.kept != len(h.entries) else "all that are saved"
+    detail += f"of {h.kept:,} in the history" if h.kept != len(h.entries) else "in the history"
     return Headline("", shown, detail, "", "")
 
 
@@ -77,7 +80,7 @@ def _table(h: History, columns: dict[str, _Cell]) -> Table:
     for entry in h.entries:
         trend = sparkline([each.median for each in newest.get(id(entry), ())])
         cells = [cell(entry) for cell in columns.values()]
-        rows.append((entry.name, _figure(entry), trend, moment(entry.when, h.now), *cells))
+        rows.append((_name(entry), _figure(entry), trend, moment(entry.when, h.now), *cells))
     head = ("name", "per call", "trend", "measured", *columns)
     if not newest:
         head, rows = (*head[:2], *head[3:]), [(*row[:2], *row[3:]) for row in rows]
@@ -89,8 +92,13 @@ def _by_name(h: History) -> dict[str, list[HistoryEntry]]:
     by_name: dict[str, list[HistoryEntry]] = {}
     for entry in reversed(h.entries):
         if entry.median > 0:
-            by_name.setdefault(entry.name, []).append(entry)
+            by_name.setdefault(_name(entry), []).append(entry)
     return by_name
+
+
+def _name(entry: HistoryEntry) -> str:
+    """Return its name, with the clock where that is another one: such times do not compare."""
+    return entry.name + _CLOCKS.get(entry.clock, "")
 
 
 def _figure(entry: HistoryEntry) -> str:

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.errors import OptionError, SnippetError, short_errors
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.observe import keep_learning, learns
@@ -56,6 +56,7 @@ class trace_cached:  # noqa: N801  used as a function is
             raise too_many_traces(self.traces.calls, self._most)
 
 
+@short_errors
 def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any]:
     """Return a function that fails when it is traced more than ``n`` times.
 

@@ -59,12 +59,12 @@ def test_it_is_a_sequence_with_a_line_for_itself() -> None:
 @pytest.mark.parametrize(
     ("entries", "found", "kept", "figure", "detail"),
     [
-        (2, 2, 2, "2 measurements", "all that are saved"),
-        (1, 1, 1, "1 measurement", "all that are saved"),
-        (2, 3, 5, "2 measurements", "of 3 that match, of 5 saved"),
-        (2, 2, 5, "2 measurements", "of 5 saved"),
-        (2, 5, 5, "2 measurements", "of 5 saved"),
-        (0, 0, 1200, "0 measurements", "of 1,200 saved"),
+        (2, 2, 2, "2 measurements", "in the history"),
+        (1, 1, 1, "1 measurement", "in the history"),
+        (2, 3, 5, "2 measurements", "of 3 that match, of 5 in the history"),
+        (2, 2, 5, "2 measurements", "of 5 in the history"),
+        (2, 5, 5, "2 measurements", "of 5 in the history"),
+        (0, 0, 1200, "no measurement matches", "of 1,200 in the history"),
         (0, 0, 0, "no measurements", "yet: %fwtime and %%fwcompare save theirs"),
     ],
 )
@@ -160,6 +160,14 @@ def test_a_picture_has_eight_lines_at_most_with_short_names() -> None:
     (chart,) = blocks(of(*pairs, plotted=True), Chart)
     assert len(chart.series) == 8
     assert {len(series.label) for series in chart.series} == {18}
+
+
+def test_times_of_other_clocks_have_lines_of_their_own() -> None:
+    history = of(past("a", MAY + 9), past("a", MAY + 8, clock="cpu"), past("a"), plotted=True)
+    (table,) = blocks(history, Table)
+    assert [row[0] for row in table.rows] == ["a", "a (CPU time)", "a"]
+    (chart,) = blocks(history, Chart)
+    assert [(series.label, len(series.points)) for series in chart.series] == [("a", 2)]
 
 
 def test_a_chart_that_was_not_asked_for_is_folded_and_not_printed() -> None:
