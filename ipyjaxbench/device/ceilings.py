@@ -1,4 +1,4 @@
-"""What devices can do at most, as measured: products, memory, copies, starting work."""
+"""Peak rates of devices, as measured: matmuls, memory, transfers, the smallest operation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -12,13 +12,13 @@ class Device:
 
     Attributes:
         name: such as "cpu:0".
-        kind: what it is, such as "NVIDIA H100 80GB HBM3"; empty where that is not known.
-        process: to which it belongs, of several that work together.
+        kind: model, such as "NVIDIA H100 80GB HBM3"; empty where not known.
+        process: index of the process that it belongs to.
         coordinates: in a mesh of chips; empty elsewhere.
-        used: bytes that its arrays take; None where that is not known.
-        peak: most that they took so far; None where that is not known.
-        limit: bytes that it has for the framework; None where that is not known.
-        users: other processes that hold a part of it; None where that is not known.
+        used: bytes in use; None where not known.
+        peak: highest use so far in bytes; None where not known.
+        limit: bytes that the framework may use; None where not known.
+        users: number of other processes that use it; None where not known.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Device:
     users: int | None = None
 
     def failure(self, error: Exception) -> Note:
-        """Return that it does not answer, with the reason."""
+        """Return a note that it does not respond, with the reason."""
         return Note("no-answer", f"{self.name} does not respond: {summarize_error(error)}")
 
 
@@ -45,13 +45,13 @@ class FrameworkDevices:
     """The devices of one framework.
 
     Attributes:
-        framework: whose they are.
+        framework: its name.
         version: of the framework.
-        started: whether it has looked for devices; asking it for them would have it start.
-        devices: in its own order; empty where it has not started.
-        default: where arrays are made.
-        why: what makes that the default, in words.
-        words: what to know of its memory; sentences alone where an earlier version saved it.
+        started: whether it is initialized; looking does not initialize it.
+        devices: in its own order; empty where it is not initialized.
+        default: device of new arrays.
+        why: the setting that chose the default; empty where none did.
+        words: notes on its memory; plain sentences in records of earlier versions.
     """
 
     framework: str
@@ -64,5 +64,5 @@ class FrameworkDevices:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What to know of its memory, a sentence each."""
+        """Notes on its memory, as sentences."""
         return tuple(note if isinstance(note, str) else note.text for note in self.words)

@@ -10,12 +10,12 @@ from ipyjaxbench.reports import Result
 
 @dataclass(frozen=True)
 class MemorySetting:
-    """What became of what was asked, in one framework.
+    """One memory setting of one framework.
 
     Attributes:
-        framework: whose memory.
-        words: what was set, or why it was not.
-        undo: what to type to have it as before; empty where nothing was set.
+        framework: its name.
+        words: what was changed, or why nothing was.
+        undo: code that undoes it; empty where nothing was changed.
     """
 
     framework: str
@@ -25,12 +25,12 @@ class MemorySetting:
 
 @dataclass(frozen=True, repr=False)
 class MemorySettings(Result):
-    """What became of what was asked, in all frameworks.
+    """Memory settings of all frameworks.
 
     Attributes:
-        asked: as it is typed, such as "--no-prealloc".
+        asked: the options, such as "--no-prealloc".
         settings: by framework.
-        note: what holds for all of them; empty where nothing does.
+        note: that applies to all of them; may be empty.
     """
 
     kind: ClassVar[str] = "memory settings"

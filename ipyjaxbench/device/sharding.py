@@ -1,4 +1,4 @@
-"""How an array is cut over devices: which part lies where, how many copies there are."""
+"""How an array is sharded: which part is on which device, how often it is replicated."""
 
 import itertools
 import math
@@ -29,17 +29,17 @@ class Shard:
 
 @dataclass(frozen=True)
 class Sharding:
-    """How an array is cut.
+    """How an array is sharded.
 
     Attributes:
         shape: of the whole array.
         shards: one for each device, in the order of devices; those of other processes too.
-        mesh: the axes of devices, by name, with their sizes; empty where there is no mesh.
-        spec: for each axis of the array the mesh axes that cut it.
-        partial: mesh axes whose devices hold one term each of what the array is, with the
-            operation that is still to join them, such as "sum".
-        words: in the framework's own words; empty where it has none that say more.
-        hidden: devices of other processes among those of the shards.
+        mesh: names and sizes of the mesh axes; empty without a mesh.
+        spec: for each axis of the array the mesh axes that shard it.
+        partial: mesh axes along which the array is a pending reduction, with the operation, as
+            "sum".
+        words: in the framework's own terms; may be empty.
+        hidden: number of shards in other processes.
     """
 
     shape: tuple[int, ...]
@@ -60,7 +60,7 @@ class Sharding:
 
     @property
     def copies(self) -> float:
-        """How often each number is held, on average; terms of a sum are no copies."""
+        """On how many devices each element is, on average; partial sums do not count."""
         held = sum(_size(shard.region) for shard in self.shards)
         sizes = dict(self.mesh)
         terms = math.prod(sizes[name] for name, _ in self.partial)
@@ -68,7 +68,7 @@ class Sharding:
 
     @property
     def balance(self) -> float:
-        """The largest part of a device, in units of the mean: 1 where all hold as much."""
+        """The largest share of a device relative to the mean: 1 for an even split."""
         held = [_size(shard.region) for shard in self.shards]
         return max(held) * len(held) / max(sum(held), 1)
 
@@ -86,7 +86,7 @@ class Sharding:
         return [axis for axis in range(len(self.shape)) if self._parts(axis) > 1]
 
     def describe(self) -> str:
-        """Return in words how it is cut, such as "rows sharded over 'data' (2)".
+        """Return in words how it is sharded, such as "rows sharded over 'data' (2)".
 
         Example:
             >>> halves = (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))
@@ -168,12 +168,13 @@ class Sharding:
             >>> Sharding((4,), halves).parts_by_device()
             {'cpu:0': 'elements 0-1', 'cpu:1': 'elements 2-3'}
         """
-        term = "a term of " if self.partial else ""
-        return {shard.device: f"{term}{self._part(shard.region)}" for shard in self.shards}
+        return {shard.device: self._part(shard.region) for shard in self.shards}
 
     def _part(self, region: Region) -> str:
-        axes = (self._spell_range(axis, region[axis]) for axis in self.cut())
-        return ", ".join(axes) or "all of it"
+        part = ", ".join(self._spell_range(axis, region[axis]) for axis in self.cut())
+        if self.partial:
+            return f"partial result of {part}" if part else "partial result"
+        return part or "all of it"
 
     def _spell_range(self, axis: int | None, part: tuple[int, int]) -> str:
         if axis is None:

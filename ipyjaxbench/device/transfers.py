@@ -1,4 +1,4 @@
-"""What some code copied between host and devices, and which arrays it made and gave up."""
+"""What some code copied between host and devices, and which arrays it created and freed."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Runs code, and sees what it copies between host and devices, makes and gives up."""
+"""Runs code, and sees what it copies between host and devices, creates and frees."""
 
 import ast
 import sys
@@ -180,7 +180,7 @@ class transfers:  # noqa: N801  used as a function is
     """Record what a ``with`` block copies between host and devices, creates and frees.
 
     Attributes:
-        transfers: what was seen, once the block has ended.
+        transfers: the result, once the block has ended.
 
     Example:
         >>> with transfers() as t:

@@ -71,15 +71,14 @@ class Weight(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Whereabouts(Result):
-    """Where values live, and what devices there are.
+    """Devices, and where values live.
 
     Attributes:
         asked: the expressions shown; empty if everything is.
         homes: the frameworks, with their devices.
         arrays: those of the expressions, or of all variables.
         unnamed: count and bytes of live arrays without a name, by framework.
-        largest: of those of each framework the largest one, with where it was made if that is
-            known.
+        largest: the largest unnamed array of each framework, with the line that created it.
     """
 
     kind: ClassVar[str] = "whereabouts"

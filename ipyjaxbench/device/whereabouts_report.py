@@ -140,7 +140,8 @@ def _parts(each: ArrayPlacement, sharding: Sharding, head: str) -> Iterator[tupl
     elif sharding.cut():
         yield head, f"each device holds {largest}; {on}; evenly split"
     else:
-        yield head, f"each device holds {'a term' if sharding.partial else 'all'} of it, {largest}"
+        what = "a partial result" if sharding.partial else "all of it"
+        yield head, f"each device holds {what}, {largest}"
     if sharding.words:
         yield "", sharding.words
 

@@ -163,8 +163,8 @@ def test_what_each_device_holds_is_told_in_words() -> None:
     whole = (Shard("cpu:0", ((0, 4),)), Shard("cpu:1", ((0, 4),)))
     sums = Sharding((4,), whole, (("a", 2),), partial=(("a", "sum"),))
     assert sums.parts_by_device() == {
-        "cpu:0": "a term of all of it",
-        "cpu:1": "a term of all of it",
+        "cpu:0": "partial result",
+        "cpu:1": "partial result",
     }
     assert Sharding((4,), whole).parts_by_device()["cpu:1"] == "all of it"
 

@@ -453,7 +453,7 @@ def test_the_parts_told_are_those_that_each_of_eight_processes_has() -> None:
     assert "rows sharded over 'model' and 'data' (8)" in text  # FSDP after tensor parallelism
     assert "partial sum over 'data' (4), replicated over 'model' (2)" in text
     assert "rows 0-2 │ rank:0,1 │" in text
-    assert "| rank:6,7 | row 9 | no rows | a term of all of it |" in text
+    assert "| rank:6,7 | row 9 | no rows | partial result |" in text
     assert "placements=(Shard(dim=0), Replicate())" in text
 
 
