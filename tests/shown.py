@@ -30,10 +30,11 @@ _DRAWN = re.compile("[\u2580-\u259f]+")
 _NO_LIBTPU = "libtpu is not installed"
 #: Theme -> background and colour of GitHub's pages.
 _THEMES = {"light": ("#ffffff", "#1f2328"), "dark": ("#0d1117", "#f0f6fc")}
-_WIDTH, _HEIGHT, _MARGIN, _SCALE, _COLOURS = 760, 1600, 12, 2, 32
+_WIDTH, _HEIGHT, _SCALE, _COLOURS = 760, 1600, 2, 128
 _PAGE = """<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="{theme}">
-<style>body {{ font: 14px/1.45 system-ui, sans-serif; width: {width}px; margin: 12px;
-background: {background}; color: {colour} }} pre, code {{ font-size: 12px }}</style>{html}"""
+<style>body {{ font: 14px/1.45 system-ui, sans-serif; margin: 0; background: {background};
+color: {colour} }} pre, code {{ font-size: 12px }} main {{ width: {width}px; padding: 4px 14px 10px;
+border: 1px solid #8886; border-radius: 8px; box-sizing: border-box }}</style><main>{html}</main>"""
 _TAG = (
     '<picture><source media="(prefers-color-scheme: dark)"'
     ' srcset="examples/pictures/{name}-dark.png">'
@@ -130,7 +131,7 @@ def photograph(html: str, name: str) -> None:
             page.write_text(
                 _PAGE.format(
                     theme=theme, background=background, colour=colour, html=html,
-                    width=_WIDTH - 2 * _MARGIN,
+                    width=_WIDTH,
                 ),
                 "utf-8",
             )  # fmt: skip
@@ -141,8 +142,8 @@ def photograph(html: str, name: str) -> None:
             image = Image.open(taken).convert("RGB")
             empty = Image.new("RGB", image.size, background)
             bottom = (ImageChops.difference(image, empty).getbbox() or (0, 0, 0, 0))[3]
-            image = image.crop((0, 0, image.width, min(image.height, bottom + _SCALE * _MARGIN)))
-            image.quantize(_COLOURS).save(PICTURES / f"{name}-{theme}.png", optimize=True)
+            image = image.crop((0, 0, image.width, bottom))
+            image.quantize(_COLOURS, kmeans=2).save(PICTURES / f"{name}-{theme}.png", optimize=True)
 
 
 def main() -> int:
