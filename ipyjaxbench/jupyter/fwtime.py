@@ -24,6 +24,8 @@ def fwtime(magic: Invocation[TimeOptions]) -> Measurement | None:
         git = revision(magic.session.location.directory)
         baseline = choose_baseline(result, options.against, base, git)
         result = dataclasses.replace(result, against=baseline)
+    if magic.is_shown(raised):
+        result = magic.session.advise_once(result)
     magic.session.keep(result, options.name or "")
     return magic.present(result, raised)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -40,6 +41,7 @@ class Session:
         self.last_error = LastError()
         self.measurements: dict[str, Measurement] = {}
         self.graphs: dict[tuple[str, str], Graph] = {}
+        self._advised: set[str] = set()
         self._just_kept: object = None
         if self.settings.watch:
             self.watcher.switch(on=True)
@@ -98,6 +100,18 @@ class Session:
             self._just_kept = result
         except Exception as error:  # noqa: BLE001  a measurement never fails because of its history
             self.journal.trouble = f"{type(error).__name__}: {error}"
+
+    def advise_once(self, result: Measurement) -> Measurement:
+        """Return a measurement without advice that this session has given before.
+
+        It is the advice on noise: on a machine that is never quiet, each report would repeat it.
+        """
+        notes = tuple(
+            dataclasses.replace(note, advice="") if note.code in self._advised else note
+            for note in result.notes
+        )
+        self._advised |= {note.code for note in notes if note.code == "needs-longer"}
+        return dataclasses.replace(result, notes=notes)
 
     def show_history_notice(self, shown: object) -> None:
         """Show below the first report of a new home where measurements are kept, and how not to."""

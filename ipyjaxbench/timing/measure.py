@@ -6,7 +6,7 @@ import math
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import break_even, cold_call, profiled_pass, roofline
+from ipyjaxbench.timing import break_even, cold_call, profiled_pass, roofline, verdict
 from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.measurement import Measurement
@@ -176,6 +176,9 @@ def summarize(
         device=device,
         conditions=steady.conditions,
     )
-    shown = [*notes, *checks.check_waiting(measured)] if samples.taken else notes
-    measured = dataclasses.replace(measured, notes=tuple(shown))
+    if samples.taken:
+        notes = [*notes, *checks.check_waiting(measured)]
+    if any(verdict.leaves_no_figure(note.code) for note in notes):  # nor is there one to improve
+        notes = [note for note in notes if note.code != "needs-longer"]
+    measured = dataclasses.replace(measured, notes=tuple(notes))
     return break_even.add_break_even(scope, measured, later.in_play)

@@ -1,5 +1,6 @@
 """The labelled lines in the report of a measurement."""
 
+import math
 from collections.abc import Iterator
 
 from ipyjaxbench import ratios, stats, units
@@ -33,6 +34,11 @@ def floor_leads(m: Measurement) -> bool:
     return headline(m.half_width, m.verdict, codes) is stats.floor
 
 
+def scatters(m: Measurement) -> bool:
+    """Whether another run may find half or twice the median: then a range says more than a ±."""
+    return 1 < m.half_width < math.inf
+
+
 def _against(m: Measurement) -> Iterator[Row]:
     """Yield the measurement that was kept, and what has changed since."""
     earlier = m.against
@@ -56,13 +62,14 @@ def _against(m: Measurement) -> Iterator[Row]:
 
 
 def _spread(m: Measurement) -> Iterator[Row]:
-    if floor_leads(m):
+    if floor_leads(m) or scatters(m):
         if len(m.samples) < _MIN_TAILS:
             ends = units.span(min(m.samples), max(m.samples))
         else:
             low, high = (stats.quantile(m.samples, p) for p in (0.05, 0.95))
             ends = f"{units.span(low, high)} (5–95 %)"
-        yield "range", f"{ends}, median {units.duration(m.median, m.precision)}"
+        median = f", median {units.duration(m.median, m.precision)}" if floor_leads(m) else ""
+        yield "range", ends + median
     if m.causes:
         yield "noise", "; ".join(m.causes)
 

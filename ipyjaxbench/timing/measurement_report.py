@@ -14,7 +14,7 @@ from ipyjaxbench.reports import (
     report,
 )
 from ipyjaxbench.timing.measurement import Measurement, median_with_interval
-from ipyjaxbench.timing.measurement_facts import floor_leads, list_facts
+from ipyjaxbench.timing.measurement_facts import floor_leads, list_facts, scatters
 from ipyjaxbench.timing.measurement_pictures import (
     draw_distribution,
     draw_first_call,
@@ -50,6 +50,8 @@ def _headline(m: Measurement) -> Headline:
     word = m.verdict
     detail = "per call, including the wait" if m.waited else "per call"
     figure = median_with_interval(m)
+    if scatters(m):
+        figure = units.duration(m.median, m.precision)
     if floor_leads(m):
         figure = units.duration(m.floor, m.precision)
         detail = f"at its fastest, {'including the wait' if m.waited else 'per call'}"

@@ -21,7 +21,7 @@ from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.reports import Facts, Headline, Note, Notes, Table
+from ipyjaxbench.reports import Chart, Facts, Headline, Note, Notes, Table
 from ipyjaxbench.testing import FakeArray
 from ipyjaxbench.timing import roofline
 from ipyjaxbench.timing.measurement import Roofline
@@ -550,16 +550,15 @@ def timed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Timed:
 def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
     found = timed(PRODUCTS)
     assert found.roof == Roofline("matmul peak", near(62e9), near(100e9))
-    assert "reaches   62 % of this device's measured matmul peak (62.0 of 100 GFLOP/s)" in str(
-        found
-    )
+    words = "compute-bound, 62 % of this device's peak (62.0 of 100 GFLOP/s)"
+    assert f"roofline  {words}" in str(found)
     assert Measurement.from_dict(found.to_dict()) == found
 
 
 def test_memory_is_the_roof_where_it_takes_longer(timed: Timed) -> None:
     found = timed(Workload({}, shortcuts=False, nbytes=14_200_000), beyond=2**20)
     assert found.roof == Roofline("memory bandwidth", near(14.2e9), near(20e9))
-    assert "71 % of this device's measured memory bandwidth (14.2 of 20.0 GB/s)" in str(found)
+    assert "memory-bound, 71 % of this device's peak (14.2 of 20.0 GB/s)" in str(found)
 
 
 def test_products_of_several_dtypes_take_the_time_of_each(timed: Timed) -> None:
@@ -577,6 +576,9 @@ def test_the_roof_that_takes_longer_binds(timed: Timed, nbytes: int, of: str) ->
     found = timed(dataclasses.replace(PRODUCTS, nbytes=nbytes), beyond=2**20)
     assert found.roof is not None
     assert found.roof.of == of
+    assert found.roof.intensity == near(62e6 / nbytes)
+    assert (found.roof.peak, found.roof.bandwidth) == (near(100e9), near(20e9))
+    assert any(isinstance(block, Chart) for block in found.report().blocks)
 
 
 @pytest.mark.parametrize(
@@ -671,15 +673,15 @@ def test_nothing_is_told_rather_than_a_wrong_thing(
         (
             Workload({"float32": 200e6}, shortcuts=False, nbytes=None),
             (
-                "As written this is 200 MFLOP in each call, 200 GFLOP/s, where this device does 100"
-                " GFLOP/s at best (measured): a way was found to do less."
+                "As written, each call does 200 MFLOP: 200 GFLOP/s, more than this device's"
+                " measured peak of 100 GFLOP/s. Some of the work was skipped."
             ),
         ),
         (
             Workload({}, shortcuts=False, nbytes=2**26),
             (
-                "As written this is 64.0 MiB that are read and written in each call, 67.1 GB/s,"
-                " where this device does 20.0 GB/s at best (measured): a way was found to do less."
+                "As written, each call moves 64.0 MiB: 67.1 GB/s, more than this device's measured"
+                " peak of 20.0 GB/s. Some of the work was skipped."
             ),
         ),
     ],

@@ -1,5 +1,6 @@
 """`%fwtime` in a real IPython shell."""
 
+import dataclasses
 import itertools
 import re
 import sys
@@ -13,8 +14,11 @@ from IPython.core.error import UsageError
 from IPython.core.oinspect import getdoc
 
 from ipyjaxbench import Measurement
+from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports.result import MIME
+from ipyjaxbench.timing import notes
 from tests.bench import recorder
+from tests.results import measured
 from tests.shell import Shell
 
 QUICK = "-b 0.02"
@@ -275,6 +279,22 @@ def test_cpu_time_leaves_waiting_out(shell: Shell, monkeypatch: pytest.MonkeyPat
     slept = shell.run("%fwtime -o -q -c -n 1 -r 3 time.sleep(0.05)")
     assert slept.samples == pytest.approx([1e-3] * 2)
     assert shell.run("%fwtime -o -q -t -n 1 -r 3 time.sleep(0.05)").median >= 0.045
+
+
+def test_advice_on_noise_is_given_once_in_a_session(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noisy = measured([1000 + 700 * (i % 2) for i in range(60)])
+    noisy = dataclasses.replace(noisy, notes=(notes.needs_longer(0.4, 0.02, 2.0),))
+    monkeypatch.setattr("ipyjaxbench.jupyter.fwtime._measure", lambda *_: (noisy, None))
+    session = Session(shell.shell)
+    given = [session.advise_once(noisy).notes[0].advice != "" for _ in range(2)]
+    assert given == [True, False]
+    for _ in range(2):
+        shell.run("%fwtime 1")
+    shown = str(shell.shown[0].data["text/plain"])
+    assert "the median is still uncertain by ±40 %" in shown
+    assert "quieter machine" not in shown
 
 
 def test_precision_sets_the_digits_shown(shell: Shell) -> None:

@@ -182,12 +182,12 @@ def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> No
 @pytest.mark.parametrize(
     ("turn", "told"),
     [
-        (2, "1.00 ms one call"),  # the first call is all there is
-        (3, "1 sample of 2 calls in"),
-        (43, "1 sample of 24 calls in"),
-        (100, "1 sample of 84 calls in"),  # parts of 20 calls, each of a millisecond
-        (101, "1 sample of 100 calls in"),
-        (250, "2 samples of 100 calls in"),
+        (2, "1.00 ms first call only"),  # the first call is all there is
+        (3, "samples 1 of 2 calls each in"),
+        (43, "samples 1 of 24 calls each in"),
+        (100, "samples 1 of 84 calls each in"),  # parts of 20 calls, each of a millisecond
+        (101, "samples 1 of 100 calls each in"),
+        (250, "samples 2 of 100 calls each in"),
     ],
 )
 def test_an_interrupted_sample_has_the_calls_that_were_made(

@@ -422,3 +422,20 @@ def test_rounds_hold_all_samples() -> None:
 )
 def test_the_share_of_a_ceiling_is_told_in_its_unit(roof: Roofline, words: str) -> None:
     assert rows(measured(STEADY, roof=roof))["roofline"] == words
+
+
+def test_where_another_run_may_find_twice_the_median_a_range_stands_for_the_interval() -> None:
+    wild = [1000 * (1 + 3 * (i // 30)) for i in range(60)]
+    m = measured(wild, notes=(notes.calls_differ(1e-6, 4e-6, 0.5),))
+    assert m.half_width > 1
+    assert headline(m).figure == "2.50 µs"
+    assert rows(m)["range"] == "1.0–4.0 µs (5–95 %)"
+
+
+def test_what_leaves_no_figure_is_the_first_of_the_notes() -> None:
+    off, lazy = notes.unsynchronised(1, 2), validity_notes.lazy("map", "list(x)")
+    longer = notes.needs_longer(0.3, 0.02, 2.0)
+    report = measured(STEADY, notes=(notes.compiled_late(1), longer, off, lazy)).report()
+    (shown,) = [block for block in report.blocks if isinstance(block, Notes)]
+    codes = [note.code for note in shown.notes]
+    assert codes == ["lazy", "unsynchronised", "needs-longer", "compiled-late"]
