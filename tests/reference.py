@@ -17,7 +17,7 @@ from ipyjaxbench.jupyter.commands import COMMANDS
 from ipyjaxbench.jupyter.settings import IpyJaxBench
 from ipyjaxbench.option import Option, options_of
 from ipyjaxbench.purposes import MAGICS
-from ipyjaxbench.reports.result import Result
+from ipyjaxbench.reports.result import Reported, Result
 from ipyjaxbench.retracing.traces import STATES
 from ipyjaxbench.timing import VERDICT_MEANINGS
 from tests.test_notes import EXAMPLES
@@ -137,7 +137,8 @@ def _arguments(function: Callable[..., object]) -> str:
 
 def _attributes(name: str) -> str:
     kind = Result if name == "Result" else getattr(ipyjaxbench, name)
-    rows = [*_members(kind), *_parts(kind)]
+    above = _members(Reported) if kind is Result else []
+    rows = [*above, *_members(kind), *_parts(kind)]
     return _table((f"`{name}`", _first_line(kind)), rows)
 
 
