@@ -4,13 +4,17 @@
 a Chromium, and libtpu for one of them); ``--check`` only says which blocks fail, in little time.
 """
 
+import builtins
+import dis
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -78,6 +82,21 @@ def _type(shell: InteractiveShell, code: str) -> Shown:
     text = _MICROSECONDS.sub("µs", text).replace(" +- ", " ± ")  # as a terminal shows it
     html = "".join(each.get("text/html", "") for each in outputs)
     return Shown(code, text.strip("\n") + "\n", html, done.error_before_exec or done.error_in_exec)
+
+
+def undefined(names: dict[str, Any]) -> set[str]:
+    """Global names that functions of the session read and that it does not have."""
+    own = [each.__code__ for each in names.values()
+           if isinstance(each, FunctionType) and each.__module__ == "__main__"]  # fmt: skip
+    read = {name for code in own for name in _globals(code)}
+    return {name for name in read if name not in names and not hasattr(builtins, name)}
+
+
+def _globals(code: CodeType) -> Iterator[str]:
+    yield from (each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL")
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _globals(constant)
 
 
 def _lines(code: str) -> list[str]:
@@ -159,9 +178,12 @@ def main() -> int:
         failed = [each for each in shown if each.fails]
         for each in failed:
             print(f"{each.code}\n{each.text}\n{each.error!r}\n")
+        unknown = undefined(InteractiveShell.instance().user_ns)
+        for name in unknown:
+            print(f"{name} is not defined")
         if not failed and not check:
             README.write_text(write(text, shown), "utf-8")
-    return int(bool(failed))
+    return int(bool(failed or unknown))
 
 
 if __name__ == "__main__":
