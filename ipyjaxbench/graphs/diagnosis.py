@@ -31,7 +31,7 @@ class Pitfall:
     Attributes:
         errors: names of the types of errors; any where it is empty.
         text: in the error's message; any where it is empty.
-        because: what is wrong, in a sentence; "{expression}" in it is the failing one.
+        because: what is wrong, in a sentence; "{expression|it}" in it is the failing expression.
         advice: what helps and cannot be verified, in a sentence.
         source: in the failing line; any where it is empty.
         after: in the line after it.

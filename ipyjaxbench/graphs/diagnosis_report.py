@@ -1,6 +1,6 @@
 """How a diagnosis is reported: why the call does not trace, and what to write, as a diff."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix
@@ -13,9 +13,14 @@ _ONE_LINE = 76  # characters of a line of code with what was found of it behind
 @report.register
 def _(d: Diagnosis) -> Report:
     first, *others = d.fixes or (None,)
+    details = [*_details(d)]
+    reason = [("why", d.because)]
+    if not (d.fixes or d.advice):  # then the error says the most
+        reason += [row for row in details if row[0] == "error"]
+        details = [row for row in details if row[0] != "error"]
     blocks: list[Block] = [
         Headline(d.code, "does not trace", "", "FAILED", ""),
-        Facts((("why", d.because),)),
+        Facts(tuple(reason)),
     ]
     if first is not None:
         blocks += _fix(first)
@@ -24,8 +29,20 @@ def _(d: Diagnosis) -> Report:
     if others:
         shown = tuple(block for fix in others for block in _fix(fix))
         blocks.append(Details(units.count(len(others), "other fix", "other fixes"), shown))
-    blocks.append(Details("line and error", (Facts((*_details(d),)),)))
+    if details:
+        blocks.append(Details(_summary(details), (Facts(tuple(details)),)))
     return Report(tuple(blocks))
+
+
+def _summary(rows: Sequence[tuple[str, str]]) -> str:
+    """Return labels as a list in words, as "line, argument and error".
+
+    Example:
+        >>> _summary([("line", "3"), ("error", "ValueError")])
+        'line and error'
+    """
+    *labels, last = (label for label, _ in rows)
+    return f"{', '.join(labels)} and {last}" if labels else last
 
 
 def _fix(fix: Fix) -> Iterator[Block]:

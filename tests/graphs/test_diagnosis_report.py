@@ -47,15 +47,15 @@ def test_the_least_that_is_known_is_why() -> None:
     ],
 )
 def test_the_line_is_shown_where_it_is_known(facts: dict[str, str], line: str) -> None:
-    assert rows(replace(PLAIN, line=7, **facts))[1] == ("line", line)
+    assert rows(replace(PLAIN, line=7, **facts))[2] == ("line", line)
 
 
 def test_arguments_whose_values_are_needed_are_named() -> None:
-    assert rows(replace(PLAIN, blamed=("x", "n"), static=("k", "m")))[1:3] == [
+    assert rows(replace(PLAIN, blamed=("x", "n"), static=("k", "m")))[2:] == [
         ("arguments", "x, n"),
         ("static", "k, m must be static too: their values are needed before that line"),
     ]
-    assert rows(replace(PLAIN, blamed=("x",), static=("k",)))[1:3] == [
+    assert rows(replace(PLAIN, blamed=("x",), static=("k",)))[2:] == [
         ("argument", "x"),
         ("static", "k must be static too: its value is needed before that line"),
     ]
@@ -83,13 +83,24 @@ def test_what_a_fix_changes_stands_below_it_and_advice_where_there_is_none() -> 
     assert kinds == ["Headline", "Facts", "Code", "Facts", "Details", "Details"]
     assert [block.summary for block in blocks if isinstance(block, Details)] == [
         "1 other fix",
-        "line and error",
+        "error",
     ]
     assert rows(replace(PLAIN, fixes=fixes, advice="none"))[1:-1] == [("changes", "more memory")]
     assert rows(replace(PLAIN, advice="Use jnp.where."))[1] == (
         "advice",
         "Use jnp.where. (not verified)",
     )
+
+
+def test_the_error_is_folded_where_a_fix_or_advice_says_more() -> None:
+    known = replace(PLAIN, line=7, blamed=("x",))
+    last = replace(known, advice="Use jnp.where.").report().blocks[-1]
+    assert isinstance(last, Details)
+    assert last.summary == "line, argument and error"
+    last = known.report().blocks[-1]
+    assert isinstance(last, Details)
+    assert last.summary == "line and argument"
+    assert [type(block).__name__ for block in PLAIN.report().blocks] == ["Headline", "Facts"]
 
 
 def test_what_the_code_raises_without_jit_is_compared() -> None:

@@ -43,6 +43,12 @@ def call(code: str, **names: Any) -> Call:
 X = np.arange(3.0)
 
 
+def test_arguments_of_a_function_without_known_parameters_are_named_as_they_were_typed() -> None:
+    assert call("max(x, y)", x=X, y=X).labels == ("x", "y")
+    for code in ("max(x, x)", "max(x, 3)", "max(*both)"):
+        assert call(code, x=X, both=(X, X)).labels == ("arg0", "arg1")
+
+
 @pytest.mark.parametrize(
     ("code", "args", "kwargs", "names"),
     [

@@ -226,6 +226,18 @@ def test_what_would_trace_and_give_something_else_is_not_told(
     assert not [f for f in why(function, *args).fixes if "static_argnames" not in f.code]
 
 
+def test_a_fix_tells_which_lines_it_replaces() -> None:
+    assert why(negatives, X).fixes[0].replaces == "return x[x < 0]"
+    assert why(summed, X, THREE).fixes[0].replaces == "for i in range(n):\n    x = x + i"
+    assert why(lambda x: x[x < 0], X).fixes[0].replaces == "x[x < 0]"
+    decorators = "@jax.jit\n@partial(jax.jit, static_argnames=['neg'])"
+    assert why(twice_jitted, X, True).fixes[0].replaces == decorators
+
+
+def test_an_address_is_no_part_of_a_message() -> None:
+    assert " at 0x" not in why(jax.jit(moded), X, "a").message
+
+
 @pytest.mark.parametrize("function", [averaged, largest, sine, waves, scaled])
 def test_a_fix_gives_what_the_code_gives_without_jit(function: Callable[..., Any]) -> None:
     (fix, *_) = why(function, X).fixes

@@ -85,3 +85,11 @@ def test_bytes_of_a_line_are_those_of_what_its_equations_take_and_give() -> None
     one, other = tally(product, X).lines()
     assert (one.name, one.nbytes) == ("y = x @ x", 3 * X.nbytes)
     assert other.nbytes == 3 * 2 * X.nbytes
+
+
+def test_a_function_of_a_library_costs_at_the_line_that_calls_it() -> None:
+    def act(x: Any) -> Any:
+        y = jax.nn.relu(x)
+        return y + 1
+
+    assert [line.name for line in tally(act, X).lines()] == ["y = jax.nn.relu(x)", "return y + 1"]

@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
+from ipyjaxbench.adapters.shared.diagnosis.choice import Choice
 from ipyjaxbench.adapters.shared.diagnosis.patterns import pattern_rule
 from ipyjaxbench.adapters.shared.diagnosis.rewrite import Rewrite, rewrite
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site
@@ -80,3 +81,13 @@ def test_a_call_is_tried_with_another_argument() -> None:
     other = replace_argument(call, "k", 7)
     assert (other.args, other.kwargs, other.function) == ((1, 2, 3), {"k": 7}, call.function)
     assert (call.args, call.kwargs) == ((1, 2, 3), {"k": 4})
+
+
+def test_the_lines_that_a_rewrite_takes_away_are_known() -> None:
+    assert [each.replaces for each in rewrite(function_of(TEXT), 2, lambda _: True, [PLAIN])] == [
+        "y = int(x)"
+    ]
+    choice = Choice("m.where", lambda test: test).rules
+    text = "def f(x):\n    if x > 0:\n        return x\n    return -x\n"
+    (found,) = rewrite(function_of(text, m=math), 2, lambda _: True, choice)
+    assert found.replaces == "if x > 0:\n    return x\nreturn -x"

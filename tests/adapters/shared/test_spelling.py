@@ -10,7 +10,11 @@ from types import ModuleType
 import numpy
 import pytest
 
-from ipyjaxbench.adapters.shared.diagnosis.describe import describe, find_pitfalls
+from ipyjaxbench.adapters.shared.diagnosis.describe import (
+    describe,
+    failing_expression,
+    find_pitfalls,
+)
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling, value_of
 from ipyjaxbench.adapters.shared.diagnosis.syntax import call, name
 from ipyjaxbench.graphs import Pitfall
@@ -91,3 +95,16 @@ def test_an_error_is_described_by_its_pitfall_or_by_what_is_known() -> None:
     assert (known.code, known.error, known.message) == ("f(x)", "KeyError", "a key")
     unknown = describe("f(x)", KeyError(), "a key", 3, "x[k]", None, "who knows")
     assert (unknown.because, unknown.advice) == ("who knows", "")
+
+
+def test_the_failing_expression_is_named_where_it_is_known_and_short() -> None:
+    pitfall = Pitfall((), "", f"The size of {failing_expression('the result')} varies.")
+
+    def because(expression: str) -> str:
+        found = describe("f(x)", KeyError(), "", 3, "return x[k]", pitfall, expression=expression)
+        return found.because
+
+    assert because("x[k]") == "The size of x[k] varies."
+    assert because("x" * 40) == f"The size of {'x' * 40} varies."
+    for other in ("", "return x[k]", "x" * 41, "x[\nk]"):
+        assert because(other) == "The size of the result varies."

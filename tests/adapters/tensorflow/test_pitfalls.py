@@ -191,6 +191,12 @@ def test_a_tensor_that_is_taken_apart_in_brackets_is_named() -> None:
     assert found.blamed == ("x",)
 
 
+def test_a_fix_replaces_lines_and_gives_the_same_values() -> None:
+    fix = diagnosis("signed(x)").fixes[1]
+    assert fix.replaces == "if tf.reduce_sum(x) > 0:\n    return x\nreturn -x"
+    assert fix.same == "without tracing"
+
+
 IN_A_FILE = 'in user code:\n\n  File "/a.py", line 1, in f  *\n    return g(x)\n\n  {}\n'
 
 

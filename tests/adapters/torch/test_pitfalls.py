@@ -200,7 +200,7 @@ def test_the_argument_whose_value_is_asked_for_is_named(code: str, names: tuple[
 
 @pytest.mark.parametrize(
     ("code", "because"),
-    [("repeated(x)", "Python's if or while needs a tensor's value"),
+    [("repeated(x)", "Python's control flow needs the value of"),
      ("nonzero(x)", "The size of ")],
 )  # fmt: skip
 def test_what_cannot_be_tried_is_only_advised(code: str, because: str) -> None:
@@ -213,8 +213,8 @@ def test_what_cannot_be_tried_is_only_advised(code: str, because: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "because"),
-    [("by_if(x, w)", "Python's if or while needs a tensor's value"),
-     ("chosen(x)", "Python's if or while needs a tensor's value"),
+    [("by_if(x, w)", "Python's control flow needs the value of"),
+     ("chosen(x)", "Python's control flow needs the value of"),
      ("by_item(x)", "A Python number needs a tensor's value"),
      ("by_item_in_if(x)", "A Python number needs a tensor's value")],
 )  # fmt: skip
@@ -231,6 +231,18 @@ def test_the_first_line_that_says_something_is_shown(stage: str) -> None:
     told = diagnosis("complaining(x)", stage).message
     assert len(told) == 200
     assert told.endswith(" ...")
+
+
+def test_a_fix_replaces_lines_and_gives_the_same_values() -> None:
+    fix = diagnosis("by_if(x, w)").fixes[0]
+    assert fix.replaces == "if x.sum() > 0:\n    return x + w\nreturn x - w"
+    assert fix.same == "without tracing"
+    assert diagnosis("masked(x)").fixes[0].same == ""
+
+
+def test_a_function_of_torch_alone_has_no_line_and_its_arguments_are_named() -> None:
+    found = diagnosis("torch.nonzero(x)")
+    assert (found.line, found.source, found.blamed) == (0, "", ("x",))
 
 
 def test_an_export_that_fails_is_told_too() -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import linecache
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -26,6 +27,8 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import function_with_code
 from ipyjaxbench.graphs import Diagnosis, Fix
 from ipyjaxbench.usercode import Call, describe_error, is_of, message_of, shorten_message, unwrap
 
+#: Of a function in a message.
+_ADDRESS = re.compile(r"<function (\S+) at 0x[0-9a-f]+>")
 _FAILS = "The code fails without jit too."
 #: Values that an argument could have, for one that is tried as a static one.
 _LIKELY = {"bool": True, "int32": 2, "int64": 2}
@@ -59,7 +62,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     diagnosis = describe(
         call.text,
         error,
-        shorten_message(error),
+        _ADDRESS.sub(r"\1", shorten_message(error)),
         line,
         source,
         pitfall,

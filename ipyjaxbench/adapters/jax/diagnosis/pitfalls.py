@@ -1,6 +1,6 @@
 """The ways in which code fails to trace: what is wrong, and what helps."""
 
-from ipyjaxbench.adapters.shared.diagnosis.describe import EXPRESSION, find_pitfalls
+from ipyjaxbench.adapters.shared.diagnosis.describe import failing_expression, find_pitfalls
 from ipyjaxbench.graphs import Pitfall
 from ipyjaxbench.usercode import message_of
 
@@ -17,7 +17,8 @@ UNHASHABLE = Pitfall(
 _NO_RESULT = "The function must return arrays or numbers, or pytrees of them."
 _ONLY_SHAPES = "but under jit only shapes and dtypes are known."
 _SHAPES_FIRST = "under jit, shapes must be known before the values."
-_RESULT_SIZE = f"The size of {EXPRESSION} depends on the data; {_SHAPES_FIRST}"
+_RESULT = failing_expression("the result")
+_RESULT_SIZE = f"The size of {_RESULT} depends on the data; {_SHAPES_FIRST}"
 _ONLY_ARRAYS = "Return arrays only, and build everything else outside the function."
 _NO_TEXT = f"Formatting text needs a concrete value, {_ONLY_SHAPES}"
 _PRINT = 'Use jax.debug.print("{x:.2f}", x=x).'
@@ -55,7 +56,7 @@ _PITFALLS = (
         "Leave them out: arrays work like numbers. Or move this step out of jit."),
     Pitfall(_CONCRETE, "size argument|to make jnp", _RESULT_SIZE, "Pass a fixed size=."),
     Pitfall(_CONCRETE, "argument `?'?(start|stop|step|num)",
-        f"The length of {EXPRESSION} depends on a value; {_SHAPES_FIRST}",
+        f"The length of {_RESULT} depends on a value; {_SHAPES_FIRST}",
         "Use jnp.arange(N) with a fixed N and mask the rest with jnp.where. Or compute the number"
         " outside jit, and make it static."),
     Pitfall(_CONCRETE, "total_repeat_length|number of repeats", _RESULT_SIZE,
@@ -68,14 +69,15 @@ _PITFALLS = (
         "Use jnp.maximum, jnp.minimum, jnp.any, jnp.all or jnp.sort.",
         r"(?<![.\w])(max|min|any|all|sorted)\("),
     Pitfall(("TracerBoolConversionError",), "",
-        f"Python's if, while, and, or and not need a concrete value, {_ONLY_SHAPES}",
+        f"Python's control flow needs the value of {failing_expression('a condition')},"
+        f" {_ONLY_SHAPES}",
         "Use jnp.where or jax.lax.cond instead of if, and jax.lax.while_loop instead of while."),
     Pitfall(("TracerIntegerConversionError",), "",
         f"range() and list indices need a concrete integer, {_ONLY_SHAPES}",
         "Use jax.lax.fori_loop instead of range(n), and jnp.take to index a list."),
     Pitfall(("IndexError",),
         "lice entries must be static|slice.*[Tt]racer|[Aa]rray slice indices must",
-        f"The size of {EXPRESSION} depends on the bounds of the slice; {_SHAPES_FIRST}",
+        f"The size of {_RESULT} depends on the bounds of the slice; {_SHAPES_FIRST}",
         "Use jax.lax.dynamic_slice_in_dim(x, start, size) with a fixed size."),
     Pitfall(("TypeError",), r"Shapes must be 1D[\s\S]*depends on the value",
         f"A shape depends on a value; {_SHAPES_FIRST}",

@@ -1,6 +1,8 @@
 """What to give a function in place of what it was given: each is tried by tracing."""
 
+import ast
 import inspect
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FunctionType
@@ -16,6 +18,7 @@ from ipyjaxbench.adapters.jax.graphs import numpy_to_jax, tracing
 from ipyjaxbench.adapters.jax.graphs.static_search import is_declared
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Sources
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of
 
@@ -81,7 +84,9 @@ def one_jit(call: Call) -> Iterator[Fix]:
     except Exception:  # noqa: BLE001  what is no name, or cannot be hashed, is no fix
         return
     if names:
-        yield Fix(static_jit(plain, names), f"a single jit; {EACH}")
+        code = static_jit(plain, names)
+        replaces = _jit_decorators(plain) if code.startswith("@") else ""
+        yield Fix(code, f"a single jit; {EACH}", replaces=replaces)
 
 
 def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> Iterator[Fix]:
@@ -118,6 +123,13 @@ def static_jit(function: Any, names: Sequence[str]) -> str:
     if plain is None or (is_own and getattr(named, "__code__", plain.__code__) is plain.__code__):
         return f"{jit}({name}, static_argnames={static!r})"
     return f"@partial({jit}, static_argnames={static!r})"
+
+
+def _jit_decorators(function: Any) -> str:
+    """Return the decorators of a function that jit it, as they are written."""
+    definition = Sources().definition(function) if isinstance(function, FunctionType) else None
+    written = (ast.unparse(each) for each in (definition.decorator_list if definition else ()))
+    return "\n".join(f"@{text}" for text in written if re.search(r"\bjit\b", text))
 
 
 def unhashable_argument(call: Call) -> str | None:

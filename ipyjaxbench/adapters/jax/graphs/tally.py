@@ -77,7 +77,7 @@ class Tally:
         if not inner:
             return self._leaf(equation, turns, caller, is_certain=is_certain)
         self.steps.append((name, 0.0))
-        if caller is None and is_of_library(equation):
+        if caller is None and (is_of_library(equation) or not self._has_lines(inner)):
             caller = equation
         if name == "scan":
             turns *= equation.params["length"]
@@ -117,6 +117,10 @@ class Tally:
             if name in ("dot_general", "conv_general_dilated"):
                 self.products[str(equation.invars[0].aval.dtype)] += turns * operations
         return flops
+
+    def _has_lines(self, programs: Sequence[Any]) -> bool:
+        """Whether it is known of any equation on which line it is, as in the user's functions."""
+        return any(self._place(each)[1] for inner in programs for each in inner.eqns)
 
     def _place(self, equation: Any) -> Place:
         key = id(equation.source_info.traceback)

@@ -7,9 +7,17 @@ from ipyjaxbench.graphs import Diagnosis, Pitfall
 
 MAX_FIXES = 3
 UNKNOWN = "The code raises this error while it is traced."
-#: In the words of a pitfall, the place of the failing expression.
-EXPRESSION = "{expression}"
+_EXPRESSION = re.compile(r"\{expression\|([^}]*)\}")
 _LONGEST_EXPRESSION = 40  # characters
+
+
+def failing_expression(otherwise: str) -> str:
+    """Return what stands for the failing expression in the words of a pitfall.
+
+    Args:
+        otherwise: what to say where it is not known, or long.
+    """
+    return f"{{expression|{otherwise}}}"
 
 
 def find_pitfalls(
@@ -46,14 +54,16 @@ def describe(
         because: what to say where it is of none.
         expression: that failed; empty where it is not known.
     """
-    is_short = 0 < len(expression) <= _LONGEST_EXPRESSION and "\n" not in expression
-    failed = expression if is_short and expression != source else "the result"
+    is_short = len(expression) <= _LONGEST_EXPRESSION and "\n" not in expression
+    failed = expression if is_short and expression != source else ""
     return Diagnosis(
         code=code,
         error=type(error).__name__,
         message=message,
         line=line,
         source=source,
-        because=pitfall.because.replace(EXPRESSION, failed) if pitfall else because,
+        because=_EXPRESSION.sub(lambda words: failed or words[1], pitfall.because)
+        if pitfall
+        else because,
         advice=pitfall.advice if pitfall else "",
     )

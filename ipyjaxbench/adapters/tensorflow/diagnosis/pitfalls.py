@@ -21,7 +21,7 @@ _PITFALLS = (
         f"NumPy needs concrete values, {_ONLY_SHAPES}",
         "Use the tf function of the same name, or tf.numpy_function.", asks=True),
     Pitfall(("OperatorNotAllowedInGraphError",), "Python `bool`",
-        f"Python's if, while, and, or, not and bool() need a concrete value, {_ONLY_SHAPES}",
+        f"Python's control flow needs the value of a condition, {_ONLY_SHAPES}",
         "Use tf.where or tf.cond instead of if, and tf.while_loop instead of while, or remove"
         " autograph=False.", asks=True),
     Pitfall(("OperatorNotAllowedInGraphError",), "Iterating",

@@ -103,15 +103,15 @@ def _describe(text: str, error: Exception) -> Diagnosis:
     reason = f"{dynamo.describe_break(str(error))}."
     because = reason if is_dynamos and pitfall is None else UNKNOWN
     source = linecache.getline(*place).strip()
-    expression = _expression_of(error)
+    expression = _expression_at(place, error)
     return describe(text, error, _message(error), place[1], source, pitfall, because, expression)
 
 
-def _expression_of(error: Exception) -> str:
-    """Return the user's innermost expression, as the traceback shows it."""
+def _expression_at(place: Place, error: Exception) -> str:
+    """Return the expression at a place; empty where the traceback does not lead there."""
     trace, text = error.__traceback__, ""
     while trace is not None:
-        if is_outside_torch(trace.tb_frame.f_code.co_filename):
+        if (trace.tb_frame.f_code.co_filename, trace.tb_lineno) == place:
             text = expression_of_instruction(trace.tb_frame, trace.tb_lasti, trace.tb_lineno)[1]
         trace = trace.tb_next
     return text

@@ -2,13 +2,17 @@
 
 from traceback import walk_tb
 
-from ipyjaxbench.adapters.shared.diagnosis.describe import EXPRESSION, find_pitfalls
+from ipyjaxbench.adapters.shared.diagnosis.describe import failing_expression, find_pitfalls
 from ipyjaxbench.adapters.torch.graphs import fake_tensors
 from ipyjaxbench.graphs import Pitfall
 
 _ONLY_SHAPES = "but during tracing only shapes and dtypes are known."
 _RESULT_SIZE = (
-    f"The size of {EXPRESSION} depends on the data; shapes must be known before the values."
+    f"The size of {failing_expression('the result')} depends on the data; shapes must be known"
+    " before the values."
+)
+_CONTROL_FLOW = (
+    f"Python's control flow needs the value of {failing_expression('a condition')}, {_ONLY_SHAPES}"
 )
 _SELECT = "Use torch.where or torch.cond."
 _KEEP_SHAPE = "Use torch.where(mask, x, 0), which keeps the shape."
@@ -16,7 +20,7 @@ _NO_VALUE = "DataDependentOutputException"
 
 # fmt: off
 _TRUTH = Pitfall((_NO_VALUE,), "",
-    f"Python's if or while needs a tensor's value, {_ONLY_SHAPES}",
+    _CONTROL_FLOW,
     _SELECT, asks=True)
 _PITFALLS = (
     Pitfall(("GuardOnDataDependentSymNode",), "",
@@ -30,7 +34,7 @@ _PITFALLS = (
         f"NumPy needs the tensor's values, {_ONLY_SHAPES}",
         "Use the torch functions of the same name."),
     Pitfall(("Unsupported", "UserError"), "ata-dependent branching",
-        f"Python's if, while, and, or and not need a tensor's value, {_ONLY_SHAPES}",
+        _CONTROL_FLOW,
         _SELECT, asks=True),
     Pitfall(("Unsupported", "UserError"), r"Tensor\.item\(\)",
         f"A Python number needs a tensor's value, {_ONLY_SHAPES}",
