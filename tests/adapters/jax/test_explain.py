@@ -250,7 +250,12 @@ def shaped(x: Any, n: Any) -> Any:
     [
         (raising, (X,), "Whether to raise depends on a value", "checkify.check(condition"),
         (looked_up, (X[0],), "Looking something up in a dict", "jax.lax.switch"),
-        (shaped, (X, jnp.array(3)), "A shape depends on a value", "a Python number, and make it static"),
+        (
+            shaped,
+            (X, jnp.array(3)),
+            "A shape depends on a value",
+            "a Python number, and make it static",
+        ),
     ],
 )
 def test_what_cannot_be_mended_by_rewriting_gets_fitting_advice(
