@@ -7,7 +7,7 @@ from ipyjaxbench.records.notebooks import NotebookRecords, Saved
 from ipyjaxbench.reports import Block, Facts, Headline, Report, Table, report
 
 _MAX_REFUSED = 5
-_MAX_FIGURE = 34  # characters
+_MAX_FIGURE = 30  # characters
 
 
 @report.register
@@ -16,7 +16,7 @@ def _(n: NotebookRecords) -> Report:
     shown = units.count(len(n.records), "record")
     blocks: list[Block] = [Headline(PurePath(n.path).name, shown, "", "", "")]
     if n.records:
-        head = ("result", "kind", "cell", "found")
+        head = ("result", "kind", "cell:line", "found")
         blocks.append(Table("", head, tuple(map(_row, n.records)), folded=False))
     if n.refused:
         rows = [("unreadable", f"cell {r.cell}: {r.reason}") for r in n.refused[:_MAX_REFUSED]]
@@ -27,7 +27,7 @@ def _(n: NotebookRecords) -> Report:
 
 
 def _row(saved: Saved) -> tuple[str, ...]:
-    where = str(saved.cell) + (f", line {saved.line}" if saved.line else "")
+    where = str(saved.cell) + (f":{saved.line}" if saved.line else "")
     line, kind = saved.headline, saved.result.kind
     if line is None:
         return (saved.name or kind, kind, where, "")

@@ -113,10 +113,10 @@ def test_a_result_is_shown_by_its_name_or_its_headline(path: Path) -> None:
     found = read_notebook(notebook(path, cell("%fwtime f(x)", M), cell("%ipyjaxbench", nothing),
                                    cell("print(a)", nothing)))  # fmt: skip
     (table,) = (block for block in found.report().blocks if isinstance(block, Table))
-    assert table.head == ("result", "kind", "cell", "found")
+    assert table.head == ("result", "kind", "cell:line", "found")
     assert table.rows == (
-        ("f(x)", "measurement", "1, line 1", "1.00 µs ± 2.5 % QUIET"),
-        ("about", "about", "2, line 1", "ipyjaxbench 0.1.0"),
+        ("f(x)", "measurement", "1:1", "1.00 µs ± 2.5 % QUIET"),
+        ("about", "about", "2:1", "ipyjaxbench 0.1.0"),
         ("about", "about", "3", "ipyjaxbench 0.1.0"),
     )
     assert repr(found) == f"<NotebookRecords of {path}: 3 records>"
