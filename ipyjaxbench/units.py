@@ -43,6 +43,8 @@ def duration(seconds: float, digits: int = 3) -> str:
     >>> duration(0.00212), duration(3e-8), duration(95)
     ('2.12 ms', '30.0 ns', '1 min 35 s')
     """
+    if math.isinf(seconds):  # of a forged record
+        return "∞"
     if seconds >= 60:
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes} min {rest} s" if minutes < 60 else f"{seconds / 3600:.2f} h"

@@ -88,7 +88,7 @@ def test_the_other_magics_await_too(awaiting: Shell, cell: str, says: str) -> No
 
 
 def test_a_call_that_awaits_is_no_program(awaiting: Shell) -> None:
-    with pytest.raises(UsageError, match=r"await f\(\) awaits, .* type x = await f\(\) first"):
+    with pytest.raises(UsageError, match=r"await f\(\) awaits, .* Run x = await f\(\) first"):
         awaiting.run("%jaxpr await f()")
 
 

@@ -54,4 +54,4 @@ def test_what_a_device_did_is_shown(fake: Shell) -> None:
 
 def test_what_is_compiled_is_shown(fake: Shell) -> None:
     fake.run("%fwtime -n 1 -r 5 (device.compile(5_000_000, 'step'), f())[1]")
-    assert "\ncompiled    step 5.0 ms\n" in fake.shown[-1].data["text/plain"]
+    assert "█ compile 5.0 ms" in fake.shown[-1].data["text/plain"]

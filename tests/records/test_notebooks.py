@@ -87,7 +87,7 @@ def test_it_shows_what_stands_where(path: Path) -> None:
     found = read_notebook(notebook(path, cell("%fwtime --name base f(x)", M), cell("", {"no": 1})))
     lines = str(found).splitlines()
     assert lines[0] == "a.ipynb     1 record"
-    assert lines[2].split()[:4] == ["base", "measurement", "1,", "line"]
+    assert lines[2].split()[:4] == ["base", "measurement", "1:1", "1.00"]
     assert lines[3].startswith("unreadable  cell 2: 'None' is not a kind of result")
     assert set(found._repr_mimebundle_()) == {"text/plain", "text/html"}
 
