@@ -344,7 +344,10 @@ def test_how_much_slower_or_faster_it_is_is_told_with_how_sure_that_is(
 
 def test_an_interval_that_says_nothing_is_not_shown() -> None:
     base = Against("base", Figure(1e-6, 9.0, 100, "NOISY"), None)
-    assert "no clear difference from 'base' (1× [?])" in rows(measured([1000] * 100, against=base))["compared"]
+    assert (
+        "no clear difference from 'base' (1× [?])"
+        in rows(measured([1000] * 100, against=base))["compared"]
+    )
 
 
 def test_a_name_of_another_session_is_found_with_what_differs(
