@@ -450,11 +450,11 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        comparison_notes.slowed_by_others("jax", 1.5),
+        comparison_notes.slowed_by_others({"jax": 1.5, "torch": 2.0}),
         Note(
             "slowed-by-others",
-            "jax takes 1.5× as long interleaved as alone: threads of the other arms, or other"
-            " programs, compete for the CPUs.",
+            "torch takes 2.0× as long interleaved as alone, jax 1.5×: threads of other arms, or"
+            " other programs, compete for the CPUs.",
             "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
             MEANING,
         ),

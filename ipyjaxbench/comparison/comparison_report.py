@@ -169,7 +169,8 @@ def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
         if m.counterpart is not None and not m.counterpart.compiled and m.batches:
             yield "break-even", f"{name} {m.counterpart.words(m.median, m.half_width)}"
     if c.equal:
-        yield "like for like", " · ".join(c.equal)
+        unlike = any(note.code in notes.UNLIKE for note in c.notes)
+        yield "in common" if unlike else "like for like", " · ".join(c.equal)
     yield from _sampling(c)
 
 

@@ -100,8 +100,8 @@ def compare_snippets(
             found += _leave_out_compiled(arms)
             measured = {arm.label: arm.finish(conditions) for arm in arms}
             randomness.restore(frameworks)
-        slowed = [arm for arm in arms if arm.slowed > _SLOWED_RATIO]
-        found += [notes.slowed_by_others(arm.label, arm.slowed) for arm in slowed]
+        slowed = {arm.label: arm.slowed for arm in arms if arm.slowed > _SLOWED_RATIO}
+        found += [notes.slowed_by_others(slowed)] if slowed else []
         facts = {arm.label: arm.facts(measured[arm.label]) for arm in arms}
         equal, differences = check_fairness(facts)
     errors = {label: describe_error(error) for label, error in failed.items()}

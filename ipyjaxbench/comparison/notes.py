@@ -8,6 +8,9 @@ from ipyjaxbench import units
 from ipyjaxbench.reports import CHANGES_MEANING, Note
 
 _WORTH_WAITING_SECONDS = 3600.0
+#: Codes of the Notes that say that arms do not do the same work on the same terms.
+UNLIKE = {"other-result", "other-data", "other-dtype", "other-device", "other-threads",
+          "half-alone", "copies-alone"}  # fmt: skip
 misleading = partial(Note, mark=CHANGES_MEANING)
 
 
@@ -61,12 +64,14 @@ def _words(groups: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{value} ({', '.join(labels)})" for value, labels in groups.items())
 
 
-def slowed_by_others(label: str, factor: float) -> Note:
-    """An arm is slower between calls of others than alone."""
+def slowed_by_others(factors: Mapping[str, float]) -> Note:
+    """Arms are slower between calls of others than alone, each by its factor."""
+    (first, slowed), *more = sorted(factors.items(), key=lambda arm: -arm[1])
+    others = "".join(f", {label} {units.times(factor)}" for label, factor in more)
     return misleading(
         "slowed-by-others",
-        f"{label} takes {units.times(factor)} as long interleaved as alone: threads of the other"
-        " arms, or other programs, compete for the CPUs.",
+        f"{first} takes {units.times(slowed)} as long interleaved as alone{others}: threads of"
+        " other arms, or other programs, compete for the CPUs.",
         "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
     )
 

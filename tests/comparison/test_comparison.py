@@ -343,6 +343,15 @@ def test_throughput_is_told_where_it_differs_from_latency(throughput: float, tol
     assert ("throughput" in rows(found)) is told
 
 
+def test_what_is_the_same_is_like_for_like_only_where_nothing_differs() -> None:
+    sides = (arm("a", MS), arm("b", MS))
+    assert rows(compared(*sides, equal=("float32",)))["like for like"] == "float32"
+    compiled = notes.eager_beside_compiled(["a"], ["b"])
+    assert "like for like" in rows(compared(*sides, equal=("float32",), notes=(compiled,)))
+    other = notes.other_result("b", "a", "")
+    assert rows(compared(*sides, equal=("float32",), notes=(other,)))["in common"] == "float32"
+
+
 def test_a_control_that_is_wide_is_said_to_be() -> None:
     wide = ArmResult("a", measured([MS + 200_000 * (i % 4 // 2) for i in range(40)]))
     found = compared(wide, arm("b", MS))
