@@ -128,7 +128,7 @@ class Sharding:
         """
         axes = self.cut()
         down, across = self._plane(axes)
-        leading = [axis for axis in axes if axis not in (down, across)]
+        leading, regions = [axis for axis in axes if axis not in (down, across)], self.regions
         panels = itertools.product(*(self._regions_of(axis) for axis in leading))
         for chosen in itertools.islice(panels, _MAX_PARTS):
             fixed = list(zip(leading, chosen, strict=True))
@@ -138,7 +138,7 @@ class Sharding:
                 tuple(self._name_part(down, row) for row in rows),
                 tuple(self._name_part(across, column) for column in columns),
                 tuple(
-                    tuple(_holders(self.regions, *fixed, (down, row), (across, c)) for c in columns)
+                    tuple(_holders(regions, *fixed, (down, row), (across, c)) for c in columns)
                     for row in rows
                 ),
             )

@@ -1,6 +1,7 @@
 """How copies are shown: how much of the time they took, a line for each, and what is left."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
@@ -41,7 +42,7 @@ def _(t: Transfers) -> Report:
 def _headline(t: Transfers) -> Headline:
     implicit = sum(each.copied for each in t.transfers if not each.asked)
     verdict = "IMPLICIT" if implicit else ""
-    explained = f"{units.size(implicit)} copied without an explicit call" if implicit else ""
+    explained = f"{units.size(implicit)} without an explicit call" if implicit else ""
     figure = units.duration(t.seconds)
     return Headline(units.heading(t.code), figure, _summary(t), verdict, explained)
 
@@ -134,11 +135,14 @@ def _arrays(label: str, arrays: Sequence[ArrayInfo]) -> Iterator[tuple[str, str]
     """Yield a line for each framework, with its first arrays by name: the largest."""
     for framework in dict.fromkeys(each.framework for each in arrays):
         own = [each for each in arrays if each.framework == framework]
-        parts = [
-            f"{each.name or 'unnamed'} {units.array(each.dtype, each.shape)}"
-            for each in own[:_MAX_NAMED_ARRAYS]
-        ]
-        rest = len(own) - len(parts)
+        alike = Counter((each.name, units.array(each.dtype, each.shape)) for each in own)
+        shown = [*alike.items()][:_MAX_NAMED_ARRAYS]
+        parts = [_name(name, kind, count) for (name, kind), count in shown]
+        rest = len(own) - sum(count for _, count in shown)
         parts += [f"{rest:,} more"] if rest else []
         size = units.size(sum(each.nbytes for each in own))
         yield label, f"{units.count(len(own), f'{framework} array')}, {size}: {', '.join(parts)}"
+
+
+def _name(name: str, kind: str, count: int) -> str:
+    return f"{f'{count:,} ' if count > 1 else ''}{name or 'unnamed'} {kind}"

@@ -184,6 +184,14 @@ def test_arrays_are_named_framework_by_framework_as_far_as_they_are_few() -> Non
     assert freed.endswith("x3 i8[3], 1 more")
 
 
+def test_arrays_without_a_name_are_counted_by_their_type() -> None:
+    unnamed = (ArrayInfo("", "jax", "int8", (3,), 3, ()),) * 6
+    named = ArrayInfo("x", "jax", "int8", (3,), 3, ())
+    assert rows(Transfers("x", 1.0, created=(named, *unnamed)), "created") == [
+        "7 jax arrays, 21 B: x i8[3], 6 unnamed i8[3]",
+    ]
+
+
 def test_memory_that_stayed_the_same_is_not_shown() -> None:
     found = Transfers("x", 1.0, memory={"gpu:0": (64, 64), "gpu:1": (64, 0)}, error="KeyError: 1")
     assert rows(found, "gpu:0") == []
