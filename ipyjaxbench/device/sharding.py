@@ -10,7 +10,7 @@ from ipyjaxbench.reports import Panel
 #: Indices of one part along each axis, from and to.
 Region = tuple[tuple[int, int], ...]
 _WHOLE = (0, 1)  # stands for an axis that is not there
-_MAX_PARTS = 16  # along an axis that are drawn, and panels
+_MAX_PARTS, _MAX_TILES = 16, 64  # that are drawn, along an axis and in all
 _NAMES = {1: ("elements",), 2: ("rows", "columns")}
 
 
@@ -128,20 +128,28 @@ class Sharding:
         """
         axes = self.cut()
         down, across = self._plane(axes)
-        leading, regions = [axis for axis in axes if axis not in (down, across)], self.regions
-        panels = itertools.product(*(self._regions_of(axis) for axis in leading))
-        for chosen in itertools.islice(panels, _MAX_PARTS):
-            fixed = list(zip(leading, chosen, strict=True))
-            rows, columns = (self._regions_of(axis)[:_MAX_PARTS] for axis in (down, across))
+        leading = [axis for axis in axes if axis not in (down, across)]
+        used = [axis for axis in (*leading, down, across) if axis is not None]
+        holders: dict[Region, list[str]] = {}
+        for region, devices in self.regions.items():
+            holders.setdefault(tuple(region[axis] for axis in used), []).extend(devices)
+        rows, columns = self._regions_of(down), self._regions_of(across)
+        right = columns[: min(max(_MAX_TILES // len(rows), _MAX_PARTS // 2), _MAX_PARTS)]
+        below = rows[: min(_MAX_TILES // len(right), _MAX_PARTS)]
+        shown, parts = len(below) * len(right), len(rows) * len(columns)
+        some = f", {shown} of {parts:,} shards" if shown < parts else ""
+        for chosen in itertools.product(*(self._regions_of(axis) for axis in leading)):
+            fixed = itertools.starmap(self._spell_range, zip(leading, chosen, strict=True))
             yield Panel(
-                ", ".join([name, *(self._spell_range(axis, part) for axis, part in fixed)]),
-                tuple(self._name_part(down, row) for row in rows),
-                tuple(self._name_part(across, column) for column in columns),
+                ", ".join([name, *fixed]) + some,
+                tuple(self._name_part(down, row, axes) for row in below),
+                tuple(self._name_part(across, column, axes) for column in right),
                 tuple(
-                    tuple(_holders(regions, *fixed, (down, row), (across, c)) for c in columns)
-                    for row in rows
+                    tuple(shorten_devices(holders.get((*chosen, *row, *column), ()))
+                          for column in _keys(across, right))
+                    for row in _keys(down, below)
                 ),
-            )
+            )  # fmt: skip
 
     def _plane(self, axes: Sequence[int]) -> tuple[int | None, int | None]:
         """Return the axes that go down and across, those that are not cut where these are few."""
@@ -154,11 +162,11 @@ class Sharding:
         """Return the parts along an axis in their order; one for an axis that is not there."""
         return [_WHOLE] if axis is None else sorted({shard.region[axis] for shard in self.shards})
 
-    def _name_part(self, axis: int | None, part: tuple[int, int]) -> tuple[str, int]:
-        """Return a part's name, where its axis is cut, and its length."""
-        is_cut = axis is not None and self._parts(axis) > 1
-        length = 1 if axis is None else part[1] - part[0]
-        return self._spell_range(axis, part) if is_cut else "", length
+    def _name_part(
+        self, axis: int | None, part: tuple[int, int], axes: Sequence[int]
+    ) -> tuple[str, int]:
+        """Return a part's name, where its axis is one of those that are cut, and its length."""
+        return self._spell_range(axis, part) if axis in axes else "", part[1] - part[0]
 
     def parts_by_device(self) -> dict[str, str]:
         """Return which part each device holds, in words.
@@ -168,10 +176,11 @@ class Sharding:
             >>> Sharding((4,), halves).parts_by_device()
             {'cpu:0': 'elements 0-1', 'cpu:1': 'elements 2-3'}
         """
-        return {shard.device: self._part(shard.region) for shard in self.shards}
+        axes = self.cut()
+        return {shard.device: self._part(shard.region, axes) for shard in self.shards}
 
-    def _part(self, region: Region) -> str:
-        part = ", ".join(self._spell_range(axis, region[axis]) for axis in self.cut())
+    def _part(self, region: Region, axes: Sequence[int]) -> str:
+        part = ", ".join(self._spell_range(axis, region[axis]) for axis in axes)
         if self.partial:
             return f"partial result of {part}" if part else "partial result"
         return part or "all of it"
@@ -220,16 +229,9 @@ def _ranges(numbers: Sequence[str]) -> Iterator[str]:
         yield f"{group[0]}-{group[-1]}" if len(group) > 2 else ",".join(map(str, group))
 
 
-def _holders(regions: dict[Region, list[str]], *wanted: tuple[int | None, tuple[int, int]]) -> str:
-    """Return the devices with a part that begins and ends there on these axes."""
-    return shorten_devices(
-        [
-            device
-            for region, devices in regions.items()
-            if all(axis is None or region[axis] == part for axis, part in wanted)
-            for device in devices
-        ]
-    )
+def _keys(axis: int | None, parts: Sequence[tuple[int, int]]) -> list[Region]:
+    """Return what each part adds to the key of its holders: nothing, where there is no axis."""
+    return [() if axis is None else (part,) for part in parts]
 
 
 def _size(region: Region) -> int:

@@ -27,7 +27,7 @@ from ipyjaxbench.reports import (
 _STEP = re.compile(r"""\.[^.\[]+|\[(?:'[^']*'|"[^"]*"|[^\]])*\]""")
 _MAX_ARRAYS = 40  # that are named one by one
 _MAX_PICTURES = 4
-_MAX_PANELS = 16
+_MAX_TILES = 96  # of all pictures of a report
 _MAX_ROWS = 16  # of a picture of several arrays
 
 
@@ -102,9 +102,12 @@ def _where(each: ArrayPlacement) -> Iterator[str]:
 def _pictures(arrays: Sequence[ArrayPlacement]) -> Iterator[Block]:
     """Yield the arrays as they lie on devices, a table by device, and what shards take."""
     cut = [(each, each.sharding) for each in arrays if each.sharding is not None]
-    panels = (panel for each, sharding in cut for panel in sharding.panels(_title(each)))
-    shown = tuple(itertools.islice(panels, _MAX_PANELS))
-    yield Tiles(shown)
+    panels = [panel for each, sharding in cut for panel in sharding.panels(_title(each))]
+    sizes = itertools.accumulate(len(panel.rows) * len(panel.columns) for panel in panels)
+    shown = [panel for panel, size in zip(panels, sizes, strict=True) if size <= _MAX_TILES]
+    yield Tiles(tuple(shown))
+    if rest := len(panels) - len(shown):
+        yield Facts((("not drawn", f"{rest:,} of {len(panels):,} panels"),))
     heads = ("shards" if len(cut) == 1 else f"shards of {each.name}" for each, _ in cut)
     rows = (_parts(*each, head) for each, head in zip(cut, heads, strict=True))
     yield Facts((*itertools.chain.from_iterable(rows),))

@@ -115,8 +115,12 @@ def test_a_picture_has_the_axes_that_are_cut_and_else_the_last_ones() -> None:
 def test_of_very_many_parts_the_first_are_drawn() -> None:
     mesh = (("a", 20), ("b", 20), ("c", 20))
     panels = list(cut((20, 20, 20), {0: "a", 1: "b", 2: "c"}, mesh).panels("x"))
-    assert len(panels) == 16
-    assert [len(panels[0].rows), len(panels[0].columns)] == [16, 16]
+    assert [panel.name for panel in panels][-1] == "x, axis 0: 19, 64 of 400 shards"
+    assert [len(panels[0].rows), len(panels[0].columns)] == [8, 8]
+    (rows,) = cut((20, 2), {0: "a"}, (("a", 20),)).panels("x")
+    assert (rows.name, len(rows.rows)) == ("x, 16 of 20 shards", 16)
+    (strip,) = cut((20,), {0: "a"}, (("a", 20),)).panels("x")
+    assert len(strip.columns) == 16
 
 
 @pytest.mark.parametrize(

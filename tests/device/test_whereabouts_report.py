@@ -1,5 +1,6 @@
 """Many arrays in a few lines."""
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -202,6 +203,18 @@ def test_very_many_devices_have_no_table(devices: int, tables: int) -> None:
     sharding = Sharding((devices,), shards)
     x = ArrayPlacement("x", "jax", "int8", (devices,), devices, ("cpu:0",), sharding=sharding)
     assert len(blocks(Details, x, replace(x, name="y"), asked=("x", "y"))) == tables
+
+
+def test_of_very_many_panels_the_first_are_drawn() -> None:
+    shards = tuple(
+        Shard(f"cpu:{n}", tuple((i, i + 1) for i in place))
+        for n, place in enumerate(itertools.product(range(5), repeat=3))
+    )
+    x = replace(cut("x"), shape=(5, 5, 5), sharding=Sharding((5, 5, 5), shards))
+    (tiles,) = blocks(Tiles, x, asked=("x",))
+    assert [len(panel.cells) * len(panel.cells[0]) for panel in tiles.panels] == [25] * 3
+    facts = blocks(Facts, x, asked=("x",))
+    assert facts[0].rows == (("not drawn", "2 of 5 panels"),)
 
 
 def test_of_very_many_arrays_that_are_cut_the_first_are_drawn() -> None:

@@ -105,19 +105,20 @@ class Tiles(Picture):
         label = max(len(words) for words, _ in panel.rows)
         room = max((columns - label - 2) // len(panel.columns) - 3, 1)
         tops = [words for words, _ in panel.columns]
-        wide = [min(max(map(len, each)), room) for each in zip(tops, *panel.cells, strict=False)]
+        if max(map(len, tops)) > room:
+            tops = [_indices(words) for words in tops]
+        fit = all(len(cell) <= room for row in panel.cells for cell in row)
+        rows = [[cell if fit else _numbers(cell) for cell in row] for row in panel.cells]
+        wide = [min(max(map(len, each)), room) for each in zip(tops, *rows, strict=False)]
         yield ((units.cut(panel.name, columns), "bold"),)
         if any(tops):
-            shown = (
-                top if len(top) <= w else _numbers(top) for top, w in zip(tops, wide, strict=False)
-            )
-            heads = (f" {units.cut(top, w):^{w}} " for top, w in zip(shown, wide, strict=False))
+            heads = (f" {units.cut(top, w):^{w}} " for top, w in zip(tops, wide, strict=False))
             yield ((f"{'':{label}}  {' '.join(heads)}", "dim"),)
-        for (words, _), cells in zip(panel.rows, panel.cells, strict=False):
+        for (words, _), cells, texts in zip(panel.rows, panel.cells, rows, strict=False):
             spans: list[tuple[str, str]] = [(f"{words:{label}} │", "")]
-            for cell, width in zip(cells, wide, strict=False):
+            for cell, text, width in zip(cells, texts, wide, strict=False):
                 style = f"reverse {_STYLES[self._number(cell) % len(_STYLES)]}"
-                spans += [(f" {units.cut(cell, width):^{width}} ", style), ("│", "")]
+                spans += [(f" {units.cut(text, width):^{width}} ", style), ("│", "")]
             yield tuple(spans)
 
     def describe(self) -> str:
@@ -198,7 +199,7 @@ def _places(
 
 def _short(words: str, pixels: float) -> str:
     """Return the name of a column, or its numbers alone, or nothing where those do not fit."""
-    for shown in (words, _numbers(words)):
+    for shown in (words, _indices(words)):
         if text_width(shown) <= pixels:
             return shown
     return ""
@@ -209,14 +210,19 @@ def _first(devices: str) -> str:
     return _MANY.split(devices, maxsplit=1)[0]
 
 
-def _numbers(words: str) -> str:
-    """Return the last word of a part's name: its indices."""
+def _indices(words: str) -> str:
+    """Return the last word of a part's name."""
     return words.rpartition(" ")[2]
+
+
+def _numbers(devices: str) -> str:
+    """Return devices without their platform."""
+    return devices.partition(":")[2]
 
 
 def _fit(devices: str, pixels: float) -> str:
     """Return devices, or their numbers alone, or nothing where those do not fit."""
-    for shown in (devices, devices.partition(":")[2]):
+    for shown in (devices, _numbers(devices)):
         if text_width(shown, bold=True) <= pixels:
             return shown
     return ""
