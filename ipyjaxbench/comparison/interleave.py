@@ -101,13 +101,12 @@ def compare_snippets(
             measured = {arm.label: arm.finish(conditions) for arm in arms}
             randomness.restore(frameworks)
         slowed = {arm.label: arm.slowed for arm in arms if arm.slowed > _SLOWED_RATIO}
-        found += [notes.slowed_by_others(slowed)] if slowed else []
         facts = {arm.label: arm.facts(measured[arm.label]) for arm in arms}
         equal, differences = check_fairness(facts)
     errors = {label: describe_error(error) for label, error in failed.items()}
     labels = [entry.label for entry in entries]
     sides = tuple(ArmResult(n, measured.get(n), errors.get(n, "")) for n in labels)
-    every_note = (*found, *differences)
+    every_note = (*found, *differences, *([notes.slowed_by_others(slowed)] if slowed else []))
     compared = Comparison(sides, baseline, elapsed=elapsed, equal=equal, notes=every_note)
     if interrupt is not None:
         raise Interrupted(compared, interrupt) from None

@@ -92,7 +92,8 @@ def _print_table(console: "Console", block: Table, say: Spell) -> None:
         head, *named = rows
         for row in named:
             console.print(Text(_GAP + row[0]))
-            print_rows(console, zip(head[1:], row[1:], strict=True), max(map(len, head)), say)
+            cells = [cell for cell in zip(head[1:], row[1:], strict=True) if cell[1]]
+            print_rows(console, cells, max(map(len, head)), say)
         return
     room = spare + min(_MIN_NAME, widths[0])
     for row in rows:

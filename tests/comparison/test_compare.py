@@ -170,6 +170,7 @@ def test_an_arm_that_others_slow_down_waits_until_that_is_over(
     assert found["mine"].median == pytest.approx(1e-3 if for_ms == 110 else slower * 1e-3)
     assert ("slowed-by-others" in notes) is told
     if told:
+        assert [*notes][-1] == "slowed-by-others"  # what arms do differently is said before
         assert notes["slowed-by-others"].startswith("mine takes 1.2× as long interleaved")
 
 

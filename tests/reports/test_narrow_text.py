@@ -49,6 +49,16 @@ def test_no_word_is_lost(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     assert [word for word in wide if word not in narrow] == []
 
 
+def test_empty_cells_of_a_table_take_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = (("numpy", "2.12 ms ± 1.1 %", "", "baseline"), ("jax", "failed", "", ""))
+    table = Table("", ("arm", "per call", "first call", "against numpy"), rows, folded=False)
+    shown = [" ".join(line.split()) for line in text.render(Report((table,))).splitlines()]
+    assert shown == [
+        "numpy", "per call 2.12 ms ± 1.1 %", "against numpy baseline", "jax", "per call failed",
+    ]  # fmt: skip
+
+
 def render(monkeypatch: pytest.MonkeyPatch, columns: int) -> str:
     monkeypatch.setenv("COLUMNS", str(columns))
     words = ("Headline", "title", "Facts", "Notes", "Table", "Calls", "Footer", "Details")
