@@ -100,8 +100,12 @@ def _rows(g: Graph) -> Iterator[tuple[str, str]]:
     yield from estimate_rows(g.estimates)
     yield "shapes", f"{_several(g.inputs)} → {_several(g.outputs)}"
     yield from _argument_rows(g)
-    for each in g.uncounted:
-        yield "FLOP count", each if isinstance(each, str) else _UNCOUNTED[each.reason].format(each)
+    counted = (
+        each if isinstance(each, str) else _UNCOUNTED[each.reason].format(each)
+        for each in g.uncounted
+    )
+    if g.uncounted:
+        yield "FLOP count", "; ".join(counted)
     if g.compiled:
         yield "compiled", compiled_row(g.compiled, captures=bool(g.constants))
         if not g.estimates:  # else what is exchanged here stands beside what chips exchange

@@ -58,6 +58,11 @@ def test_what_is_not_counted_is_a_value_and_reads_as_a_sentence(
     assert Graph.from_dict(graph.to_dict()) == graph
 
 
+def test_what_is_not_counted_is_one_line() -> None:
+    graph = a_graph(uncounted=(Uncounted("operation", "sort"), Uncounted("operation", "lu")))
+    assert rows(graph)["FLOP count"] == "excludes sort; excludes lu"
+
+
 @pytest.mark.parametrize(
     ("why", "words"),
     [

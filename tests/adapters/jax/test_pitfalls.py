@@ -232,6 +232,9 @@ def test_a_fix_tells_which_lines_it_replaces() -> None:
     assert why(lambda x: x[x < 0], X).fixes[0].replaces == "x[x < 0]"
     decorators = "@jax.jit\n@partial(jax.jit, static_argnames=['neg'])"
     assert why(twice_jitted, X, True).fixes[0].replaces == decorators
+    assert why(jax.grad(powered), 3, True).fixes[0].replaces == "x=3"
+    assert why(jax.grad(lambda a: a), np.array(3)).fixes[0].replaces == "a"
+    assert why(np.sin, X).fixes[0].replaces == "numpy.sin"
 
 
 def test_an_address_is_no_part_of_a_message() -> None:

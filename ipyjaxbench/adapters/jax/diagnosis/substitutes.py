@@ -22,6 +22,7 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import Sources
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of
 
+_LONGEST_VALUE = 40  # characters
 _MAX_STATIC_NUMBER = 1000  # a larger one may be how often a loop turns
 EACH = "compiles once per value"
 #: JAX's words where it takes the derivative of an integer.
@@ -45,14 +46,24 @@ def other_argument(call: Call, error: Exception) -> Iterator[Fix]:
         except tracing.NoChoiceError:
             continue
         needed = list(dict.fromkeys([*traced.static, *([other.name] if other.static else [])]))
+        before = _written(call, other)
         if not needed or is_jitted(call.function) or not function.isidentifier():
-            yield Fix(other.code, other.reason)
+            yield Fix(other.code, other.reason, replaces=before)
         elif other.static:
             yield Fix(static_jit(call.function, needed), f"{other.reason}; {EACH}")
         else:
             static = needed[0] if len(needed) == 1 else tuple(needed)
-            yield Fix(other.code, f"{other.reason}; with static_argnames={static!r}")
+            reason = f"{other.reason}; with static_argnames={static!r}"
+            yield Fix(other.code, reason, replaces=before)
         return
+
+
+def _written(call: Call, other: _Substitute) -> str:
+    """Return an argument as it is given now, in the way in which the other one is written."""
+    before = dict(call.arguments)[other.name]
+    shown = repr(before) if is_of(before, int, list) else ""
+    is_by_name = other.code.startswith(f"{other.name}=") and len(shown) <= _LONGEST_VALUE
+    return f"{other.name}={shown}" if is_by_name else other.name
 
 
 def jax_numpy_function(call: Call, static: Sequence[str]) -> Iterator[Fix]:
@@ -62,7 +73,8 @@ def jax_numpy_function(call: Call, static: Sequence[str]) -> Iterator[Fix]:
     if function is call.function or vars(jnp).get(name) is not function:
         return
     if tracing.traces(changed, static):
-        yield Fix(f"jax.numpy.{name}", "%jaxpr --np traces NumPy code with jax.numpy")
+        cost = "%jaxpr --np traces NumPy code with jax.numpy"
+        yield Fix(f"jax.numpy.{name}", cost, replaces=f"numpy.{name}")
 
 
 def one_jit(call: Call) -> Iterator[Fix]:
