@@ -68,8 +68,17 @@ def test_segments_are_stacked() -> None:
 def test_a_chart_keeps_its_axes() -> None:
     ax = figures.plot([CROSSING])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("n", "time per call (s)")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("n", "time per call")
     assert ax.lines[0].get_xydata().tolist() == [[1, 1e-3], [10, 1e-2], [100, 1e-1]]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["1 ms", "10 ms", "100 ms"]
+
+
+def test_dates_are_ticks_and_changes_stand_above() -> None:
+    ax = figures.plot([OVER_TIME])
+    labels = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert labels == [shown for _, shown in OVER_TIME.across_ticks(6)]
+    (change,) = ax.texts
+    assert (change.get_text(), change.xy[1]) == ("jax 0.10.2", 1.01)
 
 
 def test_nothing_to_plot_is_said() -> None:

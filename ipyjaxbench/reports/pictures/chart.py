@@ -127,10 +127,15 @@ class Chart(Plotted, Picture):
         for mark in self.marks:
             if mark.y is None:
                 axes.axvline(mark.x, linestyle=":", color=INK)
-            axes.annotate(mark.words, (mark.x, mark.y or self.scales()[1].high))
+                above = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom"}
+                axes.annotate(mark.words, (mark.x, 1.01), **above)
+            else:
+                axes.annotate(mark.words, (mark.x, mark.y))
         kinds = [("log" if axis.log else "linear") for axis in (self.x, self.y)]
-        names = [_axis_name(axis) for axis in (self.x, self.y)]
-        axes.set(xscale=kinds[0], yscale=kinds[1], xlabel=names[0], ylabel=names[1])
+        axes.set(xscale=kinds[0], yscale=kinds[1], xlabel=self.x.name, ylabel=self.y.name)
+        axes.set_xticks(*zip(*self.across_ticks(6), strict=True))
+        axes.set_yticks(*zip(*self.scales()[1].ticks(6), strict=True))
+        axes.minorticks_off()
         axes.grid(visible=True, alpha=0.3)
         axes.legend()
 
@@ -158,8 +163,3 @@ def _colour(each: Series, number: int) -> str:
 def _ring(x: float, y: float) -> list[svg.Point]:
     turns = [n * math.pi / 8 for n in range(17)]
     return [(x + 5 * math.cos(turn), y + 5 * math.sin(turn)) for turn in turns]
-
-
-def _axis_name(axis: Axis) -> str:
-    """Return the name with its unit."""
-    return f"{axis.name} ({axis.unit})" if axis.unit not in ("", "date") else axis.name
