@@ -18,7 +18,7 @@ class TorchProbe(Probe):
         self.device = str(device)
         self.on_host = device.type == "cpu"
         setting = matmul_precision()
-        self.settings = "" if setting == "highest" else f"float32 products: {setting}"
+        self.settings = "" if setting == "highest" else f"float32 matmul precision: {setting}"
         self._device, self._wait = device, wait
 
     def product(self, dtype: str, n: int) -> Run:

@@ -274,7 +274,7 @@ def test_settings_that_backends_have_of_their_own_are_theirs_again() -> None:
         with inventory().align_settings(torch.get_num_threads()):
             assert (matmul.fp32_precision, matmul_precision()) == ("ieee", "highest")
         assert (matmul.fp32_precision, matmul_precision()) == ("bf16", "mixed")
-        assert inventory().probe("cpu").settings == "float32 products: mixed"
+        assert inventory().probe("cpu").settings == "float32 matmul precision: mixed"
     finally:
         torch.set_float32_matmul_precision("highest")  # of all backends
 

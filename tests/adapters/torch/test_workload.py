@@ -87,7 +87,7 @@ def test_another_precision_of_products_has_ceilings_of_its_own() -> None:
             settings.append(probe("cpu").settings)
     finally:
         torch.set_float32_matmul_precision(before)
-    assert settings == ["", "float32 products: medium"]
+    assert settings == ["", "float32 matmul precision: medium"]
 
 
 def test_measuring_leaves_torch_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
