@@ -24,7 +24,8 @@ examples:
 
 from Python:
   ipyjaxbench.measure(f, x)
-  ipyjaxbench.measure_code("f(x)", globals())
+  ipyjaxbench.measure(f, x, timer=ipyjaxbench.Options(budget=5))
+  ipyjaxbench.measure_code("f(x)", number=100, repeat=7)
 """,
 )
 COMPARE = Command(
