@@ -110,7 +110,8 @@ class Ratio:
         if self.verdict == "SAME":
             return f"as fast as {other} (within 3 %)"
         if self.verdict == "CAN'T TELL":
-            return f"no clear difference from {other} ({self.words()}× {self.interval()})"
+            known = f" ({self.words()}× {self.interval()})" if self.is_known else ""
+            return f"no clear difference from {other}{known}"
         way, shown = ("faster", self.inverse) if self.verdict == "FASTER" else ("slower", self)
         between = f" ({shown.span()})" if shown.span() else ""
         return f"{shown.factor()} {way} than {other}{between}"

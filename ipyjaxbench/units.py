@@ -1,6 +1,7 @@
 """Seconds, bytes, FLOPs, counts and types in words; the only file that knows "ms" and "MiB"."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -68,7 +69,8 @@ def spread(seconds: float, half_width: float | None, digits: int = 3) -> str:
     if half_width is None or math.isinf(half_width):
         return shown
     if half_width > 1:
-        return span(seconds / (1 + half_width), seconds * (1 + half_width))
+        high = min(seconds * (1 + half_width), sys.float_info.max)  # of a forged record
+        return span(seconds / (1 + half_width), high)
     return f"{shown} ± {percent(half_width)}"
 
 

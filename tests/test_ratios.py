@@ -309,7 +309,7 @@ def test_decimals_more_than_are_known_can_be_asked_for() -> None:
         ((0.9, 0.88, 0.92), "1.11× faster than eager (1.09–1.14×)"),
         ((1.0, 0.98, 1.02), "as fast as eager (within 3 %)"),
         ((1.1, 0.9, 1.4), "no clear difference from eager (1.1× [0.9, 1.4])"),
-        ((1.0, 1e-9, 1e9), "no clear difference from eager (1× [?])"),
+        ((1.0, 1e-9, 1e9), "no clear difference from eager"),
     ],
 )
 def test_a_ratio_reads_as_people_say_it(ends: tuple[float, float, float], words: str) -> None:

@@ -68,7 +68,7 @@ def draw_roofline(m: Measurement) -> Iterator[Chart]:
     memory = units.bandwidth(roof.bandwidth)
     yield Chart(
         Axis(f"FLOP per byte of memory traffic (memory: {memory})", "FLOP/B"),
-        Axis("FLOP/s", "FLOP/s"),
+        Axis("speed", "FLOP/s"),
         (
             Series(
                 units.cut(first_line(m.code), _MAX_LABEL),

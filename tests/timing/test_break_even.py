@@ -83,7 +83,7 @@ def test_the_compiled_call_tells_when_it_is_paid_back(pair: Pair) -> None:
     assert pair.time("step(x)").counterpart is None
     m = pair.time("fast(x)")
     assert paid(m) == pytest.approx((False, 0.012, 0.14))
-    assert "break-even  after 14 calls (eager 12 ms, compiled 2.0 ms" in str(m)
+    assert "break-even   after 14 calls (eager 12 ms, compiled 2.0 ms" in str(m)
 
 
 def test_so_does_the_eager_call_when_it_is_measured_later(pair: Pair) -> None:
