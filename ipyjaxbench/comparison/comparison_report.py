@@ -53,8 +53,15 @@ def _headline(c: Comparison) -> Headline:
     assert ratio is not None
     if set(verdicts.values()) == {"SLOWER"} and len(verdicts) > 1:
         figure = f"{c.baseline} is the fastest, {ratio.factor()} faster than {name}"
-        return Headline(title, figure, ratio.span(), "FASTEST", "")
-    return Headline(title, *_answer(name, c.baseline, ratio, word), word, "")
+        return Headline(title, figure, _with_doubt(c, ratio.span()), "FASTEST", "")
+    figure, detail = _answer(name, c.baseline, ratio, word)
+    return Headline(title, figure, _with_doubt(c, detail), word, "")
+
+
+def _with_doubt(c: Comparison, detail: str) -> str:
+    """Add what may turn the answer round."""
+    slowed = any(note.code == "slowed-by-others" for note in c.notes)
+    return " · ".join(filter(None, (detail, "arms slow each other down" if slowed else "")))
 
 
 def _answer(name: str, base: str, ratio: Ratio, word: str) -> tuple[str, str]:

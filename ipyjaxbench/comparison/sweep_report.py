@@ -161,5 +161,7 @@ def _notes(s: Sweep) -> Iterator[Note]:
     found: dict[tuple[str, str], Note] = {}
     for point in s.points:
         for note in point.compared.all_notes():
-            found.setdefault((note.code, _NUMBERS.split(note.text)[0]), note)
+            names_arms = note.code == "slowed-by-others"  # not the same ones at every point
+            words = "" if names_arms else _NUMBERS.split(note.text)[0]
+            found.setdefault((note.code, words), note)
     yield from sorted(found.values(), key=lambda note: note.mark != CHANGES_MEANING)

@@ -287,6 +287,14 @@ def test_the_table_says_how_sure_intervals_are(interleaved: bool, head: str) -> 
     assert table.head == ("arm", "per call", "first call", "against a", head)
 
 
+def test_the_headline_says_that_arms_slow_each_other_down() -> None:
+    slowed = notes.slowed_by_others({"a": 2.0})
+    found = compared(arm("a", 2 * MS, step=0), arm("b", MS, step=0), notes=(slowed,))
+    assert headline(found).detail == "arms slow each other down"
+    unsure = compared(arm("a", MS, step=0), ArmResult("b", measured(UNSURE)), notes=(slowed,))
+    assert headline(unsure).detail == "b takes 0.6–1.4× the time of a · arms slow each other down"
+
+
 def test_an_arm_without_a_figure_is_left_out_of_the_headline() -> None:
     lazy = ArmResult("b", measured([100] * 40, notes=(LAZY,)))
     found = compared(arm("a", 2 * MS), lazy, arm("c", MS))
@@ -538,9 +546,10 @@ def test_a_note_of_a_sweep_is_told_once_whatever_its_numbers_are() -> None:
 
     late = [timing_notes.compiled_late(n) for n in (2, 3)]
     copies = [validity_notes.copies("x goes", n) for n in (12, 24)]
-    points = [at(1, late[0], copies[0]), at(2, LAZY, late[1], copies[1])]
+    slowed = [notes.slowed_by_others({label: 2.0}) for label in "ab"]
+    points = [at(1, late[0], copies[0], slowed[0]), at(2, LAZY, late[1], copies[1], slowed[1])]
     (shown,) = (block for block in swept(*points).report().blocks if isinstance(block, Notes))
-    assert shown.notes == (LAZY, late[0], copies[0])
+    assert shown.notes == (slowed[0], LAZY, late[0], copies[0])
 
 
 def test_what_is_not_said_of_a_comparison_or_a_sweep_was_not_so() -> None:
