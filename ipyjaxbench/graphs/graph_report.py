@@ -46,7 +46,7 @@ _UNCOUNTED = {
     "function": "excludes what {0.name} calls, which this version of TensorFlow does not show",
     "products": "excludes {0.name}",
     "others": "matrix products and convolutions only, as PyTorch counts",
-    "turns": "one iteration of a while loop; how many run is unknown",
+    "turns": "one iteration of a while loop (how many run is unknown)",
     "most turns": "the maximum of {0.turns:,} iterations of a while loop",
     "branch": "only the costliest branch of {0.name}",
 }
@@ -137,7 +137,7 @@ def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
     if g.constants:
         captured = f"{units.count(len(g.constants), 'array')}, {_size(g.constants)}"
         if large:
-            captured += f", the largest {_one(large[0])}"
+            captured += f", {'the largest ' * (len(g.constants) > 1)}{_one(large[0])}"
         yield "captured", f"{captured}; part of the program, not an argument"
 
 

@@ -1,6 +1,6 @@
 """How much of a program's text is shown."""
 
-_MOST_LINES = 120
+_MOST_LINES = 80
 
 
 def select_lines(text: str, wanted: str | None) -> str:

@@ -43,7 +43,7 @@ def value(name: str, n: int = 1, **facts: object) -> Value:
          "excludes what MapDataset calls, which this version of TensorFlow does not show"),
         (Uncounted("products", "aten.a, aten.b"), "excludes aten.a, aten.b"),
         (Uncounted("others"), "matrix products and convolutions only, as PyTorch counts"),
-        (Uncounted("turns"), "one iteration of a while loop; how many run is unknown"),
+        (Uncounted("turns"), "one iteration of a while loop (how many run is unknown)"),
         (Uncounted("most turns", turns=1200),
          "the maximum of 1,200 iterations of a while loop"),
         (Uncounted("branch", "an if"), "only the costliest branch of an if"),

@@ -12,6 +12,6 @@ def test_lines_with_a_text_are_shown_without_their_margin() -> None:
 
 def test_only_a_long_text_loses_its_middle() -> None:
     lines = [f"line {n}" for n in range(1200)]
-    assert fold_lines("\n".join(lines[:120])) == "\n".join(lines[:120])
+    assert fold_lines("\n".join(lines[:80])) == "\n".join(lines[:80])
     folded = fold_lines("\n".join(lines)).splitlines()
-    assert folded == [*lines[:60], "... 1,080 more lines (--flat shows all) ...", *lines[-60:]]
+    assert folded == [*lines[:40], "... 1,120 more lines (--flat shows all) ...", *lines[-40:]]

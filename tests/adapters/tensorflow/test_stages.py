@@ -118,7 +118,7 @@ def test_inner_functions_are_counted_and_shown() -> None:
     assert set(found.uncounted) == {Uncounted("branch", "an if"), Uncounted("turns")}
     assert Graph.from_dict(found.to_dict()).uncounted == found.uncounted
     assert "  only the costliest branch of an if\n" in str(found)
-    assert "  one iteration of a while loop; how many run is unknown\n" in str(found)
+    assert "  one iteration of a while loop (how many run is unknown)\n" in str(found)
 
 
 def test_work_is_told_by_line_of_the_users_code() -> None:
