@@ -37,9 +37,8 @@ def find_crossings(s: Sweep) -> list[Crossing] | None:
 
 def _winners(s: Sweep) -> Iterator[tuple[str, float]]:
     """Yield the fastest arm of each point that has one, with the value there."""
-    from_low = sorted(
-        (x, s.fastest(point)) for point in s.points if (x := s.value(point)) is not None
-    )
+    points = zip(s.points, s.winners, strict=True)
+    from_low = sorted((x, label) for p, label in points if (x := s.value(p)) is not None)
     yield from ((label, x) for x, label in from_low if label)
 
 

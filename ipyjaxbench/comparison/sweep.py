@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ipyjaxbench import ratios, stats
@@ -76,6 +77,11 @@ class Sweep(Result):
             if m is not None and m.batches and x is not None:
                 found.append((x, m))
         return found
+
+    @cached_property
+    def winners(self) -> list[str]:
+        """The fastest arm at each point, in order; "" where two are alike."""
+        return [self.fastest(point) for point in self.points]
 
     def fastest(self, point: Point) -> str:
         """Return the fastest arm at a point; "" if two are equally fast."""

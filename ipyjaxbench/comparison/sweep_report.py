@@ -99,7 +99,8 @@ def _overtakes(s: Sweep, crossing: Crossing) -> str:
 def _spans(s: Sweep) -> list[tuple[str, str, str]]:
     """Return runs of points with the same fastest arm: it, the first, and the last point."""
     spans = []
-    fastest = [(s.fastest(point), ", ".join(point.values)) for point in s.points]
+    values_of = [", ".join(point.values) for point in s.points]
+    fastest = zip(s.winners, values_of, strict=True)
     for label, run in itertools.groupby(fastest, key=lambda each: each[0]):
         values = [value for _, value in run]
         spans.append((label, values[0], values[-1]))
@@ -108,10 +109,10 @@ def _spans(s: Sweep) -> list[tuple[str, str, str]]:
 
 def _table(s: Sweep) -> Table:
     rows = []
-    for point in s.points:
+    for point, fastest in zip(s.points, s.winners, strict=True):
         times = {side.label: per_call(side) for side in point.compared.sides}
         cells = [times.get(label, "") for label in s.labels]
-        rows.append((", ".join(point.values), *cells, s.fastest(point) or _TIE))
+        rows.append((", ".join(point.values), *cells, fastest or _TIE))
     return Table("", (", ".join(s.names), *s.labels, "fastest"), tuple(rows), folded=False)
 
 
