@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 #: Why there is no profile when the user's own is running.
-PROFILER_IN_USE = "a profiler is on already, and is left alone"
+PROFILER_IN_USE = "another profiler is already running"
 
 
 def usable_cpus() -> int:

@@ -67,7 +67,7 @@ def draw_roofline(m: Measurement) -> Iterator[Chart]:
     peak = f"peak {units.flops(roof.peak, '/s')}"
     memory = units.bandwidth(roof.bandwidth)
     yield Chart(
-        Axis(f"FLOP per byte of memory traffic (memory: {memory})", "FLOP/B"),
+        Axis(f"FLOP per byte (memory: {memory})", "FLOP/B"),
         Axis("speed", "FLOP/s"),
         (
             Series(

@@ -434,11 +434,11 @@ def test_there_is_no_pass_where_the_calls_before_ended_early(
 
 def test_a_profiler_that_is_taken_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(run: Callable[[], object]) -> Profile:
-        return Profile(reason="a profiler is on already, and is left alone")
+        return Profile(reason="another profiler is already running")
 
     monkeypatch.setattr(bench.framework.capability(Profiler), "profile", refuse)
     m = bench.time(START, number=2, repeat=2, profile=True)
-    assert rows(m)["device"] == "unknown for fake: a profiler is on already, and is left alone"
+    assert rows(m)["device"] == "unknown for fake: another profiler is already running"
 
 
 def test_the_calls_of_the_pass_are_counted_among_those_that_advance_state(bench: Bench) -> None:

@@ -67,7 +67,7 @@ def test_a_roofline_has_a_dot_for_the_call_below_the_measured_peaks() -> None:
     assert limit.label == "peak 200 GFLOP/s"
     assert [point[:2] for point in limit.points] == [(1.0, 50e9), (4.0, 200e9), (32.0, 200e9)]
     assert [(mark.x, mark.words) for mark in chart.marks] == [(4.0, "compute-bound →")]
-    assert chart.x.name == "FLOP per byte of memory traffic (memory: 50.0 GB/s)"
+    assert chart.x.name == "FLOP per byte (memory: 50.0 GB/s)"
 
 
 def test_what_memory_binds_is_a_dot_at_its_flop() -> None:

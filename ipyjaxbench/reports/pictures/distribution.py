@@ -15,6 +15,7 @@ from ipyjaxbench.reports.pictures.scales import Scale
 HEIGHTS = "▁▂▃▄▅▆▇█"
 _TAIL = 1.5  # of the distance from 5 % to 95 %, beyond which a sample is at the edge
 _WIDE_RATIO = 5.0  # of the ends, from which on equal lengths are equal ratios
+_LEGEND = " 5 %, median, 95 %"
 _BINS, _MAX_TEXT_BINS, _MIN_TEXT_BINS = 64, 40, 10
 _LEFT, _GAP, _TOP, _HIGH, _AXIS = 330, 80, 14, 92, 18  # pixels
 _MAX_DOTS = 400  # of the samples over time: more are thinned out evenly
@@ -104,11 +105,15 @@ class Distribution(Picture):
             yield from (((words, ""),) for words in (beyond,) if words)
             yield ((f"in order{'':2}{self._order(columns - 10)}", ""),)
             return
-        bins = min(columns - name - 2 - beside - (len(beyond) + 1 if beyond else 0), _MAX_TEXT_BINS)
-        bars = _columns(self.counts(max(bins, _MIN_TEXT_BINS)))
-        yield ((f"{self.label:{name}}  {low} {bars} {high} {beyond}".rstrip(), ""),)
+        room = columns - name - 2 - beside
+        after = f" {beyond}" if beyond and len(beyond) < room - _MIN_TEXT_BINS else ""
+        bins = max(min(room - len(after), _MAX_TEXT_BINS), _MIN_TEXT_BINS)
+        bars = _columns(self.counts(bins))
+        yield ((f"{self.label:{name}}  {low} {bars} {high}{after}", ""),)
         gap = " " * (name + len(low) + 3)
-        yield ((f"{gap}{self._marks(len(bars))}", ""), (" 5 %, median, 95 %", "dim"))
+        yield from (((f"{gap}{words}", ""),) for words in (beyond,) if words and not after)
+        legend = _LEGEND if len(gap) + bins + len(_LEGEND) <= columns else ""
+        yield ((f"{gap}{self._marks(len(bars))}", ""), (legend, "dim"))
         yield ((f"{'in order':{name}}  {' ' * len(low)} {self._order(len(bars))}", ""),)
 
     def _marks(self, bins: int) -> str:

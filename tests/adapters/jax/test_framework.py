@@ -504,7 +504,7 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
     jax.profiler.start_trace(str(tmp_path))
     result = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, profile=True)
     jax.profiler.stop_trace()
-    assert result.device.reasons == {"jax": "a profiler is on already, and is left alone"}
+    assert result.device.reasons == {"jax": "another profiler is already running"}
     (trace,) = tmp_path.rglob("*.xplane.pb")
     planes = jax.profiler.ProfileData.from_file(str(trace)).planes
     names_seen = {event.name for plane in planes for line in plane.lines for event in line.events}
@@ -515,7 +515,7 @@ def test_a_trace_can_be_started_after_one_that_could_not_be_written() -> None:
     session = _profiler.ProfilerSession()  # as a server has it while it captures
     found = _adapter().capability(Profiler).profile(lambda: None)
     session.stop()
-    assert found.reason == "a profiler is on already, and is left alone"
+    assert found.reason == "another profiler is already running"
     assert (
         _adapter().capability(Profiler).profile(lambda: jax.block_until_ready(SQUARE + 1)).intervals
         != ()

@@ -198,7 +198,7 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
     tf.profiler.experimental.start(str(tmp_path))
     result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, profile=True)
     tf.profiler.experimental.stop()
-    assert result.device.reasons == {"tensorflow": "a profiler is on already, and is left alone"}
+    assert result.device.reasons == {"tensorflow": "another profiler is already running"}
     assert list(tmp_path.rglob("*.xplane.pb")) != []
 
 

@@ -212,7 +212,7 @@ def test_what_the_user_names_is_no_operation() -> None:
 
 def test_profilers_of_the_users_go_on_and_are_the_reason_why_nothing_is_told() -> None:
     x = torch.ones(3)
-    taken = {"torch": "a profiler is on already, and is left alone"}
+    taken = {"torch": "another profiler is already running"}
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as mine:
         result = ipyjaxbench.measure_code("x + 1", {"x": x}, number=2, repeat=2, profile=True)
     assert result.device.reasons == taken
@@ -230,7 +230,7 @@ def test_a_profiler_of_the_users_that_warms_up_is_left_alone_too() -> None:
         mine.step()
         x * 2
         mine.step()
-    assert result.device.reasons == {"torch": "a profiler is on already, and is left alone"}
+    assert result.device.reasons == {"torch": "another profiler is already running"}
     assert "aten::mul" in [event.name for event in mine.events()]
 
 

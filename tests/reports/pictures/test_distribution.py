@@ -86,3 +86,15 @@ def test_samples_that_are_equal_are_one_column(samples: tuple[float, ...]) -> No
     block = Distribution("samples", samples)
     assert sorted(block.counts(10))[:-1] == [0] * 9
     assert block.draw().svg()
+
+
+def test_what_does_not_fit_beside_the_columns_stands_below_them() -> None:
+    picture = Distribution("spread", (*(1e-3 + i % 7 * 1e-5 for i in range(100)), 0.09))
+
+    def lines(columns: int) -> list[str]:
+        return ["".join(text for text, _ in spans) for spans in picture.lines(columns, 12)]
+
+    assert lines(80)[0].endswith("ms +1 slower, up to 90.0 ms")
+    assert lines(80)[1].endswith(" 5 %, median, 95 %")
+    assert [line.strip() for line in lines(60)[1:2]] == ["+1 slower, up to 90.0 ms"]
+    assert all(len(line) <= 60 for line in lines(60))
