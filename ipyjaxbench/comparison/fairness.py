@@ -145,7 +145,11 @@ def _conditions(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -
 
 
 def _dtypes(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:
-    return {place.dtype for place in arm.outputs}
+    """Return the dtypes of results; a NumPy scalar is no array, and has one too."""
+    found = {place.dtype for place in arm.outputs}
+    if not found and type(arm.value).__module__ == "numpy" and _is(arm.value, numbers.Number):
+        found = {numbers_of(arm.value).dtype}
+    return found
 
 
 def _devices(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:

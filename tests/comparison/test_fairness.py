@@ -61,6 +61,16 @@ def test_results_are_equal_as_far_as_their_dtypes_hold(other: Any, words: str) -
     assert facts(a=arm(X), b=arm(X), c=arm(other)) == ([words], {})
 
 
+def test_a_numpy_scalar_has_a_dtype() -> None:
+    """So that a sum in float64 is not taken for one in float32."""
+    single = Placement("", "numpy", 1, "float32", (), ("cpu",), 4)
+    one = arm(np.float32(2.0) * np.ones(()), outputs=(single,))
+    _, notes = facts(a=one, b=arm(np.float64(2.0)))
+    assert notes == {"other-dtype": "Different dtypes: float32 (a); float64 (b)."}
+    assert facts(a=arm(np.float32(2.0)), b=arm(np.float32(2.0)))[0] == ["same results", "float32"]
+    assert facts(a=arm(2.0), b=arm(np.float64(2.0)))[1] == {}  # a Python number fits to any
+
+
 def test_the_arm_that_differs_from_the_first_one_is_told() -> None:
     equal, notes = facts(first=arm(X), same=arm(X), other=arm(X * 2))
     assert equal == []
