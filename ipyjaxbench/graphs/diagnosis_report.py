@@ -19,7 +19,7 @@ def _(d: Diagnosis) -> Report:
         reason += [row for row in details if row[0] == "error"]
         details = [row for row in details if row[0] != "error"]
     blocks: list[Block] = [
-        Headline(d.code, "does not trace", "", "FAILED", ""),
+        Headline(d.code, "does not trace", f"at line {d.line}" if d.line else "", "FAILED", ""),
         Facts(tuple(reason)),
     ]
     if first is not None:
@@ -49,7 +49,7 @@ def _fix(fix: Fix) -> Iterator[Block]:
     """Yield what to write, and what that changes."""
     yield Code("diff", "\n".join(_diff(fix)))
     if fix.cost:
-        yield Facts((("changes", fix.cost),))
+        yield Facts((("but", fix.cost),))
 
 
 def _diff(fix: Fix) -> Iterator[str]:

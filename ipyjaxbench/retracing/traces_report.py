@@ -74,7 +74,7 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     if all(call.phases for call in t.calls if call.state in COSTLY):
         share = units.percent(t.compiling / t.seconds)
         is_traced = {phase for call in t.calls for phase in call.phases} == {"trace"}
-        verb = "tracing" if is_traced else "compiling"
+        verb = "tracing" if is_traced else "tracing and compiling"
         figure = f"{share} of {units.duration(t.seconds)} was {verb}"
         return Headline(title, figure, _why(reasons), "TRACED", "")
     figure = units.count(t.compilations, "call") + " compiled"
@@ -221,5 +221,5 @@ def _facts(t: Traces) -> Iterator[tuple[str, str]]:
         shown = [*names] if t.show_internal else [*names][:_MAX_PROGRAM_NAMES]
         more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
         count = units.count(len(t.internal), "program")
-        spent = f", {units.duration(seconds, 2)}" if seconds else ""
+        spent = f", another {units.duration(seconds, 2)}" if seconds else ""
         yield "also compiled", f"{count} outside these calls{spent}: {', '.join(shown)}{more}"

@@ -85,7 +85,7 @@ def test_what_a_fix_changes_stands_below_it_and_advice_where_there_is_none() -> 
         "1 other fix",
         "error",
     ]
-    assert rows(replace(PLAIN, fixes=fixes, advice="none"))[1:-1] == [("changes", "more memory")]
+    assert rows(replace(PLAIN, fixes=fixes, advice="none"))[1:-1] == [("but", "more memory")]
     assert rows(replace(PLAIN, advice="Use jnp.where."))[1] == (
         "advice",
         "Use jnp.where. (not verified)",

@@ -46,12 +46,12 @@ def facts(traces: Traces) -> list[tuple[str, str]]:
 
 def test_the_headline_is_how_much_was_compiling_and_for_how_many_reasons() -> None:
     assert head(of(TRACED, CACHED)) == (
-        "67 % of 2.25 s was compiling", "reason: first call", "TRACED",
+        "67 % of 2.25 s was tracing and compiling", "reason: first call", "TRACED",
     )  # fmt: skip
     shape = Change("shape", "x", "f32[3]", "f32[4]")
     again = replace(TRACED, state="RECOMPILED", why=(shape,))
     assert head(of(TRACED, again, again, CACHED)) == (
-        "72 % of 6.25 s was compiling", "for 2 reasons", "TRACED",
+        "72 % of 6.25 s was tracing and compiling", "for 2 reasons", "TRACED",
     )  # fmt: skip
     traced = replace(TRACED, phases={"trace": 1.0})
     assert head(of(traced))[0] == "50 % of 2.00 s was tracing"
@@ -224,7 +224,10 @@ def test_facts_below() -> None:
     assert facts(shown) == [
         ("raised", "ValueError: no"),
         ("fix", "fix 0"), ("fix", "fix 1"), ("fix", "fix 2"), ("fix", "fix 3"),
-        ("also compiled", "7 programs outside these calls, 3.5 s: p1, p2, p3, p4, p5 and 1 more"),
+        (
+            "also compiled",
+            "7 programs outside these calls, another 3.5 s: p1, p2, p3, p4, p5 and 1 more",
+        ),
     ]  # fmt: skip
     assert facts(replace(shown, show_internal=True))[-1][1].endswith("p4, p5, p6")
     untimed = replace(shown, internal=(Program("p", None, "traced", "jax"),))

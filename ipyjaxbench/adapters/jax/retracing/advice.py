@@ -4,7 +4,7 @@
 ADVICE = {
     "function": "Call jax.jit once and reuse its result: each new {name} object is traced again",
     "captured": "Pass {path} to {name} as an argument: captured values are baked into the trace",
-    "form": "Pass {path} the same way in every call: always positionally, or always by keyword",
+    "form": "Pass {path} the same way in every call: positionally, by keyword, or not at all",
     "type": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
     "shape": "Use fewer distinct shapes: pad {path} to a fixed multiple (for instance with"
     " `jnp.pad`)",
