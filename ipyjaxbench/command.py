@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.option import Option, flag, option, options_of
 from ipyjaxbench.purposes import MAGICS, PURPOSES
-from ipyjaxbench.validation import variable
+from ipyjaxbench.validation import NUMBERS, seconds, variable
 
 _WIDTH, _FLAGS = 80, 26  # columns of the help, and of the flags in it
 _NUMBER = re.compile(r"\.?\d")
@@ -218,7 +218,7 @@ class Command(Generic[T]):
 
 def _option_help(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
     """Return the lines of the help on one option."""
-    value = f" {row.field.upper()}" if row.takes_value else ""
+    value = f" {_placeholder(row)}" if row.takes_value else ""
     flags = f"  {', '.join(row.flags)}{value}"
     first, *more = textwrap.wrap(row.help.format_map(untyped), _WIDTH - _FLAGS)
     if len(flags) > _FLAGS - 2:
@@ -226,6 +226,13 @@ def _option_help(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
         flags = ""
     yield f"{flags:{_FLAGS}}{first}"
     yield from (f"{'':{_FLAGS}}{line}" for line in more)
+
+
+def _placeholder(row: Option) -> str:
+    """Return what stands for the value of an option in the help."""
+    if row.value is seconds:
+        return "SECONDS"
+    return "N" if row.value in NUMBERS else row.flags[-1].strip("-").upper().replace("-", "_")
 
 
 def _refuse_contradiction(

@@ -364,8 +364,8 @@ usage: %bake dough
        %%bake
 
 options:
-  -l, --loaves LOAVES     how many are baked at once (2)
-  --minutes-in-the-oven MINUTES
+  -l, --loaves N          how many are baked at once (2)
+  --minutes-in-the-oven SECONDS
                           how long it takes
   --crust CRUST           one of two
   --steam                 with water in the oven
