@@ -110,8 +110,7 @@ def per_call(side: ArmResult) -> str:
     if len(m.samples) == 1:
         return units.duration(m.median, m.precision)
     if m.half_width > 1:  # too noisy for a ±
-        low, high = (units.duration(stats.quantile(m.samples, p), 2) for p in (0.05, 0.95))
-        return f"{low} – {high}"
+        return units.span(stats.quantile(m.samples, 0.05), stats.quantile(m.samples, 0.95))
     return units.spread(m.median, m.half_width, m.precision)
 
 

@@ -235,8 +235,8 @@ def test_where_all_others_are_slower_the_baseline_is_the_fastest() -> None:
     [
         (0.02, "1.00 ms ± 2.0 %"),
         (1.0, "1.00 ms ± 100 %"),
-        (1.1, "500 µs – 9.0 ms"),
-        (math.inf, "500 µs – 9.0 ms"),
+        (1.1, "0.50–9.0 ms"),
+        (math.inf, "0.50–9.0 ms"),
     ],
 )
 def test_a_time_that_is_not_known_is_a_range(
