@@ -64,7 +64,7 @@ def _trials(group: str, wanted: int) -> Iterator[dict[str, list[float]]]:
         entries = [
             ArmSpec(label, Snippet(Source.plain(code), names)) for label, code in ARMS.items()
         ]
-        options = CompareOptions(budget=_SECONDS, target=0.0)
+        options = CompareOptions(budget=_SECONDS, aim="precise")
         found = compare_snippets(entries, options)
         samples = {label: found[label].samples for label in ARMS}
         whole = min(map(len, samples.values())) // _PAIRS
