@@ -49,7 +49,12 @@ def floor(samples: Sequence[float]) -> float:
     Noise only ever adds time, so the low end is the steadiest part of the distribution
     (Chen and Revels 2016, "Robust benchmarking in noisy environments").
     """
-    return quantile(samples, 0.05) if len(samples) >= 20 else min(samples)
+    return min(samples) if floor_is_minimum(samples) else quantile(samples, 0.05)
+
+
+def floor_is_minimum(samples: Sequence[float]) -> bool:
+    """Return whether there are too few samples for a 5 % quantile, so that `floor` is the least."""
+    return len(samples) < 20
 
 
 def autocorrelation_time(samples: Sequence[float]) -> float:

@@ -1,6 +1,6 @@
 """The report of a measurement: headline first, then pictures, facts, notes and a footer."""
 
-from ipyjaxbench import units
+from ipyjaxbench import stats, units
 from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
@@ -54,7 +54,7 @@ def _headline(m: Measurement) -> Headline:
         figure = units.duration(m.median, m.precision)
     if floor_leads(m):
         figure = units.duration(m.floor, m.precision)
-        detail = f"at its fastest, {'including the wait' if m.waited else 'per call'}"
+        detail += " (minimum)" if stats.floor_is_minimum(m.samples) else " (5th percentile)"
     if word == "ONCE":
         detail = _one_sample(m)
     elif word == "RECOMPILES":
