@@ -23,7 +23,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.unsynchronised(38e-6, 56.2),
         Note(
             "unsynchronised",
-            "Without waiting for the result, this would read 38.0 µs: 56× too fast.",
+            "Without waiting for the result, a timer would show 38.0 µs: 56× too low.",
             mark=MEANING,
         ),
     ),

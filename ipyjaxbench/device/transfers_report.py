@@ -60,12 +60,14 @@ def _summary(t: Transfers) -> str:
 
 def _pictures(t: Transfers) -> Iterator[Block]:
     """Yield what the time went into, and how much went where."""
-    spent = {"run": 0.0, "wait": t.waiting, "copy": 0.0, "implicit copy": 0.0}
+    spent = {"other work": 0.0, "wait": t.waiting, "copy": 0.0, "implicit copy": 0.0}
     for each in t.transfers:
         if not each.free and each.seconds is not None:
             spent["copy" if each.asked else "implicit copy"] += each.seconds
-    spent["run"] = t.seconds - math.fsum(spent.values())
-    if 0 <= spent["run"] < t.seconds:  # else copies of several threads went beside each other
+    spent["other work"] = t.seconds - math.fsum(spent.values())
+    if (
+        0 <= spent["other work"] < t.seconds
+    ):  # else copies of several threads went beside each other
         segments = tuple(Segment(kind, seconds) for kind, seconds in spent.items() if seconds)
         yield Stack((("time", segments, units.duration(t.seconds)),))
     sizes: dict[tuple[str, str, bool], int] = {}

@@ -23,7 +23,8 @@ def unsynchronised(seconds: float, ratio: float) -> Note:
     """A clock that does not wait would have read something else."""
     read, off = units.duration(seconds), units.times(ratio)
     return misleading(
-        "unsynchronised", f"Without waiting for the result, this would read {read}: {off} too fast."
+        "unsynchronised",
+        f"Without waiting for the result, a timer would show {read}: {off} too low.",
     )
 
 

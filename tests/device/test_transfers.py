@@ -41,7 +41,7 @@ def test_the_report_says_how_much_of_the_time_copies_took() -> None:
         "np.array(x) … 3 lines\n"
         "             8.45 ms   1.00 MiB copied in at least 6.30 ms            ▲ IMPLICIT\n"
         "time         ░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓ 8.45 ms\n"
-        "             ░ run 150 µs · ▓ copy 6.3 ms · ▒ wait 2.0 ms\n"
+        "             ░ other work 150 µs · ▓ copy 6.3 ms · ▒ wait 2.0 ms\n"
         "             host ◀███████████████████████ gpu:0  1.00 MiB\n"
         "             host ───────────────────────▶ gpu:0  96 B implicit\n"
         "line  from → to     size      time    copy      code\n"
@@ -129,8 +129,8 @@ def test_the_time_is_one_bar() -> None:
     assert stack == Stack((
         (
             "time",
-            (Segment("run", pytest.approx(2e-4)), Segment("wait", 2e-3), Segment("copy", 6.3e-3),
-             Segment("implicit copy", 5e-4)),
+            (Segment("other work", pytest.approx(2e-4)), Segment("wait", 2e-3),
+             Segment("copy", 6.3e-3), Segment("implicit copy", 5e-4)),
             "9.00 ms",
         ),
     ))  # fmt: skip

@@ -148,7 +148,7 @@ x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
 np.dot(a, a)  2.01 µs   per call (5th percentile)                        ▲ NOISY
 spread        2.00 µs █▅                     ▄█ 3.50 µs +1 slower, up to 90.0 µs
                       ├─────────────────────┼─┤ 5 %, median, 95 %
-in order              ▄▁▅█▅▁▅█▅▄▁▄█▄▁▄▅█▅▁▅█▅▁█
+over time             ▄▁▅█▅▁▅█▅▄▁▄█▄▁▄▅█▅▁▅█▅▁█
 range         2.0–3.5 µs (5–95 %), median 3.40 µs
 noise         two speeds, 2.05 µs and 3.46 µs
 samples       61 of 100 calls each in 1.0 s
@@ -162,7 +162,7 @@ first call   ▒▒▓▓▓▓▓▓██████████████�
 later calls  ░ 2.11 ms
              ▒ trace 4.0 ms · ▓ lower 9.0 ms · █ compile 81 ms · ░ run 2.0 ms
 samples      40 in 1.1 s, fastest 2.10 ms
-!  Without waiting for the result, this would read 38.0 µs: 56× too fast.
+!  Without waiting for the result, a timer would show 38.0 µs: 56× too low.
 ·  The code starts 3.00 ms of work that its value does not depend on; the time
    includes it.
 x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",

@@ -35,7 +35,7 @@ def test_work_that_the_warm_up_did_not_show_is_noticed_later(bench: Bench) -> No
 
 
 def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -> None:
-    text = "Without waiting for the result, this would read 10.0 µs: 101× too fast."
+    text = "Without waiting for the result, a timer would show 10.0 µs: 101× too low."
     assert notes_by_code(bench.time(START)) == {"unsynchronised": text}
     assert notes_by_code(bench.time("device.start(dispatch=1_000_000, work=10_000)")) == {}
 

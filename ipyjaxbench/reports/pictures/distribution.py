@@ -95,7 +95,7 @@ class Distribution(Picture):
     def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:
         """Yield how often each time came; its median and tails; the samples in their order."""
         low, high = (units.duration(end, self.digits) for end in (self.scale.low, self.scale.high))
-        name = max(len(self.label), len("in order"), labels)
+        name = max(len(self.label), len("over time"), labels)
         beside = len(low) + len(high) + 2
         beyond = self._beyond_words()
         if columns < NARROW:
@@ -103,7 +103,7 @@ class Distribution(Picture):
             yield ((_columns(self.counts(columns - 2)), ""),)
             yield ((self._marks(columns - 2), ""),)
             yield from (((words, ""),) for words in (beyond,) if words)
-            yield ((f"in order{'':2}{self._order(columns - 10)}", ""),)
+            yield ((f"over time{'':2}{self._order(columns - 11)}", ""),)
             return
         room = columns - name - 2 - beside
         after = f" {beyond}" if beyond and len(beyond) < room - _MIN_TEXT_BINS else ""
@@ -114,7 +114,7 @@ class Distribution(Picture):
         yield from (((f"{gap}{words}", ""),) for words in (beyond,) if words and not after)
         legend = _LEGEND if len(gap) + bins + len(_LEGEND) <= columns else ""
         yield ((f"{gap}{self._marks(len(bars))}", ""), (legend, "dim"))
-        yield ((f"{'in order':{name}}  {' ' * len(low)} {self._order(len(bars))}", ""),)
+        yield ((f"{'over time':{name}}  {' ' * len(low)} {self._order(len(bars))}", ""),)
 
     def _marks(self, bins: int) -> str:
         """Return a line from 5 % to 95 % of the samples, with the median on it."""

@@ -18,6 +18,7 @@ KINDS = {
     "compile": ("#c8701a", "█", "yellow"),
     "cache load": ("#9a8b2f", "▚", "cyan"),
     "run": ("#3a9d6a", "░", "green"),
+    "other work": ("#3a9d6a", "░", "green"),
     "copy": ("#c2559b", "▓", "magenta"),
     "implicit copy": ("#c0504d", "█", "red"),
     "wait": ("#888888", "▒", ""),

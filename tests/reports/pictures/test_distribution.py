@@ -15,7 +15,7 @@ def lines(block: Distribution, columns: int = 80) -> list[str]:
 
 def test_samples_are_counted_between_their_ends() -> None:
     bars, marks, order = lines(Distribution("samples", EVEN))
-    assert bars.startswith("samples   1.00 ms ")
+    assert bars.startswith("samples    1.00 ms ")
     assert bars.endswith(" 2.00 ms")
     assert len(bars.split()[3]) == 40
     assert marks.split()[0] == "├" + "─" * 17 + "┼" + "─" * 16 + "┤"
