@@ -218,7 +218,7 @@ class Command(Generic[T]):
 
 def _option_help(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
     """Return the lines of the help on one option."""
-    value = f" {_placeholder(row)}" if row.takes_value else ""
+    value = f" {placeholder(row)}" if row.takes_value else ""
     flags = f"  {', '.join(row.flags)}{value}"
     first, *more = textwrap.wrap(row.help.format_map(untyped), _WIDTH - _FLAGS)
     if len(flags) > _FLAGS - 2:
@@ -228,7 +228,7 @@ def _option_help(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
     yield from (f"{'':{_FLAGS}}{line}" for line in more)
 
 
-def _placeholder(row: Option) -> str:
+def placeholder(row: Option) -> str:
     """Return what stands for the value of an option in the help."""
     if row.value is seconds:
         return "SECONDS"
