@@ -7,6 +7,7 @@ from ipyjaxbench import stats, units
 from ipyjaxbench.reports import (
     Axis,
     Chart,
+    Details,
     Distribution,
     Mark,
     Segment,
@@ -47,12 +48,25 @@ def draw_first_call(m: Measurement) -> Iterator[Stack]:
 
 def draw_distribution(m: Measurement) -> Iterator[Distribution]:
     """Yield a picture of the samples where they are not one narrow peak."""
-    samples = m.samples
-    if len(samples) < _MIN_PICTURED_SAMPLES or m.verdict in ("RECOMPILES", "INVALID"):
-        return
-    if stats.quantile(samples, 0.95) <= _NARROW_RATIO * stats.floor(samples):
-        return
-    yield Distribution("spread", samples, m.precision)
+    if _is_worth_a_look(m):
+        yield Distribution("spread", m.samples, m.precision)
+
+
+def fold_distribution(m: Measurement) -> Iterator[Details]:
+    """Yield the same picture, folded, where the samples are as one expects them to be."""
+    if len(m.samples) > 1 and _has_steady_state(m) and not _is_worth_a_look(m):
+        picture = Distribution("spread", m.samples, m.precision)
+        yield Details(units.count(len(m.samples), "sample"), (picture,), printed=False)
+
+
+def _is_worth_a_look(m: Measurement) -> bool:
+    if len(m.samples) < _MIN_PICTURED_SAMPLES or not _has_steady_state(m):
+        return False
+    return stats.quantile(m.samples, 0.95) > _NARROW_RATIO * stats.floor(m.samples)
+
+
+def _has_steady_state(m: Measurement) -> bool:
+    return m.verdict not in ("RECOMPILES", "INVALID")
 
 
 def draw_roofline(m: Measurement) -> Iterator[Chart]:

@@ -19,6 +19,7 @@ from ipyjaxbench.timing.measurement_pictures import (
     draw_distribution,
     draw_first_call,
     draw_roofline,
+    fold_distribution,
     list_operations,
 )
 from ipyjaxbench.timing.verdict import VERDICT_MEANINGS, leaves_no_figure
@@ -33,7 +34,8 @@ def _(m: Measurement) -> Report:
     first_call = [*draw_first_call(m)]
     facts = Facts(tuple(list_facts(m, is_drawn=bool(first_call))))
     pictures: list[Block] = [*first_call, *draw_distribution(m)]
-    figures: list[Block] = [*pictures, facts, *draw_roofline(m), *list_operations(m)]
+    details: list[Block] = [*draw_roofline(m), *list_operations(m), *fold_distribution(m)]
+    figures = [*pictures, facts, *details]
     notes = Notes(tuple(sorted(m.notes, key=_importance)))
     # Where the figure cannot be believed the reason comes first.
     is_wrong = m.verdict in ("RECOMPILES", "INVALID")

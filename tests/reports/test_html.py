@@ -141,7 +141,8 @@ def test_all_of_the_users_text_is_escaped() -> None:
     )
     parsed = page(hostile)
     assert_survives(parsed)
-    assert "img" not in {tag for tag, _ in parsed.tags}
+    images = [attributes["src"] for tag, attributes in parsed.tags if tag == "img"]
+    assert all(image.startswith("data:") for image in images)
     # The title, two names and types and devices, two versions, two phases, five notes of two with
     # three advices, a profiler and a device, a reason, a caption and an operation.
     assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 2 + 3 + 2 + 2 + 2
@@ -167,7 +168,7 @@ def test_three_notes_are_open_and_the_rest_fold() -> None:
 
 def test_few_notes_do_not_fold() -> None:
     few = dataclasses.replace(FULL, notes=FULL.notes[:3])
-    assert "details" not in {tag for tag, _ in page(few).tags}
+    assert [tag for tag, _ in page(few).tags].count("details") == 1  # the samples
 
 
 def test_facts_are_a_table_whose_rows_have_headers() -> None:

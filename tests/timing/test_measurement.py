@@ -8,7 +8,7 @@ from IPython.core.magics.execution import TimeitResult
 
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.conditions import Conditions
-from ipyjaxbench.reports import Distribution, Facts, Footer, Headline, Notes
+from ipyjaxbench.reports import Details, Distribution, Facts, Footer, Headline, Notes
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.figure_change import Against, Figure
 from ipyjaxbench.timing.measurement import Measurement, Roofline, median_with_interval
@@ -130,8 +130,8 @@ def test_the_only_call_of_many_that_were_asked_for_is_not_divided_by_their_numbe
 def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() -> None:
     late, off, hidden = notes.compiled_late(1), notes.unsynchronised(1, 2), notes.output_hidden(1)
     report = measured(STEADY, notes=(late, off, hidden)).report()
-    assert [type(block) for block in report.blocks] == [Headline, Facts, Notes, Footer]
-    assert report.blocks[2] == Notes((off, late, hidden))
+    assert [type(block) for block in report.blocks] == [Headline, Facts, Details, Notes, Footer]
+    assert report.blocks[3] == Notes((off, late, hidden))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.reports import Chart, Distribution, Segment, Stack
+from ipyjaxbench.reports import Chart, Details, Distribution, Segment, Stack
 from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.measurement import Measurement, Roofline
 from ipyjaxbench.timing.validity import notes as validity_notes
@@ -85,3 +85,11 @@ def test_a_roofline_without_one_of_its_peaks_is_a_line_of_words(missing: str) ->
 
 def test_no_picture_is_drawn_of_samples_that_are_alike() -> None:
     assert pictures(measured(STEADY), Distribution) == []
+
+
+def test_samples_that_are_alike_are_folded_and_can_be_plotted() -> None:
+    report = measured(STEADY).report()
+    (folded,) = [block for block in report.blocks if isinstance(block, Details)]
+    assert (folded.summary, folded.printed) == ("100 samples", False)
+    assert [type(picture) for picture in report.pictures()] == [Distribution]
+    assert measured([1000]).report().pictures() == []
