@@ -82,9 +82,8 @@ def undecided(labels: Sequence[str], spent: float, needed: float) -> Note:
     if needed > _WORTH_WAITING_SECONDS:
         return Note("undecided", text, "run it again when the machine is quieter")
     seconds = math.ceil(needed)
-    return Note(
-        "undecided", text, f"-b {seconds} for an answer (about {units.duration(seconds, 2)})"
-    )
+    about = f" (about {units.duration(seconds, 2)})" if seconds >= 60 else ""
+    return Note("undecided", text, f"-b {seconds} for an answer{about}")
 
 
 def few_samples(labels: Sequence[str], samples: int, fewest: int) -> Note:

@@ -41,8 +41,9 @@ def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
     labels = shlex.split(magic.code)
     for label in labels:
         if label not in measurements:
-            known = f"the names are {', '.join(measurements)}" if measurements else "there is none"
-            raise OptionError(f"no result is kept as {label!r} (%fwtime --name keeps one): {known}")
+            known = f"the names are {', '.join(measurements)}"
+            none = f"keep one with  %fwtime --name {label}"
+            raise OptionError(f"no result is named {label!r}: {known if measurements else none}")
     options.check(labels)
     sides = tuple(ArmResult(label, measurements[label]) for label in labels)
     return Comparison(sides, options.baseline or labels[0], interleaved=False)

@@ -163,7 +163,7 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
         ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo. %%fwcompare? lists all options."),
         (
             "%fwcompare nope two",
-            "no result is kept as 'nope' (%fwtime --name keeps one): ",
+            "no result is named 'nope': ",
         ),
     ],
 )
