@@ -94,7 +94,7 @@ def test_every_stage_of_a_graph_can_be_asked_for_later() -> None:
 
 
 def test_long_texts_are_folded_and_whole_on_demand() -> None:
-    for stage, lines in (("tf", 76), ("optimized", 121)):
+    for stage, lines in (("tf", 76), ("optimized", 81)):
         found = graph("long(x)", stage=stage)
         assert len(found.program.splitlines()) == lines
         assert " more " in found.program
@@ -117,8 +117,9 @@ def test_inner_functions_are_counted_and_shown() -> None:
     assert any(line.strip().startswith("inner(") for line in found.program.splitlines())
     assert set(found.uncounted) == {Uncounted("branch", "an if"), Uncounted("turns")}
     assert Graph.from_dict(found.to_dict()).uncounted == found.uncounted
-    assert "  only the costliest branch of an if\n" in str(found)
-    assert "  one iteration of a while loop (how many run is unknown)\n" in str(found)
+    shown = " ".join(str(found).split())
+    assert "only the costliest branch of an if" in shown
+    assert "one iteration of a while loop (how many run is unknown)" in shown
 
 
 def test_work_is_told_by_line_of_the_users_code() -> None:

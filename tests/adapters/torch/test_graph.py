@@ -274,8 +274,8 @@ def test_products_that_are_not_counted_are_named(names: dict[str, Any]) -> None:
     names["bilinear"] = torch.nn.Bilinear(4, 4, 2)
     found = graph("bilinear(x, x)", names)
     assert found.uncounted == (Uncounted("others"), Uncounted("products", "aten._trilinear"))
-    assert "  matrix products and convolutions only, as PyTorch counts\n" in str(found)
-    assert "  excludes aten._trilinear\n" in str(found)
+    shown = " ".join(str(found).split())
+    assert "matrix products and convolutions only, as PyTorch counts; excludes aten._tri" in shown
 
 
 def test_an_operation_of_anothers_may_compute_anything(names: dict[str, Any]) -> None:

@@ -215,8 +215,8 @@ def test_what_cannot_be_tried_is_only_advised(code: str, because: str) -> None:
     ("code", "because"),
     [("by_if(x, w)", "Python's control flow needs the value of"),
      ("chosen(x)", "Python's control flow needs the value of"),
-     ("by_item(x)", "A Python number needs a tensor's value"),
-     ("by_item_in_if(x)", "A Python number needs a tensor's value")],
+     ("by_item(x)", "x.sum().item() needs a tensor's value"),
+     ("by_item_in_if(x)", "x.sum().item() needs a tensor's value")],
 )  # fmt: skip
 def test_what_asks_for_a_truth_is_told_from_what_makes_a_number(code: str, because: str) -> None:
     assert diagnosis(code).because.startswith(because)
