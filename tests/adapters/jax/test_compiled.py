@@ -49,7 +49,7 @@ def test_a_jitted_function_is_named_with_its_time() -> None:
     (program,) = result.programs
     assert (program.name, program.origin, program.framework) == ("step", "compiled", "jax")
     assert program.seconds == pytest.approx(result.phases["compile"], rel=0.01)
-    assert "\ncompiled    step " in str(result)
+    assert "█ compile " in str(result)
 
 
 def test_operations_without_jit_are_programs_too() -> None:
