@@ -53,7 +53,7 @@ def trace_program(
         The graph.
 
     Raises:
-        SnippetError: no framework that makes programs is in play.
+        SnippetError: the call uses no framework that makes programs.
         Exception: what evaluating the arguments, or tracing, raised.
     """
     __tracebackhide__ = True

@@ -98,7 +98,7 @@ def two() -> Any:
 
 
 def test_the_devices_of_one_cpu_are_told_with_what_made_them(two: Any) -> None:
-    assert two["virtual"] == ["2 virtual devices on the one CPU, by jax_num_cpu_devices"]
+    assert two["virtual"] == ["2 virtual devices on one CPU (jax_num_cpu_devices)"]
     assert two["missing"] == 1
 
 
