@@ -6,6 +6,7 @@ a Chromium, and libtpu for one of them); ``--check`` only says which blocks fail
 
 import builtins
 import dis
+import html
 import os
 import re
 import subprocess
@@ -30,7 +31,7 @@ _BLOCK = re.compile(
 #: What a block says of itself where it shows an error.
 _FAILS = "fails"
 _MICROSECONDS = re.compile(r"\bus\b")
-_DRAWN = re.compile("[\u2580-\u259f]+")
+_PARTS = re.compile(r"<(?:img|table|pre|details)\b")  # what stands below a headline
 _NO_LIBTPU = "libtpu is not installed"
 #: Theme -> background and colour of GitHub's pages.
 _THEMES = {"light": ("#ffffff", "#1f2328"), "dark": ("#0d1117", "#f0f6fc")}
@@ -80,8 +81,8 @@ def _type(shell: InteractiveShell, code: str) -> Shown:
     outputs = [each.data for each in captured.outputs]
     text = captured.stdout + "".join(f"{each.get('text/plain', '')}\n" for each in outputs)
     text = _MICROSECONDS.sub("µs", text).replace(" +- ", " ± ")  # as a terminal shows it
-    html = "".join(each.get("text/html", "") for each in outputs)
-    return Shown(code, text.strip("\n") + "\n", html, done.error_before_exec or done.error_in_exec)
+    page = "".join(each.get("text/html", "") for each in outputs)
+    return Shown(code, text.strip("\n") + "\n", page, done.error_before_exec or done.error_in_exec)
 
 
 def undefined(names: dict[str, Any]) -> set[str]:
@@ -127,11 +128,16 @@ def write(text: str, shown: list[Shown]) -> str:
         if found["picture"] is None or not made.html:
             return found[0]
         photograph(made.html, found["name"])
-        first = _DRAWN.sub("", " ".join(made.text.splitlines()[:2]))
-        alt = " ".join(first.split()).replace('"', "&quot;")
+        alt = html.escape(_headline(made.html))
         return _replace(found, "picture", _TAG.format(name=found["name"], alt=alt, width=_WIDTH))
 
     return _BLOCK.sub(fill, text)
+
+
+def _headline(page: str) -> str:
+    """The words of a report above its first picture or table."""
+    head = re.sub(r"<[^>]+>", " ", _PARTS.split(page)[0])
+    return " ".join(html.unescape(head).split())
 
 
 def _replace(found: re.Match[str], group: str, text: str) -> str:
@@ -139,7 +145,7 @@ def _replace(found: re.Match[str], group: str, text: str) -> str:
     return f"{found[0][:start]}{text}{found[0][end:]}"
 
 
-def photograph(html: str, name: str) -> None:
+def photograph(report: str, name: str) -> None:
     """Write a report as two pictures: on a light page and on a dark one."""
     from PIL import Image, ImageChops
 
@@ -149,7 +155,7 @@ def photograph(html: str, name: str) -> None:
             page, taken = Path(scratch, "page.html"), Path(scratch, "taken.png")
             page.write_text(
                 _PAGE.format(
-                    theme=theme, background=background, colour=colour, html=html,
+                    theme=theme, background=background, colour=colour, html=report,
                     width=_WIDTH,
                 ),
                 "utf-8",
