@@ -109,7 +109,7 @@ print("triton" in sys.modules)
     assert done.returncode == 0, done.stderr[-2000:]
     refusal, imported = done.stdout.splitlines()[-2:]
     assert refusal == (
-        "PyTorch imports triton to trace, and after TensorFlow that aborts the process (LLVM):"
-        " restart, and import triton before tensorflow"
+        "tracing with PyTorch imports triton, which aborts the process after TensorFlow was"
+        " imported (both bring LLVM): restart, and import triton before tensorflow"
     )
     assert imported == "False"

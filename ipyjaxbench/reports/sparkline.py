@@ -12,8 +12,8 @@ def sparkline(values: Sequence[float]) -> str:
     """Return a character for each value, the oldest first; equal heights are equal ratios.
 
     Example:
-        >>> sparkline([1.0, 1.01, 2.0, 4.0])
-        '▁▁▄█'
+        >>> sparkline([1.0, 1.01, 2.2, 4.0])
+        '▁▁▅█'
     """
     shown = [value for value in values if value > 0][-_MOST:]
     if not shown:

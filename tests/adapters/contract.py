@@ -164,7 +164,6 @@ class Contract:
         if framework.capability(DeviceInventory).has_devices:
             assert set(self.devices) <= set(names)
             assert home.default in names
-            assert home.why
         else:
             assert names == []
 

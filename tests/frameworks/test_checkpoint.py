@@ -222,7 +222,7 @@ def test_what_no_memory_holds_is_not_copied_and_is_named(monkeypatch: pytest.Mon
     found = run("large[0] += 1; small[0] += 1", {"small": small, "large": large})
     assert (large[0], small[0]) == (15, 1)
     (note,) = [note for note in found.notes if note.code == "state-advanced"]
-    assert note.text.startswith("'large' advanced by 15 calls, not one")
+    assert note.text.startswith("'large' advanced by 15 calls instead of one")
 
 
 class Hostile:

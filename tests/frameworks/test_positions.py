@@ -112,7 +112,7 @@ def test_a_used_up_iterator_in_a_function_is_told() -> None:
     exec("def add(): return sum(z)", names)
     found = ipyjaxbench.measure_code("add()", names, number=3, repeat=2)
     (note,) = [note for note in found.notes if note.code == "used-up"]
-    assert note.text.startswith("The first call used up z")
+    assert note.text.startswith("The first call exhausted z")
 
 
 @pytest.mark.parametrize("code", ["fh.readline()", "fh.read(4)", "line()"])

@@ -15,6 +15,7 @@ from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.usercode import Call, ask, attribute, is_of, items_of, name_of
 
 _CONTAINERS: tuple[Any, ...] = (list, tuple, dict)
+_MAX_DEPTH = 200  # containers in each other: JAX needs several frames for each
 _MOST_NAMED = 3  # parts that are named one by one
 _HOLE = None  # what stands in a tree where a static leaf was
 
@@ -45,7 +46,9 @@ def unbind_method(call: Call) -> Call:
 
 
 def holds_itself(value: object, above: frozenset[int] = frozenset()) -> bool:
-    """Whether a container leads back to itself; JAX cannot follow that, and is left broken."""
+    """Whether a container leads back to itself, or as good as that: JAX cannot follow it."""
+    if len(above) > _MAX_DEPTH:
+        return True
     if not is_of(value, *_CONTAINERS):
         return False
     containers = [each for each in items_of(value, 0) if is_of(each, *_CONTAINERS)]
