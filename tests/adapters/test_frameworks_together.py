@@ -87,4 +87,4 @@ def test_a_program_is_that_of_the_framework_that_the_code_holds_and_calls(
 
 def test_what_computes_no_array_is_said_to_be_no_program(together: Kernel) -> None:
     shown = together.run("%jaxpr torch.get_num_threads()")
-    assert "makes no program: it computes no array" in shown.text
+    assert "has no program: it computes no array" in shown.text

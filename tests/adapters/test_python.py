@@ -15,6 +15,7 @@ import pytest
 import ipyjaxbench
 from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.frameworks import find_arrays, loaded
+from ipyjaxbench.timing import measure_snippet
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
 
@@ -104,7 +105,7 @@ def test_names_that_a_called_function_rebinds_are_left_as_by_one_call() -> None:
 
 
 def test_the_clock_of_the_cpu_is_named_and_nothing_is_waited_for() -> None:
-    result = ipyjaxbench.api.measure_snippet(
+    result = measure_snippet(
         Snippet(Source.plain("time.sleep(0.001)"), {"time": time}),
         TimeOptions(clock="cpu", budget=0.2),
     )

@@ -317,7 +317,7 @@ def test_it_is_told_where_the_code_keeps_values() -> None:
     for name in ("self.first", "self.scale", "self.history"):
         assert name in found.notes[0].text
     assert "self.times" not in found.notes[0].text
-    assert "put back" in found.notes[0].text
+    assert "restored" in found.notes[0].text
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -356,7 +356,7 @@ def test_a_call_that_raises_while_it_is_compiled_has_its_diagnosis() -> None:
     assert error is not None
     (call,) = found.calls
     assert call.state == "RAISED"
-    assert "need a tensor's value" in call.says
+    assert "needs the value of a condition" in call.says
 
 
 def test_more_compilations_than_allowed_are_an_error_with_the_reason() -> None:
