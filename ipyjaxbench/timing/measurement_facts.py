@@ -78,8 +78,8 @@ def _modes(m: Measurement) -> Iterator[Row]:
     if m.throughput is not None and m.throughput < _QUEUED_SHARE * m.leading:
         each = units.duration(m.throughput, m.precision)
         yield "throughput", f"{each} per call when many are queued before one wait"
-    if any(note.code == "unsynchronised" for note in m.notes):
-        return  # it says so
+    if any(note.code in ("unsynchronised", "recompiles") for note in m.notes):
+        return  # the one says so; of the other compiling is the most
     if m.dispatch is not None and m.dispatch < _QUEUED_SHARE * m.leading:
         returned = units.duration(m.dispatch, m.precision)
         yield "dispatch", f"returns after {returned}, work still running"
