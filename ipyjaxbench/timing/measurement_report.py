@@ -56,7 +56,8 @@ def _headline(m: Measurement) -> Headline:
         figure = units.duration(m.median, m.precision)
     if floor_leads(m):
         figure = units.duration(m.floor, m.precision)
-        detail += " (minimum)" if stats.floor_is_minimum(m.samples) else " (5th percentile)"
+        statistic = "minimum" if stats.floor_is_minimum(m.samples) else "5th percentile"
+        detail = f"{statistic}, {'including the wait' if m.waited else 'per call'}"
     if word == "ONCE":
         detail = _one_sample(m)
     elif word == "RECOMPILES":

@@ -145,7 +145,7 @@ x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     (
         NOISY,
         """\
-np.dot(a, a)  2.01 µs   per call (5th percentile)                        ▲ NOISY
+np.dot(a, a)  2.01 µs   5th percentile, per call                         ▲ NOISY
 spread        2.00 µs █▅                     ▄█ 3.50 µs +1 slower, up to 90.0 µs
                       ├─────────────────────┼─┤ 5 %, median, 95 %
 over time             ▄▁▅█▅▁▅█▅▄▁▄█▄▁▄▅█▅▁▅█▅▁█

@@ -144,7 +144,7 @@ def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() 
             "1.0010 µs ± 2.5 %",
             "per call, including the wait",
         ),
-        ([1, 1000], {"rounds": (1, 1)}, "1.00 ns", "per call (minimum), 2 samples"),
+        ([1, 1000], {"rounds": (1, 1)}, "1.00 ns", "minimum, per call, 2 samples"),
         ([1000] * 3, {"rounds": (1, 1, 1)}, "1.00 µs ± 2.5 %", "per call, 3 samples"),
         ([1000], {}, "1.00 µs", "one warm call"),
         (
@@ -346,7 +346,7 @@ def test_when_the_samples_scatter_their_low_end_leads() -> None:
     m = measured(SCATTERED)
     assert m.verdict == "NOISY"
     found, lines = headline(m), rows(m)
-    assert (found.figure, found.detail) == ("1.00 µs", "per call (5th percentile)")
+    assert (found.figure, found.detail) == ("1.00 µs", "5th percentile, per call")
     assert median_with_interval(m) == "0.67–2.8 µs"
     assert lines["range"] == "1.0–1.7 µs (5–95 %), median 1.37 µs"
     assert lines["samples"] == "60"
