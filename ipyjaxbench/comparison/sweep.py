@@ -59,6 +59,10 @@ class Sweep(Result):
         """Return the swept values, each with an arm's seconds per call."""
         return [(x, m.median) for x, m in self._measured(label)]
 
+    def intervals(self, label: str) -> list[tuple[float, float]]:
+        """Return the ends of the interval of each of `times`, in seconds."""
+        return [m.interval for _, m in self._measured(label)]
+
     def sizes(self, label: str) -> list[tuple[float, int]]:
         """Return the swept values, each with the bytes that an arm reads and returns."""
         measured = self._measured(label)

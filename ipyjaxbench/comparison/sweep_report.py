@@ -119,13 +119,8 @@ def _table(s: Sweep) -> Table:
 def _chart(s: Sweep, crossings: list[Crossing]) -> Iterator[Chart]:
     series = []
     for label in s.labels:
-        ends = {
-            point.values: m.interval
-            for point in s.points
-            for side in point.compared.sides
-            if side.label == label and (m := side.measured) and m.batches
-        }
-        known = [(x, t, *span) for (x, t), span in zip(s.times(label), ends.values(), strict=False)]
+        ends = zip(s.times(label), s.intervals(label), strict=True)
+        known = [(x, t, low, high) for (x, t), (low, high) in ends]
         if len(known) > 1:
             series.append(Series(label, tuple(known)))
     if series:

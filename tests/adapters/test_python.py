@@ -110,7 +110,7 @@ def test_the_clock_of_the_cpu_is_named_and_nothing_is_waited_for() -> None:
         TimeOptions(clock="cpu", budget=0.2),
     )
     assert result.clock == "cpu"
-    assert "CPU time, per call" in str(result)
+    assert "CPU time, " in str(result)  # of which calls depends on how they scatter
     assert not result.waited
 
 

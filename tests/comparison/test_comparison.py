@@ -699,6 +699,17 @@ def test_a_sweep_is_drawn_as_lines_on_logarithmic_scales(axes: object) -> None:
     assert (axes.get_xscale(), axes.get_yscale(), axes.get_xlabel()) == ("log", "log", "n")
 
 
+def test_each_band_is_at_its_own_value() -> None:
+    """A value that a logarithmic axis cannot show has no point; the next has its own interval."""
+    points = (dataclasses.replace(SWEPT.points[0], values=("0",)), *SWEPT.points[1:])
+    (chart,) = [
+        b for b in dataclasses.replace(SWEPT, points=points).report().blocks if isinstance(b, Chart)
+    ]
+    for series in chart.series:
+        assert [x for x, *_ in series.points] == [100, 1000]
+        assert all(low <= t <= high for _, t, low, high in series.points)
+
+
 def test_new_axes_are_made_where_none_are_given(axes: object) -> None:
     assert PAIR.plot() is not axes
 

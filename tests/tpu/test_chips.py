@@ -69,7 +69,7 @@ def test_a_program_too_large_for_a_chip_is_called_so_and_the_others_go_on() -> N
     assert small.memory == pytest.approx(2 * 4 * 60_000**2, rel=0.01)
     assert large.seconds is not None
     assert "too large" in str(found)
-    assert "tpu:v5e     needs 26.8 GiB, and has 15.8 GiB for a program" in str(found)
+    assert "tpu:v5e     too large: 15.8 GiB of memory, needs 26.8 GiB" in str(found)
 
 
 def test_inputs_that_do_not_fit_a_chip_may_fit_sixteen() -> None:
