@@ -186,9 +186,9 @@ def test_what_does_not_trace_is_explained_and_stops_the_cell(shell: Shell) -> No
     shell.run(START)
     with pytest.raises(UsageError) as caught:
         shell.run("%jaxpr negatives(x)\nafter = 1")
-    assert str(caught.value) == (
-        "NonConcreteBooleanIndexError: Array boolean indices must be concrete; got bool[6]"
-    )
+    error = "NonConcreteBooleanIndexError: Array boolean indices must be concrete; got"
+    assert str(caught.value).startswith(error)
+    assert "bool[6]" in str(caught.value)  # JAX 0.4 calls it ShapedArray(bool[6])
     assert "after" not in shell.names
     (output,) = shell.shown
     found = Diagnosis.from_dict(output.data[MIME])
