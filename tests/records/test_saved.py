@@ -39,8 +39,9 @@ def test_every_record_is_read() -> None:
 
 @pytest.mark.parametrize("number", range(len(OUTPUTS)))
 def test_a_record_reads_as_it_was_saved(number: int) -> None:
-    """The record is unchanged, and what was measured is shown as text and as HTML."""
+    """The text is that of the saved notebook, the record is unchanged, and there is HTML."""
     result = read_notebook(NOTEBOOK)[number].result
+    assert str(result) == OUTPUTS[number]["text/plain"], "run: python -m tests.records.resave"
     assert result.to_dict() == OUTPUTS[number][MIME]
     html = result._repr_mimebundle_()["text/html"]
     titles = [block.title for block in result.report().blocks if isinstance(block, Headline)]
