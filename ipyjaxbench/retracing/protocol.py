@@ -36,7 +36,7 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     compiles_code: bool = False
     #: Whether code runs to be traced, and prints then and no more.
     prints_while_tracing: bool = True
-    #: Parts of the framework's own messages, by which they are told from the user's prints.
+    #: Parts of the framework's own messages, which set them apart from the user's prints.
     messages: tuple[str, ...] = ()
 
     @abstractmethod

@@ -190,7 +190,7 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
 
 
 def _explained(call: TracedCall, error: str) -> str:
-    """Return why a call was no cache hit; an error that is told elsewhere is left out."""
+    """Return why a call was no cache hit; an error that the report shows elsewhere is left out."""
     why = describe_changes(call.why)
     if not call.says:
         return why
