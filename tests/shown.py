@@ -7,6 +7,7 @@ a Chromium, and libtpu for one of them); ``--check`` only says which blocks fail
 import builtins
 import dis
 import html
+import itertools
 import os
 import re
 import subprocess
@@ -36,10 +37,14 @@ _NO_LIBTPU = "libtpu is not installed"
 #: Theme -> background and colour of GitHub's pages.
 _THEMES = {"light": ("#ffffff", "#1f2328"), "dark": ("#0d1117", "#f0f6fc")}
 _WIDTH, _HEIGHT, _SCALE, _COLOURS = 760, 1600, 2, 128
+_PANES, _WIDTH_OF_PANES = 'class="panes"', 1100
 _PAGE = """<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="{theme}">
 <style>body {{ font: 14px/1.45 system-ui, sans-serif; margin: 0; background: {background};
 color: {colour} }} pre, code {{ font-size: 12px }} main {{ width: {width}px; padding: 4px 14px 10px;
-border: 1px solid #8886; border-radius: 8px; box-sizing: border-box }}</style><main>{html}</main>"""
+border: 1px solid #8886; border-radius: 8px; box-sizing: border-box }}
+.panes {{ display: flex; gap: 28px }} .panes > * {{ flex: 2.2; min-width: 0 }}
+.panes > :last-child {{ flex: 1 }} .panes pre {{ white-space: pre-wrap }}
+.typed {{ font-weight: 600 }}</style><main>{html}</main>"""
 _TAG = (
     '<picture><source media="(prefers-color-scheme: dark)"'
     ' srcset="examples/pictures/{name}-dark.png">'
@@ -68,8 +73,8 @@ def type_blocks(text: str, budget: float | None = None) -> list[Shown]:
     shell = InteractiveShell.instance(colors="NoColor")
     shown = []
     for block in _BLOCK.finditer(text):
-        cells = _lines(block["code"]) if block["text"] is not None else [block["code"]]
-        shown.append(_join([_type(shell, cell) for cell in cells], block["code"]))
+        typed = [_type(shell, cell) for cell in _cells(block["code"])]
+        shown.append(_join(typed, block["code"]))
         if budget is not None and len(shown) == 1:
             shell.run_line_magic("config", f"IpyJaxBench.budget = {budget}")
     return shown
@@ -100,21 +105,31 @@ def _globals(code: CodeType) -> Iterator[str]:
             yield from _globals(constant)
 
 
-def _lines(code: str) -> list[str]:
-    """A block whose lines compare magics, line by line; any other as it is."""
-    lines = code.splitlines()
-    return lines if sum(line.startswith("%") for line in lines) > 1 else [code]
+def _cells(code: str) -> list[str]:
+    """A block as it is typed: each line of a magic by itself, and what stands between them."""
+    if code.startswith("%%"):
+        return [code]
+    groups = itertools.groupby(code.splitlines(), key=lambda line: line.startswith("%"))
+    cells = [lines if magics else ["\n".join(lines)] for magics, group in groups
+             if (lines := [*group]) or magics]  # fmt: skip
+    return [cell for some in cells for cell in some]
 
 
 def _join(typed: list[Shown], code: str) -> Shown:
-    """What lines of a block have shown, one after the other, each behind a prompt."""
-    if len(typed) == 1:
-        return typed[0]
-    text = "\n".join(
-        f">>> {each.code}\n{each.text.lstrip()}" for each in typed if each.text.strip()
-    )
-    errors = (each.error for each in typed if each.error is not None)
-    return Shown(code, text, "".join(each.html for each in typed), next(errors, None))
+    """What the cells of a block have shown: texts below each other, pictures side by side."""
+    error = next((each.error for each in typed if each.error is not None), None)
+    showing = [each for each in typed if each.text.strip()]
+    if len(showing) == 1:
+        return showing[0]._replace(code=code, error=error)
+    text = "\n".join(f">>> {each.code}\n{each.text.lstrip()}" for each in showing)
+    panes = "".join(_pane(each) for each in showing)
+    return Shown(code, text, f"<div {_PANES}>{panes}</div>" if panes else "", error)
+
+
+def _pane(typed: Shown) -> str:
+    """One of several results that stand side by side, below what was typed."""
+    shown = typed.html or f"<pre>{html.escape(typed.text)}</pre>"
+    return f'<div><pre class="typed">{html.escape(typed.code)}</pre>{shown}</div>'
 
 
 def write(text: str, shown: list[Shown]) -> str:
@@ -128,10 +143,15 @@ def write(text: str, shown: list[Shown]) -> str:
         if found["picture"] is None or not made.html:
             return found[0]
         photograph(made.html, found["name"])
-        alt = html.escape(_headline(made.html))
-        return _replace(found, "picture", _TAG.format(name=found["name"], alt=alt, width=_WIDTH))
+        alt, width = html.escape(_headline(made.html)), _width(made.html)
+        return _replace(found, "picture", _TAG.format(name=found["name"], alt=alt, width=width))
 
     return _BLOCK.sub(fill, text)
+
+
+def _width(page: str) -> int:
+    """CSS pixels of the picture of a report, or of several side by side."""
+    return _WIDTH_OF_PANES if _PANES in page else _WIDTH
 
 
 def _headline(page: str) -> str:
@@ -156,13 +176,14 @@ def photograph(report: str, name: str) -> None:
             page.write_text(
                 _PAGE.format(
                     theme=theme, background=background, colour=colour, html=report,
-                    width=_WIDTH,
+                    width=_width(report),
                 ),
                 "utf-8",
             )  # fmt: skip
             chromium = ["chromium", "--headless", "--no-sandbox", "--disable-gpu",
                         "--hide-scrollbars", f"--force-device-scale-factor={_SCALE}",
-                        f"--window-size={_WIDTH},{_HEIGHT}", f"--screenshot={taken}"]  # fmt: skip
+                        f"--window-size={_width(report)},{_HEIGHT}",
+                        f"--screenshot={taken}"]  # fmt: skip
             subprocess.run([*chromium, page.as_uri()], check=True, capture_output=True)
             image = Image.open(taken).convert("RGB")
             empty = Image.new("RGB", image.size, background)
