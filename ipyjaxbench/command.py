@@ -13,6 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+from ipyjaxbench.caller import called_from
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.option import Option, flag, option, options_of
 from ipyjaxbench.purposes import MAGICS, PURPOSES
@@ -213,7 +214,8 @@ class Command(Generic[T]):
     def _make(self, values: Mapping[str, Any]) -> T:
         """Return its own options; values for fields that they do not have are left out."""
         own = {field.name for field in fields(self.options)}  # type: ignore[arg-type]
-        return self.options(**{name: value for name, value in values.items() if name in own})
+        with called_from(self.typed):
+            return self.options(**{name: value for name, value in values.items() if name in own})
 
 
 def _option_help(row: Option, untyped: dict[str, Any]) -> Iterator[str]:

@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from ipyjaxbench.caller import called_from
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -85,7 +87,8 @@ def short_errors(function: Callable[P, T]) -> Callable[P, T]:
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         __tracebackhide__ = True
         try:
-            return function(*args, **kwargs)
+            with called_from(function.__name__):
+                return function(*args, **kwargs)
         except ArmFailedError:  # its traceback leads to the user's line
             raise
         except IpyJaxBenchError as error:

@@ -1,13 +1,17 @@
 """An option, said once: a field of a class of options, with its flags, the rule and the help."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import field, fields
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-from ipyjaxbench.validation import NUMBERS, checked
+from ipyjaxbench.caller import by_caller, caller
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.validation import NUMBERS, age, axes, checked, seconds, shapes, words
 
 _FLAG = re.compile(r"(?:^|, )(--?[\w-]+)")
+_CONVERTING = (axes, shapes)  # rules whose values are no texts any more
 
 
 class Option(NamedTuple):
@@ -71,6 +75,11 @@ def option(default: object, spelled: str, rule: object, help: str, **more: Any) 
     return options(default, Option(spelled, rule, help, **more))
 
 
+def unlisted(default: object, rule: object, sample: object) -> Any:
+    """Return a field that no option sets, and the rule that it keeps."""
+    return field(default=default, metadata={"rule": Option(str(sample), rule, "")})
+
+
 def flag(spelled: str, help: str, *, default: bool = False, old: str = "") -> Any:
     """Return a field that an option without a value turns to the contrary of its default."""
     return options(default, Option(spelled, not default, help, old=old))
@@ -94,12 +103,78 @@ def options_of(kind: type) -> tuple[Option, ...]:
     )
 
 
-def check_numbers(chosen: object) -> None:
-    """Refuse what is no number that keeps the rule of its option, from Python as from a magic."""
-    for row in options_of(type(chosen)):
-        value = getattr(chosen, row.field)
-        if row.value in NUMBERS and value is not None:
-            # A text of digits would pass the rule, and no computation after it.
-            text = str(value) if isinstance(value, Real) else repr(value)
-            typed, example = f"{row.field}={value!r}", f"{row.field}={row.sample}"
-            checked(text, row.value, typed=typed, example=example)
+def spell(kind: type, **values: object) -> str:
+    """Return options with values as the caller types them, in a magic or in Python.
+
+    Example:
+        >>> from ipyjaxbench.caller import called_from
+        >>> from ipyjaxbench.timing import TimeOptions
+        >>> with called_from("%fwtime"):
+        ...     spell(TimeOptions, number=5, repeat=3)
+        '-n 5 -r 3'
+        >>> with called_from("measure"):
+        ...     spell(TimeOptions, number=5, repeat=3)
+        'timer=Options(number=5, repeat=3)'
+    """
+    keywords = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    flags = " ".join(_typed(kind, name, value) for name, value in values.items())
+    timer = caller() == "measure"
+    return by_caller(flags, f"timer=Options({keywords})" if timer else keywords)
+
+
+def _typed(kind: type, name: str, value: object) -> str:
+    """Return an option of a magic with its value."""
+    rows = (row for row in options_of(kind) if row.field == name)
+    row = next(row for row in rows if row.takes_value or row.value == value)
+    return f"{row.flags[0]} {value}" if row.takes_value else row.flags[0]
+
+
+def refuse_together(chosen: object, *groups: tuple[str, ...]) -> None:
+    """Refuse options of two groups of fields, which contradict each other."""
+    given = [name for group in groups for name in group if _is_given(chosen, name)]
+    owner = {name: number for number, group in enumerate(groups) for name in group}
+    other = next((name for name in given if owner[name] != owner[given[0]]), None)
+    if other is not None:
+        first, second = (
+            by_caller(_flag(chosen, name), f"{name}={getattr(chosen, name)!r}")
+            for name in (given[0], other)
+        )
+        raise OptionError(f"{first} and {second} cannot be combined: leave out one of them")
+
+
+def _is_given(chosen: object, name: str) -> bool:
+    value: object = getattr(chosen, name)
+    return value != next(each.default for each in fields(chosen) if each.name == name)  # type: ignore[arg-type]
+
+
+def _flag(chosen: object, name: str) -> str:
+    return _typed(type(chosen), name, getattr(chosen, name)).partition(" ")[0]
+
+
+def check_fields(chosen: object) -> None:
+    """Refuse values that break the rule of their field, from Python as from a magic."""
+    for each in fields(chosen):  # type: ignore[arg-type]
+        unlisted = each.metadata.get("rule")
+        rows = (unlisted,) if unlisted else each.metadata.get("options", ())
+        value = getattr(chosen, each.name)
+        if rows and not (value is None and type(None) in get_args(each.type)):
+            _check_value(each.name, rows, each.default, value)
+
+
+def _check_value(name: str, rows: Sequence[Option], default: object, value: object) -> None:
+    fixed = [default, *(row.value for row in rows if not row.takes_value)]
+    if any(type(value) is type(each) and value == each for each in fixed):
+        return
+    typed, (row, *_) = f"{name}={value!r}", rows
+    if not row.takes_value:
+        *more, last = map(repr, fixed)
+        raise OptionError(f"{typed}: must be {', '.join(more)} or {last}")
+    if row.value in NUMBERS or row.value is age:
+        # A text of digits would pass the rule, and no computation after it.
+        text = str(value) if isinstance(value, Real) else repr(value)
+        number = seconds if row.value is age else row.value
+        checked(text, number, typed=typed, example=f"{name}={row.sample}")
+    elif not row.several and row.value not in _CONVERTING:
+        text = value if isinstance(value, str) else ""
+        rule = row.value if callable(row.value) and row.value is not str else words
+        checked(text, rule, typed=typed, example=f"{name}={row.sample!r}")

@@ -13,6 +13,12 @@ T = TypeVar("T")
 _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
 _SHORT = ("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u32", "c64", "bool")
 _SHAPE = re.compile(r"(bool|bf|[fiuc])(\d*)\[([\d, ]*)\]")
+MAX_LABEL_LENGTH = 24  # so that a table of arms fits into 80 columns
+_LABEL = re.compile(r"\w[^:#'\"\[\]{}=,;?\\]*(?<!\s)")
+#: What takes a colon in a cell and is no label.
+_OPENING = ("if", "elif", "else", "for", "while", "try", "except", "finally", "with", "def",
+            "class", "async", "lambda", "setup")  # fmt: skip
+_UNTYPABLE = re.compile(r"[\s'\"\\;?]")  # in a line of words
 _SHAPES = re.compile(rf"{_SHAPE.pattern}(\s*,\s*{_SHAPE.pattern})*")
 _DTYPES = {
     _KINDS[m[1]] + m[2] for name in _SHORT if (m := re.match(r"(bool|bf|[fiuc])(\d*)", name))
@@ -66,11 +72,66 @@ def variable(text: str) -> str:
     return text
 
 
-def label(text: str) -> str:
-    """Accept a name to keep a result under: not one that ``--against`` takes for another."""
-    if not text.strip() or text.startswith("-") or text in NEWEST_OR_FASTEST:
-        raise ValueError("a name other than last and best")
+def words(text: str) -> str:
+    """Accept a text that is not empty."""
+    if not text.strip():
+        raise ValueError("a text that is not empty")
     return text
+
+
+def label(text: str, longest: int = MAX_LABEL_LENGTH) -> str:
+    """Accept the label of an arm, in a cell as in Python.
+
+    A cell reads what stands before a line's first colon as label, so it cannot be what begins a
+    statement; kept results are named by labels, so it is typed without quotes.
+
+    Example:
+        >>> label("several lines")
+        'several lines'
+    """
+    if not _LABEL.fullmatch(text) or not text.isprintable():
+        raise ValueError(
+            "a label that begins with a letter, digit or _ and has none of"
+            " : # = , ; ? \\ [ ] { } or quotes"
+        )
+    first, *more = text.split()
+    if first in _OPENING or (more and keyword.issoftkeyword(first)):
+        raise ValueError(f"a label that does not begin with {first}, as a part of a cell may")
+    if "lambda" in more or text.count("(") != text.count(")"):
+        raise ValueError("a label without lambda, and with as many ( as )")
+    if len(text) > longest:
+        raise ValueError(f"a label of at most {longest} characters")
+    return text
+
+
+def name(text: str) -> str:
+    """Accept a name to keep a result under, which can be typed without quotes.
+
+    Example:
+        >>> name("before")
+        'before'
+    """
+    if text in NEWEST_OR_FASTEST:
+        raise ValueError("a name other than last and best")
+    untypable = _UNTYPABLE.search(text.replace(" ", "_"))
+    if not text.strip() or text.startswith("-") or untypable or not text.isprintable():
+        raise ValueError("a name without ; ? \\ or quotes that does not begin with -")
+    return text
+
+
+def kept_name(*parts: str, **values: str) -> str:
+    """Return the name of a kept result, which can be typed without quotes.
+
+    Args:
+        *parts: the name of the cell and the label of the arm; empty ones are left out.
+        **values: swept names with their values.
+
+    Example:
+        >>> kept_name("before", "several lines", n="16", shape="(2, 3)")
+        'before.several_lines.n=16.shape=(2,3)'
+    """
+    at = [f"{each}={_UNTYPABLE.sub('', value)}" for each, value in values.items()]
+    return ".".join(["_".join(part.split()) for part in parts if part] + at)
 
 
 def chip(text: str) -> str:

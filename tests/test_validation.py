@@ -1,11 +1,13 @@
 """What values of options are accepted, and how those are refused that are not."""
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ipyjaxbench import validation
+from ipyjaxbench.comparison import arm_labels
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.validation import checked
 
@@ -52,7 +54,7 @@ def test_what_is_no_age_is_refused(text: str) -> None:
     ("rule", "accepted", "refused"),
     [
         (validation.variable, ["x", "größe_2"], ["2x", "for", "a.b", ""]),
-        (validation.label, ["before", "my own"], ["", " ", "-x", "last", "best"]),
+        (validation.name, ["before", "my own", "n=16"], ["", " ", "-x", "last", "best", "a?", "'"]),
         (
             validation.chip,
             ["tpu:v5e", "tpu:v5e:2x2", "tpu:v4:2x2x4"],
@@ -118,3 +120,43 @@ def test_an_error_names_the_option_and_what_was_typed() -> None:
         checked("0", validation.newest, typed="--last 0", example="--last 50")
     message = "--last 0: must be a whole number from 1 to 10000, for example --last 50"
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "several lines", "2 threads", "größe", "jax (cpu)", "in place", "a" * 24]
+)
+def test_a_label_is_one_in_a_cell_and_in_python(text: str) -> None:
+    assert validation.label(text) == text
+    assert arm_labels(f"{text}: f(x)") == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " a", "a ", "<b>", "-x", "a, b", "n=1", "a[0]", "{a}", "a:b", "'a'", "a#", "a;", "a?",
+     "a\\b", "a\nb", "a\x1b", "for loop", "with a key", "setup", "setup a", "match x", "f(x",
+     "my lambda"],
+)  # fmt: skip
+def test_what_is_no_label_in_a_cell_is_none_in_python(text: str) -> None:
+    with pytest.raises(ValueError, match="a label"):
+        validation.label(text)
+    assert arm_labels(f"{text}: f(x)") != [text]
+
+
+def test_a_label_fits_into_a_table() -> None:
+    with pytest.raises(ValueError, match="a label of at most 24 characters"):
+        validation.label("a" * 25)
+
+
+@pytest.mark.parametrize(
+    ("parts", "values", "name"),
+    [
+        (["before"], {}, "before"),
+        (["", "a"], {}, "a"),
+        (["sw", "a"], {"n": "16"}, "sw.a.n=16"),
+        (["my own", "several lines"], {"shape": "(2, 3)", "d": "'f32'"},
+         "my_own.several_lines.shape=(2,3).d=f32"),
+    ],
+)  # fmt: skip
+def test_kept_names_are_words(parts: list[str], values: dict[str, str], name: str) -> None:
+    assert validation.kept_name(*parts, **values) == name
+    assert shlex.split(name) == [name]

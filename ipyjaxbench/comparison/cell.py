@@ -6,15 +6,17 @@ block, and strings and line numbers stay as they were typed.
 
 import ast
 import builtins
-import keyword
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.usercode import Source
+from ipyjaxbench.validation import checked, label
 
-_LABEL = re.compile(r"(\w[^:#'\"\[\]{}=,;\\]*?)\s*:(?!=)")
+_LABEL = re.compile(r"(\w[^:]*?)\s*:(?!=)")
+#: What is neither a label nor Python, such as ``<b>: f(x)``.
+_NO_LABEL = re.compile(r"([^\w\s:#'\"()\[\]{}=,;\\@!%][^:#'\"()\[\]{}=,;\\]*):(?!=)")
 _ESCAPED = ("!", "%")  # what IPython alone understands
 _BLOCK = "if 1"
 _SETUP = "setup"
@@ -61,22 +63,22 @@ def read_cell(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
         except SyntaxError as error:
             # What looks like the first label may stand in a string or a dictionary.
             if not labelled or not _is_unfinished(error):
-                raise
+                raise _explained(error) from None
             del labelled[0]
     common = [*above.body]
     sources: dict[str, Source] = {}
     setups: dict[str, Source] = {}
     for start, tree, shown in _chunks(lines, labelled, parse):
-        label = _label(lines[start])
+        words = _label(lines[start])
         source = Source(tree, shown, filename, flags)
-        kind, _, of = label.partition(" ")
-        if label == _SETUP:
+        kind, _, of = words.partition(" ")
+        if words == _SETUP:
             common += tree.body
             continue
-        parts, name = (setups, of.strip()) if kind == _SETUP else (sources, label)
-        _refuse_annotation(label, tree)
+        parts, name = (setups, of.strip()) if kind == _SETUP else (sources, words)
+        _refuse_annotation(words, tree)
         if name in parts:
-            raise SnippetError(f"{label!r} appears twice: labels must be unique")
+            raise SnippetError(f"{words!r} appears twice: labels must be unique")
         parts[name] = source
     _refuse(sources, setups)
     arms = tuple(ArmSource(name, source, setups.get(name)) for name, source in sources.items())
@@ -92,7 +94,7 @@ def arm_labels(text: str) -> list[str]:
         ['a', 'b']
     """
     labels = dict.fromkeys(_label(line) for line in text.splitlines())
-    return [label for label in labels if label and label.split()[0] != _SETUP]
+    return [each for each in labels if each and each.split()[0] != _SETUP]
 
 
 def transform_arms(text: str, transform: Callable[[str], str]) -> str:
@@ -106,16 +108,16 @@ def transform_arms(text: str, transform: Callable[[str], str]) -> str:
     return "".join(lines)
 
 
-def _refuse_annotation(label: str, tree: ast.Module) -> None:
+def _refuse_annotation(name: str, tree: ast.Module) -> None:
     """Refuse ``n: int = 3``, which would be an arm that binds ``int``."""
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         names = [target.id for target in targets if isinstance(target, ast.Name)]
-        name = next((n for n in names if isinstance(getattr(builtins, n, 0), type)), None)
-        if name is not None:
+        kind = next((n for n in names if isinstance(getattr(builtins, n, 0), type)), None)
+        if kind is not None:
             code = ast.unparse(node)
             raise SnippetError(
-                f"'{label}: {code}' would be read as an arm: remove the annotation {name}"
+                f"'{name}: {code}' would be read as an arm: remove the annotation {kind}"
             )
 
 
@@ -133,14 +135,18 @@ def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
 
 
 def _label(line: str) -> str:
-    """Return the label with which a line begins; "" where it begins with none."""
+    """Return the label with which a line begins; "" where it begins with none.
+
+    One that is too long is still one, so that it is refused by the rule, not as bad Python.
+    """
     match = _LABEL.match(line)
-    if not match:
+    words = " ".join(match[1].split()) if match else ""
+    own = words.removeprefix(f"{_SETUP} ") if words != _SETUP else ""
+    try:
+        label(own or "a", len(line))
+    except ValueError:
         return ""
-    first, *more = match[1].split()
-    is_code = keyword.iskeyword(first) or (more and keyword.issoftkeyword(first))
-    balanced = match[1].count("(") == match[1].count(")")
-    return "" if is_code or "lambda" in more or not balanced else " ".join([first, *more])
+    return words
 
 
 def _chunks(
@@ -174,11 +180,17 @@ def _is_unfinished(error: SyntaxError) -> bool:
     return "unterminated" in str(error.msg) or "never closed" in str(error.msg)
 
 
-def _explained(error: SyntaxError, line: str) -> Exception:
+def _explained(error: SyntaxError, labelled: str = "") -> Exception:
+    """Return an error that names the rule which was broken, or the one that Python raised."""
     if "expected an indented block" in str(error.msg):
         return SnippetError(
-            f"{_label(line)!r} has no code: write it after the colon, or indented below"
+            f"{_label(labelled)!r} has no code: write it after the colon, or indented below"
         )
+    if match := _NO_LABEL.match(error.text or ""):
+        try:
+            checked(match[1], label, typed=f"label {match[1]!r}", example="a")
+        except OptionError as broken:
+            return broken
     return error
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -65,6 +66,17 @@ class Comparison(Result):
         labels = [side.label for side in self.sides]
         if label not in labels:
             raise KeyError(f"{label!r} is none of the arms: {', '.join(labels)}")
+
+    def choose(self, names: Mapping[str, str], baseline: str) -> "Comparison":
+        """Return the comparison of some arms alone, by other names.
+
+        Args:
+            names: new label of each arm by its old one, in the order of the arms.
+            baseline: new label of the arm to compare with.
+        """
+        by_label = {side.label: side for side in self.sides}
+        sides = (dataclasses.replace(by_label[old], label=new) for old, new in names.items())
+        return dataclasses.replace(self, sides=tuple(sides), baseline=baseline)
 
     def ratio(self, label: str) -> Ratio | None:
         """Return an arm's time divided by the baseline's; None if one failed.

@@ -186,7 +186,7 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
     if known is None:
         return
     if not c.interleaved:
-        yield "samples", "not interleaved: each arm was measured on its own"
+        yield "samples", "not interleaved: they are from different runs"
         return
     seconds = units.duration(c.elapsed, 2)
     yield "samples", f"{known.pairs:,} of each arm, interleaved, in {seconds}"

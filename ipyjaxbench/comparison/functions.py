@@ -190,6 +190,11 @@ def _refuse(functions: object, args: Sequence[object], setup: object, sweep: obj
             f"compare takes functions by label, not a {name_of(type(functions))}: write"
             ' compare({"a": f, "b": g}, x)'
         )
+    for key in functions if isinstance(functions, Mapping) else ():
+        if not isinstance(key, str):
+            raise OptionError(
+                f"label {key!r}: must be a string, for example compare({{{str(key)!r}: f, ...}})"
+            )
     if sweep is not None:
         _refuse_values(sweep)
     if isinstance(setup, Mapping) and isinstance(functions, Mapping):

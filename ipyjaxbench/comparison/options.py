@@ -5,11 +5,19 @@ from dataclasses import dataclass
 
 from ipyjaxbench import ratios
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.option import Option, check_numbers, flag, option, options, options_of
-from ipyjaxbench.timing import AIMS, check_effort
-from ipyjaxbench.validation import digits, label, seconds, swept, whole
+from ipyjaxbench.option import (
+    Option,
+    check_fields,
+    flag,
+    option,
+    options,
+    options_of,
+    refuse_together,
+    unlisted,
+)
+from ipyjaxbench.timing import AIMS
+from ipyjaxbench.validation import checked, digits, label, name as valid_name, seconds, swept, whole
 
-_MAX_LABEL_LENGTH = 24  # so that a table of arms fits into 80 columns
 #: Fields that mean nothing where kept results are compared.
 _OF_CELL = ("sweep", "number", "repeat", "budget", "aim", "name", "align")
 
@@ -45,16 +53,16 @@ class CompareOptions:
     )
     aim: str = options(
         "usual",
-        Option("--quick", "quick", "stop at +-5 %, or after 0.5 s per arm"),
-        Option("--precise", "precise", "stop at +-0.5 %, or after 10 s per arm"),
+        Option("--quick", "quick", "stop at +-5 %, or after 0.5 s per arm (or -b)"),
+        Option("--precise", "precise", "stop at +-0.5 %, or after 10 s per arm (or -b)"),
     )
     #: Seconds for each arm where neither a budget nor another aim is given.
-    usual: float = 2.2
+    usual: float = unlisted(2.2, seconds, 5)
     name: str | None = option(
         None,
         "--name before",
-        label,
-        "keep each arm as before.LABEL, for %fwcompare A B",
+        valid_name,
+        "keep each arm as before.LABEL, for %fwcompare and --against",
         names="kept",
     )
     keep_going: bool = flag("--keep-going", "do not stop the notebook when an arm fails")
@@ -66,22 +74,23 @@ class CompareOptions:
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
-        check_numbers(self)
-        check_effort(self.budget, self.number, self.repeat, self.aim)
+        check_fields(self)
+        refuse_together(self, ("number", "repeat"), ("budget", "aim"))
 
     def check(self, labels: Sequence[str]) -> None:
+        """Refuse labels that break their rule, and what `check_names` refuses."""
+        for each in labels:
+            checked(each, label, typed=f"label {each!r}", example="a")
+        self.check_names(labels)
+
+    def check_names(self, labels: Sequence[str]) -> None:
         """Refuse a baseline that is no arm, the same arm twice, and fewer than two arms."""
         if len(labels) < 2:
             given = f"only one arm, {labels[0]!r}" if labels else "no arms"
             raise OptionError(f"{given}: a comparison needs at least two arms")
-        twice = [label for label in labels if labels.count(label) > 1]
+        twice = [each for each in labels if labels.count(each) > 1]
         if twice:
             raise OptionError(f"{twice[0]!r} appears twice: labels must be unique")
-        long = next((label for label in labels if len(label) > _MAX_LABEL_LENGTH), None)
-        if long is not None:
-            raise OptionError(
-                f"{long!r} is too long: a label has at most {_MAX_LABEL_LENGTH} characters"
-            )
         if self.baseline is not None and self.baseline not in labels:
             raise OptionError(
                 f"baseline {self.baseline!r}: no such arm; the arms are {', '.join(labels)}"

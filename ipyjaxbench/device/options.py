@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.option import check_numbers, flag, option
+from ipyjaxbench.option import check_fields, flag, option
 from ipyjaxbench.validation import share
 
 _PEAK_ALONE = "--peak stands alone on its line: %fwdevices --peak"
@@ -25,7 +25,7 @@ class DeviceOptions:
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
-        check_numbers(self)
+        check_fields(self)
         if self.remeasure and not self.peak:
             raise OptionError("--remeasure needs --peak: %fwdevices --peak --remeasure")
         if self.peak and self.sets:

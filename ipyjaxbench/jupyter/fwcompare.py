@@ -2,6 +2,7 @@
 
 import ast
 import shlex
+from dataclasses import replace
 
 from ipyjaxbench.comparison import (
     ArmResult,
@@ -21,6 +22,7 @@ from ipyjaxbench.jupyter.errors import measure_until_stopped
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.screen import MutedShell
 from ipyjaxbench.usercode import Snippet
+from ipyjaxbench.validation import kept_name
 
 
 def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
@@ -36,17 +38,25 @@ def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
 def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
     """Compare measurements that ``%fwtime --name`` kept, one with the others."""
     options, measurements = magic.options, magic.session.measurements
+    if options.baseline is not None:
+        options = replace(options, baseline=kept_name(options.baseline))
     if refused := options.needs_cell():
         raise OptionError(f"{refused} needs a cell of arms: it cannot be used with kept results")
-    labels = shlex.split(magic.code)
+    labels = [kept_name(name) for name in shlex.split(magic.code)]
     for label in labels:
         if label not in measurements:
             known = f"the names are {', '.join(measurements)}"
             none = f"keep one with  %fwtime --name {label}"
             raise OptionError(f"no result is named {label!r}: {known if measurements else none}")
-    options.check(labels)
+    options.check_names(labels)
+    baseline = options.baseline or labels[0]
+    runs = [magic.session.interleaved.get(label, (None, "")) for label in labels]
+    first, _ = runs[0]
+    if first is not None and all(run is first for run, _ in runs):
+        arms = (own for _, own in runs)
+        return first.choose(dict(zip(arms, labels, strict=True)), baseline)
     sides = tuple(ArmResult(label, measurements[label]) for label in labels)
-    return Comparison(sides, options.baseline or labels[0], interleaved=False)
+    return Comparison(sides, baseline, interleaved=False)
 
 
 def _compare_arms(

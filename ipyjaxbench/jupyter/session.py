@@ -12,8 +12,10 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.jupyter.after_cell import LastError, TraceWatcher
 from ipyjaxbench.jupyter.settings import IpyJaxBench
+from ipyjaxbench.validation import kept_name
 
 if TYPE_CHECKING:
+    from ipyjaxbench.comparison import Comparison
     from ipyjaxbench.graphs import Graph
     from ipyjaxbench.records import Journal, Location
     from ipyjaxbench.reports import Result
@@ -28,6 +30,7 @@ class Session:
         watcher: shows below cells what they traced.
         last_error: of the cells.
         measurements: those that were kept, by name.
+        interleaved: for each of them that is an arm, the comparison that it is of, and its label.
         graphs: by their code and the options that make another graph of it.
 
     Raises:
@@ -40,6 +43,7 @@ class Session:
         self.watcher = TraceWatcher()
         self.last_error = LastError()
         self.measurements: dict[str, Measurement] = {}
+        self.interleaved: dict[str, tuple[Comparison, str]] = {}
         self.graphs: dict[tuple[str, str], Graph] = {}
         self._advised: set[str] = set()
         self._just_kept: object = None
@@ -86,11 +90,14 @@ class Session:
     def keep(self, result: Result, name: str = "") -> None:
         """Keep what was measured: under its name in this session, and in the history."""
         from ipyjaxbench.host import Clock, revision
-        from ipyjaxbench.records import find_measurements, make_entries
+        from ipyjaxbench.records import find_comparisons, find_measurements, make_entries
 
         for own_name, at, measurement in find_measurements(result, name) if name else ():
-            values = "".join(f" {swept}={value}" for swept, value in at.items())
-            self.measurements[f"{own_name}{values}"] = measurement
+            self.measurements[kept_name(own_name, **at)] = measurement
+            self.interleaved.pop(kept_name(own_name, **at), None)
+        for at, compared in find_comparisons(result) if name else ():
+            for label in (side.label for side in compared.sides):
+                self.interleaved[kept_name(name, label, **at)] = compared, label
         if not self.records_history:
             return
         try:

@@ -7,7 +7,12 @@ read is trusted or run. The magics, the Python API and the command line call thi
 """
 
 from ipyjaxbench.records.diff_notebooks import compare_notebooks
-from ipyjaxbench.records.entry import Location, find_measurements, make_entries
+from ipyjaxbench.records.entry import (
+    Location,
+    find_comparisons,
+    find_measurements,
+    make_entries,
+)
 from ipyjaxbench.records.find_baseline import choose_baseline, find_baseline
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions

@@ -13,6 +13,7 @@ from ipyjaxbench.records.notebooks import NotebookRecords, Saved, read_notebook
 from ipyjaxbench.reports import Headline, Result
 from ipyjaxbench.timing import Measurement, summarize_samples as summarize
 from ipyjaxbench.usercode import first_line
+from ipyjaxbench.validation import kept_name
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def _timed(notebook: NotebookRecords) -> Iterator[_Timed]:
             continue  # it is shown again, as ``r`` below ``r = %fwtime f(x)`` does
         alike.append(saved.result)
         for name, at, m in find_measurements(saved.result, saved.name):
-            label = " ".join([name, *(f"{n}={value}" for n, value in at.items())])
+            label = kept_name(name, **at)
             turn, place = (saved.source, m.code, label), (saved.cell, label)
             yield _Timed(saved, label, m, turns[turn], places[place])
             turns[turn] += 1

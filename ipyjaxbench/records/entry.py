@@ -15,6 +15,7 @@ from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.reports import Result
 from ipyjaxbench.timing import Figure, Measurement, summarize_samples as summarize
 from ipyjaxbench.usercode import first_line
+from ipyjaxbench.validation import kept_name
 
 SCHEMA = 1
 _MAX_SAMPLES = 120  # evenly taken of more: a line of the store has 2 kB at most with them
@@ -92,9 +93,8 @@ class HistoryEntry:
 
     @property
     def name(self) -> str:
-        """Its label, or one line of its code, with swept values."""
-        shown = self.label or first_line(self.code)
-        return " ".join([shown, *(f"{name}={value}" for name, value in self.at.items())])
+        """What it can be called in ``--against``, or one line of its code."""
+        return kept_name(self.label, **self.at) if self.label else first_line(self.code)
 
     def row(self) -> dict[str, Any]:
         """Return it as one row of a table; times per call in seconds."""
@@ -174,14 +174,20 @@ def find_measurements(
     Arms are named by their labels, or as ``before.numpy`` where the comparison has a name.
     """
     if isinstance(result, Measurement):
-        yield label, {}, result
-    elif isinstance(result, Comparison):
-        inside = f"{label}." if label else ""
-        yield from ((f"{inside}{s.label}", {}, m) for s in result.sides if (m := s.measured))
+        yield kept_name(label), {}, result
+    for at, compared in find_comparisons(result):
+        for arm, m in ((side.label, side.measured) for side in compared.sides):
+            if m is not None:
+                yield kept_name(label, arm) if label else arm, at, m
+
+
+def find_comparisons(result: Result) -> Iterator[tuple[dict[str, str], Comparison]]:
+    """Yield the comparisons in a result, each with the values of swept names."""
+    if isinstance(result, Comparison):
+        yield {}, result
     elif isinstance(result, Sweep):
         for point in result.points:
-            at = dict(zip(result.names, point.values, strict=True))
-            yield from ((name, at, m) for name, _, m in find_measurements(point.compared, label))
+            yield dict(zip(result.names, point.values, strict=True)), point.compared
 
 
 def _thin(

@@ -9,7 +9,7 @@ from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.store import read_store
 from ipyjaxbench.timing import Against, Measurement, TimeOptions, summarize_samples as summarize
-from ipyjaxbench.validation import NEWEST_OR_FASTEST
+from ipyjaxbench.validation import NEWEST_OR_FASTEST, kept_name
 
 _MAX_NAMES = 8  # that an error lists
 #: Verdicts on figures that another one can be held against.
@@ -40,32 +40,34 @@ def find_baseline(
     name = options.against
     if name is None:
         return ()
-    if name in measurements and measurements[name].clock == options.clock:
-        return measurements[name]
+    kept = kept_name(name)
+    if kept in measurements and measurements[kept].clock == options.clock:
+        return measurements[kept]
     entries = read_store().entries
     candidates = _candidates(entries, options, code)
     if candidates or name in NEWEST_OR_FASTEST:
         return candidates
-    clocks = {e.clock for e in entries if e.label == name}
-    clocks |= {measurements[name].clock} if name in measurements else set()
+    clocks = {e.clock for e in entries if e.label and e.name == kept}
+    clocks |= {measurements[kept].clock} if kept in measurements else set()
     if others := sorted((clocks & _CLOCKS.keys()) - {options.clock}):
         there = " and ".join(_CLOCKS[clock] for clock in others)
         here = _CLOCKS[options.clock]
         raise OptionError(
             f"--against {name}: that is {there}, but this is {here}. Use the same clock for both."
         )
-    raise OptionError(_unknown(name, [*measurements, *(e.label for e in entries if e.label)]))
+    raise OptionError(_unknown(name, [*measurements, *(e.name for e in entries if e.label)]))
 
 
 def _candidates(
     entries: Sequence[HistoryEntry], options: TimeOptions, code: str
 ) -> tuple[HistoryEntry, ...]:
     """Return the newest entry of a name, or all of the same code that have a figure."""
-    comparable = [e for e in entries if e.clock == options.clock and not e.at]
-    if options.against not in NEWEST_OR_FASTEST:
-        return tuple(e for e in comparable if e.label == options.against)[:1]
-    label = options.name
-    same = (e for e in comparable if (e.label == label if label else e.code == code))
+    comparable = [e for e in entries if e.clock == options.clock]
+    if (name := options.against) is not None and name not in NEWEST_OR_FASTEST:
+        return tuple(e for e in comparable if e.label and e.name == kept_name(name))[:1]
+    label = kept_name(options.name or "")
+    alone = (e for e in comparable if not e.at)
+    same = (e for e in alone if (e.label and e.name == label if label else e.code == code))
     return tuple(e for e in same if e.figure.verdict in _SOUND)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.option import check_numbers, flag, option
+from ipyjaxbench.option import check_fields, flag, option
 from ipyjaxbench.validation import age, newest
 
 _FRAMEWORKS = ("jax", "torch", "tensorflow", "numpy", "python")
@@ -33,7 +33,7 @@ class HistoryOptions:
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
-        check_numbers(self)
+        check_fields(self)
         for name in ("text", "framework"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):

@@ -39,7 +39,7 @@ def _rules(
     """Yield what an entry has to be."""
     if options.text:
         text = options.text.casefold()
-        yield lambda e: text in e.name.casefold() or text in e.code.casefold()
+        yield lambda e: any(text in each.casefold() for each in (e.name, e.label, e.code))
     if options.since is not None:
         since = now - options.since
         yield lambda e: e.when >= since

@@ -23,7 +23,7 @@ from ipyjaxbench.timing.notes import (
     interrupted as note_interrupted,
     names_stay_inside as note_names_stay_inside,
 )
-from ipyjaxbench.timing.options import AIMS, TimeOptions, check_effort
+from ipyjaxbench.timing.options import AIMS, TimeOptions
 from ipyjaxbench.timing.protocol import Caveats, Profiler
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.session import (

@@ -3,26 +3,19 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ipyjaxbench.errors import OptionError
-from ipyjaxbench.option import Option, check_numbers, flag, option, options
-from ipyjaxbench.validation import NEWEST_OR_FASTEST, digits, label, seconds, whole
+from ipyjaxbench.option import (
+    Option,
+    check_fields,
+    flag,
+    option,
+    options,
+    refuse_together,
+    unlisted,
+)
+from ipyjaxbench.validation import NEWEST_OR_FASTEST, digits, name as valid_name, seconds, whole
 
 #: Aim -> relative half width of the interval, and seconds to spend on reaching it; None: as usual.
 AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
-
-
-def check_effort(budget: float | None, number: int | None, repeat: int | None, aim: str) -> None:
-    """Refuse options that contradict each other on how much to measure, and unknown aims.
-
-    Raises:
-        OptionError: they do.
-    """
-    if budget is not None and (number or repeat):
-        raise OptionError(
-            "-b cannot be combined with -n or -r (nor budget= with number= or repeat=)"
-        )
-    if aim not in AIMS:
-        raise OptionError(f"aim={aim!r}: must be one of {', '.join(map(repr, AIMS))}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,16 +36,16 @@ class TimeOptions:
     )
     aim: str = options(
         "usual",
-        Option("--quick", "quick", "stop at +-5 %, or after 0.5 s"),
-        Option("--precise", "precise", "stop at +-0.5 %, or after 10 s"),
+        Option("--quick", "quick", "stop at +-5 %, or after 0.5 s (or -b)"),
+        Option("--precise", "precise", "stop at +-0.5 %, or after 10 s (or -b)"),
     )
     #: Seconds to spend where neither a budget nor another aim is given.
-    usual: float = 2.0
+    usual: float = unlisted(2.0, seconds, 5)
     precision: int = option(3, "-p, --precision", digits, "significant digits shown ({precision})")
     name: str | None = option(
         None,
         "--name before",
-        label,
+        valid_name,
         "keep the result under this name, for --against and %fwcompare",
         names="kept",
     )
@@ -79,8 +72,8 @@ class TimeOptions:
 
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
-        check_numbers(self)
-        check_effort(self.budget, self.number, self.repeat, self.aim)
+        check_fields(self)
+        refuse_together(self, ("number", "repeat"), ("budget", "aim"))
         if self.ops:
             object.__setattr__(self, "profile", True)
 

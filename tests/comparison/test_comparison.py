@@ -105,7 +105,7 @@ numpy, jax  jax is 2.0× faster than numpy   1.9–2.1×                    ✓ 
   arm           per call  first call  against numpy  95 % interval
   numpy  2.00 ms ± 2.5 %     2.00 ms       baseline
   jax    1.00 ms ± 2.5 %     2.00 ms    2.0× faster       1.9–2.1×
-samples     not interleaved: each arm was measured on its own
+samples     not interleaved: they are from different runs
 jax 0.10.2, numpy 2.4.6
 """,
     ),

@@ -78,7 +78,7 @@ def test_the_set_up_of_one_arm_gets_the_swept_values_too() -> None:
 
 
 def test_names_of_arms_arguments_and_values_do_not_clash() -> None:
-    arms = {"arg0": lambda x, n, setup: x, "n": lambda x, n, setup: n, "for": lambda *a, **k: 0}
+    arms = {"arg0": lambda x, n, setup: x, "n": lambda x, n, setup: n, "in": lambda *a, **k: 0}
     found = compare(arms, 5, sweep={"n": [2], "setup": [3]}, repeat=3)
     assert [side.failed for side in found.points[0].compared.sides] == ["", "", ""]
 
@@ -95,13 +95,15 @@ def test_options_are_those_of_the_magic() -> None:
         ((), {"setup": 3}, "setup must be a function that returns the arguments"),
         ((1,), {"setup": int}, "setup returns the arguments: pass either of them, not both"),
         ((1,), {"setup": {"c": int}}, "setup for 'c': no such arm; the arms are a, b"),
+        ((1,), {"keep_going": 2}, "keep_going=2: must be False or True"),
+        ((1,), {"baseline": 2}, "baseline=2: must be a text that is not empty"),
         ((1,), {"sweep": 3}, "sweep takes names with their values, as in sweep={"),
         ((1,), {"sweep": {"n": 3}}, "sweep takes names with their values, as in sweep={"),
         ((1,), {"sweep": {"n": "abc"}}, "sweep takes names with their values, as in sweep={"),
         ((1,), {"sweep": {"for": [1]}}, "sweep takes names with their values, as in sweep={"),
         ((1,), {"sweep": {"n": range(300)}}, "300 points are too many: a sweep has at most 200"),
-        ((1,), {"aim": "best"}, "aim='best': must be one of 'quick', 'usual', 'precise'"),
-        ((1,), {"budget": 1, "repeat": 3}, "-b cannot be combined with -n or -r"),
+        ((1,), {"aim": "best"}, "aim='best': must be 'usual', 'quick' or 'precise'"),
+        ((1,), {"budget": 1, "repeat": 3}, "repeat=3 and budget=1 cannot be combined"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(
@@ -109,4 +111,22 @@ def test_what_cannot_be_compared_is_one_sentence(
 ) -> None:
     with pytest.raises(OptionError) as caught:
         compare({"a": int, "b": float}, *args, **options)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (1, "label 1: must be a string, for example compare({'1': f, ...})"),
+        ("", "label '': must be a label that begins with a letter, digit or _ and has none"),
+        ("<b>", "label '<b>': must be a label that begins with a letter, digit or _ and has none"),
+        (
+            "for loop",
+            "label 'for loop': must be a label that does not begin with for, as",
+        ),
+    ],
+)
+def test_a_label_keeps_the_rule_of_a_cell(label: object, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        compare({label: int, "b": int})
     assert str(caught.value).startswith(message)

@@ -45,7 +45,7 @@ def offered(shell: Shell, cell: str) -> set[str]:
         ("%jaxpr --stage=op", {"%jaxpr --stage=optimized"}),
         ("%jaxpr --platform=c", {"%jaxpr --platform=cpu", "%jaxpr --platform=cuda"}),
         ("%fwtime -n 3 --name be", {"%fwtime -n 3 --name before"}),
-        ("%fwcompare ", {"%fwcompare before", '%fwcompare "my own"'}),
+        ("%fwcompare ", {"%fwcompare before", "%fwcompare my_own"}),
         ("%fwcompare before b", {"%fwcompare before before"}),
         ("%fwcompare --baseline be", {"%fwcompare --baseline before"}),
         ("%ipyjaxbench --q", {"%ipyjaxbench --quiet"}),

@@ -63,7 +63,7 @@ def test_the_budget_is_for_each_arm_of_a_comparison(shell: Shell) -> None:
     assert chosen.seconds_for(4) == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("options", ["-n 2 -r 3", "--quick", "-b 0.01", "--precise -n 1"])
+@pytest.mark.parametrize("options", ["-n 2 -r 3", "--quick", "-b 0.01", "--precise -b 0.01"])
 def test_what_is_typed_stands_in_place_of_a_configured_budget(
     shell: Shell, chosen: list[TimeOptions], options: str
 ) -> None:

@@ -1,5 +1,7 @@
 """`%%fwcompare` in a real IPython shell."""
 
+import dataclasses
+
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.oinspect import getdoc
@@ -70,15 +72,65 @@ def test_arms_of_a_sweep_are_kept_with_their_values(shell: Shell) -> None:
     shell.run(
         "%%fwcompare -q --quick --name s --sweep n=10,20\na: sum(range(n))\nb: list(range(n))"
     )
-    shell.run('r = %fwcompare -q "s.a n=10" "s.a n=20"')
-    assert [side.label for side in shell.names["r"].sides] == ["s.a n=10", "s.a n=20"]
+    shell.run("r = %fwcompare -q s.a.n=10 s.a.n=20")
+    assert [side.label for side in shell.names["r"].sides] == ["s.a.n=10", "s.a.n=20"]
+    assert not shell.names["r"].interleaved
+    shell.run("m = %fwtime -q --quick --against s.a.n=10 sum(range(10))")
+    assert shell.names["m"].against.base is not None
+    shell.run("h = %fwhistory -q s.a.n=10")
+    assert {entry.name for entry in shell.names["h"]} == {"s.a.n=10"}
+
+
+@pytest.mark.parametrize(
+    ("line", "arms", "baseline"),
+    [
+        ("kept.a kept.c", ["a", "c"], "a"),
+        ("--baseline kept.c kept.a kept.c", ["a", "c"], "c"),
+        ("kept.the_last kept.a", ["the last", "a"], "the last"),
+    ],
+)
+def test_kept_arms_of_one_cell_have_their_interleaved_ratio(
+    shell: Shell, line: str, arms: list[str], baseline: str
+) -> None:
+    cell = "a: sum(range(99))\nthe last: sum(range(200))\nc: sum(range(300))"
+    shell.run(f"%%fwcompare -q -r 30 -v run --name kept\n{cell}")
+    shell.run(f"r = %fwcompare -q {line}")
+    run, found = shell.names["run"], shell.names["r"]
+    assert found.interleaved
+    assert [found[side.label] for side in found.sides] == [run[arm] for arm in arms]
+    other = next(arm for arm in arms if arm != baseline)
+    (asked,) = (side.label for side in found.sides if side.label != found.baseline)
+    of_run = dataclasses.replace(run, baseline=baseline).ratio(other)
+    assert found.ratio(asked).pairs == of_run.pairs == 30
+    assert found.ratio(asked).value == of_run.value
+    assert "interleaved" in str(found)
+    assert "not interleaved" not in str(found)
+
+
+def test_kept_arms_of_two_cells_are_not_interleaved(shell: Shell) -> None:
+    for name in ("one", "two"):
+        shell.run(f"%%fwcompare -q -r 20 --name {name}\n{ARMS}")
+    assert shell.run("%fwcompare -q -o one.a one.b").interleaved
+    assert not shell.run("%fwcompare -q -o one.a two.a").interleaved
+    assert not shell.run("%fwcompare -q -o one.a one.b two.a").interleaved
+    shell.run("%fwtime -q -r 20 --name one.b sum(range(10))")
+    assert not shell.run("%fwcompare -q -o one.a one.b").interleaved
+
+
+def test_kept_arms_of_one_point_of_a_sweep_are_interleaved(shell: Shell) -> None:
+    shell.run("%%fwcompare -q -r 20 --name s --sweep n=10,20\na: sum(range(n))\nb: list(range(n))")
+    assert shell.run("%fwcompare -q -o s.a.n=20 s.b.n=20").interleaved
+    assert not shell.run("%fwcompare -q -o s.a.n=10 s.b.n=20").interleaved
 
 
 def test_kept_names_may_have_spaces(shell: Shell) -> None:
     shell.run('%fwtime -q -b 0.05 --name "be fore" sum(range(100))')
     shell.run("%fwtime -q -b 0.05 --name after sum(range(100))")
     shell.run('r = %fwcompare -q "be fore" after')
-    assert [side.label for side in shell.names["r"].sides] == ["be fore", "after"]
+    assert [side.label for side in shell.names["r"].sides] == ["be_fore", "after"]
+    assert shell.run("%fwcompare -q -o be_fore after").baseline == "be_fore"
+    assert shell.run('%fwtime -q -o -b 0.05 --against "be fore" 1 + 1').against.base is not None
+    assert shell.run("%fwtime -q -o -b 0.05 --against be_fore 1 + 1").against.base is not None
 
 
 @pytest.mark.parametrize(("option", "baseline"), [("", "one"), ("--baseline two", "two")])
@@ -119,7 +171,7 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
     shell.run("%fwcompare short long")
     (output,) = shell.shown
     assert Comparison.from_dict(output.data[MIME]).ratio("long") is not None
-    assert "not interleaved: each arm was measured on its own" in output.data["text/plain"]
+    assert "not interleaved: they are from different runs" in output.data["text/plain"]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +189,14 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
             "%%fwcompare\na: 1\nb: foo(\nc: 2",
             "SyntaxError in line 3, 'b: foo(': '(' was never closed",
         ),
-        ("%%fwcompare -b 3 -n 2\na: 1\nb: 2", "-b cannot be combined with -n or -r"),
+        (
+            "%%fwcompare -b 3 -n 2\na: 1\nb: 2",
+            "-n and -b cannot be combined: leave out",
+        ),
+        (
+            "%%fwcompare --quick -r 2\na: 1\nb: 2",
+            "-r and --quick cannot be combined: leave out",
+        ),
         *(
             (f"%fwcompare {option} one two", f"{option.split()[0]} needs a cell of arms: it cannot")
             for option in (
@@ -158,7 +217,15 @@ def test_kept_results_are_compared_and_called_not_interleaved(shell: Shell) -> N
         ),
         (
             f"%%fwcompare\na: 1\n{'b' * 25}: 2",
-            f"'{'b' * 25}' is too long: a label has at most 24 characters",
+            f"label '{'b' * 25}': must be a label of at most 24 characters, for example a",
+        ),
+        (
+            "%%fwcompare\nb = 1\n<b>: 2\na: 1",
+            "label '<b>': must be a label that begins with a letter, digit or _",
+        ),
+        (
+            "%%fwcompare\na: 1\n<b>: 2",
+            "label '<b>': must be a label that begins with a letter, digit or _",
         ),
         ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo. %%fwcompare? lists all options."),
         (

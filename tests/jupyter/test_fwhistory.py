@@ -20,6 +20,7 @@ from ipyjaxbench.reports import Chart, Facts, Headline, Table
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.timing.figure_change import Against, Figure
 from ipyjaxbench.timing.measurement import summarize
+from ipyjaxbench.validation import kept_name
 from tests.results import STEADY, measured, rows
 from tests.shell import Shell
 
@@ -83,7 +84,7 @@ def test_arms_and_points_are_kept(shell: Shell) -> None:
     shell.run("%%fwcompare -q -b 0.1\na: sum(range(20))\nb: sum(range(40))")
     assert {entry.label for entry in stored_entries()} == {"a", "b"}
     shell.run("%%fwcompare -q -b 0.2 --sweep n=10,20\na: sum(range(n))\nb: sorted(range(n))")
-    assert {entry.name for entry in stored_entries()} >= {"a n=10", "b n=20"}
+    assert {entry.name for entry in stored_entries()} >= {"a.n=10", "b.n=20"}
 
 
 def test_comparing_what_is_kept_keeps_nothing_more(shell: Shell) -> None:
@@ -143,7 +144,7 @@ def test_whatever_is_typed_keeping_it_raises_nothing(
     session.keep(measured(STEADY, code=code), label)
     shell.names["__vsc_ipynb_file__"] = None
     session.keep(measured(STEADY, code=code), label)
-    assert label == "" or label in session.measurements
+    assert label == "" or kept_name(label) in session.measurements
     str(ipyjaxbench.history())
 
 
@@ -429,10 +430,13 @@ def test_the_report_has_a_headline_a_table_and_what_to_know() -> None:
     assert not any(isinstance(block, Table | Facts) for block in found.report().blocks)
 
 
-@pytest.mark.parametrize("name", ["last", "best", "''", "--quick"])
-def test_no_result_is_kept_under_a_name_that_means_something_else(shell: Shell, name: str) -> None:
-    with pytest.raises(UsageError, match=r"--name .*: must be a name other than last and best"):
-        shell.run(f"%fwtime -q --name {name} 1 + 1")
+@pytest.mark.parametrize("name", ["last", "best", "''", "--quick", '"a;"', '"it\'s"', "why?"])
+@pytest.mark.parametrize("magic", ["%fwtime -q {} 1 + 1", "%%fwcompare -q {}\na: 1 + 1\nb: 2"])
+def test_a_name_means_nothing_else_and_can_be_typed(shell: Shell, magic: str, name: str) -> None:
+    with pytest.raises(
+        UsageError, match=r"--name .*: must be a name (other|without)"
+    ):
+        shell.run(magic.format(f"--name {name}"))
 
 
 def test_figures_of_another_clock_are_not_taken_for_a_misspelt_name(shell: Shell) -> None:

@@ -93,7 +93,7 @@ def test_a_row_has_figure_device_and_version() -> None:
     assert table.rows == (
         ("f", figure, "▁▁▁▁", "May 01 10:30", "cpu:0", "jax 0.10.2", ""),
         ("f(x)", figure, "", "May 01 10:30", "a, b", "python 3.11", ""),
-        ("n n=3", figure, "", "May 01 10:30", "a, b …", "python 3.11", ""),
+        ("n.n=3", figure, "", "May 01 10:30", "a, b …", "python 3.11", ""),
         ("f", figure, "", "2025-12-31", "", "python 3.12", "c0ffee1"),
         ("f", figure, "", "May 01 10:30", "", "torch 2.13.0", "c0ffee1"),
         ("f", figure, "", "May 01 10:30", "", "torch 2.13.01", "c0ffee1"),

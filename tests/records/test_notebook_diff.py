@@ -133,7 +133,7 @@ def test_turns_of_a_loop_and_arms_and_points_are_paired_in_order(a: Path, b: Pat
     both = zip(found.pairs, found.changes, strict=True)
     ratios = [(p.name, round(c.ratio.value, 1)) for p, c in both if c.ratio]
     assert ratios == [
-        ("f(x)", 1.0), ("f(x)", 3.0), ("a", 1.5), ("c", 1.0), ("a n=1", 1.5), ("c n=1", 1.0)
+        ("f(x)", 1.0), ("f(x)", 3.0), ("a", 1.5), ("c", 1.0), ("a.n=1", 1.5), ("c.n=1", 1.0)
     ]  # fmt: skip
 
 

@@ -97,7 +97,7 @@ def test_a_comparison_is_kept_arm_by_arm() -> None:
         ("fwcompare", "base.c"),
     ]
     swept = Sweep(("n",), ("a", "b", "c"), (Point(("100",), compared),))
-    assert [e.name for e in past(result=swept)] == ["base.a n=100", "base.c n=100"]
+    assert [e.name for e in past(result=swept)] == ["base.a.n=100", "base.c.n=100"]
 
 
 def test_kept_measurements_that_are_compared_again_are_not_kept_twice() -> None:

@@ -1,5 +1,6 @@
 """How long a measurement may take, and how well it is to know its figure."""
 
+import dataclasses
 import re
 
 import pytest
@@ -40,12 +41,33 @@ def test_what_is_not_asked_for_is_as_usual() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 1.5, "number": 3}, "-b cannot be combined with -n or -r"),
-        ({"budget": 1.5, "repeat": 3}, "-b cannot be combined with -n or -r"),
-        ({"aim": "exact"}, "aim='exact': must be one of 'quick', 'usual', 'precise'"),
+        ({"budget": 1.5, "number": 3}, "number=3 and budget=1.5 cannot be combined: leave out one"),
+        ({"budget": 1.5, "repeat": 3}, "repeat=3 and budget=1.5 cannot be combined: leave out one"),
+        ({"aim": "exact"}, "aim='exact': must be 'usual', 'quick' or 'precise'"),
+        ({"aim": "precise", "number": 3}, "number=3 and aim='precise' cannot be combined"),
         ({"precision": 16}, "precision=16: must be a whole number from 1 to 15"),
+        ({"number": "5"}, "number='5': must be a whole number, 1 or more, for example number=5"),
+        ({"repeat": 2.5}, "repeat=2.5: must be a whole number, 1 or more, for example repeat=5"),
+        ({"budget": -1}, "budget=-1: must be a number of seconds, 0 or more, for example budget=5"),
+        ({"usual": "x"}, "usual='x': must be a number of seconds, 0 or more, for example usual=5"),
+        ({"clock": "wall"}, "clock='wall': must be 'elapsed', 'calendar' or 'cpu'"),
+        ({"clock": None}, "clock=None: must be 'elapsed', 'calendar' or 'cpu'"),
+        ({"aim": ["quick"]}, "aim=['quick']: must be 'usual', 'quick' or 'precise'"),
+        ({"fresh": "no"}, "fresh='no': must be False or True"),
+        ({"profile": 1}, "profile=1: must be False or True"),
+        ({"ops": None}, "ops=None: must be False or True"),
+        ({"restore": "yes"}, "restore='yes': must be True or False"),
+        ({"name": 5}, "name=5: must be a name without ; ? \\ or quotes"),
+        ({"name": "last"}, "name='last': must be a name other than last and best"),
+        ({"against": 5}, "against=5: must be a text that is not empty, for example against='last'"),
     ],
 )
 def test_what_breaks_a_rule_is_refused(options: dict, message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
         TimeOptions(**options)
+
+
+def test_every_field_has_a_rule() -> None:
+    for name in (each.name for each in dataclasses.fields(TimeOptions)):
+        with pytest.raises(OptionError, match=f"^{name}=.*: must be "):
+            TimeOptions(**{name: object()})
