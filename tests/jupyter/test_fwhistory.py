@@ -433,9 +433,7 @@ def test_the_report_has_a_headline_a_table_and_what_to_know() -> None:
 @pytest.mark.parametrize("name", ["last", "best", "''", "--quick", '"a;"', '"it\'s"', "why?"])
 @pytest.mark.parametrize("magic", ["%fwtime -q {} 1 + 1", "%%fwcompare -q {}\na: 1 + 1\nb: 2"])
 def test_a_name_means_nothing_else_and_can_be_typed(shell: Shell, magic: str, name: str) -> None:
-    with pytest.raises(
-        UsageError, match=r"--name .*: must be a name (other|without)"
-    ):
+    with pytest.raises(UsageError, match=r"--name .*: must be a name (other|without)"):
         shell.run(magic.format(f"--name {name}"))
 
 
