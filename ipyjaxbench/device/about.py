@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, ClassVar
 from ipyjaxbench import units
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.frameworks import Framework, loaded
-from ipyjaxbench.host import describe_machine
+from ipyjaxbench.host import describe_machine, query_gpu_driver, query_gpus
 from ipyjaxbench.record_types import Lines
 from ipyjaxbench.reports import Result
 
@@ -31,6 +32,7 @@ _FRAMEWORK_VARIABLES = re.compile(
 )
 #: What may be nobody's business: passwords, and where other machines are.
 _PRIVATE = re.compile(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH|ADDR|HOST|URL|CONFIG", re.IGNORECASE)
+_HOMES = re.compile(r"(?:/home|/Users|[A-Za-z]:\\Users)[/\\][^/\\\s,:;]+")
 _MAX_VALUE_CHARACTERS = 200
 _MAX_NAMED_DEVICES = 4
 
@@ -109,7 +111,8 @@ def _framework_facts(framework: Framework, versions: list[str]) -> Iterator[tupl
     if not framework.capability(DeviceInventory).has_devices:
         yield framework.module, ", ".join([*facts, "imported"])
         return
-    home = framework.capability(DeviceInventory).devices()
+    inventory = framework.capability(DeviceInventory)
+    home = inventory.devices()
     state = "initialized" if home.started else "imported, not initialized"
     yield framework.module, ", ".join([*facts, state])
     alike: dict[tuple[str, int | None], list[str]] = {}
@@ -121,6 +124,8 @@ def _framework_facts(framework: Framework, versions: list[str]) -> Iterator[tupl
         )
         memory = f"{units.size(limit)} each" if limit is not None else ""
         yield "  devices", ", ".join(each for each in (which, kind, memory) if each)
+    if home.started and (threads := inventory.threads()) is not None:
+        yield "  threads", f"{threads} per operation on the CPU"
 
 
 def _machine() -> Iterator[tuple[str, str]]:
@@ -129,6 +134,9 @@ def _machine() -> Iterator[tuple[str, str]]:
     quota = f", {here['cpu_quota']:g} by quota" if here["cpu_quota"] is not None else ""
     usable = f"{here['usable_cpus']} of {here['cpus']} CPUs usable{quota}"
     yield "cpu", ", ".join(str(each) for each in (here["cpu"], usable) if each)
+    if driver := query_gpu_driver():
+        gpus = Counter(gpu.name for gpu in query_gpus())
+        yield "gpu", ", ".join([*(f"{n} × {name}" for name, n in gpus.items()), f"driver {driver}"])
     memory, limit = here["memory"], here["memory_limit"]
     if memory is not None:
         group = f", {units.size(int(limit))} by the control group" if limit is not None else ""
@@ -136,14 +144,24 @@ def _machine() -> Iterator[tuple[str, str]]:
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield those that frameworks read, without the user's name in paths."""
-    home = str(Path.home())
+    """Yield those that frameworks read, without the user's name and home."""
     for name in sorted(environ):
         value = environ[name]
         is_private = _PRIVATE.search(name) or ("://" in value and "@" in value)
         if _FRAMEWORK_VARIABLES.fullmatch(name) and not is_private:
-            shown = value.replace(home, "~") if len(home) > 1 else value
-            yield "variable", f"{name}={' '.join(shown.split())[:_MAX_VALUE_CHARACTERS]}"
+            shown = " ".join(_without_user(value).split())[:_MAX_VALUE_CHARACTERS]
+            yield "variable", f"{name}={shown}"
+
+
+def _without_user(value: str) -> str:
+    """Return a value with ``~`` for homes, and ``USER`` where a folder is named for the user."""
+    home = str(Path.home())
+    shown = value.replace(home, "~") if len(home) > 1 else value
+    shown = _HOMES.sub("~", shown)
+    users = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME")}
+    for user in users - {"", "root"}:
+        shown = re.sub(rf"(?<![\w-]){re.escape(user)}(?![\w-])", "USER", shown)
+    return shown
 
 
 def _front_end() -> str:
@@ -159,6 +177,12 @@ def _front_end() -> str:
         ("IPython" in sys.modules, "IPython"),
     )
     return next((name for is_so, name in known if is_so), "Python")
+
+
+def installed_version(module: str) -> str:
+    """Return the version of a framework's package, without importing it; "" where unknown."""
+    versions = (_version(name) for name in _PACKAGES.get(module, (module,)))
+    return next((version for version in versions if version), "")
 
 
 def _version(package: str) -> str | None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ipyjaxbench.reports import Result
@@ -31,6 +31,7 @@ class MemorySettings(Result):
         asked: the options, such as "--no-prealloc".
         settings: by framework.
         note: that applies to all of them; may be empty.
+        frameworks: versions of those that are installed, by name.
     """
 
     kind: ClassVar[str] = "memory settings"
@@ -38,6 +39,7 @@ class MemorySettings(Result):
     asked: str
     settings: tuple[MemorySetting, ...]
     note: str = ""
+    frameworks: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each framework."""

@@ -2,7 +2,7 @@
 
 from ipyjaxbench import units
 from ipyjaxbench.device.memory_settings import MemorySettings
-from ipyjaxbench.reports import Facts, Headline, Report, report
+from ipyjaxbench.reports import Block, Facts, Footer, Headline, Report, report
 
 
 @report.register
@@ -17,4 +17,5 @@ def _(m: MemorySettings) -> Report:
     if m.note:
         rows.append(("note", m.note))
     headline = Headline("GPU memory", f"{figure} changed", m.asked, "", "")
-    return Report((headline, Facts(tuple(rows))))
+    blocks: tuple[Block, ...] = (headline, Facts(tuple(rows)))
+    return Report((*blocks, Footer((units.versions(m.frameworks),))) if m.frameworks else blocks)

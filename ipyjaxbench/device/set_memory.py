@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 
+from ipyjaxbench.device.about import installed_version
 from ipyjaxbench.device.memory_settings import (
     MEMORY_VARIABLES,
     MemoryRequest,
@@ -26,4 +27,6 @@ def set_memory(*, prealloc: bool = True, fraction: float | None = None) -> Memor
     for module, variables in MEMORY_VARIABLES.items():
         if module not in modules and find_spec(module) is not None:
             settings += variables.set(request)
-    return MemorySettings(str(request), tuple(settings), "" if query_gpus() else _NO_GPU)
+    note = "" if query_gpus() else _NO_GPU
+    versions = {name: installed_version(name) for name in {each.framework for each in settings}}
+    return MemorySettings(str(request), tuple(settings), note, versions)

@@ -166,8 +166,10 @@ class Invocation(Generic[Options]):
         self.screen.replace(form, raw=True)
 
     def _show_renamed(self) -> None:
-        """Show one line for each option that was typed by its old name."""
-        for old, new in self.shown.renamed:
+        """Show one line for each option that was typed by its old name, once in a session."""
+        renamed = {(self.command.name, *both) for both in self.shown.renamed}
+        for magic, old, new in sorted(renamed - self.session.told_renamed):
+            self.session.told_renamed.add((magic, old, new))
             line = f"{old} is now {new}. The old name still works, until version {OLD_NAMES_END}."
             show({"text/plain": line}, raw=True)
 

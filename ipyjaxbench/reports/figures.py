@@ -6,6 +6,11 @@ from typing import Any
 from ipyjaxbench.errors import MissingLibraryError, OptionError
 from ipyjaxbench.reports.pictures import Picture
 
+_NOTHING = (
+    "plot() draws the pictures of the report, and this one has none: there are pictures of two"
+    " samples or more, a compiled first call, two arms, sharded arrays, copies, program costs, and"
+    " two measurements of one name. to_pandas() has all figures"
+)
 _INCHES = (7.0, 3.0)  # of one picture
 
 
@@ -24,7 +29,7 @@ def plot(pictures: Sequence[Picture], ax: Any = None) -> Any:
         OptionError: there is nothing to draw.
     """
     if not pictures:
-        raise OptionError("this result has no picture to plot")
+        raise OptionError(_NOTHING)
     if ax is not None:
         pictures[0].plot(ax)
         return ax

@@ -53,7 +53,7 @@ class Reported:
 
         Raises:
             MissingLibraryError: matplotlib is not installed.
-            OptionError: the report has no picture.
+            OptionError: the report has no picture, as that of one sample or of unsharded arrays.
 
         Example:
             >>> # ipyjaxbench.measure(f, x).plot().figure.savefig("f.png")

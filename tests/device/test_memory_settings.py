@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +25,7 @@ from ipyjaxbench.device.memory_settings import (
 from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.host import Gpu
 from ipyjaxbench.jupyter.commands import DEVICES
-from ipyjaxbench.reports import Facts, Headline
+from ipyjaxbench.reports import Facts, Footer, Headline
 from tests.device.conftest import Frameworks
 
 _NAMES = (
@@ -210,6 +211,20 @@ def test_the_headline_counts_what_was_set(undo: list[str], figure: str) -> None:
     ]
     assert list(facts.rows) == rows
     assert repr(found) == "<MemorySettings --no-prealloc>"
+
+
+def test_versions_stand_below_as_in_other_reports() -> None:
+    found = MemorySettings("--no-prealloc", (), frameworks={"torch": "2.13.0", "jax": "0.10.2"})
+    assert found.report().blocks[-1] == Footer(("jax 0.10.2, torch 2.13.0",))
+
+
+@with_jax
+def test_installed_frameworks_have_their_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in _NAMES:
+        monkeypatch.setenv(name, "0.5")  # put back afterwards
+    found = set_memory(fraction=0.5)
+    assert found.frameworks["jax"] == version("jax")
+    assert found.frameworks.keys() == {each.framework for each in found.settings}
 
 
 def test_options_say_whether_something_is_to_be_set() -> None:

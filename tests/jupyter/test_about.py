@@ -13,7 +13,7 @@ import ipyjaxbench
 from ipyjaxbench import About, about
 from ipyjaxbench.device.devices import Device, FrameworkDevices
 from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.host import describe_machine
+from ipyjaxbench.host import Gpu, describe_machine
 from ipyjaxbench.jupyter.commands import COMMANDS
 from ipyjaxbench.reports.result import MIME
 from tests.fake_framework import FakeFramework
@@ -160,6 +160,24 @@ def test_variables_that_frameworks_read_are_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     assert "XLA_FLAGS=--xla_dump_to=~/dump --xla_x=1" in about().text
     assert "OMP_NUM_THREADS=4" in about().text
+
+
+@pytest.mark.parametrize("variable", ["USER", "LOGNAME", "USERNAME"])
+def test_nobody_is_named(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv(variable, "somebody")
+    values = "/scratch/somebody/dump", "/home/another/x", "/Users/another/x", "/a/somebodyelse"
+    monkeypatch.setenv("XLA_FLAGS", " ".join(f"--to={value}" for value in values))
+    assert (
+        "XLA_FLAGS=--to=/scratch/USER/dump --to=~/x --to=~/x --to=/a/somebodyelse"
+        in facts().get("variable", "")
+    )
+
+
+def test_gpus_are_told_before_a_framework_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(about_module, "query_gpu_driver", lambda: "570.86")
+    monkeypatch.setattr(about_module, "query_gpus", lambda: (Gpu("A GPU"), Gpu("A GPU")))
+    assert facts()["gpu"] == "2 × A GPU, driver 570.86"
 
 
 def test_a_long_value_of_a_variable_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:

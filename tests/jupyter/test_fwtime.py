@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 from IPython.core.oinspect import getdoc
 
 from ipyjaxbench import Measurement
+from ipyjaxbench.device import Ceilings
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.timing import notes
@@ -40,11 +41,31 @@ def test_what_devices_did_is_told_where_that_is_asked_for(shell: Shell, option: 
     assert line in output.data["text/plain"]
 
 
-def test_an_old_option_works_and_one_line_gives_the_new_one(shell: Shell) -> None:
-    shell.run("%fwtime -n 1 -r 1 --device sum(range(10))")
-    report, line = (output.data["text/plain"] for output in shell.shown)
-    assert "\ndevice " in report
-    assert line == "--device is now --profile. The old name still works, until version 0.3."
+@pytest.mark.parametrize(
+    ("code", "old", "new"),
+    [
+        ("%fwtime -n 1 -r 1 --device sum(range(10))", "--device", "--profile"),
+        ("%%fwtime -n 1 -r 1 --device\nsum(range(10))", "--device", "--profile"),
+        ("%trace_cached --history", "--history", "--signatures"),
+        ("%fwdevices --peak --fresh", "--fresh", "--remeasure"),
+    ],
+)
+def test_an_old_option_works_and_one_line_gives_the_new_one_once(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, code: str, old: str, new: str
+) -> None:
+    shell.shell.magics_manager.registry["FrameworkMagics"].session.told_renamed.clear()
+    magic = code.split()[0].lstrip("%")
+    monkeypatch.setattr(f"ipyjaxbench.jupyter.{magic}.collect_ceilings", fast, raising=False)
+    line = f"{old} is now {new}. The old name still works, until version 0.3."
+    shell.run(code)
+    assert [output.data["text/plain"] for output in shell.shown][1:] == [line]
+    shell.run(code)
+    assert line not in [output.data["text/plain"] for output in shell.shown]
+
+
+def fast(**_: bool) -> Ceilings:
+    """Measure nothing, since this is about what is told."""
+    return Ceilings((), 0.0)
 
 
 def test_names_that_the_code_binds_are_there_afterwards(shell: Shell) -> None:

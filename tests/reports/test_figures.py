@@ -82,7 +82,7 @@ def test_dates_are_ticks_and_changes_stand_above() -> None:
 
 
 def test_nothing_to_plot_is_said() -> None:
-    with pytest.raises(OptionError, match="no picture"):
+    with pytest.raises(OptionError, match=r"^plot\(\) draws the pictures of the report, and"):
         figures.plot([])
 
 
