@@ -9,7 +9,7 @@ is, and nothing is assumed of how the noise is distributed.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ipyjaxbench import stats, units
 
@@ -26,6 +26,7 @@ _UNKNOWN = 100  # times the lower end: an interval that wide tells nothing
 _MORE = 1.5  # times: what did not suffice once will hardly suffice the next time
 _DEPENDENT = 0.1  # autocorrelation of neighbours from which on they count less
 _CLOSE = 0.1  # to 1: a third decimal is shown
+_UNSURE_ALONE, _DOUBLE = math.log(1.2), math.log(2)
 _EXACT = 500  # pairs up to which binomial probabilities are added up
 
 EXPLAINED = {
@@ -45,12 +46,14 @@ class Ratio:
     high: float  # upper end of it
     pairs: int  # how many pairs it is of
     fewest: int = field(default=FEWEST, repr=False)  # pairs below which it says nothing
+    # of the interval; None where low and high are the ends of all pairs, which are too few for one
+    coverage: float | None = field(default=1 - _LEVEL, repr=False)
 
     @property
     def verdict(self) -> str:
         """One word of `EXPLAINED`."""
         low, high = math.log(self.low), math.log(self.high)
-        if self.pairs < self.fewest:
+        if self.pairs < self.fewest or self.coverage is None:
             return "CAN'T TELL"
         if high < -ZONE:
             return "FASTER"
@@ -60,7 +63,7 @@ class Ratio:
 
     def covers_one(self) -> bool:
         """Whether nothing speaks against the two being equal."""
-        return self.low <= 1 <= self.high
+        return self.coverage is None or self.low <= 1 <= self.high
 
     def words(self, more: int = 0) -> str:
         """Return the ratio with as many decimals as its interval justifies, and some more."""
@@ -75,7 +78,7 @@ class Ratio:
     @property
     def inverse(self) -> "Ratio":
         """The ratio the other way round: how many times as long the other one takes."""
-        return Ratio(1 / self.value, 1 / self.high, 1 / self.low, self.pairs, self.fewest)
+        return replace(self, value=1 / self.value, low=1 / self.high, high=1 / self.low)
 
     def factor(self) -> str:
         """Return the ratio as people say it: three digits at most, fewer where it is not sure.
@@ -98,22 +101,38 @@ class Ratio:
         low, high = self._short(self.low), self._short(self.high)
         return "" if low == high else f"{low}–{high}×"
 
+    def kind(self) -> str:
+        """Return what its interval is.
+
+        Example:
+            >>> ratio([0.0] * 20).kind(), ratio([0.0] * 3).kind()
+            ('99 % CI', 'range of 3 pairs')
+        """
+        if self.coverage is None:
+            return f"range of {units.count(self.pairs, 'pair')}"
+        return f"{100 * self.coverage:.0f} % CI"
+
+    def sure(self) -> str:
+        """Return its interval with what it is; "" where that says no more than the factor."""
+        span = self.span()
+        return f"{self.kind()} {span}" if span else ""
+
     def versus(self, other: str) -> str:
         """Return what it says of this arm beside another one, as people say it.
 
         Example:
             >>> Ratio(0.266, 0.26, 0.27, 40).versus("eager")
-            '3.8× faster than eager (3.7–3.8×)'
+            '3.8× faster than eager (99 % CI 3.7–3.8×)'
             >>> Ratio(1.0, 0.98, 1.02, 40).versus("eager")
             'as fast as eager (within 3 %)'
         """
         if self.verdict == "SAME":
             return f"as fast as {other} (within 3 %)"
         if self.verdict == "CAN'T TELL":
-            known = f" ({self.words()}× {self.interval()})" if self.is_known else ""
+            known = f" ({self.sure() or self.factor()})" if self.is_known else ""
             return f"no clear difference from {other}{known}"
         way, shown = ("faster", self.inverse) if self.verdict == "FASTER" else ("slower", self)
-        between = f" ({shown.span()})" if shown.span() else ""
+        between = f" ({shown.sure()})" if shown.span() else ""
         return f"{shown.factor()} {way} than {other}{between}"
 
     def _short(self, value: float) -> str:
@@ -162,7 +181,8 @@ def ratio(logs: Sequence[float], against: int = 1, level: float = _LEVEL) -> Rat
 
     Where neighbours lie on the same side of the middle more often than by chance, as many pairs
     are counted as would tell as much if they were independent. Of several comparisons with one
-    baseline each gets its share of the level (Bonferroni).
+    baseline each gets its share of the level (Bonferroni). Where even all pairs together miss in
+    more cases than that, as 7 do, there is no interval: it has the range of all, no ``coverage``.
     The ``logs`` are those of the pairs' ratios, in the order in which they were taken; the
     interval may miss in ``level`` of cases.
 
@@ -176,18 +196,22 @@ def ratio(logs: Sequence[float], against: int = 1, level: float = _LEVEL) -> Rat
     ordered, middle = sorted(logs), stats.median(logs)
     alike = _neighbours_agree([x - middle for x in logs])
     telling = max(round(n * (1 - alike) / (1 + alike)), 1)
-    beyond = _rank(telling, level / against) * n // telling
+    beyond = max(_rank(telling, level / against), 0) * n // telling
     low, high = ordered[beyond], ordered[n - 1 - beyond]
-    return Ratio(math.exp(middle), math.exp(low), math.exp(high), n)
+    coverage = None if _rank(n, level / against) < 0 else 1 - level
+    return Ratio(math.exp(middle), math.exp(low), math.exp(high), n, coverage=coverage)
 
 
 def _rank(n: int, level: float) -> int:
-    """Return how many of n values may lie beyond each end of an interval of their median."""
+    """Return how many of n values may lie beyond each end of an interval of their median.
+
+    It is -1 where an interval from the least to the largest misses in more cases than ``level``.
+    """
     if n > _EXACT:
         from statistics import NormalDist  # takes a while to import
 
         return int(n / 2 + NormalDist().inv_cdf(level / 2) * math.sqrt(n) / 2 - 1)
-    allowed, rank, missed = level / 2 * 2**n, 0, 1 + n
+    allowed, rank, missed = level / 2 * 2**n, -1, 1
     while missed <= allowed:
         rank += 1
         missed += math.comb(n, rank + 1)
@@ -217,6 +241,26 @@ def floor(itself: Ratio) -> float:
     return half if itself.covers_one() else max(half, 2 * abs(math.log(itself.value)))
 
 
+def contradicts(alone: float, interleaved: Ratio) -> bool:
+    """Return whether code that is measured alone gives another answer than interleaved code.
+
+    It does where the ratio of times alone lies outside of the interval, and either on the other
+    side of 1 or more than twice as far. Alone there are few samples, so that less than a fifth
+    may be noise.
+
+    Example:
+        >>> contradicts(0.9, Ratio(0.05, 0.04, 0.06, 40)), contradicts(1.1, Ratio(0.9, 0.8, 1, 40))
+        (True, True)
+        >>> contradicts(0.4, Ratio(0.5, 0.45, 0.55, 40))
+        False
+    """
+    if interleaved.low <= alone <= interleaved.high:
+        return False
+    off, other = math.log(alone), math.log(interleaved.value)
+    turned = off * other < 0 or abs(off) < ZONE < abs(other)
+    return abs(off - other) > (_UNSURE_ALONE if turned else _DOUBLE)
+
+
 def unpaired(
     base: tuple[float, float], other: tuple[float, float], pairs: int, among: int = 1
 ) -> Ratio:
@@ -233,4 +277,5 @@ def unpaired(
         wider = NormalDist().inv_cdf(1 - _APART / among / 2) / _Z95
     reach = min(wider * math.hypot(base[1], other[1]), _WIDEST)
     value = other[0] / base[0]
-    return Ratio(value, value * math.exp(-reach), value * math.exp(reach), pairs, _FEWEST_APART)
+    low, high = value * math.exp(-reach), value * math.exp(reach)
+    return Ratio(value, low, high, pairs, _FEWEST_APART, 1 - _APART)

@@ -19,6 +19,8 @@ _QUARTERS = 4
 # What one run cannot see of the next one: measured on shared machines (tests/accuracy/sections/
 # coverage.py), where figures of runs a minute apart differ by 1 to 5 %.
 _BETWEEN_RUNS = 0.025
+#: Samples below which a 95 % interval of a median has no ends among them.
+FEWEST = 6
 
 
 def quantile(samples: Sequence[float], p: float) -> float:
@@ -165,12 +167,15 @@ def repeatability(samples: Sequence[float], rounds: Sequence[int]) -> float:
     A machine's speed wanders on all scales of time, so that more samples narrow what is known of
     this run and not of the next one. A run is to this one as its parts are to each other: the
     95 % prediction interval of a further part (Hahn and Meeker 1991, 4.7), from quarters and from
-    eighths, at least `half_width`, and beside it what differs between runs alone.
+    eighths, at least `half_width`, and beside it what differs between runs alone. It is infinite
+    for fewer than `FEWEST` samples.
 
     Example:
         >>> repeatability([1.0] * 10, [5, 5])
         0.025
     """
+    if len(samples) < FEWEST:
+        return math.inf
     within = half_width(samples, rounds)
     for count in (4, 8):
         logs = [math.log(part) for part in parts(samples, count)] if math.isfinite(within) else []

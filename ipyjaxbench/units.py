@@ -1,7 +1,6 @@
 """Seconds, bytes, FLOPs, counts and types in words; the only file that knows "ms" and "MiB"."""
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -54,24 +53,6 @@ def duration(seconds: float, digits: int = 3) -> str:
         if seconds >= size * (1 - 0.5 * 10**-digits):
             return f"{number(seconds / size, digits)} {unit}"
     return "0 ns" if seconds == 0 else f"{number(seconds * 1e9, digits)} ns"
-
-
-def spread(seconds: float, half_width: float | None, digits: int = 3) -> str:
-    """Seconds with half of their interval, relative to them; None where that is not known.
-
-    Where that is wider than the figure, the two ends say more: half widths are those of
-    logarithms.
-
-    >>> spread(0.00212, 0.013), spread(0.00212, 3.0), spread(0.00212, None)
-    ('2.12 ms ± 1.3 %', '0.53–8.5 ms', '2.12 ms')
-    """
-    shown = duration(seconds, digits)
-    if half_width is None or math.isinf(half_width):
-        return shown
-    if half_width > 1:
-        high = min(seconds * (1 + half_width), sys.float_info.max)  # of a forged record
-        return span(seconds / (1 + half_width), high)
-    return f"{shown} ± {percent(half_width)}"
 
 
 def span(low: float, high: float, digits: int = 2) -> str:

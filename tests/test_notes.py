@@ -134,7 +134,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         notes.needs_longer(0.041, 0.02, 2.0),
         Note(
             "needs-longer",
-            "After 2.0 s the median is still uncertain by ±4.1 %.",
+            "After 2.0 s the 95 % CI of the median is ±4.1 %.",
             "for ±2 %, use -b 9",
         ),
     ),
@@ -283,7 +283,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.no_work(3.7e-9),
         Note(
             "no-work",
-            "The code takes no longer than an empty loop (3.70 ns): there is nothing to time.",
+            "The code is about as fast as an empty loop (3.7 ns): there is nothing to time.",
             mark=MEANING,
         ),
     ),
@@ -447,6 +447,16 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "few-samples",
             "jax, torch: undecided: 7 samples of each arm, at least 20 are needed.",
             "-r 20",
+        ),
+    ),
+    (
+        comparison_notes.depends_on_interleaving("jax", "numpy", "0.02×", 0.9),
+        Note(
+            "depends-on-interleaving",
+            "jax takes 0.02× the time of numpy interleaved, and 0.90× when each runs alone: the"
+            " arms affect each other, for example through caches or threads.",
+            "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
+            MEANING,
         ),
     ),
     (
@@ -728,11 +738,11 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         ),
         (
             notes.needs_longer(3.0, 0.02, 2.0),
-            ("After 2.0 s the median is still uncertain by more than ±100 %."),
+            ("After 2.0 s the 95 % CI of the median is wider than ±100 %."),
         ),
         (
             notes.needs_longer(0.2, 0.02, 2.0),
-            ("After 2.0 s the median is still uncertain by ±20 %."),
+            ("After 2.0 s the 95 % CI of the median is ±20 %."),
         ),
         (
             validity_notes.copies("data may go to a device", None),
@@ -789,15 +799,15 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         ),
         (
             notes.needs_longer(1.0, 0.3, 2.0),
-            ("After 2.0 s the median is still uncertain by ±100 %."),
+            ("After 2.0 s the 95 % CI of the median is ±100 %."),
         ),
         (
             notes.needs_longer(0.1, 0.02, 2.39),
-            ("After 2.4 s the median is still uncertain by ±10 %."),
+            ("After 2.4 s the 95 % CI of the median is ±10 %."),
         ),
         (
             notes.needs_longer(0.1, 0.02, 2.41),
-            ("After 2.4 s the median is still uncertain by ±10 %."),
+            ("After 2.4 s the 95 % CI of the median is ±10 %."),
         ),
         (
             validity_notes.recompiles(2, 2, 0.0),

@@ -95,14 +95,6 @@ def test_a_duration_has_the_digits_asked_for() -> None:
     assert units.duration(0.0021234567, 1) == "2 ms"
 
 
-def test_the_interval_stands_behind_a_duration_where_it_is_known() -> None:
-    assert units.spread(0.00212, 0.013) == "2.12 ms ± 1.3 %"
-    assert units.spread(0.0021234567, 0.013, 5) == "2.1235 ms ± 1.3 %"
-    assert units.spread(0.00212, 1.0) == "2.12 ms ± 100 %"
-    assert units.spread(0.00212, 1.01) == "1.1–4.3 ms"
-    assert units.spread(0.00212, None) == "2.12 ms"
-
-
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [

@@ -32,6 +32,7 @@ _QUEUED_SHARE = 0.3  # of the time, for throughput
 _SETTLE_NS = 120_000_000
 _SETTLED_RATIO = 1.05
 _SAMPLE_NS, _TURN_NS = 1_000_000, 20_000_000
+_MIN_LOOKS = 3  # at slow calls alone, before they say anything about the comparison
 _CALIBRATION_SAMPLES = 5  # that say how long a call takes without others
 _PARTS_OF_TURN = 4  # of a turn's calls, one of which shows whether they are as fast
 
@@ -102,8 +103,9 @@ class Arm:
         self.label = label  # its name
         self.later = later  # how its calls are made
         self.steady = make_steady(later)  # makes them
-        # Nanoseconds of a call on its own; 0 where all arms are of one framework.
-        self.alone = 0.0
+        self.alone = 0.0  # nanoseconds of a call on its own; 0 where not known
+        self.is_sure_alone = False  # whether that is of a few looks
+        self._settles = False  # whether threads of other frameworks have to come to rest first
         self._own, self._value, self._muted = own, value, muted
         self._few = 1
 
@@ -115,11 +117,13 @@ class Arm:
     def warm_up(self, nanoseconds: float, *, alone: bool) -> None:
         """Make calls until nothing changes; ``alone`` where there is no other framework."""
         with self._making_calls() as steady:
-            if not alone:
+            self._settles = not alone
+            if self._settles:
                 self._settle(steady)
             steady.warm_up(steady.calls.clock.wall() + int(nanoseconds))
-            if not alone:
-                self.alone = _per_call(steady)
+            self.alone = _per_call(steady)
+            looks = len(steady.samples.settled_warmup)
+            self.is_sure_alone = steady.number > 1 or looks >= _MIN_LOOKS
             if not (steady.calls.one_by_one or steady.differ):
                 wanted = _SAMPLE_NS if alone else _TURN_NS
                 self.number = max(round(wanted / max(_fastest(steady), 1)), 1)
@@ -141,7 +145,7 @@ class Arm:
             rounds = steady.samples.rounds
             if not rounds or rounds[-1] == PER_ROUND:
                 rounds.append(0)
-            if self.alone:
+            if self._settles:
                 self._settle(steady)
             steady.samples.take(steady.calls, steady.number, ahead=steady.ahead)
 
@@ -156,8 +160,8 @@ class Arm:
 
     @property
     def slowed(self) -> float:
-        """How many times as long a call takes interleaved as alone."""
-        if not self.alone or not self.steady.samples.taken:
+        """How many times as long a call takes between those of another framework as alone."""
+        if not (self._settles and self.alone and self.steady.samples.taken):
             return 1.0
         return self.steady.samples.per_call / self.alone
 

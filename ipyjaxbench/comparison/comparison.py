@@ -2,15 +2,15 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 from ipyjaxbench import ratios
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.ratios import Ratio
-from ipyjaxbench.record_types import NonNegativeFloat
+from ipyjaxbench.record_types import NonNegativeFloat, PositiveFloat
 from ipyjaxbench.reports import CHANGES_MEANING, Note, Result
 from ipyjaxbench.timing import NO_FIGURE, Measurement
 
@@ -40,6 +40,7 @@ class Comparison(Result):
         elapsed: seconds of all calls after the first ones.
         equal: what is the same in all arms.
         notes: what to know before trusting the ratios.
+        alone: seconds of a call of each arm before the samples, without the other arms.
 
     Example:
         >>> # compare({"eager": f, "jitted": jax.jit(f)}, x).ratio("jitted").verdict
@@ -53,6 +54,7 @@ class Comparison(Result):
     elapsed: NonNegativeFloat = 0.0
     equal: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    alone: dict[str, PositiveFloat] = field(default_factory=dict)
 
     def __getitem__(self, label: str) -> Measurement:
         """Return the measurement of an arm; KeyError where there is none."""
@@ -76,7 +78,8 @@ class Comparison(Result):
         """
         by_label = {side.label: side for side in self.sides}
         sides = (dataclasses.replace(by_label[old], label=new) for old, new in names.items())
-        return dataclasses.replace(self, sides=tuple(sides), baseline=baseline)
+        alone = {new: self.alone[old] for old, new in names.items() if old in self.alone}
+        return dataclasses.replace(self, sides=tuple(sides), baseline=baseline, alone=alone)
 
     def ratio(self, label: str) -> Ratio | None:
         """Return an arm's time divided by the baseline's; None if one failed.
@@ -86,6 +89,19 @@ class Comparison(Result):
         """
         self._check_label(label)
         return self._ratios.get(label)
+
+    def ratio_alone(self, label: str, other: str = "") -> float | None:
+        """Return the ratio to another arm before they were interleaved; None if unknown.
+
+        The other arm is the baseline if none is given.
+        """
+        both = self.alone.get(label), self.alone.get(other or self.baseline)
+        return both[0] / both[1] if both[0] and both[1] else None
+
+    def depends_on_interleaving(self, label: str) -> bool:
+        """Return whether an arm compares in another way with the baseline when each runs alone."""
+        ratio, alone = self.ratio(label), self.ratio_alone(label)
+        return ratio is not None and alone is not None and ratios.contradicts(alone, ratio)
 
     @cached_property
     def against_itself(self) -> Ratio | None:
@@ -118,6 +134,8 @@ class Comparison(Result):
             return "CAN'T TELL"
         if ratio.verdict != "SAME" and abs(math.log(ratio.value)) < self.floor:
             return "CAN'T TELL"  # code against itself may show a difference of this size
+        if self.depends_on_interleaving(label):
+            return "CAN'T TELL"
         return ratio.verdict
 
     def all_notes(self) -> list[Note]:
@@ -133,7 +151,13 @@ class Comparison(Result):
             for note, labels in by_note.items()
         ]
         failed = [notes.arm_failed(side.label, side.failed) for side in self.sides if side.failed]
-        return [*failed, *self.notes, *of_arms]
+        return [*failed, *self._dependent(), *self.notes, *of_arms]
+
+    def _dependent(self) -> Iterator[Note]:
+        for label in self.alone:
+            ratio, alone = self.ratio(label), self.ratio_alone(label)
+            if ratio and alone and self.depends_on_interleaving(label):
+                yield notes.depends_on_interleaving(label, self.baseline, ratio.factor(), alone)
 
     @cached_property
     def _measured(self) -> dict[str, Measurement]:
@@ -170,17 +194,18 @@ class Comparison(Result):
 
     def _row(self, side: ArmResult) -> dict[str, Any]:
         m, ratio = side.measured, self.ratio(side.label)
-        low, high = m.interval if m else (None, None)
+        rerun = m and m.estimate
+        interval = ratio if ratio and ratio.coverage else None
         return {
             "arm": side.label,
             "median_s": m and m.median,
-            "low_s": low,
-            "high_s": high,
+            "rerun_low_s": rerun and rerun.low,
+            "rerun_high_s": rerun and rerun.high,
             "throughput_s": m and m.throughput,
             "first_call_s": m and m.first_call,
             "ratio": ratio and ratio.value,
-            "ratio_low": ratio and ratio.low,
-            "ratio_high": ratio and ratio.high,
+            "ratio_low": interval and interval.low,
+            "ratio_high": interval and interval.high,
             "verdict": self.verdict(side.label),
             "failed": side.failed,
         }

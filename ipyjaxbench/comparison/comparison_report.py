@@ -20,7 +20,13 @@ from ipyjaxbench.reports import (
     Table,
     report,
 )
-from ipyjaxbench.timing import NO_FIGURE, VERDICT_MEANINGS, Measurement, spell_phases
+from ipyjaxbench.timing import (
+    MEDIAN_AND_RERUN,
+    NO_FIGURE,
+    VERDICT_MEANINGS,
+    Measurement,
+    spell_phases,
+)
 
 _QUEUED_SHARE = 0.9  # of the latency: a throughput below it is shown
 _WIDE_CONTROL = 0.1  # hides what people look for
@@ -53,7 +59,12 @@ def _headline(c: Comparison) -> Headline:
     assert ratio is not None
     if set(verdicts.values()) == {"SLOWER"} and len(verdicts) > 1:
         figure = f"{c.baseline} is the fastest, {ratio.factor()} faster than {name}"
-        return Headline(title, figure, _with_doubt(c, ratio.span()), "FASTEST", "")
+        return Headline(title, figure, _with_doubt(c, ratio.sure()), "FASTEST", "")
+    alone = c.ratio_alone(name)
+    if alone and c.depends_on_interleaving(name):
+        takes = f"{name} takes {ratio.factor()} the time of {c.baseline} interleaved"
+        detail = f"{takes}, {units.times(alone)} alone"
+        return Headline(title, f"{name} and {c.baseline} affect each other", detail, word, "")
     figure, detail = _answer(name, c.baseline, ratio, word)
     return Headline(title, figure, _with_doubt(c, detail), word, "")
 
@@ -66,14 +77,16 @@ def _with_doubt(c: Comparison, detail: str) -> str:
 
 def _answer(name: str, base: str, ratio: Ratio, word: str) -> tuple[str, str]:
     """Return what was found of an arm and the baseline, and how sure that is."""
-    takes = f"{name} takes {_between(ratio)} the time of {base}"
+    takes = f"{name} takes {_between(ratio)} the time of {base} ({ratio.kind()})"
     if not ratio.is_known:
-        return "no clear winner", "the samples scatter too much for a ratio"
+        few = ratio.pairs < stats.FEWEST
+        why = "too few samples" if few else "the samples scatter too much"
+        return "no clear winner", f"{why} for a ratio"
     if word == "SAME":
         return f"{name} and {base} are equally fast", takes
     if word == "CAN'T TELL":
         return "no clear winner", takes
-    return f"{name} is {_speed(ratio, word)} than {base}", _towards(ratio, word).span()
+    return f"{name} is {_speed(ratio, word)} than {base}", _towards(ratio, word).sure()
 
 
 def _speed(ratio: Ratio, word: str) -> str:
@@ -107,11 +120,7 @@ def per_call(side: ArmResult) -> str:
         return "failed" if side.failed else "not run"
     if not m.batches:
         return "first call only"
-    if len(m.samples) == 1:
-        return units.duration(m.median, m.precision)
-    if m.half_width > 1:  # too noisy for a ±
-        return units.span(stats.quantile(m.samples, 0.05), stats.quantile(m.samples, 0.95))
-    return units.spread(m.median, m.half_width, m.precision)
+    return m.estimate.cell(m.precision)
 
 
 def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
@@ -122,39 +131,44 @@ def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
 
 
 def _table(c: Comparison) -> Table:
+    kinds = {r.kind() for side in c.sides if (r := c.ratio(side.label))}
+    sure = kinds.pop() if len(kinds) == 1 else ""  # else each cell says what it is
     rows = []
     for side in c.sides:
         m = side.measured
         first = units.duration(m.first_call, m.precision) if m else ""
-        rows.append((side.label, per_call(side), first, *_against(c, side.label)))
-    sure = "99 % interval" if c.interleaved else "95 % interval"  # as `ratios` has them
-    head = ("arm", "per call", "first call", f"against {c.baseline}", sure)
+        words, shown = _against(c, side.label)
+        interval = (shown.span() if sure else shown.sure()) if shown else ""
+        rows.append((side.label, per_call(side), first, words, interval))
+    head = ("arm", MEDIAN_AND_RERUN, "first call", f"against {c.baseline}", sure or "interval")
     if all(not row[-1] for row in rows):
         return Table("", head[:-1], tuple(row[:-1] for row in rows), folded=False)
     return Table("", head, tuple(rows), folded=False)
 
 
-def _against(c: Comparison, label: str) -> tuple[str, str]:
-    """Return the cells on how an arm compares with the baseline, and how sure that is."""
+def _against(c: Comparison, label: str) -> tuple[str, Ratio | None]:
+    """Return how an arm compares with the baseline, and the ratio whose interval says how sure."""
     ratio, word = c.ratio(label), c.verdict(label)
     if label == c.baseline:
-        return "baseline", ""
+        return "baseline", None
     if ratio is None or word in NO_FIGURE:
-        return word, ""
+        return word, None
     if word in ("FASTER", "SLOWER"):
-        return _speed(ratio, word), _towards(ratio, word).span()
-    return ("same" if word == "SAME" else "can't tell"), ratio.span()
+        return _speed(ratio, word), _towards(ratio, word)
+    return ("same" if word == "SAME" else "can't tell"), ratio
 
 
 def _bars(c: Comparison) -> Iterator[Bars]:
     measured = [(label, m) for label, m in _measured(c) if m.batches]
     if len(measured) > 1:
         measured.sort(key=lambda arm: arm[1].median)
-        yield Bars(tuple(_bar(c, label, m) for label, m in measured))
+        yield Bars(
+            tuple(_bar(c, label, m) for label, m in measured), f"{MEDIAN_AND_RERUN}, per call"
+        )
 
 
 def _bar(c: Comparison, label: str, m: Measurement) -> Bar:
-    low, high = m.interval
+    low, high = m.estimate.ends
     shown = units.duration(m.median, m.precision)
     return Bar(label, m.median, low, high, shown, _against(c, label)[0], label == c.baseline)
 
@@ -193,10 +207,12 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
     itself = c.against_itself
     if itself is None:
         return
-    found = f"{c.baseline} against itself is {_between(itself)}"
+    found = f"{c.baseline} against itself is {_between(itself)} ({itself.kind()})"
     if not itself.is_known:
         found = f"{c.baseline} scatters too much to compare it with itself"
-    if not itself.covers_one():
+    if itself.coverage is None:
+        yield "self-check", f"none: too few samples to compare {c.baseline} with itself"
+    elif not itself.covers_one():
         yield "self-check", f"failed: {found}, not 1×: the machine is too noisy"
     elif c.floor > _WIDE_CONTROL:
         yield "self-check", f"{found}: small differences cannot be seen"
@@ -206,7 +222,8 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
 
 def _undecided(c: Comparison) -> Iterator[Note]:
     """Note which arms cannot be told apart, and what it takes."""
-    arms = [side.label for side in c.sides if c.verdict(side.label) == "CAN'T TELL"]
+    open_arms = [side.label for side in c.sides if c.verdict(side.label) == "CAN'T TELL"]
+    arms = [label for label in open_arms if not c.depends_on_interleaving(label)]
     known = [r for label in arms if (r := c.ratio(label))]
     if known and c.interleaved and known[0].pairs < ratios.FEWEST:
         yield notes.few_samples(arms, known[0].pairs, ratios.FEWEST)

@@ -107,7 +107,10 @@ def compare_snippets(
     labels = [entry.label for entry in entries]
     sides = tuple(ArmResult(n, measured.get(n), errors.get(n, "")) for n in labels)
     every_note = (*found, *differences, *([notes.slowed_by_others(slowed)] if slowed else []))
-    compared = Comparison(sides, baseline, elapsed=elapsed, equal=equal, notes=every_note)
+    alone = {arm.label: arm.alone * 1e-9 for arm in arms if arm.is_sure_alone and arm.alone}
+    compared = Comparison(
+        sides, baseline, elapsed=elapsed, equal=equal, notes=every_note, alone=alone
+    )
     if interrupt is not None:
         raise Interrupted(compared, interrupt) from None
     if failed and (not options.keep_going or len(failed) == len(entries)):
@@ -167,7 +170,8 @@ def _widest(arms: Sequence[Arm]) -> float:
     widths = []
     for other in others:
         ratio = ratios.ratio(ratios.log_ratios(base.seconds, other.seconds), len(others))
-        widths.append(math.log(ratio.high / ratio.low) / 2 if ratio else math.inf)
+        known = ratio is not None and ratio.coverage
+        widths.append(math.log(ratio.high / ratio.low) / 2 if ratio and known else math.inf)
     return max(widths, default=0.0)
 
 

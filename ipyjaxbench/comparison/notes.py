@@ -11,6 +11,7 @@ _WORTH_WAITING_SECONDS = 3600.0
 #: Codes of the Notes that say that arms do not do the same work on the same terms.
 UNLIKE = {"other-result", "other-data", "other-dtype", "other-device", "other-threads",
           "half-alone", "copies-alone"}  # fmt: skip
+_APART = "time each arm with %fwtime --name, then compare the kept results with %fwcompare"
 misleading = partial(Note, mark=CHANGES_MEANING)
 
 
@@ -72,7 +73,17 @@ def slowed_by_others(factors: Mapping[str, float]) -> Note:
         "slowed-by-others",
         f"{first} takes {units.times(slowed)} as long interleaved as alone{others}: threads of"
         " other arms, or other programs, compete for the CPUs.",
-        "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
+        _APART,
+    )
+
+
+def depends_on_interleaving(label: str, base: str, factor: str, alone: float) -> Note:
+    """Two arms compare in another way when each runs alone; ``factor`` is that of interleaving."""
+    return misleading(
+        "depends-on-interleaving",
+        f"{label} takes {factor} the time of {base} interleaved, and {units.times(alone)} when each"
+        " runs alone: the arms affect each other, for example through caches or threads.",
+        _APART,
     )
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -60,8 +61,8 @@ class Sweep(Result):
         return [(x, m.median) for x, m in self._measured(label)]
 
     def intervals(self, label: str) -> list[tuple[float, float]]:
-        """Return the ends of the interval of each of `times`, in seconds."""
-        return [m.interval for _, m in self._measured(label)]
+        """Return where each of `times` of another run will be; the time twice if unknown."""
+        return [m.estimate.ends for _, m in self._measured(label)]
 
     def sizes(self, label: str) -> list[tuple[float, int]]:
         """Return the swept values, each with the bytes that an arm reads and returns."""
@@ -69,9 +70,15 @@ class Sweep(Result):
         return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
 
     def value(self, point: Point) -> float | None:
-        """Return the swept value at a point; None if there are several names."""
+        """Return the swept value at a point, if a logarithmic axis has it; else None."""
         x = number(point.values[0]) if len(self.names) == 1 else math.nan
         return x if 0 < x < math.inf else None
+
+    @property
+    def not_drawn(self) -> list[str]:
+        """Values that a logarithmic axis does not have: zero and below."""
+        values = [point.values[0] for point in self.points] if len(self.names) == 1 else []
+        return [value for value in values if number(value) <= 0]
 
     def _measured(self, label: str) -> list[tuple[float, Measurement]]:
         found = []
@@ -94,22 +101,37 @@ class Sweep(Result):
                  if (m := side.measured) and m.batches and not side.failed]  # fmt: skip
         if len(known) < 2:
             return known[0][1] if known else ""
-        (_, best, first), (_, _, second), *_ = sorted(known, key=lambda each: each[0])
+        (_, best, first), (_, next_best, second), *_ = sorted(known, key=lambda each: each[0])
         # One answer for each point: a row of them is to be right, not each for itself.
         comparisons = (len(known) - 1) * max(self.planned, 1)
         found = ratios.ratio(ratios.log_ratios(first.samples, second.samples), comparisons)
-        clear = found is not None and math.log(found.value) > point.compared.floor
-        return best if clear and found and found.verdict == "SLOWER" else ""
+        if found is None or found.verdict != "SLOWER":
+            return ""
+        alone = point.compared.ratio_alone(next_best, best)
+        if alone is not None and ratios.contradicts(alone, found):
+            return ""
+        return best if math.log(found.value) > point.compared.floor else ""
 
     def growth(self, label: str) -> float | None:
         """Return the exponent p of time ~ value**p: the median slope over all pairs of points.
 
         On logarithms (Theil 1950, Sen 1968); None for fewer than three points.
         """
-        logs = [(math.log(x), math.log(t)) for x, t in self.times(label) if t > 0]
-        pairs = itertools.combinations(logs, 2)
-        slopes = [(t2 - t1) / (x2 - x1) for (x1, t1), (x2, t2) in pairs if x2 != x1]
-        return stats.median(slopes) if len(logs) >= 3 and slopes else None
+        times = self.times(label)
+        return _slope([(x, t, t) for x, t in times])
+
+    def growth_interval(self, label: str) -> tuple[float, float] | None:
+        """Return between which exponents `growth` is, as far as the times are known.
+
+        The same of the least and of the largest slopes that the intervals of two times allow; None
+        if the interval of a time is unknown, or for fewer than three points.
+        """
+        measured = self._measured(label)
+        if not all(m.estimate.is_known for _, m in measured):
+            return None
+        ends = [(x, *m.estimate.ends) for x, m in sorted(measured, key=lambda point: point[0])]
+        least, most = _slope(ends), _slope([(x, high, low) for x, low, high in ends])
+        return None if least is None or most is None else (least, most)
 
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""
@@ -129,6 +151,15 @@ class Sweep(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Sweep {', '.join(self.labels)} over {len(self.points)} points>"
+
+
+def _slope(points: Sequence[tuple[float, float, float]]) -> float | None:
+    """Return the median slope from the third of a point to the second of a later one, on logs."""
+    logs = [(math.log(x), math.log(to), math.log(start)) for x, to, start in points
+            if to > 0 and start > 0]  # fmt: skip
+    pairs = itertools.combinations(logs, 2)
+    slopes = [(to - start) / (x2 - x1) for (x1, _, start), (x2, to, _) in pairs if x2 != x1]
+    return stats.median(slopes) if len(logs) >= 3 and slopes else None
 
 
 def number(text: str) -> float:

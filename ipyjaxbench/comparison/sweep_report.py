@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
 from ipyjaxbench.comparison.comparison_report import per_call
@@ -24,8 +24,11 @@ from ipyjaxbench.reports import (
     Table,
     report,
 )
+from ipyjaxbench.timing import MEDIAN_AND_RERUN
 
 _TIE = "-"
+_TIMES = f"{MEDIAN_AND_RERUN}, per call"
+_FLAT = 0.1  # exponents up to which a time that may not grow at all is said not to
 _NUMBERS = re.compile(r"[\d\[]")
 _NO_WINNER = "no clear winner"
 
@@ -74,13 +77,24 @@ def _figure(s: Sweep, crossings: list[Crossing]) -> str:
     if len(spans) == 1:
         (label, _, _) = spans[0]
         return f"{label} is the fastest everywhere" if label else _NO_WINNER
-    name = ", ".join(s.names)
-    where = [
-        f"{label} is the fastest at {name} = {first}" + (f" to {last}" if last != first else "")
-        for label, first, last in spans
-        if label
-    ]
+    where = [f"{label} is the fastest {_range(s, first, last)}"
+             for label, first, last in spans if label]  # fmt: skip
     return "; ".join(where) or _NO_WINNER
+
+
+def _range(s: Sweep, first: Sequence[str], last: Sequence[str]) -> str:
+    """Return "at n = 16 to 64", or "from n=16, dt=2 to n=64, dt=2"."""
+    if first == last:
+        return f"at {_at(s, first)}"
+    if len(first) == 1:
+        return f"at {_at(s, first)} to {last[0]}"
+    return f"from {_at(s, first)} to {_at(s, last)}"
+
+
+def _at(s: Sweep, values: Sequence[str]) -> str:
+    """Return "n = 16", or "n=16, dt=2"."""
+    between = " = " if len(s.names) == 1 else "="
+    return ", ".join(f"{n}{between}{value}" for n, value in zip(s.names, values, strict=True))
 
 
 def _between(crossings: list[Crossing]) -> str:
@@ -96,11 +110,10 @@ def _overtakes(s: Sweep, crossing: Crossing) -> str:
     return f"{crossing.faster} overtakes {crossing.slower} at {s.names[0]} ≈ {value}"
 
 
-def _spans(s: Sweep) -> list[tuple[str, str, str]]:
+def _spans(s: Sweep) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """Return runs of points with the same fastest arm: it, the first, and the last point."""
     spans = []
-    values_of = [", ".join(point.values) for point in s.points]
-    fastest = zip(s.winners, values_of, strict=True)
+    fastest = zip(s.winners, (point.values for point in s.points), strict=True)
     for label, run in itertools.groupby(fastest, key=lambda each: each[0]):
         values = [value for _, value in run]
         spans.append((label, values[0], values[-1]))
@@ -113,7 +126,8 @@ def _table(s: Sweep) -> Table:
         times = {side.label: per_call(side) for side in point.compared.sides}
         cells = [times.get(label, "") for label in s.labels]
         rows.append((", ".join(point.values), *cells, fastest or _TIE))
-    return Table("", (", ".join(s.names), *s.labels, "fastest"), tuple(rows), folded=False)
+    head = (", ".join(s.names), *s.labels, "fastest")
+    return Table(_TIMES, head, tuple(rows), folded=False)
 
 
 def _chart(s: Sweep, crossings: list[Crossing]) -> Iterator[Chart]:
@@ -126,25 +140,52 @@ def _chart(s: Sweep, crossings: list[Crossing]) -> Iterator[Chart]:
     if series:
         at = tuple(sorted({point[0] for each in series for point in each.points}))
         marks = tuple(Mark(each.value, _overtakes(s, each), each.seconds) for each in crossings)
-        yield Chart(Axis(s.names[0], at=at), Axis("time per call", "s"), tuple(series), marks)
+        yield Chart(Axis(s.names[0], at=at), Axis(_TIMES, "s"), tuple(series), marks)
 
 
 def _rows(s: Sweep) -> Iterator[tuple[str, str]]:
-    grown = [(label, s.growth(label)) for label in s.labels]
-    exponents = [f"{s.names[0]}^{abs(p) if abs(p) < 0.05 else p:.1f} ({label})"
-            for label, p in grown if p is not None]  # fmt: skip
-    if exponents:
-        yield "growth", f"time grows like {', '.join(exponents)}"
+    if growth := "; ".join(_growth(s)):
+        yield "growth", growth
+    if s.not_drawn and any(s.times(label) for label in s.labels):
+        where = f"{s.names[0]} = {', '.join(s.not_drawn)}"
+        yield "not drawn", f"{where}: the axis is logarithmic, and growth is of ratios"
     for each in s.skipped:
         yield "left out", _left_out(s, each)
-    for values, error in s.unmade.items():
-        yield "setup", f"failed at {', '.join(s.names)} = {values}: {error}"
+    for words, error in s.unmade.items():
+        values = words.split(", ") if len(s.names) > 1 else [words]
+        where = _at(s, values) if len(values) == len(s.names) else words
+        yield "setup", f"failed at {where}: {error}"
     if s.planned > len(s.points):
         yield "points", f"{len(s.points)} of {s.planned} measured"
 
 
+def _growth(s: Sweep) -> Iterator[str]:
+    """Say how the time of arms grows, or that it does not."""
+    name = s.names[0]
+    grown: list[str] = []
+    flat: list[str] = []
+    unclear: list[str] = []
+    for label in s.labels:
+        p, ends = s.growth(label), s.growth_interval(label)
+        if p is None:
+            continue
+        low, high = ends or (-_FLAT, _FLAT)
+        if not low <= 0 <= high or (ends is None and abs(p) > _FLAT):
+            grown.append(f"{name}^{p:.{1 if abs(p) >= _FLAT else 2}f} ({label})")
+        elif max(-low, high) < _FLAT:
+            flat.append(label)
+        else:
+            unclear.append(label)
+    if grown:
+        yield f"time grows like {', '.join(grown)}"
+    if flat:
+        yield f"the time of {', '.join(flat)} does not depend on {name}"
+    if unclear:
+        yield f"too noisy to tell for {', '.join(unclear)}"
+
+
 def _left_out(s: Sweep, each: Skipped) -> str:
-    where = f"{each.label} after {', '.join(s.names)} = {', '.join(each.after)}"
+    where = f"{each.label} after {_at(s, each.after)}"
     if each.needed:
         needed, free = units.size(each.needed), units.size(each.free)
         return f"{where}: its arrays need {needed} at the next point, {free} is free"

@@ -90,8 +90,8 @@ class Progress:
         if math.isinf(half_width):
             parts.append("warming up")
         elif not math.isnan(half_width):
-            width = f"±{units.percent(half_width)}" if half_width <= 1 else "more than ±100 %"
-            parts.append(f"{width} so far")
+            width = f"±{units.percent(half_width)}" if half_width <= 1 else "wider than ±100 %"
+            parts.append(f"CI {width} so far")
         if 0 < left < _UNLIMITED_NS:
             parts.append(f"at most {units.duration(left * 1e-9, 2)} left")
         self._show(f"measuring: {', '.join(parts)}" if parts else "measuring")

@@ -98,15 +98,15 @@ class HistoryEntry:
 
     def row(self) -> dict[str, Any]:
         """Return it as one row of a table; times per call in seconds."""
-        low, high = self.interval
+        rerun = self.figure.estimate
         around = self.environment
         versions = (f"{name} {version}" for name, version in sorted(around.frameworks.items()))
         return {
             "name": self.name,
             "measured": _moment(self.when),
             "median_s": self.median,
-            "low_s": low,
-            "high_s": high,
+            "rerun_low_s": rerun.low,
+            "rerun_high_s": rerun.high,
             "fastest_s": self.floor,
             "verdict": self.figure.verdict,
             "code": self.code,

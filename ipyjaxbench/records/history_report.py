@@ -23,6 +23,7 @@ from ipyjaxbench.reports import (
     report,
     sparkline,
 )
+from ipyjaxbench.timing import MEDIAN_AND_RERUN
 
 _MAX_SERIES, _MAX_MARKS = 8, 6  # of a chart
 _MAX_NAME, _MAX_VERSION = 18, 20  # characters
@@ -81,7 +82,7 @@ def _table(h: History, columns: dict[str, _Cell]) -> Table:
         trend = sparkline([each.median for each in newest.get(id(entry), ())])
         cells = [cell(entry) for cell in columns.values()]
         rows.append((_name(entry), _figure(entry), trend, moment(entry.when, h.now), *cells))
-    head = ("name", "per call", "trend", "measured", *columns)
+    head = ("name", MEDIAN_AND_RERUN, "trend", "measured", *columns)
     if not newest:
         head, rows = (*head[:2], *head[3:]), [(*row[:2], *row[3:]) for row in rows]
     return Table("", head, tuple(rows), folded=False)
@@ -104,7 +105,7 @@ def _name(entry: HistoryEntry) -> str:
 def _figure(entry: HistoryEntry) -> str:
     if entry.figure.verdict in ("INVALID", "RECOMPILES", "ONCE"):
         return f"{units.duration(entry.median)} {entry.figure.verdict}"
-    return entry.figure.words()
+    return entry.figure.estimate.cell()
 
 
 def _device(entry: HistoryEntry) -> str:
@@ -142,7 +143,7 @@ def _charts(h: History) -> Iterator[Chart]:
     series = tuple(
         Series(units.cut(name, _MAX_NAME), tuple(map(_point, some))) for name, some in drawn.items()
     )
-    axes = Axis("measured", "date", log=False), Axis("time per call", "s")
+    axes = Axis("measured", "date", log=False), Axis(f"{MEDIAN_AND_RERUN}, per call", "s")
     yield Chart(*axes, series, tuple(_marks([*drawn.values()])))
 
 
@@ -161,10 +162,7 @@ def _marks(lines: Sequence[Sequence[HistoryEntry]]) -> Iterator[Mark]:
 
 
 def _point(entry: HistoryEntry) -> tuple[float, float, float, float]:
-    low, high = entry.interval
-    median = entry.median
-    # Where it is not known how sure a figure is, it stands for itself.
-    return (entry.when, median, low or median, median if math.isinf(high) else high)
+    return (entry.when, entry.median, *entry.figure.estimate.ends)
 
 
 def _facts(h: History, charts: Sequence[Chart]) -> Iterator[Block]:

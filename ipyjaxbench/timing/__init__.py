@@ -8,6 +8,7 @@ what an adapter offers beyond waiting. The magics, the Python API and the compar
 
 from ipyjaxbench.timing.compile_cost import spell_phases
 from ipyjaxbench.timing.device_time import Interval, Profile
+from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN
 from ipyjaxbench.timing.figure_change import Against, Change, Figure
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.measure import (

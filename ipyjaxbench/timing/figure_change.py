@@ -4,9 +4,10 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from ipyjaxbench import ratios, units
+from ipyjaxbench import ratios
 from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt
+from ipyjaxbench.timing.estimate import Estimate, predict
 from ipyjaxbench.timing.verdict import NO_FIGURE
 
 
@@ -21,16 +22,15 @@ class Figure:
     verdict: str  # on the measurement
 
     @property
+    def estimate(self) -> Estimate:
+        """The median with its interval for another run."""
+        return predict(self.median, self.half_width, self.samples)
+
+    @property
     def interval(self) -> tuple[float, float]:
         """Where the median of another such run will be; (0, inf) where that is not known."""
-        if self.half_width is None:
-            return (0.0, math.inf)
-        reach = self.median * self.half_width
-        return (max(self.median - reach, 0.0), self.median + reach)
-
-    def words(self) -> str:
-        """The median with its interval."""
-        return units.spread(self.median, self.half_width)
+        found = self.estimate
+        return found.ends if found.is_known else (0.0, math.inf)
 
 
 @dataclass(frozen=True)

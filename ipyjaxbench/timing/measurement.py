@@ -20,6 +20,7 @@ from ipyjaxbench.reports import Note, Result
 from ipyjaxbench.timing import verdict
 from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart
 from ipyjaxbench.timing.device_time import DeviceTime
+from ipyjaxbench.timing.estimate import Estimate, spread
 from ipyjaxbench.timing.figure_change import Against, Figure
 from ipyjaxbench.usercode import first_line
 
@@ -148,8 +149,18 @@ class Measurement(Result):
         return stats.half_width(self.samples, self.rounds)
 
     @property
+    def estimate(self) -> Estimate:
+        """The median with its interval for another run: the ± of the report."""
+        return summarize(self).estimate
+
+    @cached_property
+    def spread(self) -> Estimate:
+        """The median with the times between which the samples of this run lie."""
+        return spread(self.samples)
+
+    @property
     def interval(self) -> tuple[float, float]:
-        """Where the median of another such run will be; (0, inf) with one sample."""
+        """Where the median of another such run will be; (0, inf) if unknown."""
         return summarize(self).interval
 
     @cached_property
@@ -180,6 +191,11 @@ class Measurement(Result):
         return self._statistic(self.samples)
 
     @property
+    def floor_leads(self) -> bool:
+        """Whether `leading` is `floor`."""
+        return self._statistic is stats.floor
+
+    @property
     def throughput(self) -> float | None:
         """Seconds per call when many are queued and waited for once; None if not measured."""
         return self._leading_statistic(self.throughputs)
@@ -198,7 +214,9 @@ class Measurement(Result):
     @property
     def _statistic(self) -> Callable[[Sequence[float]], float]:
         codes = [note.code for note in self.notes]
-        return verdict.headline(self.half_width, self.verdict, codes)
+        # Of few samples it is not known what another run will read, but how they scatter.
+        width = self.known if self.verdict == "FEW" else self.half_width
+        return verdict.headline(width, self.verdict, codes)
 
     # What IPython's TimeitResult has, so that code written for `%timeit -o` goes on working.
 
@@ -248,9 +266,10 @@ class Measurement(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row: the times per call, in seconds."""
-        low, high = self.interval
+        rerun, samples = self.estimate, self.spread
         times = {
-            "median_s": self.median, "low_s": low, "high_s": high, "fastest_s": self.floor,
+            "median_s": self.median, "rerun_low_s": rerun.low, "rerun_high_s": rerun.high,
+            "samples_low_s": samples.low, "samples_high_s": samples.high, "fastest_s": self.floor,
             "throughput_s": self.throughput, "dispatch_s": self.dispatch,
             "first_call_s": self.first_call,
         }  # fmt: skip
@@ -258,7 +277,7 @@ class Measurement(Result):
 
     def __repr__(self) -> str:
         """One line."""
-        shown = median_with_interval(self)
+        shown = self.estimate.words(self.precision)
         return f"<Measurement {first_line(self.code)}: {shown}, {self.verdict}>"
 
     def check(self) -> str | None:
@@ -273,8 +292,3 @@ def summarize(m: Measurement) -> Figure:
     """Return what is left of a measurement without its samples."""
     known = None if math.isinf(m.half_width) else m.half_width
     return Figure(m.median, known, len(m.batches), m.verdict)
-
-
-def median_with_interval(m: Measurement) -> str:
-    """Return the median with half of its interval, to as many digits as were asked for."""
-    return units.spread(m.median, summarize(m).half_width, m.precision)

@@ -1,19 +1,17 @@
 """The labelled lines in the report of a measurement."""
 
-import math
+from collections import Counter
 from collections.abc import Iterator
 
-from ipyjaxbench import ratios, stats, units
+from ipyjaxbench import ratios, units
 from ipyjaxbench.timing.compile_cost import program_rows, spell_phases
 from ipyjaxbench.timing.device_time import ProfiledPass
 from ipyjaxbench.timing.figure_change import Change
 from ipyjaxbench.timing.measurement import Measurement, summarize
-from ipyjaxbench.timing.verdict import headline
 
 _MIN_SHOWN_EXTRA_SECONDS = 1e-4  # by which a first call must differ to be shown
 _QUEUED_SHARE = 0.9  # throughput and dispatch are shown where they are below this of a call
 _SLOWED_RATIO = 1.25  # times as slow: then the time of profiled calls is shown
-_MIN_TAILS = 20  # samples from which on 5 % of them are one
 
 Row = tuple[str, str]
 
@@ -21,22 +19,12 @@ Row = tuple[str, str]
 def list_facts(m: Measurement, *, is_drawn: bool) -> Iterator[Row]:
     """Yield a label and words for each line; ``is_drawn`` where a picture shows the first call."""
     yield from _against(m)
-    yield from _spread(m)
+    if m.causes:
+        yield "noise", "; ".join(m.causes)
     yield from _modes(m)
     yield from _samples(m)
     yield from _first_call(m, is_drawn=is_drawn)
     yield from _device(m)
-
-
-def floor_leads(m: Measurement) -> bool:
-    """Whether the low end leads, which is the steadiest part of samples that scatter."""
-    codes = [note.code for note in m.notes]
-    return headline(m.half_width, m.verdict, codes) is stats.floor
-
-
-def scatters(m: Measurement) -> bool:
-    """Whether another run may find half or twice the median: then a range says more than a ±."""
-    return 1 < m.half_width < math.inf
 
 
 def _against(m: Measurement) -> Iterator[Row]:
@@ -56,22 +44,9 @@ def _against(m: Measurement) -> Iterator[Row]:
         words = f"no clear difference from {name}"
     else:
         words = change.ratio.versus(name)
-    yield "compared", f"{words}; that took {earlier.base.words()}, {when}"
+    yield "compared", f"{words}; that took {earlier.base.estimate.words()}, {when}"
     if earlier.differs:
         yield "changed", " · ".join(earlier.differs)
-
-
-def _spread(m: Measurement) -> Iterator[Row]:
-    if floor_leads(m) or scatters(m):
-        if len(m.samples) < _MIN_TAILS:
-            ends = units.span(min(m.samples), max(m.samples))
-        else:
-            low, high = (stats.quantile(m.samples, p) for p in (0.05, 0.95))
-            ends = f"{units.span(low, high)} (5–95 %)"
-        median = f", median {units.duration(m.median, m.precision)}" if floor_leads(m) else ""
-        yield "range", ends + median
-    if m.causes:
-        yield "noise", "; ".join(m.causes)
 
 
 def _modes(m: Measurement) -> Iterator[Row]:
@@ -88,12 +63,38 @@ def _modes(m: Measurement) -> Iterator[Row]:
 def _samples(m: Measurement) -> Iterator[Row]:
     if not m.batches:
         return
-    taken = f"{len(m.samples):,}"
-    taken += f" of {units.count(m.loops, 'call')} each" if m.loops > 1 else ""
+    taken = count_calls(m)
     taken += f" in {units.duration(m.elapsed, 2)}" if m.elapsed else ""
-    if not floor_leads(m) and len(m.samples) > 1:
-        taken += f", fastest {units.duration(m.floor, m.precision)}"
+    if len(m.samples) > 1:
+        taken += f", {m.spread.span(m.precision)}"
+    if m.floor_leads:
+        taken += f", median {units.duration(m.median, m.precision)}"
     yield "samples", taken
+
+
+def count_calls(m: Measurement) -> str:
+    """Return how many samples there are of how many calls; with ``-n`` or ``-r`` they add up.
+
+    Example:
+        >>> batches = ((19, 1000), (20, 1000), (20, 1000))
+        >>> m = Measurement("f(x)", {}, 0.01, {}, None, 20, batches, (3,), exact=True)
+        >>> count_calls(m)
+        '1 of 19 calls + 2 of 20 calls + first call'
+    """
+    counts = Counter(calls for calls, _ in m.batches)
+    if len(counts) > 2 or (len(counts) == 2 and not m.exact):  # merged, as calls differ
+        total = units.count(sum(calls for calls, _ in m.batches), "call")
+        shown = f"{len(m.batches):,} of {total} in all"
+    elif [*counts] == [1]:
+        shown = f"{len(m.batches):,}"
+    elif len(counts) == 1:
+        ((calls, samples),) = counts.items()
+        each = " each" if samples > 1 else ""
+        shown = f"{samples:,} of {units.count(calls, 'call')}{each}"
+    else:
+        parts = (f"{samples:,} of {units.count(n, 'call')}" for n, samples in counts.items())
+        shown = " + ".join(parts)
+    return f"{shown} + first call" if m.exact else shown
 
 
 def _first_call(m: Measurement, *, is_drawn: bool) -> Iterator[Row]:

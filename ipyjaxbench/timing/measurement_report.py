@@ -13,8 +13,9 @@ from ipyjaxbench.reports import (
     Report,
     report,
 )
-from ipyjaxbench.timing.measurement import Measurement, median_with_interval
-from ipyjaxbench.timing.measurement_facts import floor_leads, list_facts, scatters
+from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.measurement_facts import list_facts
 from ipyjaxbench.timing.measurement_pictures import (
     draw_distribution,
     draw_first_call,
@@ -50,18 +51,13 @@ def _importance(note: Note) -> tuple[bool, bool, bool]:
 
 def _headline(m: Measurement) -> Headline:
     word = m.verdict
-    detail = "per call, including the wait" if m.waited else "per call"
-    figure = median_with_interval(m)
-    if scatters(m):
-        figure = units.duration(m.median, m.precision)
-    if floor_leads(m):
-        figure = units.duration(m.floor, m.precision)
-        statistic = "minimum" if stats.floor_is_minimum(m.samples) else "5th percentile"
-        detail = f"{statistic}, {'including the wait' if m.waited else 'per call'}"
-    if word == "ONCE":
+    figure, statistic = _figure(m)
+    each = "including the wait" if m.waited else "per call"
+    if word == "RECOMPILES":
+        each = "compiling"
+    detail = f"{statistic}, {each}"
+    if word == "ONCE" or (word == "INVALID" and len(m.samples) == 1):
         detail = _one_sample(m)
-    elif word == "RECOMPILES":
-        detail = "per call, including compilation"
     elif word == "FEW":
         detail += f", {len(m.batches)} samples"
     if m.clock == "cpu":
@@ -69,11 +65,22 @@ def _headline(m: Measurement) -> Headline:
     return Headline(first_line(m.code), figure, detail, word, VERDICT_MEANINGS[word])
 
 
+def _figure(m: Measurement) -> tuple[str, str]:
+    """Return the time, and which statistic of the samples that is; with the interval."""
+    shown, rerun = units.duration(m.leading, m.precision), m.estimate
+    if m.floor_leads:
+        return shown, "minimum" if stats.floor_is_minimum(m.samples) else "5th percentile"
+    if rerun.has_plus_minus():
+        return rerun.cell(m.precision), MEDIAN_AND_RERUN
+    return shown, ", ".join(filter(None, ("median", rerun.span())))
+
+
 def _one_sample(m: Measurement) -> str:
     if not m.batches:
         return "first call, including compilation" if m.phases else "first call only"
     calls = m.batches[0][0]
-    return "one warm call" if calls == 1 else f"per call, one sample of {calls:,} calls"
+    after = " after the first" if m.exact else ""
+    return "one warm call" if calls == 1 else f"per call, one sample of {calls:,} calls{after}"
 
 
 def _footer(m: Measurement) -> Footer:

@@ -143,11 +143,11 @@ def over_memory(room: float) -> Note:
 def needs_longer(known: float, target: float, spent: float) -> Note:
     """The run knows its median less well than it should; time helps by its root."""
     need = spent * (known / target) ** 2
-    width = f"±{units.percent(known)}" if known <= 1 else "more than ±100 %"
+    width = f"±{units.percent(known)}" if known <= 1 else "wider than ±100 %"
     advice = f"for ±{100 * target:g} %, use -b {math.ceil(need)}"
     if need > _WORTH_WAITING_SECONDS:
         advice = "rerun on a quieter machine (more time alone would hardly help)"
-    text = f"After {units.duration(spent, 2)} the median is still uncertain by {width}."
+    text = f"After {units.duration(spent, 2)} the 95 % CI of the median is {width}."
     return Note("needs-longer", text, advice)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from ipyjaxbench import stats, units
 
 _QUIET, _OK, _TAIL_RATIO = 0.04, 0.08, 1.10
-_MIN_SAMPLES = 6  # with fewer the 95 % interval of a median has no ends among them
 VERDICT_MEANINGS = {
     "QUIET": "steady: a rerun should be within 4 %",
     "OK": "fairly steady: a rerun should be within 8 %",
@@ -50,7 +49,7 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
         return "INVALID"
     if len(samples) < 2:
         return "ONCE"
-    if len(samples) < _MIN_SAMPLES:
+    if len(samples) < stats.FEWEST:
         return "FEW"
     if half_width <= _QUIET and stats.median(samples) <= _TAIL_RATIO * stats.floor(samples):
         return "QUIET"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ipyjaxbench import Comparison, MissingLibraryError, Sweep
+from ipyjaxbench import Comparison, MissingLibraryError, Sweep, units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.crossings import find_crossings
@@ -66,30 +66,30 @@ EXPECTED = {
 numpy, jax     jax is 2.00× faster than numpy                           ✓ FASTER
   jax    ███████████████████████▓┤                     ┊ 1.00 ms · 2.00× faster
   numpy  ██████████████████████████████████████████████▓┤ 2.00 ms · baseline
-  arm           per call  first call  against numpy
+  arm     median ± rerun  first call  against numpy
   numpy  2.00 ms ± 2.5 %     2.00 ms       baseline
   jax    1.00 ms ± 2.5 %     2.00 ms   2.00× faster
 like for like  same results · float32
 samples        40 of each arm, interleaved, in 4.5 s
-self-check     passed: numpy against itself is 0.999–1.001×
+self-check     passed: numpy against itself is 0.999–1.001× (95 % CI)
 jax 0.10.2, numpy 2.4.6
 """,
     ),
     "mixed": (
         MIXED,
         """\
-a, same, bad, slow  slow is 9.00× slower than a   8.99–9.00×            ✗ SLOWER
+a, same, bad, slow  slow is 9.00× slower than a   99 % CI 8.99–9.00×    ✗ SLOWER
   a     ██████ 1.00 ms · baseline
   same  ██████ 1.00 ms · same
   slow  ███████████████████████████████████████████████▓┤ 9.01 ms · 9.00× slower
-  arm          per call  first call     against a  99 % interval
+  arm    median ± rerun  first call     against a     99 % CI
   a     1.00 ms ± 2.5 %     2.00 ms      baseline
   same  1.00 ms ± 2.5 %     2.00 ms          same
   bad            failed
-  slow  9.01 ms ± 2.5 %     2.00 ms  9.00× slower     8.99–9.00×
+  slow  9.01 ms ± 2.5 %     2.00 ms  9.00× slower  8.99–9.00×
 throughput          slow 4.00 ms per call, when calls are queued
 samples             40 of each arm, interleaved, in 6.0 s
-self-check          passed: a against itself is 0.999–1.001×
+self-check          passed: a against itself is 0.999–1.001× (95 % CI)
 !  bad failed: ValueError: no.
 !  Different dtypes: float32 (a); float64 (slow).
 →  give every arm the same dtype, for example with x.astype('float32')
@@ -99,12 +99,12 @@ python 3.12
     "kept": (
         KEPT,
         """\
-numpy, jax  jax is 2.0× faster than numpy   1.9–2.1×                    ✓ FASTER
+numpy, jax  jax is 2.0× faster than numpy   95 % CI 1.9–2.1×            ✓ FASTER
   jax    ████████████████████████┤                      ┊ 1.00 ms · 2.0× faster
   numpy  ███████████████████████████████████████████████▓┤ 2.00 ms · baseline
-  arm           per call  first call  against numpy  95 % interval
+  arm     median ± rerun  first call  against numpy   95 % CI
   numpy  2.00 ms ± 2.5 %     2.00 ms       baseline
-  jax    1.00 ms ± 2.5 %     2.00 ms    2.0× faster       1.9–2.1×
+  jax    1.00 ms ± 2.5 %     2.00 ms    2.0× faster  1.9–2.1×
 samples     not interleaved: they are from different runs
 jax 0.10.2, numpy 2.4.6
 """,
@@ -131,7 +131,7 @@ SWEPT = Sweep(
 SWEPT_TEXT = """\
 line, square by n  line overtakes square at n ≈ 100   square is        ⇄ CHANGES
                    fastest up to 10, line from 1000
-time per call
+median ± rerun, per call
            │                                                      ··s  s square
            │                                                 ·····
      10 ms ┤                                            ·····
@@ -148,6 +148,7 @@ time per call
             10                         100                        1,000
                                         n
             ○ line overtakes square at n ≈ 100
+median ± rerun, per call
   n                line           square  fastest
   10    40.0 µs ± 2.5 %  4.00 µs ± 2.5 %   square
   100    400 µs ± 2.5 %   400 µs ± 2.5 %        -
@@ -218,7 +219,7 @@ def test_what_cannot_be_told_comes_before_what_is_the_same() -> None:
     found = compared(arm("a", MS, step=0), arm("b", MS, step=0), unsure)
     assert [found.verdict(label) for label in "bc"] == ["SAME", "CAN'T TELL"]
     assert headline(found).figure == "no clear winner"
-    assert headline(found).detail == "c takes 0.6–1.4× the time of a"
+    assert headline(found).detail == "c takes 0.6–1.4× the time of a (99 % CI)"
 
 
 def test_where_all_others_are_slower_the_baseline_is_the_fastest() -> None:
@@ -234,12 +235,12 @@ def test_where_all_others_are_slower_the_baseline_is_the_fastest() -> None:
     ("half_width", "shown"),
     [
         (0.02, "1.00 ms ± 2.0 %"),
-        (1.0, "1.00 ms ± 100 %"),
-        (1.1, "0.50–9.0 ms"),
-        (math.inf, "0.50–9.0 ms"),
+        (0.08, "1.00 ms ± 8.0 %"),
+        (1.0, "1.00 ms (0.50–2.0 ms)"),
+        (math.inf, "1.00 ms"),
     ],
 )
-def test_a_time_that_is_not_known_is_a_range(
+def test_a_time_stands_with_its_interval_for_another_run(
     monkeypatch: pytest.MonkeyPatch, half_width: float, shown: str
 ) -> None:
     monkeypatch.setattr(Measurement, "half_width", half_width)
@@ -277,14 +278,12 @@ def test_bars_are_sorted_and_say_how_each_compares_with_the_baseline() -> None:
     assert (bars.rows[0].low, bars.rows[0].high) == found["a"].interval
 
 
-@pytest.mark.parametrize(
-    ("interleaved", "head"), [(True, "99 % interval"), (False, "95 % interval")]
-)
+@pytest.mark.parametrize(("interleaved", "head"), [(True, "99 % CI"), (False, "95 % CI")])
 def test_the_table_says_how_sure_intervals_are(interleaved: bool, head: str) -> None:
     found = compared(arm("a", MS, step=0), ArmResult("b", measured(UNSURE)))
     found = dataclasses.replace(found, interleaved=interleaved)
     (table,) = (block for block in found.report().blocks if isinstance(block, Table))
-    assert table.head == ("arm", "per call", "first call", "against a", head)
+    assert table.head == ("arm", "median ± rerun", "first call", "against a", head)
 
 
 def test_the_headline_says_that_arms_slow_each_other_down() -> None:
@@ -292,7 +291,72 @@ def test_the_headline_says_that_arms_slow_each_other_down() -> None:
     found = compared(arm("a", 2 * MS, step=0), arm("b", MS, step=0), notes=(slowed,))
     assert headline(found).detail == "arms slow each other down"
     unsure = compared(arm("a", MS, step=0), ArmResult("b", measured(UNSURE)), notes=(slowed,))
-    assert headline(unsure).detail == "b takes 0.6–1.4× the time of a · arms slow each other down"
+    assert (
+        headline(unsure).detail
+        == "b takes 0.6–1.4× the time of a (99 % CI) · arms slow each other down"
+    )
+
+
+@pytest.mark.parametrize(
+    ("alone", "depends"),
+    [
+        ({}, False),
+        ({"a": 1.0, "b": 0.5}, False),  # as interleaved
+        ({"a": 1.0, "b": 0.3}, False),  # nor is it another answer
+        ({"a": 1.0, "b": 0.2}, True),  # more than twice as far
+        ({"a": 1.0, "b": 1.1}, True),  # the other way round
+        ({"b": 1.1}, False),
+    ],
+)
+def test_a_ratio_that_interleaving_makes_is_no_answer(alone: dict, *, depends: bool) -> None:
+    found = compared(arm("a", 2 * MS), arm("b", MS), alone=alone)
+    assert found.depends_on_interleaving("b") is depends
+    assert found.verdict("b") == ("CAN'T TELL" if depends else "FASTER")
+    codes = [note.code for note in shown_notes(found)]
+    assert codes == (["depends-on-interleaving"] if depends else [])
+    assert (headline(found).figure == "b and a affect each other") is depends
+    swept_there = swept(Point(("1",), found))
+    assert swept_there.winners == ["" if depends else "b"]
+
+
+def test_arms_under_other_names_keep_their_times_alone() -> None:
+    alone = {"a": 1.0, "b": 1.1, "c": 9.0}
+    found = compared(*(arm(n, t * MS) for n, t in (("a", 2), ("b", 1), ("c", 3))), alone=alone)
+    chosen = found.choose({"b": "a", "a": "b"}, "b")
+    assert chosen.alone == {"a": 1.1, "b": 1.0}
+    assert chosen.verdict("a") == "CAN'T TELL"
+    assert [note.code for note in chosen.all_notes()] == ["depends-on-interleaving"]
+
+
+def test_three_pairs_have_a_range_and_no_interval() -> None:
+    found = compared(
+        ArmResult("a", measured([MS] * 3)), ArmResult("b", measured([MS, 2 * MS, 4 * MS]))
+    )
+    (table,) = (block for block in found.report().blocks if isinstance(block, Table))
+    assert table.head[-1] == "range of 3 pairs"
+    assert headline(found).detail == "b takes 1–4× the time of a (range of 3 pairs)"
+    assert (found.rows()[1]["ratio_low"], found.rows()[1]["ratio_high"]) == (None, None)
+    assert rows(found)["self-check"] == "none: too few samples to compare a with itself"
+    (bars,) = (block for block in found.report().blocks if isinstance(block, Bars))
+    assert all(bar.low == bar.value == bar.high for bar in bars.rows)  # no whisker
+
+
+def test_where_arms_have_different_intervals_each_says_what_it_is() -> None:
+    few = ArmResult("c", measured([3 * MS, 3 * MS + 99_000]))
+    found = compared(arm("a", MS), ArmResult("b", measured(UNSURE)), few)
+    (table,) = (block for block in found.report().blocks if isinstance(block, Table))
+    assert table.head[-1] == "interval"
+    assert table.rows[1][-1].startswith("99 % CI ")
+    assert table.rows[2][-1].startswith("range of 2 pairs ")
+
+
+def test_whiskers_and_table_show_the_same_interval() -> None:
+    wide = ArmResult("b", measured([MS * (2 + i % 3) for i in range(40)]))
+    found = compared(arm("a", MS), wide)
+    (bars,) = (block for block in found.report().blocks if isinstance(block, Bars))
+    (table,) = (block for block in found.report().blocks if isinstance(block, Table))
+    low, high = (bar := bars.rows[1]).low, bar.high
+    assert table.rows[1][1] == f"{bar.shown} ({units.span(low, high)})"
 
 
 def test_an_arm_without_a_figure_is_left_out_of_the_headline() -> None:
@@ -364,13 +428,13 @@ def test_a_control_that_is_wide_is_said_to_be() -> None:
     wide = ArmResult("a", measured([MS + 200_000 * (i % 4 // 2) for i in range(40)]))
     found = compared(wide, arm("b", MS))
     assert found.against_itself is not None
-    assert rows(found)["self-check"] == "passed: a against itself is 1.000×"
+    assert rows(found)["self-check"] == "passed: a against itself is 1.000× (95 % CI)"
     assert found.floor == 0.0
     wide = ArmResult("a", measured(UNSURE))
     found = compared(wide, arm("b", MS))
     assert found.floor > 0.1
     assert rows(found)["self-check"] == (
-        "a against itself is 0.6–1.7×: small differences cannot be seen"
+        "a against itself is 0.6–1.7× (95 % CI): small differences cannot be seen"
     )
 
 
@@ -514,11 +578,47 @@ def test_growth_is_the_middle_slope_of_three_points_and_more(
     assert swept(*points).growth("a") == pytest.approx(exponent)
 
 
-def test_time_that_hardly_falls_does_not_grow() -> None:
+def test_time_that_stays_within_its_intervals_does_not_depend_on_the_value() -> None:
     points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.91), (100, 0.83))]
-    assert rows(swept(*points))["growth"] == "time grows like n^0.0 (a), n^0.0 (b)"
-    points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.85), (100, 0.72))]
-    assert rows(swept(*points))["growth"] == "time grows like n^-0.1 (a), n^0.0 (b)"
+    found = rows(swept(*points))["growth"]
+    assert found == "time grows like n^-0.04 (a); the time of b does not depend on n"
+    points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.97), (100, 0.96))]
+    assert rows(swept(*points))["growth"] == "the time of a, b does not depend on n"
+
+
+def test_a_time_whose_growth_may_be_none_or_much_is_too_noisy_to_tell() -> None:
+    loud = [MS * (1 + 3 * (i % 2)) for i in range(40)]
+    points = [Point((str(n),), compared(ArmResult("a", measured(loud)), arm("b", n * MS)))
+              for n in (1, 2, 4)]  # fmt: skip
+    found = rows(swept(*points))["growth"]
+    assert found == "time grows like n^1.0 (b); too noisy to tell for a"
+
+
+def test_growth_of_few_samples_is_told_where_it_is_much() -> None:
+    points = [Point((str(n),), compared(*(ArmResult(label, measured([t, t + 1]))
+                                          for label, t in (("a", n * n * MS), ("b", MS)))))
+              for n in (1, 2, 4)]  # fmt: skip
+    assert swept(*points).growth_interval("a") is None
+    found = rows(swept(*points))["growth"]
+    assert found == "time grows like n^2.0 (a); too noisy to tell for b"
+
+
+def test_a_value_that_a_logarithmic_axis_has_not_is_said_to_be_left_out() -> None:
+    found = swept(*(even(n, a=1, b=2) for n in (0, 10, 100, 1000)))
+    assert rows(found)["not drawn"] == "n = 0: the axis is logarithmic, and growth is of ratios"
+    assert [x for x, _ in found.times("a")] == [10, 100, 1000]
+    assert "not drawn" not in rows(swept(*(even(n, a=1, b=2) for n in (1, 10))))
+
+
+def test_two_values_stand_beside_their_names() -> None:
+    at = [("16", "2"), ("64", "2")]
+    points = [dataclasses.replace(even(1, a=1, b=2), values=values) for values in at]
+    found = swept(*points, names=("n", "dt"))
+    assert headline(found).figure == "a is the fastest everywhere"
+    points.append(dataclasses.replace(even(1, a=2, b=1), values=("99", "2")))
+    assert headline(swept(*points, names=("n", "dt"))).figure == (
+        "a is the fastest from n=16, dt=2 to n=64, dt=2; b is the fastest at n=99, dt=2"
+    )
 
 
 def test_of_two_names_neither_is_drawn() -> None:
@@ -594,7 +694,7 @@ def chart(found: Sweep) -> Chart:
 def test_the_picture_of_a_sweep_has_axes_lines_and_where_they_cross() -> None:
     drawn = chart(SWEPT)
     assert (drawn.x.name, drawn.x.at, drawn.x.log) == ("n", (10, 100, 1000), True)
-    assert (drawn.y.name, drawn.y.unit, drawn.y.log) == ("time per call", "s", True)
+    assert (drawn.y.name, drawn.y.unit, drawn.y.log) == ("median ± rerun, per call", "s", True)
     assert [[point[:2] for point in line.points] for line in drawn.series] == [
         SWEPT.times("line"), SWEPT.times("square"),
     ]  # fmt: skip

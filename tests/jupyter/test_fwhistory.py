@@ -229,7 +229,7 @@ def test_it_is_drawn_over_time(shell: Shell) -> None:
     (chart,) = (block for block in blocks if isinstance(block, Chart))
     assert [len(each.points) for each in chart.series] == [3]
     shell.run("%fwhistory --plot sum")
-    assert "time per call over measured" in shell.shown[0].data["text/html"]
+    assert "median ± rerun, per call over measured" in shell.shown[0].data["text/html"]
     assert "s sum(range(100))\n" in shell.shown[0].data["text/plain"]
 
 
@@ -329,9 +329,12 @@ def test_a_name_of_this_session_comes_before_the_history(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("nanoseconds", "words"),
     [
-        (2000, "2.0× slower than 'base' (1.9–2.1×); that took 1.00 µs ± 2.5 %, 2 hours ago"),
-        (500, "2.0× faster than 'base' (1.9–2.1×); that took 1.00 µs ± 2.5 %, 2 hours ago"),
-        (1000, "no clear difference from 'base' (1.00× [0.97, 1.04]); that took "),
+        (
+            2000,
+            "2.0× slower than 'base' (95 % CI 1.9–2.1×); that took 1.00 µs ± 2.5 %, 2 hours ago",
+        ),
+        (500, "2.0× faster than 'base' (95 % CI 1.9–2.1×); that took 1.00 µs ± 2.5 %, 2 hours ago"),
+        (1000, "no clear difference from 'base' (95 % CI 0.97–1.04×); that took "),
     ],
 )
 def test_how_much_slower_or_faster_it_is_is_told_with_how_sure_that_is(

@@ -314,7 +314,7 @@ def test_advice_on_noise_is_given_once_in_a_session(
     for _ in range(2):
         shell.run("%fwtime 1")
     shown = str(shell.shown[0].data["text/plain"])
-    assert "the median is still uncertain by ±40 %" in shown
+    assert "the 95 % CI of the median is ±40 %" in shown
     assert "quieter machine" not in shown
 
 

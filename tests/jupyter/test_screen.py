@@ -32,9 +32,9 @@ def test_nothing_is_said_in_the_first_second() -> None:
 
 
 def test_what_is_known_and_what_is_left_is_said_from_then_on() -> None:
-    assert shown_lines([1000]) == [(1000, "measuring: ±3.4 % so far, at most 1.2 s left")]
+    assert shown_lines([1000]) == [(1000, "measuring: CI ±3.4 % so far, at most 1.2 s left")]
     assert shown_lines([1000], 331.11) == [
-        (1000, "measuring: more than ±100 % so far, at most 1.2 s left")
+        (1000, "measuring: CI wider than ±100 % so far, at most 1.2 s left")
     ]
     assert shown_lines([1000], math.inf) == [(1000, "measuring: warming up, at most 1.2 s left")]
 
@@ -53,7 +53,7 @@ def test_it_is_said_four_times_a_second_at_most() -> None:
 
 
 @pytest.mark.parametrize(
-    ("half_width", "words"), [(1.0, "±100 % so far"), (1.01, "more than ±100 % so far")]
+    ("half_width", "words"), [(1.0, "CI ±100 % so far"), (1.01, "CI wider than ±100 % so far")]
 )
 def test_an_interval_is_shown_up_to_all_of_the_figure(half_width: float, words: str) -> None:
     ((_, line),) = shown_lines([1000], half_width)
@@ -62,9 +62,9 @@ def test_an_interval_is_shown_up_to_all_of_the_figure(half_width: float, words: 
 
 @pytest.mark.parametrize(
     ("left", "words"),
-    [(0, "measuring: ±1.0 % so far"), (1, "measuring: ±1.0 % so far, at most 1.0 ns left"),
-     (3_600_000 * MS - MS, "measuring: ±1.0 % so far, at most 1.00 h left"),
-     (3_600_000 * MS, "measuring: ±1.0 % so far"), (-1, "measuring: ±1.0 % so far")],
+    [(0, "measuring: CI ±1.0 % so far"), (1, "measuring: CI ±1.0 % so far, at most 1.0 ns left"),
+     (3_600_000 * MS - MS, "measuring: CI ±1.0 % so far, at most 1.00 h left"),
+     (3_600_000 * MS, "measuring: CI ±1.0 % so far"), (-1, "measuring: CI ±1.0 % so far")],
 )  # fmt: skip
 def test_the_time_left_is_shown_where_it_has_an_end(left: int, words: str) -> None:
     clock, lines = FakeClock(), list[str]()

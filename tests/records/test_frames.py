@@ -37,6 +37,6 @@ def test_frames_of_measurements_and_of_the_history_have_the_same_times() -> None
     measurement, history = kinds["Measurement"], kinds["History"]
     assert measurement.to_pandas()["median_s"][0] == measurement.median
     assert list(history.to_pandas()["median_s"]) == [entry.median for entry in history]
-    assert {"median_s", "low_s", "high_s", "verdict"} <= {*measurement.rows()[0]} & {
+    assert {"median_s", "rerun_low_s", "rerun_high_s", "verdict"} <= {*measurement.rows()[0]} & {
         *history.rows()[0]
     }

@@ -127,19 +127,19 @@ EXPECTED: list[tuple[Measurement, str]] = [
     (
         SYNCHRONOUS,
         """\
-np.dot(a, a)  2.15 µs ± 2.8 %   per call                                 ✓ QUIET
-samples       40 of 100 calls each in 1.0 s, fastest 2.12 µs
+np.dot(a, a)  2.15 µs ± 2.8 %   median ± rerun, per call                 ✓ QUIET
+samples       40 of 100 calls each in 1.0 s, 2.12–2.18 µs (5–95 %)
 a f64[3,3] · numpy 2.4.6""",
     ),
     (
         QUEUED,
         """\
-f(x)         2.11 ms ± 2.5 %   per call, including the wait              ✓ QUIET
+f(x)         2.11 ms ± 2.5 %   median ± rerun, including the wait        ✓ QUIET
 first call   ▒▒▓▓▓▓▓▓█████████████████████████████████████████████████░ 96.0 ms
 later calls  ░ 2.11 ms
              ▒ trace 4.0 ms · ▓ lower 9.0 ms · █ compile 81 ms · ░ run 2.0 ms
 dispatch     returns after 38.0 µs, work still running
-samples      40 in 1.1 s, fastest 2.10 ms
+samples      40 in 1.1 s, 2.10–2.12 ms (5–95 %)
 x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     ),
     (
@@ -149,19 +149,19 @@ np.dot(a, a)  2.01 µs   5th percentile, per call                         ▲ NO
 spread        2.00 µs █▅                     ▄█ 3.50 µs +1 slower, up to 90.0 µs
                       ├─────────────────────┼─┤ 5 %, median, 95 %
 over time             ▄▁▅█▅▁▅█▅▄▁▄█▄▁▄▅█▅▁▅█▅▁█
-range         2.0–3.5 µs (5–95 %), median 3.40 µs
 noise         two speeds, 2.05 µs and 3.46 µs
-samples       61 of 100 calls each in 1.0 s
+samples       61 of 100 calls each in 1.0 s, 2.01–3.49 µs (5–95 %), median
+              3.40 µs
 a f64[3,3] · numpy 2.4.6""",
     ),
     (
         JITTED,
         """\
-f(x)         2.11 ms ± 2.5 %   per call, including the wait              ✓ QUIET
+f(x)         2.11 ms ± 2.5 %   median ± rerun, including the wait        ✓ QUIET
 first call   ▒▒▓▓▓▓▓▓█████████████████████████████████████████████████░ 96.0 ms
 later calls  ░ 2.11 ms
              ▒ trace 4.0 ms · ▓ lower 9.0 ms · █ compile 81 ms · ░ run 2.0 ms
-samples      40 in 1.1 s, fastest 2.10 ms
+samples      40 in 1.1 s, 2.10–2.12 ms (5–95 %)
 !  Without waiting for the result, a timer would show 38.0 µs: 56× too low.
 ·  The code starts 3.00 ms of work that its value does not depend on; the time
    includes it.
@@ -170,13 +170,13 @@ x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     (
         RECOMPILING,
         """\
-jax.jit(g)(x)  2.11 ms ± 2.5 %   per call, including compilation    ↻ RECOMPILES
+jax.jit(g)(x)  2.11 ms ± 2.5 %   median ± rerun, compiling          ↻ RECOMPILES
 !  40 of 40 samples compiled something, 46.0 ms of each call: there is no steady
    state.
 →  create the compiled function once, outside, and time its call
 first call     ███████████████████████████████████░░░░░░░░░░░░░░░░░░░░░ 48.0 ms
                █ compile 30 ms · ░ run 18 ms
-samples        40, fastest 2.10 ms
+samples        40, 2.10–2.12 ms (5–95 %)
 jax 0.10.2""",
     ),
     (
@@ -204,8 +204,8 @@ python 3.12.1""",
     (
         PROFILED,
         """\
-f(x)     2.11 ms ± 2.5 %   per call                                      ✓ QUIET
-samples  40, fastest 2.10 ms
+f(x)     2.11 ms ± 2.5 %   median ± rerun, per call                      ✓ QUIET
+samples  40, 2.10–2.12 ms (5–95 %)
 device   busy 1.84 ms on gpu:0 per call (87 % of the time), 3 operations; 10
          more calls under jax's profiler
 jax: operations of one call

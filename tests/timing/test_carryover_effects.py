@@ -430,7 +430,7 @@ def test_calls_that_have_to_be_prepared_one_by_one_need_more_work(bench: Bench) 
 def test_what_costs_nothing_or_only_names_a_value_is_told(code: str) -> None:
     text = run(code, {"x": [1]})["no-work"]
     assert text.startswith(
-        ("The code takes no longer than an empty loop", "The code is only a name")
+        ("The code is about as fast as an empty loop", "The code is only a name")
     )
 
 

@@ -183,11 +183,11 @@ def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> No
     ("turn", "told"),
     [
         (2, "1.00 ms first call only"),  # the first call is all there is
-        (3, "samples 1 of 2 calls each in"),
-        (43, "samples 1 of 24 calls each in"),
-        (100, "samples 1 of 84 calls each in"),  # parts of 20 calls, each of a millisecond
-        (101, "samples 1 of 100 calls each in"),
-        (250, "samples 2 of 100 calls each in"),
+        (3, "samples 1 + first call in"),
+        (43, "samples 1 of 23 calls + first call in"),
+        (100, "samples 1 of 83 calls + first call in"),  # parts of 20 calls, each of a millisecond
+        (101, "samples 1 of 99 calls + first call in"),
+        (250, "samples 1 of 99 calls + 1 of 100 calls + first call in"),
     ],
 )
 def test_an_interrupted_sample_has_the_calls_that_were_made(

@@ -6,12 +6,13 @@ import math
 import pytest
 from IPython.core.magics.execution import TimeitResult
 
+from ipyjaxbench import units
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.reports import Details, Distribution, Facts, Footer, Headline, Notes
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.figure_change import Against, Figure
-from ipyjaxbench.timing.measurement import Measurement, Roofline, median_with_interval
+from ipyjaxbench.timing.measurement import Measurement, Roofline
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.results import STEADY, footer, headline, measured, rows
 
@@ -31,6 +32,16 @@ def test_without_samples_the_first_call_is_the_figure() -> None:
     assert m.interval == (0.0, math.inf)
 
 
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_few_samples_have_no_interval_for_another_run(count: int) -> None:
+    m = measured([5000 + 100 * i for i in range(count)], rounds=(1,) * count)
+    assert m.interval == (0.0, math.inf)
+    assert m.estimate.ends == (m.median, m.median)
+    assert (m.rows()[0]["rerun_low_s"], m.rows()[0]["rerun_high_s"]) == (None, None)
+    assert "±" not in headline(m).figure + headline(m).detail
+    assert m.verdict == "FEW"
+
+
 def test_one_sample_has_no_interval() -> None:
     m = measured([5000])
     assert m.median == pytest.approx(5e-6)
@@ -42,13 +53,13 @@ def test_the_interval_lies_around_the_median() -> None:
     m = measured([1000 + i % 7 for i in range(100)])
     low, high = m.interval
     assert low < m.median < high
-    assert (high - low) / 2 / m.median == pytest.approx(m.half_width)
+    assert high / m.median == pytest.approx(m.median / low) == pytest.approx(1 + m.half_width)
 
 
 def test_the_interval_never_holds_negative_times() -> None:
-    m = measured([1, 1000], rounds=(1, 1))
+    m = measured([1, 1000] * 3, rounds=(1,) * 6)
     assert m.half_width > 1
-    assert m.interval[0] == 0.0
+    assert 0 < m.interval[0] < m.median
 
 
 def test_what_is_not_said_of_a_measurement_was_not_so() -> None:
@@ -137,15 +148,15 @@ def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() 
 @pytest.mark.parametrize(
     ("nanoseconds", "changes", "figure", "detail"),
     [
-        (STEADY, {}, "1.00 µs ± 2.5 %", "per call"),
+        (STEADY, {}, "1.00 µs ± 2.5 %", "median ± rerun, per call"),
         (
             STEADY,
             {"waited": True, "precision": 5},
             "1.0010 µs ± 2.5 %",
-            "per call, including the wait",
+            "median ± rerun, including the wait",
         ),
         ([1, 1000], {"rounds": (1, 1)}, "1.00 ns", "minimum, per call, 2 samples"),
-        ([1000] * 3, {"rounds": (1, 1, 1)}, "1.00 µs ± 2.5 %", "per call, 3 samples"),
+        ([1000] * 3, {"rounds": (1, 1, 1)}, "1.00 µs", "median, per call, 3 samples"),
         ([1000], {}, "1.00 µs", "one warm call"),
         (
             [],
@@ -153,12 +164,18 @@ def test_a_report_is_a_headline_and_facts_and_notes_with_the_weightiest_first() 
             "2.00 µs",
             "per call, one sample of 1,500 calls",
         ),
-        (STEADY, {"clock": "cpu"}, "1.00 µs ± 2.5 %", "CPU time, per call"),
+        (
+            [],
+            {"batches": ((19, 38_000),), "rounds": (1,), "loops": 20, "exact": True},
+            "2.00 µs",
+            "per call, one sample of 19 calls after the first",
+        ),
+        (STEADY, {"clock": "cpu"}, "1.00 µs ± 2.5 %", "CPU time, median ± rerun, per call"),
         (
             STEADY,
             {"notes": (validity_notes.recompiles(60, 100, 0.1),), "waited": True},
             "1.00 µs ± 2.5 %",
-            "per call, including compilation",
+            "median ± rerun, compiling",
         ),
         ([], {}, "2.00 ms", "first call only"),
         ([], {"phases": {"compile": 0.001}}, "2.00 ms", "first call, including compilation"),
@@ -207,12 +224,35 @@ def test_a_first_call_half_as_long_again_is_told(first_call: float, words: str |
 
 
 def test_the_line_of_the_samples_says_how_many_calls_and_how_long() -> None:
-    assert rows(measured(STEADY))["samples"] == "100, fastest 1.00 µs"
+    assert rows(measured(STEADY))["samples"] == "100, 1.00 µs (5–95 %)"
     m = dataclasses.replace(AUTO, elapsed=1.06)
-    assert rows(m)["samples"] == "3 of 10 calls each in 1.1 s, fastest 30.0 ns"
+    assert rows(m)["samples"] == "3 of 10 calls each in 1.1 s, 30.0–50.0 ns (min–max)"
     assert "samples" not in rows(measured([]))
     assert rows(measured([5000]))["samples"] == "1"
-    assert rows(measured([1, 1000], rounds=(1, 1)))["samples"] == "2"
+    few = rows(measured([1, 1000], rounds=(1, 1)))["samples"]
+    assert few == "2, 1.00 ns to 1.00 µs (min–max), median 500 ns"
+
+
+@pytest.mark.parametrize(
+    ("loops", "calls", "words"),
+    [
+        (20, (19,), "1 of 19 calls + first call"),  # -n 20 -r 1
+        (20, (19, 20, 20), "1 of 19 calls + 2 of 20 calls + first call"),
+        (2, (1, 2), "1 of 1 call + 1 of 2 calls + first call"),
+        (1, (1, 1), "2 + first call"),  # -n 1 -r 3
+    ],
+)
+def test_the_calls_that_were_asked_for_add_up(
+    loops: int, calls: tuple[int, ...], words: str
+) -> None:
+    batches = tuple((n, 1000 * n) for n in calls)
+    m = measured([], loops=loops, batches=batches, rounds=(len(calls),), exact=True)
+    assert rows(m)["samples"].partition(",")[0] == words
+
+
+def test_samples_of_calls_that_were_put_together_are_counted_in_all() -> None:
+    m = measured([], loops=4, batches=((4, 4000), (5, 5000), (6, 6000)), rounds=(1,) * 3)
+    assert rows(m)["samples"] == "3 of 15 calls in all, 1.00 µs (min–max)"
 
 
 def test_the_line_of_places_names_four_arrays_and_counts_the_rest() -> None:
@@ -243,10 +283,10 @@ def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
 @pytest.mark.parametrize(
     ("throughput", "dispatch", "detail", "shown"),
     [
-        (0.8e-6, 0.1e-6, "per call, including the wait", {"throughput", "dispatch"}),
-        (0.8e-6, 0.95e-6, "per call, including the wait", {"throughput"}),
-        (0.95e-6, 0.1e-6, "per call, including the wait", {"dispatch"}),
-        (0.95e-6, 0.95e-6, "per call, including the wait", set()),
+        (0.8e-6, 0.1e-6, "median ± rerun, including the wait", {"throughput", "dispatch"}),
+        (0.8e-6, 0.95e-6, "median ± rerun, including the wait", {"throughput"}),
+        (0.95e-6, 0.1e-6, "median ± rerun, including the wait", {"dispatch"}),
+        (0.95e-6, 0.95e-6, "median ± rerun, including the wait", set()),
     ],
 )
 def test_throughput_and_dispatch_are_shown_where_they_differ_from_latency(
@@ -288,13 +328,16 @@ KEPT = Figure(2e-6, 0.02, 100, "QUIET")
         (
             Against("last", KEPT),
             (
-                "2.0× faster than the last run (1.9–2.1×); that took 2.00 µs ± 2.0 %,"
+                "2.0× faster than the last run (95 % CI 1.9–2.1×); that took 2.00 µs ± 2.0 %,"
                 " in this session"
             ),
         ),
         (
             Against("best", dataclasses.replace(KEPT, median=0.5e-6), 7200.0),
-            "2.0× slower than the best run (1.9–2.1×); that took 500 ns ± 2.0 %, 2 hours ago",
+            (
+                "2.0× slower than the best run (95 % CI 1.9–2.1×); that took 500 ns ± 2.0 %,"
+                " 2 hours ago"
+            ),
         ),
         (
             Against("before", dataclasses.replace(KEPT, median=1e-6, half_width=0.001), 0.0),
@@ -303,13 +346,16 @@ KEPT = Figure(2e-6, 0.02, 100, "QUIET")
         (
             Against("before", dataclasses.replace(KEPT, median=0.99e-6)),
             (
-                "no clear difference from 'before' (1.01× [0.98, 1.04]); that took 990 ns ± 2.0 %,"
+                "no clear difference from 'before' (95 % CI 0.98–1.04×); that took 990 ns ± 2.0 %,"
                 " in this session"
             ),
         ),
         (
             Against("before", dataclasses.replace(KEPT, median=1.05e-6)),
-            "1.05× faster than 'before' (1.02–1.08×); that took 1.05 µs ± 2.0 %, in this session",
+            (
+                "1.05× faster than 'before' (95 % CI 1.02–1.08×); that took 1.05 µs ± 2.0 %,"
+                " in this session"
+            ),
         ),
         (
             Against("before", dataclasses.replace(KEPT, half_width=None)),
@@ -347,9 +393,8 @@ def test_when_the_samples_scatter_their_low_end_leads() -> None:
     assert m.verdict == "NOISY"
     found, lines = headline(m), rows(m)
     assert (found.figure, found.detail) == ("1.00 µs", "5th percentile, per call")
-    assert median_with_interval(m) == "0.67–2.8 µs"
-    assert lines["range"] == "1.0–1.7 µs (5–95 %), median 1.37 µs"
-    assert lines["samples"] == "60"
+    assert repr(m) == "<Measurement f(x): 1.37 µs (rerun 0.67–2.8 µs), NOISY>"
+    assert lines["samples"] == "60, 1.00–1.73 µs (5–95 %), median 1.37 µs"
 
 
 def test_a_cause_is_named_where_the_figure_is_not_quiet() -> None:
@@ -428,8 +473,10 @@ def test_where_another_run_may_find_twice_the_median_a_range_stands_for_the_inte
     wild = [1000 * (1 + 3 * (i // 30)) for i in range(60)]
     m = measured(wild, notes=(notes.calls_differ(1e-6, 4e-6, 0.5),))
     assert m.half_width > 1
-    assert headline(m).figure == "2.50 µs"
-    assert rows(m)["range"] == "1.0–4.0 µs (5–95 %)"
+    low, high = m.interval
+    detail = f"median, rerun {units.span(low, high)}, per call"
+    assert (headline(m).figure, headline(m).detail) == ("2.50 µs", detail)
+    assert rows(m)["samples"] == "60, 1.00–4.00 µs (5–95 %)"
 
 
 def test_what_leaves_no_figure_is_the_first_of_the_notes() -> None:

@@ -18,7 +18,7 @@ from ipyjaxbench.reports.pictures.drawing import (
 from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
 from ipyjaxbench.reports.pictures.scales import Scale
 
-_ROW, _BAR, _AXIS = 24, 14, 20  # pixels
+_ROW, _BAR, _AXIS, _NAME = 24, 14, 20, 16  # pixels
 _CAP = 4  # pixels: half of a whisker's end
 _MAX_LABEL_COLUMNS = 24
 _MAX_OVER = 1.5  # times the longest bar: whiskers that are longer end there
@@ -31,8 +31,8 @@ class Bar:
     Attributes:
         label: its name.
         value: its length in seconds.
-        low: where its interval begins.
-        high: where that ends; infinite where that is not known.
+        low: where its interval begins; the length where that is not known.
+        high: where it ends; the length where that is not known.
         shown: the length in words.
         aside: what stands after that, as "3.8× faster".
         baseline: whether the others are compared with it.
@@ -49,16 +49,22 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars(Picture):
-    """Bars under each other, from zero."""
+    """Bars under each other, from zero.
+
+    Attributes:
+        rows: the bars, from the top.
+        name: what their lengths and intervals are.
+    """
 
     rows: tuple[Bar, ...]
+    name: str = ""
 
     def draw(self) -> Drawing:
         """Return bars with whiskers on an axis; the baseline's end is a dashed line."""
         label = min(max(text_width(bar.label) for bar in self.rows) + 16, WIDTH / 4)
         beside = max(text_width(_words(bar), bold=True) for bar in self.rows) + 12
         room, bottom = WIDTH - label - beside, _ROW * len(self.rows)
-        drawing, scale = Drawing(WIDTH, bottom + _AXIS), self._scale()
+        drawing, scale = Drawing(WIDTH, bottom + _AXIS + (_NAME if self.name else 0)), self._scale()
 
         def across(value: float) -> float:
             return label + scale.place(value) * room
@@ -66,6 +72,7 @@ class Bars(Picture):
         for value, shown in scale.ticks(4):
             drawing.line((across(value), 0), (across(value), bottom))
             drawing.text(across(value), bottom + 14, shown, "middle")
+        drawing.text(label + room / 2, bottom + 14 + _NAME, self.name, "middle")
         for number, bar in enumerate(self.rows):
             middle = number * _ROW + _ROW / 2
             drawing.text(label - 8, middle + 4, shorten(bar.label, label - 8), "end")
@@ -134,7 +141,7 @@ class Bars(Picture):
             if bar.baseline:
                 axes.axvline(bar.value, linestyle="--", color=INK)
         axes.invert_yaxis()
-        axes.set_xlabel("seconds per call")
+        axes.set_xlabel(f"seconds: {self.name}" if self.name else "seconds per call")
 
     def _scale(self) -> Scale:
         longest = max(bar.value for bar in self.rows)

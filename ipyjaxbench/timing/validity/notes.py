@@ -139,7 +139,7 @@ def used_up(name: str, *, before: bool) -> Note:
 def no_work(loop: float | None) -> Note:
     """The code costs what an empty loop costs; None where it is only a name or a constant."""
     seen = (
-        f"takes no longer than an empty loop ({units.duration(loop)})"
+        f"is about as fast as an empty loop ({units.duration(loop, 2)})"
         if loop
         else "is only a name or a constant"
     )
