@@ -19,6 +19,10 @@ from ipyjaxbench.caller import called_from
 P = ParamSpec("P")
 T = TypeVar("T")
 
+#: What the user's code raises as an error of its own, `sys.exit` too. Whatever else is no
+#: `Exception` asks to stop, and nothing holds it up: Ctrl-C, a cancelled task, a test's time limit.
+CODE_ERRORS = (Exception, SystemExit, GeneratorExit)
+
 #: Version without the names that were replaced in the one before.
 OLD_NAMES_END = "0.3"
 
@@ -67,10 +71,10 @@ class ArmFailedError(IpyJaxBenchError):
         error: the first error that your code raised.
     """
 
-    def __init__(self, result: object, error: Exception) -> None:
+    def __init__(self, result: object, error: BaseException) -> None:
         try:
             text = f"{type(error).__name__}: {error}"
-        except Exception:  # noqa: BLE001  the user's class may raise where its text is asked for
+        except CODE_ERRORS:  # the user's class may raise where its text is asked for
             text = type(error).__name__
         super().__init__(text)
         self.result, self.error = result, error

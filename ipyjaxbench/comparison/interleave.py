@@ -13,7 +13,7 @@ from ipyjaxbench.comparison.fairness import check_fairness
 from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.device import DeviceInventory
-from ipyjaxbench.errors import ArmFailedError, Interrupted
+from ipyjaxbench.errors import CODE_ERRORS, ArmFailedError, Interrupted
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import Clock, Meter, usable_cpus
 from ipyjaxbench.reports import Note
@@ -62,7 +62,7 @@ def compare_snippets(
     randomness = Snapshot(names, (), loaded()[0], later=False)
     found: list[Note] = []
     arms: list[Arm] = []
-    failed: dict[str, Exception] = {}
+    failed: dict[str, BaseException] = {}
     conditions, interrupt = None, None
     parts = [part for entry in entries for part in entry.parts]
     with names_restored(parts), ExitStack() as watching:
@@ -80,7 +80,7 @@ def compare_snippets(
                 watching.enter_context(session.watching)
                 try:
                     arms.append(start_arm(entry, session, own_names, muted))
-                except Exception as error:  # noqa: BLE001  the others go on
+                except CODE_ERRORS as error:  # the others go on
                     failed[entry.label] = error
             Rewind.share([arm.later.rewind for arm in arms])
             begun = clock.wall()

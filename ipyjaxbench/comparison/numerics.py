@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ipyjaxbench import units
+from ipyjaxbench.errors import CODE_ERRORS
 
 NO_NUMBERS = "they contain no readable numbers"
 _MAX_COMPARED_BYTES = 2**30  # of an arm's results: larger ones are not moved to the host
@@ -78,7 +79,7 @@ def _to_numpy(array: Numbers) -> Any | None:
     try:
         return array.read()
     # Quantised, sparse, of several processes: what has no numbers to show is said to have none.
-    except Exception:  # noqa: BLE001
+    except CODE_ERRORS:
         return None
 
 

@@ -15,7 +15,7 @@ from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
-from ipyjaxbench.errors import ArmFailedError, Interrupted, OptionError
+from ipyjaxbench.errors import CODE_ERRORS, ArmFailedError, Interrupted, OptionError
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing import OnProgress, ignore_progress
@@ -67,7 +67,7 @@ def _evaluated(text: str, names: Namespace, shown: str) -> list[Any]:
         code = compile(ast.Expression(node), "<sweep>", "eval")
         try:
             values.append(eval(code, names))
-        except Exception as error:  # noqa: BLE001  theirs is one line, as of any other option
+        except CODE_ERRORS as error:  # theirs is one line, as of any other option
             raise OptionError(f"{shown}: {type(error).__name__}: {error}") from None
     return values
 
@@ -111,7 +111,7 @@ def sweep_snippets(
                 try:
                     if setup is not None:
                         setup.run()
-                except Exception as error:  # noqa: BLE001  it may go well at other values
+                except CODE_ERRORS as error:  # it may go well at other values
                     reached.fail(shown, error)
                     continue
                 base = options.baseline if options.baseline not in reached.skipped else None
@@ -140,7 +140,7 @@ class _Reached:
     points: list[Point] = field(default_factory=list)  # with what was found there
     skipped: dict[str, Skipped] = field(default_factory=dict)  # arms that are left out, by label
     unmade: dict[str, str] = field(default_factory=dict)  # errors of the setup, by values
-    failed: Exception | None = None  # the first error of all
+    failed: BaseException | None = None  # the first error of all
 
     def compare(self, at: tuple[str, ...], compare: Callable[[], Comparison]) -> Comparison:
         """Compare arms at one point; an arm that fails may do better at the next one."""
@@ -156,7 +156,7 @@ class _Reached:
         self.points.append(Point(at, compared))
         return compared
 
-    def fail(self, at: tuple[str, ...], error: Exception) -> None:
+    def fail(self, at: tuple[str, ...], error: BaseException) -> None:
         """Remember that the setup failed at a point."""
         self.failed = self.failed or error
         self.unmade[", ".join(at)] = describe_error(error)

@@ -12,6 +12,7 @@ from ipyjaxbench.device.devices import FrameworkDevices
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.device.start_frameworks import start_frameworks
 from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, iterate_named_arrays, loaded
 from ipyjaxbench.usercode import is_users_file, name_of
 
@@ -147,7 +148,7 @@ def _no_array(name: str, value: object, frameworks: Sequence[Framework]) -> Arra
     try:
         description = next(filter(None, descriptions), "")
     # A proxy may raise whatever it likes when it is asked for its class.
-    except Exception:  # noqa: BLE001
+    except CODE_ERRORS:
         description = ""
     return ArrayPlacement(name, "", name_of(type(value)), (), 0, (), layout=description)
 

@@ -139,7 +139,7 @@ class TransferRecorder:
             freed=freed,
             memory=memory,
             unseen=(*gaps, *unseen),
-            error=describe_error(error) if isinstance(error, Exception) else "",
+            error="" if error is None else describe_error(error),
         )
 
     def _add(self, transfer: Transfer) -> None:

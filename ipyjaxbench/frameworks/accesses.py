@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.walker import named_parts
 from ipyjaxbench.usercode import attribute, attributes, slots
@@ -57,7 +58,7 @@ def _follow(
         try:
             value = _part(value, step, frameworks)
         # A user's object may raise whatever it likes when it is looked into.
-        except Exception:  # noqa: BLE001
+        except CODE_ERRORS:
             break
         node = step
     return node, value

@@ -7,6 +7,7 @@ from itertools import count, islice, repeat
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.keras import keras_parts
 from ipyjaxbench.usercode import ask, attribute, attributes, is_of, items_of, slots
@@ -144,7 +145,7 @@ def _open(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[object, 
         try:
             nodes = [*_nodes_in(node, frameworks)]
         # A proxy may raise whatever it likes when it is asked for its class: it is empty then.
-        except Exception:  # noqa: BLE001
+        except CODE_ERRORS:
             nodes = ()
     return zip(nodes, _NO_STEPS, strict=False)
 
@@ -178,7 +179,7 @@ def _open_named(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[ob
             yield from zip(items_of(node, _MAX_NODES), _steps(node), strict=False)
         elif not issubclass(type(node), _NOT_ENTERED):
             yield from ((part, f".{name}") for name, part in _members(node).items())
-    except Exception:  # noqa: BLE001  as above
+    except CODE_ERRORS:  # as above
         return
 
 

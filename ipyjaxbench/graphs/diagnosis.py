@@ -55,7 +55,7 @@ class UntraceableError(Exception):
         error: what tracing raised.
     """
 
-    def __init__(self, diagnosis: "Diagnosis", error: Exception) -> None:
+    def __init__(self, diagnosis: "Diagnosis", error: BaseException) -> None:
         super().__init__(f"{diagnosis.error}: {diagnosis.message}")
         self.diagnosis, self.error = diagnosis, error
 

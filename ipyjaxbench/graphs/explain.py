@@ -1,6 +1,6 @@
 """Says why code that failed would not trace: asks the framework that raised the error."""
 
-from ipyjaxbench.errors import SnippetError, short_errors
+from ipyjaxbench.errors import CODE_ERRORS, SnippetError, short_errors
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.graphs.diagnosis import Diagnosis
 from ipyjaxbench.graphs.protocol import GraphTracer
@@ -32,7 +32,7 @@ def explain(error: BaseException) -> Diagnosis:
     if not is_of(error, BaseException):
         try:
             shown = repr(error)
-        except Exception:  # noqa: BLE001  an object may answer what it likes
+        except CODE_ERRORS:  # an object may answer what it likes
             shown = f"a {name_of(type(error))}"
         raise SnippetError(f"explain needs an exception, not {shown}")
     known = attributes(error).get("diagnosis")

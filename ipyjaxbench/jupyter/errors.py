@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from IPython.core.error import UsageError
 
 from ipyjaxbench.errors import ArmFailedError, Interrupted, IpyJaxBenchError
+from ipyjaxbench.usercode import strip_our_frames
 
 if TYPE_CHECKING:
     from ipyjaxbench.graphs import Diagnosis
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -31,6 +34,40 @@ class TraceFailedError(UsageError):
     def _render_traceback_(self) -> list[str]:
         """Return what IPython shows in place of a traceback."""
         return [f"{self} (full traceback: --tb)"]
+
+
+def short_interrupts(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function whose interrupts have a traceback into the user's code, or one line."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **kwargs)
+        except KeyboardInterrupt as stopped:
+            stopped.__traceback__ = strip_our_frames(stopped.__traceback__)
+            if stopped.__traceback__ is None:  # it came while our own code ran
+                _show_in_one_line(stopped)
+            raise
+
+    return call
+
+
+@contextmanager
+def one_line_interrupt(doing: str) -> Iterator[None]:
+    """Show an interrupt in one line, where nothing was begun that the user is to look into."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except KeyboardInterrupt:
+        stopped = KeyboardInterrupt(f"{doing} was interrupted; nothing was kept")
+        _show_in_one_line(stopped)
+        raise stopped from None
+
+
+def _show_in_one_line(stopped: Any) -> None:
+    # What IPython shows in place of a traceback.
+    stopped._render_traceback_ = lambda: [f"KeyboardInterrupt: {stopped}".rstrip(": ")]
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from ipyjaxbench.command import NoOptions
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs import Diagnosis, explain as diagnose
+from ipyjaxbench.jupyter.errors import one_line_interrupt
 from ipyjaxbench.jupyter.invocation import Invocation
 
 
@@ -14,4 +15,6 @@ def explain(magic: Invocation[NoOptions]) -> Diagnosis | None:
     error = magic.session.last_error.value()
     if error is None:
         raise SnippetError("No cell has failed yet.")
-    return magic.present(diagnose(error))
+    with one_line_interrupt("the diagnosis"):
+        diagnosis = diagnose(error)
+    return magic.present(diagnosis)

@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.command import Command, ShownOptions
-from ipyjaxbench.errors import OLD_NAMES_END, SnippetError
-from ipyjaxbench.jupyter.errors import one_line_errors
+from ipyjaxbench.errors import CODE_ERRORS, OLD_NAMES_END, SnippetError
+from ipyjaxbench.jupyter.errors import one_line_errors, short_interrupts
 from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
 from ipyjaxbench.jupyter.screen import Screen, show
 from ipyjaxbench.jupyter.session import Session
@@ -113,6 +113,7 @@ class Invocation(Generic[Options]):
         """Where it shows how far it is, if that is wanted, and its result."""
         return Screen(self.shell, active=self.session.settings.progress and self.is_shown())
 
+    @short_interrupts
     def run(self, work: Callable[["Invocation[Options]"], T]) -> Any:
         """Do the magic's work, whose code may await; return a coroutine where it is awaited."""
         __tracebackhide__ = True
@@ -123,6 +124,7 @@ class Invocation(Generic[Options]):
         with one_line_errors():
             return run_in_new_loop(self._run, work)
 
+    @short_interrupts
     def _run(self, work: Callable[["Invocation[Options]"], T]) -> T:
         __tracebackhide__ = True
         # What %fwtime runs fails as it fails without it: with its traceback.
@@ -188,7 +190,7 @@ class Invocation(Generic[Options]):
             transformed = self.shell.transform_cell(code)
         except SyntaxError:
             raise
-        except Exception:  # noqa: BLE001  IPython asks an object that a line begins with for its class
+        except CODE_ERRORS:  # IPython asks an object that a line begins with for its class
             transformed = self.shell.input_transformer_manager.transform_cell(code)
         return "\n" * blank + transformed  # type: ignore[no-any-return]
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import (
@@ -14,7 +14,7 @@ from ipyjaxbench.graphs import (
     draw_mermaid,
     trace_program,
 )
-from ipyjaxbench.jupyter.errors import TraceFailedError
+from ipyjaxbench.jupyter.errors import TraceFailedError, one_line_interrupt
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.screen import show
 
@@ -26,7 +26,8 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
     """Show the program of a line or a cell, and draw it where that is asked for."""
     __tracebackhide__ = True
     source = magic.source(magic.body)
-    with _diagnosis_shown(magic), magic.screen.progress("tracing"):
+    calm = nullcontext() if magic.options.tb else one_line_interrupt("tracing")
+    with calm, _diagnosis_shown(magic), magic.screen.progress("tracing"):
         result = trace_program(
             source, magic.names, magic.options, _FRAMEWORKS.get(magic.command.name)
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
@@ -75,7 +76,7 @@ class CallRecorder:
 
     def _watched(self, callee: _Callee, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        watch, function = callee.watch, callee.function
+        framework, watch, _, function = callee
         mark = watch.begin_call(function)
         before = self._printed.begin()
         self._inside.call = True
@@ -99,7 +100,9 @@ class CallRecorder:
             else:
                 call = self._call(callee, outcome or Outcome("?"), error, args, kwargs)
                 printed = _printed_by_tracing(written, outcome, watch)
-                self._append(callee, replace(call, printed=printed), spent)
+                row = self._append(callee, replace(call, printed=printed), spent)
+                if error is not None:  # last: the diagnosis may take long, and be interrupted
+                    row.call = _explain(row.call, framework, error)
                 if call.state in COSTLY:
                     self._count()
 
@@ -115,17 +118,15 @@ class CallRecorder:
         framework, watch, site, function = callee
         name = watch.name(function)
         says = ""
-        fixes: tuple[str, ...] = ()
         if error is not None:
             outcome = Outcome("RAISED")
-            says, fixes = _why_raised(framework, error)
+            says = describe_error(error)
         elif outcome.state in (*COSTLY, "SLOW-PATH"):
             signature = watch.signature(function, args, kwargs)
             outcome = _add_reason(outcome, framework.name, name, signature)
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
-        if not fixes and outcome.state != "SLOW-PATH":
-            fixes = watch.fixes(name, outcome.why)
+        fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why)
         return TracedCall(
             name, framework.name, site.line, site.text, self._number(framework, name), 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
@@ -149,10 +150,11 @@ class CallRecorder:
         self._numbers[framework.name, name] += 1
         return self._numbers[framework.name, name]
 
-    def _append(self, callee: _Callee, call: TracedCall, spent: int) -> None:
+    def _append(self, callee: _Callee, call: TracedCall, spent: int) -> _Row:
         row = _Row(call, spent, call.number)
         self._rows.append(row)
         self._last[callee.site, id(callee.function)] = row
+        return row
 
     def _count(self) -> None:
         """Count a trace; raise where it is one too many."""
@@ -190,13 +192,13 @@ def _printed_by_tracing(
     return "".join(text for text in texts if not any(part in text for part in watch.messages))
 
 
-def _why_raised(framework: Framework, error: BaseException) -> tuple[str, tuple[str, ...]]:
-    """Return what was raised and why, and what to write instead."""
+def _explain(call: TracedCall, framework: Framework, error: BaseException) -> TracedCall:
+    """Return a call with why it raised an error, and what to write instead."""
     try:
         diagnosis = framework.capability(GraphTracer).explain(error)
-    except Exception:  # noqa: BLE001  the user's own error is raised
+    except CODE_ERRORS:  # the user's own error is raised
         diagnosis = None
     if diagnosis is None:
-        return describe_error(error), ()
+        return call
     fixes = tuple(fix.code for fix in diagnosis.fixes)
-    return f"{describe_error(error)}: {diagnosis.because}", fixes
+    return replace(call, says=f"{call.says}: {diagnosis.because}", fixes=fixes or call.fixes)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Namespace, Source, attribute, attributes, is_exactly, is_of
 
 _NUMBERS = (bool, int, float, complex)
@@ -62,7 +63,7 @@ class StaticValues:
             return self._evaluate(node)
         except (UnknownError, NameError):
             raise
-        except Exception:  # noqa: BLE001  it would raise
+        except CODE_ERRORS:  # it would raise
             raise UnknownError(node) from None
 
     def _evaluate(self, node: ast.expr) -> Any:

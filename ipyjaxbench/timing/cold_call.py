@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope
 from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.runner import Calls
@@ -25,7 +26,7 @@ def make_cold_call(
         calls.interrupt = interrupt
         return _none("interrupted")
     # The other calls are a result, whatever the user's code raises in this one.
-    except Exception as error:  # noqa: BLE001
+    except CODE_ERRORS as error:
         return _none(f"the cold call raised {describe_error(error)}")
 
 

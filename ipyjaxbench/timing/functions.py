@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from ipyjaxbench.errors import OptionError, SnippetError, short_errors, warn_renamed
+from ipyjaxbench.errors import CODE_ERRORS, OptionError, SnippetError, short_errors, warn_renamed
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.measurement import Measurement
@@ -159,7 +159,7 @@ def _hints(function: Callable[..., Any], count: int) -> list[str]:
     """Return the function's own names for its first arguments, empty where they are not known."""
     try:
         names = list(inspect.signature(function).parameters)
-    except Exception:  # noqa: BLE001  an object may answer what it likes
+    except CODE_ERRORS:  # an object may answer what it likes
         names = []
     return (names + [""] * count)[:count]
 

@@ -10,6 +10,7 @@ from functools import partial
 from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, cast
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework, MutableState, Scope, find_arrays, is_unreadable
 from ipyjaxbench.usercode import (
     arguments,
@@ -76,7 +77,7 @@ class Changes:
         counts = [count for count in answers if count is not None]
         try:
             outline = list(_outline(value, self._frameworks, _MAX_DEPTH))
-        except Exception:  # noqa: BLE001  a proxy may raise when it is looked at
+        except CODE_ERRORS:  # a proxy may raise when it is looked at
             outline = []
         return (*outline, *counts)
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Compilation, Framework, MutableState, find_arrays
 from ipyjaxbench.usercode import Namespace, Snippet, ask
 
@@ -99,7 +100,7 @@ class Donated:
                 arrays = find_arrays(value, [framework])
                 if name not in snippet.binds and arrays and not callable(value):
                     # What cannot be copied is not the user's error: the code then runs once.
-                    with suppress(Exception):
+                    with suppress(*CODE_ERRORS):
                         if (copied := copy(value)) is not None:
                             self._copies[name] = copy, copied
         self._before = {name: self._names[name] for name in self._copies}

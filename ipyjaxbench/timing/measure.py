@@ -3,7 +3,7 @@
 import dataclasses
 import math
 
-from ipyjaxbench.errors import Interrupted
+from ipyjaxbench.errors import CODE_ERRORS, Interrupted
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import break_even, cold_call, profiled_pass, roofline, verdict
@@ -116,7 +116,7 @@ def _inspect_later_value(later: LaterCalls, steady: Steady) -> None:
         later.first.carryover.inspect_later_value(calls.again, later.typical, per_call)
     except KeyboardInterrupt as interrupt:
         calls.interrupt = interrupt
-    except Exception:  # noqa: BLE001  whatever the user's code raises
+    except CODE_ERRORS:  # whatever the user's code raises
         pass
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ipyjaxbench import units
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.timing.device_time import DeviceTime, ProfiledPass, profiled_pass
 from ipyjaxbench.timing.options import TimeOptions
@@ -63,7 +64,7 @@ def _undisturbed(framework: Framework, calls: Calls, number: int) -> ProfiledPas
     except KeyboardInterrupt as interrupt:
         calls.interrupt = interrupt
         return _INTERRUPTED
-    except Exception as error:  # noqa: BLE001  whatever the user's code raises
+    except CODE_ERRORS as error:  # whatever the user's code raises
         return f"a profiled call raised {describe_error(error)}"
 
 

@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import NamedTuple
 
 from ipyjaxbench.device import BUSY, Ceiling, find_ceiling, has_ceilings
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework, find_arrays, find_compiler, find_reach
 from ipyjaxbench.graphs import GraphTracer, Workload, rolled_back, roots_of
 from ipyjaxbench.timing.measurement import Measurement, Roofline
@@ -137,7 +138,7 @@ def _load(framework: Framework, snippet: Snippet, *, exact: bool) -> Workload | 
             with rolled_back(roots_of(call), framework):
                 load = framework.capability(GraphTracer).workload(call)
     # The code was timed, and need not be one that can be traced; nor does the figure depend on it.
-    except (Exception, OutOfTimeError):  # noqa: BLE001
+    except (*CODE_ERRORS, OutOfTimeError):
         return None
     arguments = (*call.args, *call.kwargs.values())
     several = sum(len(find_arrays(argument, [framework])) for argument in arguments)

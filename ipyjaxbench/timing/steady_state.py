@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock, Conditions, Meter
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes, sampling
@@ -94,7 +95,7 @@ class Steady:
         try:
             yield
         # Whatever the user's code raises: its first call succeeded, and that is a result.
-        except Exception as error:  # noqa: BLE001
+        except CODE_ERRORS as error:
             self.ended_early = True
             self.notes.append(_ended_by(error, self.calls.made))
         finally:
@@ -206,7 +207,7 @@ class Steady:
         return on_round
 
 
-def _ended_by(error: Exception, calls_made: int) -> Note:
+def _ended_by(error: BaseException, calls_made: int) -> Note:
     """Return the Note on a call after the first one that raised."""
     shown = describe_error(error)
     once = calls_made == 2

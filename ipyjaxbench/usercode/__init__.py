@@ -36,6 +36,7 @@ from ipyjaxbench.usercode.frames import (
     expression_at,
     expression_of_instruction,
     strip_hook_frames,
+    strip_our_frames,
 )
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.errors import OptionError, SnippetError
+from ipyjaxbench.errors import CODE_ERRORS, OptionError, SnippetError
 from ipyjaxbench.usercode import objects
 from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.snippet import Namespace, Source
@@ -94,7 +94,7 @@ def label_arguments(
     try:
         signature = inspect.signature(function)
         signature.bind(*args, **kwargs)
-    except Exception:  # noqa: BLE001  an object may answer what it likes
+    except CODE_ERRORS:  # an object may answer what it likes
         return _unknown_labels(args)
     labels: list[str] = []
     for parameter in signature.parameters.values():

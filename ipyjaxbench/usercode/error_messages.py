@@ -2,6 +2,7 @@
 
 from textwrap import shorten
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode.objects import name_of
 
 _MAX_CHARACTERS, _MIN_CHARACTERS = 220, 30  # fewer say too little alone
@@ -11,7 +12,7 @@ def message_of(error: BaseException) -> str:
     """Return all that an error says; "" where its class fails to."""
     try:
         return str(error)
-    except Exception:  # noqa: BLE001  the user's class of errors
+    except CODE_ERRORS:  # the user's class of errors
         return ""
 
 

@@ -3,6 +3,7 @@
 import ast
 import itertools
 import linecache
+from collections.abc import Iterable, Iterator
 from types import FrameType, TracebackType
 
 from ipyjaxbench.usercode.call import called_name
@@ -60,10 +61,39 @@ def called_name_in(text: str) -> str:
 
 def strip_hook_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback without our frames between a call of the user's and what is called."""
-    if trace is None:
-        return None
-    rest = strip_hook_frames(trace.tb_next)
-    if trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
-        return rest
-    trace.tb_next = rest
-    return trace
+    return _join(each for each in _steps(trace) if not _file_of(each).startswith(PACKAGE))
+
+
+def strip_our_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without our frames, nor those of libraries that we called ourselves.
+
+    It ends in the user's code, also where an interrupt came while ours ran.
+    """
+    kept: list[TracebackType] = []
+    is_ours = False
+    for each in _steps(trace):
+        file = _file_of(each)
+        is_ours = file.startswith(PACKAGE) or (is_ours and not is_users_file(file))
+        if not is_ours:
+            kept.append(each)
+    return _join(kept)
+
+
+def _steps(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        after = trace.tb_next
+        yield trace
+        trace = after
+
+
+def _join(steps: Iterable[TracebackType]) -> TracebackType | None:
+    """Return a traceback of these steps, from the outermost on."""
+    joined: TracebackType | None = None
+    for each in reversed([*steps]):
+        each.tb_next = joined
+        joined = each
+    return joined
+
+
+def _file_of(trace: TracebackType) -> str:
+    return trace.tb_frame.f_code.co_filename

@@ -18,6 +18,7 @@ from types import (
 )
 from typing import Any, cast
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import inline_values
 from ipyjaxbench.usercode.classes import (
     class_dict as class_dict,
@@ -42,7 +43,7 @@ def ask(question: Callable[[Any], object], value: object) -> bool:
     """
     try:
         return bool(question(value))
-    except Exception:  # noqa: BLE001  the object may raise anything
+    except CODE_ERRORS:  # the object may raise anything
         return False
 
 
@@ -65,7 +66,7 @@ def extends(kind: type, *kinds: type) -> bool:
     """
     try:
         return issubclass(kind, kinds)
-    except Exception:  # noqa: BLE001  an abstract class hashes what it is asked about
+    except CODE_ERRORS:  # an abstract class hashes what it is asked about
         return False
 
 
@@ -73,7 +74,7 @@ def is_a(value: object, *kinds: type) -> bool:
     """Return what `isinstance` answers; no, where it raises: for classes with a say in that."""
     try:
         return isinstance(value, kinds)
-    except Exception:  # noqa: BLE001  the object may raise anything
+    except CODE_ERRORS:  # the object may raise anything
         return False
 
 
@@ -136,7 +137,7 @@ def attribute(value: object, name: str, default: object = None) -> Any:
         return next((place[name] for place in places if name in place), default)
     try:
         return inspect.getattr_static(value, name, default)
-    except Exception:  # noqa: BLE001  a metaclass misleads Python
+    except CODE_ERRORS:  # a metaclass misleads Python
         held = (class_dict(kind) for kind in mro_of(type(value)))
         found = (each[name] for each in (attributes(value), *held) if name in each)
         return next(found, default)
@@ -204,7 +205,7 @@ def unwrap(value: Any) -> Any:
     """Return what decorators wrapped, as `functools.wraps` says; the value itself for others."""
     try:
         return inspect.unwrap(value)
-    except Exception:  # noqa: BLE001  it has every attribute, or raises
+    except CODE_ERRORS:  # it has every attribute, or raises
         return value
 
 
@@ -238,6 +239,6 @@ def _text(value: object, name: str) -> str:
     if is_exactly(found, GetSetDescriptorType, MemberDescriptorType):
         try:
             found = found.__get__(value)
-        except Exception:  # noqa: BLE001  it is that of another class
+        except CODE_ERRORS:  # it is that of another class
             return ""
     return found if type(found) is str else ""

@@ -189,7 +189,7 @@ def test_what_was_copied_before_an_error_is_kept(names: dict[str, Any]) -> None:
     names["stop"] = sys.exit
     found, ended = transfer_code(Source.plain("lib.copy(x)\nstop()"), names)
     assert isinstance(ended, SystemExit)
-    assert (found.error, found.copied) == ("", 8)
+    assert (found.error, found.copied) == ("SystemExit", 8)
 
 
 def test_a_block_is_watched_with_the_names_around_it(names: dict[str, Any]) -> None:

@@ -3,16 +3,19 @@
 import re
 import sys
 import traceback
+from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
 from types import CodeType
 from typing import Any
 
 import pytest
 
+from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.usercode.awaiting import run
 from ipyjaxbench.usercode.frames import (
     called_name_in,
     expression_at,
     strip_hook_frames,
+    strip_our_frames,
 )
 from ipyjaxbench.usercode.snippet import Source
 
@@ -101,3 +104,18 @@ def test_frames_of_this_package_are_left_out_of_a_traceback() -> None:
     trace = strip_hook_frames(raised.value.__traceback__)
     assert [frame.name for frame in traceback.extract_tb(trace)] == [whole[0], "<module>", "f"]
     assert strip_hook_frames(None) is None
+
+
+def test_a_traceback_without_our_frames_ends_in_the_users_code() -> None:
+    with pytest.raises(SnippetError) as raised:
+        run(
+            Source.plain("def f():\n    run(awaits, {})\nf()").compiled(),
+            {
+                "run": run,
+                "awaits": compile("await x", "<awaits>", "eval", PyCF_ALLOW_TOP_LEVEL_AWAIT),
+            },
+        )
+    trace = strip_our_frames(raised.value.__traceback__)
+    kept = [frame.name for frame in traceback.extract_tb(trace)]
+    assert kept[1:] == ["<module>", "f"]
+    assert strip_our_frames(None) is None

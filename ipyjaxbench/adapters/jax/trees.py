@@ -7,6 +7,7 @@ from typing import Any
 import jax
 from greenlet import getcurrent, greenlet
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import is_opaque
 
 
@@ -14,7 +15,7 @@ def leaves(tree: Any) -> list[Any]:
     """Return the leaves; the tree itself where JAX cannot walk it."""
     try:
         return list(walk(jax.tree.leaves, tree))
-    except Exception:  # noqa: BLE001  keys that cannot be sorted, and the user's own nodes
+    except CODE_ERRORS:  # keys that cannot be sorted, and the user's own nodes
         return [tree]
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Self
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import (
     CellName,
     ClassNames,
@@ -113,7 +114,7 @@ class UndoLog(ABC):
             try:
                 state.restore()
                 is_back = state.can_restore
-            except Exception:  # noqa: BLE001  an object of the user's may refuse anything
+            except CODE_ERRORS:  # an object of the user's may refuse anything
                 is_back = False
             for step, has_tracer in changes:
                 if name is not None:
@@ -128,7 +129,7 @@ class UndoLog(ABC):
         """Return what holds something else: name by name, and whether that is a tracer."""
         changes = []
         for name, state in self._states:
-            with suppress(Exception):  # objects of the user's may refuse to be looked at
+            with suppress(*CODE_ERRORS):  # objects of the user's may refuse to be looked at
                 arrivals = [(n, any(map(self._has_tracer, came))) for n, came in state.arrivals()]
                 # What a cache keeps beside tracers holds at every call.
                 if any(t for _, t in arrivals) if type(state) is _Cache else arrivals:
@@ -143,7 +144,7 @@ class UndoLog(ABC):
                 return True
             held = [attributes(each) for each in leaves if not is_of(each, *_FIXED)]
             return any(self.is_tracer(leaf) for each in held for leaf in self.leaves(each))
-        except Exception:  # noqa: BLE001  objects of the user's may refuse to be looked at
+        except CODE_ERRORS:  # objects of the user's may refuse to be looked at
             return False
 
     def _follow(self, roots: Iterable[Named]) -> None:
@@ -151,7 +152,7 @@ class UndoLog(ABC):
         while ahead and len(self._states) < self.most:
             name, value = ahead.popleft()
             if self._is_new(value):
-                with suppress(Exception):  # objects of the user's may refuse to be looked at
+                with suppress(*CODE_ERRORS):  # objects of the user's may refuse to be looked at
                     ahead.extend(self._look(name, value))
 
     def _is_new(self, value: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import is_exactly, is_opaque
 
 _KINDS = (Mapping, MappingView, Sequence)
@@ -44,6 +45,6 @@ def _is_walked(value: Any) -> bool:
         for name in _ASKED:
             getattr(value, name, None)
         tf.nest.flatten(value)
-    except Exception:  # noqa: BLE001  the object may raise anything
+    except CODE_ERRORS:  # the object may raise anything
         return False
     return True

@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
+from ipyjaxbench.errors import CODE_ERRORS
+
 _MAX_ENTRIES = 64  # of the record
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)")
 _HITS = (
@@ -163,7 +165,7 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
         def hook(hit: bool) -> bool:  # noqa: FBT001
             hits[thread()].append(hit)
             if not hit:
-                with suppress(Exception):  # what is raised here would stop the user's call
+                with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
                     on_miss(sys._getframe(1))
             # Dynamo goes by what this returns.
             return hit if earlier is None else bool(earlier(hit))

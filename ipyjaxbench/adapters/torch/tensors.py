@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import trees
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call, is_exactly, is_of
 
 
@@ -80,5 +81,5 @@ def is_plain(tensor: object) -> bool:
 def _copied(value: Any, memo: dict[int, Any]) -> Any:
     try:
         return copy.deepcopy(value, memo)
-    except Exception:  # noqa: BLE001  it allows no copy: its tensors are put back
+    except CODE_ERRORS:  # it allows no copy: its tensors are put back
         return value

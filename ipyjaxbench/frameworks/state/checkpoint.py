@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.protocol import MutableState
@@ -86,7 +87,7 @@ class Checkpoint:
         for name, state, _ in every_state:
             try:
                 self._restore(name, state)
-            except Exception:  # noqa: BLE001  an object of the user's may refuse anything
+            except CODE_ERRORS:  # an object of the user's may refuse anything
                 self.failed.append(name)
 
     def _restore(self, name: str, state: State) -> None:
@@ -106,5 +107,5 @@ class Checkpoint:
 def _has_changed(held: Held) -> bool:
     try:
         return held.state.can_restore and held.state.changed()
-    except Exception:  # noqa: BLE001  an object of the user's may raise when it is compared
+    except CODE_ERRORS:  # an object of the user's may raise when it is compared
         return False

@@ -14,6 +14,7 @@ from types import (
 )
 from typing import Any, NamedTuple
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.containers import Entries, Items
@@ -105,7 +106,7 @@ class Reachable:
             name, value = self._ahead.popleft()
             try:
                 found = [*self._states(name, value)]
-            except Exception:  # noqa: BLE001  whatever it answers, the others are looked at
+            except CODE_ERRORS:  # whatever it answers, the others are looked at
                 self._has_no_states(name, value)
                 continue
             for state in found:

@@ -7,6 +7,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from ipyjaxbench import stats
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Compilation, Framework, Scope, Work, find_compiler
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
@@ -95,7 +96,7 @@ def _cost_of(node: ast.Call, snippet: Snippet, clock: Clock) -> float | None:
         builds = [repeat(None, _BUILDS_PER_READING) for _ in range(_COST_READINGS)]
         taken = [loop(each, clock.now, id, ()) for each in builds]
     # A name in it may be gone by now: then its cost is not told.
-    except Exception:  # noqa: BLE001
+    except CODE_ERRORS:
         return None
     return stats.median(taken) / _BUILDS_PER_READING * 1e-9
 
@@ -157,7 +158,7 @@ def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[Co
             args, kwargs = _arguments(node, scope)
             work = compiler.work(function, args, kwargs)
         # Whatever a framework raises for a function or a value that is none of its own.
-        except Exception:  # noqa: BLE001
+        except CODE_ERRORS:
             continue
         if work is not None:
             yield CompiledCall(ast.unparse(node.func), work)

@@ -12,6 +12,7 @@ from ipyjaxbench.adapters.jax.diagnosis import provenance, return_types
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, unwrap
 
 #: JAX's words where a value comes from no argument, as where `jnp` computes with shapes.
@@ -37,7 +38,7 @@ def blamed_arguments(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     return names[:1] if "item assignment" in message_of(error) else names
 
 
-def _refused(call: Call, error: Exception) -> list[str]:
+def _refused(call: Call, error: BaseException) -> list[str]:
     """Return arguments in a failing expression that are no data, or larger than numbers of JAX are.
 
     Python asks for no values there: it refuses what stands beside an array.
@@ -74,7 +75,7 @@ def _searched(call: Call, failed: tracing.NoChoiceError) -> list[str]:
             changed = replace_argument(call, name, _to_numpy(value))
             if name not in needed and tracing.traces(changed, {name, *needed}):
                 return [name]
-    except Exception:  # noqa: BLE001  an argument that has no values cannot be tried
+    except CODE_ERRORS:  # an argument that has no values cannot be tried
         return []
     return []
 

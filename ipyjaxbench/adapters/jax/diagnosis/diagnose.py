@@ -93,7 +93,7 @@ def explain(error: BaseException) -> Diagnosis | None:
     Returns:
         The diagnosis; None where JAX was not tracing.
     """
-    if not isinstance(error, Exception) or pitfall_of(error) is None:
+    if pitfall_of(error) is None:
         return None
     places = origin.places(error)
     call = _traced_call(places)
@@ -108,11 +108,11 @@ def explain(error: BaseException) -> Diagnosis | None:
     return replace(diagnosis, fixes=(*static, *diagnosis.fixes)[:MAX_FIXES])
 
 
-def _cause_of(error: Exception) -> Exception:
+def _cause_of(error: BaseException) -> BaseException:
     """Return JAX's error, where the user's code caught it and raised another."""
     inner: BaseException | None = error
     while inner is not None:
-        if isinstance(inner, Exception) and pitfall_of(inner) is not None:
+        if pitfall_of(inner) is not None:
             return inner
         inner = inner.__cause__ or inner.__context__
     return error
@@ -129,7 +129,7 @@ def _inside(call: Call, code: CodeType) -> str:
     return names if code.co_filename == here else f"{names} ({Path(code.co_filename).name})"
 
 
-def _trace_again(call: Call, error: Exception) -> tracing.NoChoiceError:
+def _trace_again(call: Call, error: BaseException) -> tracing.NoChoiceError:
     """Return how the call fails when it is traced again, if that is how it failed before."""
     try:
         tracing.trace(call)
@@ -140,7 +140,7 @@ def _trace_again(call: Call, error: Exception) -> tracing.NoChoiceError:
     return tracing.NoChoiceError(error, named_in(error, call), 1)
 
 
-def _is_of_jax(error: Exception) -> bool:
+def _is_of_jax(error: BaseException) -> bool:
     """Whether JAX raised it, under a name of Python's."""
     names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
     return "jax" in "".join(names[-1:]).split(".")

@@ -18,6 +18,7 @@ from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.shared.diagnosis.eager import MAX_NUMBERS, MAX_SECONDS, are_same
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import (
     ARRAY_FUNCTION_NAMES,
     SIDE_EFFECT_NAMES,
@@ -49,9 +50,9 @@ class EagerCall:
         self.how = "without jit"
 
     @cached_property
-    def failure(self) -> Exception | None:
+    def failure(self) -> BaseException | None:
         """What the call raises without jit too; None where it does not, or was not made."""
-        return self._outcome if isinstance(self._outcome, Exception) else None
+        return self._outcome if isinstance(self._outcome, BaseException) else None
 
     def agrees(self, other: Call, static: Collection[str] = ()) -> bool | None:
         """Whether another call gives the same, without jit and under it: values, shapes and dtypes.
@@ -64,24 +65,24 @@ class EagerCall:
             static: its arguments that are fixed values under jit.
         """
         expected = self._outcome
-        if expected is None or isinstance(expected, Exception):
+        if expected is None or isinstance(expected, BaseException):
             return None
         # Without jit first: there, code that does not end can be stopped.
         for jitted in (False, True):
             actual = _made(other, _copied, static if jitted else None)
-            if actual is None or isinstance(actual, Exception):
+            if actual is None or isinstance(actual, BaseException):
                 return None if actual is None else False
             try:
                 with _alone(jit=True):  # to compare arrays compiles, too
                     is_same = _are_same_trees(expected[0], actual[0])
                 if not is_same:
                     return False
-            except Exception:  # noqa: BLE001  objects of the user's may not be comparable
+            except CODE_ERRORS:  # objects of the user's may not be comparable
                 return None
         return True
 
     @cached_property
-    def _outcome(self) -> tuple[Any] | Exception | None:
+    def _outcome(self) -> tuple[Any] | BaseException | None:
         if not _may_be_made(self._call):
             return None
         outcome = _made(self._call, _copied)
@@ -113,7 +114,7 @@ def _acts(function: FunctionType) -> bool:
 
 def _made(
     call: Call, change: Callable[[Any], Any], static: Collection[str] | None = None
-) -> tuple[Any] | Exception | None:
+) -> tuple[Any] | BaseException | None:
     """Return the result in a tuple, or what was raised; None where there was no time.
 
     The call is made with changed copies of its data, and under jit where `static` is not None.
@@ -127,7 +128,7 @@ def _made(
             return (jax.block_until_ready(tracing.run(copied, static)),)
     except OutOfTimeError:
         return None
-    except Exception as error:  # noqa: BLE001  the user's code may raise anything
+    except CODE_ERRORS as error:  # the user's code may raise anything
         return error
 
 

@@ -21,6 +21,7 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
     sites,
     statements,
 )
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import Call
@@ -74,7 +75,7 @@ class _Attempt:
     """A call with changed functions, and what tracing it raises; None where it traces."""
 
     call: Call
-    error: Exception | None
+    error: BaseException | None
     changes: tuple[_Change, ...] = ()
 
 
@@ -84,7 +85,7 @@ class Fixes:
     What is mended is `error`: the code may have turned it into the one that it failed with.
     """
 
-    def __init__(self, call: Call, failed: tracing.NoChoiceError, error: Exception) -> None:
+    def __init__(self, call: Call, failed: tracing.NoChoiceError, error: BaseException) -> None:
         self._call, self._static, self._error = call, failed.static, error
         self.eager = EagerCall(call)
         self._sources = Sources()
@@ -139,7 +140,7 @@ class Fixes:
         self._tries += 1
         try:
             call = replace_function(attempt.call, site.function, function)
-        except Exception:  # noqa: BLE001  an object of the user's may refuse to be copied
+        except CODE_ERRORS:  # an object of the user's may refuse to be copied
             return None
         changes = (*attempt.changes, _Change(edit, site, function))
         return _Attempt(call, tracing.error_of(call, self._static), changes)

@@ -131,7 +131,7 @@ _PITFALLS = (
 # fmt: on
 
 
-def pitfall_of(error: Exception, source: str = "", after: str = "") -> Pitfall | None:
+def pitfall_of(error: BaseException, source: str = "", after: str = "") -> Pitfall | None:
     """Return what kind of error it is, of this line and the one after; None if not of tracing."""
     fits = [*find_pitfalls(_PITFALLS, error, message_of(error), source, after)]
     # The exact type comes first: many of JAX's are TypeErrors too.

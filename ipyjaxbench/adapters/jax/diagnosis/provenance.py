@@ -9,10 +9,11 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.graphs.static_search import blamed, words_of_function
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call, is_a, message_of
 
 
-def requested_arguments(error: Exception, call: Call) -> list[str]:
+def requested_arguments(error: BaseException, call: Call) -> list[str]:
     """Return the arguments that the failing expression depends on, or that which led to it.
 
     JAX names them for each tracer, while they are being traced, and not later. What is within
@@ -35,7 +36,7 @@ def names_in(place: origin.Place) -> list[str]:
     return [*dict.fromkeys(_names_in(origin.expression_of(place), Exception(), None))]
 
 
-def _names_in(text: str, error: Exception, inner: origin.Place | None) -> Iterator[str]:
+def _names_in(text: str, error: BaseException, inner: origin.Place | None) -> Iterator[str]:
     """Yield names in an expression; of a scan whose rows are at fault, those of what it scans."""
     try:
         tree: ast.AST = ast.parse(text.strip())
@@ -49,7 +50,7 @@ def _names_in(text: str, error: Exception, inner: origin.Place | None) -> Iterat
         yield node.id
 
 
-def _rows_of_scan(tree: ast.AST, error: Exception, inner: origin.Place) -> ast.expr | None:
+def _rows_of_scan(tree: ast.AST, error: BaseException, inner: origin.Place) -> ast.expr | None:
     """Return what a scan goes along, where JAX blames the second argument of its body alone."""
     if not isinstance(tree, ast.Module) or len(tree.body) != 1:
         return None
@@ -77,6 +78,6 @@ def _message_about(leaf: Any) -> str:
         return ""
     try:
         np.asarray(leaf)
-    except Exception as error:  # noqa: BLE001  that is what is asked for
+    except CODE_ERRORS as error:  # that is what is asked for
         return message_of(error)
     return ""

@@ -74,7 +74,7 @@ def refuse_shapes(function: Callable[..., Any], returned: list[Any]) -> None:
             raise NoDataError("the result is a shape without an array", function, "jax", result)
 
 
-def explain_result(text: str, error: Exception) -> str:
+def explain_result(text: str, error: BaseException) -> str:
     """Return what to say of a result that is no failure of tracing; empty where it is one."""
     whole = error.whole if isinstance(error, NoDataError) else None
     leaves = trees.leaves(whole)
@@ -94,7 +94,7 @@ def _is_traced(leaf: object) -> bool:
     return is_a(leaf, jax.core.Tracer) or is_leaf(leaf)
 
 
-def is_of_another_framework(error: Exception) -> bool:
+def is_of_another_framework(error: BaseException) -> bool:
     """Whether tracing failed since the result is another framework's: so is the program."""
     return isinstance(error, NoDataError) and error.package in ("torch", "tensorflow")
 

@@ -19,6 +19,7 @@ from ipyjaxbench.adapters.jax.graphs.static_search import is_declared
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Sources
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of
 
@@ -37,7 +38,7 @@ class _Substitute(NamedTuple):
     static: bool = False
 
 
-def other_argument(call: Call, error: Exception) -> Iterator[Fix]:
+def other_argument(call: Call, error: BaseException) -> Iterator[Fix]:
     """Yield the first argument of another type with which a call traces that raised an error."""
     function = name_of(call.function)
     for other in _substitutes(call, error):
@@ -82,7 +83,7 @@ def one_jit(call: Call) -> Iterator[Fix]:
     layers: list[Any] = []
     try:
         plain = inspect.unwrap(call.function, stop=layers.append)
-    except Exception:  # noqa: BLE001  an object may answer what it likes
+    except CODE_ERRORS:  # an object may answer what it likes
         return
     if not layers or not all(map(is_jitted, layers)):
         return
@@ -93,7 +94,7 @@ def one_jit(call: Call) -> Iterator[Fix]:
     names = (*traced.static, *traced.untraceable)
     try:
         jax.jit(plain, static_argnames=names).trace(*call.args, **call.kwargs)
-    except Exception:  # noqa: BLE001  what is no name, or cannot be hashed, is no fix
+    except CODE_ERRORS:  # what is no name, or cannot be hashed, is no fix
         return
     if names:
         code = static_jit(plain, names)
@@ -151,13 +152,13 @@ def unhashable_argument(call: Call) -> str | None:
     for name, value in call.arguments:
         try:
             hash(value)
-        except Exception:  # noqa: BLE001  the object may raise anything
+        except CODE_ERRORS:  # the object may raise anything
             if is_declared(call, name):
                 return name
     return None
 
 
-def _substitutes(call: Call, error: Exception) -> Iterator[_Substitute]:
+def _substitutes(call: Call, error: BaseException) -> Iterator[_Substitute]:
     needs_floats = _NEEDS_FLOATS in message_of(error)
     for name, value in call.arguments:
         if _is_table(value):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compilation import is_jitted
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call, ask, attribute, is_of, items_of, name_of
 
 _CONTAINERS: tuple[Any, ...] = (list, tuple, dict)
@@ -62,7 +63,7 @@ def _is_data(value: object) -> bool:
 
 def dress(wrapper: Any, function: Any) -> None:
     """Make a wrapper look like what it wraps: JAX's errors then name the user's arguments."""
-    with contextlib.suppress(Exception):  # an object may answer what it likes
+    with contextlib.suppress(*CODE_ERRORS):  # an object may answer what it likes
         wrapper.__signature__ = inspect.signature(function)
     name = name_of(function) or name_of(type(function))
     wrapper.__name__ = wrapper.__qualname__ = name

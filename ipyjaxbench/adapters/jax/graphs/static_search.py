@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, unwrap
 
@@ -38,7 +39,7 @@ class Choices:
         self.is_named = False
         self._call = call
         self._end = 0.0
-        self._failures: dict[frozenset[str], Exception] = {}
+        self._failures: dict[frozenset[str], BaseException] = {}
         self._next: list[frozenset[str]] = []
         self._first: frozenset[str] = frozenset()
 
@@ -60,7 +61,7 @@ class Choices:
             self.tries += 1
             yield static
 
-    def failed(self, static: frozenset[str], error: Exception) -> None:
+    def failed(self, static: frozenset[str], error: BaseException) -> None:
         """Keep what a set led to; what JAX says of it may lead on."""
         self._failures[static] = error
         more = static.union(self._named(error))
@@ -72,7 +73,7 @@ class Choices:
         values = (value for name, value in self._call.arguments if name in static)
         return any(is_of(value, int, float) and value > _MANY_TURNS for value in values)
 
-    def root_failure(self) -> tuple[tuple[str, ...], Exception]:
+    def root_failure(self) -> tuple[tuple[str, ...], BaseException]:
         """Return the fault that is left when arguments that only stand in its way are static.
 
         A flag that Python asks for first hides what comes after it, and is no fault: it can be
@@ -110,13 +111,13 @@ class Choices:
         self._first = frozenset(named)
         return list(dict.fromkeys([*named, *likely]))
 
-    def _named(self, error: Exception) -> list[str]:
+    def _named(self, error: BaseException) -> list[str]:
         arguments = dict(self._call.arguments)
         names = map(_base, blamed(error, self._call))
         return [name for name in names if name in arguments and _can_be_static(arguments[name])]
 
 
-def blamed(error: Exception, call: Call) -> list[str]:
+def blamed(error: BaseException, call: Call) -> list[str]:
     """Return the arguments of a call that JAX's words make responsible.
 
     Within a scan or another jit these are the arguments of that function: they are left out.
@@ -125,12 +126,12 @@ def blamed(error: Exception, call: Call) -> list[str]:
     return named_in(error, call) if not traced or _is_function(traced, call) else []
 
 
-def named_in(error: Exception, call: Call) -> list[str]:
+def named_in(error: BaseException, call: Call) -> list[str]:
     """Return the arguments of a call that JAX's words name, whichever function it speaks of."""
     return [name for name in words_of_function(error) if _base(name) in dict(call.arguments)]
 
 
-def words_of_function(error: Exception) -> list[str]:
+def words_of_function(error: BaseException) -> list[str]:
     """Return the arguments that JAX's words name, of whichever function."""
     match = _BLAMED.search(message_of(error))
     return _BETWEEN.split(match[1]) if match else []
@@ -146,7 +147,7 @@ def _is_function(traced: re.Match[str], call: Call) -> bool:
     return bool(name == getattr(call.function, "__name__", type(call.function).__name__))
 
 
-def _where(error: Exception) -> tuple[str, object]:
+def _where(error: BaseException) -> tuple[str, object]:
     places = origin.places(error)
     place = (places[0].file, places[0].line) if places else message_of(error).partition("\n")[0]
     return type(error).__name__, place
@@ -160,7 +161,7 @@ def _can_be_static(value: Any) -> bool:
     """Whether `jax.jit` would take it: what cannot be hashed, or holds arrays, it refuses."""
     try:
         hash(value)
-    except Exception:  # noqa: BLE001  the object may raise anything
+    except CODE_ERRORS:  # the object may raise anything
         return False
     return not any(is_a(leaf, jax.Array, np.ndarray) for leaf in trees.leaves(value))
 
@@ -176,7 +177,7 @@ def is_declared(call: Call, name: str) -> bool:
         call.function.trace(*args, **kwargs)  # type: ignore[attr-defined]
     except ValueError as error:
         return "on-hashable static arguments" in message_of(error)
-    except Exception:  # noqa: BLE001  it is data then, and JAX refuses what is none
+    except CODE_ERRORS:  # it is data then, and JAX refuses what is none
         return False
     return False
 

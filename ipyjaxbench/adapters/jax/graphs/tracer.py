@@ -21,7 +21,7 @@ from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.tpu import estimate
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import CODE_ERRORS, SnippetError
 from ipyjaxbench.graphs import (
     Diagnosis,
     Graph,
@@ -61,10 +61,6 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     start = _CLOCK.now()
     try:
         traced = tracing.trace(call)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted while tracing {call.text}; nothing was kept"
-        ) from None
     except tracing.NoChoiceError as failed:
         if return_types.is_of_another_framework(failed.error):
             return None
@@ -72,7 +68,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
             raise SnippetError(explanation) from None
         try:
             diagnosis = diagnose(call, failed)
-        except Exception as error:  # noqa: BLE001  an object may answer as it likes
+        except CODE_ERRORS as error:  # an object may answer as it likes
             why = f"{call.text} does not trace, and the diagnosis failed: {type(error).__name__}"
             raise SnippetError(why) from failed.error
         raise UntraceableError(diagnosis, failed.error) from failed.error

@@ -20,6 +20,7 @@ from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_declared
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import keras_stateless_scope
 from ipyjaxbench.usercode import Call, OutOfTimeError, is_of, is_users_file, time_limit
 
@@ -72,7 +73,7 @@ class NoChoiceError(Exception):
         stopped: whether choices were left, and no time for them.
     """
 
-    error: Exception
+    error: BaseException
     blamed: Sequence[str]
     tries: int
     static: Sequence[str] = ()
@@ -102,7 +103,7 @@ def trace(call: Call) -> Traced:
             except OutOfTimeError:
                 choices.stopped = True
                 break
-            except Exception as error:  # noqa: BLE001  the user's code may raise anything
+            except CODE_ERRORS as error:  # the user's code may raise anything
                 choices.failed(static, error)
                 if isinstance(error, _FINAL):
                     break
@@ -114,7 +115,7 @@ def trace(call: Call) -> Traced:
     raise NoChoiceError(fault, named, choices.tries, needed, choices.stopped) from fault
 
 
-def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
+def error_of(call: Call, fixed: Collection[str]) -> BaseException | None:
     """Return what tracing a call raises, with these arguments as fixed values; None if nothing.
 
     What the user's code prints is dropped, and what it changes is put back.
@@ -124,7 +125,7 @@ def error_of(call: Call, fixed: Collection[str]) -> Exception | None:
             _traced(unbind_method(call), frozenset(fixed))
     except OutOfTimeError:
         return TimeoutError("tracing took too long")
-    except Exception as error:  # noqa: BLE001  the user's code may raise anything
+    except CODE_ERRORS as error:  # the user's code may raise anything
         return error
     return None
 
@@ -197,7 +198,7 @@ def _fix_numbers(call: Call, traced: Traced, choices: Choices) -> Traced:
     try:
         with silent(), _limit_loops(choices, fixed):
             other = _traced(call, fixed)
-    except (Exception, OutOfTimeError):  # noqa: BLE001  then they are inputs
+    except (*CODE_ERRORS, OutOfTimeError):  # then they are inputs
         return replace(traced, tries=traced.tries + 1)
     same = _primitives(other) == _primitives(traced)
     evaluated = replace(other, static=traced.static, untraceable=(*numbers, *traced.untraceable))
@@ -245,7 +246,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
                 with keras_stateless_scope("jax"):
                     named_whole = {n: named[n].whole(v) for n, v in kwargs.items()}
                     result = call.function(*whole, **named_whole)
-            except Exception as error:
+            except CODE_ERRORS as error:
                 vars(error)["asked"] = requested_arguments(error, call)
                 raise
         side_effects = log.side_effects

@@ -19,6 +19,7 @@ from ipyjaxbench.adapters.jax.retracing.callee import (
     transformations,
 )
 from ipyjaxbench.adapters.shared.retracing import shorten, token
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
 from ipyjaxbench.usercode import (
     attributes,
@@ -113,7 +114,7 @@ def _parts(value: Any) -> list[tuple[str, Any]] | None:
     try:
         parts = trees.walk(jax.tree_util.tree_leaves_with_path, value,
                            is_leaf=lambda x: x is not value or is_opaque(x))  # fmt: skip
-    except Exception:  # noqa: BLE001  what cannot be flattened cannot be given to JAX either
+    except CODE_ERRORS:  # what cannot be flattened cannot be given to JAX either
         return None
     if len(parts) == 1 and not parts[0][0]:
         return None
@@ -139,7 +140,7 @@ def _safe(leaf_of: Callable[[Any], Leaf]) -> Callable[[Any], Leaf]:
     def safe_leaf_of(value: Any) -> Leaf:
         try:
             return leaf_of(value)
-        except Exception:  # noqa: BLE001  a user's object must not stop the user's call
+        except CODE_ERRORS:  # a user's object must not stop the user's call
             return Leaf("static", value=type(value).__name__, identity=id(value))
 
     return safe_leaf_of

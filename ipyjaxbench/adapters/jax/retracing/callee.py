@@ -12,6 +12,7 @@ from jax._src import core
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.shared import retracing
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Kwargs
 from ipyjaxbench.usercode import closure_values, is_exactly, is_users_file, module_of, name_of
 
@@ -125,7 +126,7 @@ def per_example(axes: Any, args: Args, kwargs: Kwargs) -> tuple[str, Args, Kwarg
         axes = trees.walk(jax.tree.broadcast, axes, args, is_leaf=_is_none)
         mapped = trees.walk(jax.tree.map, one, args, axes, is_leaf=_is_none)
         named = trees.map_leaves(lambda value: one(value, 0), dict(kwargs))
-    except Exception:  # noqa: BLE001  arguments that do not fit, or another version
+    except CODE_ERRORS:  # arguments that do not fit, or another version
         return "vmap", args, kwargs
     return f"vmap over {sizes[0]}" if sizes else "vmap", mapped, named
 

@@ -17,6 +17,7 @@ from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.shared.retracing import cache_miss
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
 from ipyjaxbench.usercode import is_exactly, is_users_file, unwrap
 
@@ -37,7 +38,7 @@ class _Listener:
     def _on_event(self, event: str, seconds: float, **details: Any) -> None:
         phase = PHASES.get(event)
         if phase is not None:
-            with suppress(Exception):  # what is raised here would stop the user's call
+            with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
                 self._add(phase, seconds, details.get("fun_name"))
 
     def _add(self, phase: str, seconds: float, name: str | None) -> None:

@@ -21,7 +21,11 @@ def failing_expression(otherwise: str) -> str:
 
 
 def find_pitfalls(
-    pitfalls: Sequence[Pitfall], error: Exception, message: str, source: str = "", after: str = ""
+    pitfalls: Sequence[Pitfall],
+    error: BaseException,
+    message: str,
+    source: str = "",
+    after: str = "",
 ) -> Iterator[Pitfall]:
     """Yield those that fit an error with this message, at this line and with that one after it."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
@@ -34,7 +38,7 @@ def find_pitfalls(
 
 def describe(
     code: str,
-    error: Exception,
+    error: BaseException,
     message: str,
     line: int,
     source: str,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import OutOfTimeError, time_limit
 
 MAX_NUMBERS = 2**20  # numbers that a call may be given
@@ -29,7 +30,7 @@ def attempt(
     try:
         with output, isolation(), time_limit(MAX_SECONDS, is_users):
             return compute()
-    except (Exception, OutOfTimeError):  # noqa: BLE001  the user's code may raise anything
+    except (*CODE_ERRORS, OutOfTimeError):  # the user's code may raise anything
         return None
 
 

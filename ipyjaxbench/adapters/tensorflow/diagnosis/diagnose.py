@@ -16,11 +16,12 @@ from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.tensorflow.diagnosis.pitfalls import PLACE, message_of, pitfall_of
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import Diagnosis, Fix, line_of
 from ipyjaxbench.usercode import Call, is_of, is_users_file
 
 
-def diagnose(call: Call, error: Exception) -> Diagnosis:
+def diagnose(call: Call, error: BaseException) -> Diagnosis:
     """Say why a call would not trace, of what tracing raised; each fix was traced."""
     blamed = _fixed_argument(call, error)
     fixes = chain(
@@ -39,13 +40,13 @@ def explain(error: BaseException) -> Diagnosis | None:
     Returns:
         The diagnosis; None where TensorFlow was not tracing.
     """
-    if not isinstance(error, Exception) or not _is_of_tracing(error):
+    if not isinstance(error, CODE_ERRORS) or not _is_of_tracing(error):
         return None
     call = _traced_call(error)
     return diagnose(call, error) if call is not None else _describe("the cell", error)
 
 
-def _describe(code: str, error: Exception) -> Diagnosis:
+def _describe(code: str, error: BaseException) -> Diagnosis:
     """Return what the error itself shows, of a call with this text."""
     file, line = _place_of(error)
     source = line_of(autograph_source.cell_file(file), line)
@@ -53,11 +54,11 @@ def _describe(code: str, error: Exception) -> Diagnosis:
     return describe(code, error, message_of(error), shown, source, pitfall_of(error))
 
 
-def _place_of(error: Exception) -> tuple[str, int]:
+def _place_of(error: BaseException) -> tuple[str, int]:
     """Return file and line of the innermost code that is the user's.
 
-    AutoGraph writes lines in the message, as what is run was made of them; without it they are in
-    the traceback.
+    AutoGraph writes lines in the message, as what is run was made of them. Without it, and for
+    SystemExit, which AutoGraph leaves as it is, they are in the traceback.
     """
     known = getattr(error, "place", None)
     if known is not None:
@@ -67,10 +68,14 @@ def _place_of(error: Exception) -> tuple[str, int]:
         return places[-1]
     inside = False
     place = ("", 0)
+    written: dict[tuple[str, int], Any] = {}  # by the lines that AutoGraph made
     for frame, line in walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
+        written |= getattr(frame.f_locals.get("converted_f"), "ag_source_map", {})
         inside = inside or not is_users_file(file)
-        if is_users_file(file) and inside and "__autograph_generated_file" not in file:
+        if (file, line) in written:
+            place = written[file, line].loc[:2]
+        elif is_users_file(file) and inside and "__autograph_generated_file" not in file:
             place = file, line
     return place
 
@@ -91,7 +96,7 @@ def _python_number_fixes(blamed: dict[str, Any]) -> Iterator[Fix]:
             yield Fix(f"{name}={value!r}", cost)
 
 
-def _fixed_argument(call: Call, error: Exception) -> dict[str, Any]:
+def _fixed_argument(call: Call, error: BaseException) -> dict[str, Any]:
     """Return the argument with which, as a fixed value, the call would trace, and that value."""
     pitfall = pitfall_of(error)
     if pitfall is None or not pitfall.asks:
@@ -110,7 +115,7 @@ def _number_of(value: Any) -> Any | None:
     return trees.Fixed(value.numpy()) if value.shape.rank else value.numpy().item()
 
 
-def _is_of_tracing(error: Exception) -> bool:
+def _is_of_tracing(error: BaseException) -> bool:
     """Whether the error was raised in a graph that was being made, or by what was kept of one."""
     if isinstance(error, tf.errors.OperatorNotAllowedInGraphError):
         return True
@@ -132,7 +137,7 @@ def _arguments_of(frame: FrameType) -> dict[str, Any]:
     return {name: frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]}
 
 
-def _traced_call(error: Exception) -> Call | None:
+def _traced_call(error: BaseException) -> Call | None:
     """Return the function that was traced, with what its frame shows of its arguments."""
     frames = (frame for frame, _ in walk_tb(error.__traceback__))
     frame = next(filter(_holds_symbols, frames), None)
@@ -152,7 +157,7 @@ def _traced_call(error: Exception) -> Call | None:
     return Call(f"{name}(...)", function, tuple(args), {}, tuple(arguments))
 
 
-def _global_of(error: Exception, name: str) -> Callable[..., Any] | None:
+def _global_of(error: BaseException, name: str) -> Callable[..., Any] | None:
     """Return a function of the user's by its name, as the frames around the trace know it."""
     for frame, _ in walk_tb(error.__traceback__):
         for names in (frame.f_locals, frame.f_globals):

@@ -20,6 +20,7 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import (
 from ipyjaxbench.adapters.tensorflow.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.tensorflow.diagnosis.rules import RULES
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.usercode import Call
 
@@ -60,7 +61,7 @@ def _agrees(call: Call, old: FunctionType, new: Rewrite, eager: EagerCall) -> bo
         return False
     try:
         return eager.agrees(tracing.trace(replace(call, function=function)))
-    except Exception:  # noqa: BLE001  the user's code may raise anything
+    except CODE_ERRORS:  # the user's code may raise anything
         return False
 
 

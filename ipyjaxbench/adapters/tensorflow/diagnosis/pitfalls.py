@@ -84,7 +84,7 @@ _PITFALLS = (
 # fmt: on
 
 
-def message_of(error: Exception) -> str:
+def message_of(error: BaseException) -> str:
     """Return the first line of the user's error that says something.
 
     AutoGraph writes before it where it was, and Keras which layer was called.
@@ -100,6 +100,6 @@ def message_of(error: Exception) -> str:
     return first if len(first) <= _MESSAGE_CHARACTERS else first.partition(". ")[0]
 
 
-def pitfall_of(error: Exception) -> Pitfall | None:
+def pitfall_of(error: BaseException) -> Pitfall | None:
     """Return what kind of error it is; None for one that has nothing to do with tracing."""
     return next(find_pitfalls(_PITFALLS, error, message_of(error)), None)

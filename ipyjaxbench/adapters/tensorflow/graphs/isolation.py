@@ -15,6 +15,7 @@ from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import references
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import CopyBudget, GeneratorState
 from ipyjaxbench.usercode import Call, is_exactly, is_of, is_users_class, module_of, package_of
 
@@ -42,7 +43,7 @@ class TensorFlowUndoLog(UndoLog):
         """Whether a value is a symbolic tensor, or made of some."""
         try:
             parts = tf.nest.flatten(trees.shield_opaque(value), expand_composites=True)
-        except Exception:  # noqa: BLE001  keys that have no order
+        except CODE_ERRORS:  # keys that have no order
             return False
         return any(isinstance(each, tf.Operation) or tf.is_symbolic_tensor(each) for each in parts)
 
@@ -85,7 +86,7 @@ class TensorFlowUndoLog(UndoLog):
                 shared.append((name, value))
             elif self._is_new(value):
                 count = len(self._states)
-                with suppress(Exception):  # objects of the user's may refuse to be looked at
+                with suppress(*CODE_ERRORS):  # objects of the user's may refuse to be looked at
                     ahead.extend(self._look(name, value))
                 del self._states[count:]
         return shared

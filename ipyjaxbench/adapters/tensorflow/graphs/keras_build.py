@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import CODE_ERRORS, SnippetError
 from ipyjaxbench.frameworks import is_keras_built, refuse_keras_loop
 from ipyjaxbench.usercode import Call, is_of, label_arguments, name_of
 
@@ -52,7 +52,7 @@ def _copied(layer: Any, name: str) -> Any:
     """Return the same method of a copy of a layer that has no variables yet."""
     try:
         copied = copy.deepcopy(layer)
-    except Exception as error:
+    except CODE_ERRORS as error:
         raise SnippetError(
             f"{layer.name!r} is not built yet, and tracing would build it: call it once first"
         ) from error

@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.tensorflow.compilation import isolate_traces
 from ipyjaxbench.adapters.tensorflow.graphs.isolation import TensorFlowUndoLog
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced, quiet
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import CODE_ERRORS, SnippetError
 
 #: What TensorFlow calls our stages.
 _THEIRS = {"stablehlo": "stablehlo", "hlo": "hlo_no_metadata", "optimized": "optimized_hlo"}
@@ -43,7 +43,7 @@ def lower(traced: Traced, stage: str) -> str:
             warnings.simplefilter("ignore")
             made = twin.experimental_get_compiler_ir(*specs)
             text: Any = made(stage=_THEIRS[stage], device_name=_device())
-    except Exception as error:
+    except CODE_ERRORS as error:
         raise SnippetError(f"--stage {stage}: {_why(error)}; use --stage tf") from error
     return hlo.readable(str(text))
 
@@ -64,7 +64,7 @@ def _device() -> str:
     return f"/job:localhost/replica:0/task:0{chosen.name}" if is_short else str(chosen.name)
 
 
-def _why(error: Exception) -> str:
+def _why(error: BaseException) -> str:
     missing = list(dict.fromkeys(_MISSING.findall(str(error))))
     if missing:
         return f"XLA does not support {', '.join(missing)}"

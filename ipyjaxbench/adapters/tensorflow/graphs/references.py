@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import (
     PACKAGE,
     Call,
@@ -95,7 +96,7 @@ def owner_of(function: Any) -> Any:
     """Return the object of a method; None for what is none, or refuses to be asked."""
     try:
         return getattr(function, "__self__", None)
-    except Exception:  # noqa: BLE001  the object may raise anything
+    except CODE_ERRORS:  # the object may raise anything
         return None
 
 

@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.tensorflow.graphs import (
     tracing,
 )
 from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import CODE_ERRORS, SnippetError
 from ipyjaxbench.graphs import (
     Diagnosis,
     Graph,
@@ -43,7 +43,7 @@ class TensorFlowTracer(GraphTracer):
         try:
             leaves = trees.leaves((call.args, dict(call.kwargs)))
             is_theirs = any(map(_is_tensor, leaves)) or references.is_tensorflows(call)
-        except Exception as error:
+        except CODE_ERRORS as error:
             why = f"TensorFlow cannot read the arguments of {call.text!r}: {type(error).__name__}"
             raise SnippetError(why) from error
         if not is_theirs:
@@ -56,7 +56,7 @@ class TensorFlowTracer(GraphTracer):
             start = _CLOCK.now()
             try:
                 traced = tracing.trace(call, makes_variables=is_copy)
-            except Exception as error:
+            except CODE_ERRORS as error:
                 raise UntraceableError(diagnose(call, error), error) from error
             seconds = (_CLOCK.now() - start) * 1e-9
         concrete, live = traced.concrete, LiveGraph(traced)

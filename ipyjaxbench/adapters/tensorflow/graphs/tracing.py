@@ -16,6 +16,7 @@ from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.compilation import isolate_traces
 from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, isolation, references
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call, Shape, is_of
 
 _NOT_KEPT = "AutoGraph could not transform"
@@ -130,7 +131,7 @@ def traces(call: Call) -> bool:
     """Whether a call traces."""
     try:
         trace(call)
-    except Exception:  # noqa: BLE001  the user's code may raise anything
+    except CODE_ERRORS:  # the user's code may raise anything
         return False
     return True
 

@@ -13,6 +13,7 @@ import tensorflow as tf
 from ipyjaxbench.adapters.shared.retracing import shorten
 from ipyjaxbench.adapters.tensorflow.functions import owner_of, plain_function
 from ipyjaxbench.adapters.tensorflow.graphs import references
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Kwargs, Leaf, Signature
 from ipyjaxbench.usercode import captured_values, fingerprint, label_arguments
 
@@ -130,7 +131,7 @@ def token(value: Any) -> int:
     """
     try:
         return _tokens.setdefault(value, next(_numbers))
-    except Exception:  # noqa: BLE001  it cannot be hashed, compared, or referred to weakly
+    except CODE_ERRORS:  # it cannot be hashed, compared, or referred to weakly
         return id(value)
 
 

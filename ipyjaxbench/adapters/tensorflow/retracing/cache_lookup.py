@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Kwargs
 
 
@@ -14,7 +15,7 @@ def finds(function: Any, args: Args, kwargs: Kwargs) -> bool | None:
     """Whether a call would find its trace, if that is known; nothing is run or traced."""
     try:
         return _finds(function, args, kwargs)
-    except Exception:  # noqa: BLE001  another version, or arguments that do not fit
+    except CODE_ERRORS:  # another version, or arguments that do not fit
         return None
 
 
@@ -22,7 +23,7 @@ def last_difference(function: Any) -> str:
     """Return in what the types of the last trace differ from the nearest ones before it."""
     try:
         *before, last = map(_types, function._function_cache.values())
-    except Exception:  # noqa: BLE001  another version has them elsewhere
+    except CODE_ERRORS:  # another version has them elsewhere
         return ""
     if not before:
         return ""
@@ -41,7 +42,7 @@ def has_unknown_shapes(function: Any, count: int) -> bool:
             traces = function._function_cache.values()
             shapes = (tensor.shape for trace in traces for tensor in trace.inputs)
             is_unknown = not all(shape.is_fully_defined() for shape in shapes)
-        except Exception:  # noqa: BLE001  another version has them elsewhere
+        except CODE_ERRORS:  # another version has them elsewhere
             is_unknown = True
         _known[function] = known = count, is_unknown
     return known[1]

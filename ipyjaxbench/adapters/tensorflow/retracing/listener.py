@@ -12,13 +12,14 @@ from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
 from ipyjaxbench.usercode import is_users_file
 
 
 def _report(on_miss: Callable[[CacheMiss], None], _: object) -> None:
     """Report the trace that has just ended, unless it is part of another one."""
-    with suppress(Exception):  # the user's call goes on whatever becomes of ours
+    with suppress(*CODE_ERRORS):  # the user's call goes on whatever becomes of ours
         frame = sys._getframe(1)
         ((function, args, kwargs),) = tracings(frame)
         if is_users_file(functions.file_of(function)):

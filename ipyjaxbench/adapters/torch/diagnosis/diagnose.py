@@ -29,7 +29,7 @@ _RAISED = re.compile(r"got \w+\([\"'](.+?)[\"']\)$", re.MULTILINE)
 
 
 def diagnose(
-    call: Call, error: Exception, find: Callable[[Call], object], *, has_values: bool = True
+    call: Call, error: BaseException, find: Callable[[Call], object], *, has_values: bool = True
 ) -> Diagnosis:
     """Say why a call would not trace; each fix was traced, and gives what the code gives.
 
@@ -64,7 +64,7 @@ def explain(error: BaseException) -> Diagnosis | None:
     Returns:
         The diagnosis; None where dynamo did not raise it.
     """
-    if type(error).__module__ != "torch._dynamo.exc" or not isinstance(error, Exception):
+    if type(error).__module__ != "torch._dynamo.exc":
         return None
     call = _compiled_call(error)
     if call is None:
@@ -96,7 +96,7 @@ def _call_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ca
     return plain_call(Call(f"{name}(...)", function, args, kwargs, shown))
 
 
-def _describe(text: str, error: Exception) -> Diagnosis:
+def _describe(text: str, error: BaseException) -> Diagnosis:
     """Return what the error itself shows, of a call with this text."""
     pitfall, (place, _) = pitfall_of(error), _place_of(error)
     is_dynamos = type(error).__name__ in ("Unsupported", "UserError")
@@ -107,7 +107,7 @@ def _describe(text: str, error: Exception) -> Diagnosis:
     return describe(text, error, _message(error), place[1], source, pitfall, because, expression)
 
 
-def _expression_at(place: Place, error: Exception) -> str:
+def _expression_at(place: Place, error: BaseException) -> str:
     """Return the expression at a place; empty where the traceback does not lead there."""
     trace, text = error.__traceback__, ""
     while trace is not None:
@@ -117,7 +117,7 @@ def _expression_at(place: Place, error: Exception) -> str:
     return text
 
 
-def _message(error: Exception) -> str:
+def _message(error: BaseException) -> str:
     """Return the first line that says something by itself; a heading goes with the next."""
     text = re.sub(r":\s*\n\s*", ": ", str(error).strip())
     line = text.partition("\n")[0]

@@ -9,6 +9,7 @@ from ipyjaxbench.adapters.shared.diagnosis.source_edit import compile_inner, wra
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.torch.diagnosis.rules import RULES, RULES_OF_FUNCTIONS
 from ipyjaxbench.adapters.torch.graphs import dynamo_frames
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.usercode import Call
 
@@ -65,7 +66,7 @@ def _agrees(
     try:
         find(call)
         return (eager if new.edit.same else eager.again()).agrees()
-    except Exception:  # noqa: BLE001  whatever it is, it is no fix
+    except CODE_ERRORS:  # whatever it is, it is no fix
         return False
     finally:
         for function in functions:

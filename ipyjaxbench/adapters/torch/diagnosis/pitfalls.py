@@ -46,7 +46,7 @@ _PITFALLS = (
 # fmt: on
 
 
-def pitfall_of(error: Exception) -> Pitfall | None:
+def pitfall_of(error: BaseException) -> Pitfall | None:
     """Return what kind of error it is; None for one that has nothing to do with tracing."""
     frames = (frame for frame, _ in walk_tb(error.__traceback__))
     if type(error).__name__ == _NO_VALUE and any(map(fake_tensors.truth_is_asked, frames)):

@@ -14,6 +14,7 @@ from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.fake_tensors import StandIns
 from ipyjaxbench.adapters.torch.graphs.isolation import TorchUndoLog
 from ipyjaxbench.adapters.torch.graphs.program import Program
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call
 
 
@@ -26,13 +27,13 @@ def trace(call: Call) -> CapturedGraphs:
     return replace(captured, notes=tuple(log.side_effects.tracer_notes()))
 
 
-def failure(call: Call) -> tuple[Exception | None, tuple[str, ...]]:
+def failure(call: Call) -> tuple[BaseException | None, tuple[str, ...]]:
     """Return how tracing fails, and which arguments the last operation before is made of."""
     inputs = inputs_with_state(call)
     with source_lines.record_lines() as nodes, isolation.undo_changes(call, is_made=False) as log:
         try:
             _traced(inputs, log)
-        except Exception as error:  # noqa: BLE001  it is what is asked for
+        except CODE_ERRORS as error:  # it is what is asked for
             names = _made_of(nodes[-1], inputs) if nodes else ()
             own = set(inputs_of(call).names)
             return error, tuple(name for name in names if name in own)

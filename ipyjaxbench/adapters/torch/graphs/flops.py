@@ -11,6 +11,7 @@ from torch.utils import _pytree as pytree, flop_counter
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ipyjaxbench.adapters.torch.graphs.node_values import result_of
+from ipyjaxbench.errors import CODE_ERRORS
 
 _aten = torch.ops.aten
 #: Words in the names of operations that are products, for which there may be no formula.
@@ -71,7 +72,7 @@ class Flops:
                 flops = counter.get_total_flops() - before
             elif is_product(packet):
                 counter.missed += 1
-        except Exception as error:  # noqa: BLE001  a formula or an operation may fail in any way
+        except CODE_ERRORS as error:  # a formula or an operation may fail in any way
             if type(error).__name__ not in _NEED_VALUES and is_product(node.target):
                 counter.missed += 1
         if counter.missed > missed:

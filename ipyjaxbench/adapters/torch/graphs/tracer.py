@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.torch.graphs.arguments import inputs_with_state, plain
 from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.isolation import is_torchs, keep_settings
 from ipyjaxbench.adapters.torch.graphs.program import operation
-from ipyjaxbench.errors import IpyJaxBenchError, SnippetError
+from ipyjaxbench.errors import CODE_ERRORS, IpyJaxBenchError, SnippetError
 from ipyjaxbench.graphs import (
     Diagnosis,
     Graph,
@@ -40,7 +40,7 @@ class TorchTracer(GraphTracer):
         try:
             inputs = inputs_with_state(call)
             is_theirs = bool(inputs.where) or is_torchs(call)
-        except Exception as error:
+        except CODE_ERRORS as error:
             why = f"PyTorch cannot read the arguments of {call.text!r}: {type(error).__name__}"
             raise SnippetError(why) from error
         if not is_theirs:
@@ -58,7 +58,7 @@ class TorchTracer(GraphTracer):
                 steps = [step for program in captured.programs for step in program.steps]
         except IpyJaxBenchError:
             raise
-        except Exception as error:
+        except CODE_ERRORS as error:
             with keep_settings(), contextlib.redirect_stdout(io.StringIO()):
                 diagnosis = diagnose(call, error, find, has_values=has_values)
             raise UntraceableError(diagnosis, error) from error

@@ -12,6 +12,7 @@ from ipyjaxbench.adapters.shared.retracing import shorten, token
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.precision import matmul_precision
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, is_wrapper
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
 from ipyjaxbench.usercode import attributes, closure_values, fingerprint
 
@@ -73,7 +74,7 @@ def _leaf(value: Any) -> Leaf:
     """Return what tells a value apart; its type where the value's own code raises."""
     try:
         return _leaf_of(value)
-    except Exception:  # noqa: BLE001  a user's object must not stop the user's call
+    except CODE_ERRORS:  # a user's object must not stop the user's call
         return Leaf("static", value=type(value).__name__)
 
 

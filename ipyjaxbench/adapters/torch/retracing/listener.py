@@ -14,6 +14,7 @@ from ipyjaxbench.adapters.torch.compile_events import Times, times_of
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
 
@@ -35,7 +36,7 @@ class _Listener:
 
     def on_code(self, *_: object) -> None:
         """Report a frame whose code dynamo has made: its backend is through, the rest nearly."""
-        with suppress(Exception):  # what is raised here would stop the user's call
+        with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
             frame = sys._getframe(1)
             before = self._spent
             self._spent = sum(times_of(_BACKEND)), sum(times_of(_INDUCTOR))
