@@ -9,8 +9,8 @@ from ipyjaxbench.reports import Table
 Rows = Iterator[tuple[str, str]]
 #: By the reasons of a `CountDifference`.
 _REASONS = {
-    "complex": "in complex operations, each of which is several real ones",
-    "turns": "in further loop iterations, of which XLA counts one",
+    "complex": "in complex arithmetic (XLA counts a complex operation as one)",
+    "turns": "in later iterations (XLA counts a loop's body once)",
     "unused": "in unused results, which XLA removes",
     "constant": "in constants, which XLA folds",
 }

@@ -72,11 +72,11 @@ def test_what_is_not_counted_is_one_line() -> None:
          ("The program has 6.00 MFLOP: 3.00 MFLOP in unused results, which XLA removes; 1.00 MFLOP"
           " in constants, which XLA folds.")),
         (CountDifference(6e6, left=-4e6, reasons=(("turns", 4e6),)),
-         ("The program has 6.00 MFLOP: 4.00 MFLOP in further loop iterations, of which XLA counts"
-          " one.")),
+         ("The program has 6.00 MFLOP: 4.00 MFLOP in later iterations (XLA counts a loop's"
+          " body once).")),
         (CountDifference(6e6, left=-4e6, reasons=(("complex", 4e6),)),
-         ("The program has 6.00 MFLOP: 4.00 MFLOP in complex operations, each of which is several"
-          " real ones.")),
+         ("The program has 6.00 MFLOP: 4.00 MFLOP in complex arithmetic (XLA counts a complex"
+          " operation as one).")),
         (CountDifference(6e6, left=1e3, uncounted=("lu", "sort"), rewritten=("cumsum",)),
          "The program has 6.00 MFLOP, not counting lu, sort."),
         (CountDifference(6e6, left=-1e3, uncounted=("lu",)),
