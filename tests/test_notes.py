@@ -2,10 +2,12 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
+from ipyjaxbench.caller import called_from
 from ipyjaxbench.comparison import notes as comparison_notes
 from ipyjaxbench.graphs import notes as graph_notes
 from ipyjaxbench.reports.note import Note
@@ -13,6 +15,8 @@ from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.validity import notes as validity_notes
 
 MEANING, KNOW = "!", "·"
+_in_magic = ExitStack()
+_in_magic.enter_context(called_from("%fwtime"))  # advice is what can be typed there
 #: What is given, and all of the Note that it makes.
 EXAMPLES: list[tuple[Note, Note]] = [
     (
@@ -434,7 +438,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        comparison_notes.undecided(["jax", "torch"], 4.4, 179.6),
+        comparison_notes.undecided(["jax", "torch"], 4.4, 179.6, None),
         Note(
             "undecided",
             "jax, torch: undecided after 4.4 s.",
@@ -442,7 +446,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        comparison_notes.few_samples(["jax", "torch"], 7, 20),
+        comparison_notes.few_samples(["jax", "torch"], 7, 20, None),
         Note(
             "few-samples",
             "jax, torch: undecided: 7 samples of each arm, at least 20 are needed.",
@@ -455,7 +459,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "depends-on-interleaving",
             "jax takes 0.02× the time of numpy interleaved, and 0.90× when each runs alone: the"
             " arms affect each other, for example through caches or threads.",
-            "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
+            "time each arm on its own: with %fwtime --name and %fwcompare, or with measure",
             MEANING,
         ),
     ),
@@ -465,7 +469,7 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "slowed-by-others",
             "torch takes 2.0× as long interleaved as alone, jax 1.5×: threads of other arms, or"
             " other programs, compete for the CPUs.",
-            "time each arm with %fwtime --name, then compare the kept results with %fwcompare",
+            "time each arm on its own: with %fwtime --name and %fwcompare, or with measure",
             MEANING,
         ),
     ),
@@ -699,6 +703,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
 ]
+_in_magic.close()
+
+
+@pytest.fixture(autouse=True)
+def in_magic() -> Iterator[None]:
+    """Advice is what can be typed in a magic."""
+    with called_from("%fwtime"):
+        yield
 
 
 def makers() -> list[Callable[..., Note]]:
@@ -783,7 +795,7 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         ),
         (
             notes.state_advanced(["x"], 2, restore=False),
-            ("'x' advanced by 2 calls instead of one: --no-restore keeps what the calls changed."),
+            ("'x' advanced by 2 calls instead of one: restore=False keeps what the calls changed."),
         ),
         (
             notes.put_back(list("abcd"), 0),

@@ -79,7 +79,11 @@ class Comparison(Result):
         by_label = {side.label: side for side in self.sides}
         sides = (dataclasses.replace(by_label[old], label=new) for old, new in names.items())
         alone = {new: self.alone[old] for old, new in names.items() if old in self.alone}
-        return dataclasses.replace(self, sides=tuple(sides), baseline=baseline, alone=alone)
+        # What the run would have needed is no advice for those who look at it again.
+        still = tuple(note for note in self.notes if note.code not in notes.UNDECIDED)
+        return dataclasses.replace(
+            self, sides=tuple(sides), baseline=baseline, notes=still, alone=alone
+        )
 
     def ratio(self, label: str) -> Ratio | None:
         """Return an arm's time divided by the baseline's; None if one failed.

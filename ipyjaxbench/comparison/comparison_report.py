@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ipyjaxbench import ratios, stats, units
+from ipyjaxbench import stats, units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.ratios import Ratio
@@ -14,7 +14,6 @@ from ipyjaxbench.reports import (
     Facts,
     Footer,
     Headline,
-    Note,
     Notes,
     Report,
     Table,
@@ -35,7 +34,7 @@ _WIDE_CONTROL = 0.1  # hides what people look for
 @report.register
 def _(c: Comparison) -> Report:
     """The blocks in the order in which they are read."""
-    marked = sorted([*c.all_notes(), *_undecided(c)], key=lambda n: n.mark != CHANGES_MEANING)
+    marked = sorted(c.all_notes(), key=lambda n: n.mark != CHANGES_MEANING)
     blocks: list[Block] = [_headline(c), *_bars(c), _table(c)]
     blocks += [Facts((*_rows(c),)), Notes(tuple(marked))]
     versions = {n: v for _, m in _measured(c) for n, v in m.frameworks.items()}
@@ -109,7 +108,7 @@ def _why_none(c: Comparison) -> tuple[str, str]:
     if any(note.code == "interrupted" for note in c.notes):
         return "interrupted before two arms were measured", "INTERRUPTED"
     if sampled and c.baseline not in sampled and len(sampled) > 1:
-        return f"the baseline {c.baseline} failed: use --baseline {sampled[0]}", "FAILED"
+        return f"the baseline {c.baseline} failed: take another one, such as {sampled[0]}", "FAILED"
     return "fewer than two arms were measured", "FAILED"
 
 
@@ -218,17 +217,6 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
         yield "self-check", f"{found}: small differences cannot be seen"
     else:
         yield "self-check", f"passed: {found}"
-
-
-def _undecided(c: Comparison) -> Iterator[Note]:
-    """Note which arms cannot be told apart, and what it takes."""
-    open_arms = [side.label for side in c.sides if c.verdict(side.label) == "CAN'T TELL"]
-    arms = [label for label in open_arms if not c.depends_on_interleaving(label)]
-    known = [r for label in arms if (r := c.ratio(label))]
-    if known and c.interleaved and known[0].pairs < ratios.FEWEST:
-        yield notes.few_samples(arms, known[0].pairs, ratios.FEWEST)
-    elif known and c.interleaved:
-        yield notes.undecided(arms, c.elapsed, max(r.needed(c.elapsed, c.floor) for r in known))
 
 
 def _measured(c: Comparison) -> list[tuple[str, Measurement]]:

@@ -12,6 +12,7 @@ from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.fairness import check_fairness
 from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.comparison.undecided import note_undecided
 from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.errors import CODE_ERRORS, ArmFailedError, Interrupted
 from ipyjaxbench.frameworks import loaded
@@ -111,6 +112,7 @@ def compare_snippets(
     compared = Comparison(
         sides, baseline, elapsed=elapsed, equal=equal, notes=every_note, alone=alone
     )
+    compared = note_undecided(compared, options)
     if interrupt is not None:
         raise Interrupted(compared, interrupt) from None
     if failed and (not options.keep_going or len(failed) == len(entries)):

@@ -5,13 +5,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ipyjaxbench import units
+from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.option import spell
 from ipyjaxbench.reports import CHANGES_MEANING, Note
 
 _WORTH_WAITING_SECONDS = 3600.0
 #: Codes of the Notes that say that arms do not do the same work on the same terms.
 UNLIKE = {"other-result", "other-data", "other-dtype", "other-device", "other-threads",
           "half-alone", "copies-alone"}  # fmt: skip
-_APART = "time each arm with %fwtime --name, then compare the kept results with %fwcompare"
+_APART = "time each arm on its own: with %fwtime --name and %fwcompare, or with measure"
+#: Codes of the Notes on what to ask for where arms cannot be told apart.
+UNDECIDED = ("few-samples", "undecided")
 misleading = partial(Note, mark=CHANGES_MEANING)
 
 
@@ -57,7 +61,7 @@ def other_device(groups: Mapping[str, Sequence[str]]) -> Note:
 
 def other_threads(groups: Mapping[str, Sequence[str]]) -> Note:
     """Operations may use different numbers of CPUs."""
-    advice = "--align gives every arm all CPUs"
+    advice = f"{spell(CompareOptions, align=True)} gives every arm all CPUs"
     return misleading("other-threads", f"Different numbers of threads: {_words(groups)}.", advice)
 
 
@@ -87,21 +91,33 @@ def depends_on_interleaving(label: str, base: str, factor: str, alone: float) ->
     )
 
 
-def undecided(labels: Sequence[str], spent: float, needed: float) -> Note:
-    """Some arms may be faster or slower than the baseline; an answer takes seconds in all."""
+def undecided(labels: Sequence[str], spent: float, needed: float, samples: int | None) -> Note:
+    """Some arms may be faster or slower than the baseline; an answer takes seconds in all.
+
+    ``samples`` of each arm take as long; None where seconds were given, not samples.
+    """
     text = f"{', '.join(labels)}: undecided after {units.duration(spent, 2)}."
     if needed > _WORTH_WAITING_SECONDS:
         return Note("undecided", text, "run it again when the machine is quieter")
     seconds = math.ceil(needed)
-    about = f" (about {units.duration(seconds, 2)})" if seconds >= 60 else ""
-    return Note("undecided", text, f"-b {seconds} for an answer{about}")
+    about = f" (about {units.duration(seconds, 2)})" if seconds >= 60 or samples else ""
+    typed = spell(CompareOptions, repeat=samples) if samples else _budget(seconds)
+    return Note("undecided", text, f"{typed} for an answer{about}")
 
 
-def few_samples(labels: Sequence[str], samples: int, fewest: int) -> Note:
-    """Some arms have fewer samples than an answer takes."""
+def few_samples(labels: Sequence[str], samples: int, fewest: int, seconds: float | None) -> Note:
+    """Some arms have fewer samples than an answer takes, which takes these seconds.
+
+    None stands for a number of samples that was asked for.
+    """
     taken = units.count(samples, "sample")
     text = f"{', '.join(labels)}: undecided: {taken} of each arm, at least {fewest} are needed."
-    return Note("few-samples", text, f"-r {fewest}")
+    typed = spell(CompareOptions, repeat=fewest) if seconds is None else _budget(math.ceil(seconds))
+    return Note("few-samples", text, typed)
+
+
+def _budget(seconds: int) -> str:
+    return spell(CompareOptions, budget=seconds)
 
 
 def eager_beside_compiled(eager: Sequence[str], compiled: Sequence[str]) -> Note:

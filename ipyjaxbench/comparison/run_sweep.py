@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
+from ipyjaxbench.caller import by_caller
+from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
@@ -153,6 +155,9 @@ class _Reached:
         except Interrupted as ended:
             self.points.append(Point(at, cast(Comparison, ended.result)))
             raise
+        # What a point would take alone is no advice for the whole sweep.
+        kept = tuple(note for note in compared.notes if note.code not in notes.UNDECIDED)
+        compared = dataclasses.replace(compared, notes=kept)
         self.points.append(Point(at, compared))
         return compared
 
@@ -198,7 +203,8 @@ def _options_per_point(
 def _refuse(parts: Sequence[Snippet], swept: Mapping[str, Sequence[Any]]) -> None:
     used = {name for part in parts for name in part.reads}
     for name in swept.keys() - used:
-        raise OptionError(f"--sweep {name}: no arm or setup uses {name}")
+        typed = by_caller(f"--sweep {name}", f"sweep={{{name!r}: ...}}")
+        raise OptionError(f"{typed}: no arm or setup uses {name}")
     count = math.prod(map(len, swept.values()))
     if count > _MAX_POINTS:
         raise OptionError(f"{count:,} points are too many: a sweep has at most {_MAX_POINTS}")

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from ipyjaxbench.caller import called_from
 from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import CODE_ERRORS, OLD_NAMES_END, SnippetError
 from ipyjaxbench.jupyter.errors import one_line_errors, short_interrupts
@@ -129,7 +130,8 @@ class Invocation(Generic[Options]):
         __tracebackhide__ = True
         # What %fwtime runs fails as it fails without it: with its traceback.
         is_plain = self.command.name == "fwtime"
-        with nullcontext() if is_plain else one_line_errors(), self.screen:
+        errors = nullcontext() if is_plain else one_line_errors()
+        with called_from(self.command.typed), errors, self.screen:
             return work(self)
 
     def is_shown(self, raised: BaseException | None = None) -> bool:

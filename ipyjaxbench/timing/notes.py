@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from ipyjaxbench import units
+from ipyjaxbench.caller import caller
+from ipyjaxbench.option import spell
 from ipyjaxbench.reports import CHANGES_MEANING, Note
+from ipyjaxbench.timing.options import TimeOptions
 
 misleading = partial(Note, mark=CHANGES_MEANING)
 
@@ -42,7 +45,7 @@ def state_advanced(names: Sequence[str], calls: int, *, restore: bool = True) ->
     why = (
         "changes in place and donated buffers cannot be undone"
         if restore
-        else "--no-restore keeps what the calls changed"
+        else f"{spell(TimeOptions, restore=False)} keeps what the calls changed"
     )
     return misleading(
         "state-advanced",
@@ -81,8 +84,20 @@ def started_elsewhere(names: Sequence[str], found: float, left: float) -> Note:
         "started-elsewhere",
         f"The first call changed {_some(names)}. The code takes {units.duration(found)} before that"
         f" change and {units.duration(left)} after it; the latter was measured.",
-        f"create {names[0]} in the setup:  %%fwtime {names[0]} = ...",
+        f"create {names[0]} in the setup{_setup(names[0])}",
     )
+
+
+def _setup(name: str) -> str:
+    """Return how it is typed."""
+    typed = {
+        "%fwtime": f"%%fwtime {name} = ...",
+        "%%fwcompare": f"setup LABEL: {name} = ...",
+        "measure": f'measure_code("f({name})", setup="{name} = ...")',
+        "measure_code": f'setup="{name} = ..."',
+        "compare": "setup={LABEL: make}",
+    }.get(caller())
+    return f":  {typed}" if typed else ""
 
 
 def _some(names: Sequence[str]) -> str:
@@ -126,7 +141,7 @@ def over_budget(seconds: float, *, again: bool = False) -> Note:
         "One warm call only: it took longer than the time budget."
         if again
         else "One call only: a second one would exceed the time budget.",
-        f"-b {max(1, round(4 * seconds))} for several calls",
+        f"{spell(TimeOptions, budget=max(1, round(4 * seconds)))} for several calls",
     )
 
 
@@ -144,7 +159,7 @@ def needs_longer(known: float, target: float, spent: float) -> Note:
     """The run knows its median less well than it should; time helps by its root."""
     need = spent * (known / target) ** 2
     width = f"±{units.percent(known)}" if known <= 1 else "wider than ±100 %"
-    advice = f"for ±{100 * target:g} %, use -b {math.ceil(need)}"
+    advice = f"for ±{100 * target:g} %, use {spell(TimeOptions, budget=math.ceil(need))}"
     if need > _WORTH_WAITING_SECONDS:
         advice = "rerun on a quieter machine (more time alone would hardly help)"
     text = f"After {units.duration(spent, 2)} the 95 % CI of the median is {width}."
@@ -176,7 +191,7 @@ def below_clock(sample: float, resolution: float, number: int | None) -> Note:
         "below-clock",
         f"A sample lasts {units.duration(sample)}: too short for the clock's resolution of"
         f" {units.duration(resolution)}.",
-        f"-n {number}" if number else "do more work per call",
+        spell(TimeOptions, number=number) if number else "do more work per call",
     )
 
 
@@ -221,8 +236,9 @@ def names_stay_inside(names: Sequence[str]) -> Note:
 
 def looked_at(names: Sequence[str]) -> Note:
     """The first call was spared a trace."""
+    is_compared = caller() in ("%%fwcompare", "compare")  # which time no cold call
     return Note(
         "looked-at",
         f"%jaxpr has already traced {', '.join(names)}, so this first call was spared that.",
-        "--fresh times a cold call",
+        "" if is_compared else f"{spell(TimeOptions, fresh=True)} times a cold call",
     )

@@ -379,7 +379,7 @@ def test_where_the_baseline_fails_another_one_is_named() -> None:
     found = run({"bad": "1 / 0", "a": "work(999)", "b": "work(999)"}, {"work": work})
     (headline, *_) = found.report().blocks
     assert isinstance(headline, Headline)
-    assert headline.detail == "the baseline bad failed: use --baseline a"
+    assert headline.detail == "the baseline bad failed: take another one, such as a"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+import re
 import sys
 
 import pytest
@@ -11,7 +12,9 @@ from ipyjaxbench import Comparison, MissingLibraryError, Sweep, units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.crossings import find_crossings
+from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.sweep import Point, Skipped
+from ipyjaxbench.comparison.undecided import note_undecided
 from ipyjaxbench.reports import (
     Bars,
     Chart,
@@ -258,8 +261,8 @@ def test_the_time_of_one_sample_stands_alone() -> None:
 
 def test_samples_that_are_too_few_or_scatter_too_much_are_said_to() -> None:
     few = compared(ArmResult("a", measured([MS] * 7)), ArmResult("b", measured([2 * MS] * 7)))
-    (note,) = shown_notes(few)
-    assert (note.code, note.advice) == ("few-samples", "-r 20")
+    (note,) = note_undecided(few, CompareOptions(repeat=7)).notes
+    assert (note.code, note.advice) == ("few-samples", "repeat=20")
     wild = [MS * 1000 ** (i % 3 - 1) * (2 + i * 7 % 5) for i in range(40)]
     found = compared(arm("a", MS, step=0), ArmResult("b", measured(wild)))
     assert headline(found).detail == "the samples scatter too much for a ratio"
@@ -376,7 +379,7 @@ def test_an_arm_without_a_figure_is_left_out_of_the_headline() -> None:
         ((ArmResult("a", None, "E"), arm("b", MS)), {}, "fewer than two arms were measured",
          "FAILED"),
         ((ArmResult("a", None, "E"), arm("b", MS), arm("c", MS)), {},
-         "the baseline a failed: use --baseline b", "FAILED"),
+         "the baseline a failed: take another one, such as b", "FAILED"),
         ((arm("a", MS), ArmResult("b", None)), {"notes": (timing_notes.interrupted(),)},
          "interrupted before two arms were measured", "INTERRUPTED"),
     ],
@@ -441,19 +444,27 @@ def test_a_control_that_is_wide_is_said_to_be() -> None:
 @pytest.mark.parametrize(
     ("elapsed", "advice"),
     [
-        (0.1, "-b 30 for an answer"),
-        (12.0, "-b 3584 for an answer (about 59 min 44 s)"),
+        (0.1, "budget=30 for an answer"),
+        (12.0, "budget=3584 for an answer (about 59 min 44 s)"),
         (12.1, "run it again when the machine is quieter"),
     ],
 )
 def test_how_long_an_answer_would_take_is_told(elapsed: float, advice: str) -> None:
     found = compared(arm("a", MS, step=0), ArmResult("b", measured(UNSURE)), elapsed=elapsed)
     assert found.verdict("b") == "CAN'T TELL"
-    (note,) = shown_notes(found)
+    told = note_undecided(found, CompareOptions())
+    (note,) = shown_notes(told)
     assert note.advice == advice
     assert note.text.startswith("b: undecided after ")
-    assert shown_notes(dataclasses.replace(found, interleaved=False)) == ()
-    assert shown_notes(compared(arm("a", MS), arm("b", 2 * MS), elapsed=elapsed)) == ()
+    assert told.choose({"b": "x.b", "a": "x.a"}, "x.a").notes == ()
+    decided = compared(arm("a", MS), arm("b", 2 * MS), elapsed=elapsed)
+    assert note_undecided(decided, CompareOptions()) is decided
+
+
+def test_where_samples_were_counted_an_answer_takes_more_of_them() -> None:
+    found = compared(arm("a", MS, step=0), ArmResult("b", measured(UNSURE)), elapsed=0.1)
+    (note,) = note_undecided(found, CompareOptions(repeat=len(UNSURE))).notes
+    assert re.fullmatch(r"repeat=\d+ for an answer \(about 30 s\)", note.advice)
 
 
 def test_a_note_on_several_arms_is_told_once_with_their_names() -> None:

@@ -300,7 +300,7 @@ def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
 @pytest.mark.parametrize(
     ("swept", "message"),
     [
-        ({"n": [1], "k": [1]}, "--sweep k: no arm or setup uses k"),
+        ({"n": [1], "k": [1]}, "sweep={'k': ...}: no arm or setup uses k"),
         ({"n": list(range(201))}, "201 points are too many: a sweep has at most 200"),
     ],
 )

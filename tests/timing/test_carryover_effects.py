@@ -413,7 +413,7 @@ def test_a_sample_that_the_clock_can_hardly_show_is_told(bench: Bench) -> None:
     assert notes_here(m) == {
         "below-clock": "A sample lasts 350 ns: too short for the clock's resolution of 50.0 ns."
     }
-    assert [n.advice for n in m.notes if n.code == "below-clock"] == ["-n 10000"]
+    assert [n.advice for n in m.notes if n.code == "below-clock"] == ["number=10000"]
     for options in ({"number": 10}, {}):
         assert notes_here(bench.time("tick.advance(300)", clock=clock, **options)) == {}
 

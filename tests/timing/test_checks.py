@@ -94,7 +94,7 @@ def test_all_else_is_work(code: str) -> None:
     assert too_short(step=1, per_call=1000, code=code) == []
 
 
-@pytest.mark.parametrize(("taken", "number"), [(40_000, "-n 100"), (0, "-n 1000000")])
+@pytest.mark.parametrize(("taken", "number"), [(40_000, "number=100"), (0, "number=1000000")])
 def test_so_many_calls_are_advised_as_fill_half_a_millisecond(taken: int, number: str) -> None:
     clock, snippet = FakeClock(step=100_000), Snippet(Source.plain("f(x)"), {})
     calls = Calls(snippet, None, clock, Drain([], clock))

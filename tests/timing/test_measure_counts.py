@@ -65,7 +65,7 @@ def test_of_calls_longer_than_the_budget_one_warm_one_is_the_figure(bench: Bench
     assert (m.first_call, m.median) == pytest.approx((5.0, 3.0))
     (note,) = [n for n in m.notes if n.code == "over-budget"]
     assert note.text == "One warm call only: it took longer than the time budget."
-    assert note.advice == "-b 20 for several calls"
+    assert note.advice == "budget=20 for several calls"
 
 
 @pytest.mark.parametrize("code", [START, f"{START}; 1"])
@@ -79,7 +79,9 @@ def test_a_second_call_of_half_a_minute_is_not_made(bench: Bench) -> None:
     turns = bench.counted(lambda _: bench.clock.advance(30_000 * MS))
     m = bench.time("call()")
     assert (m.verdict, len(turns), m.median) == ("ONCE", 1, pytest.approx(30.001))
-    assert [(n.code, n.advice) for n in m.notes] == [("over-budget", "-b 120 for several calls")]
+    assert [(n.code, n.advice) for n in m.notes] == [
+        ("over-budget", "budget=120 for several calls")
+    ]
 
 
 def test_calls_too_slow_to_waste_are_all_samples(bench: Bench) -> None:

@@ -131,7 +131,10 @@ def check_samples(
     yield from carryover.cached_values(calls.made, typical, samples.per_call)
     yield from carryover.growing_containers(calls.made, samples.seconds)
     if not steady.ended_early:
-        yield from _too_short(scope.snippet, calls, samples)
+        options = steady.options
+        # A number of calls goes with no budget and no aim.
+        may_be_several = options.budget is None and options.aim == "usual"
+        yield from _too_short(scope.snippet, calls, samples, may_be_several=may_be_several)
     seconds = samples.per_call * 1e-9
     if built:
         yield compiled_work.note_on_builder(built, scope.snippet, calls.clock, seconds)
@@ -151,13 +154,15 @@ def check_waiting(measured: Measurement) -> Iterator[Note]:
         yield notes.unsynchronised(returned, waited / returned)
 
 
-def _too_short(snippet: Snippet, calls: Calls, samples: Samples) -> Iterator[Note]:
+def _too_short(
+    snippet: Snippet, calls: Calls, samples: Samples, *, may_be_several: bool = True
+) -> Iterator[Note]:
     per_call = samples.per_call
     sample = stats.median([each.ns for each in samples.taken])
     resolution = calls.clock.resolution
     if sample < _MIN_CLOCK_STEPS * resolution:
         enough = 10 ** math.ceil(math.log10(500_000 / max(per_call, 1)))
-        number = None if calls.one_by_one else enough
+        number = enough if may_be_several and not calls.one_by_one else None
         yield notes.below_clock(sample * 1e-9, resolution * 1e-9, number)
         return
     loop = cost_per_turn("pass", calls.clock) if per_call < _TINY_CALL_NS else 0.0

@@ -1,0 +1,27 @@
+"""What it takes to tell arms apart that the samples do not."""
+
+import dataclasses
+import math
+
+from ipyjaxbench import ratios
+from ipyjaxbench.comparison import notes
+from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.options import CompareOptions
+
+
+def note_undecided(c: Comparison, options: CompareOptions) -> Comparison:
+    """Return a comparison with a Note on what to ask for, where arms cannot be told apart."""
+    open_arms = [side.label for side in c.sides if c.verdict(side.label) == "CAN'T TELL"]
+    arms = [label for label in open_arms if not c.depends_on_interleaving(label)]
+    known = [ratio for label in arms if (ratio := c.ratio(label))]
+    if not known:
+        return c
+    pairs, counted = known[0].pairs, options.samples is not None
+    if pairs < ratios.FEWEST:
+        seconds = None if counted else c.elapsed * ratios.FEWEST / pairs
+        note = notes.few_samples(arms, pairs, ratios.FEWEST, seconds)
+    else:
+        needed = max(ratio.needed(c.elapsed, c.floor) for ratio in known)
+        samples = math.ceil(pairs * needed / c.elapsed) if counted and c.elapsed else None
+        note = notes.undecided(arms, c.elapsed, needed, samples)
+    return dataclasses.replace(c, notes=(*c.notes, note))

@@ -1,0 +1,192 @@
+"""Advice is typed as it was printed, where it was printed, and runs."""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+import ipyjaxbench
+from ipyjaxbench.caller import called_from
+from ipyjaxbench.comparison import CompareOptions, notes as comparison_notes
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.option import options_of, spell
+from ipyjaxbench.reports import Note
+from ipyjaxbench.timing import TimeOptions, notes as timing_notes
+from tests.shell import Shell
+
+#: What is printed with an option in it, for those who time and for those who compare.
+TIMING: dict[str, Callable[[], Note]] = {
+    "over-budget": lambda: timing_notes.over_budget(0.005),
+    "needs-longer": lambda: timing_notes.needs_longer(0.021, 0.02, 0.9),
+    "below-clock": lambda: timing_notes.below_clock(350e-9, 50e-9, 100),
+    "looked-at": lambda: timing_notes.looked_at(["f"]),
+    "state-advanced": lambda: timing_notes.state_advanced(["x"], 3, restore=False),
+}
+COMPARING: dict[str, Callable[[], Note]] = {
+    "other-threads": lambda: comparison_notes.other_threads({"1": ["a"], "2": ["b"]}),
+    "undecided": lambda: comparison_notes.undecided(["b"], 0.1, 0.9, None),
+    "undecided, counted": lambda: comparison_notes.undecided(["b"], 0.1, 0.9, 30),
+    "few-samples": lambda: comparison_notes.few_samples(["b"], 7, 20, None),
+    "few-samples, timed": lambda: comparison_notes.few_samples(["b"], 7, 20, 0.5),
+}
+
+#: Those that name magics and functions, and no option with its value.
+PROSE = ("slowed-by-others", "depends-on-interleaving")
+
+
+class Place(NamedTuple):
+    """Where advice is printed, and how an option is typed there."""
+
+    caller: str
+    option: str  # matches one, with its value
+    typed: str  # holds OPTION where it is typed
+
+
+FLAG, KEYWORD = r"(?<!\w)--?[a-z-]+(?: [\d.]+)?", r"\w+=[\w.]+"
+TIMERS = [
+    Place("%fwtime", FLAG, "%fwtime -q -o OPTION f(x)"),
+    Place("%fwtime", FLAG, "%%fwtime -q -o OPTION\nf(x)"),
+    Place("measure", r"timer=Options\(.*?\)", "measure(f, x, OPTION)"),
+    Place("measure_code", KEYWORD, "measure_code('f(x)', OPTION)"),
+]
+COMPARERS = [
+    Place("%%fwcompare", FLAG, "%%fwcompare -q -o OPTION\na: f(x)\nb: f(x)"),
+    Place("compare", KEYWORD, "compare({'a': f, 'b': f}, x, OPTION)"),
+]
+
+
+def type_advice(shell: Shell, place: Place, make: Callable[[], Note]) -> Any:
+    with called_from(place.caller):
+        note = make()
+    found = re.search(place.option, f"{note.text} {note.advice}")
+    assert found, note
+    shell.run(
+        "from ipyjaxbench import measure, measure_code, compare, Options\nx = [1, 2]; f = sum"
+    )
+    code = place.typed.replace("OPTION", found[0])
+    return shell.run(code if code.startswith("%") else f"result = {code}") or shell.names["result"]
+
+
+@pytest.mark.parametrize("place", TIMERS, ids=lambda place: place.typed.split()[0])
+@pytest.mark.parametrize("code", TIMING)
+def test_what_is_advised_when_timing_runs_there(shell: Shell, place: Place, code: str) -> None:
+    assert isinstance(type_advice(shell, place, TIMING[code]), ipyjaxbench.Measurement)
+
+
+@pytest.mark.parametrize("place", COMPARERS, ids=lambda place: place.caller)
+@pytest.mark.parametrize("code", COMPARING)
+def test_what_is_advised_when_comparing_runs_there(shell: Shell, place: Place, code: str) -> None:
+    assert isinstance(type_advice(shell, place, COMPARING[code]), ipyjaxbench.Comparison)
+
+
+@pytest.mark.parametrize("kind", [TimeOptions, CompareOptions])
+def test_every_note_with_an_option_is_in_the_tables(kind: type) -> None:
+    """A new Note that names an option has to be typed here too."""
+    flags = {flag for row in options_of(kind) for flag in row.flags}
+    typed = {**TIMING, **COMPARING}
+    with called_from("%fwtime"):
+        from tests.test_notes import EXAMPLES
+
+        for note, _ in EXAMPLES:
+            named = flags & set(re.findall(r"(?<!\S)--?[a-z-]+", f"{note.advice} {note.text}"))
+            assert not named or note.code in {
+                *typed,
+                "slowed-by-others",
+                "depends-on-interleaving",
+            }, note
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("%fwtime -q -o -b 0.01 time.sleep(0.1)", "over-budget"),
+        ("%fwtime -q -o --quick time.sleep(0.6)", "over-budget"),
+    ],
+)
+def test_advice_goes_with_what_was_typed(shell: Shell, line: str, code: str) -> None:
+    shell.run("import time")
+    measured = shell.run(line)
+    advice = next(note.advice for note in measured.notes if note.code == code)
+    (option,) = re.findall(FLAG, advice)
+    value = "1" if option.startswith("-b") else option.split()[1][:2]
+    assert shell.run(line.replace(" time.", f" {option.split()[0]} {value} time."))
+
+
+@pytest.mark.parametrize(
+    ("options", "advised"),
+    [("-n 1 -r 5", "-r 20"), ("-r 5", "-r 20"), ("-b 0.001 --quick", "-b "), ("--quick", "-b ")],
+)
+def test_a_comparison_without_an_answer_advises_what_goes_with_what_was_typed(
+    shell: Shell, options: str, advised: str
+) -> None:
+    cell = f"%%fwcompare -q -o {options} OPTION\na: sum(range(2000))\nb: sum(range(2010))"
+    found = shell.run(cell.replace("OPTION", ""))
+    for note in (note for note in found.notes if note.code in ("undecided", "few-samples")):
+        option = re.match(FLAG, note.advice)
+        assert option is None or option[0].startswith(advised.strip().split()[0])
+        if option and not option[0].startswith("-b"):
+            assert shell.run(cell.replace("OPTION", option[0]))
+    if "5" in options:
+        assert [note.advice for note in found.notes if note.code == "few-samples"] == [advised]
+
+
+def test_a_setup_is_typed_as_it_is_advised(shell: Shell) -> None:
+    typed = {}
+    for caller in ("%fwtime", "%%fwcompare", "measure", "measure_code", "compare", ""):
+        with called_from(caller):
+            typed[caller] = timing_notes.started_elsewhere(["x"], 1.0, 2.0).advice
+    assert typed[""] == "create x in the setup"
+    shell.run("f = sum; make = lambda: [1]")
+    shell.run("from ipyjaxbench import compare, measure_code")
+    setup = typed["%fwtime"].partition(":  ")[2]
+    assert setup.startswith("%%fwtime x = ")
+    shell.run(setup.replace("%%fwtime", "%%fwtime -q -b 0.05").replace("...", "[1]") + "\nf(x)")
+    setup = typed["%%fwcompare"].partition(":  ")[2].replace("LABEL", "a").replace("...", "[1]")
+    shell.run(
+        f"%%fwcompare -q -b 0.1\n{setup}\nx = [1]\na: f(x)\nb: f([1])".replace("\nx = [1]", "")
+    )
+    setup = typed["measure_code"].partition(":  ")[2].replace("...", "[1]")
+    shell.run(f"measure_code('f(x)', {setup}, budget=0.05)")
+    setup = typed["measure"].partition(":  ")[2].replace("...", "[1]")
+    shell.run(setup.replace('"f(x)"', '"f(x)", budget=0.05'))
+    setup = typed["compare"].partition(":  ")[2].replace("LABEL", "'a'")
+    shell.run(f"compare({{'a': lambda x: f(x), 'b': lambda: f([1])}}, {setup}, budget=0.1)")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("%fwtime -n 5 --quick 1", "-n and --quick cannot be combined: leave out one of them"),
+        ("%fwtime -r 5 --precise 1", "-r and --precise cannot be combined: leave out one of them"),
+        ("%fwtime -n 5 -b 1 1", "-n and -b cannot be combined: leave out one of them"),
+        ("%fwtime --quick --precise 1", "--quick and --precise cannot be combined"),
+    ],
+)
+def test_options_that_contradict_each_other_are_named_as_they_are_typed(
+    shell: Shell, line: str, told: str
+) -> None:
+    from IPython.core.error import UsageError
+
+    for typed in (line, f"%{line[:-2]}\n1", f"%%fwcompare {line[8:-2]}\na: 1\nb: 2"):
+        with pytest.raises(UsageError) as caught:
+            shell.run(typed)
+        assert str(caught.value) == told
+
+
+def test_they_are_named_as_keywords_in_python() -> None:
+    told = r"^number=5 and aim='quick' cannot be combined: leave out one of them$"
+    for call in (
+        lambda: ipyjaxbench.Options(number=5, aim="quick"),
+        lambda: ipyjaxbench.measure_code("1", number=5, aim="quick"),
+        lambda: ipyjaxbench.compare({"a": int, "b": int}, number=5, aim="quick"),
+    ):
+        with pytest.raises(OptionError, match=told):
+            call()
+
+
+def test_an_option_is_spelled_by_the_caller() -> None:
+    with called_from("%fwtime"):
+        assert spell(TimeOptions, budget=5) == "-b 5"
+        assert spell(TimeOptions, restore=False, aim="quick") == "--no-restore --quick"
+    assert spell(TimeOptions, budget=5) == "budget=5"
