@@ -13,8 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from ipyjaxbench.caller import called_from
-from ipyjaxbench.errors import OptionError
+from ipyjaxbench.errors import OptionError, called_from
 from ipyjaxbench.option import Option, flag, option, options_of
 from ipyjaxbench.purposes import MAGICS, PURPOSES
 from ipyjaxbench.validation import NUMBERS, seconds, variable

@@ -1,4 +1,6 @@
-"""Every error that a user can cause; each is one line that says what to type instead.
+"""Every error that a user can cause; each is one line that says what can be typed instead.
+
+That is an option in a magic and a keyword in Python, in advice too: `by_caller` chooses.
 
 IpyJaxBenchError
 ├── OptionError           an option is unknown, or its value is invalid
@@ -11,10 +13,10 @@ IpyJaxBenchError
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
-
-from ipyjaxbench.caller import called_from
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,6 +25,8 @@ T = TypeVar("T")
 #: `Exception` asks to stop, and nothing holds it up: Ctrl-C, a cancelled task, a test's time limit.
 CODE_ERRORS = (Exception, SystemExit, GeneratorExit)
 
+#: The magic or the function that is at work.
+_caller: ContextVar[str] = ContextVar("caller", default="")
 #: Version without the names that were replaced in the one before.
 OLD_NAMES_END = "0.3"
 
@@ -105,3 +109,30 @@ def warn_renamed(old: str, new: str) -> None:
     """Warn the caller of a function of `short_errors` that used an old name."""
     message = f"{old} is now {new}. The old name still works, until version {OLD_NAMES_END}."
     warnings.warn(message, FutureWarning, stacklevel=4)
+
+
+@contextmanager
+def called_from(caller: str) -> Iterator[None]:
+    """Have errors and advice name what can be typed there: "%fwtime", or "measure" in Python."""
+    __tracebackhide__ = True
+    token = _caller.set(caller)
+    try:
+        yield
+    finally:
+        _caller.reset(token)
+
+
+def caller() -> str:
+    """Return the magic or the function that is at work; "" where it is not known."""
+    return _caller.get()
+
+
+def by_caller(magic: str, python: str) -> str:
+    """Return one of two texts, by who is at work.
+
+    Example:
+        >>> with called_from("%fwtime"):
+        ...     by_caller("-b 5", "budget=5")
+        '-b 5'
+    """
+    return magic if caller().startswith("%") else python

@@ -6,8 +6,7 @@ from dataclasses import field, fields
 from numbers import Real
 from typing import Any, NamedTuple, get_args
 
-from ipyjaxbench.caller import by_caller, caller
-from ipyjaxbench.errors import OptionError
+from ipyjaxbench.errors import OptionError, by_caller, caller
 from ipyjaxbench.validation import NUMBERS, age, axes, checked, seconds, shapes, words
 
 _FLAG = re.compile(r"(?:^|, )(--?[\w-]+)")
@@ -107,7 +106,7 @@ def spell(kind: type, **values: object) -> str:
     """Return options with values as the caller types them, in a magic or in Python.
 
     Example:
-        >>> from ipyjaxbench.caller import called_from
+        >>> from ipyjaxbench.errors import called_from
         >>> from ipyjaxbench.timing import TimeOptions
         >>> with called_from("%fwtime"):
         ...     spell(TimeOptions, number=5, repeat=3)

@@ -73,9 +73,9 @@ def variable(text: str) -> str:
 
 
 def words(text: str) -> str:
-    """Accept a text that is not empty."""
+    """Accept a string that is not empty."""
     if not text.strip():
-        raise ValueError("a text that is not empty")
+        raise ValueError("a string that is not empty")
     return text
 
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench.caller import called_from
 from ipyjaxbench.comparison import CompareOptions, notes as comparison_notes
-from ipyjaxbench.errors import OptionError
+from ipyjaxbench.errors import OptionError, called_from
 from ipyjaxbench.option import options_of, spell
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import TimeOptions, notes as timing_notes

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from ipyjaxbench.caller import called_from
 from ipyjaxbench.comparison import notes as comparison_notes
+from ipyjaxbench.errors import called_from
 from ipyjaxbench.graphs import notes as graph_notes
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
-from ipyjaxbench.caller import by_caller
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
@@ -17,7 +16,7 @@ from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
-from ipyjaxbench.errors import CODE_ERRORS, ArmFailedError, Interrupted, OptionError
+from ipyjaxbench.errors import CODE_ERRORS, ArmFailedError, Interrupted, OptionError, by_caller
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing import OnProgress, ignore_progress

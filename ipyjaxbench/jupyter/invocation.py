@@ -13,9 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipyjaxbench.caller import called_from
 from ipyjaxbench.command import Command, ShownOptions
-from ipyjaxbench.errors import CODE_ERRORS, OLD_NAMES_END, SnippetError
+from ipyjaxbench.errors import CODE_ERRORS, OLD_NAMES_END, SnippetError, called_from
 from ipyjaxbench.jupyter.errors import one_line_errors, short_interrupts
 from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
 from ipyjaxbench.jupyter.screen import Screen, show

@@ -34,7 +34,5 @@ class HistoryOptions:
     def __post_init__(self) -> None:
         """Refuse what breaks a rule, from Python as from a magic."""
         check_fields(self)
-        for name in ("text", "framework"):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, str):
-                raise OptionError(f"{name}={value!r}: must be a string")
+        if not isinstance(self.text, str):
+            raise OptionError(f"text={self.text!r}: must be a string")

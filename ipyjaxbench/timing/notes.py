@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ipyjaxbench import units
-from ipyjaxbench.caller import caller
+from ipyjaxbench.errors import caller
 from ipyjaxbench.option import spell
 from ipyjaxbench.reports import CHANGES_MEANING, Note
 from ipyjaxbench.timing.options import TimeOptions

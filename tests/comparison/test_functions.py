@@ -96,7 +96,7 @@ def test_options_are_those_of_the_magic() -> None:
         ((1,), {"setup": int}, "setup returns the arguments: pass either of them, not both"),
         ((1,), {"setup": {"c": int}}, "setup for 'c': no such arm; the arms are a, b"),
         ((1,), {"keep_going": 2}, "keep_going=2: must be False or True"),
-        ((1,), {"baseline": 2}, "baseline=2: must be a text that is not empty"),
+        ((1,), {"baseline": 2}, "baseline=2: must be a string that is not empty"),
         ((1,), {"sweep": 3}, "sweep takes names with their values, as in sweep={"),
         ((1,), {"sweep": {"n": 3}}, "sweep takes names with their values, as in sweep={"),
         ((1,), {"sweep": {"n": "abc"}}, "sweep takes names with their values, as in sweep={"),

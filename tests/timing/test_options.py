@@ -59,7 +59,10 @@ def test_what_is_not_asked_for_is_as_usual() -> None:
         ({"restore": "yes"}, "restore='yes': must be True or False"),
         ({"name": 5}, "name=5: must be a name without ; ? \\ or quotes"),
         ({"name": "last"}, "name='last': must be a name other than last and best"),
-        ({"against": 5}, "against=5: must be a text that is not empty, for example against='last'"),
+        (
+            {"against": 5},
+            "against=5: must be a string that is not empty, for example against='last'",
+        ),
     ],
 )
 def test_what_breaks_a_rule_is_refused(options: dict, message: str) -> None:
