@@ -61,7 +61,8 @@ class Graph(Result):
         notes: what to know about it.
         compiled: counts by the framework's compiler; None if it was not compiled.
         breaks: graph breaks.
-        warm: jitted functions whose traces the framework now caches.
+        warm: jitted functions that were traced now; the framework caches those traces.
+        cached: jitted functions that had been traced for these arguments before.
         details: which of "stats", "src" and "check" the report shows.
         clear: what ``--check`` looked for without finding anything.
     """
@@ -91,6 +92,7 @@ class Graph(Result):
     compiled: Compiled | None = None
     breaks: tuple[Break, ...] = ()
     warm: tuple[str, ...] = ()
+    cached: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
     clear: tuple[str, ...] = ()
 

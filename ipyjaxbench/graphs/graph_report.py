@@ -119,10 +119,18 @@ def _rows(g: Graph) -> Iterator[tuple[str, str]]:
         yield "check", "--check supports JAX only"
     if g.printed:
         yield "printed", "\n".join(_short(g.printed))
+    yield from _trace_rows(g)
+
+
+def _trace_rows(g: Graph) -> Iterator[tuple[str, str]]:
     if g.warm:
         names = ", ".join(g.warm)
         verb, its = ("is", "its") if len(g.warm) == 1 else ("are", "their")
-        yield "side effect", f"{names} {verb} now traced; {its} first call will skip tracing"
+        calls = f"{its} first call with these arguments will skip tracing"
+        yield "side effect", f"{names} {verb} now traced; {calls}"
+    if g.cached:
+        verb = "was" if len(g.cached) == 1 else "were"
+        yield "cached", f"{', '.join(g.cached)} {verb} already traced for these arguments"
 
 
 def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:

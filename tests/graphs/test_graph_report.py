@@ -171,10 +171,14 @@ def test_static_fixed_and_captured_arguments_are_told_apart() -> None:
 def test_how_it_was_traced_is_in_the_footer() -> None:
     assert rows(a_graph(warm=("g",))) == {
         "shapes": "nothing → nothing",
-        "side effect": "g is now traced; its first call will skip tracing",
+        "side effect": "g is now traced; its first call with these arguments will skip tracing",
     }
     both = rows(a_graph(warm=("g", "h")))["side effect"]
-    assert both == "g, h are now traced; their first call will skip tracing"
+    assert both == "g, h are now traced; their first call with these arguments will skip tracing"
+    assert rows(a_graph(cached=("g",)))["cached"] == "g was already traced for these arguments"
+    more = rows(a_graph(warm=("g",), cached=("h", "k")))
+    assert more["cached"] == "h, k were already traced for these arguments"
+    assert more["side effect"].startswith("g is now traced")
     assert footer(a_graph()) == ("traced once (100 ms), nothing was executed", "jax 0.10")
     made = a_graph(tries=3, notes=(notes.call_made(1),))
     assert footer(made)[0] == "traced 3 times (100 ms)"

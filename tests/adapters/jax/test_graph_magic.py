@@ -7,6 +7,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from ipyjaxbench import Diagnosis, Graph
+from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
 from ipyjaxbench.jupyter.errors import TraceFailedError
 from ipyjaxbench.reports.result import MIME
 from tests.shell import Shell
@@ -98,6 +99,25 @@ def test_a_check_that_finds_nothing_names_what_it_looked_for(shell: Shell) -> No
     assert "weakly typed" in found
     assert "no problems found" not in found
     assert "check " not in unasked
+
+
+@pytest.mark.skipif(count_traces() is None, reason="this version of JAX does not show its traces")
+def test_a_program_says_whether_its_functions_were_traced_before(shell: Shell) -> None:
+    shell.run(START)
+    shell.run(
+        "step = jax.jit(lambda x: x * 3)\nran = step(x)\n@jax.jit\ndef f(x): return step(x) + 1"
+    )
+    for call, warm, cached in [
+        ("step(x)", (), ("<lambda>",)),  # it was called
+        ("f(x)", ("f",), ("<lambda>",)),
+        ("f(x)", (), ("<lambda>", "f")),
+        ("f(x[:1])", ("<lambda>", "f"), ()),
+    ]:
+        shell.run(f"found = %jaxpr -q {call}")
+        found = shell.names["found"]
+        assert (found.warm, tuple(sorted(found.cached))) == (warm, cached)
+    shell.run("jax.clear_caches()\nfound = %jaxpr -q f(x)")
+    assert shell.names["found"].cached == ()
 
 
 def test_a_trace_that_was_left_by_looking_is_told_by_the_timing_that_misses_it(

@@ -85,24 +85,29 @@ def jitted_program(equation: Any) -> Any | None:
     return equation.params["jaxpr"].jaxpr if equation.primitive.name in _JITTED else None
 
 
-def jitted_by_user(closed: Any) -> tuple[str, ...]:
-    """Return names of jitted functions in a program that are not JAX's own."""
-    names = []
+def jitted_by_user(closed: Any) -> dict[str, str]:
+    """Return names of jitted functions in a program that are not JAX's own, with their sources."""
+    names: dict[str, str] = {}
     for equation in closed.jaxpr.eqns:
         if equation.primitive.name not in _JITTED:
             continue
         inner = equation.params["jaxpr"]
         source = _source_of(equation)
         if source and not is_file_of(source, "jax"):
-            names.append(str(equation.params["name"]))
-        names += jitted_by_user(inner)
-    return tuple(dict.fromkeys(names))
+            names[str(equation.params["name"])] = _described(equation)
+        names = jitted_by_user(inner) | names
+    return names
 
 
 def _source_of(equation: Any) -> str:
     """Return the file of a jitted function, and more; empty where it is not known."""
+    return _described(equation).rpartition(" at ")[2]
+
+
+def _described(equation: Any) -> str:
+    """Return a jitted function's name and place, as JAX says them; empty where it does not."""
     info = getattr(equation.params["jaxpr"].jaxpr, "debug_info", None)
-    return str(getattr(info, "func_src_info", None) or "").rpartition(" at ")[2]
+    return str(getattr(info, "func_src_info", None) or "")
 
 
 def equations_of(jaxpr: Any) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 """The graph of a call in JAX: its jaxpr, and what is counted in it."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from types import FunctionType
@@ -18,6 +19,7 @@ from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
 from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import use_jax_numpy
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
+from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
 from ipyjaxbench.adapters.jax.tpu import estimate
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
@@ -73,12 +75,15 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
             raise SnippetError(why) from failed.error
         raise UntraceableError(diagnosis, failed.error) from failed.error
     seconds = (_CLOCK.now() - start) * 1e-9
+    now = count_traces()
     counted = Tally(traced.closed)
     live = LiveProgram(traced)
     checked = live.checks() if options.check else ()
     expected, of_chips = (
         estimate.estimates(live, traced, options.on, options.shard) if options.on else ((), ())
     )
+    jitted = program.jitted_by_user(traced.closed)
+    new = tuple(name for name, source in jitted.items() if _is_new(source, traced.known, now))
     wants_compiler = options.stats or stage == "optimized"
     result = Graph(
         code=call.text,
@@ -110,9 +115,15 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         compiled=live.compiled() if wants_compiler else None,
         details=options.details,
         clear=LOOKED_FOR if options.check and not checked else (),
-        warm=program.jitted_by_user(traced.closed),
+        warm=new,
+        cached=tuple(name for name in jitted if name not in new),
     )
     return result.attach(live)
+
+
+def _is_new(source: str, before: Counter[str] | None, now: Counter[str] | None) -> bool:
+    """Whether a function was traced in between; so it seems where JAX does not show its traces."""
+    return before is None or now is None or now[source] > before[source]
 
 
 def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, operations: int) -> str:

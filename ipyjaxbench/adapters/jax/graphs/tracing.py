@@ -4,6 +4,7 @@ import contextlib
 import functools
 import io
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,6 +19,7 @@ from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, unbind_method
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_declared
+from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import CODE_ERRORS
@@ -47,6 +49,7 @@ class Traced:
         within: what is no data in arguments that hold data too.
         call: of one argument for each input's tree, ready to be lowered.
         tries: how often the user's code was traced.
+        known: traces that JAX had before, by `count_traces`.
     """
 
     closed: Any
@@ -59,6 +62,7 @@ class Traced:
     tries: int = 1
     printed: str = ""
     side_effects: SideEffects = field(default_factory=SideEffects)
+    known: Counter[str] | None = None
 
 
 @dataclass(eq=False)
@@ -90,6 +94,7 @@ def trace(call: Call) -> Traced:
     whole = unbind_method(call)
     written = io.StringIO()
     choices = Choices(whole)
+    known = count_traces()
     with contextlib.redirect_stdout(written):
         for static in choices.upto(_MOST_SECONDS):
             written.seek(0)
@@ -109,7 +114,7 @@ def trace(call: Call) -> Traced:
                     break
                 continue
             traced = _drop_declared(call, _fix_numbers(whole, traced, choices))
-            return replace(traced, printed=written.getvalue())
+            return replace(traced, printed=written.getvalue(), known=known)
     needed, fault = choices.root_failure()
     named = blamed(fault, whole)
     raise NoChoiceError(fault, named, choices.tries, needed, choices.stopped) from fault
