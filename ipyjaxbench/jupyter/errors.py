@@ -60,7 +60,7 @@ def one_line_interrupt(doing: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        stopped = KeyboardInterrupt(f"{doing} was interrupted; nothing was kept")
+        stopped = KeyboardInterrupt(f"interrupted while {doing}; nothing was kept")
         _show_in_one_line(stopped)
         raise stopped from None
 

@@ -15,6 +15,6 @@ def explain(magic: Invocation[NoOptions]) -> Diagnosis | None:
     error = magic.session.last_error.value()
     if error is None:
         raise SnippetError("No cell has failed yet.")
-    with one_line_interrupt("the diagnosis"):
+    with one_line_interrupt("looking for the cause"):
         diagnosis = diagnose(error)
     return magic.present(diagnosis)

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+from ipyjaxbench import units
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.graphs import (
     MERMAID_MIME,
@@ -26,7 +27,11 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
     """Show the program of a line or a cell, and draw it where that is asked for."""
     __tracebackhide__ = True
     source = magic.source(magic.body)
-    calm = nullcontext() if magic.options.tb else one_line_interrupt("tracing")
+    calm = (
+        nullcontext()
+        if magic.options.tb
+        else one_line_interrupt(f"tracing {units.heading(magic.body)}")
+    )
     with calm, _diagnosis_shown(magic), magic.screen.progress("tracing"):
         result = trace_program(
             source, magic.names, magic.options, _FRAMEWORKS.get(magic.command.name)

@@ -96,7 +96,10 @@ def test_an_arm_that_ends_itself_fails_alone(ready: Shell) -> None:
 def test_an_interrupt_of_tracing_is_one_line(ready: Shell) -> None:
     with pytest.raises(KeyboardInterrupt):
         ready.run("%jaxpr stops(x)")
-    assert ready.text.strip() == "KeyboardInterrupt: tracing was interrupted; nothing was kept"
+    assert (
+        ready.text.strip()
+        == "KeyboardInterrupt: interrupted while tracing stops(x); nothing was kept"
+    )
     assert ready.names["kept"].value == 1
     with pytest.raises(KeyboardInterrupt):
         ready.run("%jaxpr --tb stops(x)")
