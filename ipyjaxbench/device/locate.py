@@ -1,6 +1,7 @@
 """Looks where values live and what devices there are; starts nothing."""
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,10 +15,12 @@ from ipyjaxbench.device.start_frameworks import start_frameworks
 from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, iterate_named_arrays, loaded
-from ipyjaxbench.usercode import is_users_file, name_of
+from ipyjaxbench.usercode import is_display, is_users_file, name_of
 
 _MAX_LEAVES = 2000  # of one value that are shown one by one
 _OBJECTS = "object"  # what an array of Python's objects, which holds no numbers, has for a dtype
+#: The first key of a path that is a name.
+_FIRST_KEY = re.compile(r"^\['([^\W\d]\w*)'\]")
 _NO_DATA = (ModuleType, FunctionType, type)
 
 
@@ -28,7 +31,8 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     sums: set[str] = set()  # expressions of which no array is shown by itself
     for name, value in values.items():
         budget = Budget()
-        leaves = list(_leaves(name, value, frameworks, budget))
+        root = "" if len(values) == 1 and is_display(name) else name
+        leaves = list(_leaves(root, value, frameworks, budget))
         if not leaves and (leaves := list(_hidden(name, value, frameworks))):
             sums.add(name)
         placements += leaves or ([] if budget.is_spent else [_no_array(name, value, frameworks)])
@@ -127,7 +131,7 @@ def _leaves(
 ) -> Iterator[ArrayPlacement]:
     leaves = iterate_named_arrays(name, value, frameworks, budget)
     for path, framework, array in itertools.islice(leaves, _MAX_LEAVES):
-        yield from _place(path, framework, array)
+        yield from _place(path if name else _FIRST_KEY.sub(r"\1", path), framework, array)
     yield from _rest("...", (each[1:] for each in leaves), set())
 
 

@@ -1,7 +1,8 @@
 """The report of the history: a table, newest first, and a chart over time."""
 
+import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 
@@ -26,7 +27,8 @@ from ipyjaxbench.reports import (
 from ipyjaxbench.timing import MEDIAN_AND_RERUN
 
 _MAX_SERIES, _MAX_MARKS = 8, 6  # of a chart
-_MAX_NAME, _MAX_VERSION = 18, 20  # characters
+_MAX_VERSION = 20  # characters
+_MAX_LEFT_OUT = 6  # names
 _MIN_TREND = 3  # measurements of a name
 _CLOCKS = {"cpu": " (CPU time)", "calendar": " (time.time)"}
 
@@ -35,7 +37,8 @@ _CLOCKS = {"cpu": " (CPU time)", "calendar": " (time.time)"}
 def _(h: History) -> Report:
     """Return the blocks in the order in which they are read."""
     blocks: list[Block] = [_headline(h)]
-    charts = tuple(_charts(h))
+    lines = _lines(h)
+    charts = tuple(_charts(lines))
     if h.entries:
         if h.plotted:
             blocks += charts
@@ -43,9 +46,9 @@ def _(h: History) -> Report:
         blocks.append(_table(h, varying))
         if charts and not h.plotted:
             blocks.append(Details("over time", charts, printed=False))
-        blocks += [*_facts(h, charts), Footer(footer)]
+        blocks += [*_facts(h, lines), Footer(footer)]
     else:
-        blocks += _facts(h, charts)
+        blocks += _facts(h, lines)
     return Report(tuple(blocks))
 
 
@@ -134,15 +137,18 @@ def moment(when: float, now: float) -> str:
     return then.strftime("%b %d %H:%M" if then.year == today.year else "%Y-%m-%d")
 
 
-def _charts(h: History) -> Iterator[Chart]:
-    """Yield the medians over time, of the names that have at least two."""
+def _lines(h: History) -> dict[str, list[HistoryEntry]]:
+    """Return the entries of each name that has at least two, those with most of them first."""
     lines = {name: some for name, some in _by_name(h).items() if len(some) > 1}
+    return dict(sorted(lines.items(), key=lambda line: -len(line[1])))
+
+
+def _charts(lines: Mapping[str, Sequence[HistoryEntry]]) -> Iterator[Chart]:
+    """Yield the medians over time."""
     if not lines:
         return
-    drawn = dict(sorted(lines.items(), key=lambda line: -len(line[1]))[:_MAX_SERIES])
-    series = tuple(
-        Series(units.cut(name, _MAX_NAME), tuple(map(_point, some))) for name, some in drawn.items()
-    )
+    drawn = dict(itertools.islice(lines.items(), _MAX_SERIES))
+    series = tuple(Series(name, tuple(map(_point, some))) for name, some in drawn.items())
     axes = Axis("measured", "date", log=False), Axis(f"{MEDIAN_AND_RERUN}, per call", "s")
     yield Chart(*axes, series, tuple(_marks([*drawn.values()])))
 
@@ -165,19 +171,40 @@ def _point(entry: HistoryEntry) -> tuple[float, float, float, float]:
     return (entry.when, entry.median, *entry.figure.estimate.ends)
 
 
-def _facts(h: History, charts: Sequence[Chart]) -> Iterator[Block]:
+def _facts(h: History, lines: Mapping[str, Sequence[HistoryEntry]]) -> Iterator[Block]:
     rows = []
     if h.removed is not None:
         count, entries = h.removed
         removed = f"{units.count(entries, 'measurement')} in {units.count(count, 'file')}"
         rows.append(("removed", removed))
     if h.unread:
-        lines = units.count(sum(h.unread.values()), "line")
+        broken = units.count(sum(h.unread.values()), "line")
         files = ", ".join(list(h.unread)[:3]) + (" …" if len(h.unread) > 3 else "")
-        rows.append(("unreadable", f"{lines} in {files}"))
+        rows.append(("unreadable", f"{broken} in {files}"))
     if h.trouble:
         rows.append(("not saved", f"measurements of this session: {h.trouble}"))
-    if h.plotted and not charts:
-        rows.append(("plot", "nothing to draw: no name has two measurements"))
+    if h.plotted and not lines:
+        rows.append(("plot", _why_no_line(h)))
+    elif h.plotted and len(lines) > _MAX_SERIES:
+        rows.append(("plot", _left_out([*lines])))
     if rows:
         yield Facts(tuple(rows))
+
+
+def _why_no_line(h: History) -> str:
+    if len(h.entries) < h.found:
+        return (
+            f"nothing to draw: none of the {units.count(len(h.entries), 'measurement')} shown"
+            " has another one of its name. Show more, for example with --last 200"
+        )
+    return "nothing to draw: no name has two measurements"
+
+
+def _left_out(names: Sequence[str]) -> str:
+    """Say which names are not drawn, and how to draw them."""
+    rest = names[_MAX_SERIES:]
+    named = ", ".join(rest[:_MAX_LEFT_OUT]) + (", …" if len(rest) > _MAX_LEFT_OUT else "")
+    return (
+        f"{_MAX_SERIES} of {len(names)} names, those with the most measurements; without {named}."
+        " A part of a name, as in %fwhistory --plot NAME, draws these"
+    )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
+from ipyjaxbench.reports import monospace
 from ipyjaxbench.reports.badges import badge
 from ipyjaxbench.reports.blocks import (
     Block,
@@ -184,8 +185,8 @@ def _note_rows(note: Note, advice: str) -> list[tuple[str, str]]:
 def _print_briefly(console: "Console", notes: Sequence[Note], say: Spell) -> None:
     """Print a line for each of the notes that a page folds."""
     for note in notes:
-        line = units.cut(f"{note.mark}  {note.text}", console.width)
-        console.print(keep_units(say(line)), style="dim", no_wrap=True, overflow="crop")
+        line = monospace.cut(say(f"{note.mark}  {note.text}"), console.width, say("…"))
+        console.print(keep_units(line), style="dim", no_wrap=True, overflow="crop")
 
 
 def _label_width(report: Report) -> int:

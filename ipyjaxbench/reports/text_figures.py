@@ -1,11 +1,10 @@
 """Tables, programs, calls, listings and grids of devices as text."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
-from ipyjaxbench import units
-from ipyjaxbench.reports import highlight
+from ipyjaxbench.reports import highlight, monospace
 from ipyjaxbench.reports.blocks import Calls, Code, Grid, Listing, Table
 
 if TYPE_CHECKING:
@@ -18,11 +17,12 @@ Spell = Callable[[str], str]
 NARROW = 60  # columns: below that nothing stands side by side
 #: A title up to this long stands beside the figure, a longer one above it.
 SHORT_TITLE = 22  # columns
-_MIN_NAME = 8  # columns
+_MIN_NAME = 16  # columns
 _MIN_COLUMNS = 3  # of a table from which columns are left out
 _MAX_CODE = 200  # columns
 _HEAT_COLUMNS = 5
 _GAP = "  "
+_DEEPER = " " * 4
 JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
 _STYLES = {"": "", "comment": "dim", "string": "green", "type": "cyan", "keyword": "magenta",
@@ -59,14 +59,36 @@ def print_rows(
 
 
 def _print_code(console: "Console", code: str, language: str) -> None:
-    """Print lines as they are; a terminal may break them, and what is copied stays whole."""
+    """Print lines as they are; a terminal may break them, and what is copied stays whole.
+
+    In a narrow page the lines of a program, which nobody runs, go on below, deeper indented.
+    """
     from rich.text import Text
 
+    wraps = console.width < NARROW and language not in ("diff", "text")
     for line in code.splitlines():
         pieces = (
             (text, _STYLES[kind]) for kind, text in highlight.split_line(line[:_MAX_CODE], language)
         )
-        console.print(Text.assemble(*pieces), soft_wrap=True)
+        shown = Text.assemble(*pieces)
+        for part in _wrap(shown, console) if wraps else (shown,):
+            console.print(part, soft_wrap=True)
+
+
+def _wrap(line: "Text", console: "Console") -> "Iterator[Text]":
+    """Yield a line in parts that fit, all but the first indented by four more blanks."""
+    from rich.text import Text
+
+    plain = line.plain
+    indent = " " * min(len(plain) - len(plain.lstrip()), console.width // 3)
+    if monospace.width(plain) <= console.width:
+        yield line
+        return
+    line = line[len(plain) - len(plain.lstrip()) :]
+    parts = line.wrap(console, console.width - len(indent) - len(_DEEPER), overflow="fold")
+    for number, part in enumerate(parts):
+        part.rstrip()
+        yield Text(indent + _DEEPER * (number > 0)).append_text(part)
 
 
 def _print_table(console: "Console", block: Table, say: Spell) -> None:
@@ -75,7 +97,6 @@ def _print_table(console: "Console", block: Table, say: Spell) -> None:
     Where that does not do, the last columns are left out, and named; in a narrow page each row
     becomes several lines.
     """
-    from rich.cells import cell_len
     from rich.text import Text
 
     if block.caption:
@@ -83,60 +104,80 @@ def _print_table(console: "Console", block: Table, say: Spell) -> None:
     rows = [[" ".join(say(cell).split()) for cell in row] for row in (block.head, *block.rows)]
     columns = len(block.head)
     if console.width >= NARROW:
-        while columns > _MIN_COLUMNS and _measure(console, rows, columns)[0] < 0:
+        while columns > _MIN_COLUMNS and not _names_fit(console, rows, columns):
             columns -= 1
     left_out = ", ".join(rows[0][columns:])
     rows = [row[:columns] for row in rows]
     spare, widths = _measure(console, rows, columns)
     if spare < 0:
-        head, *named = rows
-        for row in named:
-            console.print(Text(_GAP + row[0]))
-            cells = [cell for cell in zip(head[1:], row[1:], strict=True) if cell[1]]
-            print_rows(console, cells, max(map(len, head)), say)
+        _print_each_row(console, rows, say)
         return
     room = spare + min(_MIN_NAME, widths[0])
-    for row in rows:
-        name = _shorten_middle(row[0], room, say("…"))
-        line = _GAP + name + " " * (min(widths[0], room) - cell_len(name))
+    names = monospace.shorten_all([row[0] for row in rows], room, say("…"))
+    for name, row in zip(names, rows, strict=True):
+        line = _GAP + monospace.left(name, min(widths[0], room))
         for cell, width in zip(row[1:], widths[1:], strict=True):
-            line += _GAP + " " * (width - cell_len(cell)) + cell
+            line += _GAP + monospace.right(cell, width)
         console.print(Text(line))
     if left_out:
         console.print(Text(f"{_GAP}a wider terminal also shows: {left_out}"), style="dim")
 
 
+def _print_each_row(console: "Console", rows: list[list[str]], say: Spell) -> None:
+    """Print a name, and below it a line for each of its cells."""
+    from rich.padding import Padding
+
+    head, *named = rows
+    labels = max(map(monospace.width, head[1:]), default=0)
+    for name, *row in named:
+        console.print(monospace.shorten(name, console.width, say("…")), markup=False)
+        grid = label_grid(labels)
+        for label, cell in zip(head[1:], row, strict=True):
+            if cell:
+                grid.add_row(label, keep_units(cell))
+        console.print(Padding(grid, (0, 0, 0, len(_GAP))))
+
+
+def _names_fit(console: "Console", rows: list[list[str]], columns: int) -> bool:
+    """Whether names beside so many columns are long enough to be told apart."""
+    spare, widths = _measure(console, rows, columns)
+    room = spare + min(_MIN_NAME, widths[0])
+    names = {row[0] for row in rows}
+    return spare >= 0 and len(set(monospace.shorten_all([*names], room))) == len(names)
+
+
 def _measure(console: "Console", rows: list[list[str]], columns: int) -> tuple[int, list[int]]:
     """Return what the first columns leave beyond the least that names need, and their widths."""
-    from rich.cells import cell_len
-
-    widths = [max(cell_len(row[n]) for row in rows) for n in range(columns)]
+    widths = [max(monospace.width(row[n]) for row in rows) for n in range(columns)]
     taken = sum(len(_GAP) + width for width in (0, *widths[1:]))
     return console.width - taken - min(_MIN_NAME, widths[0]), widths
 
 
 def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
     """Print words beside the short cells, or on lines of their own where there is little room."""
-    from rich.cells import cell_len
     from rich.padding import Padding
     from rich.table import Table as RichTable
+    from rich.text import Text
 
     if console.width < NARROW:
-        for *cells, text in (block.head, *block.rows):
-            console.print(keep_units(say(_GAP.join(cells))))
-            console.print(Padding(keep_units(say(text)), (0, 0, 0, 2 * len(_GAP))))
+        for *texts, text in (block.head, *block.rows):
+            short = (monospace.shorten(say(cell), console.width, say("…")) for cell in texts)
+            console.print(Text(_GAP.join(cell.replace(" ", JOINT) for cell in short if cell)))
+            if text:
+                console.print(Padding(keep_units(say(text)), (0, 0, 0, 2 * len(_GAP))))
         return
-    rows = [[say(cell) for cell in row] for row in (block.head, *block.rows)]
-    *widths, last = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
+    spelled = (map(say, row) for row in (block.head, *block.rows))
+    *columns, words = zip(*spelled, strict=True)
+    widths, last = [*map(monospace.widest, columns)], monospace.widest(words)
     taken = sum(min(width, SHORT_TITLE) + len(_GAP) for width in widths) + last
     most = SHORT_TITLE + max(console.width - taken, 0)
     grid = RichTable.grid(padding=(0, len(_GAP), 0, 0), expand=True)
     for _ in widths:
         grid.add_column(no_wrap=True, max_width=most)
     grid.add_column(ratio=1, overflow="fold")
-    for *cells, text in rows:
-        short = (_shorten_middle(cell, most, say("…")) for cell in cells)
-        grid.add_row(*map(keep_units, short), keep_units(text))
+    shown = [monospace.shorten_all(column, most, say("…")) for column in columns]
+    for *cells, text in zip(*shown, words, strict=True):
+        grid.add_row(*map(keep_units, cells), keep_units(text))
     console.print(grid)
 
 
@@ -163,25 +204,14 @@ def _print_listing(console: "Console", block: Listing, say: Spell) -> None:
 
     if block.caption:
         console.print(keep_units(say(block.caption)), style="dim")
-    widths = [max(len(row[n]) for row in block.rows) for n in (0, 2)]  # type: ignore[arg-type]
+    numbers = max(len(number) for number, *_ in block.rows)
+    costs = max(len(cost) for _, _, cost, _ in block.rows)
     for number, share, cost, source in block.rows:
         filled = round(share * _HEAT_COLUMNS) or int(share > 0)
         heat = say("█" * filled + "░" * (_HEAT_COLUMNS - filled) if cost else " " * _HEAT_COLUMNS)
-        line = f"{number:>{widths[0]}} {heat} {say(cost):>{widths[1]}}{_GAP}{say(source)}"
-        console.print(Text(units.cut(line, console.width)))
-
-
-def _shorten_middle(name: str, room: int, sign: str) -> str:
-    """Return a name in that many columns: its ends say more than its middle."""
-    from rich.cells import cell_len, set_cell_size
-
-    if cell_len(name) <= room:
-        return name
-    half = (room - len("...")) // 2  # the same letters stay, however the sign is spelled
-    end = len(name)
-    while cell_len(name[end - 1 :]) <= half:
-        end -= 1
-    return set_cell_size(name, half) + sign + name[end:]
+        line = f"{number:>{numbers}} {heat} {say(cost):>{costs}}{_GAP}"
+        room = console.width - monospace.width(line)
+        console.print(Text(line + monospace.cut(say(source), room, say("…"))))
 
 
 def keep_units(text: str) -> "Text":

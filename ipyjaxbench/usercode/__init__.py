@@ -30,7 +30,7 @@ from ipyjaxbench.usercode.code_objects import (
 )
 from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
 from ipyjaxbench.usercode.error_messages import describe_error, message_of, shorten_message
-from ipyjaxbench.usercode.expressions import evaluate_expressions
+from ipyjaxbench.usercode.expressions import evaluate_expressions, is_display
 from ipyjaxbench.usercode.frames import (
     called_name_in,
     expression_at,

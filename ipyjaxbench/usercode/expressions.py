@@ -41,6 +41,21 @@ def evaluate_expressions(
     return values
 
 
+def is_display(expression: str) -> bool:
+    """Whether an expression writes out a container, whose parts need no longer name than theirs.
+
+    >>> is_display("{'a': x}"), is_display("dict(a=x)"), is_display("params"), is_display("f(x)")
+    (True, True, False, False)
+    """
+    try:
+        tree = ast.parse(expression, mode="eval").body
+    except (SyntaxError, ValueError):  # a name for a value, as "value 1"
+        return False
+    if isinstance(tree, ast.Call):
+        return isinstance(tree.func, ast.Name) and tree.func.id in ("dict", "list", "tuple")
+    return isinstance(tree, ast.Dict | ast.List | ast.Tuple)
+
+
 def _read(source: Source) -> CodeType:
     (only,) = source.tree.body
     assert isinstance(only, ast.Expr)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ipyjaxbench import units
+from ipyjaxbench.reports import monospace
 from ipyjaxbench.reports.pictures.drawing import (
     BOLD,
     COLOURS,
@@ -15,6 +15,7 @@ from ipyjaxbench.reports.pictures.drawing import (
     shorten,
     text_width,
 )
+from ipyjaxbench.reports.pictures.matplotlib_axes import label_rows, label_ticks
 from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
 from ipyjaxbench.reports.pictures.scales import Scale
 
@@ -69,6 +70,7 @@ class Bars(Picture):
         def across(value: float) -> float:
             return label + scale.place(value) * room
 
+        bases = [across(bar.value) for bar in self.rows if bar.baseline]
         for value, shown in scale.ticks(4):
             drawing.line((across(value), 0), (across(value), bottom))
             drawing.text(across(value), bottom + 14, shown, "middle")
@@ -85,25 +87,27 @@ class Bars(Picture):
                 for end in (low, high):
                     drawing.line((end, middle - _CAP), (end, middle + _CAP), INK)
             end = max(across(bar.value), high) + 8
+            if any(end <= base <= end + beside for base in bases):
+                end = max(bases) + 8  # words stand beside the dashed line, not on it
             drawing.text(end, middle + 4, _words(bar), more=BOLD)
-        for bar in self.rows:
-            if bar.baseline:
-                x = across(bar.value)
-                drawing.line((x, 0), (x, bottom), INK, ' stroke-dasharray="4 3"')
+        for x in bases:
+            drawing.line((x, 0), (x, bottom), INK, ' stroke-dasharray="4 3"')
         return drawing
 
     def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:  # noqa: ARG002
         """Yield a line for each bar; ``┊`` is where the baseline ends."""
-        label = min(max(len(bar.label) for bar in self.rows), _MAX_LABEL_COLUMNS, columns // 4)
-        room = columns - label - max(len(_words(bar)) for bar in self.rows) - 5
-        for bar in self.rows:
+        full = [bar.label for bar in self.rows]
+        label = min(monospace.widest(full), _MAX_LABEL_COLUMNS, columns // 4)
+        room = columns - label - monospace.widest(map(_words, self.rows)) - 5
+        names = monospace.shorten_all(full, label)
+        for bar, name in zip(self.rows, names, strict=True):
+            words = _words(bar)
             if columns < NARROW:
-                name = units.cut(bar.label, max(columns - len(_words(bar)) - 2, 8))
-                yield ((f"{name}  {_words(bar)}", ""),)
+                yield from (((line, ""),) for line in monospace.beside(bar.label, words, columns))
                 yield ((f"  {self._signs(bar, columns - 2)}", ""),)
             else:
-                name, signs = units.cut(bar.label, label), self._signs(bar, room)
-                yield ((f"  {name:{label}}  {signs} {_words(bar)}", ""),)
+                start = f"  {monospace.left(name, label)}  "
+                yield ((f"{start}{self._signs(bar, room)} {words}", ""),)
 
     def _signs(self, bar: Bar, room: int) -> str:
         """Return the bar, pale from where its interval begins to its end; a line to its end."""
@@ -136,12 +140,18 @@ class Bars(Picture):
             [max(bar.value - bar.low, 0.0) for bar in self.rows],
             [max(min(bar.high, _MAX_OVER * max(values)) - bar.value, 0.0) for bar in self.rows],
         ]
-        axes.barh([bar.label for bar in self.rows], values, xerr=reach, color=COLOURS[0])
+        labels = monospace.shorten_all([bar.label for bar in self.rows], _MAX_LABEL_COLUMNS)
+        colours = [COLOURS[7 if bar.baseline else 0] for bar in self.rows]
+        places = range(len(self.rows))  # two arms may have the same label
+        bars = axes.barh(places, values, xerr=reach, color=colours, ecolor=INK, capsize=4)
+        axes.bar_label(bars, [_words(bar) for bar in self.rows], padding=6)
         for bar in self.rows:
             if bar.baseline:
                 axes.axvline(bar.value, linestyle="--", color=INK)
-        axes.invert_yaxis()
-        axes.set_xlabel(f"seconds: {self.name}" if self.name else "seconds per call")
+        label_rows(axes, labels)
+        axes.margins(x=0.35)
+        axes.set_xlabel(self.name or "time per call")
+        label_ticks(axes.xaxis, "s")
 
     def _scale(self) -> Scale:
         longest = max(bar.value for bar in self.rows)

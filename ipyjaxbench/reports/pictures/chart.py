@@ -1,20 +1,23 @@
 """Lines and dots over two axes: time over size, time over dates, a roofline."""
 
 import math
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ipyjaxbench import units
+from ipyjaxbench.reports import monospace
 from ipyjaxbench.reports.pictures import drawing as svg
 from ipyjaxbench.reports.pictures.axes import Axis, Plotted, Series
 from ipyjaxbench.reports.pictures.drawing import COLOURS, INK, WIDTH, Drawing
 from ipyjaxbench.reports.pictures.letters import draw_letters
 from ipyjaxbench.reports.pictures.picture import Picture, Spans
-from ipyjaxbench.reports.pictures.scales import date_label, tick_label
+from ipyjaxbench.reports.pictures.scales import date_labels, tick_label
 
 _TOP, _HIGH, _BOTTOM = 20, 230, 40  # pixels
 _MIN_RIGHT, _MAX_RIGHT = 24, 190
+_MAX_NAME, _MAX_TITLE = 24, 80  # columns of a legend, and above all
 _LINE = 14  # pixels between labels at line ends
 _SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",
@@ -66,13 +69,16 @@ class Chart(Plotted, Picture):
     def _draw_names(self, drawing: Drawing, position: Any, right: float) -> None:
         """Put names beside the ends of lines, moved apart where they would overlap."""
         ends = [(position(*each.points[-1][:2]), n) for n, each in enumerate(self.series)]
+        names = [each.label for each in self.series]
+        if all(each.line for each in self.series):
+            names = svg.shorten_all(names, WIDTH - right - 8)
         below = -math.inf
         for (x, y), number in sorted(ends, key=lambda end: end[0][1]):
             below = max(y + 4, below + _LINE)
             each = self.series[number]
             at = right + 8 if each.line else x + 8
             drawing.text(
-                at, below, svg.shorten(each.label, WIDTH - at), fill=_colour(each, number),
+                at, below, svg.shorten(names[number], WIDTH - at), fill=_colour(each, number),
                 more=svg.BOLD,
             )  # fmt: skip
 
@@ -99,45 +105,52 @@ class Chart(Plotted, Picture):
     def describe(self) -> str:
         """Return the axes and all points in words."""
         series = (
-            f"{each.label}: "
-            + ", ".join(
-                f"{self._label(self.x, p[0])} {self._label(self.y, p[1])}" for p in each.points
-            )
+            f"{each.label}: {', '.join(map(' '.join, self._point_labels(each)))}"
             for each in self.series
         )
         marks = "".join(f"; {mark.words}" for mark in self.marks)
         return f"{self.y.name} over {self.x.name}: {'; '.join(series)}{marks}"
 
-    def _label(self, axis: Axis, value: float) -> str:
-        if axis.unit == "date":
-            across, _ = self.scales()
-            return date_label(value, across.high - across.low)
-        return units.duration(value, 3) if axis.unit == "s" else tick_label(value, axis.unit)
+    def _point_labels(self, each: Series) -> Iterator[tuple[str, str]]:
+        xs, ys, *_ = zip(*each.points, strict=True)
+        return zip(_value_labels(self.x, xs), _value_labels(self.y, ys), strict=True)
 
     def plot(self, axes: Any) -> None:
         """Draw lines and dots of matplotlib."""
+        names = monospace.shorten_all([each.label for each in self.series], _MAX_NAME)
         for number, each in enumerate(self.series):
             xs, ys, lows, highs = (list(column) for column in zip(*each.points, strict=True))
-            style = {"color": _colour(each, number), "label": each.label}
+            style = {"color": _colour(each, number), "label": names[number]}
             if each.limit:
                 axes.plot(xs, ys, linestyle="--", **style)
                 continue
             axes.plot(xs, ys, marker="o", linestyle="-" if each.line else "none", **style)
             axes.fill_between(xs, lows, highs, color=style["color"], alpha=0.15)
+        lines: list[str] = []
         for mark in self.marks:
             if mark.y is None:
                 axes.axvline(mark.x, linestyle=":", color=INK)
-                above = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom"}
-                axes.annotate(mark.words, (mark.x, 1.01), **above)
+                lines.append(mark.words)
             else:
-                axes.annotate(mark.words, (mark.x, mark.y))
+                axes.plot(mark.x, mark.y, marker="o", markersize=9, fillstyle="none", color=INK)
+                beside = {"xytext": (-8, 8), "textcoords": "offset points", "ha": "right"}
+                axes.annotate(mark.words, (mark.x, mark.y), **beside)
         kinds = [("log" if axis.log else "linear") for axis in (self.x, self.y)]
         axes.set(xscale=kinds[0], yscale=kinds[1], xlabel=self.x.name, ylabel=self.y.name)
         axes.set_xticks(*zip(*self.across_ticks(6), strict=True))
         axes.set_yticks(*zip(*self.scales()[1].ticks(6), strict=True))
         axes.minorticks_off()
         axes.grid(visible=True, alpha=0.3)
-        axes.legend()
+        axes.set_title(textwrap.fill("; ".join(lines), _MAX_TITLE), fontsize="small")
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+
+
+def _value_labels(axis: Axis, values: Sequence[float]) -> list[str]:
+    if axis.unit == "date":
+        return date_labels(values)
+    if axis.unit == "s":
+        return [units.duration(value, 3) for value in values]
+    return [tick_label(value, axis.unit) for value in values]
 
 
 def _draw_series(drawing: Drawing, each: Series, number: int, position: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ipyjaxbench import stats, units
 from ipyjaxbench.reports.pictures.drawing import COLOURS, INK, WIDTH, Drawing, text_width
+from ipyjaxbench.reports.pictures.matplotlib_axes import label_ticks
 from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
 from ipyjaxbench.reports.pictures.scales import Scale
 
@@ -149,7 +150,8 @@ class Distribution(Picture):
         axes.hist(self.seconds, bins=_BINS, range=(scale.low, scale.high), color=COLOURS[0])
         axes.axvspan(low, high, color=COLOURS[0], alpha=0.12)
         axes.axvline(middle, color=COLOURS[1], label="median")
-        axes.set(xlabel="seconds per call", ylabel="samples", title=self._beyond_words() or None)
+        axes.set(xlabel="time per call", ylabel="samples", title=self._beyond_words() or None)
+        label_ticks(axes.xaxis, "s")
         axes.legend()
 
     def marks(self) -> tuple[float, float, float]:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from ipyjaxbench.reports import monospace
+
 INK = "#777777"  # words, axes: 4.5 to 1 on white, 4.2 on JupyterLab's black
 GRID = "#88888855"
 #: Mid-tones that differ on white and on black, also for most who see colours differently.
@@ -98,13 +100,17 @@ class Drawing:
 
 def text_width(words: str, *, bold: bool = False) -> float:
     """Return about how many pixels words take."""
-    return (_BOLD if bold else _LETTER) * len(words)
+    return (_BOLD if bold else _LETTER) * monospace.width(words)
 
 
 def shorten(words: str, pixels: float) -> str:
-    """Return words that fit, with their end cut off where they do not."""
-    most = max(int(pixels / _BOLD), 1)
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    """Return words that fit, without their middle where they do not."""
+    return monospace.shorten(words, max(int(pixels / _BOLD), 1))
+
+
+def shorten_all(words: Sequence[str], pixels: float) -> list[str]:
+    """Return words that fit, without what makes them too long, and still distinct."""
+    return monospace.shorten_all(words, max(int(pixels / _BOLD), 1))
 
 
 def _points(points: Sequence[Point]) -> str:

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ipyjaxbench import units
+from ipyjaxbench.reports import monospace
 from ipyjaxbench.reports.pictures.drawing import BOLD, WIDTH, Drawing, shorten, text_width
+from ipyjaxbench.reports.pictures.matplotlib_axes import label_rows, set_ticks
 from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
+from ipyjaxbench.reports.pictures.scales import Scale
 from ipyjaxbench.reports.pictures.stack import look
 
 HOST = "host"
@@ -35,6 +37,14 @@ class Flow:
     implicit: bool = False
 
     @property
+    def route(self) -> tuple[str, str]:
+        """From where to where, in few letters."""
+        source, target = (
+            monospace.shorten(end, _MAX_COLUMNS) for end in (self.source, self.target)
+        )
+        return source, target
+
+    @property
     def is_back(self) -> bool:
         """Whether it is drawn to the left: the host stands there."""
         return self.target == HOST and self.source != HOST
@@ -42,9 +52,8 @@ class Flow:
     @property
     def ends(self) -> tuple[str, str]:
         """What stands on the left and on the right."""
-        names = (self.target, self.source) if self.is_back else (self.source, self.target)
-        first, second = (units.cut(name, _MAX_COLUMNS) for name in names)
-        return first, second
+        source, target = self.route
+        return (target, source) if self.is_back else (source, target)
 
     @property
     def kind(self) -> str:
@@ -96,9 +105,9 @@ class Flows(Picture):
 
     def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:
         """Yield an arrow for each, of a stronger line where more bytes go."""
-        left = max(len(flow.ends[0]) for flow in self.rows)
-        right = max(len(flow.ends[1]) for flow in self.rows)
-        words = max(len(flow.words) for flow in self.rows)
+        left = monospace.widest(flow.ends[0] for flow in self.rows)
+        right = monospace.widest(flow.ends[1] for flow in self.rows)
+        words = monospace.widest(flow.words for flow in self.rows)
         label = labels if columns >= NARROW else 0
         arrow = min(max(columns - label - left - right - words - 8, _SHORTEST_ARROW), _ARROW)
         for flow in self.rows:
@@ -107,9 +116,9 @@ class Flows(Picture):
             shaft = f"◀{sign * (arrow - 1)}" if flow.is_back else f"{sign * (arrow - 1)}▶"
             indent = " " * (label + 2) if label else ""
             yield (
-                (f"{indent}{first:>{left}} ", ""),
+                (f"{indent}{monospace.right(first, left)} ", ""),
                 (shaft, look(flow.kind)[2]),
-                (f" {second:{right}}  {flow.words}", ""),
+                (f" {monospace.left(second, right)}  {flow.words}", ""),
             )
 
     def describe(self) -> str:
@@ -118,11 +127,14 @@ class Flows(Picture):
 
     def plot(self, axes: Any) -> None:
         """Draw bars of matplotlib, as long as the bytes."""
-        for flow in self.rows:
-            name = f"{flow.source} → {flow.target}" + (" (implicit)" if flow.implicit else "")
-            axes.barh(name, flow.nbytes, color=look(flow.kind)[0])
-        axes.invert_yaxis()
+        sizes = [flow.nbytes for flow in self.rows]
+        colours = [look(flow.kind)[0] for flow in self.rows]
+        bars = axes.barh(range(len(sizes)), sizes, color=colours)
+        axes.bar_label(bars, [flow.words for flow in self.rows], padding=6)
+        label_rows(axes, [" → ".join(flow.route) for flow in self.rows])
+        axes.margins(x=0.25)
         axes.set_xlabel("bytes copied")
+        set_ticks(axes.xaxis, Scale(0, max(*sizes, 1), "B"), 4)
 
     def _share(self, flow: Flow) -> float:
         return flow.nbytes / max(1, *(each.nbytes for each in self.rows))

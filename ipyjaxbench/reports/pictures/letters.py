@@ -4,7 +4,7 @@ import itertools
 import string
 from collections.abc import Iterator, Sequence
 
-from ipyjaxbench import units
+from ipyjaxbench.reports import monospace
 from ipyjaxbench.reports.pictures.axes import Plotted, Series
 from ipyjaxbench.reports.pictures.picture import NARROW, Spans
 from ipyjaxbench.reports.pictures.scales import Scale
@@ -16,18 +16,18 @@ _MAX_LABEL = 18
 def draw_letters(plotted: Plotted, columns: int) -> Iterator[Spans]:
     """Yield a grid with ticks; names stand at the ends of lines, or below where it is narrow."""
     across, up = plotted.scales()
-    label = min(max(len(each.label) for each in plotted.series), _MAX_LABEL)
+    labels = [each.label for each in plotted.series]
+    label = min(monospace.widest(labels), _MAX_LABEL)
     beside = label + 5 if columns >= NARROW else 0
     heights = {_row(up, value): shown for value, shown in up.ticks(5)}
     left = max([_MIN_LEFT, *(len(shown) + 1 for shown in heights.values())])
     wide = columns - left - 1 - beside
-    signs = choose_letters([each.label for each in plotted.series])
+    signs = choose_letters(labels)
     grid = _fill(plotted, signs, wide)
     ends: dict[int, list[str]] = {}
-    for sign, each in zip(signs, plotted.series, strict=True):
-        ends.setdefault(_row(up, each.points[-1][1]), []).append(
-            f"{sign} {units.cut(each.label, label)}"
-        )
+    names = monospace.shorten_all(labels, label if beside else wide - 2)
+    for sign, name, each in zip(signs, names, plotted.series, strict=True):
+        ends.setdefault(_row(up, each.points[-1][1]), []).append(f"{sign} {name}")
     yield ((plotted.y.name, "dim"),)
     for number, row in enumerate(grid):
         name = "  " + ", ".join(ends.get(number, ())) if beside else ""

@@ -1,7 +1,7 @@
 """Scales of pictures: where a value lies between the ends, and the ticks that people read."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +11,22 @@ _MIN_LOG_RATIO = 4.0  # of the ends: below it ticks of a logarithmic scale are e
 _ROUND = (1, 2, 2.5, 5, 10)
 _SAME = 1e-9  # of a value: two that are nearer are drawn as one
 _DAY = 86400  # seconds
+#: How moments are written on a scale of at least so many seconds, the shortest way first.
+_DATES = (
+    (300 * _DAY, "%Y-%m"),
+    (_DAY, "%b %d"),
+    (_DAY, "%b %d %H:%M"),
+    (600, "%H:%M"),
+    (0, "%H:%M:%S"),
+    (0, "%H:%M:%S.%f"),
+)
+_DATE_STEPS = (
+    *(part * 10.0**n for n in (-3, -2, -1) for part in (1, 2, 5)),
+    *(part * unit for unit in (1, 60) for part in (1, 2, 5, 10, 30)),
+    *(3600 * hours for hours in (1, 2, 3, 6, 12)),
+    *(_DAY * days for days in (1, 2, 4, 7, 14, 30, 61, 91, 183, 365, 730, 1826, 3652)),
+)
+_MICROSECONDS = 3  # digits that are not shown
 _PER_DECADE = ((1,), (1, 2, 5))
 
 
@@ -81,9 +97,20 @@ class Scale:
             yield n * step
 
     def _dates(self, most: int) -> list[tuple[float, str]]:
-        count = max(min(most, 4), 2) if self.high > self.low else 1
-        values = [self.low + n * (self.high - self.low) / max(count - 1, 1) for n in range(count)]
-        return [(value, date_label(value, self.high - self.low)) for value in values]
+        values = list(self._round_dates(min(most, 4)))
+        if len(values) < 2:
+            values = [self.low, self.high] if self.high > self.low else [self.low]
+        return [*zip(values, date_labels(values), strict=True)]
+
+    def _round_dates(self, most: int) -> Iterator[float]:
+        """Yield full days, hours, minutes or seconds of local time."""
+        span = self.high - self.low
+        step = next((step for step in _DATE_STEPS if span <= most * step), math.inf)
+        ahead = _ahead_of_utc(self.low)
+        if ahead is None or not math.isfinite(step):
+            return
+        first, last = ((when + ahead) / step for when in (self.low, self.high))
+        yield from (n * step - ahead for n in range(math.ceil(first), math.floor(last) + 1))
 
     def _covers(self, value: float) -> bool:
         return self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9)
@@ -115,11 +142,34 @@ def _short(figure: str) -> str:
     return f"{float(number):g} {unit}"
 
 
-def date_label(when: float, span: float) -> str:
-    """Return a moment in local time, as exactly as a scale of that many seconds needs."""
+def date_labels(moments: Sequence[float]) -> list[str]:
+    """Return moments in local time, as exactly as it takes to tell different ones apart.
+
+    Example:
+        >>> [label[-6:] for label in date_labels([1.7e9, 1.7e9 + 0.1])]
+        ['20.000', '20.100']
+    """
+    span, labels = max(moments) - min(moments), []
+    for longest, way in _DATES:
+        if span >= longest:
+            labels = [_date(when, way) for when in moments]
+            if len({*labels}) >= len({*moments}):
+                break
+    return labels
+
+
+def _ahead_of_utc(when: float) -> float | None:
+    """Return by how many seconds local time is ahead; None for what no calendar has."""
     try:
-        then = datetime.fromtimestamp(when)
+        ahead = datetime.fromtimestamp(when).astimezone().utcoffset()
+    except (OverflowError, OSError, ValueError):  # of a forged record
+        return None
+    return ahead.total_seconds() if ahead is not None else None
+
+
+def _date(when: float, way: str) -> str:
+    try:
+        shown = datetime.fromtimestamp(when).strftime(way)
     except (OverflowError, OSError, ValueError):  # of a forged record
         return "?"
-    ways = ((600, "%H:%M:%S"), (_DAY, "%H:%M"), (300 * _DAY, "%b %d"))
-    return then.strftime(next((way for longest, way in ways if span < longest), "%Y-%m"))
+    return shown[:-_MICROSECONDS] if way.endswith("%f") else shown

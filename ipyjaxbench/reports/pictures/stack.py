@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipyjaxbench import units
+from ipyjaxbench.reports import monospace
 from ipyjaxbench.reports.pictures.drawing import BOLD, WIDTH, Drawing, shorten, text_width
+from ipyjaxbench.reports.pictures.matplotlib_axes import label_rows, label_ticks
 from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
 from ipyjaxbench.reports.pictures.scales import Scale
 
@@ -104,19 +106,21 @@ class Stack(Picture):
 
     def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:
         """Yield a bar for each row, then what the signs are."""
-        label = max(min(max(len(name) for name, _, _ in self.rows), _MAX_LABEL_COLUMNS), labels)
+        widest = monospace.widest(name for name, _, _ in self.rows)
+        label = max(min(widest, _MAX_LABEL_COLUMNS), labels)
         if columns < NARROW:
             label = 0
             room = columns - 2
         else:
-            room = columns - label - max(len(shown) for _, _, shown in self.rows) - 4
-        for name, segments, shown in self.rows:
+            room = columns - label - monospace.widest(shown for _, _, shown in self.rows) - 4
+        names = monospace.shorten_all([name for name, _, _ in self.rows], label or columns)
+        for name, (_, segments, shown) in zip(names, self.rows, strict=True):
             signs = tuple(self._signs(segments, room))
             if columns < NARROW:
-                yield ((f"{units.cut(name, columns - len(shown) - 2)}  {shown}", ""),)
+                yield from (((each, ""),) for each in monospace.beside(name, shown, columns))
                 yield (("  ", ""), *signs)
             else:
-                yield ((f"{units.cut(name, label):{label}}  ", ""), *signs, (f" {shown}", ""))
+                yield ((f"{monospace.left(name, label)}  ", ""), *signs, (f" {shown}", ""))
         line: list[tuple[str, str]] = []
         for words, kind in self._legend():
             piece = f"{look(kind)[1]} {words}"
@@ -158,16 +162,20 @@ class Stack(Picture):
     def plot(self, axes: Any) -> None:
         """Draw bars of matplotlib, from the top."""
         seen = set()
-        for name, segments, _ in self.rows:
+        for place, (_, segments, shown) in enumerate(self.rows):
             at = 0.0
             for segment in segments:
                 label = segment.kind if segment.kind not in seen else None
                 seen.add(segment.kind)
-                axes.barh(name, segment.seconds, left=at, color=look(segment.kind)[0], label=label)
+                axes.barh(place, segment.seconds, left=at, color=look(segment.kind)[0], label=label)
                 at += segment.seconds
-        axes.invert_yaxis()
-        axes.set_xlabel("seconds")
-        axes.legend()
+            axes.annotate(f" {shown}", (at, place), va="center")
+        names = [name for name, _, _ in self.rows]
+        label_rows(axes, monospace.shorten_all(names, _MAX_LABEL_COLUMNS))
+        axes.margins(x=0.25)
+        axes.set_xlabel("time")
+        label_ticks(axes.xaxis, "s")
+        axes.legend(loc="lower right")
 
     def _scale(self) -> Scale:
         longest = max(math.fsum(s.seconds for s in segments) for _, segments, _ in self.rows)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from ipyjaxbench import units
+from ipyjaxbench.reports import monospace
 from ipyjaxbench.reports.pictures.drawing import (
     BOLD,
     COLOURS,
@@ -102,23 +102,23 @@ class Tiles(Picture):
         yield from _join(beside)
 
     def _panel_lines(self, panel: Panel, columns: int) -> Iterator[Spans]:
-        label = max(len(words) for words, _ in panel.rows)
+        label = monospace.widest(words for words, _ in panel.rows)
         room = max((columns - label - 2) // len(panel.columns) - 3, 1)
         tops = [words for words, _ in panel.columns]
-        if max(map(len, tops)) > room:
+        if monospace.widest(tops) > room:
             tops = [_indices(words) for words in tops]
-        fit = all(len(cell) <= room for row in panel.cells for cell in row)
+        fit = monospace.widest(cell for row in panel.cells for cell in row) <= room
         rows = [[cell if fit else _numbers(cell) for cell in row] for row in panel.cells]
-        wide = [min(max(map(len, each)), room) for each in zip(tops, *rows, strict=False)]
-        yield ((units.cut(panel.name, columns), "bold"),)
+        wide = [min(monospace.widest(each), room) for each in zip(tops, *rows, strict=False)]
+        yield ((monospace.shorten(panel.name, columns), "bold"),)
         if any(tops):
-            heads = (f" {units.cut(top, w):^{w}} " for top, w in zip(tops, wide, strict=False))
+            heads = (f" {_centre(top, width)} " for top, width in zip(tops, wide, strict=False))
             yield ((f"{'':{label}}  {' '.join(heads)}", "dim"),)
         for (words, _), cells, texts in zip(panel.rows, panel.cells, rows, strict=False):
-            spans: list[tuple[str, str]] = [(f"{words:{label}} │", "")]
+            spans: list[tuple[str, str]] = [(f"{monospace.left(words, label)} │", "")]
             for cell, text, width in zip(cells, texts, wide, strict=False):
                 style = f"reverse {_STYLES[self._number(cell) % len(_STYLES)]}"
-                spans += [(f" {units.cut(text, width):^{width}} ", style), ("│", "")]
+                spans += [(f" {_centre(text, width)} ", style), ("│", "")]
             yield tuple(spans)
 
     def describe(self) -> str:
@@ -141,17 +141,25 @@ class Tiles(Picture):
         left = lowest = 0.0
         for panel in self.panels:
             shape = _Shape(panel)
-            axes.text(left, -6, panel.name)
-            for cells, down, height in zip(panel.cells, *shape.rows, strict=False):
+            axes.text(left, -_LINE - 6, panel.name, weight="bold")
+            inside = left + shape.left
+            for (words, _), x, width in zip(panel.columns, *shape.columns, strict=False):
+                axes.text(inside + x + width / 2, -6, _short(words, width), ha="center")
+            for (words, _), cells, down, height in zip(
+                panel.rows, panel.cells, *shape.rows, strict=False
+            ):
+                axes.text(left, down + height / 2, shorten(words, shape.left), va="center")
                 for cell, x, width in zip(cells, *shape.columns, strict=False):
                     colour = COLOURS[self._number(cell) % len(COLOURS)]
-                    axes.add_patch(Rectangle((left + x, down), width - 2, height - 2, color=colour))
-                    middle = (left + x + width / 2, down + height / 2)
-                    axes.text(*middle, cell, ha="center", va="center", color="white")
+                    at = (inside + x, down)
+                    axes.add_patch(Rectangle(at, width - 2, height - 2, color=colour))
+                    middle = (at[0] + width / 2, down + height / 2)
+                    shown = _fit(cell, width - 6)
+                    axes.text(*middle, shown, ha="center", va="center", color="white")
                 lowest = max(lowest, down + height)
-            left += sum(shape.columns[1]) + _SPACE
-        axes.set_xlim(0, left)
-        axes.set_ylim(lowest, -_LINE)
+            left += shape.width + _SPACE
+        axes.set_xlim(0, max(left, WIDTH))
+        axes.set_ylim(lowest, -2 * _LINE - 6)
         axes.set_axis_off()
 
     def _number(self, devices: str) -> int:
@@ -237,5 +245,9 @@ def _join(blocks: Sequence[Sequence[Spans]]) -> Iterator[Spans]:
         yield tuple(line)
 
 
+def _centre(words: str, columns: int) -> str:
+    return monospace.centre(monospace.shorten(words, columns), columns)
+
+
 def _width(spans: Spans) -> int:
-    return sum(len(text) for text, _ in spans)
+    return sum(monospace.width(text) for text, _ in spans)

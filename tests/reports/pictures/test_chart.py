@@ -38,7 +38,7 @@ def test_both_scales_are_logarithmic() -> None:
 def test_a_scale_of_dates_is_even_and_has_dates() -> None:
     ((first, middle, last),) = line_points(OVER_TIME)
     assert middle[0] - first[0] == pytest.approx(last[0] - middle[0], abs=0.2)
-    assert {"Jan 11", "Jan 12", "Jan 13", "measured", "time per call"} <= {
+    assert {"Jan 12 00:00", "Jan 13 00:00", "measured", "time per call"} <= {
         *svg.words(OVER_TIME.draw())
     }
 
