@@ -194,8 +194,8 @@ def _facts(h: History, lines: Mapping[str, Sequence[HistoryEntry]]) -> Iterator[
 def _why_no_line(h: History) -> str:
     if len(h.entries) < h.found:
         return (
-            f"nothing to draw: none of the {units.count(len(h.entries), 'measurement')} shown"
-            " has another one of its name. Show more, for example with --last 200"
+            "nothing to draw: no name has two measurements among those shown. Show more, for"
+            " example with --last 200"
         )
     return "nothing to draw: no name has two measurements"
 

@@ -204,3 +204,26 @@ def test_what_a_device_holds_counts_for_its_framework() -> None:
     assert found.by_device("torch") == {"cpu:0": (1, 4)}
     assert found.by_device("jax") == {"cpu:0": (3, 8)}
     assert repr(found) == "<Whereabouts 6 values>"
+
+
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("{'a': x, 'b': [y]}", ["a", "b[0]"]),
+        ("dict(a=x, b=y)", ["a", "b"]),
+        ("[x, {'of a layer': y}]", ["[0]", "[1]['of a layer']"]),
+        ("{'of a layer': x}", ["['of a layer']"]),
+        ("{3: x}", ["[3]"]),
+    ],
+)
+def test_parts_of_a_container_that_is_written_out_are_named_alone(
+    expression: str, names: list[str]
+) -> None:
+    import numpy as np
+
+    x, y = np.ones(3), np.ones(4)
+    value = eval(expression, {"x": x, "y": y})
+    found = [each.name for each in locate({expression: value}).arrays]
+    assert found == names
+    beside = [each.name for each in locate({expression: value, "other": y}).arrays]
+    assert beside[0].startswith(expression)

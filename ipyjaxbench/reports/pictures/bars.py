@@ -99,11 +99,11 @@ class Bars(Picture):
         full = [bar.label for bar in self.rows]
         label = min(monospace.widest(full), _MAX_LABEL_COLUMNS, columns // 4)
         room = columns - label - monospace.widest(map(_words, self.rows)) - 5
-        names = monospace.shorten_all(full, label)
+        names = monospace.shorten_all(full, columns if columns < NARROW else label)
         for bar, name in zip(self.rows, names, strict=True):
             words = _words(bar)
             if columns < NARROW:
-                yield from (((line, ""),) for line in monospace.beside(bar.label, words, columns))
+                yield from (((line, ""),) for line in monospace.beside(name, words, columns))
                 yield ((f"  {self._signs(bar, columns - 2)}", ""),)
             else:
                 start = f"  {monospace.left(name, label)}  "

@@ -132,7 +132,7 @@ class Chart(Plotted, Picture):
                 axes.axvline(mark.x, linestyle=":", color=INK)
                 lines.append(mark.words)
             else:
-                axes.plot(mark.x, mark.y, marker="o", markersize=9, fillstyle="none", color=INK)
+                axes.scatter(mark.x, mark.y, s=80, facecolors="none", edgecolors=INK)
                 beside = {"xytext": (-8, 8), "textcoords": "offset points", "ha": "right"}
                 axes.annotate(mark.words, (mark.x, mark.y), **beside)
         kinds = [("log" if axis.log else "linear") for axis in (self.x, self.y)]

@@ -105,13 +105,13 @@ class Flows(Picture):
 
     def lines(self, columns: int, labels: int = 0) -> Iterator[Spans]:
         """Yield an arrow for each, of a stronger line where more bytes go."""
-        left = monospace.widest(flow.ends[0] for flow in self.rows)
-        right = monospace.widest(flow.ends[1] for flow in self.rows)
         words = monospace.widest(flow.words for flow in self.rows)
         label = labels if columns >= NARROW else 0
+        most = max((columns - label - words - 8 - _SHORTEST_ARROW) // 2, 0)
+        ends = [[monospace.shorten(end, most) for end in flow.ends] for flow in self.rows]
+        left, right = (monospace.widest(names) for names in zip(*ends, strict=True))
         arrow = min(max(columns - label - left - right - words - 8, _SHORTEST_ARROW), _ARROW)
-        for flow in self.rows:
-            first, second = flow.ends
+        for flow, (first, second) in zip(self.rows, ends, strict=True):
             sign = next(sign for least, sign in _WEIGHTS if self._share(flow) >= least)
             shaft = f"◀{sign * (arrow - 1)}" if flow.is_back else f"{sign * (arrow - 1)}▶"
             indent = " " * (label + 2) if label else ""

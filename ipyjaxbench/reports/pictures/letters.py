@@ -2,6 +2,7 @@
 
 import itertools
 import string
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench.reports import monospace
@@ -14,34 +15,34 @@ _MAX_LABEL = 18
 
 
 def draw_letters(plotted: Plotted, columns: int) -> Iterator[Spans]:
-    """Yield a grid with ticks; names stand at the ends of lines, or below where it is narrow."""
+    """Yield a grid with ticks; names stand at the ends of lines, or below them all."""
     across, up = plotted.scales()
     labels = [each.label for each in plotted.series]
     label = min(monospace.widest(labels), _MAX_LABEL)
-    beside = label + 5 if columns >= NARROW else 0
+    rows = [_row(up, each.points[-1][1]) for each in plotted.series]
+    beside = label + 5 if columns >= NARROW and len({*rows}) == len(rows) else 0
     heights = {_row(up, value): shown for value, shown in up.ticks(5)}
     left = max([_MIN_LEFT, *(len(shown) + 1 for shown in heights.values())])
     wide = columns - left - 1 - beside
     signs = choose_letters(labels)
     grid = _fill(plotted, signs, wide)
-    ends: dict[int, list[str]] = {}
     names = monospace.shorten_all(labels, label if beside else wide - 2)
-    for sign, name, each in zip(signs, names, plotted.series, strict=True):
-        ends.setdefault(_row(up, each.points[-1][1]), []).append(f"{sign} {name}")
+    named = [f"{sign} {name}" for sign, name in zip(signs, names, strict=True)]
+    ends = dict(zip(rows, named, strict=True)) if beside else {}
     yield ((plotted.y.name, "dim"),)
     for number, row in enumerate(grid):
-        name = "  " + ", ".join(ends.get(number, ())) if beside else ""
         edge = "┤" if number in heights else "│"
-        line = f"{heights.get(number, ''):>{left - 1}} {edge}{''.join(row)}{name}"
-        yield ((line.rstrip()[:columns], ""),)
+        line = f"{heights.get(number, ''):>{left - 1}} {edge}{''.join(row)}  {ends.get(number, '')}"
+        yield ((line.rstrip(), ""),)
     places = {round(across.place(x) * (wide - 1)): s for x, s in plotted.across_ticks(6)}
     gap = " " * (left + 1)
     yield ((" " * left + "└" + "".join("┬" if n in places else "─" for n in range(wide)), ""),)
     yield ((f"{gap}{_under(places, wide + beside)}", ""),)
     yield ((f"{gap}{plotted.x.name:^{wide}}".rstrip(), "dim"),)
-    named = [f"{'' if mark.y is None else '○ '}{mark.words}" for mark in plotted.marks]
-    named += [] if beside else [end for each in ends.values() for end in each]
-    yield from (((f"{gap}{words}", ""),) for words in named)
+    marks = [f"{'' if mark.y is None else '○ '}{mark.words}" for mark in plotted.marks]
+    below = [part for mark in marks for part in textwrap.wrap(mark, wide + beside)]
+    below += [] if beside else named
+    yield from (((f"{gap}{words}", ""),) for words in below)
 
 
 def choose_letters(names: Sequence[str]) -> list[str]:

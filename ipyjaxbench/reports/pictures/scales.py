@@ -22,7 +22,7 @@ _DATES = (
 )
 _DATE_STEPS = (
     *(part * 10.0**n for n in (-3, -2, -1) for part in (1, 2, 5)),
-    *(part * unit for unit in (1, 60) for part in (1, 2, 5, 10, 30)),
+    *(part * unit for unit in (1, 60) for part in (1, 2, 5, 10, 20, 30)),
     *(3600 * hours for hours in (1, 2, 3, 6, 12)),
     *(_DAY * days for days in (1, 2, 4, 7, 14, 30, 61, 91, 183, 365, 730, 1826, 3652)),
 )
@@ -104,13 +104,15 @@ class Scale:
 
     def _round_dates(self, most: int) -> Iterator[float]:
         """Yield full days, hours, minutes or seconds of local time."""
-        span = self.high - self.low
-        step = next((step for step in _DATE_STEPS if span <= most * step), math.inf)
         ahead = _ahead_of_utc(self.low)
-        if ahead is None or not math.isfinite(step):
+        if ahead is None or not math.isfinite(self.high):
             return
-        first, last = ((when + ahead) / step for when in (self.low, self.high))
-        yield from (n * step - ahead for n in range(math.ceil(first), math.floor(last) + 1))
+        for step in _DATE_STEPS:
+            first, last = ((when + ahead) / step for when in (self.low, self.high))
+            inside = range(math.ceil(first), math.floor(last) + 1)
+            if len(inside) <= most:
+                yield from (n * step - ahead for n in inside)
+                return
 
     def _covers(self, value: float) -> bool:
         return self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9)

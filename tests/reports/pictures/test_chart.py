@@ -38,9 +38,7 @@ def test_both_scales_are_logarithmic() -> None:
 def test_a_scale_of_dates_is_even_and_has_dates() -> None:
     ((first, middle, last),) = line_points(OVER_TIME)
     assert middle[0] - first[0] == pytest.approx(last[0] - middle[0], abs=0.2)
-    assert {"Jan 12 00:00", "Jan 13 00:00", "measured", "time per call"} <= {
-        *svg.words(OVER_TIME.draw())
-    }
+    assert {"Jan 12", "Jan 13", "measured", "time per call"} <= {*svg.words(OVER_TIME.draw())}
 
 
 def test_axes_have_ticks_with_units_and_lines_have_names_at_their_ends() -> None:
