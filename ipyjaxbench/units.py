@@ -7,6 +7,7 @@ _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _AGES = ((365 * 86400, "year"), (86400, "day"), (3600, "hour"), (60, "minute"))
 _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_MAX_ZEROS = 15
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _PLAIN = str.maketrans(
     {
@@ -32,7 +33,10 @@ def number(value: float, digits: int = 3) -> str:
     """
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])  # after rounding: 9.996 is 10.0
+    rounded = f"{value:.{digits - 1}e}"
+    exponent = int(rounded.partition("e")[2])  # after rounding: 9.996 is 10.0
+    if abs(exponent) > _MAX_ZEROS:  # of a forged record
+        return rounded
     decimals = digits - 1 - exponent
     return f"{value:.{max(decimals, 0)}f}"
 
@@ -47,6 +51,8 @@ def duration(seconds: float, digits: int = 3) -> str:
         return "∞"
     if seconds >= 60:
         minutes, rest = divmod(round(seconds), 60)
+        if seconds > 10.0**_MAX_ZEROS:
+            return f"{number(seconds / 3600, digits)} h"
         return f"{minutes} min {rest} s" if minutes < 60 else f"{seconds / 3600:.2f} h"
     for size, unit in _SECONDS:
         # A figure that would be rounded up to 1000 of a unit is shown in the next one.

@@ -252,3 +252,10 @@ def test_a_range_names_its_unit_once_where_both_ends_share_it(
     low: float, high: float, words: str
 ) -> None:
     assert units.span(low, high) == words
+
+
+def test_a_figure_that_no_machine_can_have_stays_short() -> None:
+    assert [units.duration(seconds) for seconds in (1e300, 1e-300)] == [
+        "2.78e+296 h",
+        "1.00e-291 ns",
+    ]

@@ -134,7 +134,7 @@ def _chart(s: Sweep, crossings: list[Crossing]) -> Iterator[Chart]:
     series = []
     for label in s.labels:
         ends = zip(s.times(label), s.intervals(label), strict=True)
-        known = [(x, t, low, high) for (x, t), (low, high) in ends]
+        known = [(x, t, low, high) for (x, t), (low, high) in ends if t > 0]  # for logarithms
         if len(known) > 1:
             series.append(Series(label, tuple(known)))
     if series:

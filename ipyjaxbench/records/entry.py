@@ -148,7 +148,7 @@ def make_entries(
     if isinstance(result, Comparison) and not result.interleaved:
         return
     for name, at, m in find_measurements(result, label):
-        picoseconds, rounds = _thin(m.batches, m.rounds)
+        picoseconds, rounds = thin(m.batches, m.rounds)
         yield HistoryEntry(
             schema=SCHEMA,
             when=when,
@@ -190,7 +190,7 @@ def find_comparisons(result: Result) -> Iterator[tuple[dict[str, str], Compariso
             yield dict(zip(result.names, point.values, strict=True)), point.compared
 
 
-def _thin(
+def thin(
     batches: Sequence[tuple[int, int]], rounds: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return some of the samples, evenly taken, with as much of their rounds."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.host import Clock
-from ipyjaxbench.records.entry import HistoryEntry
+from ipyjaxbench.records.entry import HistoryEntry, thin
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.store import read_store
 from ipyjaxbench.timing import Against, Measurement, TimeOptions, summarize_samples as summarize
@@ -83,14 +83,16 @@ def choose_baseline(m: Measurement, name: str, base: Candidates, revision: str) 
     here = Environment.here(m, revision)
     if isinstance(base, Measurement):
         before = Environment.here(base, revision)
-        return Against(name, summarize(base), None, before.differences(here))
+        picoseconds, _ = thin(base.batches, base.rounds)
+        return Against(name, summarize(base), None, before.differences(here), picoseconds)
     if name in NEWEST_OR_FASTEST:
         base = tuple(e for e in base if e.environment.data == here.data)
     if not base:
         return Against(name)
     entry = min(base, key=lambda e: e.median) if name == "best" else base[0]
     age = max(Clock.calendar().now() * 1e-9 - entry.when, 0.0)
-    return Against(name, entry.figure, age, entry.environment.differences(here))
+    differs = entry.environment.differences(here)
+    return Against(name, entry.figure, age, differs, entry.picoseconds)
 
 
 def _unknown(name: str, existing: Iterable[str]) -> str:

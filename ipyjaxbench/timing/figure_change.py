@@ -74,3 +74,4 @@ class Against:
     base: Figure | None = None  # what it found; None where nothing is kept yet
     age: float | None = None  # seconds since then; None where it was kept in this session
     differs: tuple[str, ...] = ()  # what is not the same now, in words
+    picoseconds: tuple[NonNegativeInt, ...] = ()  # its samples, per call; evenly taken of many

@@ -49,19 +49,29 @@ def draw_first_call(m: Measurement) -> Iterator[Stack]:
 def draw_distribution(m: Measurement) -> Iterator[Distribution]:
     """Yield a picture of the samples where they are not one narrow peak."""
     if _is_worth_a_look(m):
-        yield Distribution("spread", m.samples, m.precision)
+        yield _distribution(m)
 
 
 def fold_distribution(m: Measurement) -> Iterator[Details]:
     """Yield the same picture, folded, where the samples are as one expects them to be."""
     if len(m.samples) > 1 and _has_steady_state(m) and not _is_worth_a_look(m):
-        picture = Distribution("spread", m.samples, m.precision)
-        yield Details(units.count(len(m.samples), "sample"), (picture,), printed=False)
+        pictures = (_distribution(m),)
+        yield Details(units.count(len(m.samples), "sample"), pictures, printed=False)
+
+
+def _distribution(m: Measurement) -> Distribution:
+    """Return the picture of the samples, over those of the run that they are held against."""
+    if m.against is None:
+        return Distribution("spread", m.samples, m.precision)
+    before = tuple(ps * 1e-12 for ps in m.against.picoseconds)
+    return Distribution("spread", m.samples, m.precision, before, m.against.name)
 
 
 def _is_worth_a_look(m: Measurement) -> bool:
     if len(m.samples) < _MIN_PICTURED_SAMPLES or not _has_steady_state(m):
         return False
+    if m.against is not None and m.against.picoseconds:
+        return True
     return stats.quantile(m.samples, 0.95) > _NARROW_RATIO * stats.floor(m.samples)
 
 

@@ -139,7 +139,16 @@ def test_names_that_there_are_stand_in_the_error(journal: Journal) -> None:
 
 def test_of_this_session_it_has_no_age() -> None:
     base = run(1000)
-    assert choose_baseline(run(2000), "base", base, "") == Against("base", summarize(base), None)
+    found = choose_baseline(run(2000), "base", base, "")
+    assert (found.base, found.age) == (summarize(base), None)
+
+
+def test_its_samples_come_along_evenly_taken() -> None:
+    here = choose_baseline(run(2000), "base", run(1000), "")
+    kept = choose_baseline(run(2000), "b", (entry(run(1000), "b"),), "")
+    assert here.picoseconds == kept.picoseconds
+    assert 0 < len(here.picoseconds) <= 120
+    assert {*here.picoseconds} == {1_000_000}
 
 
 @pytest.mark.parametrize(("name", "nanoseconds"), [("last", 2000), ("best", 1000), ("b", 2000)])

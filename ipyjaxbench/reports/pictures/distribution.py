@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ipyjaxbench import stats, units
-from ipyjaxbench.reports.pictures.drawing import COLOURS, INK, WIDTH, Drawing, text_width
+from ipyjaxbench.reports import monospace
+from ipyjaxbench.reports.pictures.drawing import COLOURS, INK, WIDTH, Drawing, shorten, text_width
 from ipyjaxbench.reports.pictures.matplotlib_axes import label_ticks
 from ipyjaxbench.reports.pictures.picture import NARROW, Picture, Spans
 from ipyjaxbench.reports.pictures.scales import Scale
@@ -19,6 +20,7 @@ _WIDE_RATIO = 5.0  # of the ends, from which on equal lengths are equal ratios
 _LEGEND = " 5 %, median, 95 %"
 _BINS, _MAX_TEXT_BINS, _MIN_TEXT_BINS = 64, 40, 10
 _LEFT, _GAP, _TOP, _HIGH, _AXIS = 330, 80, 14, 92, 18  # pixels
+_DASHED = ' stroke-dasharray="4 2"'
 _MAX_DOTS = 400  # of the samples over time: more are thinned out evenly
 
 
@@ -30,16 +32,25 @@ class Distribution(Picture):
         label: what they are, as "samples".
         seconds: the time of each, in the order in which they were taken; two at least.
         digits: how many significant digits words have.
+        before: the times of an earlier run, drawn as an outline of the same area; may be empty.
+        name: of the earlier run.
     """
 
     label: str
     seconds: tuple[float, ...]
     digits: int = 3
+    before: tuple[float, ...] = ()
+    name: str = ""
 
     def draw(self) -> Drawing:
         """Return how often each time came, beside the samples in their order."""
-        drawing = Drawing(WIDTH, _HIGH + _AXIS)
+        drawing = Drawing(WIDTH, _HIGH + _AXIS + (_AXIS if self.before else 0))
         self._draw_density(drawing)
+        if self.before:
+            y = _HIGH + 2 * _AXIS - 8
+            drawing.polyline([(0, y), (24, y)], COLOURS[4], 1.5, _DASHED)
+            words = shorten(f"{self._before_words()}", WIDTH - 40)
+            drawing.text(30, y + 4, words, fill=COLOURS[4])
         self._draw_order(drawing)
         return drawing
 
@@ -49,12 +60,11 @@ class Distribution(Picture):
         drawing.rect(
             low, _TOP, max(high - low, 1), _HIGH - _TOP, COLOURS[0], ' fill-opacity="0.12"'
         )
-        top, wide = max(counts), _LEFT / _BINS
-        points = [(0.0, float(_HIGH))]
-        for number, count in enumerate(counts):
-            y = _HIGH - (_HIGH - _TOP - 4) * count / top
-            points += [(number * wide, y), ((number + 1) * wide, y)]
-        drawing.polygon([*points, (_LEFT, _HIGH)], COLOURS[0], ' fill-opacity="0.75"')
+        outline = self._counts_before(_BINS)
+        top = max(*counts, *outline)
+        drawing.polygon(_steps(counts, top), COLOURS[0], ' fill-opacity="0.75"')
+        if outline:
+            drawing.polyline(_steps(outline, top), COLOURS[4], 1.5, _DASHED)
         drawing.polyline([(middle, _TOP - 2), (middle, _HIGH)], COLOURS[1], 2)
         words = f"median {units.duration(self.marks()[1], self.digits)}"
         drawing.text(max(min(middle - 2, _LEFT - text_width(words)), 0), 10, words, fill=COLOURS[1])
@@ -104,6 +114,9 @@ class Distribution(Picture):
             yield ((_columns(self.counts(columns - 2)), ""),)
             yield ((self._marks(columns - 2), ""),)
             yield from (((words, ""),) for words in (beyond,) if words)
+            if self.before:
+                yield ((monospace.shorten(self._before_words(), columns), ""),)
+                yield ((_columns(self._counts_before(columns - 2)), ""),)
             yield ((f"over time{'':2}{self._order(columns - 11)}", ""),)
             return
         room = columns - name - 2 - beside
@@ -115,7 +128,19 @@ class Distribution(Picture):
         yield from (((f"{gap}{words}", ""),) for words in (beyond,) if words and not after)
         legend = _LEGEND if len(gap) + bins + len(_LEGEND) <= columns else ""
         yield ((f"{gap}{self._marks(len(bars))}", ""), (legend, "dim"))
+        yield from self._lines_before(name, len(low), len(bars))
         yield ((f"{'over time':{name}}  {' ' * len(low)} {self._order(len(bars))}", ""),)
+
+    def _lines_before(self, name: int, indent: int, bins: int) -> Iterator[Spans]:
+        """Yield how often each time came in the earlier run, on the same scale."""
+        if self.before:
+            label = monospace.left(monospace.shorten(self.name, name), name)
+            signs = _columns(self._counts_before(bins))
+            median = units.duration(stats.median(self.before), self.digits)
+            yield ((f"{label}  {' ' * indent} {signs} ", ""), (f"median {median}", "dim"))
+
+    def _before_words(self) -> str:
+        return f"{self.name}, median {units.duration(stats.median(self.before), self.digits)}"
 
     def _marks(self, bins: int) -> str:
         """Return a line from 5 % to 95 % of the samples, with the median on it."""
@@ -140,7 +165,9 @@ class Distribution(Picture):
         more = self._beyond_words()
         return (
             f"{self.label}, {len(self.seconds):,}: 5 % below {low}, median {middle},"
-            f" 95 % below {high}; in 12 steps {counts}" + (f"; {more}" if more else "")
+            f" 95 % below {high}; in 12 steps {counts}"
+            + (f"; {more}" if more else "")
+            + (f"; {self._before_words()}" if self.before else "")
         )
 
     def plot(self, axes: Any) -> None:
@@ -148,6 +175,12 @@ class Distribution(Picture):
         scale = self.scale
         low, middle, high = self.marks()
         axes.hist(self.seconds, bins=_BINS, range=(scale.low, scale.high), color=COLOURS[0])
+        if self.before:
+            share = len(self.seconds) / len(self.before)
+            axes.hist(
+                self.before, bins=_BINS, range=(scale.low, scale.high), histtype="step",
+                weights=[share] * len(self.before), color=COLOURS[4], label=self._before_words(),
+            )  # fmt: skip
         axes.axvspan(low, high, color=COLOURS[0], alpha=0.12)
         axes.axvline(middle, color=COLOURS[1], label="median")
         axes.set(xlabel="time per call", ylabel="samples", title=self._beyond_words() or None)
@@ -165,8 +198,16 @@ class Distribution(Picture):
 
     def counts(self, bins: int) -> list[int]:
         """Return how many samples are in each equal step of the scale."""
+        return self._count(self.seconds, bins)
+
+    def _counts_before(self, bins: int) -> list[float]:
+        """Return the same of the earlier run, as if it had as many samples."""
+        share = len(self.seconds) / max(len(self.before), 1)
+        return [n * share for n in self._count(self.before, bins)] if self.before else []
+
+    def _count(self, samples: Sequence[float], bins: int) -> list[int]:
         scale, counts = self.scale, [0] * bins
-        for seconds in self.seconds:
+        for seconds in samples:
             if seconds <= scale.high:
                 counts[min(int(scale.place(seconds) * bins), bins - 1)] += 1
         return counts
@@ -180,13 +221,29 @@ class Distribution(Picture):
     @cached_property
     def scale(self) -> Scale:
         """Return an axis that a few slow samples do not flatten; a wide one is logarithmic."""
-        low, _, high = self.marks()
-        far = high + _TAIL * (high - low)
-        first, last = min(self.seconds), max(s for s in self.seconds if s <= far)
+        runs = [run for run in (self.seconds, self.before) if run]
+        first, last = min(map(min, runs)), max(map(_last_shown, runs))
         return Scale(first, last, "s", log=last > _WIDE_RATIO * first > 0)
 
 
-def _columns(counts: Sequence[int]) -> str:
+def _last_shown(samples: Sequence[float]) -> float:
+    """Return the slowest sample that is not far from the others."""
+    low, high = (stats.quantile(samples, p) for p in (0.05, 0.95))
+    far = high + _TAIL * (high - low)
+    return max(seconds for seconds in samples if seconds <= far)
+
+
+def _steps(counts: Sequence[float], top: float) -> list[tuple[float, float]]:
+    """Return the outline of columns."""
+    wide = _LEFT / len(counts)
+    points = [(0.0, float(_HIGH))]
+    for number, count in enumerate(counts):
+        y = _HIGH - (_HIGH - _TOP - 4) * count / top
+        points += [(number * wide, y), ((number + 1) * wide, y)]
+    return [*points, (_LEFT, _HIGH)]
+
+
+def _columns(counts: Sequence[float]) -> str:
     """Return one column for each count, empty only where there is nothing."""
     top = max(counts)
     return "".join(HEIGHTS[math.ceil(8 * n / top) - 1] if n else " " for n in counts)

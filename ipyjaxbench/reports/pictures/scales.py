@@ -105,8 +105,8 @@ class Scale:
     def _round_dates(self, most: int) -> Iterator[float]:
         """Yield full days, hours, minutes or seconds of local time."""
         ahead = _ahead_of_utc(self.low)
-        if ahead is None or not math.isfinite(self.high):
-            return
+        if ahead is None or self.high - self.low > most * _DATE_STEPS[-1]:
+            return  # of a forged record
         for step in _DATE_STEPS:
             first, last = ((when + ahead) / step for when in (self.low, self.high))
             inside = range(math.ceil(first), math.floor(last) + 1)

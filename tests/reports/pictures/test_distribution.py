@@ -98,3 +98,30 @@ def test_what_does_not_fit_beside_the_columns_stands_below_them() -> None:
     assert lines(80)[1].endswith(" 5 %, median, 95 %")
     assert [line.strip() for line in lines(60)[1:2]] == ["+1 slower, up to 90.0 ms"]
     assert all(len(line) <= 60 for line in lines(60))
+
+
+def test_an_earlier_run_is_an_outline_of_the_same_area_on_the_same_scale() -> None:
+    faster = tuple(seconds / 2 for seconds in EVEN[::5])
+    block = Distribution("spread", EVEN, 3, faster, "monday")
+    bars, _, before, order = lines(block)
+    assert before.startswith("monday")
+    assert before.endswith("median 750 µs")
+    assert order.startswith("over time")
+    start = bars.index("500 µs ") + len("500 µs ")
+    assert bars[start] == " "
+    assert before[start] != " "
+    (outline,) = (
+        each for each in svg.shapes(block.draw(), "polyline")
+        if "stroke-dasharray" in each and each["points"].count(" ") > 1
+    )  # fmt: skip
+    assert outline["fill"] == "none"
+    assert "monday, median 750 µs" in svg.words(block.draw())
+    assert block.describe().endswith("; monday, median 750 µs")
+    narrow = lines(block, 40)
+    assert max(map(len, narrow)) <= 40
+    assert "monday, median 750 µs" in narrow
+
+
+def test_without_an_earlier_run_nothing_is_said_of_one() -> None:
+    assert len(lines(Distribution("spread", EVEN))) == 3
+    assert Distribution("spread", EVEN).draw().height < 120
