@@ -26,6 +26,7 @@ from ipyjaxbench.timing import (
     Measurement,
     spell_phases,
 )
+from ipyjaxbench.validation import MAX_LABEL_LENGTH
 
 _QUEUED_SHARE = 0.9  # of the latency: a throughput below it is shown
 _WIDE_CONTROL = 0.1  # hides what people look for
@@ -139,10 +140,21 @@ def _table(c: Comparison) -> Table:
         words, shown = _against(c, side.label)
         interval = (shown.span() if sure else shown.sure()) if shown else ""
         rows.append((side.label, per_call(side), first, words, interval))
-    head = ("arm", MEDIAN_AND_RERUN, "first call", f"against {c.baseline}", sure or "interval")
+    head = (
+        "arm",
+        MEDIAN_AND_RERUN,
+        "first call",
+        f"against {_short(c.baseline)}",
+        sure or "interval",
+    )
     if all(not row[-1] for row in rows):
         return Table("", head[:-1], tuple(row[:-1] for row in rows), folded=False)
     return Table("", head, tuple(rows), folded=False)
+
+
+def _short(name: str) -> str:
+    """Return a name that leaves room for the other columns: kept names may be long."""
+    return name if len(name) <= MAX_LABEL_LENGTH else "the baseline"
 
 
 def _against(c: Comparison, label: str) -> tuple[str, Ratio | None]:

@@ -289,6 +289,14 @@ def test_the_table_says_how_sure_intervals_are(interleaved: bool, head: str) -> 
     assert table.head == ("arm", "median ± rerun", "first call", "against a", head)
 
 
+@pytest.mark.parametrize(("size", "named"), [(24, True), (25, False)])
+def test_a_long_name_of_the_baseline_leaves_room_for_the_table(size: int, named: bool) -> None:
+    name = "x" * size
+    found = compared(arm(name, MS, step=0), arm("b", 2 * MS))
+    (table,) = (block for block in found.report().blocks if isinstance(block, Table))
+    assert f"against {name if named else 'the baseline'}" in table.head
+
+
 def test_the_headline_says_that_arms_slow_each_other_down() -> None:
     slowed = notes.slowed_by_others({"a": 2.0})
     found = compared(arm("a", 2 * MS, step=0), arm("b", MS, step=0), notes=(slowed,))
