@@ -91,10 +91,16 @@ class Scale:
         if span <= _SAME * abs(self.high):
             yield self.low
             return
-        size = 10.0 ** math.floor(math.log10(span / most))
-        step = next(part * size for part in _ROUND if span / (part * size) <= most)
+        step = self._round_step(span / most)
         for n in range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1):
             yield n * step
+
+    def _round_step(self, least: float) -> float:
+        """Return the smallest round step that is not below the least: of bytes a power of two."""
+        if self.unit == "B":
+            return 2.0 ** math.ceil(math.log2(least))
+        size = 10.0 ** math.floor(math.log10(least))
+        return next(part * size for part in _ROUND if part * size >= least * (1 - _SAME))
 
     def _dates(self, most: int) -> list[tuple[float, str]]:
         values = list(self._round_dates(min(most, 4)))

@@ -172,10 +172,10 @@ class Stack(Picture):
             axes.annotate(f" {shown}", (at, place), va="center")
         names = [name for name, _, _ in self.rows]
         label_rows(axes, monospace.shorten_all(names, _MAX_LABEL_COLUMNS))
-        axes.margins(x=0.25)
+        axes.margins(x=0.5)
         axes.set_xlabel("time")
         label_ticks(axes.xaxis, "s")
-        axes.legend(loc="lower right")
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 
     def _scale(self) -> Scale:
         longest = max(math.fsum(s.seconds for s in segments) for _, segments, _ in self.rows)

@@ -80,3 +80,10 @@ def test_ticks_lie_between_the_ends_and_are_few(
     slack = 1e-6 * (scale.high - scale.low) + 1e-9 * scale.high
     assert all(scale.low - slack <= value <= scale.high + slack for value, _ in ticks)
     assert all(math.isfinite(scale.place(value)) for value, _ in ticks)
+
+
+def test_ticks_of_bytes_are_powers_of_two_apart() -> None:
+    assert labels(Scale(0.0, 40_000.0, "B")) == [
+        "0", "8.00 KiB", "16.0 KiB", "24.0 KiB", "32.0 KiB",
+    ]  # fmt: skip
+    assert labels(Scale(0.0, 1.0, "B"))[0] == "0"
