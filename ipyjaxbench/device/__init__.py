@@ -8,7 +8,7 @@ timer asks for ceilings; else the magics and the Python API call this room.
 
 from ipyjaxbench.device.about import About, about
 from ipyjaxbench.device.ceilings import BUSY, Ceiling, Ceilings
-from ipyjaxbench.device.ceilings_store import has_ceilings
+from ipyjaxbench.device.ceilings_store import has_ceilings, stored_ceilings
 from ipyjaxbench.device.copy_watch import (
     HOST,
     KEPT,

@@ -30,15 +30,11 @@ class Key(NamedTuple):
 
 def read(key: Key) -> tuple[Ceiling | None, list[Note]]:
     """Return the ceiling that was stored, and what is wrong with its file."""
-    import msgspec
-
     path = data_folder("ceilings") / _name(key)
     try:
         if path in _not_written or not path.is_file():
             return _not_written.get(path), []
-        if path.stat().st_size > _MAX_BYTES:
-            raise RecordError("too large")
-        (ceiling,) = Ceilings.from_dict(msgspec.json.decode(path.read_bytes())).found
+        ceiling = _decode(path)
         if key != Key(*(getattr(ceiling, name) for name in Key._fields)):
             raise RecordError("of another device")
     except (OSError, ValueError, RecursionError, RecordError) as error:
@@ -46,6 +42,15 @@ def read(key: Key) -> tuple[Ceiling | None, list[Note]]:
         return None, [Note("ceiling-unread", text)]
     # Earlier versions stored those that other programs disturbed.
     return None if ceiling.is_disturbed else ceiling, []
+
+
+def _decode(path: Path) -> Ceiling:
+    import msgspec
+
+    if path.stat().st_size > _MAX_BYTES:
+        raise RecordError("too large")
+    (ceiling,) = Ceilings.from_dict(msgspec.json.decode(path.read_bytes())).found
+    return ceiling
 
 
 def write(key: Key, ceiling: Ceiling) -> list[Note]:
@@ -72,6 +77,20 @@ def write(key: Key, ceiling: Ceiling) -> list[Note]:
 def _failure_note(reason: object) -> list[Note]:
     text = f"peaks were not stored for other sessions: {reason}"
     return [Note("ceiling-not-kept", text)]
+
+
+def stored_ceilings() -> tuple[Ceiling, ...]:
+    """Return what was stored for this machine, whichever framework; asks no framework."""
+    found = []
+    for path in sorted(data_folder("ceilings").glob("*.json")):
+        try:
+            ceiling = _decode(path)
+        except (OSError, ValueError, RecursionError, RecordError):
+            continue
+        key = Key(*(getattr(ceiling, name) for name in Key._fields))
+        if path.name == _name(key) and not ceiling.is_disturbed:
+            found.append(ceiling)
+    return tuple(found)
 
 
 def has_ceilings(framework: str) -> bool:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, overload
 
 from ipyjaxbench.command import Command
@@ -15,7 +14,14 @@ from ipyjaxbench.graphs import Diagnosis, Graph
 from ipyjaxbench.purposes import PURPOSES
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Rerun
-from ipyjaxbench.reports import MIME, Headline, Reported, Result
+from ipyjaxbench.records.notebook_file import (
+    DamagedCell,
+    NotebookCell,
+    NotebookFile,
+    decode_notebook,
+    read_file,
+)
+from ipyjaxbench.reports import Headline, Reported, Result
 from ipyjaxbench.retracing import Signatures, Traces
 from ipyjaxbench.timing import Measurement, TimeOptions
 
@@ -27,8 +33,6 @@ KINDS: dict[str, type[Result]] = {
         *(Whereabouts, Transfers, MemorySettings, Ceilings, History, Rerun, About),
     )
 }
-_MAX_BYTES = 256_000_000
-_FORMAT = 4
 _MAX_REASON = 200  # characters
 _TIME = Command(name="fwtime", options=TimeOptions)
 _NAMES = "|".join(PURPOSES)
@@ -123,27 +127,6 @@ class NotebookRecords(Reported, Sequence[Saved]):
         return f"<NotebookRecords of {self.path}: {len(self)} records>"
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """What of a cell is needed; a notebook may have its texts in lines."""
-
-    cell_type: str
-    source: str | list[str] = ""
-    id: str = ""
-    outputs: tuple[dict[str, Any], ...] = ()
-
-    @property
-    def code(self) -> str:
-        return self.source if isinstance(self.source, str) else "".join(self.source)
-
-    def records(self) -> Iterator[object]:
-        """Yield what the outputs hold under the name of a record."""
-        for output in self.outputs:
-            data = output.get("data")
-            if isinstance(data, dict) and MIME in data:
-                yield data[MIME]
-
-
 @short_errors
 def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
     """Read all results saved in a notebook, without running anything in it.
@@ -160,82 +143,53 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
     Example:
         >>> # read_notebook("a.ipynb")[0].result.median
     """
-    import msgspec
-
     try:
         name = fspath(path)
     except TypeError:
         given = f"{path!r}"
         raise RecordError(f"{given[:_MAX_REASON]}: must be the path of a notebook") from None
-    content = _decode(name)
-    if content.get("nbformat") != _FORMAT:
-        other = content.get("nbformat", "none")
-        raise RecordError(f"{name}: notebook format {other!r} is not supported, only {_FORMAT}")
-    cells = content.get("cells")
-    if not isinstance(cells, list):
-        raise RecordError(f"{name} is not a notebook: it has no list of cells")
+    return read_records(name, decode_notebook(name, read_file(name)))
+
+
+def read_records(name: str, notebook: NotebookFile, limit: int | None = None) -> NotebookRecords:
+    """Return the results in a notebook.
+
+    Args:
+        name: path of the notebook.
+        notebook: its cells.
+        limit: results that are read at most; None for all.
+    """
     saved: list[Saved] = []
     refused: list[Refused] = []
-    for number, plain in enumerate(cells, 1):
-        try:
-            cell = msgspec.convert(plain, _Cell)
-        except (msgspec.ValidationError, RecursionError) as error:
-            refused.append(Refused(number, f"the cell is damaged: {error}"))
+    for cell in notebook.cells:
+        if isinstance(cell, DamagedCell):
+            refused.append(Refused(cell.number, cell.reason))
             continue
-        for record in _read_cell(number, cell):
+        for record in _read_cell(cell):
+            if limit is not None and len(saved) + len(refused) >= limit:
+                return NotebookRecords(name, tuple(saved), tuple(refused), notebook.python)
             if isinstance(record, Saved):
                 saved.append(record)
             else:
                 refused.append(record)
-    return NotebookRecords(name, tuple(saved), tuple(refused), _python_version(content))
+    return NotebookRecords(name, tuple(saved), tuple(refused), notebook.python)
 
 
-def _decode(name: str) -> dict[str, Any]:
-    """Return the whole file as plain data."""
-    import msgspec
-
-    path = Path(name)
-    try:
-        if path.exists() and not path.is_file():
-            raise RecordError(f"{name} is not a notebook but a directory or a device")
-        size = path.stat().st_size
-        if size > _MAX_BYTES:
-            raise RecordError(f"{name} is too large: {size:,} bytes (limit {_MAX_BYTES:,})")
-        content = msgspec.json.decode(path.read_bytes())
-    except (OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise RecordError(f"{name}: no such file") from None
-        reason = getattr(error, "strerror", None) or f"not JSON ({error})"
-        raise RecordError(f"{name} cannot be read: {reason}") from None
-    except RecursionError:
-        raise RecordError(f"{name} cannot be read: nested too deeply") from None
-    if not isinstance(content, dict):
-        raise RecordError(f"{name} is not a notebook: it has no list of cells")
-    return content
-
-
-def _python_version(content: dict[str, Any]) -> str:
-    version: Any = content
-    for name in ("metadata", "language_info", "version"):
-        version = version.get(name) if isinstance(version, dict) else None
-    return version if isinstance(version, str) else ""
-
-
-def _read_cell(number: int, cell: _Cell) -> Iterator[Saved | Refused]:
+def _read_cell(cell: NotebookCell) -> Iterator[Saved | Refused]:
     magics = [
         (line, match)
-        for line, text in enumerate(cell.code.splitlines(), 1)
+        for line, text in enumerate(cell.source.splitlines(), 1)
         if (match := _MAGIC.match(text))
     ]
-    records = list(cell.records()) if cell.cell_type == "code" else []
+    records = cell.records if cell.cell_type == "code" else ()
     for order, record in enumerate(records):
         try:
             result, headline = _read_result(record)
         except RecordError as error:
-            yield Refused(number, str(error)[:_MAX_REASON])
+            yield Refused(cell.number, str(error)[:_MAX_REASON])
             continue
         line, name = _find_magic(magics, result, order if len(magics) == len(records) else -1)
-        yield Saved(number, cell.id, cell.code, line, name, result, headline)
+        yield Saved(cell.number, cell.cell_id, cell.source, line, name, result, headline)
 
 
 def _read_result(record: object) -> tuple[Result, Headline | None]:

@@ -1,0 +1,163 @@
+"""The cells of a saved notebook. Of outputs only our records are decoded: the rest can be large."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ipyjaxbench.errors import RecordError
+from ipyjaxbench.reports import MIME
+
+_MAX_BYTES = 256_000_000
+_FORMAT = 4
+
+
+@dataclass(frozen=True)
+class NotebookCell:
+    """What of a cell is needed.
+
+    Attributes:
+        number: of the cell, from 1.
+        cell_id: its id; empty if it has none.
+        cell_type: "code" or another.
+        source: its code.
+        records: what its outputs hold under the name of a record.
+    """
+
+    number: int
+    cell_id: str
+    cell_type: str
+    source: str
+    records: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class DamagedCell:
+    """A cell that cannot be read, and why."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class NotebookFile:
+    """A saved notebook.
+
+    Attributes:
+        cells: in order.
+        python: version of the kernel's Python; empty if unknown.
+    """
+
+    cells: tuple[NotebookCell | DamagedCell, ...]
+    python: str
+
+
+def read_file(name: str) -> bytes:
+    """Return the bytes of a notebook.
+
+    Raises:
+        RecordError: there is no such file, or it is too large.
+    """
+    path = Path(name)
+    try:
+        if path.exists() and not path.is_file():
+            raise RecordError(f"{name} is not a notebook but a directory or a device")
+        size = path.stat().st_size
+        if size > _MAX_BYTES:
+            raise RecordError(f"{name} is too large: {size:,} bytes (limit {_MAX_BYTES:,})")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise RecordError(f"{name}: no such file") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RecordError(f"{name} cannot be read: {reason}") from None
+
+
+def decode_notebook(name: str, data: bytes | str) -> NotebookFile:
+    """Return what of a notebook is needed; nothing in it is trusted.
+
+    Args:
+        name: of the notebook, for messages.
+        data: its file.
+
+    Raises:
+        RecordError: it is not a notebook of Jupyter's format 4.
+    """
+    import msgspec
+
+    whole, _ = _decoders()
+    try:
+        content = whole.decode(data)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{name} {_reason(data, error)}") from None
+    if content.nbformat != _FORMAT:
+        other = "none" if content.nbformat is msgspec.UNSET else content.nbformat
+        raise RecordError(f"{name}: notebook format {other!r} is not supported, only {_FORMAT}")
+    if content.cells is msgspec.UNSET:
+        raise RecordError(f"{name} is not a notebook: it has no list of cells")
+    return NotebookFile(tuple(_cells(content.cells)), _python_version(content.metadata))
+
+
+def _reason(data: bytes | str, error: Exception) -> str:
+    """Return why a file is not a notebook: it is not JSON, or another kind of it."""
+    import msgspec
+
+    if isinstance(error, RecursionError):
+        return "cannot be read: nested too deeply"
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+    except (ValueError, RecursionError):
+        return f"cannot be read: not JSON ({error})"
+    return "is not a notebook: it has no list of cells"
+
+
+def _cells(raw: list[Any]) -> Iterator[NotebookCell | DamagedCell]:
+    import msgspec
+
+    _, decoder = _decoders()
+    for number, each in enumerate(raw, 1):
+        try:
+            cell = decoder.decode(each)
+        except (msgspec.ValidationError, RecursionError) as error:
+            yield DamagedCell(number, f"the cell is damaged: {error}")
+            continue
+        source = cell.source if isinstance(cell.source, str) else "".join(cell.source)
+        bundles = (output.data for output in cell.outputs)
+        records = (b.record for b in bundles if b is not None and b.record is not msgspec.UNSET)
+        yield NotebookCell(number, cell.id, cell.cell_type, source, tuple(records))
+
+
+@cache
+def _decoders() -> tuple[Any, Any]:
+    """Return the decoder of a notebook that leaves cells as they are, and that of a cell."""
+    import msgspec
+
+    unset = msgspec.UNSET
+    bundle = msgspec.defstruct("Bundle", [("record", Any, unset)], rename={"record": MIME})
+    output = msgspec.defstruct("Output", [("data", bundle | None, None)])
+    cell = msgspec.defstruct(
+        "Cell",
+        [
+            ("cell_type", str),
+            ("source", str | list[str], ""),
+            ("id", str, ""),
+            ("outputs", list[output], msgspec.field(default_factory=list)),
+        ],
+    )
+    notebook = msgspec.defstruct(
+        "Notebook",
+        [
+            ("cells", list[msgspec.Raw], unset),
+            ("nbformat", Any, unset),
+            ("metadata", Any, None),
+        ],
+    )
+    return msgspec.json.Decoder(notebook), msgspec.json.Decoder(cell)
+
+
+def _python_version(metadata: Any) -> str:
+    version = metadata
+    for name in ("language_info", "version"):
+        version = version.get(name) if isinstance(version, dict) else None
+    return version if isinstance(version, str) else ""

@@ -1,0 +1,148 @@
+"""What the API answers: functions of plain values, each called in a thread."""
+
+import getpass
+from typing import Any
+
+from ipyjaxbench.records import StoreIndex
+from ipyjaxbench.reports import Distribution
+from ipyjaxbench.server import history, live, machine, notebook, saved
+from ipyjaxbench.server.measured import describe_change, describe_measured
+from ipyjaxbench.server.query import HistoryQuery
+from ipyjaxbench.server.series import AllSeries
+
+_NO_HISTORY = (
+    "No measurements in {folder}. Kernels that run elsewhere, or with another"
+    " JUPYTER_DATA_DIR, save theirs there."
+)
+_ELSEWHERE = (
+    "No history of this notebook in {folder}: these figures are those saved in it, and earlier"
+    " runs are unknown."
+)
+_NOTHING = "Nothing is measured here yet. Run a cell with %fwtime or %%fwcompare."
+
+
+class Answers:
+    """Answers requests from what kernels wrote; runs nothing and writes nothing."""
+
+    def __init__(self) -> None:
+        self._index = StoreIndex()
+        self._series = AllSeries(())
+        self._version = ""
+        self._live = live.LiveWatch()
+
+    def refresh(self) -> str:
+        """Read what is new in the history; return its version."""
+        contents = self._index.refresh()
+        if contents.version != self._version:
+            self._series = AllSeries(contents.heads.items())
+            self._version = contents.version
+        return self._version
+
+    def history(self, query: HistoryQuery) -> dict[str, Any]:
+        """Return a page of what matches."""
+        page = history.describe_page(self._series, history.find(self._series, query), query)
+        folder = str(self._index.folder)
+        message = "" if page["kept"] else _NO_HISTORY.format(folder=folder)
+        unread = self._index.contents.unread
+        return page | {"folder": folder, "owner": _owner(), "unread": unread, "message": message}
+
+    def export(self, query: HistoryQuery) -> str:
+        """Return all that match as the text of a file."""
+        matching = history.find(self._series, query)
+        write = history.to_csv if query.format == "csv" else history.to_json_lines
+        return write(matching)
+
+    def details(self, own_id: str) -> dict[str, Any]:
+        """Return one measurement with its samples and their picture.
+
+        Raises:
+            LookupError: there is none of this id.
+        """
+        series = self._series
+        series.head(own_id)
+        entry = self._index.read(own_id)
+        if entry is None:
+            raise LookupError(f"{own_id[:80]}: its file was removed")
+        around = entry.environment
+        return describe_measured(own_id, entry, series.before(own_id), series.trend(own_id)) | {
+            "code": entry.code,
+            "samples": entry.samples,
+            "data": around.data,
+            "directory": entry.where.directory,
+            "cpu": around.cpu,
+            "cpus": around.cpus,
+            "gpus": around.gpus,
+            "picture": _picture(entry.samples),
+        }
+
+    def notebook(
+        self, path: str, text: str, places: tuple[str, ...], baseline: str, limit: int
+    ) -> dict[str, Any]:
+        """Return the measured cells of a notebook.
+
+        Raises:
+            LookupError: it is not a notebook.
+        """
+        file = saved.decode(path, text)
+        cells = saved.cells_of(file)
+        found = notebook.find_cells(cells, self._series.newest_first, places)
+        described = notebook.describe_cells(cells, found, baseline)
+        message = ""
+        if not described:
+            described = saved.describe_saved(path, file, limit)
+            message = _ELSEWHERE.format(folder=self._index.folder) if described else _NOTHING
+        runs = notebook.describe_runs(found)
+        chosen = baseline if any(run["run"] == baseline for run in runs) else None
+        return {"path": path, "cells": described, "runs": runs, "baseline": chosen,
+                "message": message}  # fmt: skip
+
+    def compare(self, before: str, after: str) -> dict[str, Any]:
+        """Return two measurements, one held against the other.
+
+        Raises:
+            LookupError: one of them does not exist.
+        """
+        base, now = self._series.head(before), self._series.head(after)
+        described = [describe_measured(own_id, head, None, self._series.trend(own_id))
+                     for own_id, head in ((before, base), (after, now))]  # fmt: skip
+        pair = {
+            "name": now.name,
+            "before": described[0],
+            "after": described[1],
+            "change": describe_change(base, now),
+            "edited": base.code != now.code,
+        }
+        differs = base.environment.differences(now.environment)
+        return {"before": before, "after": after, "differs": differs, "pairs": [pair],
+                "only_before": [], "only_after": []}  # fmt: skip
+
+    def compare_notebooks(
+        self, names: tuple[str, str], texts: list[str], limit: int
+    ) -> dict[str, Any]:
+        """Return two saved notebooks, one held against the other.
+
+        Raises:
+            LookupError: one is not a notebook, or they have no measurement in common.
+        """
+        files = [saved.decode(name, text) for name, text in zip(names, texts, strict=True)]
+        return saved.describe_rerun(saved.compare_saved(names, files, limit))
+
+    def machine(self) -> dict[str, Any]:
+        """Return the machine of the server."""
+        return machine.describe(measuring=bool(self._live.measuring()))
+
+    def live(self) -> dict[str, Any]:
+        """Return what is measured now, and the version of the history."""
+        return {"measuring": self._live.describe(), "version": self.refresh()}
+
+
+def _owner() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a user without a name, as in containers
+        return ""
+
+
+def _picture(samples: tuple[float, ...]) -> str:
+    """Return the distribution of samples as a data URI; empty where there are too few."""
+    return Distribution("spread", samples).image() if len(samples) > 1 else ""

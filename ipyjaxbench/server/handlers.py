@@ -1,0 +1,149 @@
+"""The API: each handler reads its query, has a function of plain values answer it, and sends that.
+
+All of it is ``GET``, none of it counts as activity, and nothing slow runs on the event loop. The
+decorators stand in each class with their resource: shared ones would keep that of the first call.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import APIHandler
+from tornado.web import HTTPError, authenticated
+
+from ipyjaxbench.server.contents import read_contents
+from ipyjaxbench.server.query import HistoryQuery, QueryError
+from ipyjaxbench.server.settings import IpyJaxBenchServer
+from ipyjaxbench.server.answers import Answers
+
+_NOT_FOUND, _BAD_REQUEST = 404, 400
+_FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
+
+
+class _Handler(APIHandler):
+    """What all have: the answers, the settings, and answers made in a thread."""
+
+    _track_activity = False
+
+    def initialize(self, answers: Answers, settings_of_ours: IpyJaxBenchServer) -> None:
+        self.answers, self.ours = answers, settings_of_ours
+
+    async def answer(self, make: Callable[..., Any], *args: Any) -> None:
+        """Send what a function returns, as JSON; a query that it refuses is a bad request."""
+        body = await self.call(lambda: _encode(make(*args)))
+        self.set_header("Cache-Control", "no-cache")
+        await self.finish(body)
+
+    async def call(self, make: Callable[[], Any]) -> Any:
+        """Return what a function returns that runs in a thread."""
+        try:
+            return await asyncio.to_thread(make)
+        except QueryError as error:
+            raise HTTPError(_BAD_REQUEST, str(error)) from None
+        except LookupError as error:
+            raise HTTPError(_NOT_FOUND, str(error.args[0]) if error.args else "") from None
+
+    def arguments(self) -> dict[str, str]:
+        """Return the query; of what is given twice, the last."""
+        return {name: self.get_query_argument(name) for name in self.request.query_arguments}
+
+
+class HistoryHandler(_Handler):
+    """``api/history``: what was measured."""
+
+    @authenticated
+    @authorized("read", "ipyjaxbench")
+    async def get(self) -> None:
+        """Send a page of the history, or all that match as a file."""
+        query = await self.call(lambda: HistoryQuery.read(self.arguments()))
+        self.set_header("Etag", f'"{await self.call(self.answers.refresh)}"')
+        if self.check_etag_header():
+            self.set_status(304)
+            await self.finish()
+        elif query.format in _FORMATS:
+            text = await self.call(lambda: self.answers.export(query))
+            self.set_header("Content-Disposition", f"attachment; filename=history.{query.format}")
+            await self.finish(text, set_content_type=_FORMATS[query.format])
+        else:
+            await self.answer(self.answers.history, query)
+
+
+class DetailsHandler(_Handler):
+    """``api/history/<id>``: one measurement."""
+
+    @authenticated
+    @authorized("read", "ipyjaxbench")
+    async def get(self, id: str) -> None:  # noqa: A002
+        """Send all that is known of it."""
+        await self.call(self.answers.refresh)
+        await self.answer(self.answers.details, id)
+
+
+class NotebookHandler(_Handler):
+    """``api/notebook/<path>``: the cells of a notebook."""
+
+    @authenticated
+    @authorized("read", "contents")
+    async def get(self, path: str) -> None:
+        """Send the newest measurement of each of its cells."""
+        baseline = self.get_query_argument("baseline", "")
+        text = await read_contents(self, path, self.ours.max_notebook)
+        places = _places(self, path)
+        await self.call(self.answers.refresh)
+        await self.answer(
+            self.answers.notebook, path, text, places, baseline, self.ours.max_records
+        )
+
+
+class CompareHandler(_Handler):
+    """``api/compare``: two measurements, or two saved notebooks."""
+
+    @authenticated
+    @authorized("read", "contents")
+    async def get(self) -> None:
+        """Send what differs, and how much."""
+        before, after = (self.get_query_argument(name) for name in ("before", "after"))
+        if before.endswith(".ipynb") and after.endswith(".ipynb"):
+            texts = [await read_contents(self, path, self.ours.max_notebook)
+                     for path in (before, after)]  # fmt: skip
+            await self.answer(self.answers.compare_notebooks, (before, after), texts)
+        else:
+            await self.call(self.answers.refresh)
+            await self.answer(self.answers.compare, before, after)
+
+
+class MachineHandler(_Handler):
+    """``api/machine``: where the server runs."""
+
+    @authenticated
+    @authorized("read", "ipyjaxbench")
+    async def get(self) -> None:
+        """Send what the machine has."""
+        await self.answer(self.answers.machine)
+
+
+class LiveHandler(_Handler):
+    """``api/live``: what is measured now."""
+
+    @authenticated
+    @authorized("read", "ipyjaxbench")
+    async def get(self) -> None:
+        """Send it, with the version of the history."""
+        await self.answer(self.answers.live)
+
+
+def _places(handler: _Handler, path: str) -> tuple[str, ...]:
+    """Return the paths under which kernels may have written a notebook's name: in files, or not."""
+    manager = handler.contents_manager
+    find = getattr(manager, "_get_os_path", None)  # of managers that keep files
+    try:
+        return (path, find(path)) if find else (path,)
+    except Exception:  # noqa: BLE001  a manager of another kind
+        return (path,)
+
+
+def _encode(value: Any) -> bytes:
+    import msgspec
+
+    return msgspec.json.encode(value)  # what is not a number becomes null

@@ -1,0 +1,115 @@
+"""``api/history``: what matches a query, in its order."""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ipyjaxbench.host import Clock
+from ipyjaxbench.records import EntryHead
+from ipyjaxbench.server.measured import describe_change, describe_measured
+from ipyjaxbench.server.query import HistoryQuery
+from ipyjaxbench.server.series import AllSeries, Kept
+
+_MAX_NAMES = 200  # to filter by
+_MAX_EXPORTED = 100_000
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for one
+
+
+def find(series: AllSeries, query: HistoryQuery) -> list[Kept]:
+    """Return all that match, in the order that is asked for."""
+    now = Clock.calendar().now() * 1e-9
+    rules = list(_rules(series, query, now))
+    matching = [kept for kept in series.newest_first if all(rule(*kept) for rule in rules)]
+    orders: dict[str, Callable[[Kept], Any]] = {
+        "regressions": lambda kept: -_slowdown(series, kept),
+        "name": lambda kept: kept[1].name.casefold(),
+        "time": lambda kept: -kept[1].median,
+    }
+    # Sorting keeps the newest first among equals.
+    return sorted(matching, key=orders[query.sort]) if query.sort in orders else matching
+
+
+def describe_page(series: AllSeries, matching: list[Kept], query: HistoryQuery) -> dict[str, Any]:
+    """Return the part of what matches that is asked for, and what one can filter by."""
+    page = matching[query.offset : query.offset + query.limit]
+    return {
+        "measured": [
+            describe_measured(own_id, head, series.before(own_id), series.trend(own_id))
+            for own_id, head in page
+        ],
+        "found": len(matching),
+        "kept": len(series.newest_first),
+        "offset": query.offset,
+        "names": _names(head for _, head in series.newest_first),
+    }
+
+
+def to_csv(matching: Iterable[Kept]) -> str:
+    """Return a table with the columns of `History.to_pandas`.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    written = io.StringIO()
+    rows = [head.row() for _, head in matching][:_MAX_EXPORTED]
+    writer = csv.DictWriter(written, list(rows[0]) if rows else [])
+    writer.writeheader()
+    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+    return written.getvalue()
+
+
+def to_json_lines(matching: Iterable[Kept]) -> str:
+    """Return the same rows, one JSON object in each line."""
+    import msgspec
+
+    rows = (msgspec.json.encode(head.row()).decode() for _, head in matching)
+    return "".join(f"{row}\n" for row, _ in zip(rows, range(_MAX_EXPORTED), strict=False))
+
+
+def _plain(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _rules(
+    series: AllSeries, query: HistoryQuery, now: float
+) -> Iterator[Callable[[str, EntryHead], bool]]:
+    """Yield what a measurement has to be."""
+    since, until = query.moments(now)
+    yield lambda _, head: since <= head.when < until
+    if query.text:
+        text = query.text.casefold()
+        yield lambda _, head: text in head.name.casefold() or text in head.code.casefold()
+    if query.notebook:
+        yield lambda _, head: head.where.notebook.endswith(query.notebook)
+    if query.framework:
+        yield lambda _, head: query.framework in head.environment.frameworks
+    if query.device:
+        yield lambda _, head: any(query.device in d for d in head.environment.devices)
+    if query.series:
+        members = {own_id for own_id, _ in series.runs(query.series)}
+        yield lambda own_id, _: own_id in members
+    if query.newest:
+        yield lambda own_id, _: series.is_newest(own_id)
+
+
+def _slowdown(series: AllSeries, kept: Kept) -> float:
+    """Return how many times as long it surely takes as before; 0 where it is not surely slower."""
+    change = describe_change(series.before(kept[0]), kept[1])
+    if change is None or change["verdict"] != "SLOWER":
+        return 0.0
+    low: float = change["low"] or 0.0
+    return low if math.isfinite(low) else 0.0
+
+
+def _names(heads: Iterable[EntryHead]) -> dict[str, list[str]]:
+    notebooks, frameworks, devices = dict[str, None](), set[str](), set[str]()
+    for head in heads:
+        notebooks[head.where.notebook] = None  # the newest first
+        frameworks.update(head.environment.frameworks)
+        devices.update(head.environment.devices)
+    return {
+        "notebooks": [name for name in notebooks if name][:_MAX_NAMES],
+        "frameworks": sorted(frameworks)[:_MAX_NAMES],
+        "devices": sorted(devices)[:_MAX_NAMES],
+    }

@@ -1,0 +1,67 @@
+"""``api/machine``: the machine of the server, told without importing a framework."""
+
+import platform
+from importlib import metadata
+from typing import Any
+
+from ipyjaxbench.device import Ceiling, Ceilings, stored_ceilings
+from ipyjaxbench.host import Gpu, data_folder, describe_machine, host_memory, query_gpus
+from ipyjaxbench.reports import Table
+
+#: Frameworks, with the distributions that bring them.
+_FRAMEWORKS = {
+    "jax": ("jax",),
+    "torch": ("torch",),
+    "tensorflow": ("tensorflow", "tensorflow-cpu", "tf-nightly"),
+    "numpy": ("numpy",),
+}
+
+
+def describe(*, measuring: bool) -> dict[str, Any]:
+    """Return what the machine has.
+
+    Args:
+        measuring: whether something is measured now: then no device is asked.
+    """
+    machine = describe_machine()
+    return {
+        "host": platform.node(),
+        "python": machine["python"],
+        "cpu": machine["cpu"] or "",
+        "cpus": machine["usable_cpus"],
+        "memory": machine["memory"] or 0,
+        "memory_free": host_memory(),
+        "gpus": [] if measuring else [_describe_gpu(gpu) for gpu in query_gpus()],
+        "frameworks": {name: v for name, of in _FRAMEWORKS.items() if (v := _version(of))},
+        "ceilings": [_describe_ceiling(each) for each in stored_ceilings()],
+        "folder": str(data_folder("history")),
+        "measuring": measuring,
+    }
+
+
+def _version(distributions: tuple[str, ...]) -> str:
+    for name in distributions:
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return ""
+
+
+def _describe_gpu(gpu: Gpu) -> dict[str, Any]:
+    return {
+        "name": gpu.name,
+        "memory": gpu.memory,
+        "clock": gpu.clock,
+        "max_clock": gpu.max_clock,
+        "reasons": gpu.reasons,
+        "processes": gpu.others,
+    }
+
+
+def _describe_ceiling(ceiling: Ceiling) -> dict[str, Any]:
+    """Return a device's ceilings in the words of their report."""
+    blocks = Ceilings((ceiling,), ceiling.taken, ceiling.seconds).report().blocks
+    rows = [row for block in blocks if isinstance(block, Table) for row in block.rows]
+    name = f"{ceiling.framework} {ceiling.version} {ceiling.device}"
+    return {"device": name, "rows": rows, "taken": ceiling.taken}

@@ -1,0 +1,90 @@
+"""One measurement as the API describes it."""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ipyjaxbench.records import EntryHead
+from ipyjaxbench.timing import Change
+from ipyjaxbench.usercode import first_line
+
+TREND = 20  # runs in a sparkline
+_NO_CHANGE = "CAN'T TELL"
+
+
+def series_of(head: EntryHead) -> str:
+    """Return what runs of the same code on the same data have in common, as a short key."""
+    facts = (head.label or head.code, head.clock, sorted(head.at.items()),
+             sorted(head.environment.data.items()))  # fmt: skip
+    return hashlib.sha1(repr(facts).encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[
+        :16
+    ]
+
+
+def describe_change(before: EntryHead | None, now: EntryHead) -> dict[str, Any] | None:
+    """Return how a measurement differs from another one; None where there is no other."""
+    return None if before is None else describe(Change(before.figure, now.figure))
+
+
+def describe(change: Change) -> dict[str, Any]:
+    """Return a change as numbers and in words: ``1.8× slower``, ``same``, ``can't tell``."""
+    ratio, verdict = change.ratio, change.verdict
+    words = verdict.lower() if verdict in ("SAME", _NO_CHANGE) else verdict
+    if ratio is not None and verdict in ("FASTER", "SLOWER"):
+        shown = ratio.inverse if verdict == "FASTER" else ratio
+        words = " ".join(filter(None, (shown.factor(), verdict.lower(), _brackets(shown.span()))))
+    return {
+        "verdict": verdict,
+        "words": words,
+        "ratio": ratio and ratio.value,
+        "low": ratio and ratio.low,
+        "high": ratio and ratio.high,
+    }
+
+
+def _brackets(text: str) -> str:
+    return f"({text})" if text else ""
+
+
+def describe_measured(
+    id: str,  # noqa: A002
+    head: EntryHead,
+    before: EntryHead | None,
+    trend: Sequence[float],
+) -> dict[str, Any]:
+    """Return one measurement.
+
+    Args:
+        id: of it in the history.
+        head: what is known of it.
+        before: the run that it is compared with.
+        trend: medians of the last runs, in seconds.
+    """
+    low, high = head.interval
+    around = head.environment
+    return {
+        "id": id,
+        "run": id.rpartition(".")[0],
+        "series": series_of(head),
+        "name": head.name,
+        "line": first_line(head.code),
+        "magic": head.magic,
+        "at": head.at,
+        "when": head.when,
+        "median": head.median,
+        "low": None if math.isinf(high) else low,
+        "high": None if math.isinf(high) else high,
+        "figure": head.figure.words(),
+        "verdict": head.figure.verdict,
+        "clock": head.clock,
+        "notebook": head.where.notebook,
+        "cell": head.where.cell,
+        "frameworks": around.frameworks,
+        "devices": around.devices,
+        "revision": around.revision,
+        "python": around.python,
+        "first_call": [{"phase": name, "seconds": s} for name, s in head.first_call.items()],
+        "change": describe_change(before, head),
+        "trend": trend,
+    }

@@ -1,0 +1,100 @@
+"""What a saved notebook holds of its own: for where kernels keep their history elsewhere."""
+
+from typing import Any
+
+from ipyjaxbench.errors import RecordError
+from ipyjaxbench.records import (
+    Location,
+    NotebookCell,
+    NotebookFile,
+    NotebookRecords,
+    Rerun,
+    compare_notebooks,
+    decode_notebook,
+    make_entries,
+    read_records,
+)
+from ipyjaxbench.server.measured import describe, describe_measured
+from ipyjaxbench.server.notebook import Cell
+from ipyjaxbench.timing import Figure
+from ipyjaxbench.usercode import first_line
+
+
+def decode(path: str, text: str) -> NotebookFile:
+    """Return the cells of a notebook.
+
+    Args:
+        path: of the notebook, for messages.
+        text: of its file; it is not trusted.
+
+    Raises:
+        LookupError: it is not a notebook.
+    """
+    try:
+        return decode_notebook(path, text)
+    except RecordError as error:
+        raise LookupError(str(error)) from None
+
+
+def cells_of(notebook: NotebookFile) -> list[Cell]:
+    """Return its code cells."""
+    return [Cell(cell.cell_id, cell.number, cell.source) for cell in notebook.cells
+            if isinstance(cell, NotebookCell) and cell.cell_type == "code"]  # fmt: skip
+
+
+def describe_saved(path: str, notebook: NotebookFile, limit: int) -> list[dict[str, Any]]:
+    """Return the measured cells with what is saved in them.
+
+    Args:
+        path: of the notebook.
+        notebook: its cells.
+        limit: results that are read at most.
+    """
+    described: dict[int, dict[str, Any]] = {}
+    for saved in read_records(path, notebook, limit):
+        where = Location(notebook=path, cell=saved.cell_id)
+        for entry in make_entries(saved.result, saved.name, when=0.0, where=where, revision=""):
+            cell = described.setdefault(
+                saved.cell,
+                {"cell": saved.cell_id, "number": saved.cell,
+                 "line": first_line(saved.source), "measured": []},
+            )  # fmt: skip
+            cell["measured"].append(describe_measured("", entry, None, [entry.median]))
+    return [*described.values()]
+
+
+def compare_saved(names: tuple[str, str], notebooks: list[NotebookFile], limit: int) -> Rerun:
+    """Return two saved notebooks, one held against the other.
+
+    Raises:
+        LookupError: they have no measurement in common.
+    """
+    both: list[NotebookRecords] = [
+        read_records(name, notebook, limit)
+        for name, notebook in zip(names, notebooks, strict=True)
+    ]
+    try:
+        return compare_notebooks(*both)
+    except RecordError as error:
+        raise LookupError(str(error)) from None
+
+
+def describe_rerun(rerun: Rerun) -> dict[str, Any]:
+    """Return what is slower or faster in the second of two notebooks."""
+    pairs = zip(rerun.pairs, rerun.changes, strict=True)
+    return {
+        "before": rerun.before,
+        "after": rerun.after,
+        "differs": rerun.differs,
+        "pairs": [
+            {"name": pair.name, "before": _figure(pair.before), "after": _figure(pair.after),
+             "change": describe(change), "edited": pair.edited}
+            for pair, change in pairs
+        ],
+        "only_before": rerun.only_before,
+        "only_after": rerun.only_after,
+    }  # fmt: skip
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    return {"median": figure.median, "figure": figure.words(), "verdict": figure.verdict}

@@ -1,0 +1,61 @@
+"""Runs of the same code, the oldest first: what came before a run, and how they went."""
+
+from collections.abc import Iterable, Sequence
+
+from ipyjaxbench.records import EntryHead
+from ipyjaxbench.server.measured import TREND, series_of
+
+#: A measurement and its id in the history.
+Kept = tuple[str, EntryHead]
+
+
+class AllSeries:
+    """Measurements by series, in the order of time.
+
+    Args:
+        kept: all of the history, in any order.
+    """
+
+    def __init__(self, kept: Iterable[Kept]) -> None:
+        self.newest_first = sorted(kept, key=lambda each: each[1].when, reverse=True)
+        self._runs: dict[str, list[Kept]] = {}
+        self._places: dict[str, tuple[str, int]] = {}
+        for own_id, head in reversed(self.newest_first):
+            key = series_of(head)
+            runs = self._runs.setdefault(key, [])
+            self._places[own_id] = (key, len(runs))
+            runs.append((own_id, head))
+
+    def __contains__(self, own_id: object) -> bool:
+        """Whether there is a measurement of this id."""
+        return own_id in self._places
+
+    def head(self, own_id: str) -> EntryHead:
+        """Return a measurement.
+
+        Raises:
+            LookupError: there is none of this id.
+        """
+        if own_id not in self._places:
+            raise LookupError(f"{own_id[:80]}: no such measurement")
+        key, place = self._places[own_id]
+        return self._runs[key][place][1]
+
+    def before(self, own_id: str) -> EntryHead | None:
+        """Return the run before; None for the first."""
+        key, place = self._places[own_id]
+        return self._runs[key][place - 1][1] if place else None
+
+    def trend(self, own_id: str) -> list[float]:
+        """Return the medians of the last runs up to this one, in seconds."""
+        key, place = self._places[own_id]
+        return [head.median for _, head in self._runs[key][max(place + 1 - TREND, 0) : place + 1]]
+
+    def runs(self, key: str) -> Sequence[Kept]:
+        """Return the runs of a series, the oldest first."""
+        return self._runs.get(key, ())
+
+    def is_newest(self, own_id: str) -> bool:
+        """Whether no run of its series came later."""
+        key, place = self._places[own_id]
+        return place == len(self._runs[key]) - 1

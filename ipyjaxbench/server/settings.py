@@ -1,0 +1,18 @@
+"""What can be configured in ``jupyter_server_config.py``."""
+
+from traitlets import Int
+from traitlets.config import Configurable
+
+
+class IpyJaxBenchServer(Configurable):
+    """Settings of the server's part of ipyjaxbench.
+
+    Example:
+        >>> IpyJaxBenchServer().max_notebook
+        64000000
+    """
+
+    max_notebook = Int(64_000_000, min=1, help="Bytes of the largest notebook that is read.").tag(
+        config=True
+    )
+    max_records = Int(5_000, min=1, help="Results read from one notebook at most.").tag(config=True)
