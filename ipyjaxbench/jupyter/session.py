@@ -87,7 +87,7 @@ class Session:
             directory = ""
         named = self.shell.user_ns.get("__vsc_ipynb_file__")
         notebook = named if isinstance(named, str) else os.environ.get("JPY_SESSION_NAME", "")
-        return Location(directory, notebook, _cell_id(self.shell))
+        return Location(directory, notebook, _cell_id(self.shell), self.shell.execution_count)
 
     def keep(self, result: Result, name: str = "") -> None:
         """Keep what was measured: under its name in this session, and in the history."""

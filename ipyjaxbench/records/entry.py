@@ -13,12 +13,12 @@ from ipyjaxbench.comparison import Comparison, Sweep
 from ipyjaxbench.record_types import Moment, NonNegativeFloat, NonNegativeInt
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.reports import Result
-from ipyjaxbench.timing import Figure, Measurement, summarize_samples as summarize
+from ipyjaxbench.timing import Figure, Measurement, split_phases, summarize_samples as summarize
 from ipyjaxbench.usercode import first_line
 from ipyjaxbench.validation import kept_name
 
 SCHEMA = 1
-_MAX_SAMPLES = 120  # evenly taken of more: a line of the store has 2 kB at most with them
+_MAX_SAMPLES = 120  # evenly taken of more: a line of the store has about 2 kB with them
 _MAX_CODE = 4000  # characters
 
 
@@ -30,16 +30,18 @@ class Location:
         directory: the working directory.
         notebook: path or name of the notebook; empty if unknown.
         cell: the cell's id in the notebook; empty if unknown.
+        execution: the number of the execution in its session, as in ``In [5]``; 0 if unknown.
     """
 
     directory: str = ""
     notebook: str = ""
     cell: str = ""
+    execution: NonNegativeInt = 0
 
 
 @dataclass(frozen=True)
-class HistoryEntry:
-    """One saved measurement.
+class EntryHead:
+    """One saved measurement without its samples, which take most of the time to read.
 
     Attributes:
         schema: version of the file format.
@@ -51,10 +53,9 @@ class HistoryEntry:
         floor: seconds per call with little disturbance.
         clock: "elapsed", "calendar" or "cpu".
         at: values of swept names.
-        picoseconds: samples in order, per call; a long run is thinned out evenly.
-        rounds: the number of samples in each round.
         environment: versions, devices, settings and Git revision.
         where: directory, notebook and cell.
+        first_call: seconds of each phase of the first call, "run" among them; empty if unknown.
     """
 
     schema: int
@@ -66,15 +67,9 @@ class HistoryEntry:
     floor: NonNegativeFloat
     clock: str = "elapsed"
     at: dict[str, str] = field(default_factory=dict)
-    picoseconds: tuple[NonNegativeInt, ...] = ()
-    rounds: tuple[NonNegativeInt, ...] = ()
     environment: Environment = field(default_factory=Environment)
     where: Location = field(default_factory=Location)
-
-    @cached_property
-    def samples(self) -> tuple[float, ...]:
-        """Seconds per call of the saved samples."""
-        return tuple(ps * 1e-12 for ps in self.picoseconds)
+    first_call: dict[str, NonNegativeFloat] = field(default_factory=dict)
 
     @property
     def median(self) -> float:
@@ -85,11 +80,6 @@ class HistoryEntry:
     def interval(self) -> tuple[float, float]:
         """Where the median of another such run will be; (0, inf) if unknown."""
         return self.figure.interval
-
-    @property
-    def half_width(self) -> float:
-        """Relative half width of the interval, from the saved samples."""
-        return stats.repeatability(self.samples, self.rounds)
 
     @property
     def name(self) -> str:
@@ -120,9 +110,36 @@ class HistoryEntry:
         """Return why these facts cannot be true, in words; None where they can."""
         if self.schema != SCHEMA:
             return f"it has schema {self.schema}; this version reads {SCHEMA}"
+        return None
+
+
+@dataclass(frozen=True)
+class HistoryEntry(EntryHead):
+    """One saved measurement.
+
+    Attributes:
+        picoseconds: samples in order, per call; a long run is thinned out evenly.
+        rounds: the number of samples in each round.
+    """
+
+    picoseconds: tuple[NonNegativeInt, ...] = ()
+    rounds: tuple[NonNegativeInt, ...] = ()
+
+    @cached_property
+    def samples(self) -> tuple[float, ...]:
+        """Seconds per call of the saved samples."""
+        return tuple(ps * 1e-12 for ps in self.picoseconds)
+
+    @property
+    def half_width(self) -> float:
+        """Relative half width of the interval, from the saved samples."""
+        return stats.repeatability(self.samples, self.rounds)
+
+    def check(self) -> str | None:
+        """Return why these facts cannot be true, in words; None where they can."""
         if sum(self.rounds) != len(self.picoseconds):
             return "the rounds do not add up to the samples"
-        return None
+        return super().check()
 
 
 def _moment(when: float) -> datetime | None:
@@ -159,10 +176,11 @@ def make_entries(
             floor=m.floor,
             clock=m.clock,
             at=at,
-            picoseconds=picoseconds,
-            rounds=rounds,
             environment=Environment.here(m, revision),
             where=where,
+            first_call=_first_call(m),
+            picoseconds=picoseconds,
+            rounds=rounds,
         )
 
 
@@ -188,6 +206,12 @@ def find_comparisons(result: Result) -> Iterator[tuple[dict[str, str], Compariso
     elif isinstance(result, Sweep):
         for point in result.points:
             yield dict(zip(result.names, point.values, strict=True)), point.compared
+
+
+def _first_call(m: Measurement) -> dict[str, float]:
+    """Return the seconds of each phase of the first call, to four digits: a bar needs no more."""
+    phases = split_phases(m.first_call, m.phases)
+    return {phase: float(f"{seconds:.4g}") for phase, seconds in phases.items()}
 
 
 def thin(

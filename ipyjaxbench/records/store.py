@@ -19,7 +19,8 @@ from ipyjaxbench.records.entry import HistoryEntry
 
 _DAY = 86400.0
 _MAX_AGE = 365 * _DAY
-_MAX_BYTES, _MAX_FILES = 64_000_000, 1_000
+_MAX_FILES = 1_000
+MAX_BYTES = 64_000_000  # of all files, and read of one
 _SUFFIX, _NOTICE = ".jsonl", "README.txt"
 
 
@@ -115,7 +116,7 @@ def read_store() -> StoreContents:
     """Return all that is in the store; a line that cannot be read is left out, and counted."""
     entries: list[HistoryEntry] = []
     unread: dict[str, int] = {}
-    for path, _ in _files(make_data_folder("history")):
+    for path, _ in list_files(make_data_folder("history")):
         read, unread_lines = _read(path)
         entries += read
         if unread_lines:
@@ -128,7 +129,7 @@ def prune_store(age: float) -> tuple[int, int]:
     """Remove files whose last entry is older, in seconds; return how many, and their entries."""
     files = lines = 0
     limit = Clock.calendar().now() * 1e-9 - age
-    for path, status in _files(make_data_folder("history")):
+    for path, status in list_files(make_data_folder("history")):
         if status.st_mtime < limit:
             entries, _ = _read(path)
             if _remove(path):
@@ -141,7 +142,7 @@ def _read(path: Path) -> tuple[list[HistoryEntry], int]:
     """Return the entries of one file, and how many lines could not be read."""
     try:
         with path.open("rb") as file:
-            data = file.read(_MAX_BYTES)
+            data = file.read(MAX_BYTES)
     except OSError:
         return [], 1
     import msgspec
@@ -166,23 +167,28 @@ def _limit_size(place: Path) -> None:
     """Remove files that are too old, and the oldest of too many."""
     limit = Clock.calendar().now() * 1e-9 - _MAX_AGE
     size = 0
-    newest_first = sorted(_files(place), key=lambda file: file[1].st_mtime, reverse=True)
+    newest_first = sorted(list_files(place), key=lambda file: file[1].st_mtime, reverse=True)
     for number, (path, status) in enumerate(newest_first, 1):
         size += status.st_size
-        if status.st_mtime < limit or size > _MAX_BYTES or number > _MAX_FILES:
+        if status.st_mtime < limit or size > MAX_BYTES or number > _MAX_FILES:
             _remove(path)
 
 
-def _files(place: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
+def list_files(place: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
     """Yield the files of the store; one that vanishes meanwhile is left out."""
+    yield from ((place / name, status) for name, status in scan(place)) if place else ()
+
+
+def scan(place: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the names of the store's files: of a thousand, paths would take as long again."""
     try:
-        entries = list(os.scandir(place)) if place else []
+        entries = list(os.scandir(place))
     except OSError:
         return
     for entry in entries:
         try:
             if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False):
-                yield Path(entry.path), entry.stat(follow_symlinks=False)
+                yield entry.name, entry.stat(follow_symlinks=False)
         except OSError:
             continue
 

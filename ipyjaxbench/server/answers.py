@@ -145,4 +145,4 @@ def _owner() -> str:
 
 def _picture(samples: tuple[float, ...]) -> str:
     """Return the distribution of samples as a data URI; empty where there are too few."""
-    return Distribution("spread", samples).image() if len(samples) > 1 else ""
+    return Distribution("spread", samples).draw().address() if len(samples) > 1 else ""

@@ -6,8 +6,8 @@ from jupyter_server.utils import url_path_join
 from tornado.web import url
 
 from ipyjaxbench.server import handlers, page
-from ipyjaxbench.server.settings import IpyJaxBenchServer
 from ipyjaxbench.server.answers import Answers
+from ipyjaxbench.server.settings import IpyJaxBenchServer
 
 _ID, _PATH = r"(?P<id>[^/]+)", r"(?P<path>.+)"
 

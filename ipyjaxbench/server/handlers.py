@@ -12,10 +12,10 @@ from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from tornado.web import HTTPError, authenticated
 
+from ipyjaxbench.server.answers import Answers
 from ipyjaxbench.server.contents import read_contents
 from ipyjaxbench.server.query import HistoryQuery, QueryError
 from ipyjaxbench.server.settings import IpyJaxBenchServer
-from ipyjaxbench.server.answers import Answers
 
 _NOT_FOUND, _BAD_REQUEST = 404, 400
 _FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
@@ -74,7 +74,7 @@ class DetailsHandler(_Handler):
 
     @authenticated
     @authorized("read", "ipyjaxbench")
-    async def get(self, id: str) -> None:  # noqa: A002
+    async def get(self, id: str) -> None:
         """Send all that is known of it."""
         await self.call(self.answers.refresh)
         await self.answer(self.answers.details, id)

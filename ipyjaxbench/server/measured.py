@@ -48,7 +48,7 @@ def _brackets(text: str) -> str:
 
 
 def describe_measured(
-    id: str,  # noqa: A002
+    id: str,
     head: EntryHead,
     before: EntryHead | None,
     trend: Sequence[float],

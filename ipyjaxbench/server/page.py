@@ -36,7 +36,7 @@ class StaticHandler(AuthenticatedFileHandler):
     @property
     def content_security_policy(self) -> str:
         """The page's policy: the sandbox of user's files would stop its modules."""
-        return f"{JupyterHandler.content_security_policy.fget(self)}; {_POLICY}"
+        return f"{super(AuthenticatedFileHandler, self).content_security_policy}; {_POLICY}"
 
     @authenticated
     @authorized("read", "ipyjaxbench")

@@ -70,8 +70,7 @@ def compare_saved(names: tuple[str, str], notebooks: list[NotebookFile], limit: 
         LookupError: they have no measurement in common.
     """
     both: list[NotebookRecords] = [
-        read_records(name, notebook, limit)
-        for name, notebook in zip(names, notebooks, strict=True)
+        read_records(name, notebook, limit) for name, notebook in zip(names, notebooks, strict=True)
     ]
     try:
         return compare_notebooks(*both)

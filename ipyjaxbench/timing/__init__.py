@@ -6,7 +6,7 @@ makes; `validity` holds what may mislead. The comparison calls the same function
 what an adapter offers beyond waiting. The magics, the Python API and the comparison call this room.
 """
 
-from ipyjaxbench.timing.compile_cost import spell_phases
+from ipyjaxbench.timing.compile_cost import spell_phases, split_phases
 from ipyjaxbench.timing.device_time import Interval, Profile
 from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN
 from ipyjaxbench.timing.figure_change import Against, Change, Figure

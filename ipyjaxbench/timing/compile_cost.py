@@ -104,6 +104,19 @@ def spell_phases(total: float, phases: Mapping[str, float | None], digits: int) 
     return words + "".join(f", including {phase} (time unknown)" for phase in untimed)
 
 
+def split_phases(total: float, phases: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the phases of a call in order, "run" last; none where the time of one is unknown.
+
+    Example:
+        >>> split_phases(3.0, {"compile": 1.5, "trace": 0.5})
+        {'trace': 0.5, 'compile': 1.5, 'run': 1.0}
+    """
+    timed = {phase: s for phase, s in order_phases(phases) if s is not None}
+    if not timed or len(timed) < len(phases):
+        return {}
+    return {**timed, "run": max(total - math.fsum(timed.values()), 0.0)}
+
+
 def order_phases(phases: Mapping[str, float | None]) -> list[tuple[str, float | None]]:
     """Return phases with their seconds, in the order in which they happen."""
     known = [phase for phase in _PHASES if phase in phases]

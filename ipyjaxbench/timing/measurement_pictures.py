@@ -1,6 +1,6 @@
 """The pictures and the table in the report of a measurement."""
 
-import math
+import itertools
 from collections.abc import Iterator
 
 from ipyjaxbench import stats, units
@@ -15,7 +15,7 @@ from ipyjaxbench.reports import (
     Stack,
     Table,
 )
-from ipyjaxbench.timing.compile_cost import order_phases
+from ipyjaxbench.timing.compile_cost import split_phases
 from ipyjaxbench.timing.device_time import MAX_SHOWN_OPERATIONS
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.measurement_facts import whole
@@ -33,11 +33,9 @@ def draw_first_call(m: Measurement) -> Iterator[Stack]:
         calls = [("cold call", m.fresh.seconds, m.fresh.phases)]
     rows = []
     for name, total, phases in calls:
-        timed = [(phase, s) for phase, s in order_phases(phases) if s is not None]
-        if not timed or len(timed) < len(phases):
+        segments = tuple(itertools.starmap(Segment, split_phases(total, phases).items()))
+        if not segments:
             return
-        timed.append(("run", max(total - math.fsum(s for _, s in timed), 0.0)))
-        segments = tuple(Segment(phase, seconds) for phase, seconds in timed)
         rows.append((name, segments, units.duration(total, m.precision)))
     # A later call that compiles is not all "run".
     if m.batches and m.verdict != "RECOMPILES":

@@ -125,6 +125,27 @@ def test_of_twice_as_many_samples_every_second_one_is_kept() -> None:
     assert entry.rounds == (5,) * 24
 
 
+@pytest.mark.parametrize(
+    ("phases", "kept"),
+    [
+        ({}, {}),
+        ({"compile": None}, {}),
+        ({"compile": 0.001, "trace": None}, {}),
+        (
+            {"compile": 0.00123456, "trace": 0.0005},
+            {"trace": 5e-4, "compile": 1.235e-3, "run": 2.654e-4},
+        ),
+        ({"compile": 0.003}, {"compile": 0.003, "run": 0.0}),
+    ],
+)
+def test_the_first_call_is_kept_by_phase_where_all_are_known(
+    phases: dict[str, float | None], kept: dict[str, float]
+) -> None:
+    (entry,) = past(result=measured(STEADY, phases=phases))
+    assert entry.first_call == kept
+    assert [*entry.first_call] == [*kept]
+
+
 def test_of_long_code_the_beginning_is_kept() -> None:
     code = "x = 1\n" * 1000
     (entry,) = past(result=dataclasses.replace(measured(STEADY), code=code))
@@ -136,6 +157,14 @@ def test_a_line_takes_little_room(journal: Journal, place: Path) -> None:
     journal.append(past(result=m))
     (path,) = place.iterdir()
     assert path.stat().st_size < 8_000
+
+
+def test_a_usual_line_has_about_two_kilobytes(journal: Journal, place: Path) -> None:
+    phases = {"trace": 0.0123456789, "lower": 0.00123456789, "compile": 0.0812345678}
+    m = measured([1_234_567 + i * 7919 % 9999 for i in range(2000)], phases=phases)
+    journal.append(past(result=m))
+    (path,) = place.iterdir()
+    assert path.stat().st_size < 2_200
 
 
 JUNK = st.binary(max_size=60).map(lambda b: b.replace(b"\n", b"").replace(b"\r", b""))
@@ -293,7 +322,7 @@ def test_a_file_that_is_gone_when_it_is_read_is_counted(
 ) -> None:
     journal.append(past())
     (place / "gone.jsonl").write_bytes(msgspec.json.encode(past()[0]))
-    listed = store._files
+    listed = store.list_files
 
     def files(folder: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
         for path, status in listed(folder):
@@ -301,7 +330,7 @@ def test_a_file_that_is_gone_when_it_is_read_is_counted(
                 path.unlink()
             yield path, status
 
-    monkeypatch.setattr(store, "_files", files)
+    monkeypatch.setattr(store, "list_files", files)
     kept = store.read_store()
     assert (len(kept.entries), kept.unread) == (1, {"gone.jsonl": 1})
 
@@ -324,7 +353,7 @@ def test_the_first_entry_of_a_process_removes_what_is_too_old(
     assert (place / "other.txt").exists()
 
 
-@pytest.mark.parametrize(("name", "most"), [("_MAX_FILES", 2), ("_MAX_BYTES", 5_000)])
+@pytest.mark.parametrize(("name", "most"), [("_MAX_FILES", 2), ("MAX_BYTES", 5_000)])
 def test_the_first_entry_of_a_process_removes_the_oldest_of_too_much(
     journal: Journal, place: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ) -> None:
