@@ -135,7 +135,7 @@ def _decoders() -> tuple[Any, Any]:
 
     unset = msgspec.UNSET
     bundle = msgspec.defstruct("Bundle", [("record", Any, unset)], rename={"record": MIME})
-    output = msgspec.defstruct("Output", [("data", bundle | None, None)])
+    output: Any = msgspec.defstruct("Output", [("data", bundle | None, None)])
     cell = msgspec.defstruct(
         "Cell",
         [
@@ -147,11 +147,7 @@ def _decoders() -> tuple[Any, Any]:
     )
     notebook = msgspec.defstruct(
         "Notebook",
-        [
-            ("cells", list[msgspec.Raw], unset),
-            ("nbformat", Any, unset),
-            ("metadata", Any, None),
-        ],
+        [("cells", list[msgspec.Raw], unset), ("nbformat", Any, unset), ("metadata", Any, None)],
     )
     return msgspec.json.Decoder(notebook), msgspec.json.Decoder(cell)
 

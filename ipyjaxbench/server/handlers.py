@@ -107,7 +107,8 @@ class CompareHandler(_Handler):
         if before.endswith(".ipynb") and after.endswith(".ipynb"):
             texts = [await read_contents(self, path, self.ours.max_notebook)
                      for path in (before, after)]  # fmt: skip
-            await self.answer(self.answers.compare_notebooks, (before, after), texts)
+            names, limit = (before, after), self.ours.max_records
+            await self.answer(self.answers.compare_notebooks, names, texts, limit)
         else:
             await self.call(self.answers.refresh)
             await self.answer(self.answers.compare, before, after)

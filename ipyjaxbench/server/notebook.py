@@ -99,7 +99,7 @@ def describe_runs(found: dict[str, list[_Execution]]) -> list[dict[str, Any]]:
     for executions in found.values():
         for own_id, head in (kept for execution in executions for kept in execution):
             runs.setdefault(run_of(own_id), []).append(head)
-    described = [
+    described: list[dict[str, Any]] = [
         {"run": run, "when": max(head.when for head in heads), "count": len(heads)}
         for run, heads in runs.items()
     ]

@@ -17,10 +17,11 @@ class AllSeries:
     """
 
     def __init__(self, kept: Iterable[Kept]) -> None:
-        self.newest_first = sorted(kept, key=lambda each: each[1].when, reverse=True)
+        oldest_first = sorted(kept, key=lambda each: each[1].when)
+        self.newest_first = oldest_first[::-1]
         self._runs: dict[str, list[Kept]] = {}
         self._places: dict[str, tuple[str, int]] = {}
-        for own_id, head in reversed(self.newest_first):
+        for own_id, head in oldest_first:
             key = series_of(head)
             runs = self._runs.setdefault(key, [])
             self._places[own_id] = (key, len(runs))

@@ -1,0 +1,171 @@
+"""Who may look, and from where; looking is no activity; nothing is open to all."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_server.auth import Authorizer
+from jupyter_server.serverapp import JupyterServerAuthWarning
+from tornado.httpclient import HTTPClientError
+
+from tests.server.conftest import CONTRACT, Keep, write_notebook
+
+PATHS = (
+    ("api", "history"),
+    ("api", "history", "x.1"),
+    ("api", "notebook", "a.ipynb"),
+    ("api", "compare"),
+    ("api", "machine"),
+    ("api", "live"),
+    ("static", "page.html"),
+    (),
+)
+_GIVEN = {"compare": {"before": "a.ipynb", "after": "a.ipynb"}}
+
+
+async def code(jp_fetch: Any, path: tuple[str, ...], **how: Any) -> int:
+    try:
+        params = _GIVEN.get(path[-1] if path else "", {})
+        answer = await jp_fetch("ipyjaxbench", *path, params=params, **how)
+    except HTTPClientError as error:
+        return error.code
+    return int(answer.code)
+
+
+def test_the_contract_names_all_paths() -> None:
+    parts = {path[1] for path in PATHS if path[:1] == ("api",)}
+    assert {path.split("/")[1] for path in CONTRACT["paths"]} == parts
+    assert {verb for path in CONTRACT["paths"].values() for verb in path} == {"get"}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("token", ["", "token bad"])
+async def test_without_the_token_nothing_is_told(
+    jp_fetch: Any, path: tuple[str, ...], token: str
+) -> None:
+    how = {"headers": {"Authorization": token}, "follow_redirects": False}
+    # A page sends people to the login; an API and a file just refuse.
+    assert await code(jp_fetch, path, **how) in ((302,) if path[:1] != ("api",) else (403,))
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path[:1] == ("api",)])
+async def test_another_site_is_refused(jp_fetch: Any, path: tuple[str, ...]) -> None:
+    headers = {"Origin": "https://evil.example", "Host": "localhost"}
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch("ipyjaxbench", *path, headers={**headers, "Authorization": ""})
+    assert refused.value.code in (403, 404)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize("path", [path for path in PATHS if path[:1] == ("api",)])
+async def test_nothing_can_be_changed(jp_fetch: Any, path: tuple[str, ...], method: str) -> None:
+    body = {} if method == "DELETE" else {"body": "{}"}
+    assert await code(jp_fetch, path, method=method, **body) == 405
+
+
+class ReadOnly(Authorizer):
+    """Lets people look."""
+
+    def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
+        return action == "read"
+
+
+class Without(Authorizer):
+    """Refuses one resource."""
+
+    resource = ""
+
+    def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
+        return resource != self.resource
+
+
+@pytest.fixture
+def _notebook(jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "a.ipynb", ("one", "1"))
+
+
+@pytest.mark.usefixtures("_notebook")
+async def test_who_may_read_may_look(jp_serverapp: Any, jp_fetch: Any, keep: Keep) -> None:
+    own_id = keep()
+    jp_serverapp.web_app.settings["authorizer"] = ReadOnly(parent=jp_serverapp)
+    for path in PATHS:
+        full = (*path[:2], own_id) if path[1:2] == ("history",) and len(path) > 2 else path
+        expected = 404 if path[-1:] == ("compare",) else 200  # nothing is measured there
+        assert await code(jp_fetch, full) == expected, path
+
+
+@pytest.mark.usefixtures("_notebook")
+@pytest.mark.parametrize(
+    ("resource", "refused"),
+    [("contents", {"notebook", "compare"}),
+     ("ipyjaxbench", {"history", "machine", "live", "static", ""})],
+)  # fmt: skip
+async def test_who_is_denied_a_resource_sees_nothing_of_it(
+    jp_serverapp: Any, jp_fetch: Any, resource: str, refused: set[str]
+) -> None:
+    authorizer = Without(parent=jp_serverapp)
+    authorizer.resource = resource
+    jp_serverapp.web_app.settings["authorizer"] = authorizer
+    for path in PATHS:
+        name = "" if not path else path[1] if path[0] == "api" else path[0]
+        assert (await code(jp_fetch, path) == 403) == (name in refused), path
+
+
+def test_no_handler_is_open_to_those_who_are_not_logged_in(
+    jp_configurable_serverapp: Any, jp_server_config: dict[str, Any]
+) -> None:
+    jp_server_config["ServerApp"]["allow_unauthenticated_access"] = False
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        jp_configurable_serverapp(config=jp_server_config)
+    about = [w for w in raised if issubclass(w.category, JupyterServerAuthWarning)]
+    assert [str(w.message) for w in about if "ipyjaxbench" in str(w.message)] == []
+
+
+async def test_looking_is_no_activity(jp_serverapp: Any, jp_fetch: Any) -> None:
+    jp_serverapp.web_app.settings.pop("api_last_activity", None)
+    for path in (("api", "history"), ("api", "live"), ("api", "machine")):
+        assert await code(jp_fetch, path) == 200
+    assert "api_last_activity" not in jp_serverapp.web_app.settings
+    await jp_fetch("api", "kernels")  # as others do
+    assert "api_last_activity" in jp_serverapp.web_app.settings
+
+
+async def test_the_page_runs_nothing_but_its_own_files(jp_fetch: Any) -> None:
+    page = await jp_fetch("ipyjaxbench")
+    rules = page.headers["Content-Security-Policy"]
+    assert "script-src 'self';" in rules
+    assert "unsafe" not in rules
+    assert b"<script>" not in page.body
+    module = await jp_fetch("ipyjaxbench", "static", "page.js")
+    assert "sandbox" not in module.headers["Content-Security-Policy"]
+    assert "javascript" in module.headers["Content-Type"]
+
+
+@pytest.mark.parametrize("path", ["../../__init__.py", "..%2F..%2F__init__.py", "none.js", ""])
+async def test_only_what_is_shipped_is_served(jp_fetch: Any, path: str) -> None:
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch("ipyjaxbench", "static", path)
+    assert refused.value.code in (403, 404)
+
+
+class TestBehindAHub:
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config: dict[str, Any]) -> dict[str, Any]:
+        """As a Hub starts servers."""
+        jp_server_config["ServerApp"] |= {
+            "base_url": "/user/a%40b/",
+            "tornado_settings": {"headers": {"Content-Security-Policy": "frame-ancestors 'none'"}},
+        }
+        return jp_server_config
+
+    @pytest.fixture
+    def jp_base_url(self) -> str:
+        return "/user/a%40b/"
+
+    async def test_page_and_api_are_below_its_prefix(self, jp_fetch: Any) -> None:
+        page = await jp_fetch("ipyjaxbench")
+        assert page.headers["Content-Security-Policy"].startswith("frame-ancestors 'none'")
+        assert json.loads((await jp_fetch("ipyjaxbench", "api", "live")).body)["measuring"] == []

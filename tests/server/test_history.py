@@ -1,0 +1,174 @@
+"""``api/history``: filters, order, pages, files, and what an answer that has not changed costs."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+from ipyjaxbench.frameworks import Placement
+from ipyjaxbench.records import Location
+from tests.server.conftest import NOW, Keep
+
+JAX = {"jax": "0.10.2"}
+
+
+@pytest.fixture
+def _some(keep: Keep) -> None:
+    keep(1e-3, "alpha", days=3, frameworks=JAX, code="a(x)")
+    keep(2e-3, "alpha", days=2, frameworks=JAX, code="a(x)")
+    keep(5e-3, days=1, code="beta(x)", where=Location("/p", "/p/b.ipynb", "c", 1))
+
+
+@pytest.mark.usefixtures("_some")
+async def test_it_tells_what_was_measured_newest_first(ask: Any) -> None:
+    found = await ask("history")
+    assert [m["name"] for m in found["measured"]] == ["beta(x)", "alpha", "alpha"]
+    assert [round(m["median"], 6) for m in found["measured"]] == [5e-3, 2e-3, 1e-3]
+    assert (found["found"], found["kept"], found["message"]) == (3, 3, "")
+    assert found["measured"][1]["when"] == pytest.approx(NOW - 2 * 86400)
+    assert found["names"]["frameworks"] == ["jax", "python"]
+
+
+@pytest.mark.usefixtures("_some")
+async def test_a_run_is_held_against_the_one_before(ask: Any) -> None:
+    beta, second, first = (await ask("history"))["measured"]
+    assert (beta["change"], first["change"]) == (None, None)
+    assert second["change"]["verdict"] == "SLOWER"
+    assert second["change"]["words"].startswith("2× slower") or "2.0" in second["change"]["words"]
+    assert second["change"]["low"] < 2 < second["change"]["high"]
+    assert second["trend"] == pytest.approx([1e-3, 2e-3], rel=1e-3)
+    assert second["series"] == first["series"] != beta["series"]
+
+
+async def test_runs_on_other_data_are_another_series(keep: Keep, ask: Any) -> None:
+    for rows in (10, 20):
+        x = Placement("x", "jax", 1, "float32", (rows,), ("cpu:0",), 4 * rows)
+        keep(rows * 1e-3, code="f(x)", inputs=(x,))
+    both = (await ask("history"))["measured"]
+    assert [m["change"] for m in both] == [None, None]
+    assert both[0]["series"] != both[1]["series"]
+
+
+@pytest.mark.usefixtures("_some")
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({"text": "BETA"}, ["beta(x)"]),
+        ({"text": "a(x)"}, ["beta(x)", "alpha", "alpha"]),
+        ({"notebook": "b.ipynb"}, ["beta(x)"]),
+        ({"framework": "jax"}, ["alpha", "alpha"]),
+        ({"device": "tpu"}, []),
+        ({"since": "36h"}, ["beta(x)"]),
+        ({"since": "2000-01-01", "until": "2000-01-02"}, []),
+        ({"newest": "1"}, ["beta(x)", "alpha"]),
+        ({"newest": "1", "sort": "regressions"}, ["alpha", "beta(x)"]),
+        ({"sort": "name"}, ["alpha", "alpha", "beta(x)"]),
+        ({"sort": "time"}, ["beta(x)", "alpha", "alpha"]),
+        ({"limit": "1", "offset": "1"}, ["alpha"]),
+        ({"offset": "99"}, []),
+    ],
+)
+async def test_a_query_chooses(ask: Any, query: dict[str, str], names: list[str]) -> None:
+    assert [m["name"] for m in (await ask("history", **query))["measured"]] == names
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"limit": "0"}, "limit: must be a whole number from 1 to 1000"),
+        ({"limit": "1001"}, "limit: must be a whole number from 1 to 1000"),
+        ({"limit": "1e9"}, "limit: must be a whole number"),
+        ({"offset": "-1"}, "offset: must be a whole number, 0 or more"),
+        ({"sort": "x"}, "sort: must be one of newest, regressions, name, time"),
+        ({"since": "yesterday"}, "since: must be a date such as 2026-11-01"),
+        ({"until": "7d"}, "until: must be a date"),
+        ({"format": "xml"}, "format: must be one of json, csv, jsonl"),
+    ],
+)
+async def test_a_bad_query_is_one_clear_line(jp_fetch: Any, query: Any, words: str) -> None:
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch("ipyjaxbench", "api", "history", params=query)
+    assert refused.value.code == 400
+    assert words in json.loads(refused.value.response.body)["message"]
+
+
+@pytest.mark.usefixtures("_some")
+async def test_what_has_not_changed_is_not_sent_again(jp_fetch: Any, keep: Keep) -> None:
+    first = await jp_fetch("ipyjaxbench", "api", "history")
+    known = {"If-None-Match": first.headers["Etag"]}
+    with pytest.raises(HTTPClientError) as unchanged:
+        await jp_fetch("ipyjaxbench", "api", "history", headers=known)
+    assert unchanged.value.code == 304
+    keep(1e-3, "gamma")
+    again = await jp_fetch("ipyjaxbench", "api", "history", headers=known)
+    assert json.loads(again.body)["kept"] == 4
+
+
+@pytest.mark.usefixtures("_some")
+async def test_files_hold_all_that_match(jp_fetch: Any) -> None:
+    query = {"text": "alpha", "limit": "1"}
+    answer = await jp_fetch("ipyjaxbench", "api", "history", params={**query, "format": "csv"})
+    assert answer.headers["Content-Disposition"] == "attachment; filename=history.csv"
+    rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
+    assert [float(row["median_s"]) for row in rows] == pytest.approx([2e-3, 1e-3], rel=1e-3)
+    answer = await jp_fetch("ipyjaxbench", "api", "history", params={**query, "format": "jsonl"})
+    lines = [json.loads(line) for line in answer.body.splitlines()]
+    assert [line["name"] for line in lines] == ["alpha", "alpha"]
+
+
+async def test_a_spreadsheet_runs_nothing(keep: Keep, jp_fetch: Any) -> None:
+    keep(1e-3, code="=HYPERLINK(1)")
+    answer = await jp_fetch("ipyjaxbench", "api", "history", params={"format": "csv"})
+    (row,) = csv.DictReader(io.StringIO(answer.body.decode()))
+    assert row["code"] == "'=HYPERLINK(1)"
+
+
+async def test_one_measurement_has_its_samples_and_a_picture(keep: Keep, ask: Any) -> None:
+    own_id = keep(1e-3, code="f(x)\ng(x)", phases={"compile": 0.0015}, first_call=0.002)
+    found = await ask("history", own_id)
+    assert len(found["samples"]) == 100
+    assert found["code"] == "f(x)\ng(x)"
+    assert found["picture"].startswith("data:image/svg+xml;base64,")
+    assert found["first_call"] == [
+        {"phase": "compile", "seconds": 0.0015}, {"phase": "run", "seconds": pytest.approx(0.0005)}
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "own_id", ["nothing", "2026-11-01-1-aa.99", "..%2F..%2Fetc%2Fpasswd", "%00"]
+)
+async def test_what_is_not_there_is_not_found(keep: Keep, jp_fetch: Any, own_id: str) -> None:
+    keep()
+    with pytest.raises(HTTPClientError) as missing:
+        await jp_fetch("ipyjaxbench", "api", "history", own_id)
+    assert missing.value.code == 404
+
+
+async def test_no_history_is_a_calm_line(ask: Any, folder: Path) -> None:
+    folder.rmdir()
+    found = await ask("history")
+    assert found["measured"] == []
+    assert found["message"].startswith(f"No measurements in {folder}")
+    assert not folder.exists()
+
+
+async def test_broken_lines_and_impossible_numbers_are_counted(
+    keep: Keep, ask: Any, folder: Path
+) -> None:
+    keep(1e-3)
+    broken = [b"{", b'{"schema": 99}', b"\xff", b'{"when": 1e400}']
+    (folder / "bad.jsonl").write_bytes(b"\n".join(broken) + b"\n")
+    found = await ask("history")
+    assert (found["kept"], found["unread"]) == (1, {"bad.jsonl": 4})
+
+
+async def test_a_file_that_is_removed_is_gone(keep: Keep, ask: Any, folder: Path) -> None:
+    keep(1e-3, run="2026-11-01-1-aa")
+    keep(1e-3, run="2026-11-01-2-bb")
+    assert (await ask("history"))["kept"] == 2
+    (folder / "2026-11-01-1-aa.jsonl").unlink()
+    assert (await ask("history"))["kept"] == 1

@@ -1,0 +1,203 @@
+"""``api/notebook``: the cells of a notebook, what they measured, and what it is compared with."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+from ipyjaxbench.comparison import ArmResult, Comparison
+from ipyjaxbench.records import Location
+from tests.results import measured
+from tests.server.conftest import Keep, write_notebook
+
+FIRST, SECOND = "2026-11-01-1-aa", "2026-11-02-2-bb"
+
+
+@pytest.fixture
+def path(jp_root_dir: Path) -> Path:
+    path = jp_root_dir / "work" / "a b.ipynb"
+    write_notebook(path, ("one", "%fwtime f(x)"), ("two", "y = 1"), ("three", "%fwtime g(x)"))
+    return path
+
+
+def here(path: Path, cell: str, execution: int) -> Location:
+    return Location(str(path.parent), str(path), cell, execution)
+
+
+def compared(arms: dict[str, int]) -> Comparison:
+    """Arms of these nanoseconds per call."""
+    sides = (ArmResult(label, measured([ns] * 100)) for label, ns in arms.items())
+    return Comparison(tuple(sides), next(iter(arms)))
+
+
+async def get(ask: Any, **query: str) -> Any:
+    return await ask("notebook", "work", "a b.ipynb", **query)
+
+
+async def test_cells_come_in_the_order_of_the_notebook(path: Path, keep: Keep, ask: Any) -> None:
+    keep(2e-3, code="g(x)", where=here(path, "three", 4), days=2)
+    keep(1e-3, code="f(x)", where=here(path, "one", 5), days=1)
+    found = await get(ask)
+    assert [(c["cell"], c["number"], c["line"]) for c in found["cells"]] == [
+        ("one", 1, "%fwtime f(x)"),
+        ("three", 3, "%fwtime g(x)"),
+    ]
+    assert (found["message"], found["path"]) == ("", "work/a b.ipynb")
+
+
+async def test_the_last_execution_is_held_against_the_one_before(
+    path: Path, keep: Keep, ask: Any
+) -> None:
+    keep(1e-3, code="f(x)", where=here(path, "one", 1), days=3)
+    keep(2e-3, code="f(x)", where=here(path, "one", 2), days=2)
+    keep(1e-3, code="f(x, 2)", where=here(path, "one", 3), days=1)  # the cell was edited
+    (cell,) = (await get(ask))["cells"]
+    (now,) = cell["measured"]
+    assert now["line"] == "f(x, 2)"
+    assert now["change"]["verdict"] == "FASTER"
+    assert now["trend"] == pytest.approx([1e-3, 2e-3, 1e-3], rel=1e-3)
+
+
+async def test_two_magics_in_a_cell_are_two_figures(path: Path, keep: Keep, ask: Any) -> None:
+    for execution, factor in ((1, 1), (2, 2)):
+        keep(1e-3 * factor, code="f(x)", where=here(path, "one", execution), days=3 - execution)
+        keep(9e-3, code="g(x)", where=here(path, "one", execution), days=2.999 - execution)
+    (cell,) = (await get(ask))["cells"]
+    assert [m["line"] for m in cell["measured"]] == ["f(x)", "g(x)"]
+    assert cell["measured"][0]["change"]["verdict"] == "SLOWER"
+    assert cell["measured"][1]["change"]["ratio"] == pytest.approx(1)
+
+
+async def test_an_arm_that_is_gone_is_not_shown(path: Path, keep: Keep, ask: Any) -> None:
+    keep(result=compared({"a": 1000, "b": 2000}), where=here(path, "one", 1), days=2)
+    keep(result=compared({"a": 1000, "c": 3000}), where=here(path, "one", 2), days=1)
+    (cell,) = (await get(ask))["cells"]
+    assert [m["name"] for m in cell["measured"]] == ["a", "c"]
+    assert cell["measured"][0]["change"]["ratio"] == pytest.approx(1)
+    assert cell["measured"][1]["change"] is None
+
+
+async def test_a_run_is_a_baseline_for_all(path: Path, keep: Keep, ask: Any) -> None:
+    for days, run, seconds in ((3, FIRST, 1e-3), (2, SECOND, 4e-3), (1, SECOND, 4e-3)):
+        keep(seconds, code="f(x)", where=here(path, "one", int(9 - days)), days=days, run=run)
+    plain, pinned = await get(ask), await get(ask, baseline=FIRST)
+    assert plain["cells"][0]["measured"][0]["change"]["ratio"] == pytest.approx(1)
+    assert pinned["cells"][0]["measured"][0]["change"]["verdict"] == "SLOWER"
+    assert pinned["baseline"] == FIRST
+    assert [(r["run"], r["count"]) for r in plain["runs"]] == [(SECOND, 2), (FIRST, 1)]
+    assert (await get(ask, baseline="none"))["baseline"] is None
+
+
+async def test_a_cell_is_there_before_the_notebook_is_saved(
+    path: Path, keep: Keep, ask: Any
+) -> None:
+    keep(1e-3, code="h(x)", where=here(path, "new", 7))
+    (cell,) = (await get(ask))["cells"]
+    assert (cell["cell"], cell["number"], cell["line"]) == ("new", 0, "h(x)")
+
+
+async def test_a_renamed_notebook_is_known_by_its_cells(path: Path, keep: Keep, ask: Any) -> None:
+    keep(1e-3, where=here(path.with_name("old.ipynb"), "one", 1))
+    assert len((await get(ask))["cells"]) == 1
+    write_notebook(path.with_name("old.ipynb"), ("one", "%fwtime f(x)"))  # this one is a copy
+    assert (await get(ask))["cells"] == []
+
+
+async def test_without_a_history_what_is_saved_in_it_is_shown(
+    path: Path, folder: Path, ask: Any
+) -> None:
+    write_notebook(path, ("one", "%fwtime f(x)"), results={"one": measured([1000] * 100)})
+    found = await get(ask)
+    (cell,) = found["cells"]
+    assert cell["measured"][0]["median"] == pytest.approx(1e-6)
+    assert cell["measured"][0]["id"] == ""
+    assert found["message"].startswith(f"No history of this notebook in {folder}")
+
+
+async def test_a_notebook_that_measured_nothing_is_a_calm_line(path: Path, ask: Any) -> None:
+    assert path.exists()
+    found = await get(ask)
+    assert (found["cells"], found["runs"]) == ([], [])
+    assert "Run a cell with %fwtime" in found["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        (("none.ipynb",), 404),
+        (("..", "outside.ipynb"), 404),
+        ((".hidden", "a.ipynb"), 404),
+        (("text.txt",), 400),
+        (("broken.ipynb",), 404),
+        (("folder.ipynb",), 400),
+    ],
+)
+async def test_what_may_not_be_read_is_refused(
+    jp_root_dir: Path, jp_fetch: Any, name: tuple[str, ...], code: int
+) -> None:
+    write_notebook(jp_root_dir / ".hidden" / "a.ipynb", ("one", "1"))
+    write_notebook(jp_root_dir.parent / "outside.ipynb", ("one", "1"))
+    (jp_root_dir / "text.txt").write_text("{}")
+    (jp_root_dir / "broken.ipynb").write_text("{")
+    (jp_root_dir / "folder.ipynb").mkdir()
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch("ipyjaxbench", "api", "notebook", *name)
+    assert refused.value.code == code
+
+
+@pytest.fixture
+def _small(jp_server_config: dict[str, Any]) -> None:
+    jp_server_config["IpyJaxBenchServer"] = {"max_notebook": 1000}
+
+
+@pytest.mark.usefixtures("_small")
+async def test_a_notebook_that_is_too_large_is_not_read(jp_root_dir: Path, jp_fetch: Any) -> None:
+    write_notebook(jp_root_dir / "large.ipynb", ("one", "1" * 2000))
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch("ipyjaxbench", "api", "notebook", "large.ipynb")
+    assert refused.value.code == 413
+    assert "more than 1,000" in json.loads(refused.value.response.body)["message"]
+
+
+async def test_forged_records_are_left_out(path: Path, ask: Any) -> None:
+    write_notebook(path, ("one", "%fwtime f(x)"), results={"one": measured([1000] * 100)})
+    notebook = json.loads(path.read_text())
+    (mime,) = (m for m in notebook["cells"][0]["outputs"][0]["data"] if "ipyjaxbench" in m)
+    good = notebook["cells"][0]["outputs"][0]
+    bad = json.loads(json.dumps(good))
+    bad["data"][mime]["facts"]["first_call"] = -1
+    evil = json.loads(json.dumps(good))
+    evil["data"][mime]["facts"]["code"] = "<script>alert(1)</script>"
+    notebook["cells"][0]["outputs"] = [bad, evil, {"data": 3}, *[{"data": {mime: 1}}] * 6000]
+    path.write_text(json.dumps(notebook).replace('"first_call": 0.002', '"first_call": 1e400', 1))
+    found = await get(ask)
+    assert len(found["cells"]) <= 1
+
+
+async def test_two_saved_notebooks_are_compared(jp_root_dir: Path, ask: Any) -> None:
+    for name, ns in (("a.ipynb", 1000), ("b.ipynb", 3000)):
+        write_notebook(jp_root_dir / name, ("one", "%fwtime f(x)"),
+                       results={"one": measured([ns] * 100)})  # fmt: skip
+    found = await ask("compare", before="a.ipynb", after="b.ipynb")
+    (pair,) = found["pairs"]
+    assert (pair["name"], pair["change"]["verdict"]) == ("f(x)", "SLOWER")
+
+
+async def test_two_measurements_are_compared(keep: Keep, ask: Any) -> None:
+    before = keep(1e-3, code="f(x)", frameworks={"jax": "0.9"}, revision="a" * 40)
+    after = keep(2e-3, code="g(x)", frameworks={"jax": "0.10"}, revision="b" * 40)
+    found = await ask("compare", before=before, after=after)
+    assert found["differs"] == ["jax 0.9 → 0.10", "git aaaaaaa → bbbbbbb"]
+    assert found["pairs"][0]["change"]["verdict"] == "SLOWER"
+    assert found["pairs"][0]["edited"]
+
+
+@pytest.mark.parametrize("query", [{}, {"before": "x"}, {"before": "x", "after": "y"},
+                                   {"before": "a.ipynb", "after": "y"},
+                                   {"before": "a.ipynb", "after": "b.ipynb"}])  # fmt: skip
+async def test_what_cannot_be_compared_is_refused(jp_fetch: Any, query: dict[str, str]) -> None:
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch("ipyjaxbench", "api", "compare", params=query)
+    assert refused.value.code in (400, 404)
