@@ -34,7 +34,7 @@ class Answers:
         """Read what is new in the history; return its version."""
         contents = self._index.refresh()
         if contents.version != self._version:
-            self._series = AllSeries(contents.heads.items())
+            self._series = AllSeries(contents.heads.items(), self._series.keys)
             self._version = contents.version
         return self._version
 

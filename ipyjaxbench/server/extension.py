@@ -6,7 +6,7 @@ from jupyter_server.utils import url_path_join
 from tornado.web import url
 
 from ipyjaxbench.server import handlers, page
-from ipyjaxbench.server.answers import Answers
+from ipyjaxbench.server.lazy import LazyAnswers
 from ipyjaxbench.server.settings import IpyJaxBenchServer
 
 _ID, _PATH = r"(?P<id>[^/]+)", r"(?P<path>.+)"
@@ -18,7 +18,7 @@ def add_routes(server_app: Any) -> None:
     Args:
         server_app: jupyter_server's ServerApp.
     """
-    own = {"answers": Answers(), "settings_of_ours": IpyJaxBenchServer(parent=server_app)}
+    own = {"answers": LazyAnswers(), "settings_of_ours": IpyJaxBenchServer(parent=server_app)}
     root = url_path_join(server_app.web_app.settings["base_url"], "ipyjaxbench")
     api = url_path_join(root, "api")
     server_app.web_app.add_handlers(

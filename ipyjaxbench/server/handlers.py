@@ -6,39 +6,42 @@ decorators stand in each class with their resource: shared ones would keep that 
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from tornado.web import HTTPError, authenticated
 
-from ipyjaxbench.server.answers import Answers
 from ipyjaxbench.server.contents import read_contents
+from ipyjaxbench.server.lazy import LazyAnswers
 from ipyjaxbench.server.query import HistoryQuery, QueryError
 from ipyjaxbench.server.settings import IpyJaxBenchServer
+
+if TYPE_CHECKING:
+    from ipyjaxbench.server.answers import Answers
 
 _NOT_FOUND, _BAD_REQUEST = 404, 400
 _FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
 
 class _Handler(APIHandler):
-    """What all have: the answers, the settings, and answers made in a thread."""
+    """What all have: answers that are made in a thread, and settings."""
 
     _track_activity = False
 
-    def initialize(self, answers: Answers, settings_of_ours: IpyJaxBenchServer) -> None:
+    def initialize(self, answers: LazyAnswers, settings_of_ours: IpyJaxBenchServer) -> None:
         self.answers, self.ours = answers, settings_of_ours
 
-    async def answer(self, make: Callable[..., Any], *args: Any) -> None:
-        """Send what a function returns, as JSON; a query that it refuses is a bad request."""
-        body = await self.call(lambda: _encode(make(*args)))
+    async def answer(self, make: Callable[["Answers"], object]) -> None:
+        """Send what a function makes, as JSON."""
+        body = await self.call(lambda answers: _encode(make(answers)))
         self.set_header("Cache-Control", "no-cache")
         await self.finish(body)
 
-    async def call(self, make: Callable[[], Any]) -> Any:
-        """Return what a function returns that runs in a thread."""
+    async def call(self, make: Callable[["Answers"], Any]) -> Any:
+        """Return what a function makes, in a thread; what it refuses is a bad request."""
         try:
-            return await asyncio.to_thread(make)
+            return await asyncio.to_thread(lambda: make(self.answers.get()))
         except QueryError as error:
             raise HTTPError(_BAD_REQUEST, str(error)) from None
         except LookupError as error:
@@ -56,17 +59,17 @@ class HistoryHandler(_Handler):
     @authorized("read", "ipyjaxbench")
     async def get(self) -> None:
         """Send a page of the history, or all that match as a file."""
-        query = await self.call(lambda: HistoryQuery.read(self.arguments()))
-        self.set_header("Etag", f'"{await self.call(self.answers.refresh)}"')
+        query = await self.call(lambda _: HistoryQuery.read(self.arguments()))
+        self.set_header("Etag", f'"{await self.call(lambda answers: answers.refresh())}"')
         if self.check_etag_header():
             self.set_status(304)
             await self.finish()
         elif query.format in _FORMATS:
-            text = await self.call(lambda: self.answers.export(query))
+            text = await self.call(lambda answers: answers.export(query))
             self.set_header("Content-Disposition", f"attachment; filename=history.{query.format}")
             await self.finish(text, set_content_type=_FORMATS[query.format])
         else:
-            await self.answer(self.answers.history, query)
+            await self.answer(lambda answers: answers.history(query))
 
 
 class DetailsHandler(_Handler):
@@ -76,8 +79,8 @@ class DetailsHandler(_Handler):
     @authorized("read", "ipyjaxbench")
     async def get(self, id: str) -> None:
         """Send all that is known of it."""
-        await self.call(self.answers.refresh)
-        await self.answer(self.answers.details, id)
+        await self.call(lambda answers: answers.refresh())
+        await self.answer(lambda answers: answers.details(id))
 
 
 class NotebookHandler(_Handler):
@@ -89,11 +92,9 @@ class NotebookHandler(_Handler):
         """Send the newest measurement of each of its cells."""
         baseline = self.get_query_argument("baseline", "")
         text = await read_contents(self, path, self.ours.max_notebook)
-        places = _places(self, path)
-        await self.call(self.answers.refresh)
-        await self.answer(
-            self.answers.notebook, path, text, places, baseline, self.ours.max_records
-        )
+        places, limit = _places(self, path), self.ours.max_records
+        await self.call(lambda answers: answers.refresh())
+        await self.answer(lambda answers: answers.notebook(path, text, places, baseline, limit))
 
 
 class CompareHandler(_Handler):
@@ -108,10 +109,10 @@ class CompareHandler(_Handler):
             texts = [await read_contents(self, path, self.ours.max_notebook)
                      for path in (before, after)]  # fmt: skip
             names, limit = (before, after), self.ours.max_records
-            await self.answer(self.answers.compare_notebooks, names, texts, limit)
+            await self.answer(lambda answers: answers.compare_notebooks(names, texts, limit))
         else:
-            await self.call(self.answers.refresh)
-            await self.answer(self.answers.compare, before, after)
+            await self.call(lambda answers: answers.refresh())
+            await self.answer(lambda answers: answers.compare(before, after))
 
 
 class MachineHandler(_Handler):
@@ -121,7 +122,7 @@ class MachineHandler(_Handler):
     @authorized("read", "ipyjaxbench")
     async def get(self) -> None:
         """Send what the machine has."""
-        await self.answer(self.answers.machine)
+        await self.answer(lambda answers: answers.machine())
 
 
 class LiveHandler(_Handler):
@@ -131,7 +132,7 @@ class LiveHandler(_Handler):
     @authorized("read", "ipyjaxbench")
     async def get(self) -> None:
         """Send it, with the version of the history."""
-        await self.answer(self.answers.live)
+        await self.answer(lambda answers: answers.live())
 
 
 def _places(handler: _Handler, path: str) -> tuple[str, ...]:

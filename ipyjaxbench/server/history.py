@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ipyjaxbench.host import Clock
@@ -20,15 +20,20 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for one
 def find(series: AllSeries, query: HistoryQuery) -> list[Kept]:
     """Return all that match, in the order that is asked for."""
     now = Clock.calendar().now() * 1e-9
-    rules = list(_rules(series, query, now))
-    matching = [kept for kept in series.newest_first if all(rule(*kept) for rule in rules)]
+    matching: Sequence[Kept] = series.newest_first
+    if query.series:
+        matching = series.runs(query.series)[::-1]
+    if query.newest:
+        matching = [kept for kept in series.newest() if not query.series or kept in matching]
+    for rule in _rules(query, now):
+        matching = [kept for kept in matching if rule(kept[1])]
     orders: dict[str, Callable[[Kept], Any]] = {
         "regressions": lambda kept: -_slowdown(series, kept),
         "name": lambda kept: kept[1].name.casefold(),
         "time": lambda kept: -kept[1].median,
     }
     # Sorting keeps the newest first among equals.
-    return sorted(matching, key=orders[query.sort]) if query.sort in orders else matching
+    return sorted(matching, key=orders[query.sort]) if query.sort in orders else list(matching)
 
 
 def describe_page(series: AllSeries, matching: list[Kept], query: HistoryQuery) -> dict[str, Any]:
@@ -42,7 +47,7 @@ def describe_page(series: AllSeries, matching: list[Kept], query: HistoryQuery) 
         "found": len(matching),
         "kept": len(series.newest_first),
         "offset": query.offset,
-        "names": _names(head for _, head in series.newest_first),
+        "names": _names(series),
     }
 
 
@@ -71,26 +76,20 @@ def _plain(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _rules(
-    series: AllSeries, query: HistoryQuery, now: float
-) -> Iterator[Callable[[str, EntryHead], bool]]:
+def _rules(query: HistoryQuery, now: float) -> Iterator[Callable[[EntryHead], bool]]:
     """Yield what a measurement has to be."""
     since, until = query.moments(now)
-    yield lambda _, head: since <= head.when < until
+    if query.since or query.until:
+        yield lambda head: since <= head.when < until
     if query.text:
         text = query.text.casefold()
-        yield lambda _, head: text in head.name.casefold() or text in head.code.casefold()
+        yield lambda head: text in head.name.casefold() or text in head.code.casefold()
     if query.notebook:
-        yield lambda _, head: head.where.notebook.endswith(query.notebook)
+        yield lambda head: head.where.notebook.endswith(query.notebook)
     if query.framework:
-        yield lambda _, head: query.framework in head.environment.frameworks
+        yield lambda head: query.framework in head.environment.frameworks
     if query.device:
-        yield lambda _, head: any(query.device in d for d in head.environment.devices)
-    if query.series:
-        members = {own_id for own_id, _ in series.runs(query.series)}
-        yield lambda own_id, _: own_id in members
-    if query.newest:
-        yield lambda own_id, _: series.is_newest(own_id)
+        yield lambda head: any(query.device in d for d in head.environment.devices)
 
 
 def _slowdown(series: AllSeries, kept: Kept) -> float:
@@ -102,12 +101,11 @@ def _slowdown(series: AllSeries, kept: Kept) -> float:
     return low if math.isfinite(low) else 0.0
 
 
-def _names(heads: Iterable[EntryHead]) -> dict[str, list[str]]:
-    notebooks, frameworks, devices = dict[str, None](), set[str](), set[str]()
-    for head in heads:
-        notebooks[head.where.notebook] = None  # the newest first
-        frameworks.update(head.environment.frameworks)
-        devices.update(head.environment.devices)
+def _names(series: AllSeries) -> dict[str, list[str]]:
+    heads = [head for _, head in series.newest_first]
+    notebooks = dict.fromkeys(head.where.notebook for head in heads)  # the newest first
+    frameworks = {name for head in heads for name in head.environment.frameworks}
+    devices = {name for head in heads for name in head.environment.devices}
     return {
         "notebooks": [name for name in notebooks if name][:_MAX_NAMES],
         "frameworks": sorted(frameworks)[:_MAX_NAMES],

@@ -1,6 +1,6 @@
 """Runs of the same code, the oldest first: what came before a run, and how they went."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ipyjaxbench.records import EntryHead
 from ipyjaxbench.server.measured import TREND, series_of
@@ -14,15 +14,22 @@ class AllSeries:
 
     Args:
         kept: all of the history, in any order.
+        known: keys of series by id, as `keys` of an earlier one: they are not computed again.
+
+    Attributes:
+        newest_first: all measurements.
+        keys: the series of each, by id.
     """
 
-    def __init__(self, kept: Iterable[Kept]) -> None:
-        oldest_first = sorted(kept, key=lambda each: each[1].when)
+    def __init__(self, kept: Iterable[Kept], known: Mapping[str, str] | None = None) -> None:
+        known = known or {}
+        oldest_first = sorted(kept, key=_moment)
         self.newest_first = oldest_first[::-1]
+        self.keys: dict[str, str] = {}
         self._runs: dict[str, list[Kept]] = {}
         self._places: dict[str, tuple[str, int]] = {}
         for own_id, head in oldest_first:
-            key = series_of(head)
+            key = self.keys[own_id] = known.get(own_id) or series_of(head)
             runs = self._runs.setdefault(key, [])
             self._places[own_id] = (key, len(runs))
             runs.append((own_id, head))
@@ -56,7 +63,10 @@ class AllSeries:
         """Return the runs of a series, the oldest first."""
         return self._runs.get(key, ())
 
-    def is_newest(self, own_id: str) -> bool:
-        """Whether no run of its series came later."""
-        key, place = self._places[own_id]
-        return place == len(self._runs[key]) - 1
+    def newest(self) -> list[Kept]:
+        """Return the newest run of each series, the newest first."""
+        return sorted((runs[-1] for runs in self._runs.values()), key=_moment, reverse=True)
+
+
+def _moment(kept: Kept) -> float:
+    return kept[1].when
