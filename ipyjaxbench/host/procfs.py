@@ -24,6 +24,7 @@ _MEMORY = re.compile(r"^MemTotal:\s*(\d{1,18}) kB$", re.MULTILINE)
 _CACHE = re.compile(r"(\d{1,9})([KMG]?)\s*")
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _STEAL = 7  # its column in /proc/stat
+_START = 18  # in /proc/PID/stat, behind the state
 
 
 class CpuTimes(NamedTuple):
@@ -185,3 +186,20 @@ def child_processes(root: Path = ROOT) -> frozenset[int]:
     """Return the numbers of processes that this one started and has not waited for."""
     lists = (root / "proc/self/task").glob("*/children")
     return frozenset(int(number) for path in lists for number in _text(path).split())
+
+
+def is_mounted(root: Path) -> bool:
+    """Whether processes are listed there at all."""
+    return bool(_text(root / "proc/self/stat"))
+
+
+def process_start(root: Path, pid: int) -> int | None:
+    """Return the ticks from the machine's start to that of a process; None where it is over.
+
+    One that has ended and was not waited for yet is over too.
+    """
+    # Its name stands in front, in parentheses, and may have some of its own.
+    state, *numbers = _text(root / f"proc/{pid}/stat").rpartition(")")[2].split() or ("",)
+    if state in ("Z", "X") or len(numbers) <= _START or not numbers[_START].isdigit():
+        return None
+    return int(numbers[_START])

@@ -70,7 +70,7 @@ def _compare_arms(
     swept = {n: values_of(n, text, names) for n, text in options.sweep}
     with (
         names_restored([setup] if setup else [specs[0].snippet]),
-        magic.screen.progress("first calls") as on_progress,
+        magic.progress("first calls") as on_progress,
     ):
         if swept:
             return measure_until_stopped(

@@ -46,7 +46,7 @@ def _measure(
 ) -> tuple[Measurement, BaseException | None]:
     """Return what was measured, and what ended it early."""
     __tracebackhide__ = True
-    with magic.screen.progress("first call") as on_progress:
+    with magic.progress("first call") as on_progress:
         result, raised = measure_until_stopped(
             measure_snippet,
             *(snippet, magic.options),

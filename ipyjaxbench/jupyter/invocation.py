@@ -4,8 +4,8 @@ import ast
 import dis
 import json
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from types import FrameType
@@ -17,7 +17,7 @@ from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import CODE_ERRORS, OLD_NAMES_END, SnippetError, called_from
 from ipyjaxbench.jupyter.errors import one_line_errors, short_interrupts
 from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
-from ipyjaxbench.jupyter.screen import Screen, show
+from ipyjaxbench.jupyter.screen import Progress, Screen, show
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports import Result
 from ipyjaxbench.usercode import Namespace, Source, run_in_loop, run_in_new_loop
@@ -112,6 +112,17 @@ class Invocation(Generic[Options]):
     def screen(self) -> Screen:
         """Where it shows how far it is, if that is wanted, and its result."""
         return Screen(self.shell, active=self.session.settings.progress and self.is_shown())
+
+    @contextmanager
+    def progress(self, doing: str) -> Iterator[Progress]:
+        """Tell the screen, and servers by a file, how far a measurement of its code is."""
+        __tracebackhide__ = True
+        code = self.code if self.cell is None else self.cell
+        with (
+            self.session.heartbeat(code) as heartbeat,
+            self.screen.progress(doing, heartbeat) as progress,
+        ):
+            yield progress
 
     @short_interrupts
     def run(self, work: Callable[["Invocation[Options]"], T]) -> Any:

@@ -4,10 +4,10 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
-from typing import Any
+from typing import Any, Protocol
 
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -36,42 +36,86 @@ def show(shown: object, **how: Any) -> None:
         sys.stdout.write(f"{text}\n")
 
 
-class Progress:
-    """Shows how far a measurement is, four times a second at most.
+class Observer(Protocol):
+    """What is told how far a measurement is."""
 
-    As a context it also shows, from a thread, how long work has taken that does not call it. The
-    thread ends with the first call, before anything is timed again and again.
+    def wait(self, seconds: float) -> None:
+        """Take note that the work has taken so long and says nothing yet; called from a thread."""
+
+    def __call__(self, half_width: float, left: int) -> None:
+        """Take note of the interval so far and the time left; see `OnProgress`."""
+
+
+class Progress:
+    """Tells observers how far a measurement is, between its samples.
+
+    As a context it also tells them, from a thread, how long work has taken that does not call it.
+    The thread ends with the first call, before anything is timed again and again.
+
+    Args:
+        observers: to tell.
+        clock: to read.
+        wait: seconds until the thread tells them first.
+    """
+
+    def __init__(
+        self, observers: Sequence[Observer], clock: Clock, wait: float = _FIRST_WAIT_SECONDS
+    ) -> None:
+        self._observers = observers
+        self._clock, self._pause = clock, wait
+        self._start = clock.wall()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> "Progress":
+        if self._observers:
+            wait = copy_context().run  # what is shown belongs to the cell that runs
+            self._thread = threading.Thread(target=wait, args=(self._wait,), daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop_waiting()
+
+    def __call__(self, half_width: float, left: int) -> None:
+        """Tell them the interval so far and the time left; see `OnProgress`."""
+        self._stop_waiting()
+        for observer in self._observers:
+            observer(half_width, left)
+
+    def _wait(self) -> None:
+        pause = self._pause
+        while not self._over.wait(pause):
+            seconds = (self._clock.wall() - self._start) * 1e-9
+            for observer in self._observers:
+                observer.wait(seconds)
+            pause = min(_NEXT_WAIT_SECONDS, self._pause)
+
+    def _stop_waiting(self) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._over.set()
+            thread.join()
+
+
+class ProgressLine:
+    """Shows in one line how far a measurement is, four times a second at most.
 
     Args:
         show: takes one line, which replaces the one before.
         clock: to read.
         doing: what runs until the first call.
-        wait: seconds until the thread shows that.
     """
 
-    def __init__(
-        self,
-        show: Callable[[str], object],
-        clock: Clock,
-        doing: str = "running",
-        wait: float = _FIRST_WAIT_SECONDS,
-    ) -> None:
+    def __init__(self, show: Callable[[str], object], clock: Clock, doing: str = "running") -> None:
         self._show = show
         self._clock = clock
-        self._doing, self._pause = doing, wait
-        self._start = clock.wall()
-        self._next = self._start + _FIRST_UPDATE_NS
-        self._over = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._doing = doing
+        self._next = clock.wall() + _FIRST_UPDATE_NS
 
-    def __enter__(self) -> "Progress":
-        wait = copy_context().run  # what is shown belongs to the cell that runs
-        self._thread = threading.Thread(target=wait, args=(self._wait,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop_waiting()
+    def wait(self, seconds: float) -> None:
+        """Show how long the first call has taken."""
+        self._show(f"{self._doing}: {units.duration(seconds, 2)} so far")
 
     def __call__(self, half_width: float, left: int) -> None:
         """Show the interval so far and the time left, unless it is too soon.
@@ -81,7 +125,6 @@ class Progress:
                 number where it is not computed.
             left: nanoseconds of the budget.
         """
-        self._stop_waiting()
         now = self._clock.wall()
         if now < self._next:
             return
@@ -95,19 +138,6 @@ class Progress:
         if 0 < left < _UNLIMITED_NS:
             parts.append(f"at most {units.duration(left * 1e-9, 2)} left")
         self._show(f"measuring: {', '.join(parts)}" if parts else "measuring")
-
-    def _wait(self) -> None:
-        pause = self._pause
-        while not self._over.wait(pause):
-            seconds = (self._clock.wall() - self._start) * 1e-9
-            self._show(f"{self._doing}: {units.duration(seconds, 2)} so far")
-            pause = min(_NEXT_WAIT_SECONDS, self._pause)
-
-    def _stop_waiting(self) -> None:
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            self._over.set()
-            thread.join()
 
 
 class Screen:
@@ -139,10 +169,17 @@ class Screen:
             self._stream.write(f"\r{units.plain(line)}\x1b[K")
             self._stream.flush()
 
-    def progress(self, doing: str) -> AbstractContextManager[Progress]:
-        """Return what shows how far the work is, and until there is more to say what it is."""
-        progress = Progress(self.show, Clock.elapsed(), doing)
-        return progress if self._by_display or self._by_line else nullcontext(progress)
+    def progress(self, doing: str, *others: Observer | None) -> Progress:
+        """Return what shows how far the work is, and until there is more to say what it is.
+
+        Args:
+            doing: what it is.
+            others: who are told too; None for nobody.
+        """
+        clock = Clock.elapsed()
+        shows = self._by_display or self._by_line
+        lines = [ProgressLine(self.show, clock, doing)] if shows else []
+        return Progress([*lines, *filter(None, others)], clock)
 
     def replace(self, result: object, **how: Any) -> None:
         """Show the result in the place of the line; for the rest see IPython's `display`."""

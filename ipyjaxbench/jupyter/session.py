@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from ipyjaxbench.validation import kept_name
 if TYPE_CHECKING:
     from ipyjaxbench.comparison import Comparison
     from ipyjaxbench.graphs import Graph
-    from ipyjaxbench.records import Journal, Location
+    from ipyjaxbench.records import Heartbeat, Journal, Location
     from ipyjaxbench.reports import Result
     from ipyjaxbench.timing import Measurement
 
@@ -88,6 +89,17 @@ class Session:
         named = self.shell.user_ns.get("__vsc_ipynb_file__")
         notebook = named if isinstance(named, str) else os.environ.get("JPY_SESSION_NAME", "")
         return Location(directory, notebook, _cell_id(self.shell), self.shell.execution_count)
+
+    def heartbeat(self, code: str) -> AbstractContextManager[Heartbeat | None]:
+        """Return what says in a file that this code is measured; nothing without a history."""
+        if not self.records_history:
+            return nullcontext()
+        from ipyjaxbench.host import Clock
+        from ipyjaxbench.records import Heartbeat
+        from ipyjaxbench.usercode import first_line
+
+        here, line = self.location, first_line(code)
+        return Heartbeat(self.journal.run, here.notebook, here.cell, line, Clock.calendar())
 
     def keep(self, result: Result, name: str = "") -> None:
         """Keep what was measured: under its name in this session, and in the history."""

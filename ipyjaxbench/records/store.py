@@ -54,6 +54,13 @@ class Journal:
         except OSError as error:
             self.trouble = error.strerror or type(error).__name__
 
+    @property
+    def run(self) -> str:
+        """Stem of the file of this process, which names its run; empty while there is none."""
+        if self._file is None or self._owner != os.getpid():
+            return ""
+        return os.path.basename(os.fsdecode(self._file.name)).removesuffix(_SUFFIX)
+
     def close(self) -> None:
         """Close the file."""
         file, self._file = self._file, None

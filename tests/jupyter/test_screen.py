@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.jupyter import screen as module
-from ipyjaxbench.jupyter.screen import Progress, Screen, show
+from ipyjaxbench.jupyter.screen import Progress, ProgressLine, Screen, show
 from ipyjaxbench.testing import FakeClock
 from tests.shell import Shell
 
@@ -20,7 +20,7 @@ MS = 1_000_000
 def shown_lines(moments: list[int], known: float = 0.034) -> list[tuple[int, str]]:
     """What is shown when it is told of something at these milliseconds."""
     clock, lines = FakeClock(), []
-    progress = Progress(lambda line: lines.append((clock.now() // MS, line)), clock)
+    progress = ProgressLine(lambda line: lines.append((clock.now() // MS, line)), clock)
     for moment in moments:
         clock.advance(moment * MS - clock.now())
         progress(known, 1_200 * MS)
@@ -68,7 +68,7 @@ def test_an_interval_is_shown_up_to_all_of_the_figure(half_width: float, words: 
 )  # fmt: skip
 def test_the_time_left_is_shown_where_it_has_an_end(left: int, words: str) -> None:
     clock, lines = FakeClock(), list[str]()
-    progress = Progress(lines.append, clock)
+    progress = ProgressLine(lines.append, clock)
     clock.advance(1000 * MS)
     progress(0.01, left)
     assert lines == [words]
@@ -84,7 +84,7 @@ def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
         lines.append(line)
         shown.set()
 
-    with Progress(show, clock, "first call", wait=0.001) as told:
+    with Progress([ProgressLine(show, clock, "first call")], clock, wait=0.001) as told:
         clock.advance(2_400 * MS)
         assert shown.wait(60)
         told(0.01, 0)
@@ -98,14 +98,40 @@ def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
 def test_what_is_over_soon_says_nothing_and_leaves_no_thread() -> None:
     lines: list[str] = []
     before = threading.active_count()
-    with Progress(lines.append, FakeClock(), "first call"):
+    clock = FakeClock()
+    with Progress([ProgressLine(lines.append, clock, "first call")], clock):
         assert threading.active_count() == before + 1
     assert (lines, threading.active_count()) == ([], before)
 
 
+def test_all_observers_are_told_the_same() -> None:
+    class Told(list[object]):
+        def wait(self, seconds: float) -> None:
+            self.append(seconds)
+
+        def __call__(self, half_width: float, left: int) -> None:
+            self.append((half_width, left))
+
+    clock, first, second = FakeClock(), Told(), Told()
+    with Progress([first, second], clock, wait=0.001) as progress:
+        while not second:
+            clock.sleep(0)
+    progress(0.5, 3)
+    assert first[-1] == second[-1] == (0.5, 3)
+    assert first[0] == second[0] == 0.0
+
+
+def test_for_nobody_there_is_no_thread() -> None:
+    before = threading.active_count()
+    with Progress([], FakeClock()) as progress:
+        assert threading.active_count() == before
+        progress(0.5, 3)
+
+
 def test_how_long_is_told_in_words() -> None:
     clock, lines, shown = FakeClock(), [], threading.Event()
-    progress = Progress(lambda line: (lines.append(line), shown.set()), clock, "running", 0.001)
+    line = ProgressLine(lambda line: (lines.append(line), shown.set()), clock)
+    progress = Progress([line], clock, wait=0.001)
     clock.advance(2_400 * MS)
     with progress:
         assert shown.wait(60)
