@@ -3,9 +3,10 @@
 import getpass
 from typing import Any
 
-from ipyjaxbench.records import StoreIndex
+from ipyjaxbench.records import LiveReader, StoreIndex
 from ipyjaxbench.reports import Distribution
-from ipyjaxbench.server import history, live, machine, notebook, saved
+from ipyjaxbench.server import history, machine, notebook, saved
+from ipyjaxbench.server.live import describe_live
 from ipyjaxbench.server.measured import describe_change, describe_measured
 from ipyjaxbench.server.query import HistoryQuery
 from ipyjaxbench.server.series import AllSeries
@@ -28,7 +29,7 @@ class Answers:
         self._index = StoreIndex()
         self._series = AllSeries(())
         self._version = ""
-        self._live = live.LiveWatch()
+        self._live = LiveReader()
 
     def refresh(self) -> str:
         """Read what is new in the history; return its version."""
@@ -129,11 +130,11 @@ class Answers:
 
     def machine(self) -> dict[str, Any]:
         """Return the machine of the server."""
-        return machine.describe(measuring=bool(self._live.measuring()))
+        return machine.describe(measuring=any(not live.died for live in self._live.read()))
 
     def live(self) -> dict[str, Any]:
         """Return what is measured now, and the version of the history."""
-        return {"measuring": self._live.describe(), "version": self.refresh()}
+        return {"measuring": describe_live(self._live.read()), "version": self.refresh()}
 
 
 def _owner() -> str:

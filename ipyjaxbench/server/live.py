@@ -2,12 +2,11 @@
 
 from typing import Any
 
+from ipyjaxbench.records import LiveMeasurement
 
-class LiveWatch:
-    """Reads what kernels write while they measure."""
+_TOLD = ("run", "notebook", "cell", "line", "phase", "began", "half_width", "left", "died")
 
-    def measuring(self) -> tuple[object, ...]:
-        return ()
 
-    def describe(self) -> list[dict[str, Any]]:
-        return []
+def describe_live(measuring: tuple[LiveMeasurement, ...]) -> list[dict[str, Any]]:
+    """Return the measurements that are being made, without what processes are."""
+    return [{name: getattr(live, name) for name in _TOLD} for live in measuring]

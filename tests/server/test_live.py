@@ -1,0 +1,100 @@
+"""``api/live`` and ``api/machine``: what is measured now, and where."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.device import Ceiling
+from ipyjaxbench.device.ceilings_store import Key, write
+from ipyjaxbench.host import Clock
+from ipyjaxbench.records import Heartbeat
+from tests.server.conftest import Keep
+
+_MEASURE = """
+from ipyjaxbench.host import Clock
+from ipyjaxbench.records import Heartbeat
+with Heartbeat("run", "/p/a.ipynb", "cell-1", "f(x)", Clock.calendar()) as beat:
+    print("began", flush=True)
+    input()
+"""
+
+
+@pytest.mark.usefixtures("folder")
+async def test_nothing_is_measured(ask: Any) -> None:
+    assert (await ask("live"))["measuring"] == []
+
+
+@pytest.mark.usefixtures("folder")
+async def test_what_is_measured_is_told_while_it_is(ask: Any) -> None:
+    with Heartbeat("run", "/p/a.ipynb", "cell-1", "f(x)", Clock.calendar()):
+        (live,) = (await ask("live"))["measuring"]
+    assert (live["cell"], live["line"], live["phase"]) == ("cell-1", "f(x)", "first call")
+    assert live["began"] == pytest.approx(time.time(), abs=60)
+    assert not live["died"]
+    assert (await ask("live"))["measuring"] == []
+
+
+@pytest.mark.usefixtures("folder")
+async def test_a_kernel_that_dies_is_told_of(ask: Any) -> None:
+    with subprocess.Popen([sys.executable, "-c", _MEASURE], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as kernel:  # fmt: skip
+        assert kernel.stdout is not None
+        assert kernel.stdout.readline() == "began\n"
+        (live,) = (await ask("live"))["measuring"]
+        assert not live["died"]
+        kernel.kill()
+    (live,) = (await ask("live"))["measuring"]
+    assert live["died"]
+
+
+async def test_its_version_tells_when_the_history_has_changed(keep: Keep, ask: Any) -> None:
+    before = (await ask("live"))["version"]
+    assert (await ask("live"))["version"] == before
+    keep()
+    assert (await ask("live"))["version"] != before
+
+
+@pytest.mark.usefixtures("folder")
+async def test_the_machine_is_told_without_a_framework(ask: Any, jp_data_dir: Path) -> None:
+    ceiling = Ceiling("jax", "0.10.2", "cpu:0", "cpu", 2, "", {"float32": 5e11}, 1e10, 0, None,
+                      None, 1e-6, 0.01, 0.0, 1.0, time.time())  # fmt: skip
+    assert write(Key("jax", "0.10.2", "cpu", 2, ""), ceiling) == []
+    (jp_data_dir / "ipyjaxbench" / "ceilings" / "jax-broken.json").write_text("{")
+    found = await ask("machine")
+    (only,) = found["ceilings"]
+    assert only["device"] == "jax 0.10.2 cpu:0"
+    assert ["float32 matmul", "500 GFLOP/s"] in only["rows"]
+    assert found["memory"] >= found["memory_free"] > 0
+    assert "numpy" in found["frameworks"]
+    assert not found["measuring"]
+
+
+@pytest.mark.usefixtures("folder")
+async def test_devices_are_not_looked_at_while_something_is_measured(ask: Any) -> None:
+    with Heartbeat("run", "", "", "f(x)", Clock.calendar()):
+        found = await ask("machine")
+    assert (found["measuring"], found["gpus"]) == (True, [])
+
+
+def test_no_framework_and_no_ipython_is_imported() -> None:
+    """Not even by all that answers requests."""
+    code = (
+        "import sys, ipyjaxbench.server.answers, ipyjaxbench.server.extension\n"
+        "print([m for m in ('IPython', 'numpy', 'jax', 'torch', 'tensorflow') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_without_jupyter_server_the_package_is_as_before() -> None:
+    code = (
+        "import sys; sys.modules['jupyter_server'] = None\n"
+        "import ipyjaxbench, ipyjaxbench.server\n"
+        "print(len(ipyjaxbench.history(last=1)) >= 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
