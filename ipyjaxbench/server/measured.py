@@ -1,7 +1,6 @@
 """One measurement as the API describes it."""
 
 import hashlib
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,8 +60,7 @@ def describe_measured(
         before: the run that it is compared with.
         trend: medians of the last runs, in seconds.
     """
-    low, high = head.interval
-    around = head.environment
+    rerun, around = head.figure.estimate, head.environment
     return {
         "id": id,
         "run": id.rpartition(".")[0],
@@ -73,9 +71,9 @@ def describe_measured(
         "at": head.at,
         "when": head.when,
         "median": head.median,
-        "low": None if math.isinf(high) else low,
-        "high": None if math.isinf(high) else high,
-        "figure": head.figure.words(),
+        "low": rerun.low,
+        "high": rerun.high,
+        "figure": rerun.words(),
         "verdict": head.figure.verdict,
         "clock": head.clock,
         "notebook": head.where.notebook,
