@@ -1,0 +1,64 @@
+/** When the server is asked: while somebody can see the answer, and never else. */
+
+const AFTERWARDS = 6000; // milliseconds in which a kernel that died while it measured is found out
+
+/** Starts and stops a poll of the host. */
+export class Polling {
+  /**
+   * @param {any} Poll of Lumino
+   * @param {import('./watch.js').Watch} watch
+   * @param {() => boolean} isPanelVisible
+   * @param {() => boolean} isStatusShown
+   */
+  constructor(Poll, watch, isPanelVisible, isStatusShown) {
+    this._watch = watch;
+    this._isPanelVisible = isPanelVisible;
+    this._isStatusShown = isStatusShown;
+    this._isBusy = false;
+    this._isRunning = false;
+    /** @type {number | undefined} */
+    this._ending = undefined;
+    this._poll = new Poll({
+      auto: false, factory: () => watch.ask(), standby: 'when-hidden', name: 'ipyjaxbench:timings',
+    });
+    watch.wanted = () => this.now();
+  }
+
+  /** @param {number} seconds between two questions */
+  every(seconds) {
+    const interval = 1000 * Math.max(seconds, 2);
+    this._poll.frequency = { interval, backoff: true, max: Math.max(30000, interval) };
+  }
+
+  /** Start or stop, as it is now. @param {boolean} [again] even where there was no server extension */
+  settle(again = false) {
+    if (again) this._watch.absent = false;
+    const seen = this._isPanelVisible() || (this._isBusy && this._isStatusShown());
+    const running = seen && !this._watch.absent;
+    if (running === this._isRunning) return;
+    this._isRunning = running;
+    if (running) this._poll.start();
+    else this._poll.stop();
+  }
+
+  /** Ask now, if anybody can see the answer. */
+  now() {
+    this.settle();
+    if (this._isRunning) this._poll.refresh();
+  }
+
+  /** While a kernel is busy, the status item is kept up; at its end come the last figures. @param {string} status */
+  kernelIs(status) {
+    clearTimeout(this._ending);
+    if (status === 'busy') {
+      this._isBusy = true;
+      this.settle();
+    } else if (this._isBusy) {
+      if (this._watch.measuring.length) this.now();
+      this._ending = window.setTimeout(() => {
+        this._isBusy = false;
+        this.settle();
+      }, AFTERWARDS);
+    }
+  }
+}

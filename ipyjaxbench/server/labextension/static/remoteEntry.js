@@ -1,0 +1,14 @@
+// The container that JupyterLab and Notebook 7 load: what a bundler would write, by hand.
+(() => {
+  const plugin = new URL('plugin.js', document.currentScript.src).href;
+  let scope;
+  window._JUPYTERLAB = window._JUPYTERLAB || {};
+  window._JUPYTERLAB.ipyjaxbench = {
+    init: (shared) => { scope = shared; },
+    get: async () => {
+      const { makePlugin } = await import(plugin);
+      const made = await makePlugin(scope);
+      return () => ({ __esModule: true, default: made }); // plain: the host writes into it
+    },
+  };
+})();
