@@ -74,9 +74,10 @@ export function moment(when) {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** @param {Record<string, string>} known @returns {string} */
-export function versions(known) {
-  return Object.keys(known).sort().map((name) => `${name} ${known[name]}`).join(', ');
+/** @param {Record<string, string>} known @param {string} [python] @returns {string} */
+export function versions(known, python = '') {
+  const told = Object.keys(known).sort().map((name) => `${name} ${known[name]}`);
+  return [...told, ...(python ? [`Python ${python}`] : [])].join(', ');
 }
 
 /** The first characters of a commit. @param {string} commit @returns {string} */

@@ -23,7 +23,7 @@ export class Panel {
     this._runs = '';
     this._heading = element('h2', {});
     this._baseline = element('select', {
-      class: 'jp-mod-styled', change: () => watch.pin(this._baseline.value || null),
+      change: () => watch.pin(this._baseline.value || null),
     });
     this._link = element('a', { target: '_blank', rel: 'noopener' }, 'All measurements');
     this._chosen = element('label', { class: 'fw-baseline' }, 'Compared with ', this._baseline);

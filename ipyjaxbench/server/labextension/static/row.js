@@ -48,7 +48,7 @@ export class Row {
       const several = cell.measured.length > 1;
       const against = baseline ? 'against the baseline' : 'against the run before';
       refill(this._button, element('code', { title: line(cell.line) }, line(cell.line)),
-        ...cell.measured.map((measured) => found(measured, several || measured.name !== cell.line, against)));
+        ...cell.measured.map((measured) => found(measured, several || !cell.line.includes(measured.name), against)));
       if (!this._details.hidden) this._fold(true);
     }
     const live = JSON.stringify(now ?? null);
@@ -86,14 +86,14 @@ function around(measured, named, baseline, actions) {
   return element('section', {},
     named && element('h4', {}, line(measured.name)),
     terms([
-      ['measured', moment(measured.when)],
+      ['measured', measured.when ? moment(measured.when) : 'saved in this notebook'],
       ['range', measured.low !== null && measured.high !== null ? span(measured.low, measured.high) : ''],
-      ['versions', versions({ ...measured.frameworks, Python: measured.python })],
+      ['versions', versions(measured.frameworks, measured.python)],
       ['device', measured.devices.join(', ')],
       ['git', revision(measured.revision)],
       ['first call', phaseBar(measured.first_call)],
     ]),
-    element('p', {},
+    measured.id && element('p', {},
       element('button', {
         type: 'button', class: 'jp-mod-styled jp-mod-minimal fw-pin', 'aria-pressed': String(pinned),
         click: () => actions.pin(pinned ? null : measured.run),
