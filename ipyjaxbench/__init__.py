@@ -7,7 +7,7 @@ In a notebook::
 
 The rooms of the house; each stands on those below it and knows none above::
 
-    jupyter                 the magics, and all that knows IPython
+    jupyter   server        the magics, and all that knows IPython | the page and the panel
     adapters                what JAX, PyTorch, TensorFlow and NumPy answer; loaded by name
     records                 history, baselines, saved notebooks, two runs of one
     comparison              several pieces of code in interleaved rounds

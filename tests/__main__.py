@@ -14,6 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ADAPTERS = HERE.parent / "ipyjaxbench" / "adapters"
 FRAMEWORKS = ("jax", "torch", "tensorflow")
+SERVER_PLUGIN = "pytest_jupyter.jupyter_server"
 #: Of all tests, on a machine with 2 cores that does nothing else.
 MINUTES = 12
 _COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
@@ -45,7 +46,9 @@ def groups() -> list[list[str]]:
     own = [[*tests, ADAPTERS / name] for name, tests in zip(FRAMEWORKS, of_one, strict=True)]
     own += [of_several, [hostile]]
     others = [f"--ignore={path}" for paths in own for path in paths]
-    return [["tests", "ipyjaxbench", *others], *([str(path) for path in paths] for paths in own)]
+    server = [f"-p{SERVER_PLUGIN}", str(HERE / "server")]  # it looks at a server after each test
+    groups = [["tests", "ipyjaxbench", *others], *([str(path) for path in paths] for paths in own)]
+    return [*groups, server]
 
 
 def run(group: list[str]) -> tuple[Counter[str], list[str]]:
