@@ -9,6 +9,7 @@ from tests.accuracy.sections.equal import EQUAL
 from tests.accuracy.sections.graphs import GRAPHS
 from tests.accuracy.sections.hidden import HIDDEN_WORK
 from tests.accuracy.sections.history import HISTORY
+from tests.accuracy.sections.live import LIVE
 from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.ordinary import ORDINARY
 from tests.accuracy.sections.overhead import OVERHEAD
@@ -43,5 +44,6 @@ SECTIONS: dict[str, Section] = {
         PLACES,
         LOADING,
         HISTORY,
+        LIVE,
     )
 }
