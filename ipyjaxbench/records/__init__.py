@@ -17,6 +17,7 @@ from ipyjaxbench.records.entry import (
     find_measurements,
     make_entries,
 )
+from ipyjaxbench.records.export import to_csv, to_json_lines
 from ipyjaxbench.records.find_baseline import choose_baseline, find_baseline
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.live import Heartbeat, LiveMeasurement, LiveReader
