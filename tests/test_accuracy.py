@@ -65,6 +65,7 @@ ROWS: dict[str, Row] = {
     "places": {"seconds": 0.24, "bare": 0.1, "bytes": 11_700},
     "loading": {"import": 20.0, "load": 3.0, "heavy": "none"},
     "history": {"append": 5.7, "whole": 77.0, "first": 0.6, "read": 0.24, "size": 2009},
+    "live": {"without": 1.0, "with": 1.01, "ratio": 1.01, "low": 0.99, "high": 1.02},
 }  # fmt: skip
 OURS = (
     "- ours: 1 of 36 equal pairs called different, 3%; a tenth more found in 36, 100%."
@@ -110,6 +111,8 @@ EXPECTED = {
     "loading": ("| jax: step | 20.0 | 3.0 | none |", "- Together 23.0 ms."),
     "history": ("| jax: step | 5.7 | 77.0 | 0.6 | 0.24 | 2,009 |",
                 "- Reading 10,000: under 1 s wanted, reached."),
+    "live": ("| jax: step | 1.0000 | 1.0100 | 1.010 | 0.990 to 1.020 |",
+             "- A ratio within 2% of 1 wanted: 1.010, reached."),
 }  # fmt: skip
 
 
