@@ -13,7 +13,6 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.jupyter.after_cell import LastError, TraceWatcher
 from ipyjaxbench.jupyter.settings import IpyJaxBench
-from ipyjaxbench.validation import kept_name
 
 if TYPE_CHECKING:
     from ipyjaxbench.comparison import Comparison
@@ -105,6 +104,7 @@ class Session:
         """Keep what was measured: under its name in this session, and in the history."""
         from ipyjaxbench.host import Clock, revision
         from ipyjaxbench.records import find_comparisons, find_measurements, make_entries
+        from ipyjaxbench.validation import kept_name
 
         for own_name, at, measurement in find_measurements(result, name) if name else ():
             self.measurements[kept_name(own_name, **at)] = measurement

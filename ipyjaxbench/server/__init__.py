@@ -8,8 +8,6 @@ holds the JavaScript that page and panel share, as it is shipped. Nobody imports
 
 from typing import Any
 
-from ipyjaxbench import __version__ as __version__
-
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
     """Tell jupyter_server which module to load."""

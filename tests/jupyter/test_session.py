@@ -24,7 +24,9 @@ def session(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Se
 
 def in_kernel(request: object) -> Any:
     """A kernel that was asked to run a cell."""
-    return SimpleNamespace(user_ns={}, kernel=object(), get_parent=lambda: request)
+    return SimpleNamespace(
+        user_ns={}, kernel=object(), get_parent=lambda: request, execution_count=7
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,7 @@ def test_a_cell_is_known_where_a_page_names_it(
     session: Session, request_: object, cell: str
 ) -> None:
     session.shell = in_kernel(request_)
-    assert session.location == Location(os.getcwd(), "", cell)
+    assert session.location == Location(os.getcwd(), "", cell, 7)
 
 
 def test_a_shell_without_a_kernel_has_no_cells(session: Session) -> None:
@@ -58,7 +60,7 @@ def test_a_directory_that_was_removed_is_not_known(
         raise FileNotFoundError
 
     monkeypatch.setattr(os, "getcwd", removed)
-    assert session.location == Location("", "", "")
+    assert session.location == Location("", "", "", session.shell.execution_count)
 
 
 def test_a_result_is_kept_under_its_name_and_in_the_history(session: Session) -> None:

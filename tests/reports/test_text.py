@@ -186,7 +186,7 @@ y = first(x) …  9.00 s   first call, including compilation                ○ 
 first call      9.00 s = trace 1.0 s + run 8.0 s, including compile (time
                 unknown)
 ·  One call only: a second one would exceed the time budget.
-→  -b 36 for several calls
+→  budget=36 for several calls
 torch 2.13.0""",
     ),
     (
