@@ -3,7 +3,7 @@
 import getpass
 from typing import Any
 
-from ipyjaxbench.records import LiveReader, StoreIndex
+from ipyjaxbench.records import LiveReader, StoreIndex, to_csv, to_json_lines
 from ipyjaxbench.reports import Distribution
 from ipyjaxbench.server import history, machine, notebook, saved
 from ipyjaxbench.server.live import describe_live
@@ -49,9 +49,8 @@ class Answers:
 
     def export(self, query: HistoryQuery) -> str:
         """Return all that match as the text of a file."""
-        matching = history.find(self._series, query)
-        write = history.to_csv if query.format == "csv" else history.to_json_lines
-        return write(matching)
+        heads = (head for _, head in history.find(self._series, query))
+        return to_csv(heads) if query.format == "csv" else to_json_lines(heads)
 
     def details(self, own_id: str) -> dict[str, Any]:
         """Return one measurement with its samples and their picture.

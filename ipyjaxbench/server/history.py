@@ -1,9 +1,7 @@
 """``api/history``: what matches a query, in its order."""
 
-import csv
-import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ipyjaxbench.host import Clock
@@ -13,8 +11,6 @@ from ipyjaxbench.server.query import HistoryQuery
 from ipyjaxbench.server.series import AllSeries, Kept
 
 _MAX_NAMES = 200  # to filter by
-_MAX_EXPORTED = 100_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for one
 
 
 def find(series: AllSeries, query: HistoryQuery) -> list[Kept]:
@@ -49,31 +45,6 @@ def describe_page(series: AllSeries, matching: list[Kept], query: HistoryQuery) 
         "offset": query.offset,
         "names": _names(series),
     }
-
-
-def to_csv(matching: Iterable[Kept]) -> str:
-    """Return a table with the columns of `History.to_pandas`.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe in front.
-    """
-    written = io.StringIO()
-    rows = [head.row() for _, head in matching][:_MAX_EXPORTED]
-    writer = csv.DictWriter(written, list(rows[0]) if rows else [])
-    writer.writeheader()
-    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
-    return written.getvalue()
-
-
-def to_json_lines(matching: Iterable[Kept]) -> str:
-    """Return the same rows, one JSON object in each line."""
-    import msgspec
-
-    rows = (msgspec.json.encode(head.row()).decode() for _, head in matching)
-    return "".join(f"{row}\n" for row, _ in zip(rows, range(_MAX_EXPORTED), strict=False))
-
-
-def _plain(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _rules(query: HistoryQuery, now: float) -> Iterator[Callable[[EntryHead], bool]]:
