@@ -24,7 +24,7 @@ def find(series: AllSeries, query: HistoryQuery) -> list[Kept]:
     for rule in _rules(query, now):
         matching = [kept for kept in matching if rule(kept[1])]
     orders: dict[str, Callable[[Kept], Any]] = {
-        "regressions": lambda kept: -_slowdown(series, kept),
+        "regressions": lambda kept: -_slowdown(series, kept, len(matching)),
         "name": lambda kept: kept[1].name.casefold(),
         "time": lambda kept: -kept[1].median,
     }
@@ -37,7 +37,9 @@ def describe_page(series: AllSeries, matching: list[Kept], query: HistoryQuery) 
     page = matching[query.offset : query.offset + query.limit]
     return {
         "measured": [
-            describe_measured(own_id, head, series.before(own_id), series.trend(own_id))
+            describe_measured(
+                own_id, head, series.before(own_id), series.trend(own_id), max(len(matching), 1)
+            )
             for own_id, head in page
         ],
         "found": len(matching),
@@ -63,9 +65,9 @@ def _rules(query: HistoryQuery, now: float) -> Iterator[Callable[[EntryHead], bo
         yield lambda head: any(query.device in d for d in head.environment.devices)
 
 
-def _slowdown(series: AllSeries, kept: Kept) -> float:
+def _slowdown(series: AllSeries, kept: Kept, among: int) -> float:
     """Return how many times as long it surely takes as before; 0 where it is not surely slower."""
-    change = describe_change(series.before(kept[0]), kept[1])
+    change = describe_change(series.before(kept[0]), kept[1], among)
     if change is None or change["verdict"] != "SLOWER":
         return 0.0
     low: float = change["low"] or 0.0

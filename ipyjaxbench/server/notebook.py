@@ -82,10 +82,11 @@ def describe_cells(
         baseline: the run that all are compared with; empty for the execution before.
     """
     unsaved = [Cell(cell_id, 0, "") for cell_id in found.keys() - {cell.cell_id for cell in cells}]
+    among = sum(len(executions[0]) for executions in found.values())
     described = []
     for cell in (*cells, *sorted(unsaved)):
         executions = found.get(cell.cell_id, [])
-        if measured := [*_describe_last(executions, baseline)]:
+        if measured := [*_describe_last(executions, baseline, among)]:
             line = first_line(cell.source) or measured[0]["line"]
             described.append(
                 {"cell": cell.cell_id, "number": cell.number, "line": line, "measured": measured}
@@ -106,7 +107,9 @@ def describe_runs(found: dict[str, list[_Execution]]) -> list[dict[str, Any]]:
     return sorted(described, key=lambda each: -each["when"])[:_MAX_RUNS]
 
 
-def _describe_last(executions: Sequence[_Execution], baseline: str) -> Iterator[dict[str, Any]]:
+def _describe_last(
+    executions: Sequence[_Execution], baseline: str, among: int
+) -> Iterator[dict[str, Any]]:
     for number, (own_id, head) in enumerate(executions[0] if executions else ()):
         earlier = [
             (other, match)
@@ -120,7 +123,7 @@ def _describe_last(executions: Sequence[_Execution], baseline: str) -> Iterator[
         else:
             before = earlier[0][1] if earlier else None
         trend = [match.median for _, match in reversed(earlier[: TREND - 1])]
-        yield describe_measured(own_id, head, before, [*trend, head.median])
+        yield describe_measured(own_id, head, before, [*trend, head.median], among)
 
 
 def _match(execution: _Execution, number: int, other: _Execution) -> EntryHead | None:

@@ -172,3 +172,13 @@ async def test_a_file_that_is_removed_is_gone(keep: Keep, ask: Any, folder: Path
     assert (await ask("history"))["kept"] == 2
     (folder / "2026-11-01-1-aa.jsonl").unlink()
     assert (await ask("history"))["kept"] == 1
+
+
+async def test_among_many_changes_each_has_to_be_surer(keep: Keep, ask: Any) -> None:
+    for number in range(40):
+        for days, seconds in ((2, 1.00e-3), (1, 1.04e-3)):
+            keep(seconds, code=f"f({number})", days=days)
+    many = (await ask("history", newest="1"))["measured"][0]["change"]
+    one = (await ask("history", newest="1", text="f(7)"))["measured"][0]["change"]
+    assert many["ratio"] == one["ratio"]
+    assert many["low"] < one["low"] < one["high"] < many["high"]
