@@ -27,6 +27,7 @@ from ipyjaxbench.device.memory_settings import (
     MemoryRequest,
     MemorySetting,
     MemorySettings,
+    how_to_allocate_on_demand,
     too_late,
 )
 from ipyjaxbench.device.microbenchmarks import Probe, Run, fastest_product

@@ -5,6 +5,7 @@ from functools import partial
 
 from ipyjaxbench import units
 from ipyjaxbench.device.ceilings import Ceiling, Ceilings
+from ipyjaxbench.errors import by_caller
 from ipyjaxbench.reports import Block, Facts, Footer, Headline, Note, Notes, Report, Table, report
 
 _UNKNOWN = "-"
@@ -27,11 +28,13 @@ def _(c: Ceilings) -> Report:
 
 def _headline(c: Ceilings) -> Headline:
     count = units.count(len(c.found), "device") if c.found else "no device"
-    detail = "stored earlier; `--remeasure` measures again"
+    again = by_caller("--remeasure", "remeasure=True")
+    detail = f"stored earlier; `{again}` measures again"
     if c.seconds:
         detail = f"measured in {units.duration(c.seconds, 2)}"
     if not c.found:
-        detail = "no framework is initialized (`--peak --start`)"
+        start = by_caller("--peak --start", "start=True")
+        detail = f"no framework is initialized (`{start}`)"
     return Headline("peak", count, detail, "", "")
 
 
@@ -86,10 +89,11 @@ def _notes(c: Ceilings) -> Iterator[Note]:
         shares = low if low == high else f"{low}–{high}"
         disturbed = any(each.is_disturbed for each in c.found)
         effect = ": CPU peaks are too low, and were not stored" if disturbed else ""
+        again = by_caller("%fwdevices --peak --remeasure", "ceilings(remeasure=True)")
         yield Note(
             "ceiling-disturbed",
             f"Other programs used {shares} % of the CPUs during the measurement{effect}.",
-            "run `%fwdevices --peak --remeasure` when the machine is quiet",
+            f"run `{again}` when the machine is quiet",
         )
     for word in c.words:
         yield word if isinstance(word, Note) else Note("", word)

@@ -6,6 +6,7 @@ from ipyjaxbench import units
 from ipyjaxbench.device.devices import Device, FrameworkDevices
 from ipyjaxbench.device.sharding import shorten_devices
 from ipyjaxbench.device.whereabouts import Whereabouts
+from ipyjaxbench.errors import by_caller
 
 
 def device_rows(w: Whereabouts) -> Iterator[tuple[str, str]]:
@@ -37,7 +38,8 @@ def _largest(w: Whereabouts, framework: str) -> str:
 
 def _devices(home: FrameworkDevices, held: dict[str, tuple[int, int]]) -> str:
     if not home.started:
-        return "imported but not initialized; `%fwdevices --start` lists its devices"
+        start = by_caller("%fwdevices --start", "devices(start=True)")
+        return f"imported but not initialized; `{start}` lists its devices"
     names = [device.name for device in home.devices]
     count = f" ({len(names)} devices)" if len(names) > 1 else ""
     is_choice = home.default and (len(names) > 1 or home.default not in names)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ipyjaxbench.errors import by_caller
 from ipyjaxbench.reports import Result
 
 
@@ -127,6 +128,12 @@ MEMORY_VARIABLES = {
     "torch": MemoryVariables("torch", _NO_PREALLOC, _LATER),
     "tensorflow": MemoryVariables("tensorflow", ("TF_FORCE_GPU_ALLOW_GROWTH", "true"), _LATER),
 }
+
+
+def how_to_allocate_on_demand(framework: str) -> str:
+    """Return what a framework that preallocates GPU memory needs before its first use."""
+    variable = "=".join(MEMORY_VARIABLES[framework].prealloc)
+    return by_caller("run `%fwdevices --no-prealloc`", f"set {variable} in the environment")
 
 
 def too_late(framework: str, request: MemoryRequest) -> MemorySetting:

@@ -32,5 +32,5 @@ from ipyjaxbench.graphs.mermaid import MERMAID_MIME, draw_mermaid
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import keep_random_state, rolled_back, roots_of
-from ipyjaxbench.graphs.text import fold_lines, select_lines
+from ipyjaxbench.graphs.text import fold_lines, line_of_hidden, select_lines
 from ipyjaxbench.graphs.trace_program import trace_call, trace_program

@@ -1,5 +1,7 @@
 """How much of a program's text is shown."""
 
+from ipyjaxbench.errors import by_caller
+
 _MOST_LINES = 80
 
 
@@ -11,12 +13,16 @@ def select_lines(text: str, wanted: str | None) -> str:
     return "\n".join(lines) or f"no line contains {wanted!r}"
 
 
+def line_of_hidden(count: int, what: str) -> str:
+    """Return the line that stands in place of the lines of a program that are not shown."""
+    how = by_caller("--flat shows all", ".text() has all")
+    return f"... {count:,} more {what} ({how}) ..."
+
+
 def fold_lines(text: str) -> str:
     """Return the first and the last lines of a long text."""
     lines = text.splitlines()
     if len(lines) > _MOST_LINES:
         hidden = len(lines) - _MOST_LINES
-        lines[_MOST_LINES // 2 : -_MOST_LINES // 2] = [
-            f"... {hidden:,} more lines (--flat shows all) ..."
-        ]
+        lines[_MOST_LINES // 2 : -_MOST_LINES // 2] = [line_of_hidden(hidden, "lines")]
     return "\n".join(lines)

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import SnippetError, by_caller
 from ipyjaxbench.frameworks import (
     Compilation,
     Framework,
@@ -87,7 +87,8 @@ def trace_call(call: Call, options: GraphOptions, framework: str | None = None) 
             graph = each.capability(GraphTracer).graph(call, options)
         if graph is not None:
             return _attach_rollback(graph, call, each, checkpoint.failed)
-    why = "NumPy and Python code has none. Import jax, and use %jaxpr --np to see it as JAX's"
+    jaxs = by_caller("use %jaxpr --np to see it as JAX's", "write it with jax.numpy")
+    why = f"NumPy and Python code has none. Import jax, and {jaxs}"
     if any(each.name not in NO_PROGRAMS for each in candidates):
         why = "it computes no array. Pass a call that does, such as  f(x)"
     if keras is not None:

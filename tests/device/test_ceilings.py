@@ -163,7 +163,7 @@ def test_a_framework_that_has_not_started_is_not_measured(
     monkeypatch.setattr(FakeFramework, "started", lambda self: False)
     found = look(fake)
     assert found.found == ()
-    assert "no framework is initialized (`--peak --start`)" in str(found)
+    assert "no framework is initialized (`start=True`)" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
 
 
 REPORT = """\
-peak          2 devices   stored earlier; `--remeasure` measures again
+peak          2 devices   stored earlier; `remeasure=True` measures again
   highest measured       fake cpu    jax gpu:0
   float32 matmul      100 GFLOP/s            -
   bfloat16 matmul               -  800 TFLOP/s
@@ -410,7 +410,7 @@ jax gpu:0     NVIDIA H100, 2 threads, a setting, measured 2 hours ago, repeated
               measurements differ by up to 1.0 %
 no transfers  fake cpu: arrays are in host memory
 ·  Other programs used 40 % of the CPUs during the measurement.
-→  run `%fwdevices --peak --remeasure` when the machine is quiet
+→  run `ceilings(remeasure=True)` when the machine is quiet
 ·  one more thing
 fake 1.0 · jax 1.0
 """
@@ -440,7 +440,7 @@ def test_other_programs_are_said_once_for_all_devices() -> None:
             "ceiling-disturbed",
             "Other programs used 53–56 % of the CPUs during the measurement: CPU peaks are too"
             " low, and were not stored.",
-            "run `%fwdevices --peak --remeasure` when the machine is quiet",
+            "run `ceilings(remeasure=True)` when the machine is quiet",
         ),
     )
 
@@ -453,9 +453,9 @@ def test_the_headline_says_whether_they_were_measured_now() -> None:
         return head.figure, head.detail
 
     assert headline(CEILING, seconds=1.5) == ("1 device", "measured in 1.5 s")
-    again = "stored earlier; `--remeasure` measures again"
+    again = "stored earlier; `remeasure=True` measures again"
     assert headline(CEILING, CEILING) == ("2 devices", again)
-    nothing = "no framework is initialized (`--peak --start`)"
+    nothing = "no framework is initialized (`start=True`)"
     assert headline() == ("no device", nothing)
     assert repr(Ceilings((CEILING,), 0.0)) == "<Ceilings 1 devices>"
 

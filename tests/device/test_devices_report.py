@@ -41,7 +41,7 @@ def test_where_nothing_has_devices_that_is_said() -> None:
         ((CPU0, CPU1), {"default": "cpu:1", "why": "it is set"},
          "cpu:0,1 (2 devices), default cpu:1 (it is set)"),
         ((), {"started": False},
-         "imported but not initialized; `%fwdevices --start` lists its devices"),
+         "imported but not initialized; `devices(start=True)` lists its devices"),
     ],
 )  # fmt: skip
 def test_devices_and_the_default_are_one_line(

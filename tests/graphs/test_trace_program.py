@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import SnippetError, called_from
 from ipyjaxbench.graphs import GraphOptions, trace_call, trace_program
 from ipyjaxbench.usercode import Call, Source
 from tests.graphs.conftest import Frameworks
@@ -119,10 +119,11 @@ def test_numpy_and_python_make_none(
 ) -> None:
     for each in (frameworks.one, frameworks.two):
         monkeypatch.setattr(each, "name", "python")
-    assert refusal(Call.from_function(f, 1)) == (
-        "'f(...)' has no program: NumPy and Python code has none. Import jax, and use"
-        " %jaxpr --np to see it as JAX's"
-    )
+    begin = "'f(...)' has no program: NumPy and Python code has none. Import jax, and"
+    assert refusal(Call.from_function(f, 1)) == f"{begin} write it with jax.numpy"
+    with called_from("%jaxpr"):
+        shown = refusal(Call.from_function(f, 1))
+    assert shown == f"{begin} use %jaxpr --np to see it as JAX's"
     assert frameworks.asked == []
 
 

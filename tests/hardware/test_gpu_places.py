@@ -70,7 +70,7 @@ def test_jax_says_what_it_took_of_a_gpu_at_its_start(gpu: Any) -> None:
     )
     (told,) = words
     assert told.startswith("JAX preallocated 20% of each GPU at startup.")
-    assert told.endswith("run `%fwdevices --no-prealloc` before the first use")
+    assert told.endswith("PREALLOCATE=false in the environment before the first use")
     assert 0 < used < limit
 
 

@@ -20,6 +20,7 @@ from ipyjaxbench.device import (
     MemorySetting,
     Probe,
     gpu_kind,
+    how_to_allocate_on_demand,
     too_late,
 )
 from ipyjaxbench.host import Gpu, query_gpu_driver, query_gpus, usable_cpus
@@ -172,5 +173,5 @@ def _memory_notes() -> Iterator[Note]:
     yield Note(
         "memory-preallocated",
         f"JAX preallocated {float(share):.0%} of each GPU at startup. To allocate on demand,"
-        " restart the kernel and run `%fwdevices --no-prealloc` before the first use",
+        f" restart the kernel and {how_to_allocate_on_demand('jax')} before the first use",
     )

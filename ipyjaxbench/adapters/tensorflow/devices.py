@@ -21,6 +21,7 @@ from ipyjaxbench.device import (
     MemorySetting,
     Probe,
     gpu_kind,
+    how_to_allocate_on_demand,
 )
 from ipyjaxbench.host import query_gpus, usable_cpus
 from ipyjaxbench.reports import Note
@@ -164,7 +165,8 @@ def _growth(physical: Sequence[Any]) -> Iterator[Note]:
         yield Note(
             "memory-preallocated",
             "TensorFlow preallocated most of each GPU's memory at startup. To allocate on demand,"
-            " restart the kernel and run `%fwdevices --no-prealloc` before the first use",
+            f" restart the kernel and {how_to_allocate_on_demand('tensorflow')} before the first"
+            " use",
         )
 
 
@@ -177,7 +179,7 @@ def _planned_memory() -> Iterator[Note]:
     yield Note(
         "memory-will-be-preallocated",
         f"TensorFlow will preallocate most of the memory of {units.count(len(gpus), 'GPU')} at its"
-        " first use. To allocate on demand, run `%fwdevices --no-prealloc` now",
+        f" first use. To allocate on demand, {how_to_allocate_on_demand('tensorflow')} now",
     )
 
 

@@ -22,6 +22,7 @@ from ipyjaxbench.device import (
     Probe,
     gpu_kind,
 )
+from ipyjaxbench.errors import by_caller
 from ipyjaxbench.host import Gpu, query_gpus
 from ipyjaxbench.reports import Note
 
@@ -49,7 +50,8 @@ class TorchDevices(DeviceInventory):
                 notes.append(Note("gpu-users-unknown", text))
         elif torch.version.cuda is not None and (gpus := query_gpus()):
             count = units.count(len(gpus), "GPU")
-            text = f"{count}, not initialized by PyTorch yet; `%fwdevices --start` shows them"
+            start = by_caller("%fwdevices --start", "devices(start=True)")
+            text = f"{count}, not initialized by PyTorch yet; `{start}` shows them"
             notes.append(Note("gpus-not-used", text))
         if torch.xpu.is_initialized():
             names = (f"xpu:{index}" for index in range(torch.xpu.device_count()))

@@ -101,7 +101,7 @@ def test_of_many_equations_the_first_40_and_the_last_10_are_shown() -> None:
     assert len(lines(sines(50), X)) == 50
     assert len(lines(sines(51), X)) == 50
     text = text_of(jax.make_jaxpr(sines(51))(X), 0).splitlines()
-    assert text[41].strip() == "... 1 more equations (--flat shows all) ..."
+    assert text[41].strip() == "... 1 more equations (.text() has all) ..."
     assert text[42].strip() == "aq:f32[10] = sin ap"
 
 

@@ -193,7 +193,7 @@ def test_looking_starts_neither_tensorflow_nor_the_jax_that_it_imports() -> None
     assert done.returncode == 0, done.stderr[-2000:]
     nothing, text, all_of_them = done.stdout.splitlines()[-3:]
     assert nothing == "{'jax': (False, ()), 'tensorflow': (False, ())} (False, False)"
-    assert text.count("imported but not initialized; `%fwdevices --start` lists its devices") == 2
+    assert text.count("imported but not initialized; `devices(start=True)` lists its devices") == 2
     assert all_of_them == "[('jax', True, True), ('tensorflow', True, True)] (True, True)"
 
 
@@ -241,7 +241,7 @@ def test_a_gpu_is_told_with_what_was_taken_of_it(gpu: pytest.MonkeyPatch) -> Non
     assert device.kind == "NVIDIA H100, compute capability 9.0"
     (words,) = home().texts
     assert words.startswith("TensorFlow preallocated most of each GPU's memory at startup.")
-    assert words.endswith("run `%fwdevices --no-prealloc` before the first use")
+    assert words.endswith("ALLOW_GROWTH=true in the environment before the first use")
     assert (home().default, home().why) == ("gpu:0", "")
 
 
@@ -324,7 +324,7 @@ def test_before_it_starts_the_choice_is_still_there(gpu: pytest.MonkeyPatch) -> 
     assert words.startswith(
         "TensorFlow will preallocate most of the memory of 1 GPU at its first use."
     )
-    assert words.endswith("run `%fwdevices --no-prealloc` now")
+    assert words.endswith("set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment now")
     gpu.setattr(tf_context.context(), "_memory_growth_map", {"GPU:0": True})
     assert home(started=False).texts == ()
     gpu.setattr(tf_context.context(), "_memory_growth_map", {"GPU:0": False})

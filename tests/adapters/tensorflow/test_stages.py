@@ -102,7 +102,9 @@ def test_long_texts_are_folded_and_whole_on_demand() -> None:
 
 
 def test_what_xla_cannot_compile_is_said_in_one_line() -> None:
-    with pytest.raises(SnippetError, match=r"^--stage hlo: XLA does not support AsString"):
+    with pytest.raises(
+        SnippetError, match=r"^stage='hlo': XLA does not support AsString; use stage="
+    ):
         graph("named(x)", stage="hlo")
     with pytest.raises(SnippetError, match="XLA needs the full shape of x: pass a tensor"):
         graph("tf.tanh(open)", stage="optimized")

@@ -494,7 +494,7 @@ def test_the_whole_text_of_each_stage_can_be_asked_for(names: dict[str, Any]) ->
     assert isinstance(graph("scaled(x)", names, "export").graph, torch.export.ExportedProgram)
     assert all(isinstance(g, torch.fx.GraphModule) for g in graph("signed(x)", names).graph)
     broken = trace_program(Source.plain("printing(x)"), names, GraphOptions())
-    with pytest.raises(SnippetError, match="--dynamo runs the call"):
+    with pytest.raises(SnippetError, match="stage='dynamo' runs the call"):
         broken.text("dynamo")
 
 
@@ -535,5 +535,7 @@ def test_dynamo_that_is_switched_off_is_told(
     names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
-    with pytest.raises(SnippetError, match=r"--dynamo needs torch.compile, which is disabled here"):
+    with pytest.raises(
+        SnippetError, match=r"stage='dynamo' needs torch.compile, which is disabled"
+    ):
         graph("scaled(x)", names)

@@ -378,7 +378,7 @@ def test_a_long_graph_is_folded(names: dict[str, Any]) -> None:
 
     found = graph("long(x)", {**names, "long": long})
     assert found.operations == 200
-    assert "... 125 more operations (--flat shows all) ..." in found.program
+    assert "... 125 more operations (.text() has all) ..." in found.program
     assert len(found.program.splitlines()) == 60 + 1 + 15 + 1
     whole = graph("long(x)", {**names, "long": long}, depth=None).program
     assert len(whole.splitlines()) == 200 + 1

@@ -87,8 +87,7 @@ _PITFALLS = (
         "Compute shapes with x.shape, x.size, len(x) or math.prod."),
     Pitfall(("TracerArrayConversionError",), "",
         f"{failing_expression('NumPy')} needs concrete values, {_ONLY_SHAPES}",
-        "Use the jnp function of the same name (%jaxpr --np shows the result), or"
-        " jax.pure_callback."),
+        "Use the jnp function of the same name, or jax.pure_callback."),
     Pitfall(("UnexpectedTracerError",), "",
         "A tracer leaked: a value from an earlier trace was stored in a global or an attribute, and"
         " is used here.",

@@ -19,7 +19,7 @@ from ipyjaxbench.adapters.jax.graphs.static_search import is_declared
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Sources
-from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.errors import CODE_ERRORS, by_caller
 from ipyjaxbench.graphs import Fix
 from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of
 
@@ -74,7 +74,8 @@ def jax_numpy_function(call: Call, static: Sequence[str]) -> Iterator[Fix]:
     if function is call.function or vars(jnp).get(name) is not function:
         return
     if tracing.traces(changed, static):
-        cost = "%jaxpr --np traces NumPy code with jax.numpy"
+        magic = "%jaxpr --np traces NumPy code with jax.numpy"
+        cost = by_caller(magic, "takes arrays of JAX, and traces")
         yield Fix(f"jax.numpy.{name}", cost, replaces=f"numpy.{name}")
 
 

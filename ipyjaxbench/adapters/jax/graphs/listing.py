@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipyjaxbench.adapters.jax.graphs.program import is_literal, jaxprs_in, programs_in, variables
+from ipyjaxbench.graphs import line_of_hidden
 
 _WIDTH = 78
 _PARAMETER_CHARACTERS = 40  # of a parameter that is shown where a program is folded
@@ -42,7 +43,7 @@ class _Listing:
                 yield from self._equation(equation, level, pad)
                 continue
             if number == _FIRST_EQUATIONS:
-                yield f"{pad}    ... {len(hidden):,} more equations (--flat shows all) ..."
+                yield f"{pad}    {line_of_hidden(len(hidden), 'equations')}"
             for variable in equation.outvars:  # names are those of the whole program
                 self._name(variable)
         yield f"{pad}  in ({', '.join(map(self._name, jaxpr.outvars))}) }}"

@@ -10,7 +10,9 @@ from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.tensorflow.compilation import isolate_traces
 from ipyjaxbench.adapters.tensorflow.graphs.isolation import TensorFlowUndoLog
 from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced, quiet
-from ipyjaxbench.errors import CODE_ERRORS, SnippetError
+from ipyjaxbench.errors import CODE_ERRORS, SnippetError, by_caller
+from ipyjaxbench.graphs import GraphOptions
+from ipyjaxbench.option import spell
 
 #: What TensorFlow calls our stages.
 _THEIRS = {"stablehlo": "stablehlo", "hlo": "hlo_no_metadata", "optimized": "optimized_hlo"}
@@ -27,14 +29,14 @@ def lower(traced: Traced, stage: str) -> str:
     other = [each.name for each in traced.inputs if not _is_dense(each.spec)]
     if other:
         raise SnippetError(
-            f"--stage {stage}: XLA supports dense numeric tensors only, which {', '.join(other)} is"
-            " not; use --stage tf"
+            f"{_spelled(stage)}: XLA supports dense numeric tensors only, which"
+            f" {', '.join(other)} is not; use {_spelled('tf')}"
         )
     unknown = [each.name for each in traced.inputs if not _is_known(each.spec)]
     if unknown:
         raise SnippetError(
-            f"--stage {stage}: XLA needs the full shape of {', '.join(unknown)}: pass a tensor, or"
-            " --shapes without None"
+            f"{_spelled(stage)}: XLA needs the full shape of {', '.join(unknown)}: pass a tensor,"
+            f" or {by_caller('--shapes', 'a tf.TensorSpec')} without None"
         )
     try:
         # The device is named: to find out, TensorFlow would draw a random number of the user's.
@@ -44,7 +46,7 @@ def lower(traced: Traced, stage: str) -> str:
             made = twin.experimental_get_compiler_ir(*specs)
             text: Any = made(stage=_THEIRS[stage], device_name=_device())
     except CODE_ERRORS as error:
-        raise SnippetError(f"--stage {stage}: {_why(error)}; use --stage tf") from error
+        raise SnippetError(f"{_spelled(stage)}: {_why(error)}; use {_spelled('tf')}") from error
     return hlo.readable(str(text))
 
 
@@ -62,6 +64,10 @@ def _device() -> str:
     chosen = next((d for d in devices if d.device_type == "GPU"), devices[0])
     is_short = chosen.name.startswith("/device:")
     return f"/job:localhost/replica:0/task:0{chosen.name}" if is_short else str(chosen.name)
+
+
+def _spelled(stage: str) -> str:
+    return spell(GraphOptions, stage=stage)
 
 
 def _why(error: BaseException) -> str:

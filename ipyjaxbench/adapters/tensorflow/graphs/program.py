@@ -10,7 +10,16 @@ import tensorflow as tf
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.graphs.flops import flops_of
-from ipyjaxbench.graphs import Count, Step, Uncounted, Value, count_by_line, count_line, line_of
+from ipyjaxbench.graphs import (
+    Count,
+    Step,
+    Uncounted,
+    Value,
+    count_by_line,
+    count_line,
+    line_of,
+    line_of_hidden,
+)
 
 _FIRST_OPERATIONS, _LAST_OPERATIONS = 60, 15  # operations that a long text shows at each level
 _HIDDEN = ("Placeholder", "NoOp", "Identity")
@@ -147,7 +156,7 @@ def _lines(graph: Any, level: int, depth: int | None) -> Iterator[str]:
             yield pad + _line(op)
             yield from _functions(op, level, depth)
         elif number == _FIRST_OPERATIONS:
-            yield f"{pad}... {len(hidden):,} more operations (--flat shows all) ..."
+            yield pad + line_of_hidden(len(hidden), "operations")
 
 
 def _functions(op: Any, level: int, depth: int | None) -> Iterator[str]:

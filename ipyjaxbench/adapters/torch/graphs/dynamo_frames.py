@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch.graphs.program import is_outside_torch, is_own_file
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import SnippetError, by_caller
 from ipyjaxbench.usercode import Call
 
 #: What dynamo calls the rest of a function behind a break.
@@ -67,9 +67,10 @@ def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
 
     convert = getattr(torch._dynamo.optimize(backend), "callback", None)
     if not callable(convert):
+        asked = by_caller("--dynamo", "stage='dynamo'")
         raise SnippetError(
-            "--dynamo needs torch.compile, which is disabled here (TORCH_COMPILE_DISABLE,"
-            " TORCHDYNAMO_DISABLE or torch._dynamo.config.disable)"
+            f"{asked} needs torch.compile, which is disabled here"
+            " (TORCH_COMPILE_DISABLE, TORCHDYNAMO_DISABLE or torch._dynamo.config.disable)"
         )
     at = len(utils.graph_break_reasons)
 

@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.torch.graphs.node_values import result_of
-from ipyjaxbench.graphs import Node, Step, Value
+from ipyjaxbench.graphs import Node, Step, Value, line_of_hidden
 from ipyjaxbench.usercode import PACKAGE
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ class Program:
         lines = [self._line(node) for node in self.operations]
         if not whole and len(lines) > _FIRST_OPERATIONS + _LAST_OPERATIONS:
             hidden = len(lines) - _FIRST_OPERATIONS - _LAST_OPERATIONS
-            lines[_FIRST_OPERATIONS:-_LAST_OPERATIONS] = [
-                f"... {hidden:,} more operations (--flat shows all) ..."
-            ]
+            lines[_FIRST_OPERATIONS:-_LAST_OPERATIONS] = [line_of_hidden(hidden, "operations")]
         result = f"return {', '.join(map(self._spelled, self.results))}"
         return "\n".join([*lines, result.rstrip()])
 

@@ -8,7 +8,7 @@ from ipyjaxbench.adapters.torch.graphs import aten, dynamo, export
 from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.isolation import keep_settings
 from ipyjaxbench.adapters.torch.graphs.workload import workload_of
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import SnippetError, by_caller
 from ipyjaxbench.graphs import Node, ProgramHandle, Workload
 from ipyjaxbench.usercode import Call
 
@@ -26,9 +26,10 @@ def trace_without_values(call: Call, stage: str) -> CapturedGraphs:
     """Return the program of a plain call; raise where the call would have to be made."""
     captured = (dynamo.find_single_graph if stage == "dynamo" else STAGES[stage])(call)
     if captured is None:
+        runs = by_caller("%fxgraph --dynamo", "stage='dynamo'")
         raise SnippetError(
-            "the call has a graph break, after which Python needs values: %fxgraph --dynamo runs"
-            " the call, with real tensors"
+            f"the call has a graph break, after which Python needs values: {runs} runs the call,"
+            " with real tensors"
         )
     return captured
 
