@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import get_args, get_origin, get_type_hints
 
+from traitlets.config import Configurable
+
 import ipyjaxbench
 from ipyjaxbench.command import ShownOptions, placeholder
 from ipyjaxbench.jupyter.commands import COMMANDS
@@ -19,6 +21,7 @@ from ipyjaxbench.option import Option, options_of
 from ipyjaxbench.purposes import MAGICS
 from ipyjaxbench.reports.result import Reported, Result
 from ipyjaxbench.retracing.traces import STATES
+from ipyjaxbench.server.settings import IpyJaxBenchServer
 from ipyjaxbench.timing import VERDICT_MEANINGS
 from tests.test_notes import EXAMPLES
 
@@ -97,8 +100,8 @@ def _quoted(text: str) -> str:
     return text.replace("+-", "±") if "`" in text else _TYPED.sub(r"`\1`", text.replace("+-", "±"))
 
 
-def _settings() -> str:
-    traits = IpyJaxBench.class_own_traits(config=True)
+def _settings(owner: type[Configurable] = IpyJaxBench) -> str:
+    traits = owner.class_own_traits(config=True)
     head = ("setting", "default", "what it does")
     return _table(head, ((f"`{name}`", f"`{each.default_value}`", _quoted(each.help))
                          for name, each in sorted(traits.items())))  # fmt: skip
@@ -200,6 +203,7 @@ _KINDS: dict[str, Callable[..., str]] = {
     "magics": _magics,
     "options": _options,
     "settings": _settings,
+    "server_settings": lambda: _settings(IpyJaxBenchServer),
     "verdicts": lambda: _meanings("verdict", VERDICT_MEANINGS),
     "states": lambda: _meanings("state", {k: v for k, v in STATES.items() if k != "?"}),
     "functions": _functions,
