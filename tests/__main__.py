@@ -65,12 +65,14 @@ def run(group: list[str]) -> tuple[Counter[str], list[str]]:
                           stderr=subprocess.STDOUT, text=True, check=False)  # fmt: skip
     print(done.stdout, flush=True)
     lines = done.stdout.rstrip().splitlines() or [""]
-    counts = Counter({word: int(n) for n, word in _COUNT.findall(lines[-1])})
+    # What a library prints while Python ends may stand below pytest's closing line.
+    closing = next((line for line in reversed(lines) if line.startswith("=")), lines[-1])
+    counts = Counter({word: int(n) for n, word in _COUNT.findall(closing)})
     failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
     fine = (0, _NONE_CHOSEN) if sys.argv[1:] else (0,)
     if done.returncode not in fine and not counts["failed"] + counts["error"]:
         counts["error"] += 1
-        failed.append(f"ERROR pytest ended with {done.returncode}: {lines[-1]}")
+        failed.append(f"ERROR pytest ended with {done.returncode}: {closing}")
     return counts, failed
 
 

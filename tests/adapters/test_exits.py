@@ -116,7 +116,7 @@ def test_an_interrupt_is_in_the_report(ready: Shell, magic: str) -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     "cell",
-    ["%%fwcompare -b 5\na: turns(x)\nb: x * 2", "%fwtime -b 5 turns(x)",
+    ["%%fwcompare -b 90\na: turns(x)\nb: x * 2", "%fwtime -b 90 turns(x)",
      "%%fwdevices\nfor _ in range(10**7): turns(x)", "%jaxpr forever(x)"],
 )  # fmt: skip
 def test_a_traceback_at_an_interrupt_is_of_the_users_code(ready: Shell, cell: str) -> None:
@@ -141,7 +141,7 @@ def test_a_traceback_at_an_interrupt_is_of_the_users_code(ready: Shell, cell: st
             ready.run(cell)
     finally:
         over.set()
-    assert time.monotonic() - pressed[-1] < 3
+    assert time.monotonic() - pressed[-1] < 30  # and not when the budget is spent
     presses.join()
     assert "/ipyjaxbench/" not in ready.text
     assert (ready.names["turns"].__code__, ready.names["forever"].__code__) == codes

@@ -199,7 +199,7 @@ def test_without_restoring_all_calls_count_and_it_is_said() -> None:
     (note,) = [note for note in found.notes if note.code == "state-advanced"]
     assert "items" in note.text
     assert "numbers" in note.text
-    assert "--no-restore" in note.text
+    assert "restore=False" in note.text
 
 
 def test_arms_of_a_comparison_leave_what_one_run_of_each_leaves() -> None:
