@@ -3,23 +3,17 @@
 /** @type {[number, string][]} */
 const SECONDS = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
 /** @type {[number, string][]} */
-const BYTES = [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']];
+const BYTES = [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']];
 const MOST = 300; // characters of a line that others wrote
 
-/**
- * A number to so many significant digits, never in powers of ten.
- * @param {number} value @param {number} [digits] @returns {string}
- */
+/** Significant digits, never powers of ten. @param {number} value */
 export function number(value, digits = 3) {
   if (!value || !Number.isFinite(value)) return String(value).replace('Infinity', '∞');
   const exponent = Number(value.toExponential(digits - 1).split('e')[1]); // 9.996 is 10.0
   return value.toFixed(Math.min(Math.max(digits - 1 - exponent, 0), 100));
 }
 
-/**
- * Seconds with the unit that a person would choose.
- * @param {number} seconds @param {number} [digits] @returns {string}
- */
+/** Seconds with the unit that a person would choose. @param {number} seconds */
 export function duration(seconds, digits = 3) {
   if (!Number.isFinite(seconds)) return '∞';
   if (seconds >= 3600) return `${(seconds / 3600).toFixed(2)} h`;
@@ -28,63 +22,49 @@ export function duration(seconds, digits = 3) {
   return seconds === 0 ? '0 ns' : `${number(seconds / size, digits)} ${unit}`;
 }
 
-/**
- * The unit of seconds that a person would choose, with its size.
- * @param {number} seconds @param {number} [digits] @returns {[number, string]}
- */
+/** The size of that unit, and its name. @param {number} seconds */
 export function unitOf(seconds, digits = 3) {
-  return SECONDS.find(([size]) => seconds >= size * (1 - 0.5 * 10 ** -digits)) ?? [1e-9, 'ns'];
+  return SECONDS.find(([size]) => seconds >= size * (1 - 0.5 * 10 ** -digits)) ?? SECONDS[3];
 }
 
-/**
- * Two ends of a range of seconds.
- * @param {number} low @param {number} high @returns {string}
- */
+/** Two ends of a range of seconds. @param {number} low @param {number} high */
 export function span(low, high) {
-  const [first, last] = [duration(low, 2), duration(high, 2)];
-  if (first === last) return first;
+  const [first, last] = [duration(low), duration(high)];
   const unit = last.slice(last.lastIndexOf(' '));
+  if (first === last) return first;
   return first.endsWith(unit) ? `${first.slice(0, -unit.length)}–${last}` : `${first} to ${last}`;
 }
 
-/** @param {number} part @returns {string} */
+/** @param {number} part */
 export const percent = (part) => `${number(100 * part, 2)} %`;
 
-/** @param {number} bytes @returns {string} */
+/** @param {number} bytes */
 export function size(bytes) {
-  const [scale, unit] = BYTES.find(([each]) => bytes >= each) ?? [1, 'B'];
-  return scale === 1 ? `${bytes} B` : `${number(bytes / scale)} ${unit}`;
+  const [scale, unit] = BYTES.find(([each]) => bytes >= each) ?? BYTES[4];
+  return `${scale === 1 ? bytes : number(bytes / scale)} ${unit}`;
 }
 
-/**
- * A number with its noun.
- * @param {number} n @param {string} noun @returns {string}
- */
+/** A number with its noun. @param {number} n @param {string} noun */
 export const count = (n, noun) => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;
 
-/**
- * A moment in the time of the reader, to the minute.
- * @param {number} when seconds since 1970 @returns {string}
- */
+/** A moment in the time of the reader, to the minute. @param {number} when seconds since 1970 */
 export function moment(when) {
-  const date = new Date(when * 1000);
-  if (Number.isNaN(date.getTime())) return '?';
-  const two = (/** @type {number} */ part) => String(part).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+  const there = new Date(when * 1000);
+  const here = new Date(when * 1000 - there.getTimezoneOffset() * 60000);
+  return Number.isNaN(here.getTime()) ? '?' : here.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** @param {Record<string, string>} known @param {string} [python] @returns {string} */
-export function versions(known, python = '') {
+/** @param {Query} known names with their versions @param {string} python */
+export function versions(known, python) {
   const told = Object.keys(known).sort().map((name) => `${name} ${known[name]}`);
-  return [...told, ...(python ? [`Python ${python}`] : [])].join(', ');
+  return [...told, python && `Python ${python}`].filter(Boolean).join(', ');
 }
 
-/** The first characters of a commit. @param {string} commit @returns {string} */
+/** The first characters of a commit. @param {string} commit */
 export const revision = (commit) => commit.replace(/^([0-9a-f]{10})[0-9a-f]{10,}/, '$1');
 
-/** The last part of a path. @param {string} path @returns {string} */
-export const basename = (path) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+/** The last part of a path. @param {string} path */
+export const basename = (path) => path.replace(/^.*[/\\]/s, '');
 
-/** A line that is not endless. @param {string} text @returns {string} */
+/** A line that is not endless. @param {string} text */
 export const line = (text) => (text.length > MOST ? `${text.slice(0, MOST)}…` : text);

@@ -8,78 +8,64 @@ import { showMachine } from './machine.js';
 import { showMeasurement } from './measurement.js';
 import { Measurements } from './measurements.js';
 
-/** @typedef {{title: string, node: Node}} View */
-
-const api = new Api((path, query) => fetch(`ipyjaxbench/api/${path}${query && `?${query}`}`, { credentials: 'same-origin' }));
+const api = new Api((path, query) => fetch(`ipyjaxbench/api/${path}?${query}`));
+const measurements = new Measurements(api, (href) => go(href));
 const main = element('main', { tabindex: -1 });
 const trouble = element('p', { class: 'fw-message', role: 'alert', hidden: true });
-const measurements = new Measurements(api, go);
-/** @type {[string, string][]} */
-const PLACES = [['', 'Measurements'], ['?view=compare', 'Compare'], ['?view=machine', 'Machine']];
-const links = PLACES.map(([query, name]) => element('a', { href: location.pathname + query }, name));
+const links = [['', 'Measurements'], ['?view=compare', 'Compare'], ['?view=machine', 'Machine']]
+  .map(([query, name]) => element('a', { href: location.pathname + query }, name));
 let turn = 0;
 
-/**
- * Which view shows a query; the view of measurements is kept, so that who types into it goes on.
- * @param {URLSearchParams} query @returns {[number, () => Promise<View>]} its place in the navigation
- */
+/** @param {URLSearchParams} query @returns {Promise<View>} */
 function viewOf(query) {
-  const id = query.get('id');
-  const series = query.get('series');
-  if (query.get('view') === 'machine') return [2, () => showMachine(api)];
-  if (query.get('view') === 'compare') return [1, () => showComparison(api, query)];
-  if (id) return [0, () => showMeasurement(api, id)];
-  if (series) return [0, () => showCode(api, series)];
-  return [0, () => measurements.show(query)];
+  const [view, id, series] = ['view', 'id', 'series'].map((name) => query.get(name));
+  if (view === 'machine') return showMachine(api);
+  if (view === 'compare') return showComparison(api, query);
+  if (id) return showMeasurement(api, id);
+  return series ? showCode(api, series) : measurements.show(query);
 }
 
-/** Show what the address says. @param {boolean} [moved] to another view: the focus goes there */
-async function show(moved = false) {
+/** Show what the address says; the focus goes to a view that was not there before. */
+async function show() {
   const own = ++turn;
-  const [place, make] = viewOf(new URLSearchParams(location.search));
-  links.forEach((link, i) => {
-    if (i === place) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
-  });
+  const query = new URLSearchParams(location.search);
+  const place = ['compare', 'machine'].indexOf(query.get('view') ?? '') + 1;
+  links.forEach((link, i) => link.setAttribute('aria-current', i === place ? 'page' : 'false'));
   main.setAttribute('aria-busy', 'true');
   try {
-    const { title, node } = await make();
+    const { title, node } = await viewOf(query);
     if (own !== turn) return; // another address was chosen meanwhile
-    trouble.hidden = true;
     document.title = `${title} · Timings`;
-    if (main.firstChild !== node) refill(main, node);
-    if (moved) {
-      main.focus({ preventScroll: true });
+    refill(trouble);
+    if (main.firstChild !== node) {
+      const first = !main.firstChild;
+      refill(main, node);
+      if (!first) main.focus();
       scrollTo(0, 0);
     }
   } catch (error) {
     if (own !== turn) return;
     refill(trouble, error instanceof TypeError ? 'The Jupyter server does not answer.' : /** @type {Error} */ (error).message);
-    trouble.hidden = false;
-    if (moved) refill(main);
-  } finally {
-    if (own === turn) main.removeAttribute('aria-busy');
   }
+  trouble.hidden = !trouble.textContent;
+  main.removeAttribute('aria-busy');
 }
 
-/**
- * Go to an address of this page.
- * @param {string} href @param {boolean} [within] the same view
- */
-function go(href, within = false) {
+/** @param {string} href of this page */
+function go(href) {
   history.pushState(null, '', href);
-  show(!within);
+  show();
 }
 
 document.addEventListener('click', (event) => {
-  const link = event.target instanceof Element && event.target.closest('a');
-  if (!(link instanceof HTMLAnchorElement) || event.defaultPrevented || event.button) return;
-  const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || link.target || link.hasAttribute('download');
-  if (elsewhere || link.origin !== location.origin || link.pathname !== location.pathname || link.hash) return;
+  const link = event.target instanceof Element && event.target.closest('a[href]:not([target], [download])');
+  const plain = !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+  const to = link && new URL(link.getAttribute('href') ?? '', location.href);
+  if (!to || !plain || to.origin !== location.origin || to.pathname !== location.pathname) return;
   event.preventDefault();
-  go(link.href);
+  go(to.href);
 });
-addEventListener('popstate', () => show(true));
+addEventListener('popstate', show);
 refill(document.body,
   element('header', { class: 'fw-head' }, element('h1', {}, 'Timings'), element('nav', { 'aria-label': 'Views' }, ...links)),
   trouble, main);

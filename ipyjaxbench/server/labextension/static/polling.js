@@ -6,7 +6,7 @@ const AFTERWARDS = 6000; // milliseconds in which a kernel that died while it me
 export class Polling {
   /**
    * @param {any} Poll of Lumino
-   * @param {import('./watch.js').Watch} watch
+   * @param {Watch} watch
    * @param {() => boolean} isPanelVisible
    * @param {() => boolean} isStatusShown
    */

@@ -1,10 +1,12 @@
 // The container that JupyterLab and Notebook 7 load: what a bundler would write, by hand.
 (() => {
-  const plugin = new URL('plugin.js', document.currentScript.src).href;
+  const { src } = /** @type {HTMLScriptElement} */ (document.currentScript);
+  const plugin = new URL('plugin.js', src).href;
+  /** @type {any} */
   let scope;
   window._JUPYTERLAB = window._JUPYTERLAB || {};
   window._JUPYTERLAB.ipyjaxbench = {
-    init: (shared) => { scope = shared; },
+    init: (/** @type {any} */ shared) => { scope = shared; },
     get: async () => {
       const { makePlugin } = await import(plugin);
       const made = await makePlugin(scope);

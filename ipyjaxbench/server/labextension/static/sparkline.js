@@ -6,10 +6,7 @@ import { span } from './format.js';
 const [WIDE, HIGH, EDGE] = [80, 20, 3];
 const LEAST_RATIO = 1.5; // of the highest to the lowest: below it, noise would look like hills
 
-/**
- * Draw medians, the oldest first; equal heights are equal ratios.
- * @param {number[]} values @returns {SVGElement | null} null where there is no trend to see
- */
+/** Draw medians, the oldest first; equal heights are equal ratios. @param {number[]} values */
 export function sparkline(values) {
   const shown = values.filter((value) => value > 0 && Number.isFinite(value));
   if (shown.length < 2) return null;
@@ -18,13 +15,10 @@ export function sparkline(values) {
   const points = shown.map((value, i) => [
     EDGE + (i / (shown.length - 1)) * (WIDE - 2 * EDGE),
     HIGH - EDGE - (Math.log(value / low) / reach) * (HIGH - 2 * EDGE),
-  ].map((place) => Number(place.toFixed(1))));
+  ].map((place) => place.toFixed(1)));
   const told = `last ${shown.length} runs: ${span(low, high)}`;
   const [x, y] = points[points.length - 1];
   return shape('svg', {
     class: 'fw-sparkline', viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, role: 'img', 'aria-label': told,
-  },
-  shape('title', {}, told),
-  shape('polyline', { points: points.map((point) => point.join()).join(' ') }),
-  shape('circle', { cx: x, cy: y, r: 2 }));
+  }, shape('title', {}, told), shape('polyline', { points: points.join(' ') }), shape('circle', { cx: x, cy: y, r: 2 }));
 }

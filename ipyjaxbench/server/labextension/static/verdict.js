@@ -3,15 +3,12 @@
 import { element } from './element.js';
 import { number } from './format.js';
 
-/** @typedef {import('./api.js').Change} Change */
-
 /** @type {Record<string, [string, string]>} */
 const LOOKS = {
   QUIET: ['✓', 'good'],
   OK: ['✓', 'fair'],
   NOISY: ['▲', 'care'],
   FEW: ['▲', 'care'],
-  ONCE: ['○', 'open'],
   INVALID: ['✗', 'bad'],
   RECOMPILES: ['↻', 'bad'],
   FASTER: ['✓', 'good'],
@@ -20,30 +17,18 @@ const LOOKS = {
   "CAN'T TELL": ['?', 'open'],
 };
 
-/**
- * Show a verdict.
- * @param {string} word @param {string} [shown] instead of the word @param {string} [title]
- * @returns {HTMLElement}
- */
-export function verdict(word, shown = word, title = '') {
+/** @param {string} word @param {string} [shown] instead of the word @param {string} [title] */
+export function verdict(word, shown = word, title) {
   const [icon, tone] = LOOKS[word] ?? ['○', 'open'];
-  return element('span', { class: `fw-verdict fw-${tone}`, title: title || null },
+  return element('span', { class: `fw-verdict fw-${tone}`, title },
     element('span', { class: 'fw-icon', 'aria-hidden': 'true' }, icon), ' ', shown);
 }
 
-/**
- * Show a change; nothing where there is no other run.
- * @param {Change | null} change @param {string} against what it is held against
- * @returns {HTMLElement | null}
- */
-export function changed(change, against) {
-  if (!change) return null;
-  return verdict(change.verdict, change.words, `${against}: ${ratio(change)}`);
-}
-
-/** @param {Change} change @returns {string} */
-function ratio({ ratio: value, low, high }) {
-  if (value === null) return 'no ratio';
+/** @param {Change | null} change null where there is no other run @param {string} [against] */
+export function changed(change, against = 'against the run before') {
+  if (!change) return 'first run';
+  const { ratio, low, high } = change;
   const ends = low === null || high === null ? '' : ` (${number(low)} to ${number(high)})`;
-  return `${number(value)} times as long${ends}`;
+  const title = ratio === null ? against : `${against}: ${number(ratio)} times as long${ends}`;
+  return verdict(change.verdict, change.words, title);
 }

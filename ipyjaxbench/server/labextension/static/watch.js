@@ -4,20 +4,15 @@ import { ApiError } from './api.js';
 import { baselineOf, pinBaseline } from './baseline.js';
 import { isIn } from './live.js';
 
-/** @typedef {import('./api.js').Measuring} Measuring */
-/** @typedef {{path: string, cells: () => string[], reveal: (cell: string) => void}} Front */
-
 const NONE = 'No measurements in this notebook yet. Time a line: %fwtime f(x)';
 const ABSENT = 'Timings come from a server extension that is not running here. '
   + 'Where Jupyter runs: pip install "ipyjaxbench[server]", then restart it.';
 const SILENT = 'The Jupyter server does not answer.';
+const CLOSED = 'Open a notebook to see its timings.';
 
 /** Asks the server when it is told to, and tells who draws. */
 export class Watch {
-  /**
-   * @param {import('./api.js').Api} api
-   * @param {string} place address of the server, under which baselines are kept
-   */
+  /** @param {Api} api @param {string} place of the server: baselines are kept by it */
   constructor(api, place) {
     this._api = api;
     this._place = place;
@@ -28,24 +23,31 @@ export class Watch {
     this.wanted = () => {};
     /** @type {Front | null} */
     this.front = null;
-    /** @type {import('./api.js').Notebook | null} */
+    /** @type {Notebook | null} */
     this.notebook = null;
     /** @type {Measuring[]} */
     this.measuring = [];
-    this.message = '';
+    this.message = CLOSED;
     this.absent = false;
   }
 
-  /** The run that is pinned for this notebook. @returns {string | null} */
+  /** The run that is pinned for this notebook. */
   get baseline() {
     return this.front && baselineOf(this._place + this.front.path);
+  }
+
+  /** What is measured in this notebook. */
+  get here() {
+    const { front } = this;
+    const cells = front?.cells() ?? [];
+    return this.measuring.filter((now) => front && isIn(now, front.path, cells));
   }
 
   /** Follow another notebook. @param {Front | null} front */
   follow(front) {
     this.front = front;
     this.notebook = null;
-    this.message = front ? '' : 'Open a notebook to see its timings.';
+    this.message = front ? '' : CLOSED;
     this._known = '';
     this.tell();
     this.wanted();
@@ -58,30 +60,19 @@ export class Watch {
     this.wanted();
   }
 
-  /** What is measured in this notebook. @returns {Measuring[]} */
-  get here() {
-    const { front } = this;
-    if (!front) return [];
-    const cells = new Set(front.cells());
-    return this.measuring.filter((now) => isIn(now, front.path, cells));
-  }
-
   /** Ask once: what is measured now, and what is new since. */
   async ask() {
     try {
-      const live = await this._api.live();
+      const { measuring, version } = await this._api.live();
       this.absent = false;
-      this.measuring = live.measuring;
-      await this._askNotebook(live.version);
+      this.measuring = measuring;
+      await this._askNotebook(version);
     } catch (error) {
       this.measuring = [];
       this._known = '';
-      if (!(error instanceof ApiError)) {
-        this.message = SILENT;
-        throw error; // whoever polls waits longer
-      }
-      this.absent = error.status === 404;
-      this.message = this.absent ? ABSENT : error.message;
+      this.absent = error instanceof ApiError && error.status === 404;
+      this.message = this.absent ? ABSENT : error instanceof ApiError ? error.message : SILENT;
+      if (!(error instanceof ApiError)) throw error; // who polls waits longer
     } finally {
       this.tell();
     }
@@ -92,17 +83,15 @@ export class Watch {
     const { front, baseline } = this;
     const wanted = JSON.stringify([front?.path, baseline, version]);
     if (!front || wanted === this._known) return;
-    try {
-      const notebook = await this._api.notebook(front.path, baseline);
-      if (front !== this.front) return; // another one came to the front meanwhile
-      this.notebook = notebook;
-      this.message = notebook.message || (notebook.cells.length ? '' : NONE);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      this.notebook = null;
-      this.message = error.message;
-    }
+    /** @type {Notebook | ApiError} */
+    const told = await this._api.notebook(front.path, baseline).catch((error) => {
+      if (error instanceof ApiError) return error;
+      throw error;
+    });
+    if (front !== this.front) return; // another one came to the front meanwhile
     this._known = wanted;
+    this.notebook = told instanceof ApiError ? null : told;
+    this.message = told.message || (this.notebook?.cells.length ? '' : NONE);
   }
 
   /** Have it drawn. */

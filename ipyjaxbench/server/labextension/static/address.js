@@ -1,0 +1,20 @@
+/** Addresses of the page: each view has its own. */
+
+const USUAL = new Map([['newest', '1'], ['sort', 'regressions'], ['offset', '0']]); // goes without saying
+
+/** @param {Query} query */
+export function addressOf(query) {
+  const told = Object.entries(query).filter(([name, value]) => value !== (USUAL.get(name) ?? ''));
+  return `${location.pathname}${told.length ? '?' : ''}${new URLSearchParams(told)}`;
+}
+
+/** What an address asks for of the history. @param {URLSearchParams} address */
+export function queryOf(address) {
+  /** @type {Query} */
+  const query = {};
+  for (const name of ['text', 'notebook', 'framework', 'device', 'since', 'until', 'newest', 'sort', 'offset']) {
+    const value = address.get(name) ?? USUAL.get(name);
+    if (value) query[name] = value;
+  }
+  return query;
+}

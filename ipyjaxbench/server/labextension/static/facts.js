@@ -1,0 +1,17 @@
+/** What is known around a measurement. */
+
+import { moment, revision, span, versions } from './format.js';
+import { phaseBar } from './phases.js';
+
+/** @param {Measured} it @returns {[string, Child][]} names with what they are */
+export function factsOf(it) {
+  return [
+    ['measured', it.when ? moment(it.when) : 'saved in this notebook'],
+    ['range', it.low !== null && it.high !== null && span(it.low, it.high)],
+    ['first call', phaseBar(it.first_call)],
+    ['versions', versions(it.frameworks, it.python)],
+    ['device', it.devices.join(', ')],
+    ['git', revision(it.revision)],
+    ['clock', it.clock !== 'elapsed' && it.clock],
+  ];
+}

@@ -1,0 +1,118 @@
+/** Types of the modules in static/, for tsc: those of the API as openapi.yaml has them, and the host's. */
+
+interface Change { verdict: string; words: string; ratio: number | null; low: number | null; high: number | null }
+interface Phase { phase: string; seconds: number }
+interface Measured {
+  id: string;
+  /** Of which process. */
+  run: string;
+  /** Equal for runs of the same code. */
+  series: string;
+  name: string;
+  /** First line of the code. */
+  line: string;
+  magic: string;
+  at: Record<string, string>;
+  /** Seconds since 1970. */
+  when: number;
+  /** Seconds. */
+  median: number;
+  low: number | null;
+  high: number | null;
+  /** The median with its interval in words. */
+  figure: string;
+  verdict: string;
+  clock: string;
+  notebook: string;
+  cell: string;
+  frameworks: Record<string, string>;
+  devices: string[];
+  revision: string;
+  python: string;
+  first_call: Phase[];
+  change: Change | null;
+  /** Medians, the oldest first. */
+  trend: number[];
+}
+interface Details extends Measured {
+  code: string;
+  samples: number[];
+  data: Record<string, unknown>;
+  directory: string;
+  cpu: string;
+  cpus: number;
+  gpus: string[];
+  picture: string;
+}
+interface Found {
+  measured: Measured[];
+  found: number;
+  kept: number;
+  offset: number;
+  names: Record<string, string[]>;
+  folder: string;
+  owner: string;
+  unread: Record<string, number>;
+  message: string;
+}
+interface Cell { cell: string; number: number; line: string; measured: Measured[] }
+interface Run { run: string; when: number; count: number }
+interface Notebook { path: string; cells: Cell[]; runs: Run[]; baseline: string | null; message: string }
+interface Pair { name: string; before: any; after: any; change: Change | null; edited: boolean }
+interface Comparison {
+  before: string;
+  after: string;
+  differs: string[];
+  pairs: Pair[];
+  only_before: string[];
+  only_after: string[];
+}
+interface Machine {
+  host: string;
+  python: string;
+  cpu: string;
+  cpus: number;
+  memory: number;
+  memory_free: number;
+  gpus: Record<string, unknown>[];
+  frameworks: Record<string, string>;
+  ceilings: { device: string; rows: string[][] }[];
+  folder: string;
+  measuring: boolean;
+}
+interface Measuring {
+  run: string;
+  notebook: string;
+  cell: string;
+  line: string;
+  phase: string;
+  began: number;
+  half_width: number | null;
+  left: number | null;
+  died: boolean;
+}
+interface Live { version: string; measuring: Measuring[] }
+
+/** What is asked for, as in an address. */
+type Query = Record<string, string>;
+/** What is put into an element. */
+type Child = Node | string | number | null | undefined | false;
+/** Of an element: functions are listeners, true is empty, false and null are left out. */
+type Attributes = Record<string, string | number | boolean | null | undefined | ((event: any) => void)>;
+/** What the page shows. */
+interface View { title: string; node: Node }
+/** The notebook in front. */
+interface Front { path: string; cells: () => string[]; reveal: (cell: string) => void }
+/** What a row can have done. */
+interface Actions { reveal: (cell: string) => void; pin: (run: string | null) => void; page: (query: Query) => string }
+interface Tick { at: number; text: string }
+interface Scale { place: (value: number) => number; ticks: Tick[]; unit: string }
+
+/** What JupyterLab and Notebook 7 hand to an extension, as far as it is used. */
+declare namespace Host {
+  /** Packages that the host shares: by name, then by version. */
+  type Scope = Record<string, Record<string, { get(): Promise<() => any>; from?: string; loaded?: number | boolean }>>;
+}
+interface Window { _JUPYTERLAB: Record<string, unknown> }
+type Api = import('./static/api.js').Api;
+type Watch = import('./static/watch.js').Watch;
