@@ -8,9 +8,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 _TOKEN = "pages"
+#: That of another JupyterLab, such as the oldest one that is supported.
+PYTHON = os.environ.get("IPYJAXBENCH_PAGES_PYTHON", sys.executable)
 _OPTIONS = (
     "--no-browser",
     "--ServerApp.ip=127.0.0.1",
@@ -29,17 +32,20 @@ class Server:
 
     Args:
         folder: where notebooks are; settings and trust are kept beside them.
+        options: of the command line, besides those that all have.
+        base: of its URLs.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Sequence[str] = (), base: str = "/") -> None:
         self.folder = folder
+        self.base = base
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self._log = (folder / "server.log").open("w")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *_OPTIONS, f"--ServerApp.port={self.port}",
-             f"--ServerApp.root_dir={folder}"],
+            [PYTHON, "-m", "jupyterlab", *_OPTIONS, *options, f"--ServerApp.port={self.port}",
+             f"--ServerApp.root_dir={folder}", f"--ServerApp.base_url={base}"],
             stdout=self._log, stderr=self._log, cwd=folder,
             env=environment(folder), start_new_session=True,
         )  # fmt: skip
@@ -47,7 +53,8 @@ class Server:
 
     def url(self, page: str) -> str:
         """The address of a page, with what opens it and nothing else that was open before."""
-        return f"http://127.0.0.1:{self.port}/{page}?token={_TOKEN}&reset"
+        and_more = "&" if "?" in page else "?"
+        return f"http://127.0.0.1:{self.port}{self.base}{page}{and_more}token={_TOKEN}&reset"
 
     def _wait(self) -> None:
         for _ in range(300):

@@ -1,6 +1,7 @@
 /** When the server is asked: while somebody can see the answer, and never else. */
 
-const AFTERWARDS = 6000; // milliseconds in which a kernel that died while it measured is found out
+const PATIENCE = 1000; // milliseconds after which a cell is long enough to be looked at
+const AFTERWARDS = 6000; // in which a kernel that died while it measured is found out
 
 /** Starts and stops a poll of the host. */
 export class Polling {
@@ -16,8 +17,7 @@ export class Polling {
     this._isStatusShown = isStatusShown;
     this._isBusy = false;
     this._isRunning = false;
-    /** @type {number | undefined} */
-    this._ending = undefined;
+    this._timer = 0;
     this._poll = new Poll({
       auto: false, factory: () => watch.ask(), standby: 'when-hidden', name: 'ipyjaxbench:timings',
     });
@@ -47,18 +47,19 @@ export class Polling {
     if (this._isRunning) this._poll.refresh();
   }
 
-  /** While a kernel is busy, the status item is kept up; at its end come the last figures. @param {string} status */
+  /**
+   * While a kernel is busy, the status item is kept up; at its end come the last figures.
+   * @param {string} status
+   */
   kernelIs(status) {
-    clearTimeout(this._ending);
-    if (status === 'busy') {
-      this._isBusy = true;
+    clearTimeout(this._timer);
+    const isBusy = status === 'busy';
+    const wasMeasuring = this._watch.measuring.length > 0;
+    if (!isBusy && wasMeasuring) this.now();
+    if (!isBusy && !this._isBusy) return;
+    this._timer = window.setTimeout(() => {
+      this._isBusy = isBusy;
       this.settle();
-    } else if (this._isBusy) {
-      if (this._watch.measuring.length) this.now();
-      this._ending = window.setTimeout(() => {
-        this._isBusy = false;
-        this.settle();
-      }, AFTERWARDS);
-    }
+    }, isBusy ? PATIENCE : wasMeasuring ? AFTERWARDS : 0);
   }
 }

@@ -53,7 +53,8 @@ export class Row {
     return element('span', { class: 'fw-found' },
       named && element('span', { class: 'fw-name' }, line(it.name)),
       element('strong', {}, it.figure), verdict(it.verdict),
-      element('span', { class: 'fw-change' }, changed(it.change, this._baseline ? 'against the baseline' : undefined)),
+      element('span', { class: 'fw-change' }, it.run && it.run === this._baseline ? 'the baseline'
+        : changed(it.change, this._baseline ? 'against the baseline' : undefined)),
       sparkline(it.trend));
   }
 
