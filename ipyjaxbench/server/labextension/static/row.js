@@ -53,9 +53,15 @@ export class Row {
     return element('span', { class: 'fw-found' },
       named && element('span', { class: 'fw-name' }, line(it.name)),
       element('strong', {}, it.figure), verdict(it.verdict),
-      element('span', { class: 'fw-change' }, it.run && it.run === this._baseline ? 'the baseline'
-        : changed(it.change, this._baseline ? 'against the baseline' : undefined)),
+      element('span', { class: 'fw-change' }, this._change(it)),
       sparkline(it.trend));
+  }
+
+  /** @param {Measured} it */
+  _change({ run, change }) {
+    if (!this._baseline) return changed(change);
+    const isItself = run === this._baseline && change?.ratio === 1;
+    return isItself ? 'the baseline' : changed(change, 'against the baseline', 'not in the baseline');
   }
 
   _unfold() {

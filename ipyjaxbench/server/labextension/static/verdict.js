@@ -24,9 +24,9 @@ export function verdict(word, shown = word, title) {
     element('span', { class: 'fw-icon', 'aria-hidden': 'true' }, icon), ' ', shown);
 }
 
-/** @param {Change | null} change null where there is no other run @param {string} [against] */
-export function changed(change, against = 'against the run before') {
-  if (!change) return 'first run';
+/** @param {Change | null} change @param {string} [against] @param {string} [none] where there is no other run */
+export function changed(change, against = 'against the run before', none = 'first run') {
+  if (!change) return none;
   const { ratio, low, high } = change;
   const ends = low === null || high === null ? '' : ` (${number(low)} to ${number(high)})`;
   const title = ratio === null ? against : `${against}: ${number(ratio)} times as long${ends}`;
