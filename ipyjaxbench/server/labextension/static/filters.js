@@ -1,5 +1,6 @@
 /** The form with which measurements are chosen. */
 
+import { queryOf } from './address.js';
 import { element, refill } from './element.js';
 import { basename } from './format.js';
 
@@ -16,11 +17,15 @@ const field = (name, input) => element('label', {}, element('span', {}, name), i
 export class Filters {
   /** @param {(query: Query) => void} changed */
   constructor(changed) {
-    /** @type {number | undefined} */
-    let typing;
+    /** The query that is shown. */
+    this._shown = '';
+    let typing = 0;
     const tell = () => {
       clearTimeout(typing);
-      changed({ newest: '0', ...Object.fromEntries([...new FormData(this.node)].map(([name, value]) => [name, String(value)])) });
+      const given = [...new FormData(this.node)].map(([name, value]) => [name, String(value)]);
+      const query = queryOf(new URLSearchParams([...given, ['newest', '0']]));
+      this._shown = JSON.stringify(query);
+      changed(query);
     };
     this._notebook = element('select', { name: 'notebook' });
     this._framework = element('select', { name: 'framework' });
@@ -48,10 +53,12 @@ export class Filters {
     offer(this._notebook, names.notebooks, query.notebook);
     offer(this._framework, names.frameworks, query.framework);
     offer(this._device, names.devices, query.device);
+    if (this._shown === JSON.stringify({ ...query, offset: '0' })) return; // who types goes on
+    this._shown = JSON.stringify({ ...query, offset: '0' });
     for (const each of this.node.elements) {
       const input = /** @type {HTMLInputElement} */ (each);
       if (input.type === 'checkbox') input.checked = query[input.name] === '1';
-      else if (input.value !== (query[input.name] ?? '')) input.value = query[input.name] ?? '';
+      else input.value = query[input.name] ?? '';
     }
   }
 }
@@ -60,8 +67,10 @@ export class Filters {
 function offer(select, values, wanted) {
   const all = wanted && !values.includes(wanted) ? [...values, wanted] : values;
   if (select.dataset.offered === JSON.stringify(all)) return;
+  const { value } = select;
   select.dataset.offered = JSON.stringify(all);
   const equal = new Set(all.map(basename)).size < all.length; // names in several folders
   refill(select, element('option', { value: '' }, 'all'),
-    ...options(Object.fromEntries(all.map((value) => [value, equal ? value : basename(value)]))));
+    ...options(Object.fromEntries(all.map((each) => [each, equal ? each : basename(each)]))));
+  select.value = value;
 }

@@ -13,6 +13,7 @@ export class Measurements {
   /** @param {Api} api @param {(href: string) => void} go */
   constructor(api, go) {
     this._api = api;
+    this._turn = 0;
     this._filters = new Filters((query) => go(addressOf(query)));
     this._found = element('div');
     this._node = element('div', {}, this._filters.node, this._found);
@@ -21,9 +22,12 @@ export class Measurements {
   /** @param {URLSearchParams} address */
   async show(address) {
     const query = queryOf(address);
+    const asked = ++this._turn;
     const found = await this._api.history({ ...query, limit: String(PAGE) });
-    this._filters.fill(query, found.names);
-    refill(this._found, ...results(found, query));
+    if (asked === this._turn) { // nothing else was asked for meanwhile
+      this._filters.fill(query, found.names);
+      refill(this._found, ...results(found, query));
+    }
     return { title: 'Measurements', node: this._node };
   }
 }

@@ -53,7 +53,7 @@ async function show() {
 
 /** @param {string} href of this page */
 function go(href) {
-  history.pushState(null, '', href);
+  if (new URL(href, location.href).href !== location.href) history.pushState(null, '', href);
   show();
 }
 
