@@ -93,6 +93,7 @@ def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app
         " model.sharedModel.moveCell(model.cells.length - 1, 0); })()"
     )
     page.wait_for_function("document.querySelector('.fw-rows > li').dataset.cell === 'last'")
+    assert panel.refused == []
     assert opened.own_errors == []
 
 
@@ -163,6 +164,12 @@ def test_five_hundred_rows_are_painted_at_once(opens: Callable[..., Opened], pla
     panel.show()
     panel.wait_for_rows(500)
     assert "slower" in opened.page.inner_text("[data-cell=cell-0]")
+    beyond = opened.page.evaluate(
+        "(right => [...document.querySelectorAll('[data-cell=cell-0] *')].filter("
+        "e => e.getBoundingClientRect().right > right).length)"
+        "(document.querySelector('.fw-panel').getBoundingClientRect().right)"
+    )
+    assert beyond == 0
     opened.page.screenshot(path=_screenshots() / "panel-many.png")
 
 

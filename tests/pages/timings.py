@@ -80,7 +80,9 @@ class Timings:
     def __init__(self, opened: Opened) -> None:
         self.page = opened.page
         self.requests: list[str] = []
+        self.refused: list[str] = []
         self.page.on("request", lambda sent: self._note(sent.url))
+        self.page.on("response", lambda got: got.status >= 400 and self.refused.append(got.url))
 
     def _note(self, url: str) -> None:
         if "/ipyjaxbench/api/" in url:

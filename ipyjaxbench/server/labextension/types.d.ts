@@ -99,6 +99,8 @@ type Query = Record<string, string>;
 type Child = Node | string | number | null | undefined | false;
 /** Of an element: functions are listeners, true is empty, false and null are left out. */
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: any) => void)>;
+/** Makes elements; types of tags are in the map. */
+type Make<Tags> = <T extends string & keyof Tags>(tag: T, attributes?: Attributes, ...children: Child[]) => Tags[T];
 /** What the page shows. */
 interface View { title: string; node: Node }
 /** The notebook in front. */
@@ -106,10 +108,31 @@ interface Front { path: string; cells: () => string[]; reveal: (cell: string) =>
 /** What a row can have done. */
 interface Actions { reveal: (cell: string) => void; pin: (run: string | null) => void; page: (query: Query) => string }
 interface Tick { at: number; text: string }
+/** Of values from low to high, which lie from one place to another. */
+type Axis = (low: number, high: number, from: number, to: number) => Scale;
 interface Scale { place: (value: number) => number; ticks: Tick[]; unit: string }
 
 /** What JupyterLab and Notebook 7 hand to an extension, as far as it is used. */
 declare namespace Host {
+  interface Signal<T> {
+    connect(slot: (sender: any, told: T) => void): void;
+    disconnect(slot: (sender: any, told: T) => void): void;
+  }
+  interface NotebookPanel {
+    content: {
+      model: { cells: Iterable<{ id: string }> & { changed: Signal<unknown> } } | null;
+      widgets: { model: { id: string } }[];
+      activeCellIndex: number;
+      scrollToCell(cell: unknown): void;
+    };
+    context: { path: string; pathChanged: Signal<string>; ready: Promise<void> };
+    sessionContext: { statusChanged: Signal<string>; session: { kernel: { status: string } | null } | null };
+  }
+  interface Tracker { currentWidget: NotebookPanel | null; currentChanged: Signal<unknown> }
+  interface Settings {
+    composite: { panel?: boolean; status?: string; seconds?: number };
+    changed: { connect(slot: (settings: Settings) => void): void };
+  }
   /** Packages that the host shares: by name, then by version. */
   type Scope = Record<string, Record<string, { get(): Promise<() => any>; from?: string; loaded?: number | boolean }>>;
 }

@@ -1,5 +1,7 @@
 /** Addresses of the page: each view has its own. */
 
+import { element } from './element.js';
+
 const USUAL = new Map([['newest', '1'], ['sort', 'regressions'], ['offset', '0']]); // goes without saying
 
 /** @param {Query} query */
@@ -7,6 +9,9 @@ export function addressOf(query) {
   const told = Object.entries(query).filter(([name, value]) => value !== (USUAL.get(name) ?? ''));
   return `${location.pathname}${told.length ? '?' : ''}${new URLSearchParams(told)}`;
 }
+
+/** A link to a view. @param {Query} query @param {...Child} children */
+export const link = (query, ...children) => element('a', { href: addressOf(query) }, ...children);
 
 /** What an address asks for of the history. @param {URLSearchParams} address */
 export function queryOf(address) {

@@ -7,7 +7,7 @@ import { durations, moments } from './scale.js';
 
 const [WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM] = [900, 300, 64, 12, 26, 28];
 const WHISKERS = 200; // runs up to which intervals are drawn
-const [LEAST, MOST, FAR] = [1e-12, 1e9, 50]; // seconds of an axis, and times the median: files may tell anything
+const [LEAST, MOST, FAR] = [1e-12, 1e9, 50]; // seconds, and times the median: files may tell anything
 
 /** Draw runs, the oldest first; null where there is nothing to see. @param {Measured[]} runs */
 export function timeChart(runs) {
@@ -24,19 +24,19 @@ export function timeChart(runs) {
       class: 'fw-chart', viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img',
       'aria-label': `Time of a call in ${shown.length} runs; they are in the table below`,
     },
-    shape('text', { x: LEFT - 8, y: 12, 'text-anchor': 'end' }, y.unit),
+    label(LEFT - 8, 12, y.unit, 'end'),
     ...y.ticks.flatMap(({ at, text }) => [
       rule('fw-grid', LEFT, y.place(at), WIDE - RIGHT, y.place(at)),
-      shape('text', { x: LEFT - 8, y: y.place(at) + 4, 'text-anchor': 'end' }, text),
+      label(LEFT - 8, y.place(at) + 4, text, 'end'),
     ]),
     rule('fw-tick', LEFT, HIGH - BOTTOM, WIDE - RIGHT, HIGH - BOTTOM),
     ...x.ticks.flatMap(({ at, text }) => [
       rule('fw-tick', x.place(at), HIGH - BOTTOM, x.place(at), HIGH - BOTTOM + 5),
-      shape('text', { x: x.place(at), y: HIGH - 8, 'text-anchor': 'middle' }, text),
+      label(x.place(at), HIGH - 8, text),
     ]),
     ...changes.flatMap(({ when }, i) => [
       rule('fw-mark', x.place(when), TOP - 8, x.place(when), HIGH - BOTTOM),
-      shape('text', { x: x.place(when), y: TOP - 12, 'text-anchor': 'middle' }, i + 1),
+      label(x.place(when), TOP - 12, i + 1),
     ]),
     shape('polyline', { class: 'fw-line', points: shown.map((each) => [x.place(each.when), y.place(each.median)]).join(' ') }),
     ...shown.filter(({ high }) => few && high !== null).map((each) => {
@@ -52,20 +52,21 @@ export function timeChart(runs) {
         ...changes.map(({ when, words }) => element('li', {}, `${moment(when)}: ${words}`)))));
 }
 
-/** @param {string} style a class @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
+/** @param {number} x @param {number} y @param {string | number} told @param {string} [anchor] */
+const label = (x, y, told, anchor = 'middle') => shape('text', { x, y, 'text-anchor': anchor }, told);
+
+/** @type {(style: string, x1: number, y1: number, x2: number, y2: number) => Node} */
 const rule = (style, x1, y1, x2, y2) => shape('line', { class: style, x1, y1, x2, y2 });
 
 /** Where versions, devices or the revision are not those of the run before. @param {Measured[]} runs */
 function changesOf(runs) {
-  return runs.slice(1).map((now, i) => ({ when: now.when, words: differences(around(runs[i]), around(now)) }))
-    .filter(({ words }) => words);
-}
-
-/** @param {Measured} it @returns {Query} */
-const around = ({ frameworks, python, devices, revision: git }) => ({ ...frameworks, Python: python, device: devices.join(', '), git: revision(git) });
-
-/** @param {Query} before @param {Query} now */
-function differences(before, now) {
-  const names = Object.keys({ ...before, ...now }).filter((name) => before[name] !== now[name]);
-  return names.map((name) => `${name} ${before[name] || 'none'} → ${now[name] || 'none'}`).join(', ');
+  /** @type {Query[]} */
+  const around = runs.map(({ frameworks, python, devices, revision: git }) => ({
+    ...frameworks, Python: python, device: devices.join(', '), git: revision(git),
+  }));
+  return runs.map(({ when }, i) => {
+    const [before, now] = [around[Math.max(i - 1, 0)], around[i]];
+    const names = Object.keys({ ...before, ...now }).filter((name) => before[name] !== now[name]);
+    return { when, words: names.map((name) => `${name} ${before[name] || 'none'} → ${now[name] || 'none'}`).join(', ') };
+  }).filter(({ words }) => words);
 }

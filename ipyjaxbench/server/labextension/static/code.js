@@ -1,7 +1,7 @@
 /** The view of one code: its runs over time. */
 
 import { timeChart } from './chart.js';
-import { element } from './element.js';
+import { code, element } from './element.js';
 import { count, line } from './format.js';
 import { measuredTable } from './table.js';
 
@@ -14,7 +14,7 @@ export async function showCode(api, series) {
   const name = line(measured[0].name);
   return {
     title: name,
-    node: element('article', {}, element('h2', {}, element('code', {}, name)),
+    node: element('article', {}, element('h2', {}, code(name)),
       timeChart([...measured].reverse()) ?? element('p', {}, 'A chart needs two runs.'),
       measuredTable(measured, `${found > MOST ? `the last ${MOST} of ` : ''}${count(found, 'run')}`, true)),
   };

@@ -1,25 +1,17 @@
 /** Elements made of text nodes: what a notebook or a history says never becomes markup. */
 
-/**
- * Make an HTML element.
- * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag @param {Attributes} [attributes] @param {...Child} children
- */
-export function element(tag, attributes = {}, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
+import { line } from './format.js';
 
-/**
- * Make an SVG element.
- * @template {keyof SVGElementTagNameMap} T
- * @param {T} tag @param {Attributes} [attributes] @param {...Child} children
- */
-export function shape(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
-}
+const SVG = 'http://www.w3.org/2000/svg';
 
-/** @template {Element} E @param {E} made @param {Attributes} attributes @param {Child[]} children */
-function fill(made, attributes, children) {
+/** Make an element of HTML. @type {Make<HTMLElementTagNameMap>} */
+export const element = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+
+/** Make an element of SVG. @type {Make<SVGElementTagNameMap>} */
+export const shape = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+/** @template {Element} E @param {E} made @param {Attributes | undefined} attributes @param {Child[]} children */
+function fill(made, attributes = {}, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') made.addEventListener(name, value);
     else if (value === true) made.setAttribute(name, '');
@@ -34,6 +26,9 @@ export function refill(parent, ...children) {
   const shown = children.filter((child) => child || child === 0);
   parent.replaceChildren(...shown.map((child) => (child instanceof Node ? child : String(child))));
 }
+
+/** Code in one line that is not endless. @param {string} text */
+export const code = (text) => element('code', {}, line(text));
 
 /** Make a list of terms, without those that have nothing to say. @param {[string, Child][]} facts */
 export function terms(facts) {

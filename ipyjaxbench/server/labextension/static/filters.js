@@ -4,6 +4,7 @@ import { queryOf } from './address.js';
 import { element, refill } from './element.js';
 import { basename } from './format.js';
 
+const CHOICES = ['notebook', 'framework', 'device'];
 const TYPED = 300; // milliseconds after the last key
 const SORTS = { regressions: 'regressions first', newest: 'newest first', name: 'name', time: 'slowest first' };
 
@@ -11,7 +12,7 @@ const SORTS = { regressions: 'regressions first', newest: 'newest first', name: 
 const options = (names) => Object.entries(names).map(([value, name]) => element('option', { value }, name));
 
 /** @param {string} name @param {HTMLElement} input */
-const field = (name, input) => element('label', {}, element('span', {}, name), input);
+export const field = (name, input) => element('label', {}, element('span', {}, name), input);
 
 /** A form that tells what is chosen, as it is chosen. */
 export class Filters {
@@ -27,9 +28,7 @@ export class Filters {
       this._shown = JSON.stringify(query);
       changed(query);
     };
-    this._notebook = element('select', { name: 'notebook' });
-    this._framework = element('select', { name: 'framework' });
-    this._device = element('select', { name: 'device' });
+    this._selects = CHOICES.map((name) => element('select', { name }));
     this.node = element('form', {
       class: 'fw-filters',
       role: 'search',
@@ -40,21 +39,20 @@ export class Filters {
         if (target.name === 'text') typing = window.setTimeout(tell, TYPED);
       },
     },
-    field('Name or code', element('input', { type: 'search', name: 'text', maxlength: 500 })),
-    field('Notebook', this._notebook), field('Framework', this._framework), field('Device', this._device),
-    field('From', element('input', { type: 'date', name: 'since' })),
-    field('To', element('input', { type: 'date', name: 'until' })),
-    field('Sorted by', element('select', { name: 'sort' }, ...options(SORTS))),
+    field('name or code', element('input', { type: 'search', name: 'text', maxlength: 500 })),
+    ...this._selects.map((select) => field(select.name, select)),
+    field('from', element('input', { type: 'date', name: 'since' })),
+    field('to', element('input', { type: 'date', name: 'until' })),
+    field('sorted by', element('select', { name: 'sort' }, ...options(SORTS))),
     element('label', { class: 'fw-check' }, element('input', { type: 'checkbox', name: 'newest', value: '1' }), 'last run of each code only'));
   }
 
   /** Show a query, and what can be chosen. @param {Query} query @param {Record<string, string[]>} names */
   fill(query, names) {
-    offer(this._notebook, names.notebooks, query.notebook);
-    offer(this._framework, names.frameworks, query.framework);
-    offer(this._device, names.devices, query.device);
-    if (this._shown === JSON.stringify({ ...query, offset: '0' })) return; // who types goes on
-    this._shown = JSON.stringify({ ...query, offset: '0' });
+    for (const select of this._selects) offer(select, names[`${select.name}s`], query[select.name]);
+    const shown = JSON.stringify({ ...query, offset: '0' });
+    if (this._shown === shown) return; // who types goes on
+    this._shown = shown;
     for (const each of this.node.elements) {
       const input = /** @type {HTMLInputElement} */ (each);
       if (input.type === 'checkbox') input.checked = query[input.name] === '1';
@@ -63,9 +61,9 @@ export class Filters {
   }
 }
 
-/** @param {HTMLSelectElement} select @param {string[]} values @param {string | undefined} wanted of an address */
-function offer(select, values, wanted) {
-  const all = wanted && !values.includes(wanted) ? [...values, wanted] : values;
+/** @param {HTMLSelectElement} select @param {string[]} values @param {string} [wanted] of an address */
+function offer(select, values, wanted = '') {
+  const all = [...new Set([...values, wanted])].filter(Boolean);
   if (select.dataset.offered === JSON.stringify(all)) return;
   const { value } = select;
   select.dataset.offered = JSON.stringify(all);

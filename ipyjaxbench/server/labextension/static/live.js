@@ -1,7 +1,7 @@
 /** What is measured now, in words and as an interval that narrows. */
 
 import { element, shape } from './element.js';
-import { duration, line, percent } from './format.js';
+import { duration, percent } from './format.js';
 
 const WIDEST = 0.5; // relative half width that fills the bar
 
@@ -12,11 +12,8 @@ export function progress({ phase, half_width: half, left, died }) {
   return `${phase}${half === null ? '' : ` ±${percent(half)}`}${rest}`;
 }
 
-/** @param {Measuring} now */
-export const headline = (now) => `${line(now.line)}: ${progress(now)}`;
-
 /**
- * Whether it runs in a notebook: the kernel and the server may have other roots.
+ * Whether it runs in a notebook; kernel and server may have other roots.
  * @param {Measuring} now @param {string} path @param {string[]} cells ids of its cells
  */
 export function isIn({ notebook, cell }, path, cells) {

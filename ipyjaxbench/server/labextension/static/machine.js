@@ -6,7 +6,7 @@ import { size, versions } from './format.js';
 /** @param {Api} api */
 export async function showMachine(api) {
   const it = await api.machine();
-  const none = it.measuring ? 'Not looked at while something is measured.' : 'None that NVIDIA’s driver tells of.';
+  const none = it.measuring ? 'Not looked at while something is measured.' : 'None found.';
   return {
     title: 'Machine',
     node: element('article', {}, element('h2', {}, it.host || 'Machine'),
@@ -18,7 +18,7 @@ export async function showMachine(api) {
       ]),
       element('h3', {}, 'GPUs'), it.gpus.length ? '' : none,
       ...it.gpus.map((gpu) => terms(Object.entries(gpu).map(([name, value]) => [name.replaceAll('_', ' '), words(name, value)]))),
-      element('h3', {}, 'Ceilings'), it.ceilings.length ? '' : 'None measured yet: %fwdevices --peak measures what devices reach, and keeps it.',
+      element('h3', {}, 'Ceilings'), it.ceilings.length ? '' : 'None yet: %fwdevices --peak measures what devices reach.',
       ...it.ceilings.map(({ device, rows }) => table([], rows.map(([head, ...cells]) => element('tr', {},
         element('th', { scope: 'row' }, head), ...cells.map((cell) => element('td', {}, cell)))), device, 'fw-ceilings'))),
   };

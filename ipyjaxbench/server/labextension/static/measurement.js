@@ -1,7 +1,7 @@
 /** The view of one measurement: all that is known of it. */
 
-import { addressOf } from './address.js';
-import { element, terms } from './element.js';
+import { link } from './address.js';
+import { code, element, terms } from './element.js';
 import { factsOf } from './facts.js';
 import { count, line } from './format.js';
 import { changed, verdict } from './verdict.js';
@@ -14,16 +14,16 @@ export async function showMeasurement(api, id) {
   return {
     title: line(it.name),
     node: element('article', {},
-      element('h2', {}, element('code', {}, line(it.name))),
+      element('h2', {}, code(it.name)),
       element('p', { class: 'fw-headline' }, element('strong', {}, it.figure), ' ', verdict(it.verdict), ' ', changed(it.change)),
-      element('p', {}, element('a', { href: addressOf({ series: it.series }) }, 'All runs of this code')),
+      element('p', {}, link({ series: it.series }, 'All runs of this code')),
       element('pre', { tabindex: 0 }, element('code', {}, it.code)),
       terms([
         ['samples', isPicture ? element('img', { src: it.picture, alt: `distribution of ${samples}` }) : samples],
         ...factsOf(it),
         ['data', Object.entries(it.data).map((each) => each.join(' ')).join(', ')],
         ['machine', [it.cpu, count(it.cpus, 'CPU'), ...it.gpus].filter(Boolean).join(', ')],
-        ['notebook', it.notebook && element('a', { href: addressOf({ notebook: it.notebook }) }, it.notebook)],
+        ['notebook', it.notebook && link({ notebook: it.notebook }, it.notebook)],
         ['directory', it.directory],
       ])),
   };

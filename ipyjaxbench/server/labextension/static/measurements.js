@@ -1,6 +1,6 @@
 /** The view of all measurements: filters, a table, what can be downloaded. */
 
-import { addressOf, queryOf } from './address.js';
+import { addressOf, link, queryOf } from './address.js';
 import { element, refill } from './element.js';
 import { Filters } from './filters.js';
 import { count } from './format.js';
@@ -35,16 +35,15 @@ export class Measurements {
 /** @param {Found} all @param {Query} query @returns {Child[]} */
 function results({ measured, offset, found, kept, message, owner, folder, unread }, query) {
   const part = measured.length < found && `${offset + 1}–${offset + measured.length} of `;
-  const told = message || (kept ? 'None matches.' : 'No measurements yet: %fwtime and %%fwcompare save theirs.');
   const lines = Object.values(unread).reduce((sum, each) => sum + each, 0);
   const turn = (/** @type {number} */ to, /** @type {string} */ name) => to < found
-    && element('a', { href: addressOf({ ...query, offset: String(to) }) }, name);
+    && link({ ...query, offset: String(to) }, name);
   const download = (/** @type {string} */ format, /** @type {string} */ name) => element('a', {
     href: `ipyjaxbench/api/history?${new URLSearchParams({ ...query, offset: '0', format })}`, download: true,
   }, name);
   return [
-    (message || !measured.length) && element('p', { class: 'fw-message' }, told),
-    measured.length > 0 && measuredTable(measured, `${part || ''}${count(found, query.newest === '1' ? 'code' : 'measurement')}`),
+    (message || !found) && element('p', { class: 'fw-message' }, message || 'None matches.'),
+    found > 0 && measuredTable(measured, `${part || ''}${count(found, query.newest === '1' ? 'code' : 'measurement')}`),
     part && element('nav', { class: 'fw-links', 'aria-label': 'Pages' },
       offset > 0 && turn(Math.max(offset - PAGE, 0), '← Previous'), turn(offset + PAGE, 'Next →')),
     kept > 0 && element('p', { class: 'fw-links' }, 'Download', download('csv', 'CSV'), download('jsonl', 'JSON lines')),

@@ -9,7 +9,8 @@ export class Panel {
   /** @param {Watch} watch @param {(query: Query) => string} page address of the page */
   constructor(watch, page) {
     this._watch = watch;
-    this._page = page;
+    /** @type {Actions} */
+    this._actions = { reveal: (cell) => watch.front?.reveal(cell), pin: (run) => watch.pin(run), page };
     /** @type {Map<string, Row>} */
     this._rows = new Map();
     /** @type {Front | null | undefined} */
@@ -31,25 +32,22 @@ export class Panel {
     const { front, message, notebook, baseline, here, absent } = this._watch;
     if (front !== this._front) this._turn(front);
     const cells = this._cells(here);
-    refill(this._message, (cells.length && !notebook?.message && !absent) ? '' : message);
+    refill(this._message, cells.length && !notebook?.cells.length ? '' : message); // the first one is being measured
     this._message.hidden = !this._message.textContent;
     this._chosen.hidden = !notebook?.runs.length;
     this._link.hidden = absent;
     this._drawRuns(baseline);
     const nodes = cells.map((cell) => {
-      const row = this._rows.get(cell.cell) ?? this._make(cell.cell);
+      const row = this._rows.get(cell.cell) ?? new Row(cell.cell, this._actions);
+      this._rows.set(cell.cell, row);
       row.update(cell, here.find((now) => now.cell === cell.cell) ?? null, baseline);
       return row.node;
     });
-    // Rows that stay where they are keep the focus.
-    if (nodes.length !== this._list.children.length || nodes.some((node, i) => node !== this._list.children[i])) refill(this._list, ...nodes);
+    const { children } = this._list; // rows that stay where they are keep the focus
+    if (nodes.length !== children.length || nodes.some((node, i) => node !== children[i])) refill(this._list, ...nodes);
   }
 
-  /**
-   * What to show, in the order of the cells as they are now; those that are measured for the first
-   * time have a row too.
-   * @param {Measuring[]} here
-   */
+  /** What to show; a cell that is measured for the first time has a row too. @param {Measuring[]} here */
   _cells(here) {
     const { front, notebook } = this._watch;
     const known = new Map((notebook?.cells ?? []).map((cell) => [cell.cell, cell]));
@@ -57,17 +55,8 @@ export class Panel {
       if (!known.has(cell)) known.set(cell, { cell, number: 0, line, measured: [] });
     }
     const there = (front?.cells() ?? []).flatMap((id) => known.get(id) ?? []);
-    // Files before nbformat 4.5 name no cells: all that was measured is shown as it was found.
+    // Files before nbformat 4.5 name no cells.
     return there.length ? there : [...known.values()];
-  }
-
-  /** @param {string} cell its id */
-  _make(cell) {
-    const row = new Row(cell, {
-      reveal: (id) => this._watch.front?.reveal(id), pin: (run) => this._watch.pin(run), page: this._page,
-    });
-    this._rows.set(cell, row);
-    return row;
   }
 
   /** Turn to another notebook. @param {Front | null} front */
@@ -76,7 +65,7 @@ export class Panel {
     this._rows.clear();
     refill(this._heading, basename(front?.path ?? ''));
     this._heading.title = front?.path ?? '';
-    this._link.href = this._page(front ? { notebook: front.path } : {});
+    this._link.href = this._actions.page(front ? { notebook: front.path } : {});
   }
 
   /** Offer baselines. @param {string | null} baseline */

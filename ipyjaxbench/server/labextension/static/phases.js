@@ -5,7 +5,7 @@ import { duration, percent } from './format.js';
 
 const COLOURS = 6;
 
-/** Draw a bar with a legend. @param {Phase[]} phases none where the first call is not known */
+/** Draw a bar with a legend. @param {Phase[]} phases */
 export function phaseBar(phases) {
   const known = phases.filter(({ seconds }) => seconds > 0 && Number.isFinite(seconds));
   if (!known.length) return null;
@@ -19,7 +19,7 @@ export function phaseBar(phases) {
       shape('title', {}, `${told[i]}, ${percent(seconds / whole)}`));
   });
   return element('div', { class: 'fw-phases' }, duration(whole),
-    shape('svg', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': told.join(', ') }, ...parts),
+    shape('svg', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, ...parts),
     element('ul', {}, ...told.map((text, i) => element('li', {},
       shape('svg', { viewBox: '0 0 8 8', 'aria-hidden': 'true' },
         shape('rect', { width: 8, height: 8, class: `fw-phase-${i % COLOURS}` })), ' ', text))));

@@ -5,22 +5,14 @@ const AFTERWARDS = 6000; // in which a kernel that died while it measured is fou
 
 /** Starts and stops a poll of the host. */
 export class Polling {
-  /**
-   * @param {any} Poll of Lumino
-   * @param {Watch} watch
-   * @param {() => boolean} isPanelVisible
-   * @param {() => boolean} isStatusShown
-   */
-  constructor(Poll, watch, isPanelVisible, isStatusShown) {
+  /** @param {any} Poll of Lumino @param {Watch} watch @param {(isBusy: boolean) => boolean} isSeen */
+  constructor(Poll, watch, isSeen) {
     this._watch = watch;
-    this._isPanelVisible = isPanelVisible;
-    this._isStatusShown = isStatusShown;
+    this._isSeen = isSeen;
     this._isBusy = false;
     this._isRunning = false;
     this._timer = 0;
-    this._poll = new Poll({
-      auto: false, factory: () => watch.ask(), standby: 'when-hidden', name: 'ipyjaxbench:timings',
-    });
+    this._poll = new Poll({ auto: false, factory: () => watch.ask(), standby: 'when-hidden' });
     watch.wanted = () => this.now();
   }
 
@@ -30,11 +22,10 @@ export class Polling {
     this._poll.frequency = { interval, backoff: true, max: Math.max(30000, interval) };
   }
 
-  /** Start or stop, as it is now. @param {boolean} [again] even where there was no server extension */
+  /** Start or stop; `again` even where there was no server extension. */
   settle(again = false) {
     if (again) this._watch.absent = false;
-    const seen = this._isPanelVisible() || (this._isBusy && this._isStatusShown());
-    const running = seen && !this._watch.absent;
+    const running = this._isSeen(this._isBusy) && !this._watch.absent;
     if (running === this._isRunning) return;
     this._isRunning = running;
     if (running) this._poll.start();
@@ -47,10 +38,7 @@ export class Polling {
     if (this._isRunning) this._poll.refresh();
   }
 
-  /**
-   * While a kernel is busy, the status item is kept up; at its end come the last figures.
-   * @param {string} status
-   */
+  /** While a kernel is busy, the status item is kept up; then come the last figures. @param {string} status */
   kernelIs(status) {
     clearTimeout(this._timer);
     const isBusy = status === 'busy';

@@ -1,6 +1,6 @@
-/** One measured cell in the panel: what was found, what changed, and on demand what was around it. */
+/** One measured cell in the panel, and on demand what was around it. */
 
-import { element, refill, terms } from './element.js';
+import { code, element, refill, terms } from './element.js';
 import { factsOf } from './facts.js';
 import { line } from './format.js';
 import { liveBar } from './live.js';
@@ -12,44 +12,34 @@ export class Row {
   /** @param {string} cell its id @param {Actions} actions */
   constructor(cell, actions) {
     this._actions = actions;
-    this._shown = this._live = '';
+    this._shown = '';
     /** @type {Measured[]} */
     this._measured = [];
     /** @type {string | null} */
     this._baseline = null;
-    this._button = element('button', {
-      type: 'button', class: 'fw-row', 'aria-expanded': 'false', click: () => {
-        actions.reveal(cell);
-        this._details.hidden = !this._details.hidden;
-        this._button.setAttribute('aria-expanded', String(!this._details.hidden));
-        this._unfold();
-      },
-    });
+    this._summary = element('summary', { class: 'fw-row', click: () => actions.reveal(cell) });
+    this._around = element('div', { class: 'fw-details' });
+    this._details = element('details', { toggle: () => this._unfold() }, this._summary, this._around);
     this._now = element('div');
-    this._details = element('div', { class: 'fw-details', hidden: true });
-    this.node = element('li', { 'data-cell': cell }, this._button, this._now, this._details);
+    this.node = element('li', { 'data-cell': cell }, this._details, this._now);
   }
 
   /** @param {Cell} cell @param {Measuring | null} now @param {string | null} baseline */
   update(cell, now, baseline) {
-    const [shown, live] = [JSON.stringify([cell, baseline]), JSON.stringify(now)];
+    const shown = JSON.stringify([cell, baseline]);
+    refill(this._now, now && liveBar(now));
     if (shown !== this._shown) {
       this._shown = shown;
       this._measured = cell.measured;
       this._baseline = baseline;
-      refill(this._button, element('code', { title: line(cell.line) }, line(cell.line)),
-        ...cell.measured.map((each) => this._found(each, cell)));
+      refill(this._summary, code(cell.line), ...cell.measured.map((each) => this._found(each, cell)));
       this._unfold();
-    }
-    if (live !== this._live) {
-      this._live = live;
-      refill(this._now, now && liveBar(now));
     }
   }
 
   /** @param {Measured} it @param {Cell} cell */
-  _found(it, { line: code, measured }) {
-    const named = measured.length > 1 || !code.includes(it.name);
+  _found(it, { line: source, measured }) {
+    const named = measured.length > 1 || !source.includes(it.name);
     return element('span', { class: 'fw-found' },
       named && element('span', { class: 'fw-name' }, line(it.name)),
       element('strong', {}, it.figure), verdict(it.verdict),
@@ -65,8 +55,7 @@ export class Row {
   }
 
   _unfold() {
-    if (this._details.hidden) return;
-    refill(this._details, ...this._measured.map((it) => element('section', {},
+    if (this._details.open) refill(this._around, ...this._measured.map((it) => element('section', {},
       this._measured.length > 1 && element('h4', {}, line(it.name)), terms(factsOf(it)), it.id && this._deeds(it))));
   }
 

@@ -19,6 +19,6 @@ export function sparkline(values) {
   const told = `last ${shown.length} runs: ${span(low, high)}`;
   const [x, y] = points[points.length - 1];
   return shape('svg', {
-    class: 'fw-sparkline', viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, role: 'img', 'aria-label': told,
+    class: 'fw-sparkline', viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, role: 'img',
   }, shape('title', {}, told), shape('polyline', { points: points.join(' ') }), shape('circle', { cx: x, cy: y, r: 2 }));
 }

@@ -2,7 +2,7 @@
 
 import { element, refill } from './element.js';
 import { line } from './format.js';
-import { headline } from './live.js';
+import { progress } from './live.js';
 
 const MOURNING = 5000; // milliseconds for which a kernel that died is told
 
@@ -30,7 +30,7 @@ export class Status {
     const { here, measuring, notebook } = this._watch;
     if (this.shows === 'nothing') return '';
     const now = [...here, ...measuring].find((each) => !each.died || this._mourns(each));
-    if (now) return headline(now);
+    if (now) return `${line(now.line)}: ${progress(now)}`;
     const all = (notebook?.cells ?? []).flatMap(({ measured }) => measured);
     if (this.shows === 'now' || !all.length) return '';
     const last = all.reduce((newest, each) => (each.when > newest.when ? each : newest));

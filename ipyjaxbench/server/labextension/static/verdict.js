@@ -1,7 +1,6 @@
 /** How verdicts look: an icon, a colour and a word, as in the reports of the magics. */
 
 import { element } from './element.js';
-import { number } from './format.js';
 
 /** @type {Record<string, [string, string]>} */
 const LOOKS = {
@@ -27,8 +26,5 @@ export function verdict(word, shown = word, title) {
 /** @param {Change | null} change @param {string} [against] @param {string} [none] where there is no other run */
 export function changed(change, against = 'against the run before', none = 'first run') {
   if (!change) return none;
-  const { ratio, low, high } = change;
-  const ends = low === null || high === null ? '' : ` (${number(low)} to ${number(high)})`;
-  const title = ratio === null ? against : `${against}: ${number(ratio)} times as long${ends}`;
-  return verdict(change.verdict, change.words, title);
+  return verdict(change.verdict, change.words, against);
 }

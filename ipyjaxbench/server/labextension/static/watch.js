@@ -5,8 +5,7 @@ import { baselineOf, pinBaseline } from './baseline.js';
 import { isIn } from './live.js';
 
 const NONE = 'No measurements in this notebook yet. Time a line: %fwtime f(x)';
-const ABSENT = 'Timings come from a server extension that is not running here. '
-  + 'Where Jupyter runs: pip install "ipyjaxbench[server]", then restart it.';
+const ABSENT = 'Timings come from a server extension that is not running here: pip install "ipyjaxbench[server]"';
 const SILENT = 'The Jupyter server does not answer.';
 const CLOSED = 'Open a notebook to see its timings.';
 
@@ -19,8 +18,7 @@ export class Watch {
     this._known = '';
     /** @type {Set<() => void>} */
     this.listeners = new Set();
-    /** Called when there is something new to ask. */
-    this.wanted = () => {};
+    this.wanted = () => {}; // called when there is something new to ask
     /** @type {Front | null} */
     this.front = null;
     /** @type {Notebook | null} */
@@ -62,17 +60,19 @@ export class Watch {
 
   /** Ask once: what is measured now, and what is new since. */
   async ask() {
+    let answered = false;
     try {
       const { measuring, version } = await this._api.live();
+      answered = true;
       this.absent = false;
       this.measuring = measuring;
       await this._askNotebook(version);
     } catch (error) {
-      this.measuring = [];
       this._known = '';
-      this.absent = error instanceof ApiError && error.status === 404;
-      this.message = this.absent ? ABSENT : error instanceof ApiError ? error.message : SILENT;
-      if (!(error instanceof ApiError)) throw error; // who polls waits longer
+      const refused = error instanceof ApiError;
+      this.absent = !answered && refused && error.status === 404;
+      this.message = this.absent ? ABSENT : refused ? error.message : SILENT;
+      throw error; // who polls waits longer
     } finally {
       this.tell();
     }
@@ -83,15 +83,11 @@ export class Watch {
     const { front, baseline } = this;
     const wanted = JSON.stringify([front?.path, baseline, version]);
     if (!front || wanted === this._known) return;
-    /** @type {Notebook | ApiError} */
-    const told = await this._api.notebook(front.path, baseline).catch((error) => {
-      if (error instanceof ApiError) return error;
-      throw error;
-    });
+    const told = await this._api.notebook(front.path, baseline);
     if (front !== this.front) return; // another one came to the front meanwhile
     this._known = wanted;
-    this.notebook = told instanceof ApiError ? null : told;
-    this.message = told.message || (this.notebook?.cells.length ? '' : NONE);
+    this.notebook = told;
+    this.message = told.message || (told.cells.length ? '' : NONE);
   }
 
   /** Have it drawn. */
