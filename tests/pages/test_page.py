@@ -1,6 +1,5 @@
 """The page of all measurements, in a browser tab of its own."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,9 +139,13 @@ def test_it_is_used_by_keyboard_alone(page: "Page") -> None:
         page.keyboard.press("Tab")
         reached.append(page.evaluate(
             "(e => e.name || e.textContent || e.type)(document.activeElement)"))  # fmt: skip
-    assert {"Measurements", "Compare", "Machine", "text", "notebook", "sort", "newest"} <= set(reached)
+    assert {"Measurements", "Compare", "Machine", "text", "notebook", "sort", "newest"} <= set(
+        reached
+    )
     page.focus("tbody th a >> nth=0")
-    assert page.eval_on_selector("tbody th a", "link => getComputedStyle(link).outlineStyle") != "none"
+    assert (
+        page.eval_on_selector("tbody th a", "link => getComputedStyle(link).outlineStyle") != "none"
+    )
     page.keyboard.press("Enter")
     page.wait_for_selector(".fw-chart")
     assert page.evaluate("document.activeElement.tagName") == "MAIN"
@@ -161,7 +164,9 @@ def test_what_is_shown_is_downloaded(page: "Page", format: str) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-def test_it_is_read_in_light_and_dark_wide_and_narrow(page: "Page", scheme: Any, width: int) -> None:
+def test_it_is_read_in_light_and_dark_wide_and_narrow(
+    page: "Page", scheme: Any, width: int
+) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     SCREENSHOTS.mkdir(exist_ok=True)
@@ -179,8 +184,9 @@ def test_it_is_read_in_light_and_dark_wide_and_narrow(page: "Page", scheme: Any,
 
 
 #: What is wider than the page.
-WIDE = """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth
-    && !e.closest('pre, option')).map(e => e.outerHTML.slice(0, 80))"""
+WIDE = """[...document.querySelectorAll('body *')]
+    .filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest('pre, option'))
+    .map(e => e.outerHTML.slice(0, 80))"""
 #: Texts whose contrast with what is behind them is below WCAG's 4.5.
 FAINT = """(() => {
     const parts = (c) => c.match(/[\\d.]+/g).map(Number);
@@ -192,10 +198,12 @@ FAINT = """(() => {
         if (parts(c)[3] !== 0) return c; } return 'rgb(255, 255, 255)'; };
     const found = [];
     for (const e of document.querySelectorAll('body *')) {
-        const text = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join('');
+        const own = [...e.childNodes].filter(n => n.nodeType === 3);
+        const text = own.map(n => n.data.trim()).join('');
         if (!text || e.closest('.fw-icon, option, title, [hidden]')) continue;
         const style = getComputedStyle(e);
-        const [a, b] = [light(e instanceof SVGElement ? style.fill : style.color), light(behind(e))];
+        const colour = e instanceof SVGElement ? style.fill : style.color;
+        const [a, b] = [light(colour), light(behind(e))];
         const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
         if (ratio < 4.5) found.push([text, ratio]);
     }
@@ -211,7 +219,9 @@ def test_it_prints_without_what_is_clicked(page: "Page") -> None:
 
 
 def test_hostile_names_are_text(browser: "Browser", tmp_path: Path) -> None:
-    hostile = "<script>window.__hit=1</script><img src=x onerror=window.__hit=1>\"'\u202e" + "x" * 3000
+    hostile = (
+        "<script>window.__hit=1</script><img src=x onerror=window.__hit=1>\"'\u202e" + "x" * 3000
+    )
     timings.keep(tmp_path, 2, notebook=f"/{hostile[:200]}.ipynb", code=hostile, cell=hostile)
     running = server.Server(tmp_path, timings.options(tmp_path))
     try:
@@ -222,8 +232,7 @@ def test_hostile_names_are_text(browser: "Browser", tmp_path: Path) -> None:
             page.click(selector)
             page.wait_for_selector("h2")
             page.wait_for_timeout(300)
-            tags = set(json.loads(page.evaluate(
-                "JSON.stringify([...document.querySelectorAll('main *')].map(e => e.localName))")))  # fmt: skip
+            tags = set(page.eval_on_selector_all("main *", "all => all.map(e => e.localName)"))
             assert not tags & {"script", "iframe", "object", "embed", "style"}
             assert page.locator("img:not([src^='data:'])").count() == 0
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -36,7 +36,9 @@ def served(place: Path) -> "Iterator[server.Server]":
 
 
 @pytest.fixture
-def opens(served: server.Server, browser: "Browser", place: Path) -> Iterator[Callable[..., Opened]]:
+def opens(
+    served: server.Server, browser: "Browser", place: Path
+) -> Iterator[Callable[..., Opened]]:
     """Opens a notebook."""
     opened = []
 
@@ -69,14 +71,17 @@ def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app
 
     # A click scrolls to the cell, and unfolds what was around it.
     page.click("[data-cell=last] .fw-row")
-    page.wait_for_function("window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'last'")
     page.wait_for_function(
-        "(() => { const r = window.jupyterapp.shell.currentWidget.content.activeCell.node.getBoundingClientRect();"
-        " return r.top >= 0 && r.bottom <= innerHeight; })()"
+        "window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'last'"
+    )
+    page.wait_for_function(
+        "(() => { const { node } = window.jupyterapp.shell.currentWidget.content.activeCell;"
+        " const { top, bottom } = node.getBoundingClientRect();"
+        " return top >= 0 && bottom <= innerHeight; })()"
     )
     assert "numpy" in page.inner_text("[data-cell=last] .fw-details")
 
-    # A pinned run is the baseline of all cells, also after the page is opened again.
+    # A pinned run is the baseline of all cells.
     page.click("[data-cell=last] button[aria-pressed]")
     page.wait_for_selector("[data-cell=last] button[aria-pressed=true]")
     page.wait_for_selector("[data-cell=first] >> text=the baseline")
@@ -100,8 +105,8 @@ def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app
 def test_a_new_figure_is_seen_within_two_seconds_and_its_making_too(
     opens: Callable[..., Opened], place: Path
 ) -> None:
-    timings.write(place / "live.ipynb", {
-        "load": timings.SOURCES["load"], "long": "import time\n%fwtime -b 6 time.sleep(0.05 * np.random.rand())"})  # fmt: skip
+    long = "import time\n%fwtime -b 6 time.sleep(0.05 * np.random.rand())"
+    timings.write(place / "live.ipynb", {"load": timings.SOURCES["load"], "long": long})
     opened = opens("lab/tree", "live")
     panel = Timings(opened)
     panel.show()
@@ -119,6 +124,43 @@ def test_a_new_figure_is_seen_within_two_seconds_and_its_making_too(
     assert seen - ended < SEEN_AFTER
     opened.page.wait_for_selector(".fw-live", state="detached")
     assert opened.own_errors == []
+
+
+def test_a_kernel_that_dies_is_told_and_forgotten(
+    opens: Callable[..., Opened], place: Path
+) -> None:
+    timings.write(place / "died.ipynb", {
+        "load": timings.SOURCES["load"],
+        "long": "import os, threading, time\n"
+        "threading.Timer(5, os.kill, (os.getpid(), 9)).start()\n"
+        "%fwtime -b 20 time.sleep(0.05 * np.random.rand())",
+    })  # fmt: skip
+    opened = opens("lab/tree", "died")
+    panel = Timings(opened)
+    panel.hide()  # the status item alone asks while a kernel is busy
+    opened.page.evaluate("""async () => {
+        const app = window.jupyterapp;
+        await app.shell.currentWidget.sessionContext.ready;
+        app.commands.execute('notebook:run-all-cells');
+    }""")
+    opened.page.wait_for_selector(".fw-status >> text=/about .+ left/")
+    opened.page.wait_for_selector(".fw-status >> text=died", timeout=20_000)
+    opened.page.wait_for_selector(".fw-status >> text=died", state="hidden", timeout=7_000)
+    panel.requests.clear()
+    opened.page.wait_for_timeout(8_000)
+    panel.requests.clear()
+    opened.page.wait_for_timeout(5_000)
+    assert panel.requests == []
+
+
+def test_the_page_is_opened_by_a_command(opens: Callable[..., Opened], place: Path) -> None:
+    timings.write(place / "command.ipynb")
+    opened = opens("lab/tree", "command")
+    with opened.page.context.expect_page() as coming:
+        opened.page.evaluate("void window.jupyterapp.commands.execute('ipyjaxbench:open-page')")
+    coming.value.wait_for_selector("h1 >> text=Timings")
+    assert coming.value.url.endswith("/a%40b/ipyjaxbench")
+    coming.value.close()
 
 
 def test_who_cannot_see_the_answer_does_not_ask(opens: Callable[..., Opened], place: Path) -> None:
@@ -174,7 +216,9 @@ def test_five_hundred_rows_are_painted_at_once(opens: Callable[..., Opened], pla
 
 
 def test_hostile_names_are_text(opens: Callable[..., Opened], place: Path) -> None:
-    hostile = "<script>window.__hit=1</script><img src=x onerror=window.__hit=1>\"'\u202e" + "x" * 10_000
+    hostile = (
+        "<script>window.__hit=1</script><img src=x onerror=window.__hit=1>\"'\u202e" + "x" * 10_000
+    )
     timings.write(place / "hostile.ipynb", {"cell-0": hostile})
     timings.keep(place, 1, notebook=str(place / "hostile.ipynb"), code=hostile)
     opened = opens("lab/tree", "hostile")
@@ -189,7 +233,9 @@ def test_hostile_names_are_text(opens: Callable[..., Opened], place: Path) -> No
     assert opened.own_errors == []
 
 
-def test_without_the_server_extension_it_says_so_in_one_line(browser: "Browser", tmp_path: Path) -> None:
+def test_without_the_server_extension_it_says_so_in_one_line(
+    browser: "Browser", tmp_path: Path
+) -> None:
     server.configure(tmp_path, "Light")
     timings.write(tmp_path / "alone.ipynb")
     running = server.Server(tmp_path, timings.options(tmp_path, served=False))

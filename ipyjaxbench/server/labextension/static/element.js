@@ -27,7 +27,7 @@ export function refill(parent, ...children) {
   parent.replaceChildren(...shown.map((child) => (child instanceof Node ? child : String(child))));
 }
 
-/** Code in one line that is not endless. @param {string} text */
+/** Code in a line with an end. @param {string} text */
 export const code = (text) => element('code', {}, line(text));
 
 /** Make a list of terms, without those that have nothing to say. @param {[string, Child][]} facts */

@@ -63,8 +63,8 @@ export function versions(known, python) {
 /** The first characters of a commit. @param {string} commit */
 export const revision = (commit) => commit.replace(/^([0-9a-f]{10})[0-9a-f]{10,}/, '$1');
 
-/** The last part of a path. @param {string} path */
+/** Of a path. @param {string} path */
 export const basename = (path) => path.replace(/^.*[/\\]/s, '');
 
-/** A line that is not endless. @param {string} text */
+/** A line with an end. @param {string} text */
 export const line = (text) => (text.length > MOST ? `${text.slice(0, MOST)}…` : text);
