@@ -189,7 +189,18 @@ def photograph(report: str, name: str) -> None:
             empty = Image.new("RGB", image.size, background)
             bottom = (ImageChops.difference(image, empty).getbbox() or (0, 0, 0, 0))[3]
             image = image.crop((0, 0, image.width, bottom))
-            image.quantize(_COLOURS, kmeans=2).save(PICTURES / f"{name}-{theme}.png", optimize=True)
+            path = PICTURES / f"{name}-{theme}.png"
+            image.save(path)
+            reduce_colours(path)
+
+
+def reduce_colours(path: Path) -> None:
+    """Write a picture again with as many colours as it needs to look the same."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        small = image.convert("RGB").quantize(_COLOURS, kmeans=2)
+    small.save(path, optimize=True)
 
 
 def main() -> int:
