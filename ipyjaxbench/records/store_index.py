@@ -95,7 +95,8 @@ class StoreIndex:
             for file in files
             for number, line in file.lines.items()
         ]
-        found.sort(key=lambda each: each[2].head.when, reverse=True)
+        found.sort(key=lambda each: each[2].head.when)
+        found.reverse()  # of equal moments the later line is the newer one
         self._lines = {entry_id: (path, line) for entry_id, path, line in found}
         seen = repr([(file.name, file.state, file.unread) for file in files])
         self.contents = StoreHeads(

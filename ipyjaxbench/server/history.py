@@ -75,12 +75,13 @@ def _slowdown(series: AllSeries, kept: Kept, among: int) -> float:
 
 
 def _names(series: AllSeries) -> dict[str, list[str]]:
-    heads = [head for _, head in series.newest_first]
-    notebooks = dict.fromkeys(head.where.notebook for head in heads)  # the newest first
-    frameworks = {name for head in heads for name in head.environment.frameworks}
-    devices = {name for head in heads for name in head.environment.devices}
+    places = dict.fromkeys(head.where.notebook for _, head in series.newest_first)
+    around = [head.environment for _, head in series.newest_first]
+    # Most have the same: names are taken apart once for each set of them.
+    frameworks = {name for names in {tuple(each.frameworks) for each in around} for name in names}
+    devices = {name for names in {each.devices for each in around} for name in names}
     return {
-        "notebooks": [name for name in notebooks if name][:_MAX_NAMES],
+        "notebooks": [name for name in places if name][:_MAX_NAMES],
         "frameworks": sorted(frameworks)[:_MAX_NAMES],
         "devices": sorted(devices)[:_MAX_NAMES],
     }

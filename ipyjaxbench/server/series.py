@@ -13,7 +13,7 @@ class AllSeries:
     """Measurements by series, in the order of time.
 
     Args:
-        kept: all of the history, in any order.
+        newest_first: all of the history.
         known: keys of series by id, as `keys` of an earlier one: they are not computed again.
 
     Attributes:
@@ -21,14 +21,15 @@ class AllSeries:
         keys: the series of each, by id.
     """
 
-    def __init__(self, kept: Iterable[Kept], known: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, newest_first: Iterable[Kept], known: Mapping[str, str] | None = None
+    ) -> None:
         known = known or {}
-        oldest_first = sorted(kept, key=_moment)
-        self.newest_first = oldest_first[::-1]
+        self.newest_first = [*newest_first]
         self.keys: dict[str, str] = {}
         self._runs: dict[str, list[Kept]] = {}
         self._places: dict[str, tuple[str, int]] = {}
-        for own_id, head in oldest_first:
+        for own_id, head in reversed(self.newest_first):
             key = self.keys[own_id] = known.get(own_id) or series_of(head)
             runs = self._runs.setdefault(key, [])
             self._places[own_id] = (key, len(runs))
@@ -65,8 +66,6 @@ class AllSeries:
 
     def newest(self) -> list[Kept]:
         """Return the newest run of each series, the newest first."""
-        return sorted((runs[-1] for runs in self._runs.values()), key=_moment, reverse=True)
-
-
-def _moment(kept: Kept) -> float:
-    return kept[1].when
+        return sorted(
+            (runs[-1] for runs in self._runs.values()), key=lambda kept: kept[1].when, reverse=True
+        )
