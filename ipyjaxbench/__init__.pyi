@@ -8,12 +8,13 @@ from .api import (
     devices as devices,
     graph as graph,
     history as history,
+    peaks as peaks,
     placement as placement,
 )
 from .comparison.comparison import Comparison as Comparison
 from .comparison.sweep import Sweep as Sweep
 from .device.about import About as About, about as about
-from .device.ceilings import Ceilings as Ceilings
+from .device.peaks import Peaks as Peaks
 from .device.transfers import Transfers as Transfers
 from .device.watch_transfers import transfers as transfers
 from .device.whereabouts import Whereabouts as Whereabouts

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ipyjaxbench.comparison import compare as compare
-from ipyjaxbench.device import Ceilings, Whereabouts, collect_ceilings, locate, survey
+from ipyjaxbench.device import Peaks, Whereabouts, collect_peaks, locate, survey
 from ipyjaxbench.errors import short_errors, warn_renamed
 from ipyjaxbench.graphs import Graph, GraphOptions, trace_call
 from ipyjaxbench.records import History, HistoryOptions, Location, query_history
@@ -111,20 +111,37 @@ def history(
 
 
 @short_errors
-def ceilings(*, start: bool = False, remeasure: bool = False, fresh: bool = False) -> Ceilings:
+def peaks(*, start: bool = False, remeasure: bool = False) -> Peaks:
     """Measure the peak rates of devices, as ``%fwdevices --peak`` does.
 
     Args:
         start: initialize frameworks that are imported, so that their devices are measured too.
         remeasure: measure also what was stored for this machine.
-        fresh: the old name of ``remeasure``, which works until version 0.3.
 
     Returns:
         For each framework and kind of device the peak rates of matmuls, memory and transfers.
 
     Example:
-        >>> # ceilings().found[0].products["float32"]
+        >>> # peaks().found[0].products["float32"]
     """
-    if fresh:
-        warn_renamed("ceilings(fresh=…)", "ceilings(remeasure=…)")
-    return collect_ceilings(start=start, remeasure=remeasure or fresh)
+    return collect_peaks(start=start, remeasure=remeasure)
+
+
+@short_errors
+def ceilings(*, start: bool = False, remeasure: bool = False, fresh: bool = False) -> Peaks:
+    """Do what `peaks` does: its old name, which works until version 0.3.
+
+    Args:
+        start: as in `peaks`.
+        remeasure: as in `peaks`.
+        fresh: the old name of ``remeasure``.
+
+    Returns:
+        What `peaks` returns.
+
+    Example:
+        >>> # peaks().found[0].products["float32"]
+    """
+    old = "ceilings(fresh=…)" if fresh else "ceilings()"
+    warn_renamed(old, "peaks(remeasure=…)" if fresh else "peaks()")
+    return collect_peaks(start=start, remeasure=remeasure or fresh)

@@ -1,4 +1,4 @@
-"""What calls have to do, and ceilings that are measured in a moment."""
+"""What calls have to do, and peaks that are measured in a moment."""
 
 import gc
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench.device import measure_ceilings
-from ipyjaxbench.device.ceilings import Ceilings
+from ipyjaxbench.device import measure_peaks
+from ipyjaxbench.device.peaks import Peaks
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.protocol import GraphTracer
@@ -39,12 +39,12 @@ def in_float32(nbytes: int | None, *, shortcuts: bool = False, flops: float = PR
     return Workload({"float32": flops}, shortcuts, nbytes)
 
 
-def left_as_it_was(state: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Ceilings:
-    """Ceilings that were measured anew, after which a state is what it was before."""
-    monkeypatch.setattr(measure_ceilings, "_SECONDS", 0.0)
+def left_as_it_was(state: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Peaks:
+    """Peaks that were measured anew, after which a state is what it was before."""
+    monkeypatch.setattr(measure_peaks, "_SECONDS", 0.0)
     gc.collect()
     before = state()
-    found = ipyjaxbench.ceilings(remeasure=True)
+    found = ipyjaxbench.peaks(remeasure=True)
     gc.collect()
     assert state() == before
     return found

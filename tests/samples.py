@@ -9,8 +9,8 @@ from typing import Any
 
 import ipyjaxbench
 from ipyjaxbench.device.about import About
-from ipyjaxbench.device.ceilings import Ceiling, Ceilings
 from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
+from ipyjaxbench.device.peaks import DevicePeaks, Peaks
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
@@ -81,7 +81,7 @@ _SAMPLES: tuple[Block, ...] = (
 BLOCKS: dict[str, Block] = {type(block).__name__: block for block in _SAMPLES}
 _COPY = Transfer("jax", 2, "np.array(x)", "", "gpu:0", "host", "float32", (512, 512), 2**20, True,
                  seconds=6.3e-3, waited=2e-3)  # fmt: skip
-_CEILING = Ceiling(
+_PEAKS = DevicePeaks(
     framework="jax", version="0.10.2", device="cpu:0", kind="cpu", threads=2, settings="",
     products={"float32": 100e9}, bandwidth=20e9, beyond=2**26, upload=None, download=None,
     latency=1e-6, spread=0.01, others=0.0, seconds=1.5, taken=1000.0,
@@ -94,7 +94,7 @@ _PAIR = Pair("f(x)", 3, _SOUND, Figure(2e-3, 0.03, 40, "QUIET"))
 #: Results of kinds that no example has.
 _OTHERS: tuple[Result, ...] = (
     Transfers("np.array(x)", 8e-3, {"jax": "0.10.2"}, (_COPY,)),
-    Ceilings((_CEILING,), 2000.0, 1.5, ("nothing else ran",)),
+    Peaks((_PEAKS,), 2000.0, 1.5, ("nothing else ran",)),
     MemorySettings("--no-prealloc", (MemorySetting("jax", "set", "unset"),), "there is no GPU"),
     Rerun("a.ipynb", "b.ipynb", (_PAIR,), ("jax 0.10.1 → 0.10.2",), refused=1),
     History(

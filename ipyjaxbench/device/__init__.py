@@ -1,14 +1,12 @@
 """Devices and what lies on them: where arrays are, what is copied, and how fast a device can be.
 
 `locate` says where values live, `watch_transfers` runs code and says what it copied,
-`collect_ceilings` measures what a device can do, `set_memory` sets what frameworks may take of it,
+`collect_peaks` measures what a device can do, `set_memory` sets what frameworks may take of it,
 and `about` says what a report of a bug needs. `protocol` is what an adapter offers for that. The
-timer asks for ceilings; else the magics and the Python API call this room.
+timer asks for peaks; else the magics and the Python API call this room.
 """
 
 from ipyjaxbench.device.about import About, about
-from ipyjaxbench.device.ceilings import BUSY, Ceiling, Ceilings
-from ipyjaxbench.device.ceilings_store import has_ceilings, stored_ceilings
 from ipyjaxbench.device.copy_watch import (
     HOST,
     KEPT,
@@ -21,7 +19,7 @@ from ipyjaxbench.device.copy_watch import (
 )
 from ipyjaxbench.device.devices import Device, FrameworkDevices, gpu_kind
 from ipyjaxbench.device.locate import locate, survey
-from ipyjaxbench.device.measure_ceilings import collect_ceilings, find_ceiling
+from ipyjaxbench.device.measure_peaks import collect_peaks, find_peaks
 from ipyjaxbench.device.memory_settings import (
     MEMORY_VARIABLES,
     MemoryRequest,
@@ -32,6 +30,8 @@ from ipyjaxbench.device.memory_settings import (
 )
 from ipyjaxbench.device.microbenchmarks import Probe, Run, fastest_product
 from ipyjaxbench.device.options import DeviceOptions
+from ipyjaxbench.device.peaks import BUSY, DevicePeaks, Peaks
+from ipyjaxbench.device.peaks_store import has_peaks, stored_peaks
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory, TransferWatch
 from ipyjaxbench.device.set_memory import set_memory
 from ipyjaxbench.device.sharding import Region, Shard, Sharding, shorten_devices

@@ -1,4 +1,4 @@
-"""The work with which a device's ceilings are measured, and how fast it goes at its fastest.
+"""The work with which a device's peaks are measured, and how fast it goes at its fastest.
 
 Short runs, many of them, and the best one counts: whatever disturbs a run makes it slower, so that
 the fastest is nearest to what a device can do.

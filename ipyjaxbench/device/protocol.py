@@ -66,7 +66,7 @@ class DeviceInventory(Capability):
         return nullcontext()
 
     def probe(self, device: str) -> Probe | None:  # noqa: ARG002
-        """Return the work with which a device's ceilings are measured; None where there is none.
+        """Return the work with which a device's peaks are measured; None where there is none.
 
         Args:
             device: its name, as `devices` gives it; "cpu" where there are none.

@@ -152,7 +152,7 @@ examples:
 
 from Python:
   ipyjaxbench.devices()
-  ipyjaxbench.ceilings()
+  ipyjaxbench.peaks()
   ipyjaxbench.placement(x, params)
   with ipyjaxbench.transfers() as t: ...
 """,

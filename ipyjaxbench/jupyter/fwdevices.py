@@ -1,12 +1,12 @@
 """``%fwdevices``."""
 
 from ipyjaxbench.device import (
-    Ceilings,
     DeviceOptions,
     MemorySettings,
+    Peaks,
     Transfers,
     Whereabouts,
-    collect_ceilings,
+    collect_peaks,
     locate,
     set_memory,
     survey,
@@ -19,7 +19,7 @@ from ipyjaxbench.usercode import evaluate_expressions
 
 def fwdevices(
     magic: Invocation[DeviceOptions],
-) -> Whereabouts | Transfers | MemorySettings | Ceilings | None:
+) -> Whereabouts | Transfers | MemorySettings | Peaks | None:
     """Show where arrays live, and what a cell copies."""
     __tracebackhide__ = True
     magic.options.check(magic.code, magic.cell)
@@ -31,14 +31,14 @@ def fwdevices(
 
 def _inspect(
     magic: Invocation[DeviceOptions],
-) -> tuple[Whereabouts | Transfers | MemorySettings | Ceilings, BaseException | None]:
+) -> tuple[Whereabouts | Transfers | MemorySettings | Peaks, BaseException | None]:
     """Return what was asked for, and what the code raised."""
     __tracebackhide__ = True
     options = magic.options
     if options.sets:
         return _set_memory(options, magic.body.strip()), None
     if options.peak:
-        return collect_ceilings(start=options.start, remeasure=options.remeasure), None
+        return collect_peaks(start=options.start, remeasure=options.remeasure), None
     if magic.cell is not None:
         return transfer_code(magic.source(magic.body), magic.names)
     hidden = magic.shell.user_ns_hidden

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from ipyjaxbench.command import Command
 from ipyjaxbench.comparison import Comparison, Sweep
-from ipyjaxbench.device import About, Ceilings, MemorySettings, Transfers, Whereabouts
+from ipyjaxbench.device import About, MemorySettings, Peaks, Transfers, Whereabouts
 from ipyjaxbench.errors import OptionError, RecordError, short_errors
 from ipyjaxbench.graphs import Diagnosis, Graph
 from ipyjaxbench.purposes import PURPOSES
@@ -30,7 +30,7 @@ KINDS: dict[str, type[Result]] = {
     result.kind: result
     for result in (
         *(Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures),
-        *(Whereabouts, Transfers, MemorySettings, Ceilings, History, Rerun, About),
+        *(Whereabouts, Transfers, MemorySettings, Peaks, History, Rerun, About),
     )
 }
 _MAX_REASON = 200  # characters

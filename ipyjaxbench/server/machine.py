@@ -4,7 +4,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
-from ipyjaxbench.device import Ceiling, Ceilings, stored_ceilings
+from ipyjaxbench.device import DevicePeaks, Peaks, stored_peaks
 from ipyjaxbench.host import Gpu, data_folder, describe_machine, host_memory, query_gpus
 from ipyjaxbench.reports import Table
 
@@ -33,7 +33,7 @@ def describe(*, measuring: bool) -> dict[str, Any]:
         "memory_free": host_memory(),
         "gpus": [] if measuring else [_describe_gpu(gpu) for gpu in query_gpus()],
         "frameworks": {name: v for name, of in _FRAMEWORKS.items() if (v := _version(of))},
-        "ceilings": [_describe_ceiling(each) for each in stored_ceilings()],
+        "peaks": [_describe(each) for each in stored_peaks()],
         "folder": str(data_folder("history")),
         "measuring": measuring,
     }
@@ -59,9 +59,9 @@ def _describe_gpu(gpu: Gpu) -> dict[str, Any]:
     }
 
 
-def _describe_ceiling(ceiling: Ceiling) -> dict[str, Any]:
-    """Return a device's ceilings in the words of their report."""
-    blocks = Ceilings((ceiling,), ceiling.taken, ceiling.seconds).report().blocks
+def _describe(peaks: DevicePeaks) -> dict[str, Any]:
+    """Return a device's peaks in the words of their report."""
+    blocks = Peaks((peaks,), peaks.taken, peaks.seconds).report().blocks
     rows = [row for block in blocks if isinstance(block, Table) for row in block.rows]
-    name = f"{ceiling.framework} {ceiling.version} {ceiling.device}"
-    return {"device": name, "rows": rows, "taken": ceiling.taken}
+    name = f"{peaks.framework} {peaks.version} {peaks.device}"
+    return {"device": name, "rows": rows, "taken": peaks.taken}

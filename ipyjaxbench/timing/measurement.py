@@ -31,7 +31,7 @@ class Roofline:
 
     of: str  # "matmul peak" or "memory bandwidth"
     speed: PositiveFloat  # FLOP or bytes in a second that the call does, as it is written
-    ceiling: PositiveFloat  # that the device does at most, as it was measured
+    ceiling: PositiveFloat  # the peak of it: what the device was measured to do at most
     # FLOP for each byte that is read or written; None where one of both is not known
     intensity: PositiveFloat | None = None
     peak: PositiveFloat | None = None  # FLOP in a second that the device does at most
@@ -46,10 +46,10 @@ class Roofline:
         """
         computes = self.of == "matmul peak"
         rate = partial(units.flops, per="/s") if computes else units.bandwidth
-        speed, ceiling = rate(self.speed), rate(self.ceiling)
+        speed, peak = rate(self.speed), rate(self.ceiling)
         number, unit = speed.split()
-        same = ceiling.endswith(f" {unit}")
-        both = f"{number if same else speed} of {ceiling}"
+        same = peak.endswith(f" {unit}")
+        both = f"{number if same else speed} of {peak}"
         bound = "compute-bound" if computes else "memory-bound"
         return f"{bound}, {100 * self.share:.0f} % of this device's peak ({both})"
 

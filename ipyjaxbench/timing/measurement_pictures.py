@@ -79,22 +79,22 @@ def _has_steady_state(m: Measurement) -> bool:
 
 def draw_roofline(m: Measurement) -> Iterator[Chart]:
     """Yield the device's measured peaks with a dot for the call, where all of them are known."""
-    roof = m.roof
-    if roof is None or roof.intensity is None or roof.peak is None or roof.bandwidth is None:
+    call = m.roof
+    if call is None or call.intensity is None or call.peak is None or call.bandwidth is None:
         return
-    ridge = roof.peak / roof.bandwidth
-    ends = min(ridge, roof.intensity) / _AROUND, max(ridge, roof.intensity) * _AROUND
-    limit = [(x, min(roof.peak, roof.bandwidth * x)) for x in (ends[0], ridge, ends[1])]
-    height = roof.speed if roof.of == "matmul peak" else roof.speed * roof.intensity
-    peak = f"peak {units.flops(roof.peak, '/s')}"
-    memory = units.bandwidth(roof.bandwidth)
+    ridge = call.peak / call.bandwidth
+    ends = min(ridge, call.intensity) / _AROUND, max(ridge, call.intensity) * _AROUND
+    limit = [(x, min(call.peak, call.bandwidth * x)) for x in (ends[0], ridge, ends[1])]
+    height = call.speed if call.of == "matmul peak" else call.speed * call.intensity
+    peak = f"peak {units.flops(call.peak, '/s')}"
+    memory = units.bandwidth(call.bandwidth)
     yield Chart(
         Axis(f"FLOP per byte (memory: {memory})", "FLOP/B"),
         Axis("speed", "FLOP/s"),
         (
             Series(
                 units.cut(first_line(m.code), _MAX_LABEL),
-                ((roof.intensity, height, height, height),),
+                ((call.intensity, height, height, height),),
                 line=False,
             ),
             Series(peak, tuple((x, y, y, y) for x, y in limit), limit=True),

@@ -1,4 +1,4 @@
-"""How near a timed call comes to its device's ceilings: the roofline model.
+"""How near a timed call comes to its device's peaks: the roofline model.
 
 A program takes at least as long as its products take at the measured peak of their dtypes, and as
 what goes in and out takes at the measured bandwidth of the memory; whichever is longer binds it
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import NamedTuple
 
-from ipyjaxbench.device import BUSY, Ceiling, find_ceiling, has_ceilings
+from ipyjaxbench.device import BUSY, DevicePeaks, find_peaks, has_peaks
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework, find_arrays, find_compiler, find_reach
 from ipyjaxbench.graphs import GraphTracer, Workload, rolled_back, roots_of
@@ -34,8 +34,8 @@ from ipyjaxbench.usercode import (
 )
 
 _TRACE_SECONDS = 3.0  # for tracing code of the user's: a framework's tracer may have to be loaded
-_MIN_REPORTED_SHARE = 0.01  # a smaller share of a ceiling would only distract
-_BEYOND_RATIO, _SHORTCUTS_RATIO = 1.1, 3.0  # times a ceiling: from then on something was not done
+_MIN_REPORTED_SHARE = 0.01  # a smaller share of a peak would only distract
+_BEYOND_RATIO, _SHORTCUTS_RATIO = 1.1, 3.0  # times a peak: from then on something was not done
 _WITHOUT_STEADY_STATE = ("RECOMPILES", "INVALID", "ONCE")
 _WAIT_METHOD = "block_until_ready"  # of a JAX array; it computes nothing
 
@@ -51,68 +51,66 @@ class _Bound(NamedTuple):
 def add_roofline(
     snippet: Snippet, measured: Measurement, frameworks: Sequence[Framework]
 ) -> Measurement:
-    """Add how near the code comes to its device's ceilings, where those were measured before.
+    """Add how near the code comes to its device's peaks, where those were measured before.
 
     The measurement stays as it was where the code is no call whose program is known.
     """
     if measured.verdict in _WITHOUT_STEADY_STATE or measured.clock != "elapsed":
         return measured
-    if len(frameworks) != 1 or not has_ceilings(frameworks[0].name) or not measured.median:
+    if len(frameworks) != 1 or not has_peaks(frameworks[0].name) or not measured.median:
         return measured
-    ceiling = _ceiling(frameworks[0], measured)
-    load = None if ceiling is None else _load(frameworks[0], snippet, exact=measured.exact)
-    bound = None if ceiling is None or load is None else _bound(load, ceiling)
-    if ceiling is None or load is None or bound is None:
+    peaks = _peaks_of(frameworks[0], measured)
+    load = None if peaks is None else _load(frameworks[0], snippet, exact=measured.exact)
+    bound = None if peaks is None or load is None else _bound(load, peaks)
+    if peaks is None or load is None or bound is None:
         return measured
-    roof = _roofline(load, ceiling, bound, measured.leading)
-    if _MIN_REPORTED_SHARE <= roof.share <= (_BEYOND_RATIO if ceiling.others <= BUSY else 1.0):
-        return dataclasses.replace(measured, roof=roof)
-    most = _SHORTCUTS_RATIO if load.shortcuts else _BEYOND_RATIO + ceiling.spread
-    typical = _roofline(load, ceiling, bound, measured.median)
-    if typical.share > most and ceiling.others <= BUSY:
+    reached = _roofline(load, peaks, bound, measured.leading)
+    if _MIN_REPORTED_SHARE <= reached.share <= (_BEYOND_RATIO if peaks.others <= BUSY else 1.0):
+        return dataclasses.replace(measured, roof=reached)
+    most = _SHORTCUTS_RATIO if load.shortcuts else _BEYOND_RATIO + peaks.spread
+    typical = _roofline(load, peaks, bound, measured.median)
+    if typical.share > most and peaks.others <= BUSY:
         memory = bound.of == "memory bandwidth"
         note = notes.impossible_speed(bound.work, typical.speed, typical.ceiling, memory=memory)
         return dataclasses.replace(measured, notes=(*measured.notes, note))
     return measured
 
 
-def _roofline(load: Workload, ceiling: Ceiling, bound: _Bound, seconds: float) -> Roofline:
+def _roofline(load: Workload, peaks: DevicePeaks, bound: _Bound, seconds: float) -> Roofline:
     """Return how near a call of so many seconds comes to what binds it."""
     reached = Roofline(bound.of, bound.work / seconds, bound.work / bound.seconds)
     flops = sum(load.products.values())
-    is_known = flops and load.nbytes and load.nbytes >= ceiling.beyond and ceiling.bandwidth
-    if not is_known or not ceiling.products.keys() >= load.products.keys():
+    is_known = flops and load.nbytes and load.nbytes >= peaks.beyond and peaks.bandwidth
+    if not is_known or not peaks.products.keys() >= load.products.keys():
         return reached
-    spent = sum(each / ceiling.products[dtype] for dtype, each in load.products.items())
+    spent = sum(each / peaks.products[dtype] for dtype, each in load.products.items())
     return dataclasses.replace(
         reached,
         intensity=flops / (load.nbytes or 1),
         peak=flops / spent,
-        bandwidth=ceiling.bandwidth,
+        bandwidth=peaks.bandwidth,
     )
 
 
-def _ceiling(framework: Framework, measured: Measurement) -> Ceiling | None:
+def _peaks_of(framework: Framework, measured: Measurement) -> DevicePeaks | None:
     """Return what was measured of the one device on which the code computes."""
     places = (*measured.inputs, *measured.outputs)
     devices = {device for place in places for device in place.devices}
     if len(devices) != 1 or any(note.code == "half-product" for note in measured.notes):
         return None
-    return find_ceiling(framework, devices.pop())
+    return find_peaks(framework, devices.pop())
 
 
-def _bound(load: Workload, ceiling: Ceiling) -> _Bound | None:
-    """Return the roof that is nearer; None where it is not known."""
+def _bound(load: Workload, peaks: DevicePeaks) -> _Bound | None:
+    """Return the peak that takes longer to do the work; None where it is not known."""
     bounds: list[_Bound] = []
     if load.products:
-        if not ceiling.products.keys() >= load.products.keys():
+        if not peaks.products.keys() >= load.products.keys():
             return None
-        spent = (flops / ceiling.products[dtype] for dtype, flops in load.products.items())
+        spent = (flops / peaks.products[dtype] for dtype, flops in load.products.items())
         bounds.append(_Bound("matmul peak", sum(load.products.values()), sum(spent)))
-    if ceiling.bandwidth and load.nbytes is not None and load.nbytes >= ceiling.beyond:
-        bounds.append(
-            _Bound("memory bandwidth", float(load.nbytes), load.nbytes / ceiling.bandwidth)
-        )
+    if peaks.bandwidth and load.nbytes is not None and load.nbytes >= peaks.beyond:
+        bounds.append(_Bound("memory bandwidth", float(load.nbytes), load.nbytes / peaks.bandwidth))
     known = [bound for bound in bounds if bound.seconds > 0]
     return max(known, key=lambda bound: bound.seconds, default=None)
 

@@ -70,7 +70,7 @@ def test_a_copy_to_the_host_is_told_with_its_bytes(gpu: Any) -> None:
 
 
 @pytest.mark.parametrize("framework", ["torch", "jax"])
-def test_ceilings_of_a_gpu_are_told_beside_a_large_product(
+def test_peaks_of_a_gpu_are_told_beside_a_large_product(
     framework: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: Any
 ) -> None:
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
@@ -79,12 +79,12 @@ def test_ceilings_of_a_gpu_are_told_beside_a_large_product(
         x = library.randn(8192, 8192, device="cuda")
     else:
         x = library.numpy.ones((8192, 8192))
-    found = ipyjaxbench.ceilings(remeasure=True).found
-    ceiling = next(c for c in found if c.framework == framework and c.upload is not None)
-    assert ceiling.download is not None
-    assert ceiling.bandwidth is not None
-    assert ceiling.bandwidth > ceiling.upload  # its own memory is nearer than the host's
-    assert ceiling.products["bfloat16"] > ceiling.products["float32"]
+    found = ipyjaxbench.peaks(remeasure=True).found
+    peaks = next(c for c in found if c.framework == framework and c.upload is not None)
+    assert peaks.download is not None
+    assert peaks.bandwidth is not None
+    assert peaks.bandwidth > peaks.upload  # its own memory is nearer than the host's
+    assert peaks.products["bfloat16"] > peaks.products["float32"]
     result = ipyjaxbench.measure_code("x @ x", {"x": x})
     assert result.roof is not None
     assert 0.5 < result.roof.share < 1.15

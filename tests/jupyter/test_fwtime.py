@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 from IPython.core.oinspect import getdoc
 
 from ipyjaxbench import Measurement
-from ipyjaxbench.device import Ceilings
+from ipyjaxbench.device import Peaks
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.timing import notes
@@ -55,7 +55,7 @@ def test_an_old_option_works_and_one_line_gives_the_new_one_once(
 ) -> None:
     shell.shell.magics_manager.registry["FrameworkMagics"].session.told_renamed.clear()
     magic = code.split()[0].lstrip("%")
-    monkeypatch.setattr(f"ipyjaxbench.jupyter.{magic}.collect_ceilings", fast, raising=False)
+    monkeypatch.setattr(f"ipyjaxbench.jupyter.{magic}.collect_peaks", fast, raising=False)
     line = f"{old} is now {new}. The old name still works, until version 0.3."
     shell.run(code)
     assert [output.data["text/plain"] for output in shell.shown][1:] == [line]
@@ -63,9 +63,9 @@ def test_an_old_option_works_and_one_line_gives_the_new_one_once(
     assert line not in [output.data["text/plain"] for output in shell.shown]
 
 
-def fast(**_: bool) -> Ceilings:
+def fast(**_: bool) -> Peaks:
     """Measure nothing, since this is about what is told."""
-    return Ceilings((), 0.0)
+    return Peaks((), 0.0)
 
 
 def test_names_that_the_code_binds_are_there_afterwards(shell: Shell) -> None:

@@ -129,7 +129,7 @@ def test_what_cannot_be_compared_is_said(page: "Page") -> None:
     page.press("[name=after]", "Enter")
     page.wait_for_selector("[role=alert]:not([hidden])")
     page.click("nav >> text=Machine")
-    page.wait_for_selector("text=Ceilings")
+    page.wait_for_selector("text=Peaks")
     assert page.is_hidden("[role=alert]")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.device import Ceiling
-from ipyjaxbench.device.ceilings_store import Key, write
+from ipyjaxbench.device import DevicePeaks
+from ipyjaxbench.device.peaks_store import Key, write
 from ipyjaxbench.host import Clock
 from ipyjaxbench.records import Heartbeat
 from tests.server.conftest import Keep
@@ -60,12 +60,12 @@ async def test_its_version_tells_when_the_history_has_changed(keep: Keep, ask: A
 
 @pytest.mark.usefixtures("folder")
 async def test_the_machine_is_told_without_a_framework(ask: Any, jp_data_dir: Path) -> None:
-    ceiling = Ceiling("jax", "0.10.2", "cpu:0", "cpu", 2, "", {"float32": 5e11}, 1e10, 0, None,
+    peaks = DevicePeaks("jax", "0.10.2", "cpu:0", "cpu", 2, "", {"float32": 5e11}, 1e10, 0, None,
                       None, 1e-6, 0.01, 0.0, 1.0, time.time())  # fmt: skip
-    assert write(Key("jax", "0.10.2", "cpu", 2, ""), ceiling) == []
+    assert write(Key("jax", "0.10.2", "cpu", 2, ""), peaks) == []
     (jp_data_dir / "ipyjaxbench" / "ceilings" / "jax-broken.json").write_text("{")
     found = await ask("machine")
-    (only,) = found["ceilings"]
+    (only,) = found["peaks"]
     assert only["device"] == "jax 0.10.2 cpu:0"
     assert ["float32 matmul", "500 GFLOP/s"] in only["rows"]
     assert found["memory"] >= found["memory_free"] > 0

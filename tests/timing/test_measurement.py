@@ -465,7 +465,7 @@ def test_rounds_hold_all_samples() -> None:
         ),
     ],
 )
-def test_the_share_of_a_ceiling_is_told_in_its_unit(roof: Roofline, words: str) -> None:
+def test_the_share_of_a_peak_is_told_in_its_unit(roof: Roofline, words: str) -> None:
     assert rows(measured(STEADY, roof=roof))["roofline"] == words
 
 

@@ -1,4 +1,4 @@
-"""The work with which the ceilings of JAX's devices are measured."""
+"""The work with which the peaks of JAX's devices are measured."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The threads with which NumPy computes on the host, and the work that measures its ceilings."""
+"""The threads with which NumPy computes on the host, and the work that measures its peaks."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The work with which the ceilings of TensorFlow's devices are measured."""
+"""The work with which the peaks of TensorFlow's devices are measured."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -76,7 +76,7 @@ interface Machine {
   memory_free: number;
   gpus: Record<string, unknown>[];
   frameworks: Record<string, string>;
-  ceilings: { device: string; rows: string[][] }[];
+  peaks: { device: string; rows: string[][] }[];
   folder: string;
   measuring: boolean;
 }

@@ -1,7 +1,6 @@
 """The parts of the benchmark, in the order in which they run."""
 
 from tests.accuracy.section import Section
-from tests.accuracy.sections.ceilings import CEILINGS
 from tests.accuracy.sections.claims import CLAIMS
 from tests.accuracy.sections.coverage import COVERAGE
 from tests.accuracy.sections.decisions import DECISIONS
@@ -13,6 +12,7 @@ from tests.accuracy.sections.live import LIVE
 from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.ordinary import ORDINARY
 from tests.accuracy.sections.overhead import OVERHEAD
+from tests.accuracy.sections.peaks import PEAKS
 from tests.accuracy.sections.peers import PEERS
 from tests.accuracy.sections.places import PLACES
 from tests.accuracy.sections.precision import PRECISION
@@ -36,7 +36,7 @@ SECTIONS: dict[str, Section] = {
         EQUAL,
         TURNS,
         ORDINARY,
-        CEILINGS,
+        PEAKS,
         CLAIMS,
         OVERHEAD,
         GRAPHS,

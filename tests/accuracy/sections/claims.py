@@ -26,18 +26,18 @@ def _whole_over_half() -> float:
 
 
 def _share_of_peak() -> float:
-    """The line that tells how near a call comes to its device's ceilings; NaN where there is none.
+    """The line that tells how near a call comes to its device's peaks; NaN where there is none.
 
-    A ceiling is not kept that was measured while other programs had the CPUs.
+    A peak is not kept that was measured while other programs had the CPUs.
     """
     import jax
     import jax.numpy as jnp
 
     names = {"f": jax.jit(lambda x: x @ x), "x": jnp.ones((2000, 2000))}
     names["f"](names["x"]).block_until_ready()
-    ipyjaxbench.ceilings(remeasure=True)
-    roof = ipyjaxbench.measure_code("f(x)", names).roof
-    return roof.share if roof is not None and roof.of == "matmul peak" else math.nan
+    ipyjaxbench.peaks(remeasure=True)
+    reached = ipyjaxbench.measure_code("f(x)", names).roof
+    return reached.share if reached is not None and reached.of == "matmul peak" else math.nan
 
 
 _LOOKS: dict[str, Callable[[], float]] = {"numpy": _whole_over_half, "jax": _share_of_peak}

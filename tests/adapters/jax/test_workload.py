@@ -1,4 +1,4 @@
-"""What a call in JAX has to do: products by dtype, bytes where all are moved; its ceilings."""
+"""What a call in JAX has to do: products by dtype, bytes where all are moved; its peaks."""
 
 from pathlib import Path
 from typing import Any

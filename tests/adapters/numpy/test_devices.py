@@ -1,4 +1,4 @@
-"""The threads of NumPy's linear algebra, and the work that measures its ceilings."""
+"""The threads of NumPy's linear algebra, and the work that measures its peaks."""
 
 import os
 

@@ -417,7 +417,7 @@ def test_numbers_are_given_to_numpy_with_a_type_that_it_has() -> None:
     assert seen == [None]
 
 
-# The work that measures ceilings
+# The work that measures peaks
 
 
 def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead() -> None:
@@ -461,7 +461,7 @@ def test_where_operations_run_ahead_all_devices_are_waited_for(
     assert adapter.free_memory() == 7
 
 
-def test_a_gpu_that_does_not_round_has_ceilings_of_its_own() -> None:
+def test_a_gpu_that_does_not_round_has_peaks_of_its_own() -> None:
     assert TensorFlowProbe("gpu:0", None).settings == ""
     tf.config.experimental.enable_tensor_float_32_execution(False)
     try:

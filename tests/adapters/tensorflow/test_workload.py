@@ -1,4 +1,4 @@
-"""What a call in TensorFlow has to do: products by dtype, bytes where all move; its ceilings."""
+"""What a call in TensorFlow has to do: products by dtype, bytes where all move; its peaks."""
 
 from pathlib import Path
 from typing import Any

@@ -279,7 +279,7 @@ def test_settings_that_backends_have_of_their_own_are_theirs_again() -> None:
         torch.set_float32_matmul_precision("highest")  # of all backends
 
 
-# The work that measures ceilings
+# The work that measures peaks
 
 
 def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead(

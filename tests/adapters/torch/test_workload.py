@@ -1,4 +1,4 @@
-"""What a call in PyTorch has to do: products by dtype, bytes where all are moved; its ceilings."""
+"""What a call in PyTorch has to do: products by dtype, bytes where all are moved; its peaks."""
 
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def test_convolutions_in_torch_may_be_computed_by_shortcuts() -> None:
     assert found.products["float32"] > 0
 
 
-def test_another_precision_of_products_has_ceilings_of_its_own() -> None:
+def test_another_precision_of_products_has_peaks_of_its_own() -> None:
     probe = named("torch").capability(DeviceInventory).probe
     before = torch.get_float32_matmul_precision()
     settings = []

@@ -18,9 +18,9 @@ export async function showMachine(api) {
       ]),
       element('h3', {}, 'GPUs'), it.gpus.length ? '' : none,
       ...it.gpus.map((gpu) => terms(Object.entries(gpu).map(([name, value]) => [name.replaceAll('_', ' '), words(name, value)]))),
-      element('h3', {}, 'Ceilings'), it.ceilings.length ? '' : 'None yet: %fwdevices --peak measures what devices reach.',
-      ...it.ceilings.map(({ device, rows }) => table([], rows.map(([head, ...cells]) => element('tr', {},
-        element('th', { scope: 'row' }, head), ...cells.map((cell) => element('td', {}, cell)))), device, 'fw-ceilings'))),
+      element('h3', {}, 'Peaks'), it.peaks.length ? '' : 'None yet: %fwdevices --peak measures what devices reach.',
+      ...it.peaks.map(({ device, rows }) => table([], rows.map(([head, ...cells]) => element('tr', {},
+        element('th', { scope: 'row' }, head), ...cells.map((cell) => element('td', {}, cell)))), device, 'fw-peaks'))),
   };
 }
 

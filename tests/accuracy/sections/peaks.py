@@ -1,4 +1,4 @@
-"""Whether ceilings are what the same work reaches by hand, again and again, and in what time."""
+"""Whether peaks are what the same work reaches by hand, again and again, and in what time."""
 
 import operator
 import statistics
@@ -125,9 +125,9 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
     spent: list[float] = []
     for _ in range(rounds):
         start = time.perf_counter()
-        looked = ipyjaxbench.ceilings(remeasure=True).found
+        measured = ipyjaxbench.peaks(remeasure=True).found
         spent.append(time.perf_counter() - start)
-        found = {each.framework: each for each in looked}
+        found = {each.framework: each for each in measured}
         for name, works in by_hand.items():
             others.setdefault(name, []).append(found[name].others)
             time.sleep(_EACH)  # threads of another framework let go of the CPUs
@@ -176,16 +176,16 @@ def _met(is_met: bool) -> str:
     return "reached" if is_met else "NOT REACHED"
 
 
-CEILINGS = Section(
-    name="ceilings",
-    title="Are ceilings what a device can do?",
+PEAKS = Section(
+    name="peaks",
+    title="Are peaks what a device can do?",
     method=(
         "`%fwdevices --peak --remeasure` for four frameworks in one process, round after round, and"
         " right after each the same work written by hand: products of 512, 1024 and 2048 rows, and"
         " 128 MiB of memory, the fastest run of each. Figures are medians over rounds."
     ),
     columns=(
-        Column("ceiling", 10, "FLOP or bytes in a second, in billions",
+        Column("peak", 10, "FLOP or bytes in a second, in billions",
                lambda r: f"{r['rate'] / 1e9:.1f}"),
         Column("by hand", 10, "the same, by hand", lambda r: f"{r['by hand'] / 1e9:.1f}"),
         Column("ratio", 6, "one over the other, in each round", lambda r: f"{r['ratio']:.2f}"),

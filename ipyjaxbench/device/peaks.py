@@ -12,7 +12,7 @@ BUSY = 0.1
 
 
 @dataclass(frozen=True)
-class Ceiling:
+class DevicePeaks:
     """The peak rates of one framework on one device, per second.
 
     Attributes:
@@ -56,7 +56,7 @@ class Ceiling:
         """Whether other programs kept the CPUs busy, so that the true peak may be higher."""
         return self.others > BUSY and self.device.startswith("cpu")
 
-    def combine(self, other: "Ceiling") -> "Ceiling":
+    def combine(self, other: "DevicePeaks") -> "DevicePeaks":
         """Return the better of both in each figure: nothing makes a device faster than it is."""
         rates = {name: _best(max, getattr(self, name), getattr(other, name)) for name in _RATES}
         products = {
@@ -76,7 +76,7 @@ def _best(choose: Callable[..., float], *figures: float | None) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class Ceilings(Result):
+class Peaks(Result):
     """The measured peak rates of devices.
 
     Attributes:
@@ -86,9 +86,9 @@ class Ceilings(Result):
         words: what could not be read or saved.
     """
 
-    kind: ClassVar[str] = "ceilings"
+    kind: ClassVar[str] = "ceilings"  # what records are called since version 0.1
 
-    found: tuple[Ceiling, ...]
+    found: tuple[DevicePeaks, ...]
     now: float
     seconds: float = 0.0
     words: tuple[Note | str, ...] = ()
@@ -110,4 +110,4 @@ class Ceilings(Result):
 
     def __repr__(self) -> str:
         """One line."""
-        return f"<Ceilings {len(self.found)} devices>"
+        return f"<Peaks {len(self.found)} devices>"

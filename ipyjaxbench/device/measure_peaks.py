@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from ipyjaxbench.device import ceilings_store
-from ipyjaxbench.device.ceilings import Ceiling, Ceilings
-from ipyjaxbench.device.ceilings_store import Key
+from ipyjaxbench.device import peaks_store
 from ipyjaxbench.device.devices import Device
 from ipyjaxbench.device.microbenchmarks import SIDES, Probe, Run, fastest, fastest_product
+from ipyjaxbench.device.peaks import DevicePeaks, Peaks
+from ipyjaxbench.device.peaks_store import Key
 from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.device.start_frameworks import start_frameworks
 from ipyjaxbench.frameworks import Framework, loaded
@@ -28,41 +28,41 @@ _HOST_BYTES, _DEVICE_BYTES, _COPY_BYTES = 2**27, 2**29, 2**27
 _MEMORY_PARTS = 8  # of the free memory, one of which is taken at most
 
 
-def collect_ceilings(
+def collect_peaks(
     *, start: bool = False, remeasure: bool = False, clock: Clock | None = None
-) -> Ceilings:
+) -> Peaks:
     """Return what the devices of all frameworks that have started can do at most.
 
     With ``start`` those that were imported start first; ``remeasure`` measures stored ones too.
     """
     clock = clock or Clock.elapsed()
     spent = 0.0
-    collected: list[Ceiling] = []
+    collected: list[DevicePeaks] = []
     notes: list[Note] = []
     for framework in loaded()[0]:
         if start:
             start_frameworks([framework])
         for device, probe in probes(framework):
             key = key_of(framework, device, probe)
-            ceiling, unread = ceilings_store.read(key)
+            peaks, unread = peaks_store.read(key)
             notes += [] if remeasure else unread
-            if ceiling is None or remeasure:
+            if peaks is None or remeasure:
                 clock.sleep(_SETTLE)
-                before, ceiling = ceiling, _measure(framework, key, probe, clock)
-                spent += _SETTLE + ceiling.seconds
-                ceiling = ceiling.combine(before) if before else ceiling
-                notes += [] if ceiling.is_disturbed else ceilings_store.write(key, ceiling)
-            collected.append(replace(ceiling, device=probe.device))
-    return Ceilings(
+                before, peaks = peaks, _measure(framework, key, probe, clock)
+                spent += _SETTLE + peaks.seconds
+                peaks = peaks.combine(before) if before else peaks
+                notes += [] if peaks.is_disturbed else peaks_store.write(key, peaks)
+            collected.append(replace(peaks, device=probe.device))
+    return Peaks(
         tuple(collected), Clock.calendar().now() * 1e-9, spent, tuple(dict.fromkeys(notes))
     )
 
 
-def find_ceiling(framework: Framework, device: str) -> Ceiling | None:
+def find_peaks(framework: Framework, device: str) -> DevicePeaks | None:
     """Return what was measured before of a framework's device; nothing is measured now."""
     for each, probe in _probes(framework):
         if each.name == device:
-            return ceilings_store.read(key_of(framework, each, probe))[0]
+            return peaks_store.read(key_of(framework, each, probe))[0]
     return None
 
 
@@ -76,7 +76,7 @@ def probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
 
 
 def key_of(framework: Framework, device: Device, probe: Probe) -> Key:
-    """Return what a ceiling depends on."""
+    """Return what peaks depend on."""
     kind = device.kind or device.name.partition(":")[0]
     threads = framework.capability(DeviceInventory).threads() if probe.on_host else None
     return Key(framework.name, framework.version(), kind, threads, probe.settings)
@@ -93,7 +93,7 @@ def _probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
                 yield device, probe
 
 
-def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Ceiling:
+def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> DevicePeaks:
     meter, begun = Meter(clock), clock.wall()
     cache = largest_cache() or 0
     wanted = max(_HOST_BYTES, _CACHES * cache) if probe.on_host else _DEVICE_BYTES
@@ -109,7 +109,7 @@ def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Ceil
             gc.enable()
     conditions = meter.read()
     rates = looks.best()
-    return Ceiling(
+    return DevicePeaks(
         **key._asdict(),
         device=probe.device,
         products={dtype: rates[dtype] for dtype in probe.dtypes if dtype in rates},

@@ -1,4 +1,4 @@
-"""Ceilings that were measured before: a file for each machine, device, framework and version."""
+"""Peaks that were measured before: a file for each machine, device, framework and version."""
 
 import hashlib
 import json
@@ -8,18 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ipyjaxbench.device.ceilings import Ceiling, Ceilings
+from ipyjaxbench.device.peaks import DevicePeaks, Peaks
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.host import data_folder, describe_machine, make_data_folder, open_private
 from ipyjaxbench.reports import Note
 
+_FOLDER = "ceilings"  # the name that earlier versions gave it
 _MAX_BYTES = 100_000  # of a file; a larger one is none of ours
 #: By the file that could not be written: this session has them all the same.
-_not_written: dict[Path, Ceiling] = {}
+_not_written: dict[Path, DevicePeaks] = {}
 
 
 class Key(NamedTuple):
-    """What a ceiling depends on, beside the machine."""
+    """What peaks depend on, beside the machine."""
 
     framework: str
     version: str
@@ -28,38 +29,38 @@ class Key(NamedTuple):
     settings: str
 
 
-def read(key: Key) -> tuple[Ceiling | None, list[Note]]:
-    """Return the ceiling that was stored, and what is wrong with its file."""
-    path = data_folder("ceilings") / _name(key)
+def read(key: Key) -> tuple[DevicePeaks | None, list[Note]]:
+    """Return the peaks that were stored, and what is wrong with their file."""
+    path = data_folder(_FOLDER) / _name(key)
     try:
         if path in _not_written or not path.is_file():
             return _not_written.get(path), []
-        ceiling = _decode(path)
-        if key != Key(*(getattr(ceiling, name) for name in Key._fields)):
+        peaks = _decode(path)
+        if key != Key(*(getattr(peaks, name) for name in Key._fields)):
             raise RecordError("of another device")
     except (OSError, ValueError, RecursionError, RecordError) as error:
         text = f"ignored {path.name}: {error}"
-        return None, [Note("ceiling-unread", text)]
+        return None, [Note("peaks-unread", text)]
     # Earlier versions stored those that other programs disturbed.
-    return None if ceiling.is_disturbed else ceiling, []
+    return None if peaks.is_disturbed else peaks, []
 
 
-def _decode(path: Path) -> Ceiling:
+def _decode(path: Path) -> DevicePeaks:
     import msgspec
 
     if path.stat().st_size > _MAX_BYTES:
         raise RecordError("too large")
-    (ceiling,) = Ceilings.from_dict(msgspec.json.decode(path.read_bytes())).found
-    return ceiling
+    (peaks,) = Peaks.from_dict(msgspec.json.decode(path.read_bytes())).found
+    return peaks
 
 
-def write(key: Key, ceiling: Ceiling) -> list[Note]:
-    """Store a ceiling; return why that failed."""
-    path = data_folder("ceilings") / _name(key)
-    _not_written[path] = ceiling
-    if make_data_folder("ceilings") is None:
+def write(key: Key, peaks: DevicePeaks) -> list[Note]:
+    """Store the peaks of a device; return why that failed."""
+    path = data_folder(_FOLDER) / _name(key)
+    _not_written[path] = peaks
+    if make_data_folder(_FOLDER) is None:
         return _failure_note("Jupyter's data directory is not writable")
-    text = json.dumps(Ceilings((ceiling,), ceiling.taken, ceiling.seconds).to_dict())
+    text = json.dumps(Peaks((peaks,), peaks.taken, peaks.seconds).to_dict())
     scratch = path.with_suffix(f".{os.getpid()}.part")
     try:
         # A reader sees the old file or the new one, and never a part of it.
@@ -76,26 +77,26 @@ def write(key: Key, ceiling: Ceiling) -> list[Note]:
 
 def _failure_note(reason: object) -> list[Note]:
     text = f"peaks were not stored for other sessions: {reason}"
-    return [Note("ceiling-not-kept", text)]
+    return [Note("peaks-not-kept", text)]
 
 
-def stored_ceilings() -> tuple[Ceiling, ...]:
+def stored_peaks() -> tuple[DevicePeaks, ...]:
     """Return what was stored for this machine, whichever framework; asks no framework."""
     found = []
-    for path in sorted(data_folder("ceilings").glob("*.json")):
+    for path in sorted(data_folder(_FOLDER).glob("*.json")):
         try:
-            ceiling = _decode(path)
+            peaks = _decode(path)
         except (OSError, ValueError, RecursionError, RecordError):
             continue
-        key = Key(*(getattr(ceiling, name) for name in Key._fields))
-        if path.name == _name(key) and not ceiling.is_disturbed:
-            found.append(ceiling)
+        key = Key(*(getattr(peaks, name) for name in Key._fields))
+        if path.name == _name(key) and not peaks.is_disturbed:
+            found.append(peaks)
     return tuple(found)
 
 
-def has_ceilings(framework: str) -> bool:
-    """Whether ceilings of a framework were kept, of whichever device."""
-    folder = data_folder("ceilings")
+def has_peaks(framework: str) -> bool:
+    """Whether peaks of a framework were kept, of whichever device."""
+    folder = data_folder(_FOLDER)
     if any(p.parent == folder and p.name.startswith(f"{framework}-") for p in _not_written):
         return True
     try:

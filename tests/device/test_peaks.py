@@ -4,6 +4,7 @@ import dataclasses
 import gc
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import msgspec
 import pytest
 from IPython.core.error import UsageError
 
-from ipyjaxbench import Ceilings, Measurement, OptionError, units
-from ipyjaxbench.device import Device, FrameworkDevices, ceilings_store, measure_ceilings
-from ipyjaxbench.device.ceilings import Ceiling
-from ipyjaxbench.device.ceilings_store import Key
+import ipyjaxbench
+from ipyjaxbench import Measurement, OptionError, Peaks, units
+from ipyjaxbench.device import Device, FrameworkDevices, measure_peaks, peaks_store
 from ipyjaxbench.device.options import DeviceOptions
+from ipyjaxbench.device.peaks import DevicePeaks
+from ipyjaxbench.device.peaks_store import Key
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.protocol import GraphTracer
@@ -31,7 +33,7 @@ from tests.fake_framework import FakeCompilation, FakeFramework, FakeInventory, 
 from tests.shell import Shell
 
 RATES = {"float32": 100e9}
-CEILING = Ceiling(
+PEAKS = DevicePeaks(
     framework="fake", version="1.0", device="cpu", kind="cpu", threads=None, settings="",
     products={"float32": 100e9}, bandwidth=20e9, beyond=2**26, upload=None, download=None,
     latency=1e-6, spread=0.01, others=0.0, seconds=1.5, taken=1000.0,
@@ -61,7 +63,7 @@ class Machine:
 @pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     machine = Machine()
-    monkeypatch.setattr(measure_ceilings, "Meter", machine)
+    monkeypatch.setattr(measure_peaks, "Meter", machine)
     return machine
 
 
@@ -70,12 +72,12 @@ def fake(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> FakeFramework:
     framework = bench.framework
     framework.probes["cpu"] = FakeProbe(framework.device, RATES)
     monkeypatch.setattr(FakeFramework, "free_memory", lambda self: 2**40)
-    monkeypatch.setattr("ipyjaxbench.device.measure_ceilings.loaded", lambda: ([framework], {}))
+    monkeypatch.setattr("ipyjaxbench.device.measure_peaks.loaded", lambda: ([framework], {}))
     return framework
 
 
-def look(fake: FakeFramework, **options: bool) -> Ceilings:
-    return measure_ceilings.collect_ceilings(clock=fake.device.clock, **options)
+def look(fake: FakeFramework, **options: bool) -> Peaks:
+    return measure_peaks.collect_peaks(clock=fake.device.clock, **options)
 
 
 def near(rate: float) -> Any:
@@ -182,7 +184,7 @@ def test_memory_is_measured_with_arrays_that_no_cache_holds(
 ) -> None:  # fmt: skip
     probe = FakeProbe(fake.device, RATES, copies=None if on_host else 10e9)
     fake.probes["cpu"] = probe
-    monkeypatch.setattr(measure_ceilings, "largest_cache", lambda: cache)
+    monkeypatch.setattr(measure_peaks, "largest_cache", lambda: cache)
     monkeypatch.setattr(FakeFramework, "free_memory", lambda self: free)
     (found,) = look(fake).found
     assert (found.beyond, found.bandwidth is not None) == (beyond, is_measured)
@@ -205,8 +207,8 @@ def test_one_of_each_sort_of_device_is_measured(
     assert [(each.device, each.kind, each.threads) for each in found] == [
         ("fake:0", "a chip", 3), ("fake:2", "another", None), ("fake:3", "fake", 3),
     ]  # fmt: skip
-    assert measure_ceilings.find_ceiling(fake, "fake:1") is not None
-    assert measure_ceilings.find_ceiling(fake, "fake:9") is None
+    assert measure_peaks.find_peaks(fake, "fake:1") is not None
+    assert measure_peaks.find_peaks(fake, "fake:9") is None
 
 
 def test_the_time_of_measuring_is_that_of_all_devices(
@@ -216,17 +218,17 @@ def test_the_time_of_measuring_is_that_of_all_devices(
     assert look(fake).seconds == pytest.approx(0.25 + 1.0)
 
 
-def test_the_best_of_two_ceilings_is_taken_figure_by_figure() -> None:
-    one = dataclasses.replace(CEILING, upload=1e9, products={"float32": 1e9, "float64": 3e9})
+def test_the_best_of_two_peaks_is_taken_figure_by_figure() -> None:
+    one = dataclasses.replace(PEAKS, upload=1e9, products={"float32": 1e9, "float64": 3e9})
     other = dataclasses.replace(
-        CEILING, bandwidth=30e9, upload=2e9, download=None, latency=2e-6,
+        PEAKS, bandwidth=30e9, upload=2e9, download=None, latency=2e-6,
         products={"float32": 2e9, "int8": 1e9},
     )  # fmt: skip
     for best in (one.combine(other), other.combine(one)):
         assert (best.bandwidth, best.upload, best.download, best.latency) == (30e9, 2e9, None, 1e-6)
         assert best.products == {"float32": 2e9, "float64": 3e9, "int8": 1e9}
-    unknown = dataclasses.replace(CEILING, latency=None)
-    assert unknown.combine(CEILING).latency == CEILING.latency
+    unknown = dataclasses.replace(PEAKS, latency=None)
+    assert unknown.combine(PEAKS).latency == PEAKS.latency
 
 
 @pytest.mark.parametrize(
@@ -236,9 +238,9 @@ def test_the_best_of_two_ceilings_is_taken_figure_by_figure() -> None:
 def test_other_programs_disturb_the_host_from_a_tenth_of_its_cpus_on(
     device: str, others: float, disturbed: bool
 ) -> None:
-    ceiling = dataclasses.replace(CEILING, device=device, others=others)
-    assert ceiling.is_disturbed is disturbed
-    shown = str(Ceilings((ceiling,), 0.0))
+    peaks = dataclasses.replace(PEAKS, device=device, others=others)
+    assert peaks.is_disturbed is disturbed
+    shown = str(Peaks((peaks,), 0.0))
     assert ("CPU peaks are" in shown) is disturbed
     assert ("Other programs used" in shown) is (others > 0.1)
 
@@ -261,24 +263,24 @@ def test_what_was_measured_while_others_had_the_cpus_is_shown_and_not_kept(
     found = look(fake)
     assert found.found[0].others == pytest.approx(0.4)
     assert "CPU peaks are too low, and were not stored" in " ".join(str(found).split())
-    assert ceilings_store.read(KEY) == (None, [])
+    assert peaks_store.read(KEY) == (None, [])
     machine.others = 0.0
     assert look(fake).seconds > 0
-    assert ceilings_store.read(KEY)[0] is not None
+    assert peaks_store.read(KEY)[0] is not None
 
 
 def test_of_a_device_that_is_not_the_host_it_is_kept(fake: FakeFramework, machine: Machine) -> None:
-    assert not dataclasses.replace(CEILING, device="gpu:0", others=0.4).is_disturbed
+    assert not dataclasses.replace(PEAKS, device="gpu:0", others=0.4).is_disturbed
 
 
-def test_ceilings_that_were_kept_of_a_busy_machine_are_not_believed() -> None:
-    ceilings_store.write(KEY, dataclasses.replace(CEILING, others=0.4))
-    ceilings_store._not_written.clear()
-    assert ceilings_store.read(KEY) == (None, [])
+def test_peaks_that_were_kept_of_a_busy_machine_are_not_believed() -> None:
+    peaks_store.write(KEY, dataclasses.replace(PEAKS, others=0.4))
+    peaks_store._not_written.clear()
+    assert peaks_store.read(KEY) == (None, [])
 
 
 @pytest.mark.parametrize("others", [0.0, 0.4])
-def test_a_ceiling_is_never_below_what_was_measured_before(
+def test_a_peak_is_never_below_what_was_measured_before(
     fake: FakeFramework, machine: Machine, others: float
 ) -> None:
     look(fake)
@@ -295,10 +297,10 @@ def test_fresh_measures_again_and_keeps_that(fake: FakeFramework) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"version": "2"}, {"threads": 4}, {"settings": "TF32"}])
-def test_another_version_or_setting_has_ceilings_of_its_own(changed: dict[str, Any]) -> None:
-    ceilings_store.write(KEY, CEILING)
-    assert ceilings_store.read(KEY) == (CEILING, [])
-    assert ceilings_store.read(KEY._replace(**changed)) == (None, [])
+def test_another_version_or_setting_has_peaks_of_its_own(changed: dict[str, Any]) -> None:
+    peaks_store.write(KEY, PEAKS)
+    assert peaks_store.read(KEY) == (PEAKS, [])
+    assert peaks_store.read(KEY._replace(**changed)) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -314,24 +316,24 @@ def test_a_broken_file_is_left_out_and_said(text: str, data_dir: Path, fake: Fak
     assert found.found[0].products["float32"] == near(100e9)
     (note,) = found.words
     assert isinstance(note, Note)
-    assert note.code == "ceiling-unread"
+    assert note.code == "peaks-unread"
     assert note.text.startswith(f"ignored {file.name}: ")
     assert look(fake).words == ()  # it was written anew
 
 
 @pytest.mark.parametrize("wrong", [{"bandwidth": -1.0}, {"version": "2.0"}, {"spread": -0.1}])
 def test_facts_that_make_no_sense_are_left_out(wrong: dict[str, Any]) -> None:
-    ceilings_store.write(KEY, dataclasses.replace(CEILING, **wrong))
-    assert ceilings_store.read(KEY)[0] is None
+    peaks_store.write(KEY, dataclasses.replace(PEAKS, **wrong))
+    assert peaks_store.read(KEY)[0] is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="it has no pipes among its files")
 def test_what_is_no_file_is_not_read(data_dir: Path) -> None:
-    ceilings_store.write(KEY, CEILING)
+    peaks_store.write(KEY, PEAKS)
     (file,) = data_dir.iterdir()
     file.unlink()
     os.mkfifo(file)  # nobody writes to it: to read it would take forever
-    assert ceilings_store.read(KEY) == (None, [])
+    assert peaks_store.read(KEY) == (None, [])
 
 
 def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_dir: Path) -> None:
@@ -340,12 +342,12 @@ def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_di
     assert found.found[0].products["float32"] == near(100e9)
     assert found.words == (
         Note(
-            "ceiling-not-kept",
+            "peaks-not-kept",
             "peaks were not stored for other sessions: Jupyter's data directory is not writable",
         ),
     )
     assert look(fake).seconds == 0.0  # this session has them
-    assert ceilings_store.has_ceilings("fake")
+    assert peaks_store.has_peaks("fake")
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_other(
@@ -354,26 +356,26 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    ceilings_store.write(KEY, CEILING)
+    peaks_store.write(KEY, PEAKS)
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
-        (note,) = ceilings_store.write(KEY, dataclasses.replace(CEILING, bandwidth=1.0))
+        (note,) = peaks_store.write(KEY, dataclasses.replace(PEAKS, bandwidth=1.0))
     assert note.text == "peaks were not stored for other sessions: No space left on device"
-    assert ceilings_store.read(KEY)[0] == dataclasses.replace(CEILING, bandwidth=1.0)
+    assert peaks_store.read(KEY)[0] == dataclasses.replace(PEAKS, bandwidth=1.0)
     (file,) = data_dir.iterdir()
-    assert Ceilings.from_dict(json.loads(file.read_text())).found == (CEILING,)
+    assert Peaks.from_dict(json.loads(file.read_text())).found == (PEAKS,)
 
 
 def test_a_kept_file_names_no_machine(data_dir: Path) -> None:
-    ceilings_store.write(KEY, CEILING)
+    peaks_store.write(KEY, PEAKS)
     (file,) = data_dir.iterdir()
     assert os.uname().nodename not in file.name + file.read_text()
     assert json.loads(file.read_text())["kind"] == "ceilings"
 
 
 def test_looking_for_what_was_kept_makes_no_folder(fake: FakeFramework, data_dir: Path) -> None:
-    assert measure_ceilings.find_ceiling(fake, "cpu") is None
-    assert not ceilings_store.has_ceilings("fake")
+    assert measure_peaks.find_peaks(fake, "cpu") is None
+    assert not peaks_store.has_peaks("fake")
     assert not data_dir.exists()
 
 
@@ -382,17 +384,17 @@ def test_looking_for_what_was_kept_makes_no_folder(fake: FakeFramework, data_dir
 
 def test_the_report_in_text() -> None:
     other = dataclasses.replace(
-        CEILING, framework="jax", device="gpu:0", kind="NVIDIA H100", products={"bfloat16": 8e14},
+        PEAKS, framework="jax", device="gpu:0", kind="NVIDIA H100", products={"bfloat16": 8e14},
         upload=50e9, download=25e9, others=0.4, threads=2, settings="a setting",
     )  # fmt: skip
     words = ("one more thing",)
-    found = Ceilings((CEILING, other), 1000.0 + 7200, 0.0, words)
+    found = Peaks((PEAKS, other), 1000.0 + 7200, 0.0, words)
     assert str(found) == REPORT.rstrip()
 
 
 def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
-    found = Ceilings((CEILING,), 0.0, words=("a sentence", Note("ceiling-unread", "a note")))
-    assert Ceilings.from_dict(found.to_dict()) == found
+    found = Peaks((PEAKS,), 0.0, words=("a sentence", Note("peaks-unread", "a note")))
+    assert Peaks.from_dict(found.to_dict()) == found
     assert str(found).splitlines()[-3:-1] == ["·  a sentence", "·  a note"]
 
 
@@ -410,7 +412,7 @@ jax gpu:0     NVIDIA H100, 2 threads, a setting, measured 2 hours ago, repeated
               measurements differ by up to 1.0 %
 no transfers  fake cpu: arrays are in host memory
 ·  Other programs used 40 % of the CPUs during the measurement.
-→  run `ceilings(remeasure=True)` when the machine is quiet
+→  run `peaks(remeasure=True)` when the machine is quiet
 ·  one more thing
 fake 1.0 · jax 1.0
 """
@@ -425,61 +427,61 @@ fake 1.0 · jax 1.0
     ],
 )
 def test_peaks_that_did_not_repeat_are_called_unreliable(spread: float, words: str) -> None:
-    found = Ceilings((dataclasses.replace(CEILING, spread=spread),), 1000.0)
+    found = Peaks((dataclasses.replace(PEAKS, spread=spread),), 1000.0)
     (facts,) = (block for block in found.report().blocks if isinstance(block, Facts))
     assert facts.rows[0] == ("fake cpu", f"measured just now, {words}")
 
 
 def test_other_programs_are_said_once_for_all_devices() -> None:
-    found = Ceilings(
-        tuple(dataclasses.replace(CEILING, others=share) for share in (0.53, 0.05, 0.56)), 0.0
+    found = Peaks(
+        tuple(dataclasses.replace(PEAKS, others=share) for share in (0.53, 0.05, 0.56)), 0.0
     )
     (notes,) = (block for block in found.report().blocks if isinstance(block, Notes))
     assert notes.notes == (
         Note(
-            "ceiling-disturbed",
+            "peaks-disturbed",
             "Other programs used 53–56 % of the CPUs during the measurement: CPU peaks are too"
             " low, and were not stored.",
-            "run `ceilings(remeasure=True)` when the machine is quiet",
+            "run `peaks(remeasure=True)` when the machine is quiet",
         ),
     )
 
 
 def test_the_headline_says_whether_they_were_measured_now() -> None:
-    def headline(*found: Ceiling, seconds: float = 0.0) -> tuple[str, str]:
-        head = Ceilings(found, 0.0, seconds).report().blocks[0]
+    def headline(*found: DevicePeaks, seconds: float = 0.0) -> tuple[str, str]:
+        head = Peaks(found, 0.0, seconds).report().blocks[0]
         assert isinstance(head, Headline)
         assert (head.title, head.verdict) == ("peak", "")
         return head.figure, head.detail
 
-    assert headline(CEILING, seconds=1.5) == ("1 device", "measured in 1.5 s")
+    assert headline(PEAKS, seconds=1.5) == ("1 device", "measured in 1.5 s")
     again = "stored earlier; `remeasure=True` measures again"
-    assert headline(CEILING, CEILING) == ("2 devices", again)
+    assert headline(PEAKS, PEAKS) == ("2 devices", again)
     nothing = "no framework is initialized (`start=True`)"
     assert headline() == ("no device", nothing)
-    assert repr(Ceilings((CEILING,), 0.0)) == "<Ceilings 1 devices>"
+    assert repr(Peaks((PEAKS,), 0.0)) == "<Peaks 1 devices>"
 
 
-def test_four_ceilings_stand_side_by_side_and_what_none_has_is_left_out() -> None:
+def test_four_peaks_stand_side_by_side_and_what_none_has_is_left_out() -> None:
     def tables(count: int) -> list[Table]:
-        blocks = Ceilings((bare,) * count, 0.0).report().blocks
+        blocks = Peaks((bare,) * count, 0.0).report().blocks
         return [block for block in blocks if isinstance(block, Table)]
 
-    bare = dataclasses.replace(CEILING, bandwidth=None)
+    bare = dataclasses.replace(PEAKS, bandwidth=None)
     assert [len(table.head) for table in tables(4)] == [1 + 4]
     assert [len(table.head) for table in tables(5)] == [1 + 4, 1 + 1]
     assert [row[0] for row in tables(1)[0].rows] == ["float32 matmul", "smallest operation"]
 
 
 def test_html_tells_the_same() -> None:
-    html = Ceilings((CEILING,), 1000.0)._repr_mimebundle_()["text/html"]
+    html = Peaks((PEAKS,), 1000.0)._repr_mimebundle_()["text/html"]
     for words in ("100 GFLOP/s", "20.0 GB/s", "measured just now"):
         assert words in html
 
 
 def test_a_record_comes_back_as_it_was() -> None:
-    found = Ceilings((CEILING,), 2000.0, 1.5, ("a word",))
-    assert Ceilings.from_dict(found.to_dict()) == found
+    found = Peaks((PEAKS,), 2000.0, 1.5, ("a word",))
+    assert Peaks.from_dict(found.to_dict()) == found
 
 
 @pytest.mark.parametrize(
@@ -490,13 +492,31 @@ def test_ages_in_words(seconds: float, words: str) -> None:
     assert units.ago(seconds) == words
 
 
-# The magic
+# The magic, and the Python function
 
 
-def test_the_magic_shows_ceilings(shell: Shell, fake: FakeFramework) -> None:
-    ceilings_store.write(KEY, CEILING)
+@pytest.mark.parametrize(
+    ("old", "told"),
+    [({}, "ceilings() is now peaks()"),
+     ({"fresh": True}, "ceilings(fresh=…) is now peaks(remeasure=…)")],
+)  # fmt: skip
+def test_the_old_name_of_the_function_works_and_says_so(
+    fake: FakeFramework, old: dict[str, bool], told: str
+) -> None:
+    with pytest.warns(FutureWarning) as caught:
+        found = ipyjaxbench.ceilings(**old).found
+    assert [(str(each.message), each.filename) for each in caught] == [
+        (f"{told}. The old name still works, until version 0.3.", __file__)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ipyjaxbench.peaks().found == found
+
+
+def test_the_magic_shows_peaks(shell: Shell, fake: FakeFramework) -> None:
+    peaks_store.write(KEY, PEAKS)
     shell.run("%fwdevices --peak -v found")
-    assert shell.names["found"].found == (CEILING,)
+    assert shell.names["found"].found == (PEAKS,)
     assert "100 GFLOP/s" in str(shell.shown[0].data["text/plain"])
     assert len(shell.shown) == 1
 
@@ -536,8 +556,8 @@ class Timed:
         self._patch.setattr(FakeInventory, "devices", lambda self: of_devices)
         self._patch.setattr(FakeInventory, "has_devices", device != "cpu")
         kind = device.partition(":")[0]
-        ceiling = dataclasses.replace(CEILING, device=device, kind=kind, **changed)
-        ceilings_store.write(KEY._replace(kind=kind), ceiling)
+        peaks = dataclasses.replace(PEAKS, device=device, kind=kind, **changed)
+        peaks_store.write(KEY._replace(kind=kind), peaks)
         self._patch.setattr(GraphTracer, "workload", lambda self, call: load)
         return self._bench.time(code)
 
@@ -555,7 +575,7 @@ def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
     assert Measurement.from_dict(found.to_dict()) == found
 
 
-def test_memory_is_the_roof_where_it_takes_longer(timed: Timed) -> None:
+def test_memory_is_the_peak_where_it_takes_longer(timed: Timed) -> None:
     found = timed(Workload({}, shortcuts=False, nbytes=14_200_000), beyond=2**20)
     assert found.roof == Roofline("memory bandwidth", near(14.2e9), near(20e9))
     assert "memory-bound, 71 % of this device's peak (14.2 of 20.0 GB/s)" in str(found)
@@ -571,7 +591,7 @@ def test_products_of_several_dtypes_take_the_time_of_each(timed: Timed) -> None:
 @pytest.mark.parametrize(
     ("nbytes", "of"), [(10_000_000, "matmul peak"), (14_200_000, "memory bandwidth")]
 )
-def test_the_roof_that_takes_longer_binds(timed: Timed, nbytes: int, of: str) -> None:
+def test_the_peak_that_takes_longer_binds(timed: Timed, nbytes: int, of: str) -> None:
     """Products take 0.62 ms here, the bytes 0.5 or 0.71 ms."""
     found = timed(dataclasses.replace(PRODUCTS, nbytes=nbytes), beyond=2**20)
     assert found.roof is not None
@@ -585,7 +605,7 @@ def test_the_roof_that_takes_longer_binds(timed: Timed, nbytes: int, of: str) ->
     ("flops", "others", "share"),
     [(1.1e6, 0.0, 0.011), (105e6, 0.0, 1.05), (109e6, 0.0, 1.09), (95e6, 0.5, 0.95)],
 )
-def test_a_share_is_told_from_one_percent_up_to_the_ceiling(
+def test_a_share_is_told_from_one_percent_up_to_the_peak(
     timed: Timed, flops: float, others: float, share: float
 ) -> None:
     load = Workload({"float32": flops}, shortcuts=False, nbytes=None)
@@ -596,17 +616,17 @@ def test_a_share_is_told_from_one_percent_up_to_the_ceiling(
 
 @pytest.mark.parametrize(
     ("flops", "shortcuts", "verdict"),
-    [(110.5e6, False, "QUIET"), (112e6, False, "INVALID"),  # looks at the ceiling differ by 1 %
+    [(110.5e6, False, "QUIET"), (112e6, False, "INVALID"),  # samples of the peak differ by 1 %
      (299e6, True, "QUIET"), (301e6, True, "INVALID")],
 )  # fmt: skip
-def test_beyond_the_ceiling_something_was_not_done(
+def test_beyond_the_peak_something_was_not_done(
     timed: Timed, flops: float, shortcuts: bool, verdict: str
 ) -> None:
     found = timed(Workload({"float32": flops}, shortcuts=shortcuts, nbytes=None))
     assert (found.roof, found.verdict) == (None, verdict)
 
 
-BUSY_HOST = {"device": "gpu:0", "others": 0.5}  # on a CPU its ceilings are not believed at all
+BUSY_HOST = {"device": "gpu:0", "others": 0.5}  # on a CPU its peaks are not believed at all
 OTHER = dataclasses.replace(PLACE, devices=("gpu:0",))
 HALF = Note("half-product", "NumPy computes half of it.")
 
@@ -625,7 +645,7 @@ HALF = Note("half-product", "NumPy computes half of it.")
         {"inputs": (), "outputs": ()},
     ],
 )
-def test_a_figure_that_is_not_the_time_of_one_device_has_no_roof(
+def test_a_figure_that_is_not_the_time_of_one_device_has_no_roofline(
     timed: Timed, bench: Bench, facts: dict[str, Any]
 ) -> None:
     found = dataclasses.replace(timed(PRODUCTS), roof=None)
@@ -636,7 +656,7 @@ def test_a_figure_that_is_not_the_time_of_one_device_has_no_roof(
     assert roofline.add_roofline(snippet, odd, [bench.framework]).roof is None
 
 
-def test_code_of_two_frameworks_has_no_roof(timed: Timed, bench: Bench) -> None:
+def test_code_of_two_frameworks_has_no_roofline(timed: Timed, bench: Bench) -> None:
     found = dataclasses.replace(timed(PRODUCTS), roof=None)
     snippet = Snippet(Source.plain("f()"), bench.names)
     assert roofline.add_roofline(snippet, found, [bench.framework] * 2).roof is None
@@ -686,7 +706,7 @@ def test_nothing_is_told_rather_than_a_wrong_thing(
         ),
     ],
 )
-def test_a_speed_above_the_ceiling_is_invalid(timed: Timed, load: Workload, said: str) -> None:
+def test_a_speed_above_the_peak_is_invalid(timed: Timed, load: Workload, said: str) -> None:
     found = timed(load)
     assert found.verdict == "INVALID"
     assert [note.text for note in found.notes if note.code == "impossible-speed"] == [said]
@@ -767,7 +787,7 @@ def test_what_tracing_prints_is_not_shown(
     assert capsys.readouterr().out == ""
 
 
-def test_without_kept_ceilings_nothing_is_traced(
+def test_without_kept_peaks_nothing_is_traced(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[object] = []
@@ -777,7 +797,7 @@ def test_without_kept_ceilings_nothing_is_traced(
 
 
 @pytest.mark.parametrize(("speed", "ceiling"), [(0.0, 1.0), (1.0, 0.0), (float("inf"), 1.0)])
-def test_a_roof_that_makes_no_sense_is_refused(speed: float, ceiling: float) -> None:
+def test_a_roofline_that_makes_no_sense_is_refused(speed: float, ceiling: float) -> None:
     facts = {"of": "matmul peak", "speed": speed, "ceiling": ceiling}
     with pytest.raises(msgspec.ValidationError, match="Expected `float` "):
         msgspec.convert(facts, Roofline)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from ipyjaxbench import units
-from ipyjaxbench.device.ceilings import Ceiling, Ceilings
+from ipyjaxbench.device.peaks import DevicePeaks, Peaks
 from ipyjaxbench.errors import by_caller
 from ipyjaxbench.reports import Block, Facts, Footer, Headline, Note, Notes, Report, Table, report
 
@@ -15,7 +15,7 @@ _COLUMNS = 4  # that fit into 80 characters
 
 
 @report.register
-def _(c: Ceilings) -> Report:
+def _(c: Peaks) -> Report:
     """Return the blocks in the order in which they are read."""
     parts = (c.found[first : first + _COLUMNS] for first in range(0, len(c.found), _COLUMNS))
     blocks: list[Block] = [_headline(c), *map(_table, parts), Facts(tuple(_facts(c)))]
@@ -26,7 +26,7 @@ def _(c: Ceilings) -> Report:
     return Report(tuple(blocks))
 
 
-def _headline(c: Ceilings) -> Headline:
+def _headline(c: Peaks) -> Headline:
     count = units.count(len(c.found), "device") if c.found else "no device"
     again = by_caller("--remeasure", "remeasure=True")
     detail = f"stored earlier; `{again}` measures again"
@@ -38,15 +38,15 @@ def _headline(c: Ceilings) -> Headline:
     return Headline("peak", count, detail, "", "")
 
 
-def _table(ceilings: tuple[Ceiling, ...]) -> Table:
+def _table(peaks: tuple[DevicePeaks, ...]) -> Table:
     rate = partial(units.flops, per="/s")
-    dtypes = dict.fromkeys(dtype for each in ceilings for dtype in each.products)
+    dtypes = dict.fromkeys(dtype for each in peaks for dtype in each.products)
     rows = [
-        (f"{dtype} matmul", *(_cell(each.products.get(dtype), rate) for each in ceilings))
+        (f"{dtype} matmul", *(_cell(each.products.get(dtype), rate) for each in peaks))
         for dtype in dtypes
     ]
-    rows += [(label, *map(figure, ceilings)) for label, figure in _ROWS.items()]
-    heads = (_name(each) for each in ceilings)
+    rows += [(label, *map(figure, peaks)) for label, figure in _ROWS.items()]
+    heads = (_name(each) for each in peaks)
     filled = tuple(row for row in rows if any(cell != _UNKNOWN for cell in row[1:]))
     return Table("", ("highest measured", *heads), filled, folded=False)
 
@@ -55,7 +55,7 @@ def _cell(figure: float | None, show: Callable[[float], str]) -> str:
     return _UNKNOWN if figure is None else show(figure)
 
 
-_ROWS: dict[str, Callable[[Ceiling], str]] = {
+_ROWS: dict[str, Callable[[DevicePeaks], str]] = {
     "memory bandwidth": lambda c: _cell(c.bandwidth, units.bandwidth),
     "host to device": lambda c: _cell(c.upload, units.bandwidth),
     "device to host": lambda c: _cell(c.download, units.bandwidth),
@@ -63,7 +63,7 @@ _ROWS: dict[str, Callable[[Ceiling], str]] = {
 }
 
 
-def _facts(c: Ceilings) -> Iterator[tuple[str, str]]:
+def _facts(c: Peaks) -> Iterator[tuple[str, str]]:
     for each in c.found:
         kind = each.kind if each.kind != each.device.partition(":")[0] else ""
         threads = units.count(each.threads, "thread") if each.threads else ""
@@ -82,16 +82,16 @@ def _agreement(spread: float) -> str:
     return f"repeated measurements differ by up to {units.percent(spread)}{doubt}"
 
 
-def _notes(c: Ceilings) -> Iterator[Note]:
+def _notes(c: Peaks) -> Iterator[Note]:
     busy = [each.others for each in c.found if each.others > _SHOWN_SHARE]
     if busy:
         low, high = (units.percent(share).removesuffix(" %") for share in (min(busy), max(busy)))
         shares = low if low == high else f"{low}–{high}"
         disturbed = any(each.is_disturbed for each in c.found)
         effect = ": CPU peaks are too low, and were not stored" if disturbed else ""
-        again = by_caller("%fwdevices --peak --remeasure", "ceilings(remeasure=True)")
+        again = by_caller("%fwdevices --peak --remeasure", "peaks(remeasure=True)")
         yield Note(
-            "ceiling-disturbed",
+            "peaks-disturbed",
             f"Other programs used {shares} % of the CPUs during the measurement{effect}.",
             f"run `{again}` when the machine is quiet",
         )
@@ -99,5 +99,5 @@ def _notes(c: Ceilings) -> Iterator[Note]:
         yield word if isinstance(word, Note) else Note("", word)
 
 
-def _name(c: Ceiling) -> str:
+def _name(c: DevicePeaks) -> str:
     return f"{c.framework} {c.device}"
