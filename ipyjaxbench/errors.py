@@ -105,6 +105,22 @@ def short_errors(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
+def short_init_errors(kind: type[T]) -> type[T]:
+    """Return a public class whose refusals have no traceback into this package."""
+    init = kind.__init__
+
+    @functools.wraps(init)
+    def call(self: T, *args: object, **kwargs: object) -> None:
+        __tracebackhide__ = True
+        try:
+            init(self, *args, **kwargs)
+        except (IpyJaxBenchError, TypeError) as error:
+            raise error.with_traceback(None)  # noqa: B904  it has no cause
+
+    kind.__init__ = call  # type: ignore[method-assign, assignment]
+    return kind
+
+
 def warn_renamed(old: str, new: str) -> None:
     """Warn the caller of a function of `short_errors` that used an old name."""
     message = f"{old} is now {new}. The old name still works, until version {OLD_NAMES_END}."

@@ -1,6 +1,6 @@
 """How two arms compare, from their interleaved samples: a ratio, its interval, one word.
 
-Samples of one block were taken side by side, so that what slows the machine slows both, and the
+Samples of one pass were taken side by side, so that what slows the machine slows both, and the
 logarithms of their ratios scatter less than the samples do. Which of them is taken first is drawn
 by lot: where two arms are the same code, each pair is as likely to be above 1 as below it, however
 busy the machine is and however much a moment has of the one before. So ranks tell how sure a ratio

@@ -100,11 +100,11 @@ def trend(samples: Sequence[float]) -> float:
     """
     n = len(samples)
     ranks = _centred_ranks(samples)
-    turns = [index - (n - 1) / 2 for index in range(n)]
-    spread = math.sqrt(math.fsum(r * r for r in ranks) * math.fsum(t * t for t in turns))
+    places = [index - (n - 1) / 2 for index in range(n)]
+    spread = math.sqrt(math.fsum(r * r for r in ranks) * math.fsum(t * t for t in places))
     if spread == 0:
         return 0.0
-    return math.fsum(r * t for r, t in zip(ranks, turns, strict=True)) / spread
+    return math.fsum(r * t for r, t in zip(ranks, places, strict=True)) / spread
 
 
 def _rank_half_width(samples: Sequence[float], centre: float) -> float:

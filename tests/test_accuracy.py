@@ -82,7 +82,7 @@ EXPECTED = {
     "peers": ("| jax: step: `f(x)` | 1.01 | 1.50 | 1.50 | 1.50 | - | none |",
               "- A peer is nearer to the truth on 0 of 1 expressions: none."),
     "speed": ("| jax: step: `f(x)` | 1.0000 | 0.50 | 0.60 | 3.00 | QUIET QUIET QUIET |",
-              "- Quiet calls of 0.5 to 2 ms, 3 looks: median 0.50 s, longest 0.60 s."),
+              "- Quiet calls of 0.5 to 2 ms, 3 measurements: median 0.50 s, longest 0.60 s."),
     "precision": ("| jax: step | 1000.0 | 1.00% | 0.50 | 2.00% | 2.00 | 2.0x | 4.0x | 8.0x | 9 |",
                   "- The least factor is 8.0; at least 4 is wanted: reached."),
     "coverage": ("| jax: step | 1000.00 | 1.0% | 0.5% | 20 of 21 | 95% |",

@@ -101,27 +101,27 @@ def test_the_same_samples_give_the_same_interval() -> None:
 
 
 def busy(seed: int, n: int) -> list[tuple[float, float]]:
-    """Two readings in each block, of a machine on which most take ten times as long for a while.
+    """Two samples in each pass, of a machine on which most take ten times as long for a while.
 
-    The second reading of a block takes longer, as after another arm.
+    The second sample of a pass takes longer, as after another arm.
     """
     rng = random.Random(seed)
-    slow, readings = False, []
+    slow, pairs = False, []
     for _ in range(n):
         slow = slow != (rng.random() < 0.1)
         noise = [rng.lognormvariate(0, 1.0 if slow else 0.05) * (10 if slow else 1) for _ in "ab"]
-        readings.append((noise[0], 1.03 * noise[1]))
-    return readings
+        pairs.append((noise[0], 1.03 * noise[1]))
+    return pairs
 
 
 def called_different(seed: int, n: int, off: float = 1.0, among: int = 1) -> bool:
     """Whether two arms are, of which the second takes so many times as long."""
     rng, order = random.Random(-seed), [0, 1]
     base, other = [], []
-    for block, reading in enumerate(busy(seed, n)):
-        order = order[::-1] if block % 2 else rng.sample(order, 2)
-        base.append(reading[order[0]])
-        other.append(off * reading[order[1]])
+    for number, pair in enumerate(busy(seed, n)):
+        order = order[::-1] if number % 2 else rng.sample(order, 2)
+        base.append(pair[order[0]])
+        other.append(off * pair[order[1]])
     found = ratios.ratio(ratios.log_ratios(base, other), among)
     return found is not None and found.verdict in ("FASTER", "SLOWER")
 

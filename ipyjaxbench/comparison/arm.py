@@ -24,17 +24,17 @@ from ipyjaxbench.timing import (
 from ipyjaxbench.usercode import Muted, Snippet
 
 _MISSING = object()
-PER_ROUND = 10  # samples
+PER_ROUND = 10  # samples of an arm, one in each pass over all arms
 _QUEUED_SHARE = 0.3  # of the time, for throughput
 #: A framework's threads go on spinning, and stay where they were put, when a call is over: after a
-#: turn of NumPy products of PyTorch took twice as long for 60-120 ms (two CPUs). So an arm that
+#: sample of NumPy products of PyTorch took twice as long for 60-120 ms (two CPUs). So an arm that
 #: follows one of another framework makes calls until they are as fast as without it.
 _SETTLE_NS = 120_000_000
 _SETTLED_RATIO = 1.05
-_SAMPLE_NS, _TURN_NS = 1_000_000, 20_000_000
-_MIN_LOOKS = 3  # at slow calls alone, before they say anything about the comparison
+_SAMPLE_NS, _APART_NS = 1_000_000, 20_000_000
+_MIN_CALLS_ALONE = 3  # of slow calls, before they say anything about the comparison
 _CALIBRATION_SAMPLES = 5  # that say how long a call takes without others
-_PARTS_OF_TURN = 4  # of a turn's calls, one of which shows whether they are as fast
+_PARTS_OF_SAMPLE = 4  # of a sample's calls, one of which shows whether they are as fast
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Arm:
         self.later = later  # how its calls are made
         self.steady = make_steady(later)  # makes them
         self.alone = 0.0  # nanoseconds of a call on its own; 0 where not known
-        self.is_sure_alone = False  # whether that is of a few looks
+        self.is_sure_alone = False  # whether that is of enough calls
         self._settles = False  # whether threads of other frameworks have to come to rest first
         self._own, self._value, self._muted = own, value, muted
         self._few = 1
@@ -122,10 +122,10 @@ class Arm:
                 self._settle(steady)
             steady.warm_up(steady.calls.clock.wall() + int(nanoseconds))
             self.alone = _per_call(steady)
-            looks = len(steady.samples.settled_warmup)
-            self.is_sure_alone = steady.number > 1 or looks >= _MIN_LOOKS
+            calls = len(steady.samples.settled_warmup)
+            self.is_sure_alone = steady.number > 1 or calls >= _MIN_CALLS_ALONE
             if not (steady.calls.one_by_one or steady.differ):
-                wanted = _SAMPLE_NS if alone else _TURN_NS
+                wanted = _SAMPLE_NS if alone else _APART_NS
                 self.number = max(round(wanted / max(_fastest(steady), 1)), 1)
 
     @property
@@ -136,7 +136,7 @@ class Arm:
     @number.setter
     def number(self, calls: int) -> None:
         self.steady.number = calls
-        self._few = math.ceil(calls / _PARTS_OF_TURN)
+        self._few = math.ceil(calls / _PARTS_OF_SAMPLE)
 
     def sample(self) -> None:
         """Take one sample."""
@@ -166,7 +166,7 @@ class Arm:
         return self.steady.samples.per_call / self.alone
 
     def measure_throughput(self, spent: int) -> None:
-        """Look at queued calls, for a share of the time at most."""
+        """Measure queued calls, for a share of the time at most."""
         queued = self.steady.queued
         if queued is not None and queued.spent <= _QUEUED_SHARE * spent:
             with self._making_calls():

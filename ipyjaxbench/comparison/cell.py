@@ -26,7 +26,7 @@ Parse = Callable[[str], ast.Module]
 
 @dataclass(frozen=True)
 class ArmSource:
-    """One side of a comparison."""
+    """One arm of a comparison."""
 
     label: str  # its name
     source: Source  # what is timed

@@ -59,13 +59,13 @@ class Comparison(Result):
     def __getitem__(self, label: str) -> Measurement:
         """Return the measurement of an arm; KeyError where there is none."""
         self._check_label(label)
-        side = next(each for each in self.sides if each.label == label)
-        if side.measured is None:
-            raise KeyError(f"{label} {'failed: ' + side.failed if side.failed else 'was not run'}")
-        return side.measured
+        arm = next(each for each in self.sides if each.label == label)
+        if arm.measured is None:
+            raise KeyError(f"{label} {'failed: ' + arm.failed if arm.failed else 'was not run'}")
+        return arm.measured
 
     def _check_label(self, label: str) -> None:
-        labels = [side.label for side in self.sides]
+        labels = [arm.label for arm in self.sides]
         if label not in labels:
             raise KeyError(f"{label!r} is none of the arms: {', '.join(labels)}")
 
@@ -76,7 +76,7 @@ class Comparison(Result):
             names: new label of each arm by its old one, in the order of the arms.
             baseline: new label of the arm to compare with.
         """
-        by_label = {side.label: side for side in self.sides}
+        by_label = {arm.label: arm for arm in self.sides}
         sides = (dataclasses.replace(by_label[old], label=new) for old, new in names.items())
         alone = {new: self.alone[old] for old, new in names.items() if old in self.alone}
         # What the run would have needed is no advice for those who look at it again.
@@ -128,7 +128,7 @@ class Comparison(Result):
             KeyError: there is no such arm.
         """
         self._check_label(label)
-        own = {side.label: m.verdict for side in self.sides if (m := side.measured)}
+        own = {arm.label: m.verdict for arm in self.sides if (m := arm.measured)}
         if label != self.baseline and own.get(label) in NO_FIGURE:
             return own[label]
         ratio = self.ratio(label)
@@ -145,16 +145,16 @@ class Comparison(Result):
     def all_notes(self) -> list[Note]:
         """Return the notes of the comparison and of its arms, each once."""
         by_note: dict[Note, list[str]] = {}
-        for side in self.sides:
-            for note in side.measured.notes if side.measured else ():
+        for arm in self.sides:
+            for note in arm.measured.notes if arm.measured else ():
                 important = note.mark == CHANGES_MEANING or note.code in _SHOWN_CODES
                 if important and note.code not in _LEFT_OUT_CODES:
-                    by_note.setdefault(note, []).append(side.label)
+                    by_note.setdefault(note, []).append(arm.label)
         of_arms = [
             dataclasses.replace(note, text=f"{', '.join(labels)}: {note.text}")
             for note, labels in by_note.items()
         ]
-        failed = [notes.arm_failed(side.label, side.failed) for side in self.sides if side.failed]
+        failed = [notes.arm_failed(arm.label, arm.failed) for arm in self.sides if arm.failed]
         return [*failed, *self._dependent(), *self.notes, *of_arms]
 
     def _dependent(self) -> Iterator[Note]:
@@ -165,7 +165,7 @@ class Comparison(Result):
 
     @cached_property
     def _measured(self) -> dict[str, Measurement]:
-        return {side.label: m for side in self.sides if (m := side.measured) and m.batches}
+        return {arm.label: m for arm in self.sides if (m := arm.measured) and m.batches}
 
     @cached_property
     def _ratios(self) -> dict[str, Ratio]:
@@ -184,24 +184,24 @@ class Comparison(Result):
 
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""
-        labels = [side.label for side in self.sides]
+        labels = [arm.label for arm in self.sides]
         if len(set(labels)) < len(labels):
             return "two arms have the same name"
         if self.baseline not in labels:
             return "the baseline is none of the arms"
-        checked = (m.check() for side in self.sides if (m := side.measured))
+        checked = (m.check() for arm in self.sides if (m := arm.measured))
         return next((wrong for wrong in checked if wrong), None)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each arm; times per call in seconds."""
-        return [self._row(side) for side in self.sides]
+        return [self._row(arm) for arm in self.sides]
 
-    def _row(self, side: ArmResult) -> dict[str, Any]:
-        m, ratio = side.measured, self.ratio(side.label)
+    def _row(self, arm: ArmResult) -> dict[str, Any]:
+        m, ratio = arm.measured, self.ratio(arm.label)
         rerun = m and m.estimate
         interval = ratio if ratio and ratio.coverage else None
         return {
-            "arm": side.label,
+            "arm": arm.label,
             "median_s": m and m.median,
             "rerun_low_s": rerun and rerun.low,
             "rerun_high_s": rerun and rerun.high,
@@ -210,11 +210,11 @@ class Comparison(Result):
             "ratio": ratio and ratio.value,
             "ratio_low": interval and interval.low,
             "ratio_high": interval and interval.high,
-            "verdict": self.verdict(side.label),
-            "failed": side.failed,
+            "verdict": self.verdict(arm.label),
+            "failed": arm.failed,
         }
 
     def __repr__(self) -> str:
         """One line."""
-        parts = [f"{side.label} {self.verdict(side.label)}".strip() for side in self.sides]
+        parts = [f"{arm.label} {self.verdict(arm.label)}".strip() for arm in self.sides]
         return f"<Comparison {', '.join(parts)}>"

@@ -43,10 +43,10 @@ def _(c: Comparison) -> Report:
 
 
 def _headline(c: Comparison) -> Headline:
-    title = ", ".join(side.label for side in c.sides)
+    title = ", ".join(arm.label for arm in c.sides)
     words = {label: m.verdict for label, m in _measured(c)}
     without = {label: word for label, word in words.items() if word in NO_FIGURE}
-    compared = [side.label for side in c.sides if c.ratio(side.label)]
+    compared = [arm.label for arm in c.sides if c.ratio(arm.label)]
     verdicts = {label: c.verdict(label) for label in compared if label not in without}
     if compared and (not verdicts or c.baseline in without):
         word = without.get(c.baseline) or next(iter(without.values()))
@@ -105,7 +105,7 @@ def _between(ratio: Ratio) -> str:
 
 def _why_none(c: Comparison) -> tuple[str, str]:
     """Return why there is nothing to compare, and the word for it."""
-    sampled = [side.label for side in c.sides if side.measured and side.measured.batches]
+    sampled = [arm.label for arm in c.sides if arm.measured and arm.measured.batches]
     if any(note.code == "interrupted" for note in c.notes):
         return "interrupted before two arms were measured", "INTERRUPTED"
     if sampled and c.baseline not in sampled and len(sampled) > 1:
@@ -113,11 +113,11 @@ def _why_none(c: Comparison) -> tuple[str, str]:
     return "fewer than two arms were measured", "FAILED"
 
 
-def per_call(side: ArmResult) -> str:
+def per_call(arm: ArmResult) -> str:
     """Return the time of a call of an arm with how sure it is; a word where there is none."""
-    m = side.measured
+    m = arm.measured
     if m is None:
-        return "failed" if side.failed else "not run"
+        return "failed" if arm.failed else "not run"
     if not m.batches:
         return "first call only"
     return m.estimate.cell(m.precision)
@@ -131,15 +131,15 @@ def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
 
 
 def _table(c: Comparison) -> Table:
-    kinds = {r.kind() for side in c.sides if (r := c.ratio(side.label))}
+    kinds = {r.kind() for arm in c.sides if (r := c.ratio(arm.label))}
     sure = kinds.pop() if len(kinds) == 1 else ""  # else each cell says what it is
     rows = []
-    for side in c.sides:
-        m = side.measured
+    for arm in c.sides:
+        m = arm.measured
         first = units.duration(m.first_call, m.precision) if m else ""
-        words, shown = _against(c, side.label)
+        words, shown = _against(c, arm.label)
         interval = (shown.span() if sure else shown.sure()) if shown else ""
-        rows.append((side.label, per_call(side), first, words, interval))
+        rows.append((arm.label, per_call(arm), first, words, interval))
     head = (
         "arm",
         MEDIAN_AND_RERUN,
@@ -207,7 +207,7 @@ def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
 
 def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
     """How the samples were taken, and what they show of equal code."""
-    known = next((r for side in c.sides if (r := c.ratio(side.label))), None)
+    known = next((r for arm in c.sides if (r := c.ratio(arm.label))), None)
     if known is None:
         return
     if not c.interleaved:
@@ -232,4 +232,4 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def _measured(c: Comparison) -> list[tuple[str, Measurement]]:
-    return [(side.label, m) for side in c.sides if (m := side.measured)]
+    return [(arm.label, m) for arm in c.sides if (m := arm.measured)]

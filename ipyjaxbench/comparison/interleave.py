@@ -1,4 +1,7 @@
-"""Compares snippets side by side: each is warmed up, then samples are interleaved."""
+"""Compares snippets side by side: each is warmed up, then samples are interleaved.
+
+A pass takes one sample of each arm; `PER_ROUND` passes make a round of each arm's samples.
+"""
 
 import math
 import random
@@ -51,7 +54,7 @@ def compare_snippets(
     """Compare snippets in their namespace, which is afterwards as it was.
 
     There are two at least, in one namespace; ``muted`` keeps what later calls print from being
-    shown, and ``on_progress`` is called after each block.
+    shown, and ``on_progress`` is called after each pass.
 
     Raises:
         ArmFailedError: an arm failed, which is not to be passed over, or all of them did.
@@ -121,7 +124,7 @@ def compare_snippets(
 
 
 class StopRule:
-    """Decides when enough blocks were taken: the widest ratio's half width is below a target."""
+    """Decides when enough passes were made: the widest ratio's half width is below a target."""
 
     def __init__(
         self,
@@ -131,7 +134,7 @@ class StopRule:
         options: CompareOptions,
         on_progress: OnProgress,
     ) -> None:
-        self.blocks = 0  # how many there are
+        self.passes = 0  # how many were made
         self._wall, self._on_progress = clock.wall, on_progress
         self._begun, self._deadline, self._target = begun, begun + budget, options.target
         self._samples = options.samples
@@ -141,7 +144,7 @@ class StopRule:
         self._first = begun
 
     def begin(self) -> None:
-        """Begin the first block."""
+        """Begin the first pass."""
         self._first = self._wall()
 
     def spent(self) -> int:
@@ -149,18 +152,18 @@ class StopRule:
         return self._wall() - self._begun
 
     def is_done(self, arms: Sequence[Arm]) -> bool:
-        """Count a block; True where as many were asked for, ratios are known, or time is up."""
-        self.blocks += 1
+        """Count a pass; True where as many were asked for, ratios are known, or time is up."""
+        self.passes += 1
         now = self._wall()
         if self._samples is not None:
-            left = self._samples - self.blocks
-            self._on_progress(math.nan, (now - self._first) // self.blocks * left)
+            left = self._samples - self.passes
+            self._on_progress(math.nan, (now - self._first) // self.passes * left)
             return left <= 0
         self._on_progress(self._known, max(self._deadline - now, 0))
-        if self.blocks < ratios.FEWEST:
-            needed = (now - self._first) / self.blocks * ratios.FEWEST
+        if self.passes < ratios.FEWEST:
+            needed = (now - self._first) / self.passes * ratios.FEWEST
             return now > self._deadline and needed > _MAX_OVERTIME_NS
-        if self.blocks >= self._check and now > self._early:
+        if self.passes >= self._check and now > self._early:
             self._known = _widest(arms)
             self._check = int(1.2 * self._check) + 1
         return now > self._deadline or self._known <= self._target
@@ -180,7 +183,7 @@ def _widest(arms: Sequence[Arm]) -> float:
 def _interleave(
     arms: Sequence[Arm], stop: StopRule, share: float, baseline: str, number: int | None
 ) -> None:
-    """Warm up each arm, then take blocks: one sample of each, in random order."""
+    """Warm up each arm, then make passes: one sample of each, in random order."""
     __tracebackhide__ = True
     _warm_up(arms, _WARM_SHARE * share, number)
     stop.begin()
@@ -188,14 +191,14 @@ def _interleave(
     order: list[Arm] = []
     while going := [arm for arm in arms if not arm.steady.ended_early]:
         # Drawn by lot, then the other way round: no arm comes before another more often.
-        mirrored = stop.blocks % 2 == 1 and len(order) == len(going)
+        mirrored = stop.passes % 2 == 1 and len(order) == len(going)
         order = order[::-1] if mirrored else rng.sample(going, len(going))
         for arm in order:
             arm.sample()
         # What is known is known of ratios to the baseline, so it is asked for first.
         if stop.is_done(sorted(going, key=lambda arm: arm.label != baseline)):
             return
-        if stop.blocks % PER_ROUND == 0:
+        if stop.passes % PER_ROUND == 0:
             for arm in going:
                 arm.measure_throughput(stop.spent())
 
@@ -229,7 +232,7 @@ def _even_out(arms: Sequence[Arm]) -> None:
 
 
 def _leave_out_compiled(arms: Sequence[Arm]) -> list[Note]:
-    """Drop the blocks in which an arm compiled something that does not do so all the time."""
+    """Drop the passes in which an arm compiled something that does not do so all the time."""
     lists = [arm.steady.samples for arm in arms]
     rare = [s for s in lists if 0 < 2 * sum(s.compiled) <= len(s.compiled)]
     wrong = {i for samples in rare for i, compiled in enumerate(samples.compiled) if compiled}

@@ -211,26 +211,26 @@ def _refuse(parts: Sequence[Snippet], swept: Mapping[str, Sequence[Any]]) -> Non
 
 def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> Iterator[Skipped]:
     """Name the arms of which the next point would pass the budget."""
-    for side in compared.sides:
-        m = side.measured
+    for arm in compared.sides:
+        m = arm.measured
         if m is not None and m.median > budget:
-            yield Skipped(side.label, values, m.median, budget)
+            yield Skipped(arm.label, values, m.median, budget)
 
 
 def _too_large(sweep: Sweep, following: Sequence[object]) -> Iterator[Skipped]:
     """Name the arms whose arrays would not fit at the next point, growing as up to here."""
     last = sweep.points[-1]
     value = number(str(following[0])) if len(sweep.names) == 1 else math.nan
-    for side in last.compared.sides:
-        sizes = sweep.sizes(side.label)[-2:]
-        if len(sizes) < 2 or side.measured is None:
+    for arm in last.compared.sides:
+        sizes = sweep.sizes(arm.label)[-2:]
+        if len(sizes) < 2 or arm.measured is None:
             continue
         (x1, before), (x2, now) = sizes
         if not (x1 < x2 < value and 0 < before < now):
             continue
         power = math.log(now / before) / math.log(x2 / x1)
         needed = now * (value / x2) ** power
-        in_play = [f for f in loaded()[0] if f.name in side.measured.frameworks]
+        in_play = [f for f in loaded()[0] if f.name in arm.measured.frameworks]
         free = min((f.free_memory() for f in in_play), default=math.inf)
         if needed * len(last.compared.sides) > free:
-            yield Skipped(side.label, last.values, needed=int(needed), free=int(free))
+            yield Skipped(arm.label, last.values, needed=int(needed), free=int(free))

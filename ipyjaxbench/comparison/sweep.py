@@ -84,7 +84,7 @@ class Sweep(Result):
         found = []
         for point in self.points:
             x = self.value(point)
-            m = {side.label: side.measured for side in point.compared.sides}.get(label)
+            m = {arm.label: arm.measured for arm in point.compared.sides}.get(label)
             if m is not None and m.batches and x is not None:
                 found.append((x, m))
         return found
@@ -97,8 +97,8 @@ class Sweep(Result):
     def fastest(self, point: Point) -> str:
         """Return the fastest arm at a point; "" if two are equally fast."""
         sides = point.compared.sides
-        known = [(m.median, side.label, m) for side in sides
-                 if (m := side.measured) and m.batches and not side.failed]  # fmt: skip
+        known = [(m.median, arm.label, m) for arm in sides
+                 if (m := arm.measured) and m.batches and not arm.failed]  # fmt: skip
         if len(known) < 2:
             return known[0][1] if known else ""
         (_, best, first), (_, next_best, second), *_ = sorted(known, key=lambda each: each[0])

@@ -39,8 +39,8 @@ def _(s: Sweep) -> Report:
     crossings = find_crossings(s) or []
     blocks: list[Block] = [_headline(s, crossings), *_chart(s, crossings), _table(s)]
     blocks += [Facts((*_rows(s),)), Notes((*_notes(s),))]
-    versions = {n: v for point in s.points for side in point.compared.sides if side.measured
-                for n, v in side.measured.frameworks.items()}  # fmt: skip
+    versions = {n: v for point in s.points for arm in point.compared.sides if arm.measured
+                for n, v in arm.measured.frameworks.items()}  # fmt: skip
     return Report((*blocks, Footer((units.versions(versions),))))
 
 
@@ -63,7 +63,7 @@ def _headline(s: Sweep, crossings: list[Crossing]) -> Headline:
 
 def _verdict_without_winner(s: Sweep) -> str:
     compared = [point.compared for point in s.points]
-    verdicts = {c.verdict(side.label) for c in compared for side in c.sides if c.ratio(side.label)}
+    verdicts = {c.verdict(arm.label) for c in compared for arm in c.sides if c.ratio(arm.label)}
     if not verdicts:
         return "FAILED"
     return "SAME" if verdicts == {"SAME"} else "CAN'T TELL"
@@ -123,7 +123,7 @@ def _spans(s: Sweep) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
 def _table(s: Sweep) -> Table:
     rows = []
     for point, fastest in zip(s.points, s.winners, strict=True):
-        times = {side.label: per_call(side) for side in point.compared.sides}
+        times = {arm.label: per_call(arm) for arm in point.compared.sides}
         cells = [times.get(label, "") for label in s.labels]
         rows.append((", ".join(point.values), *cells, fastest or _TIE))
     head = (", ".join(s.names), *s.labels, "fastest")

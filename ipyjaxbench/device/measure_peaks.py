@@ -16,7 +16,7 @@ from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import Clock, Meter, largest_cache
 from ipyjaxbench.reports import Note
 
-_SECONDS = 2.1  # for each device; a first look at everything is taken in any case
+_SECONDS = 2.1  # for each device; of everything one sample is taken in any case
 _MAX_SPREAD = 0.05
 #: Seconds for each size of a product, for going through memory, for copies, and for tiny work.
 _PRODUCT, _STREAM, _COPY, _TINY = 0.05, 0.1, 0.1, 0.02
@@ -98,17 +98,17 @@ def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Devi
     cache = largest_cache() or 0
     wanted = max(_HOST_BYTES, _CACHES * cache) if probe.on_host else _DEVICE_BYTES
     nbytes = min(wanted, framework.free_memory() // _MEMORY_PARTS)
-    looks = _Looks(probe, clock, nbytes)
+    samples = _Samples(probe, clock, nbytes)
     collects = gc.isenabled()
     gc.disable()
     try:
         with probe.default_settings():
-            looks.until(begun + int(_SECONDS * 1e9))
+            samples.take_until(begun + int(_SECONDS * 1e9))
     finally:
         if collects:
             gc.enable()
     conditions = meter.read()
-    rates = looks.best()
+    rates = samples.best()
     return DevicePeaks(
         **key._asdict(),
         device=probe.device,
@@ -118,15 +118,15 @@ def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Devi
         upload=rates.get("upload"),
         download=rates.get("download"),
         latency=1 / rates["latency"] if "latency" in rates else None,
-        spread=looks.spread(),
+        spread=samples.spread(),
         others=conditions.taken,
         seconds=conditions.wall,
         taken=Clock.calendar().now() * 1e-9,
     )
 
 
-class _Looks:
-    """Looks at each figure, apart in time: what disturbs one look need not disturb the next."""
+class _Samples:
+    """Samples of each figure, apart in time: what disturbs one need not disturb the next."""
 
     def __init__(self, probe: Probe, clock: Clock, nbytes: int) -> None:
         self._clock, self._nbytes = clock, nbytes
@@ -142,8 +142,8 @@ class _Looks:
             self._measures["download"] = partial(self._copy, probe.download)
         self._measures["latency"] = lambda: 1 / fastest(probe.smallest_operation(), clock, _TINY)
 
-    def until(self, end: int) -> None:
-        """Look at everything once, and again at what is not steady yet, until a moment."""
+    def take_until(self, end: int) -> None:
+        """Sample everything once, and again what is not steady yet, until a moment."""
         for name in list(self._measures):
             self._take(name)
         while unsteady := [name for name in self._rates if self._spread(name) > _MAX_SPREAD]:
@@ -157,11 +157,11 @@ class _Looks:
         return {name: max(rates) for name, rates in self._rates.items()}
 
     def spread(self) -> float:
-        """Return how far the two best looks at a figure are apart, at most."""
+        """Return how far the two best samples of a figure are apart, at most."""
         return max(map(self._spread, self._rates), default=0.0)
 
     def _spread(self, name: str) -> float:
-        """Return it relative to the best look; 1 where there is no other."""
+        """Return it relative to the best sample; 1 where there is no other."""
         *_, second, first = sorted([0.0, *self._rates[name]])
         return 1 - second / first
 
@@ -173,7 +173,7 @@ class _Looks:
             del self._measures[name], self._rates[name]
 
     def _product(self, product: Callable[[int], Run], dtype: str) -> float:
-        """Return the rate of products; a later look begins at the size that was fastest."""
+        """Return the rate of products; a later sample begins at the size that was fastest."""
         sides = SIDES[SIDES.index(self._sides.get(dtype, SIDES[0])) :]
         rate, self._sides[dtype] = fastest_product(product, self._clock, _PRODUCT, sides)
         return rate

@@ -110,7 +110,7 @@ class Session:
             self.measurements[kept_name(own_name, **at)] = measurement
             self.interleaved.pop(kept_name(own_name, **at), None)
         for at, compared in find_comparisons(result) if name else ():
-            for label in (side.label for side in compared.sides):
+            for label in (arm.label for arm in compared.sides):
                 self.interleaved[kept_name(name, label, **at)] = compared, label
         if not self.records_history:
             return

@@ -194,9 +194,9 @@ def find_measurements(
     if isinstance(result, Measurement):
         yield kept_name(label), {}, result
     for at, compared in find_comparisons(result):
-        for arm, m in ((side.label, side.measured) for side in compared.sides):
-            if m is not None:
-                yield kept_name(label, arm) if label else arm, at, m
+        for arm in compared.sides:
+            if arm.measured is not None:
+                yield kept_name(label, arm.label) if label else arm.label, at, arm.measured
 
 
 def find_comparisons(result: Result) -> Iterator[tuple[dict[str, str], Comparison]]:

@@ -71,7 +71,8 @@ class Measurement(Result):
         compilations: programs compiled in the first call; None if no framework involved compiles.
         loops: calls per sample.
         batches: (calls, nanoseconds) of each steady sample, in order.
-        rounds: number of consecutive samples in each round.
+        rounds: number of consecutive samples in each round: a group taken in a row, and in a
+            comparison one sample in each of ten passes over all arms.
         exact: whether ``-n`` or ``-r`` set the number of calls, including the first.
         waited: whether asynchronous work was waited for in each call.
         inputs: the arrays that the code reads, and where they live.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from ipyjaxbench.errors import short_init_errors
 from ipyjaxbench.option import (
     Option,
     check_fields,
@@ -18,6 +19,7 @@ from ipyjaxbench.validation import NEWEST_OR_FASTEST, digits, name as valid_name
 AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
 
 
+@short_init_errors
 @dataclass(frozen=True, kw_only=True)
 class TimeOptions:
     """How one statement is to be timed; each option says what it does."""

@@ -12,7 +12,7 @@ from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
 from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
 from ipyjaxbench.usercode import Loop, Snippet, Source
 
-_LOOP_TURNS, _LOOP_READINGS = 1000, 9
+_LOOP_ITERATIONS, _LOOP_READINGS = 1000, 9
 _CONVINCING_ANSWERS = 2  # that work is running: then it is no mistake, and is waited for
 
 
@@ -99,7 +99,7 @@ class Calls:
         """Make the first call, when all is set up, and wait for all that it started."""
         __tracebackhide__ = True
         value: list[Any] = []
-        taken = self._turn(1, value.append, as_deep_as_the_cell=False)
+        taken = self._run_loop(1, value.append, as_deep_as_the_cell=False)
         return First(taken, self.drain.wait_for_rest(), value[0] if value else None)
 
     def plan(
@@ -157,7 +157,7 @@ class Calls:
         compilations = self.compilations()
         self.set_up(begun=begun)
         start = now()
-        taken, before = self._turn(1, wait_and_see), self.clock.spent()
+        taken, before = self._run_loop(1, wait_and_see), self.clock.spent()
         left = self.hidden.wait_for_rest()
         spent = self._spent + self.clock.spent() - before
         compiled = self.compilations() > compilations
@@ -171,9 +171,9 @@ class Calls:
         __tracebackhide__ = True
         self.set_up(begun=begun)
         if ahead and self._setup is None:
-            self._turn(ahead, self._wait)
+            self._run_loop(ahead, self._wait)
         before = self.compilations()
-        taken = self._turn(calls, self._wait)
+        taken = self._run_loop(calls, self._wait)
         spent = self._spent
         # Asking a framework that is not in play would slow down the next sample of another one.
         if self._wait is _no_wait and self.drain.may_wait:
@@ -195,7 +195,7 @@ class Calls:
         __tracebackhide__ = True
         self.set_up()
         values: list[Any] = []
-        returned = self._turn(calls, values.append)
+        returned = self._run_loop(calls, values.append)
         # Devices finish in order what one thread gives them; the code may use several.
         waited = self._waited(values) - self._waited(values)
         return QueuedTime(returned, returned + max(waited + self.drain.wait_for_rest(), 0))
@@ -203,7 +203,7 @@ class Calls:
     def stretch(self, calls: int) -> None:
         """Make calls, each waited for, of which none is a sample, and wait for what they leave."""
         __tracebackhide__ = True
-        self._turn(calls, self._wait)
+        self._run_loop(calls, self._wait)
         self.elapsed += self.drain.wait_for_rest()
 
     def again(self) -> Any:
@@ -212,7 +212,7 @@ class Calls:
         value: list[Any] = []
         self._loop = self._snippet.loop(value=self._snippet.has_value, resets=tuple(self._keeps))
         self.set_up()
-        self._turn(1, value.append)
+        self._run_loop(1, value.append)
         self.drain()
         return value[0] if value else None
 
@@ -248,7 +248,7 @@ class Calls:
             self._wait(value)
         return self.clock.now() - start
 
-    def _turn(self, calls: int, wait: Wait, *, as_deep_as_the_cell: bool = True) -> int:
+    def _run_loop(self, calls: int, wait: Wait, *, as_deep_as_the_cell: bool = True) -> int:
         __tracebackhide__ = True
         times = repeat(None, calls)
         values = tuple(self._keeps.values())
@@ -265,18 +265,18 @@ class Calls:
 
 
 def _cost_of_binding(names: Sequence[str], clock: Clock) -> float:
-    """Nanoseconds that setting names back takes in each turn: as much as a tiny statement."""
+    """Nanoseconds that setting names back takes in each iteration: as much as a tiny statement."""
     bind = "; ".join(f"{name} = None" for name in names)
-    return max(cost_per_turn(bind, clock) - cost_per_turn("pass", clock), 0.0)
+    return max(cost_per_iteration(bind, clock) - cost_per_iteration("pass", clock), 0.0)
 
 
-def cost_per_turn(code: str, clock: Clock) -> float:
-    """Nanoseconds that tiny code takes in each turn of a loop, the loop included."""
+def cost_per_iteration(code: str, clock: Clock) -> float:
+    """Nanoseconds that tiny code takes in each iteration of a loop, the loop included."""
     loop = Snippet(Source.plain(code), {}).loop()
     readings = [
-        loop(repeat(None, _LOOP_TURNS), clock.now, _no_wait, ()) for _ in range(_LOOP_READINGS)
+        loop(repeat(None, _LOOP_ITERATIONS), clock.now, _no_wait, ()) for _ in range(_LOOP_READINGS)
     ]
-    return min(readings) / _LOOP_TURNS  # other programs only lengthen it
+    return min(readings) / _LOOP_ITERATIONS  # other programs only lengthen it
 
 
 def _no_wait(value: Any) -> None:

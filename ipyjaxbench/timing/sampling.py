@@ -13,9 +13,9 @@ _MAX_UNTIMED_SHARE = 0.1  # of a sample at most
 _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 12
 _MAX_SAMPLES = 50_000  # samples: more would not narrow the interval, and a record is to be saved
-_MIN_BUDGET_SHARE = 0.25  # of the budget: what a short look sees is one mood of the machine
+_MIN_BUDGET_SHARE = 0.25  # of the budget: what a short run sees is one mood of the machine
 _TRIES_PER_SIZE = 3  # of a size of samples: one may be disturbed
-_LOOKS_WITHOUT_WARMUP = 3  # without a warm-up; `synchronize.leaves_work` takes one "yes" of so many
+_WATCHED_CALLS = 3  # without a warm-up; `synchronize.leaves_work` takes one "yes" of so many
 _MAX_WARM_CALLS = 50
 _MIN_WARM_NS = 50_000_000
 _MAX_WARM_SHARE = 0.2  # of the budget
@@ -49,17 +49,17 @@ def take_exact_samples(
     __tracebackhide__ = True
     one_each = number == 1
     most = repeat - 1 if one_each else number - 1
-    looks = min(_LOOKS_WITHOUT_WARMUP, most) if calls.hidden.may_wait else 0
-    for _ in range(looks):
+    watched = min(_WATCHED_CALLS, most) if calls.hidden.may_wait else 0
+    for _ in range(watched):
         samples.warm_up(calls, begun=not one_each)
         if one_each:
             after(repeat - 1 - len(samples.warmup))
     learn()
     if one_each:
         samples.use_warmup_as_samples()
-        take_samples(calls, samples, 1, repeat - 1 - looks, after)
+        take_samples(calls, samples, 1, repeat - 1 - watched, after)
         return
-    samples.use_warmup_as_one_sample(calls, number - 1 - looks)
+    samples.use_warmup_as_one_sample(calls, number - 1 - watched)
     take_samples(calls, samples, number, repeat - 1, after)
 
 

@@ -42,7 +42,7 @@ class Steady:
     on_gpu: bool = False  # whether to ask what the GPUs do
     number: int = 1  # calls per sample, once `warm_up` has found it
     samples: Samples = field(default_factory=Samples)  # what was timed
-    # looks at throughput and dispatch; None where nothing is queued
+    # measures throughput and dispatch; None where nothing is queued
     queued: QueuedCalls | None = None
     notes: list[Note] = field(default_factory=list)  # what the calls showed
     ended_early: bool = False  # whether an error or the user ended them
@@ -178,8 +178,8 @@ class Steady:
     def _decide_waiting(self) -> None:
         """Decide what calls are waited for, once, from those of the warm-up."""
         if self.samples.warmup and not self.calls.waits_for_all:
-            looks = [(call.waited, call.left) for call in self.samples.warmup]
-            if left := leaves_work(looks, is_certain=self.calls.hidden.is_certain):
+            calls = [(call.waited, call.left) for call in self.samples.warmup]
+            if left := leaves_work(calls, is_certain=self.calls.hidden.is_certain):
                 self._wait_for_all(left)
 
     def _wait_for_all(self, left: int) -> None:

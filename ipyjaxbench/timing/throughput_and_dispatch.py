@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ipyjaxbench import stats
 from ipyjaxbench.timing.runner import Calls, TimedCall
 
-_QUEUED_NS = 8_000_000  # of queued calls in one look
+_QUEUED_NS = 8_000_000  # of queued calls in one sample
 _MIN_QUEUED, _MAX_QUEUED = 4, 64
 _MAX_DISPATCHED = 4  # an eighth of the 32 programs that wait on XLA's CPU before a call blocks
 _SYNCHRONOUS_SHARE = 0.9  # Python goes on when this share of a call is over: nothing is queued

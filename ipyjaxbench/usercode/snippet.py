@@ -134,10 +134,10 @@ class Snippet:
         """Compile a function that runs the statements again and again and returns nanoseconds.
 
         Args:
-            value: hand the last expression's value to ``wait`` in each turn.
+            value: hand the last expression's value to ``wait`` in each iteration.
             waits: names whose values are handed to ``wait`` too, after the value; None (and no
                 value) leaves the call of ``wait`` out.
-            resets: names set back before each turn, to the kept values or the one kept value.
+            resets: names set back before each iteration, to the kept values or the one kept value.
 
         Returns:
             ``loop(times, clock, wait, kept)``. What is handed over comes as a tuple, unless it
@@ -187,12 +187,12 @@ class Snippet:
         assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         if self.binds:
             function.body.insert(0, ast.Global(list(self.binds)))
-        turn = next(node for node in function.body if isinstance(node, ast.For))
-        turn.body = body or [ast.Pass()]
+        loop = next(node for node in function.body if isinstance(node, ast.For))
+        loop.body = body or [ast.Pass()]
         return ast.fix_missing_locations(tree)
 
     def _executed(self, waits: Sequence[str] | None, resets: Sequence[str]) -> Loop:
-        """Return the same loop around `exec`: slower by 0.3 µs a turn, and right for any code."""
+        """Return the same loop around `exec`: slower by 0.3 µs a time, and right for any code."""
         names, code = self.names, self._code
         execute: Callable[[CodeType, Namespace], object] = run if self.awaits else exec
 

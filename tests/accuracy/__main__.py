@@ -76,7 +76,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.accuracy", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     parser.add_argument("--group", nargs="+", choices=GROUPS, default=list(GROUPS))
-    parser.add_argument("--rounds", type=int, default=3, help="how often each look is repeated (3)")
+    parser.add_argument("--rounds", type=int, default=3, help="how often all is repeated (3)")
     parser.add_argument("--write", action="store_true", help="write examples/accuracy.md")
     return parser.parse_args()
 

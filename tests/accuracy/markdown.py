@@ -27,7 +27,7 @@ def page(
         found: the rows by section.
         sections: all sections by name; those without rows are left out.
         missing: frameworks that are not installed.
-        rounds: how often each look was repeated.
+        rounds: how often each measurement was repeated.
     """
     lines = [
         "# How right the figures are",

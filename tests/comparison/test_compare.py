@@ -100,10 +100,10 @@ class Blocks:
         done = False
         while not done:
             self._clock.advance(round(seconds * 1e9))
-            for arm, factor in zip(arms, (1.0, self._samples(self.rule.blocks)), strict=True):
+            for arm, factor in zip(arms, (1.0, self._samples(self.rule.passes)), strict=True):
                 arm.steady.samples.seconds.append(factor)
             done = self.rule.is_done(arms)
-        return self.rule.blocks
+        return self.rule.passes
 
 
 @pytest.mark.parametrize(("seconds", "blocks"), [(2.9, 20), (3.1, 1)])

@@ -365,10 +365,10 @@ def test_other_programs_do_not_make_samples_of_short_calls_shorter() -> None:
     stretches = iter([False, True, True] * 100)
     bench = Bench(lambda _: 10_000)
     bench.warm_up()
-    turn = bench.calls._turn
+    run_loop = bench.calls._run_loop
 
     def disturbed(*args: Any, **named: Any) -> int:
-        return turn(*args, **named) + (3 * 10**6 if next(stretches) else 0)
+        return run_loop(*args, **named) + (3 * 10**6 if next(stretches) else 0)
 
-    bench.calls._turn = disturbed  # type: ignore[method-assign]
+    bench.calls._run_loop = disturbed  # type: ignore[method-assign]
     assert 50 <= sampling.calls_per_sample(bench.calls, bench.samples) <= 200

@@ -124,7 +124,7 @@ def test_two_fifths_of_the_time_are_spent_on_queued_calls(bench: Bench) -> None:
     steady.run(later.typical)
     assert steady.queued is not None
     assert steady.elapsed == pytest.approx(1.0, abs=0.1)
-    assert 0.38e9 <= steady.queued.spent <= 0.49e9  # a look takes 80 ms
+    assert 0.38e9 <= steady.queued.spent <= 0.49e9  # a sample takes 80 ms
 
 
 def test_a_sample_of_many_calls_has_untimed_ones_before_it(bench: Bench) -> None:

@@ -12,7 +12,7 @@ from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.protocol import Caveats
-from ipyjaxbench.timing.runner import Calls, cost_per_turn
+from ipyjaxbench.timing.runner import Calls, cost_per_iteration
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.steady_state import Steady
 from ipyjaxbench.timing.validity import compiled_work, notes as validity_notes, tracers
@@ -165,7 +165,7 @@ def _too_short(
         number = enough if may_be_several and not calls.one_by_one else None
         yield notes.below_clock(sample * 1e-9, resolution * 1e-9, number)
         return
-    loop = cost_per_turn("pass", calls.clock) if per_call < _TINY_CALL_NS else 0.0
+    loop = cost_per_iteration("pass", calls.clock) if per_call < _TINY_CALL_NS else 0.0
     if 0 < per_call <= _EMPTY_LOOP_RATIO * loop:
         yield validity_notes.no_work(loop * 1e-9)
     elif _is_trivial(snippet.statements):

@@ -40,13 +40,13 @@ def _share_of_peak() -> float:
     return reached.share if reached is not None and reached.of == "matmul peak" else math.nan
 
 
-_LOOKS: dict[str, Callable[[], float]] = {"numpy": _whole_over_half, "jax": _share_of_peak}
+_FIGURES: dict[str, Callable[[], float]] = {"numpy": _whole_over_half, "jax": _share_of_peak}
 
 
 def measure(group: str, rounds: int) -> Iterator[Row]:
     """A row for the claim."""
     name, least, most = _CLAIMS[group]
-    figure = statistics.median(_LOOKS[group]() for _ in range(rounds))
+    figure = statistics.median(_FIGURES[group]() for _ in range(rounds))
     row: Row = {"group": group, "name": name, "figure": figure, "least": least, "most": most}
     yield {**row, "left_out": "no figure; on a busy machine?"} if math.isnan(figure) else row
 

@@ -104,11 +104,11 @@ HIDDEN_WORK = Section(
     method=(
         "Code that leaves work running: stored in objects, dropped, begun by threads, on other"
         " devices, in some of the calls. The truth is the same code with waiting written by hand:"
-        " the 5 % quantile of its calls, the smallest of looks before and after ours; where ours is"
-        " below 0.9 of it, up to four more looks are taken at the truth, and beside busy programs"
-        " one without them counts too. Each expression is measured alone and beside 16 programs"
-        " that keep a CPU busy. The ratio is the headline over the truth, the smallest of the"
-        " rounds."
+        " the 5 % quantile of its calls, the smallest of measurements before and after ours; where"
+        " ours is below 0.9 of it, up to four more measurements of the truth are made, and beside"
+        " busy programs one without them counts too. Each expression is measured alone and beside"
+        " 16 programs that keep a CPU busy. The ratio is the headline over the truth, the smallest"
+        " of the rounds."
     ),
     columns=(
         Column("load", 4, "busy programs beside", lambda r: str(r["load"])),

@@ -91,9 +91,9 @@ PEERS = Section(
     title="Does another tool do better?",
     method=(
         "Each tool gets the text that the user types, with no waiting written into it, and its"
-        " own defaults. A first call is asked of each as its users would: one call. Each has one"
-        " look at an expression, with the truth before and after it. A peer is nearer to the"
-        " truth if our error, as the logarithm of the ratio, is larger than its error by more"
+        " own defaults. A first call is asked of each as its users would: one call. Each makes"
+        " one measurement of an expression, with the truth before and after it. A peer is nearer to"
+        " the truth if our error, as the logarithm of the ratio, is larger than its error by more"
         " than 5 % and was larger in every round."
     ),
     columns=(

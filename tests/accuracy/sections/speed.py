@@ -34,7 +34,7 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
     ]
     if quiet:
         yield (
-            f"Quiet calls of 0.5 to 2 ms, {len(quiet)} looks: median"
+            f"Quiet calls of 0.5 to 2 ms, {len(quiet)} measurements: median"
             f" {statistics.median(quiet):.2f} s, longest {max(quiet):.2f} s."
         )
 
@@ -44,14 +44,14 @@ SPEED = Section(
     title="How long does the answer take?",
     method=(
         "Seconds from the call of our function to the words of its report, with the first call,"
-        " warm-up and pauses, in the looks of the first table. What is timed was compiled before,"
-        " but for first calls. Beside it what `%timeit` takes for the same text."
+        " warm-up and pauses, in the measurements of the first table. What is timed was compiled"
+        " before, but for first calls. Beside it what `%timeit` takes for the same text."
     ),
     columns=(
         Column("call, ms", 10, "the truth, in milliseconds", lambda r: f"{r['truth'] * 1e3:.4f}"),
         Column("ours, s", 8, "median of the rounds", lambda r: f"{_middle(r):.2f}"),
         Column("longest", 8, "of the rounds", lambda r: f"{max(r['spent']):.2f}"),
-        Column("%timeit, s", 10, "one look, where it does not fail",
+        Column("%timeit, s", 10, "one measurement, where it does not fail",
                lambda r: f"{_theirs(r):.2f}" if _theirs(r) else "fails"),
         Column("verdicts", 14, "of our reports, by round", lambda r: " ".join(r["verdicts"])),
     ),

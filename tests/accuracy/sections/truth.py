@@ -86,9 +86,9 @@ TRUTH = Section(
     name="truth",
     title="Is the figure right?",
     method=(
-        "The truth is a loop written by hand. It waits for the result in every turn and reads"
+        "The truth is a loop written by hand. It waits for the result in every iteration and reads"
         " the clock around batches of at least 0.2 ms. Its figure is the median of the batches."
-        " It is looked at before and after ours, in every round. A round in which these two"
+        " It is measured before and after ours, in every round. A round in which these two"
         " differ by more than 5 % says nothing, and is made again, three times at most. A figure"
         " is right from 0.90 to 1.10 times the truth, from 0.80 to 1.25 where a call takes under"
         " 10 µs, and from 0.75 to 1.30 for a first call, which happens once only."
