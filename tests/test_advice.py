@@ -1,5 +1,6 @@
 """Advice is typed as it was printed, where it was printed, and runs."""
 
+import importlib
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,7 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import ipyjaxbench
+from ipyjaxbench import Peaks, Whereabouts
 from ipyjaxbench.comparison import CompareOptions, notes as comparison_notes
+from ipyjaxbench.device import DevicePeaks, FrameworkDevices
 from ipyjaxbench.errors import OptionError, called_from
 from ipyjaxbench.option import options_of, spell
 from ipyjaxbench.reports import Note
@@ -151,6 +154,58 @@ def test_a_setup_is_typed_as_it_is_advised(shell: Shell) -> None:
     shell.run(setup.replace('"f(x)"', '"f(x)", budget=0.05'))
     setup = typed["compare"].partition(":  ")[2].replace("LABEL", "'a'")
     shell.run(f"compare({{'a': lambda x: f(x), 'b': lambda: f([1])}}, {setup}, budget=0.1)")
+
+
+class Report(NamedTuple):
+    """A text with advice between backticks, and how that is typed in a magic and in Python."""
+
+    made: Callable[[], str]
+    magic: str
+    python: str
+
+
+NOT_STARTED = FrameworkDevices("jax", "1.0", started=False)
+DISTURBED = DevicePeaks(
+    "numpy", "2.0", "cpu", "cpu", 2, "", products={"float32": 1e9}, bandwidth=None, beyond=0,
+    upload=None, download=None, latency=1e-6, spread=0.0, others=0.5, seconds=1.0, taken=0.0,
+)  # fmt: skip
+REPORTS = {
+    "measured before": Report(
+        lambda: str(Peaks((DISTURBED,), 0.0)).splitlines()[0],
+        "%fwdevices --peak -v result OPTION",
+        "result = peaks(OPTION)",
+    ),
+    "nothing started": Report(
+        lambda: str(Peaks((), 0.0)), "%fwdevices -v result OPTION", "result = peaks(OPTION)"
+    ),
+    "disturbed": Report(
+        lambda: str(Peaks((DISTURBED,), 0.0)).partition("→")[2],
+        "OPTION -v result",
+        "result = OPTION",
+    ),
+    "devices": Report(
+        lambda: str(Whereabouts((), (NOT_STARTED,), (), {})), "OPTION -v result", "result = OPTION"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("caller", ["%fwdevices", "devices", "peaks", ""])
+def test_advice_of_reports_runs_where_it_is_shown(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str, caller: str
+) -> None:
+    for name_of_file in ("measure_peaks", "locate"):  # real devices take seconds
+        module = importlib.import_module(f"ipyjaxbench.device.{name_of_file}")
+        monkeypatch.setattr(module, "loaded", lambda: ([], {}))
+    report = REPORTS[name]
+    with called_from(caller):
+        text = report.made()
+    (advised,) = re.findall("`(.*?)`", text)
+    typed = report.magic if caller.startswith("%") else report.python
+    assert ("--" in advised) == caller.startswith("%")
+    shell.run("from ipyjaxbench import devices, peaks")
+    shell.run(typed.replace("OPTION", advised))
+    assert shell.names["result"] is not None
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,7 @@ def test_a_long_program_is_folded_and_its_report_stays_short() -> None:
     found = ipyjaxbench.graph(long, X)
     assert found.operations == 2000
     assert "... 1,950 more equations (.text() has all) ..." in found.program
+    assert len(found.text().splitlines()) > 2000
     assert len(str(found).splitlines()) < 200
     assert len(html.render(found.report())) < 300_000
     ends = [line.split(":")[0].strip() for line in found.program.splitlines()[-3:-1]]
