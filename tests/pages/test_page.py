@@ -127,7 +127,9 @@ def test_what_cannot_be_compared_is_said(page: "Page") -> None:
     page.fill("[name=before]", "a.ipynb")
     page.fill("[name=after]", "none.ipynb")
     page.press("[name=after]", "Enter")
-    page.wait_for_selector("[role=alert]:not([hidden])")
+    page.wait_for_selector("main [role=alert]")
+    assert "a.ipynb" in page.inner_text("main [role=alert]")
+    assert page.input_value("[name=after]") == "none.ipynb"
     page.click("nav >> text=Machine")
     page.wait_for_selector("text=Peaks")
     assert page.is_hidden("[role=alert]")

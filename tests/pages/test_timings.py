@@ -132,7 +132,7 @@ def test_a_kernel_that_dies_is_told_and_forgotten(
     timings.write(place / "died.ipynb", {
         "load": timings.SOURCES["load"],
         "long": "import os, threading, time\n"
-        "threading.Timer(5, os.kill, (os.getpid(), 9)).start()\n"
+        "threading.Timer(10, os.kill, (os.getpid(), 9)).start()\n"
         "%fwtime -b 20 time.sleep(0.05 * np.random.rand())",
     })  # fmt: skip
     opened = opens("lab/tree", "died")

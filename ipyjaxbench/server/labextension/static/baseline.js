@@ -3,7 +3,7 @@
 /** @param {string} notebook */
 const key = (notebook) => `ipyjaxbench:baseline:${notebook}`;
 
-/** @param {string} notebook with the server's address */
+/** @param {string} notebook */
 export function baselineOf(notebook) {
   try {
     return localStorage.getItem(key(notebook));

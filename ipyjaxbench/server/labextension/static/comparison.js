@@ -14,9 +14,12 @@ const AGAINST = 'after against before';
 export async function showComparison(api, query) {
   const [before, after] = ['before', 'after'].map((name) => query.get(name) ?? '');
   const { names } = await api.history({ limit: '1' });
-  const told = before && after ? answer(await api.compare(before, after)) : [element('h2', {}, 'Compare')];
+  const told = before && after ? await api.compare(before, after).then(answer, refusal) : refusal({ message: '' });
   return { title: 'Compare', node: element('article', {}, ...told, form({ before, after }, names.notebooks)) };
 }
+
+/** @param {{message: string}} error */
+const refusal = ({ message }) => [element('h2', {}, 'Compare'), element('p', { role: 'alert' }, message)];
 
 /** @param {Comparison} told */
 function answer({ before, after, differs, pairs, only_before: lost, only_after: gained }) {
@@ -62,5 +65,5 @@ function form(asked, notebooks) {
       element('input', { type: 'hidden', name: 'view', value: 'compare' }), path('before'), path('after'),
       element('datalist', { id: 'notebooks' }, ...notebooks.map((value) => element('option', { value }))),
       element('button', {}, 'Compare')),
-    element('p', { class: 'fw-small' }, 'By what their outputs keep; paths begin where Jupyter does. Two measurements are chosen in their list.'));
+    element('p', { class: 'fw-small' }, 'Paths begin where Jupyter does. Measurements are chosen in lists.'));
 }

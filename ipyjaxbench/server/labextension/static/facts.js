@@ -3,7 +3,7 @@
 import { moment, revision, span, versions } from './format.js';
 import { phaseBar } from './phases.js';
 
-/** @param {Measured} it @returns {[string, Child][]} names with what they are */
+/** @param {Measured} it @returns {[string, Child][]} */
 export function factsOf(it) {
   return [
     ['measured', it.when ? moment(it.when) : 'saved in this notebook'],

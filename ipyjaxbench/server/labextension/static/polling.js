@@ -1,6 +1,6 @@
 /** When the server is asked: while somebody can see the answer, and never else. */
 
-const PATIENCE = 1000; // milliseconds after which a cell is long enough to be looked at
+const PATIENCE = 1000; // milliseconds after which a cell is looked at
 const AFTERWARDS = 6000; // in which a kernel that died while it measured is found out
 
 /** Starts and stops a poll of the host. */

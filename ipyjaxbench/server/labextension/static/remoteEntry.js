@@ -10,7 +10,7 @@
     get: async () => {
       const { makePlugin } = await import(plugin);
       const made = await makePlugin(scope);
-      return () => ({ __esModule: true, default: made }); // plain: the host writes into it
+      return () => ({ __esModule: true, default: made }); // the host writes into it
     },
   };
 })();

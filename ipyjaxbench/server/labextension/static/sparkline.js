@@ -4,7 +4,7 @@ import { shape } from './element.js';
 import { span } from './format.js';
 
 const [WIDE, HIGH, EDGE] = [80, 20, 3];
-const LEAST_RATIO = 1.5; // of the highest to the lowest: below it, noise would look like hills
+const LEAST_RATIO = 1.5; // below it, noise would look like hills
 
 /** Draw medians, the oldest first; equal heights are equal ratios. @param {number[]} values */
 export function sparkline(values) {
