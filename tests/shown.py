@@ -33,6 +33,7 @@ _BLOCK = re.compile(
 _FAILS = "fails"
 _MICROSECONDS = re.compile(r"\bus\b")
 _PARTS = re.compile(r"<(?:img|table|pre|details)\b")  # what stands below a headline
+_COMMAND = re.compile(r'<pre class="typed">.*?</pre>', re.DOTALL)  # what stands above a report
 _NO_LIBTPU = "libtpu is not installed"
 #: Theme -> background and colour of GitHub's pages.
 _THEMES = {"light": ("#ffffff", "#1f2328"), "dark": ("#0d1117", "#f0f6fc")}
@@ -156,7 +157,7 @@ def _width(page: str) -> int:
 
 def _headline(page: str) -> str:
     """The words of a report above its first picture or table."""
-    head = re.sub(r"<[^>]+>", " ", _PARTS.split(page)[0])
+    head = re.sub(r"<[^>]+>", " ", _PARTS.split(_COMMAND.sub("", page))[0])
     return " ".join(html.unescape(head).split())
 
 
