@@ -86,15 +86,20 @@ class Answers:
         file = saved.decode(path, text)
         cells = saved.cells_of(file)
         found = notebook.find_cells(cells, self._series.newest_first, places)
-        described = notebook.describe_cells(cells, found, baseline)
+        runs = notebook.runs_of(found)
+        pinned = next((run for run in runs if run.name == baseline), None)
+        described = notebook.describe_cells(cells, found, runs, pinned)
         message = ""
         if not described:
             described = saved.describe_saved(path, file, limit)
             message = _ELSEWHERE.format(folder=self._index.folder) if described else _NOTHING
-        runs = notebook.describe_runs(found)
-        chosen = baseline if any(run["run"] == baseline for run in runs) else None
-        return {"path": path, "cells": described, "runs": runs, "baseline": chosen,
-                "message": message}  # fmt: skip
+        return {
+            "path": path,
+            "cells": described,
+            "runs": notebook.describe_runs(runs),
+            "baseline": pinned and pinned.name,
+            "message": message,
+        }
 
     def compare(self, before: str, after: str) -> dict[str, Any]:
         """Return two measurements, one held against the other.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ipyjaxbench.server.answers import Answers
 
 _NOT_FOUND, _BAD_REQUEST = 404, 400
+_SAVING_SECONDS = 0.2
 _FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
 
@@ -90,6 +91,15 @@ class NotebookHandler(_Handler):
     @authorized("read", "contents")
     async def get(self, path: str) -> None:
         """Send the newest measurement of each of its cells."""
+        try:
+            await self._answer(path)
+        except HTTPError as error:
+            if error.status_code != _NOT_FOUND:
+                raise
+            await asyncio.sleep(_SAVING_SECONDS)  # it may be half written, or just replaced
+            await self._answer(path)
+
+    async def _answer(self, path: str) -> None:
         baseline = self.get_query_argument("baseline", "")
         text = await read_contents(self, path, self.ours.max_notebook)
         places, limit = _places(self, path), self.ours.max_records

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.records import EntryHead
 from ipyjaxbench.server.measured import TREND, describe_measured
+from ipyjaxbench.server.runs import Run, find_runs, split_id
 from ipyjaxbench.server.series import Kept
 from ipyjaxbench.usercode import first_line
 
@@ -63,30 +64,34 @@ def _split(newest_first: Sequence[Kept]) -> list[_Execution]:
 def _execution(kept: Kept) -> tuple[object, ...]:
     """Return what tells one execution of a cell from another; old entries have their moment."""
     head = kept[1]
-    return run_of(kept[0]), head.where.execution or head.when
+    return split_id(kept[0])[0], head.where.execution or head.when
 
 
-def run_of(own_id: str) -> str:
-    """Return the process that measured."""
-    return own_id.rpartition(".")[0]
+def runs_of(found: dict[str, list[_Execution]]) -> list[Run]:
+    """Return the runs of a notebook, newest first."""
+    return find_runs((cell_id, each) for cell_id, some in found.items() for each in some)
 
 
 def describe_cells(
-    cells: Sequence[Cell], found: dict[str, list[_Execution]], baseline: str
+    cells: Sequence[Cell],
+    found: dict[str, list[_Execution]],
+    runs: Sequence[Run],
+    baseline: Run | None,
 ) -> list[dict[str, Any]]:
     """Return each measured cell with the figures of its last execution.
 
     Args:
         cells: of the saved notebook; those that are not saved yet come last.
         found: the executions of each.
-        baseline: the run that all are compared with; empty for the execution before.
+        runs: of the notebook.
+        baseline: the run that all are compared with; None for the execution before.
     """
     unsaved = [Cell(cell_id, 0, "") for cell_id in found.keys() - {cell.cell_id for cell in cells}]
     among = sum(len(executions[0]) for executions in found.values())
     described = []
     for cell in (*cells, *sorted(unsaved)):
         executions = found.get(cell.cell_id, [])
-        if measured := [*_describe_last(executions, baseline, among)]:
+        if measured := [*_describe_last(executions, runs, baseline, among)]:
             line = first_line(cell.source) or measured[0]["line"]
             described.append(
                 {"cell": cell.cell_id, "number": cell.number, "line": line, "measured": measured}
@@ -94,36 +99,30 @@ def describe_cells(
     return described
 
 
-def describe_runs(found: dict[str, list[_Execution]]) -> list[dict[str, Any]]:
-    """Return the processes that ran the notebook, newest first: each can be a baseline."""
-    runs: dict[str, list[EntryHead]] = {}
-    for executions in found.values():
-        for own_id, head in (kept for execution in executions for kept in execution):
-            runs.setdefault(run_of(own_id), []).append(head)
-    described: list[dict[str, Any]] = [
-        {"run": run, "when": max(head.when for head in heads), "count": len(heads)}
-        for run, heads in runs.items()
-    ]
-    return sorted(described, key=lambda each: -each["when"])[:_MAX_RUNS]
+def describe_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return the newest runs."""
+    return [{"run": run.name, "when": run.when, "count": run.count} for run in runs[:_MAX_RUNS]]
 
 
 def _describe_last(
-    executions: Sequence[_Execution], baseline: str, among: int
+    executions: Sequence[_Execution], runs: Sequence[Run], baseline: Run | None, among: int
 ) -> Iterator[dict[str, Any]]:
     for number, (own_id, head) in enumerate(executions[0] if executions else ()):
         earlier = [
-            (other, match)
+            (other[0][0], match)
             for other in executions[1:]
             if (match := _match(executions[0], number, other)) is not None
         ]
-        if baseline:
-            matches = (m for other, m in earlier if run_of(other[0][0]) == baseline)
-            own = head if run_of(own_id) == baseline else None
-            before = next(matches, own)
-        else:
+        if baseline is None:
             before = earlier[0][1] if earlier else None
+        else:  # what this cell had measured when that run ended
+            known = [(own_id, head), *earlier]
+            before = next((match for other, match in known if baseline.knew(other)), None)
+        is_baseline = baseline is not None and before is head
+        run = baseline if is_baseline else next((run for run in runs if run.has(own_id)), None)
         trend = [match.median for _, match in reversed(earlier[: TREND - 1])]
-        yield describe_measured(own_id, head, before, [*trend, head.median], among)
+        described = describe_measured(own_id, head, before, [*trend, head.median], among)
+        yield described | ({"run": run.name} if run else {})
 
 
 def _match(execution: _Execution, number: int, other: _Execution) -> EntryHead | None:

@@ -82,12 +82,29 @@ async def test_an_arm_that_is_gone_is_not_shown(path: Path, keep: Keep, ask: Any
 async def test_a_run_is_a_baseline_for_all(path: Path, keep: Keep, ask: Any) -> None:
     for days, run, seconds in ((3, FIRST, 1e-3), (2, SECOND, 4e-3), (1, SECOND, 4e-3)):
         keep(seconds, code="f(x)", where=here(path, "one", int(9 - days)), days=days, run=run)
-    plain, pinned = await get(ask), await get(ask, baseline=FIRST)
+    plain, pinned = await get(ask), await get(ask, baseline=f"{FIRST}@1")
     assert plain["cells"][0]["measured"][0]["change"]["ratio"] == pytest.approx(1)
     assert pinned["cells"][0]["measured"][0]["change"]["verdict"] == "SLOWER"
-    assert pinned["baseline"] == FIRST
-    assert [(r["run"], r["count"]) for r in plain["runs"]] == [(SECOND, 2), (FIRST, 1)]
+    assert pinned["baseline"] == f"{FIRST}@1"
+    runs = [(run["run"], run["count"]) for run in plain["runs"]]
+    assert runs == [(f"{SECOND}@2", 1), (f"{SECOND}@1", 1), (f"{FIRST}@1", 1)]
     assert (await get(ask, baseline="none"))["baseline"] is None
+
+
+async def test_a_baseline_stays_while_its_kernel_goes_on(path: Path, keep: Keep, ask: Any) -> None:
+    for execution, (cell, seconds) in enumerate([("one", 1e-3), ("three", 2e-3)], 1):
+        keep(seconds, code=cell, where=here(path, cell, execution), days=9 - execution)
+    (run,) = {m["run"] for c in (await get(ask))["cells"] for m in c["measured"]}
+    keep(4e-3, code="one", where=here(path, "one", 3), days=5)
+    keep(9e-3, code="one", where=here(path, "one", 4), days=4)
+    found = await get(ask, baseline=run)
+    one, three = (cell["measured"][0] for cell in found["cells"])
+    assert one["change"]["ratio"] == pytest.approx(9, rel=1e-3)
+    assert (three["run"], three["change"]["ratio"]) == (run, pytest.approx(1))
+    later = await get(ask, baseline=found["runs"][1]["run"])
+    assert later["cells"][0]["measured"][0]["change"]["ratio"] == pytest.approx(9 / 4, rel=1e-3)
+    # The third cell did not run again: its figure was known then, too.
+    assert later["cells"][1]["measured"][0]["run"] == later["baseline"]
 
 
 async def test_a_cell_is_there_before_the_notebook_is_saved(

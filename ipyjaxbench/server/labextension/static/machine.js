@@ -13,7 +13,7 @@ export async function showMachine(api) {
       terms([
         ['CPU', [it.cpu, `${it.cpus} usable`].filter(Boolean).join(', ')],
         ['memory', it.memory && `${size(it.memory_free)} free of ${size(it.memory)}`],
-        ['beside the server', versions(it.frameworks, it.python)],
+        ['installed', versions(it.frameworks, it.python)],
         ['history', it.folder],
       ]),
       element('h3', {}, 'GPUs'), it.gpus.length ? '' : none,
