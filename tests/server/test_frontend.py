@@ -1,0 +1,36 @@
+"""What is shipped to browsers: as small as promised, of this version, and of text nodes only."""
+
+import json
+import re
+
+import ipyjaxbench
+from ipyjaxbench.server.page import STATIC
+
+MODULES = sorted(STATIC.glob("*.js"))
+_MAX_BYTES = 60 * 1024
+#: Ways by which text of a record could become an element, or run.
+_UNSAFE = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function"
+)
+
+
+def test_it_is_of_this_version() -> None:
+    shipped = json.loads((STATIC.parent / "package.json").read_text("utf-8"))
+    assert shipped["version"] == ipyjaxbench.__version__.replace(".dev", "-dev")
+
+
+def test_it_is_small() -> None:
+    assert len(MODULES) > 10
+    assert sum(path.stat().st_size for path in MODULES) <= _MAX_BYTES
+
+
+def test_no_text_becomes_an_element() -> None:
+    unsafe = [path.name for path in MODULES if _UNSAFE.search(path.read_text("utf-8"))]
+    assert unsafe == []
+
+
+def test_nothing_comes_from_elsewhere() -> None:
+    """Addresses are relative, but those that name a vocabulary."""
+    addresses = {url for path in STATIC.iterdir() if path.suffix in (".js", ".html", ".css")
+                 for url in re.findall(r"https?://[^\s'\"`)]+", path.read_text("utf-8"))}  # fmt: skip
+    assert addresses <= {"http://www.w3.org/2000/svg"}
