@@ -14,23 +14,28 @@ class AllSeries:
 
     Args:
         newest_first: all of the history.
-        known: keys of series by id, as `keys` of an earlier one: they are not computed again.
+        known: `keys` of an earlier one: those of the same measurements are not computed again.
 
     Attributes:
         newest_first: all measurements.
-        keys: the series of each, by id.
+        keys: each measurement with its series, by id.
     """
 
     def __init__(
-        self, newest_first: Iterable[Kept], known: Mapping[str, str] | None = None
+        self,
+        newest_first: Iterable[Kept],
+        known: Mapping[str, tuple[EntryHead, str]] | None = None,
     ) -> None:
         known = known or {}
         self.newest_first = [*newest_first]
-        self.keys: dict[str, str] = {}
+        self.keys: dict[str, tuple[EntryHead, str]] = {}
         self._runs: dict[str, list[Kept]] = {}
         self._places: dict[str, tuple[str, int]] = {}
         for own_id, head in reversed(self.newest_first):
-            key = self.keys[own_id] = known.get(own_id) or series_of(head)
+            before, key = known.get(own_id, (None, ""))
+            if before is not head:  # new, or of a file that was replaced
+                key = series_of(head)
+            self.keys[own_id] = (head, key)
             runs = self._runs.setdefault(key, [])
             self._places[own_id] = (key, len(runs))
             runs.append((own_id, head))
