@@ -95,6 +95,8 @@ class Ratio:
         Example:
             >>> Ratio(3.751, 3.66, 3.83, 20).span(), Ratio(7.1, 2.4, 14.3, 20).span()
             ('3.7–3.8×', '2–14×')
+            >>> Ratio(2.02, 1.21, 2.93, 20).span()
+            '1.2–2.9×'
         """
         if not self.is_known:
             return ""
@@ -140,7 +142,12 @@ class Ratio:
         most = 3 if abs(self.value - 1) < _CLOSE else 2 - math.floor(math.log10(value))
         decimals = min(math.ceil(-math.log10(wide)) if wide > 0 else most, most)
         least = self.low if self.is_known else value
-        return f"{value:.{max(decimals, -math.floor(math.log10(least)), 0)}f}"
+        decimals = max(decimals, -math.floor(math.log10(least)), 0)
+        # No end beside 1 reads as 1: whether it is beyond is the answer.
+        ends = (self.low, self.high) if self.is_known else ()
+        while decimals < most and any(end != 1 and round(end, decimals) == 1 for end in ends):
+            decimals += 1
+        return f"{value:.{decimals}f}"
 
     @property
     def is_known(self) -> bool:

@@ -1,5 +1,6 @@
 """How a comparison is shown: which arm is faster, by how much, and how sure that is."""
 
+import math
 from collections.abc import Iterator
 
 from ipyjaxbench import stats, units
@@ -71,8 +72,12 @@ def _headline(c: Comparison) -> Headline:
 
 def _with_doubt(c: Comparison, detail: str) -> str:
     """Add what may turn the answer round."""
-    slowed = any(note.code == "slowed-by-others" for note in c.notes)
-    return " · ".join(filter(None, (detail, "arms slow each other down" if slowed else "")))
+    codes = {note.code for note in c.notes}
+    doubts = {
+        "not like for like": not codes.isdisjoint(notes.UNLIKE),
+        "arms slow each other down": "slowed-by-others" in codes,
+    }
+    return ", ".join(filter(None, (detail, *(doubt for doubt, holds in doubts.items() if holds))))
 
 
 def _answer(name: str, base: str, ratio: Ratio, word: str) -> tuple[str, str]:
@@ -226,7 +231,8 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
     elif not itself.covers_one():
         yield "self-check", f"failed: {found}, not 1×: the machine is too noisy"
     elif c.floor > _WIDE_CONTROL:
-        yield "self-check", f"{found}: small differences cannot be seen"
+        least = units.times(math.exp(c.floor)) if itself.is_known else "100×"
+        yield "self-check", f"{found}: differences below {least} cannot be seen"
     else:
         yield "self-check", f"passed: {found}"
 

@@ -84,8 +84,11 @@ class Bars(Picture):
             low, high = across(bar.low), across(min(bar.high, scale.high))
             if high - low > 1:
                 drawing.line((low, middle), (high, middle), INK)
-                for end in (low, high):
+                for end in (low, *([high] if bar.high <= scale.high else [])):
                     drawing.line((end, middle - _CAP), (end, middle + _CAP), INK)
+                if bar.high > scale.high:
+                    drawing.line((high - _CAP, middle - _CAP), (high, middle), INK)
+                    drawing.line((high - _CAP, middle + _CAP), (high, middle), INK)
             end = max(across(bar.value), high) + 8
             if any(end <= base <= end + beside for base in bases):
                 end = max(bases) + 8  # words stand beside the dashed line, not on it
@@ -124,7 +127,8 @@ class Bars(Picture):
         if low < end:
             signs[low + 1 : end + 1] = "▓" * (end - low)
         if high > end:
-            signs[end + 1 : high + 1] = "─" * (high - end - 1) + "┤"
+            whisker_end = "→" if bar.high > scale.high else "┤"
+            signs[end + 1 : high + 1] = "─" * (high - end - 1) + whisker_end
         for base in (across(each.value) for each in self.rows if each.baseline):
             signs[base] = "┊" if signs[base] == " " else signs[base]
         return "".join(signs).rstrip()

@@ -30,6 +30,7 @@ _ROW, _BAR, _LEGEND, _AXIS = 22, 15, 18, 20  # pixels
 _MAX_LABEL_COLUMNS = 24
 _HAIR = 1.0  # pixels between calls
 _MIN_CALL_SIGNS = 4  # with the blank before them
+_LEAST_SIGN = 0.5  # of a sign: a part from there on has one
 _ROOM_INSIDE = 8.0  # pixels beside words in a segment
 
 
@@ -134,7 +135,7 @@ class Stack(Picture):
     def _signs(self, segments: tuple[Segment, ...], room: int) -> Iterator[tuple[str, str]]:
         """Yield signs, and a blank before each call that has room for one.
 
-        A part that is too short for a sign is rounded away, the last one stays.
+        A part that is shorter than half a sign is rounded away; an empty bar has one sign.
         """
         at, done = 0.0, 0
         for number, segment in enumerate(segments):
@@ -144,7 +145,12 @@ class Stack(Picture):
                     yield " ", ""
                     done += 1
             at += segment.seconds
-            end = max(round(self._scale().place(at) * room), int(at > 0 and done == 0))
+            here, length = (self._scale().place(each) * room for each in (at, segment.seconds))
+            # At most one sign farther than it should be, or many short parts would make it long.
+            is_seen = length >= _LEAST_SIGN and done <= here
+            if not done and at > 0:  # a call that is told of, or the whole bar
+                is_seen |= segment.starts or number == len(segments) - 1
+            end = max(round(here), done + is_seen)
             if end > done:
                 _, sign, style = look(segment.kind)
                 yield sign * (end - done), style
