@@ -19,10 +19,13 @@ released = threading.Event()
 released.set()
 _note, ended = recorder()  # one entry for each work
 _starting = threading.local()
+#: Set when the call that started the work has returned.
+_returned = threading.Event()
 
 
 def _take_time(_: Any) -> Any:
-    if not hasattr(_starting, "here"):
+    # XLA may also call back in a thread of its own while the caller waits for it.
+    if not hasattr(_starting, "here") and _returned.wait(1):
         released.wait(60)
         time.sleep(SECONDS)
         _note(1)
@@ -43,9 +46,12 @@ def start() -> jax.Array:
     the product was over too soon, this starts once more.
     """
     _starting.here = True
-    while (y := _late(_product(_X))).is_ready():
-        pass
-    return y
+    while True:
+        _returned.clear()
+        y = _late(_product(_X))
+        _returned.set()
+        if not y.is_ready():
+            return y
 
 
 def start_held() -> jax.Array:

@@ -329,7 +329,7 @@ def test_gpus_that_were_not_used_yet_are_left_alone(gpu: pytest.MonkeyPatch) -> 
     gpu.setattr(torch.cuda, "is_initialized", lambda: False)
     assert [device.name for device in home().devices] == ["cpu"]
     assert home().texts == (
-        "1 GPU, not initialized by PyTorch yet; `%fwdevices --start` shows them",
+        "1 GPU, not initialized by PyTorch yet; `devices(start=True)` shows them",
     )
     gpu.setattr("ipyjaxbench.adapters.torch.devices.query_gpus", lambda: ())
     assert home().texts == ()
