@@ -89,8 +89,12 @@ def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app
     opened.run_all()
     page.wait_for_selector("[data-cell=first] [title^='against the baseline']")
     page.screenshot(path=_screenshots() / f"panel-{name}.png")
-    page.click("[data-cell=last] button[aria-pressed]")
+    # The rows show the new run, which is not the pinned one; a click pins it, a second one unpins.
+    page.wait_for_selector("[data-cell=last] [title^='against the baseline']")
+    for pressed in ("false", "true"):
+        page.click(f"[data-cell=last] button[aria-pressed={pressed}]")
     page.wait_for_selector("[data-cell=last] button[aria-pressed=false]")
+    assert page.eval_on_selector(".fw-baseline select", "s => s.value") == ""
 
     # Rows keep the order of the cells, which have been moved.
     page.evaluate(
