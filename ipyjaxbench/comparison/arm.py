@@ -34,7 +34,7 @@ _SETTLED_RATIO = 1.05
 _SAMPLE_NS, _APART_NS = 1_000_000, 20_000_000
 _MIN_CALLS_ALONE = 3  # of slow calls, before they say anything about the comparison
 _CALIBRATION_SAMPLES = 5  # that say how long a call takes without others
-_PARTS_OF_SAMPLE = 4  # of a sample's calls, one of which shows whether they are as fast
+_SETTLE_PARTS = 4  # a quarter of a sample shows whether the calls are as fast as alone
 
 
 @dataclass
@@ -136,7 +136,7 @@ class Arm:
     @number.setter
     def number(self, calls: int) -> None:
         self.steady.number = calls
-        self._few = math.ceil(calls / _PARTS_OF_SAMPLE)
+        self._few = math.ceil(calls / _SETTLE_PARTS)
 
     def sample(self) -> None:
         """Take one sample."""

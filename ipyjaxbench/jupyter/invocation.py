@@ -182,8 +182,8 @@ class Invocation(Generic[Options]):
     def _show_renamed(self) -> None:
         """Show one line for each option that was typed by its old name, once in a session."""
         renamed = {(self.command.name, *both) for both in self.shown.renamed}
-        for magic, old, new in sorted(renamed - self.session.told_renamed):
-            self.session.told_renamed.add((magic, old, new))
+        for magic, old, new in sorted(renamed - self.session.warned_renames):
+            self.session.warned_renames.add((magic, old, new))
             line = f"{old} is now {new}. The old name still works, until version {OLD_NAMES_END}."
             show({"text/plain": line}, raw=True)
 

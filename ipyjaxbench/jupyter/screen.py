@@ -37,7 +37,7 @@ def show(shown: object, **how: Any) -> None:
 
 
 class Observer(Protocol):
-    """What is told how far a measurement is."""
+    """Follows the progress of a measurement."""
 
     def wait(self, seconds: float) -> None:
         """Take note that the work has taken so long and says nothing yet; called from a thread."""
@@ -174,7 +174,7 @@ class Screen:
 
         Args:
             doing: what it is.
-            others: who are told too; None for nobody.
+            others: further observers; those that are None are left out.
         """
         clock = Clock.elapsed()
         shows = self._by_display or self._by_line

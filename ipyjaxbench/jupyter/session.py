@@ -31,7 +31,7 @@ class Session:
         last_error: of the cells.
         measurements: those that were kept, by name.
         interleaved: for each of them that is an arm, the comparison that it is of, and its label.
-        told_renamed: magics with old and new names of options of which that was told.
+        warned_renames: magic, old and new name of each renamed option that a warning was shown for.
         graphs: by their code and the options that make another graph of it.
 
     Raises:
@@ -45,7 +45,7 @@ class Session:
         self.last_error = LastError()
         self.measurements: dict[str, Measurement] = {}
         self.interleaved: dict[str, tuple[Comparison, str]] = {}
-        self.told_renamed: set[tuple[str, str, str]] = set()
+        self.warned_renames: set[tuple[str, str, str]] = set()
         self.graphs: dict[tuple[str, str], Graph] = {}
         self._advised: set[str] = set()
         self._just_kept: object = None

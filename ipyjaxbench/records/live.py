@@ -25,8 +25,8 @@ from ipyjaxbench.record_types import Moment, NonNegativeFloat, PositiveInt
 
 _INTERVAL_NS = 500_000_000
 _UNLIMITED = 3600.0  # seconds: a budget that long is none
-_MAX_SILENCE = 60.0  # seconds: by then one that runs elsewhere is over
-_MAX_DEATH = 10.0  # seconds in which one is told that died
+_MAX_SILENCE = 60.0  # seconds: after them a process elsewhere counts as ended
+_MAX_DEATH = 10.0  # seconds: how long a death is reported
 _MAX_LINE, _MAX_BYTES = 200, 64_000
 _SUFFIX, _UNFINISHED = ".json", ".tmp"
 

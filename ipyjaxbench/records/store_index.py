@@ -113,7 +113,7 @@ class _Line(NamedTuple):
 
 
 class _File:
-    """One history file, as far as it was read.
+    """The part of one history file that has been read.
 
     Attributes:
         lines: that hold entries, by number; the first line has number 1.

@@ -3,9 +3,10 @@
 import getpass
 from typing import Any
 
-from ipyjaxbench.records import LiveReader, StoreIndex, to_csv, to_json_lines
+from ipyjaxbench.records import LiveReader, StoreIndex, decode_notebook, to_csv, to_json_lines
 from ipyjaxbench.reports import Distribution
 from ipyjaxbench.server import history, machine, notebook, saved
+from ipyjaxbench.server.errors import NotFoundError
 from ipyjaxbench.server.live import describe_live
 from ipyjaxbench.server.measured import describe_change, describe_measured
 from ipyjaxbench.server.query import HistoryQuery
@@ -56,13 +57,13 @@ class Answers:
         """Return one measurement with its samples and their picture.
 
         Raises:
-            LookupError: there is none of this id.
+            NotFoundError: there is none of this id.
         """
         series = self._series
         series.head(own_id)
         entry = self._index.read(own_id)
         if entry is None:
-            raise LookupError(f"{own_id[:80]}: its file was removed")
+            raise NotFoundError(f"{own_id[:80]}: its file was removed")
         around = entry.environment
         return describe_measured(own_id, entry, series.before(own_id), series.trend(own_id)) | {
             "code": entry.code,
@@ -81,9 +82,9 @@ class Answers:
         """Return the measured cells of a notebook.
 
         Raises:
-            LookupError: it is not a notebook.
+            RecordError: it is not a notebook.
         """
-        file = saved.decode(path, text)
+        file = decode_notebook(path, text)
         cells = saved.cells_of(file)
         found = notebook.find_cells(cells, self._series.newest_first, places)
         runs = notebook.runs_of(found)
@@ -105,7 +106,7 @@ class Answers:
         """Return two measurements, one held against the other.
 
         Raises:
-            LookupError: one of them does not exist.
+            NotFoundError: one of them does not exist.
         """
         base, now = self._series.head(before), self._series.head(after)
         described = [describe_measured(own_id, head, None, self._series.trend(own_id))
@@ -127,9 +128,9 @@ class Answers:
         """Return two saved notebooks, one held against the other.
 
         Raises:
-            LookupError: one is not a notebook, or they have no measurement in common.
+            RecordError: one is not a notebook, or they have no measurement in common.
         """
-        files = [saved.decode(name, text) for name, text in zip(names, texts, strict=True)]
+        files = [decode_notebook(name, text) for name, text in zip(names, texts, strict=True)]
         return saved.describe_rerun(saved.compare_saved(names, files, limit))
 
     def machine(self) -> dict[str, Any]:

@@ -12,15 +12,17 @@ from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from tornado.web import HTTPError, authenticated
 
+from ipyjaxbench.errors import RecordError
 from ipyjaxbench.server.contents import read_contents
+from ipyjaxbench.server.errors import NotFoundError, QueryError
 from ipyjaxbench.server.lazy import LazyAnswers
-from ipyjaxbench.server.query import HistoryQuery, QueryError
+from ipyjaxbench.server.query import HistoryQuery
 from ipyjaxbench.server.settings import IpyJaxBenchServer
 
 if TYPE_CHECKING:
     from ipyjaxbench.server.answers import Answers
 
-_NOT_FOUND, _BAD_REQUEST = 404, 400
+_BAD_REQUEST, _NOT_FOUND, _UNPROCESSABLE = 400, 404, 422
 _SAVING_SECONDS = 0.2
 _FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
@@ -40,13 +42,15 @@ class _Handler(APIHandler):
         await self.finish(body)
 
     async def call(self, make: Callable[["Answers"], Any]) -> Any:
-        """Return what a function makes, in a thread; what it refuses is a bad request."""
+        """Return what a function makes, in a thread; what it refuses is the request's fault."""
         try:
             return await asyncio.to_thread(lambda: make(self.answers.get()))
         except QueryError as error:
             raise HTTPError(_BAD_REQUEST, str(error)) from None
-        except LookupError as error:
-            raise HTTPError(_NOT_FOUND, str(error.args[0]) if error.args else "") from None
+        except NotFoundError as error:
+            raise HTTPError(_NOT_FOUND, str(error)) from None
+        except RecordError as error:
+            raise HTTPError(_UNPROCESSABLE, str(error)) from None
 
     def arguments(self) -> dict[str, str]:
         """Return the query; of what is given twice, the last."""
@@ -94,9 +98,9 @@ class NotebookHandler(_Handler):
         try:
             await self._answer(path)
         except HTTPError as error:
-            if error.status_code != _NOT_FOUND:
+            if error.status_code != _UNPROCESSABLE:
                 raise
-            await asyncio.sleep(_SAVING_SECONDS)  # it may be half written, or just replaced
+            await asyncio.sleep(_SAVING_SECONDS)  # it may be half written
             await self._answer(path)
 
     async def _answer(self, path: str) -> None:

@@ -12,6 +12,12 @@ TREND = 20  # runs in a sparkline
 _NO_CHANGE = "CAN'T TELL"
 
 
+def split_id(own_id: str) -> tuple[str, int]:
+    """Return the process that measured, and the number of the line in its file."""
+    process, _, line = own_id.rpartition(".")
+    return process, int(line)
+
+
 def series_of(head: EntryHead) -> str:
     """Return what runs of the same code on the same data have in common, as a short key."""
     facts = (head.label or head.code, head.clock, sorted(head.at.items()),
@@ -62,7 +68,7 @@ def describe_measured(
     """Return one measurement.
 
     Args:
-        id: of it in the history.
+        id: of it in the history; empty for one that is not there.
         head: what is known of it.
         before: the run that it is compared with.
         trend: medians of the last runs, in seconds.
@@ -71,7 +77,7 @@ def describe_measured(
     rerun, around = head.figure.estimate, head.environment
     return {
         "id": id,
-        "run": id.rpartition(".")[0],
+        "run": split_id(id)[0] if id else "",
         "series": series_of(head),
         "name": head.name,
         "line": first_line(head.code),

@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ipyjaxbench.records import EntryHead
-from ipyjaxbench.server.measured import TREND, describe_measured
-from ipyjaxbench.server.runs import Run, find_runs, split_id
+from ipyjaxbench.server.measured import TREND, describe_measured, split_id
+from ipyjaxbench.server.runs import Run, find_runs
 from ipyjaxbench.server.series import Kept
 from ipyjaxbench.usercode import first_line
 

@@ -3,15 +3,12 @@
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
+from ipyjaxbench.server.errors import QueryError
 from ipyjaxbench.validation import age
 
 _MAX_LIMIT, _MAX_TEXT = 1_000, 500
 SORTS = ("newest", "regressions", "name", "time")
 _FORMATS = ("json", "csv", "jsonl")
-
-
-class QueryError(Exception):
-    """An argument breaks a rule; the text names both."""
 
 
 @dataclass(frozen=True)

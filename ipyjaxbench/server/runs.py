@@ -1,4 +1,4 @@
-"""Runs of a notebook, each of which can be a baseline.
+"""Runs of a notebook: any of them can be the baseline.
 
 In one process a new run begins where a cell is executed that the run has executed already. So two
 times "Run All Cells" are two runs, and so is a cell that is executed again and again.
@@ -7,6 +7,7 @@ times "Run All Cells" are two runs, and so is a cell that is executed again and 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ipyjaxbench.server.measured import split_id
 from ipyjaxbench.server.series import Kept
 
 
@@ -42,12 +43,6 @@ class Run:
         """Whether a measurement had been made in its process when it ended."""
         process, line = split_id(own_id)
         return process == self.process and line <= self.last
-
-
-def split_id(own_id: str) -> tuple[str, int]:
-    """Return the process that measured, and the number of the line in its file."""
-    process, _, line = own_id.rpartition(".")
-    return process, int(line)
 
 
 def find_runs(executions: Iterable[tuple[str, list[Kept]]]) -> list[Run]:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ipyjaxbench.errors import RecordError
 from ipyjaxbench.records import (
     Location,
     NotebookCell,
@@ -10,7 +9,6 @@ from ipyjaxbench.records import (
     NotebookRecords,
     Rerun,
     compare_notebooks,
-    decode_notebook,
     make_entries,
     read_records,
 )
@@ -18,22 +16,6 @@ from ipyjaxbench.server.measured import describe, describe_measured
 from ipyjaxbench.server.notebook import Cell
 from ipyjaxbench.timing import Figure
 from ipyjaxbench.usercode import first_line
-
-
-def decode(path: str, text: str) -> NotebookFile:
-    """Return the cells of a notebook.
-
-    Args:
-        path: of the notebook, for messages.
-        text: of its file; it is not trusted.
-
-    Raises:
-        LookupError: it is not a notebook.
-    """
-    try:
-        return decode_notebook(path, text)
-    except RecordError as error:
-        raise LookupError(str(error)) from None
 
 
 def cells_of(notebook: NotebookFile) -> list[Cell]:
@@ -67,15 +49,12 @@ def compare_saved(names: tuple[str, str], notebooks: list[NotebookFile], limit: 
     """Return two saved notebooks, one held against the other.
 
     Raises:
-        LookupError: they have no measurement in common.
+        RecordError: they have no measurement in common.
     """
     both: list[NotebookRecords] = [
         read_records(name, notebook, limit) for name, notebook in zip(names, notebooks, strict=True)
     ]
-    try:
-        return compare_notebooks(*both)
-    except RecordError as error:
-        raise LookupError(str(error)) from None
+    return compare_notebooks(*both)
 
 
 def describe_rerun(rerun: Rerun) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from ipyjaxbench.records import EntryHead
+from ipyjaxbench.server.errors import NotFoundError
 from ipyjaxbench.server.measured import TREND, series_of
 
 #: A measurement and its id in the history.
@@ -40,18 +41,14 @@ class AllSeries:
             self._places[own_id] = (key, len(runs))
             runs.append((own_id, head))
 
-    def __contains__(self, own_id: object) -> bool:
-        """Whether there is a measurement of this id."""
-        return own_id in self._places
-
     def head(self, own_id: str) -> EntryHead:
         """Return a measurement.
 
         Raises:
-            LookupError: there is none of this id.
+            NotFoundError: there is none of this id.
         """
         if own_id not in self._places:
-            raise LookupError(f"{own_id[:80]}: no such measurement")
+            raise NotFoundError(f"{own_id[:80]}: no such measurement")
         key, place = self._places[own_id]
         return self._runs[key][place][1]
 

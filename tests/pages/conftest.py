@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.pages import notebooks, server
+from tests.pages import notebooks, server, timings
 from tests.pages.opened import Opened
 
 if TYPE_CHECKING:
@@ -31,6 +31,14 @@ def jupyter(folder: Path) -> Iterator[server.Server]:
     for package in ("jupyterlab", "notebook"):
         pytest.importorskip(package)
     running = server.Server(folder)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def served(place: Path) -> Iterator[server.Server]:
+    """A server with the extension for a module's `place`, below a path that is escaped."""
+    running = server.Server(place, timings.options(place), "/a%40b/")
     yield running
     running.stop()
 

@@ -27,14 +27,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="module")
-def served(place: Path) -> "Iterator[server.Server]":
-    """A server with the extension, below a path that is escaped."""
-    running = server.Server(place, timings.options(place), "/a%40b/")
-    yield running
-    running.stop()
-
-
 @pytest.fixture
 def opens(
     served: server.Server, browser: "Browser", place: Path

@@ -17,15 +17,6 @@ HERE = Location("/project", "a.ipynb", "cell-1")
 NOW = time.time()
 
 
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of this test's own."""
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
-    folder = tmp_path / "ipyjaxbench" / "history"
-    folder.mkdir(parents=True)
-    return folder
-
-
 def keep(place: Path, label: str, days: float, where: Location = HERE, **facts: Any) -> None:
     """A measurement in a file of its own, as old as that."""
     m = measured([1000] * 20, **facts)

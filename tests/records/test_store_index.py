@@ -21,14 +21,7 @@ from ipyjaxbench.records import (
 from ipyjaxbench.records.store import read_store
 from tests.results import STEADY, measured
 
-
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the files are."""
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
-    folder = tmp_path / "ipyjaxbench" / "history"
-    folder.mkdir(parents=True)
-    return folder
+pytestmark = pytest.mark.usefixtures("place")
 
 
 def past(label: str, when: float = 1e9) -> HistoryEntry:

@@ -1,5 +1,6 @@
 """``api/notebook``: the cells of a notebook, what they measured, and what it is compared with."""
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,7 @@ async def test_a_notebook_that_measured_nothing_is_a_calm_line(path: Path, ask: 
         (("..", "outside.ipynb"), 404),
         ((".hidden", "a.ipynb"), 404),
         (("text.txt",), 400),
-        (("broken.ipynb",), 404),
+        (("broken.ipynb",), 422),
         (("folder.ipynb",), 400),
     ],
 )
@@ -179,18 +180,24 @@ async def test_a_notebook_that_is_too_large_is_not_read(jp_root_dir: Path, jp_fe
 
 
 async def test_forged_records_are_left_out(path: Path, ask: Any) -> None:
-    write_notebook(path, ("one", "%fwtime f(x)"), results={"one": measured([1000] * 100)})
+    cells = [(name, "%fwtime f(x)") for name in ("one", "two", "three")]
+    write_notebook(path, *cells, results={"one": measured([1000] * 100)})
     notebook = json.loads(path.read_text())
-    (mime,) = (m for m in notebook["cells"][0]["outputs"][0]["data"] if "ipyjaxbench" in m)
-    good = notebook["cells"][0]["outputs"][0]
-    bad = json.loads(json.dumps(good))
-    bad["data"][mime]["facts"]["first_call"] = -1
-    evil = json.loads(json.dumps(good))
-    evil["data"][mime]["facts"]["code"] = "<script>alert(1)</script>"
-    notebook["cells"][0]["outputs"] = [bad, evil, {"data": 3}, *[{"data": {mime: 1}}] * 6000]
-    path.write_text(json.dumps(notebook).replace('"first_call": 0.002', '"first_call": 1e400', 1))
-    found = await get(ask)
-    assert len(found["cells"]) <= 1
+    (good,) = notebook["cells"][0]["outputs"]
+    (mime,) = (m for m in good["data"] if "ipyjaxbench" in m)
+    negative, named = copy.deepcopy(good), copy.deepcopy(good)
+    negative["data"][mime]["facts"]["first_call"] = -1
+    named["data"][mime]["facts"]["code"] = "<script>alert(1)</script>"
+    outputs = ([negative, named, *[{"data": {mime: 1}}] * 900], [{"data": 3}, good], [good])
+    for cell, each in zip(notebook["cells"], outputs, strict=True):
+        cell["outputs"] = each
+    text = json.dumps(notebook)
+    start = text.rindex('"first_call": 0.002')  # of the third cell
+    path.write_text(text[:start] + text[start:].replace("0.002", "1e400", 1))
+    (cell,) = (await get(ask))["cells"]
+    # What is left is a whole record, whose code is text.
+    assert cell["cell"] == "one"
+    assert [each["name"] for each in cell["measured"]] == ["<script>alert(1)</script>"]
 
 
 async def test_two_saved_notebooks_are_compared(jp_root_dir: Path, ask: Any) -> None:

@@ -46,7 +46,7 @@ def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
 def _module_values(module: Any) -> Iterator[tuple[str, object]]:
     yield from module.named_parameters()
     yield from module.named_buffers()
-    for path, each in module.named_modules():  # tensors that it was not told of stay behind
+    for path, each in module.named_modules():  # tensors that it does not know of stay behind
         for name, value in vars(each).items():
             if isinstance(value, torch.Tensor):
                 yield f"{path}.{name}" if path else name, value

@@ -148,7 +148,7 @@ class Stack(Picture):
             here, length = (self._scale().place(each) * room for each in (at, segment.seconds))
             # At most one sign farther than it should be, or many short parts would make it long.
             is_seen = length >= _LEAST_SIGN and done <= here
-            if not done and at > 0:  # a call that is told of, or the whole bar
+            if not done and at > 0:  # a labelled call, or the whole bar
                 is_seen |= segment.starts or number == len(segments) - 1
             end = max(round(here), done + is_seen)
             if end > done:
