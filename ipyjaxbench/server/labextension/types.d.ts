@@ -114,9 +114,9 @@ interface Scale { place: (value: number) => number; ticks: Tick[]; unit: string 
 
 /** What JupyterLab and Notebook 7 hand to an extension, as far as it is used. */
 declare namespace Host {
+  type Slot<T> = (sender: unknown, value: T) => void;
   interface Signal<T> {
-    connect(slot: (sender: any, told: T) => void): void;
-    disconnect(slot: (sender: any, told: T) => void): void;
+    connect(slot: Slot<T>): void;
   }
   interface NotebookPanel {
     content: {
@@ -126,13 +126,15 @@ declare namespace Host {
       scrollToCell(cell: unknown): void;
     };
     context: { path: string; pathChanged: Signal<string>; ready: Promise<void> };
-    sessionContext: { statusChanged: Signal<string>; session: { kernel: { status: string } | null } | null };
+    sessionContext: { iopubMessage: Signal<Message>; statusChanged: Signal<string>; session: { kernel: { status: string } | null } | null };
   }
   interface Tracker { currentWidget: NotebookPanel | null; currentChanged: Signal<unknown> }
   interface Settings {
     composite: { panel?: boolean; status?: string; seconds?: number };
     changed: { connect(slot: (settings: Settings) => void): void };
   }
+  /** What a kernel sends. */
+  type Message = { header: { msg_type: string }; parent_header: { msg_type?: string }; content: any };
   /** Packages that the host shares: by name, then by version. */
   type Scope = Record<string, Record<string, { get(): Promise<() => any>; from?: string; loaded?: number | boolean }>>;
 }

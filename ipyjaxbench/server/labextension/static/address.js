@@ -6,8 +6,8 @@ const USUAL = new Map([['newest', '1'], ['sort', 'regressions'], ['offset', '0']
 
 /** @param {Query} query */
 export function addressOf(query) {
-  const told = Object.entries(query).filter(([name, value]) => value !== (USUAL.get(name) ?? ''));
-  return `${location.pathname}${told.length ? '?' : ''}${new URLSearchParams(told)}`;
+  const filled = Object.entries(query).filter(([name, value]) => value !== (USUAL.get(name) ?? ''));
+  return `${location.pathname}${filled.length ? '?' : ''}${new URLSearchParams(filled)}`;
 }
 
 /** A link to a view. @param {Query} query @param {...Child} children */

@@ -1,13 +1,7 @@
 /** The read-only API of the server extension; openapi.yaml is its contract. */
 
-/** What the server refused, in its words. */
-export class ApiError extends Error {
-  /** @param {number} status @param {string} message */
-  constructor(status, message) {
-    super(message);
-    this.status = status;
-  }
-}
+/** Why there is no answer. @param {string} message @param {number} [status] none from a silent server */
+const failure = (message, status) => Object.assign(new Error(message), { status });
 
 /** Asks the server. */
 export class Api {
@@ -49,10 +43,11 @@ export class Api {
 
   /** @param {string} path @param {Query} [query] */
   async _json(path, query = {}) {
-    const response = await this._get(path, String(new URLSearchParams(query)));
-    const told = await response.json().catch(() => ({}));
-    if (!response.ok) throw new ApiError(response.status, String(told.message || response.statusText));
-    return told;
+    const response = await this._get(path, String(new URLSearchParams(query)))
+      .catch(() => { throw failure('The Jupyter server does not answer.'); });
+    const body = await response.json().catch(() => ({}));
+    if (!response.ok) throw failure(body.message || response.statusText, response.status);
+    return body;
   }
 }
 

@@ -5,7 +5,8 @@ import { element, shape } from './element.js';
 import { moment, revision } from './format.js';
 import { durations, moments } from './scale.js';
 
-const [WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM] = [900, 300, 64, 12, 26, 28];
+const [WIDE, HIGH] = [900, 300];
+const [LEFT, RIGHT, TOP, BOTTOM] = [64, 888, 26, 272]; // edges of the plot
 const WHISKERS = 200; // runs up to which intervals are drawn
 const [LEAST, MOST, FAR] = [1e-12, 1e9, 50]; // seconds, and times the median: files may tell anything
 
@@ -16,8 +17,9 @@ export function timeChart(runs) {
   const few = shown.length <= WHISKERS;
   const ends = (/** @type {Measured} */ { median, low, high }) => [Math.max(low ?? 0, median / FAR), Math.min(high ?? Infinity, median * FAR)];
   const all = shown.flatMap((each) => (few && each.high !== null ? ends(each) : [each.median]));
-  const y = durations(Math.min(...all), Math.max(...all), HIGH - BOTTOM, TOP);
-  const x = moments(shown[0].when, shown[shown.length - 1].when, LEFT, WIDE - RIGHT);
+  const y = durations(Math.min(...all), Math.max(...all), BOTTOM, TOP);
+  const x = moments(shown[0].when, shown[shown.length - 1].when, LEFT, RIGHT);
+  const places = shown.map(({ when, median }) => [x.place(when), y.place(median)]);
   const changes = changesOf(shown);
   return element('figure', {},
     shape('svg', {
@@ -26,34 +28,34 @@ export function timeChart(runs) {
     },
     label(LEFT - 8, 12, y.unit, 'end'),
     ...y.ticks.flatMap(({ at, text }) => [
-      rule('fw-grid', LEFT, y.place(at), WIDE - RIGHT, y.place(at)),
+      rule('fw-grid', LEFT, y.place(at), RIGHT, y.place(at)),
       label(LEFT - 8, y.place(at) + 4, text, 'end'),
     ]),
-    rule('fw-tick', LEFT, HIGH - BOTTOM, WIDE - RIGHT, HIGH - BOTTOM),
+    rule('fw-tick', LEFT, BOTTOM, RIGHT, BOTTOM),
     ...x.ticks.flatMap(({ at, text }) => [
-      rule('fw-tick', x.place(at), HIGH - BOTTOM, x.place(at), HIGH - BOTTOM + 5),
+      rule('fw-tick', x.place(at), BOTTOM, x.place(at), BOTTOM + 5),
       label(x.place(at), HIGH - 8, text),
     ]),
     ...changes.flatMap(({ when }, i) => [
-      rule('fw-mark', x.place(when), TOP - 8, x.place(when), HIGH - BOTTOM),
+      rule('fw-mark', x.place(when), TOP - 8, x.place(when), BOTTOM),
       label(x.place(when), TOP - 12, i + 1),
     ]),
-    shape('polyline', { class: 'fw-line', points: shown.map((each) => [x.place(each.when), y.place(each.median)]).join(' ') }),
-    ...shown.filter(({ high }) => few && high !== null).map((each) => {
+    shape('polyline', { class: 'fw-line', points: places.join(' ') }),
+    ...shown.map((each, i) => {
       const [low, high] = ends(each).map(y.place);
-      return rule('fw-whisker', x.place(each.when), low, x.place(each.when), high);
+      return few && each.high !== null && rule('fw-whisker', places[i][0], low, places[i][0], high);
     }),
     // The table below has the same links for the keyboard.
-    ...shown.map((each) => shape('a', { href: addressOf({ id: each.id }), tabindex: -1 },
-      shape('circle', { class: each.change?.verdict === 'SLOWER' ? 'fw-slower' : 'fw-point', cx: x.place(each.when), cy: y.place(each.median), r: few ? 3.5 : 2 },
-        shape('title', {}, `${moment(each.when)}: ${each.figure}, ${each.change?.words ?? 'first run'}`))))),
+    ...shown.map(({ id, when, change, figure }, i) => shape('a', { href: addressOf({ id }), tabindex: -1 },
+      shape('circle', { class: change?.verdict === 'SLOWER' ? 'fw-slower' : 'fw-point', cx: places[i][0], cy: places[i][1], r: few ? 3.5 : 2 },
+        shape('title', {}, `${moment(when)}: ${figure}, ${change?.words ?? 'first run'}`))))),
     element('figcaption', {}, 'Red: slower than the run before.',
       changes.length > 0 && element('ol', { 'aria-label': 'What changed around the runs' },
         ...changes.map(({ when, words }) => element('li', {}, `${moment(when)}: ${words}`)))));
 }
 
-/** @param {number} x @param {number} y @param {string | number} told @param {string} [anchor] */
-const label = (x, y, told, anchor = 'middle') => shape('text', { x, y, 'text-anchor': anchor }, told);
+/** @param {number} x @param {number} y @param {string | number} text @param {string} [anchor] */
+const label = (x, y, text, anchor = 'middle') => shape('text', { x, y, 'text-anchor': anchor }, text);
 
 /** @type {(style: string, x1: number, y1: number, x2: number, y2: number) => Node} */
 const rule = (style, x1, y1, x2, y2) => shape('line', { class: style, x1, y1, x2, y2 });

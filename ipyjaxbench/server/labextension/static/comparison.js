@@ -14,14 +14,14 @@ const AGAINST = 'after against before';
 export async function showComparison(api, query) {
   const [before, after] = ['before', 'after'].map((name) => query.get(name) ?? '');
   const { names } = await api.history({ limit: '1' });
-  const told = before && after ? await api.compare(before, after).then(answer, refusal) : refusal({ message: '' });
-  return { title: 'Compare', node: element('article', {}, ...told, form({ before, after }, names.notebooks)) };
+  const content = before && after ? await api.compare(before, after).then(answer, refusal) : refusal({ message: '' });
+  return { title: 'Compare', node: element('article', {}, ...content, form({ before, after }, names.notebooks)) };
 }
 
 /** @param {{message: string}} error */
 const refusal = ({ message }) => [element('h2', {}, 'Compare'), element('p', { role: 'alert' }, message)];
 
-/** @param {Comparison} told */
+/** @param {Comparison} comparison */
 function answer({ before, after, differs, pairs, only_before: lost, only_after: gained }) {
   const short = basename(before) === basename(after) ? line : basename;
   const order = (/** @type {Pair} */ { change }) => ORDER.indexOf(change?.verdict ?? '') + 1 || ORDER.length + 1;
@@ -36,7 +36,7 @@ function answer({ before, after, differs, pairs, only_before: lost, only_after: 
   ];
 }
 
-/** @param {Measured} told */
+/** @param {Measured} measured */
 function side({ id, figure, verdict: word }) {
   return element('td', {}, id ? link({ id }, figure) : figure, ' ', verdict(word));
 }

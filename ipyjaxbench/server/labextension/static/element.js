@@ -32,8 +32,8 @@ export const code = (text) => element('code', {}, line(text));
 
 /** Make a list of terms, without those that have nothing to say. @param {[string, Child][]} facts */
 export function terms(facts) {
-  const told = facts.filter(([, value]) => value);
-  return element('dl', { class: 'fw-terms' }, ...told.flatMap(([name, value]) => [
+  const known = facts.filter(([, value]) => value);
+  return element('dl', { class: 'fw-terms' }, ...known.flatMap(([name, value]) => [
     element('dt', {}, name), element('dd', {}, value),
   ]));
 }

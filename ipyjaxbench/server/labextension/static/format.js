@@ -56,8 +56,8 @@ export function moment(when) {
 
 /** @param {Query} known names with their versions @param {string} python */
 export function versions(known, python) {
-  const told = Object.keys(known).sort().map((name) => `${name} ${known[name]}`);
-  return [...told, python && `Python ${python}`].filter(Boolean).join(', ');
+  const parts = Object.keys(known).sort().map((name) => `${name} ${known[name]}`);
+  return [...parts, python && `Python ${python}`].filter(Boolean).join(', ');
 }
 
 /** The first characters of a commit. @param {string} commit */

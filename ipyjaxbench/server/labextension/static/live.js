@@ -17,8 +17,8 @@ export function progress({ phase, half_width: half, left, died }) {
  * @param {Measuring} now @param {string} path @param {string[]} cells ids of its cells
  */
 export function isIn({ notebook, cell }, path, cells) {
-  const told = `/${notebook.replaceAll('\\', '/')}`;
-  return notebook ? told.endsWith(`/${path}`) || `/${path}`.endsWith(told) : cells.includes(cell);
+  const place = `/${notebook.replaceAll('\\', '/')}`;
+  return notebook ? place.endsWith(`/${path}`) || `/${path}`.endsWith(place) : cells.includes(cell);
 }
 
 /** Draw what is known so far. @param {Measuring} now */

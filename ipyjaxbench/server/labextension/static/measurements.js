@@ -38,15 +38,15 @@ function results({ measured, offset, found, kept, message, owner, folder, unread
   const lines = Object.values(unread).reduce((sum, each) => sum + each, 0);
   const turn = (/** @type {number} */ to, /** @type {string} */ name) => to < found
     && link({ ...query, offset: String(to) }, name);
-  const download = (/** @type {string} */ format, /** @type {string} */ name) => element('a', {
+  const downloads = [['csv', 'CSV'], ['jsonl', 'JSON lines']].map(([format, name]) => element('a', {
     href: `ipyjaxbench/api/history?${new URLSearchParams({ ...query, offset: '0', format })}`, download: true,
-  }, name);
+  }, name));
   return [
     (message || !found) && element('p', { class: 'fw-message' }, message || 'None matches.'),
     found > 0 && measuredTable(measured, `${part || ''}${count(found, query.newest === '1' ? 'code' : 'measurement')}`),
     part && element('nav', { class: 'fw-links', 'aria-label': 'Pages' },
       offset > 0 && turn(Math.max(offset - PAGE, 0), '← Previous'), turn(offset + PAGE, 'Next →')),
-    kept > 0 && element('p', { class: 'fw-links' }, 'Download', download('csv', 'CSV'), download('jsonl', 'JSON lines')),
+    kept > 0 && element('p', { class: 'fw-links' }, 'Download', ...downloads),
     kept > 0 && element('p', { class: 'fw-small' }, `${count(kept, 'measurement')} of ${owner || 'this user'} in ${folder}`,
       lines > 0 && `; ${count(lines, 'line')} could not be read: ${Object.keys(unread).slice(0, 3).join(', ')}`),
   ];

@@ -1,5 +1,6 @@
 /** The page: which view an address shows, and the frame around it. */
 
+import { link } from './address.js';
 import { Api } from './api.js';
 import { showCode } from './code.js';
 import { showComparison } from './comparison.js';
@@ -12,8 +13,8 @@ const api = new Api((path, query) => fetch(`ipyjaxbench/api/${path}?${query}`));
 const measurements = new Measurements(api, (href) => go(href));
 const main = element('main', { tabindex: -1 });
 const trouble = element('p', { class: 'fw-message', role: 'alert', hidden: true });
-const links = [['', 'Measurements'], ['?view=compare', 'Compare'], ['?view=machine', 'Machine']]
-  .map(([query, name]) => element('a', { href: location.pathname + query }, name));
+const VIEWS = ['', 'compare', 'machine'];
+const links = ['Measurements', 'Compare', 'Machine'].map((name, i) => link(i ? { view: VIEWS[i] } : {}, name));
 let turn = 0;
 
 /** @param {URLSearchParams} query @returns {Promise<View>} */
@@ -29,8 +30,8 @@ function viewOf(query) {
 async function show() {
   const own = ++turn;
   const query = new URLSearchParams(location.search);
-  const place = ['compare', 'machine'].indexOf(query.get('view') ?? '') + 1;
-  links.forEach((link, i) => link.setAttribute('aria-current', i === place ? 'page' : 'false'));
+  const place = VIEWS.indexOf(query.get('view') ?? '');
+  links.forEach((each, i) => each.setAttribute('aria-current', i === place ? 'page' : 'false'));
   main.setAttribute('aria-busy', 'true');
   try {
     const { title, node } = await viewOf(query);
@@ -45,7 +46,7 @@ async function show() {
     }
   } catch (error) {
     if (own !== turn) return;
-    refill(trouble, error instanceof TypeError ? 'The Jupyter server does not answer.' : /** @type {Error} */ (error).message);
+    refill(trouble, error.message);
   }
   trouble.hidden = !trouble.textContent;
   main.removeAttribute('aria-busy');
@@ -58,9 +59,9 @@ function go(href) {
 }
 
 document.addEventListener('click', (event) => {
-  const link = event.target instanceof Element && event.target.closest('a[href]:not([target], [download])');
+  const chosen = event.target instanceof Element && event.target.closest('a[href]:not([target], [download])');
   const plain = !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-  const to = link && new URL(link.getAttribute('href') ?? '', location.href);
+  const to = chosen && new URL(chosen.getAttribute('href') ?? '', location.href);
   if (!to || !plain || to.origin !== location.origin || to.pathname !== location.pathname) return;
   event.preventDefault();
   go(to.href);

@@ -10,17 +10,18 @@ export function phaseBar(phases) {
   const known = phases.filter(({ seconds }) => seconds > 0 && Number.isFinite(seconds));
   if (!known.length) return null;
   const whole = known.reduce((sum, { seconds }) => sum + seconds, 0);
-  const told = known.map(({ phase, seconds }) => `${phase} ${duration(seconds)}`);
+  const labels = known.map(({ phase, seconds }) => `${phase} ${duration(seconds)}`);
+  const style = (/** @type {number} */ i) => `fw-phase-${i % COLOURS}`;
   let left = 0;
   const parts = known.map(({ seconds }, i) => {
     const wide = (100 * seconds) / whole;
     left += wide;
-    return shape('rect', { x: left - wide, width: wide, height: 10, class: `fw-phase-${i % COLOURS}` },
-      shape('title', {}, `${told[i]}, ${percent(seconds / whole)}`));
+    return shape('rect', { x: left - wide, width: wide, height: 10, class: style(i) },
+      shape('title', {}, `${labels[i]}, ${percent(seconds / whole)}`));
   });
   return element('div', { class: 'fw-phases' }, duration(whole),
     shape('svg', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, ...parts),
-    element('ul', {}, ...told.map((text, i) => element('li', {},
+    element('ul', {}, ...labels.map((text, i) => element('li', {},
       shape('svg', { viewBox: '0 0 8 8', 'aria-hidden': 'true' },
-        shape('rect', { width: 8, height: 8, class: `fw-phase-${i % COLOURS}` })), ' ', text))));
+        shape('rect', { width: 8, height: 8, class: style(i) })), ' ', text))));
 }

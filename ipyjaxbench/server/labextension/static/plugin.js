@@ -38,7 +38,8 @@ function activate(host, app, [tracker, restorer, palette, launcher, statusBar, r
   const { serverSettings, contents } = app.serviceManager;
   const url = host.URLExt.join(serverSettings.baseUrl, 'ipyjaxbench');
   const page = (/** @type {Query} */ query) => `${url}?${new URLSearchParams(query)}`;
-  const command = (/** @type {string} */ id, /** @type {string} */ label, /** @type {() => void} */ execute) => {
+  /** @type {(id: string, label: string, execute: () => void) => void} */
+  const command = (id, label, execute) => {
     app.commands.addCommand(id, { label, execute });
     palette?.addItem({ command: id, category: 'Timings' });
     launcher?.add({ command: id, category: 'Other' });
@@ -63,16 +64,15 @@ function activate(host, app, [tracker, restorer, palette, launcher, statusBar, r
   followFront(tracker, contents, watch, polling);
   restorer?.add(widget, ID);
   statusBar?.registerStatusItem(ID, { item: makeWidget(host, status.node, `${ID}-status`), align: 'left', rank: 900 });
-  const apply = (/** @type {Host.Settings | undefined} */ settings) => {
+  const apply = (/** @type {Host.Settings=} */ settings) => {
     const { panel: wanted = true, status: shows = 'now and last', seconds = 2 } = settings?.composite ?? {};
     status.shows = shows;
     polling.every(seconds);
     shell(wanted);
-    watch.tell();
+    watch.notify();
   };
-  /** @type {Promise<Host.Settings | undefined>} */
-  const loaded = Promise.resolve(registry?.load('ipyjaxbench:plugin'));
-  loaded.then((settings) => { apply(settings); settings?.changed.connect(apply); }, () => apply(undefined));
+  Promise.resolve(registry?.load('ipyjaxbench:plugin')).catch(() => {})
+    .then((settings) => { apply(settings); settings?.changed.connect(apply); });
 }
 
 /** @param {any} host @param {HTMLElement} node @param {string} id */
@@ -85,30 +85,32 @@ function makeWidget({ Widget }, node, id) {
 
 /** @param {Host.Tracker} tracker @param {any} contents @param {Watch} watch @param {Polling} polling */
 function followFront(tracker, contents, watch, polling) {
-  let leave = () => {};
-  const redraw = () => watch.tell();
-  const busy = (/** @type {unknown} */ _, status = '') => polling.kernelIs(status);
+  const isFront = (/** @type {unknown} */ context) => context === tracker.currentWidget?.sessionContext;
+  const redraw = () => watch.notify();
+  // What a debugger asks makes a kernel "idle" while a cell runs, so only cells count.
+  /** @type {Host.Slot<Host.Message>} */
+  const onMessage = (from, { header, parent_header: cause, content }) => {
+    if (isFront(from) && header.msg_type === 'status' && cause.msg_type === 'execute_request') polling.kernelIs(content.execution_state);
+  };
+  /** @type {Host.Slot<string>} */
+  const onStatus = (from, status) => {
+    if (isFront(from) && status !== 'busy' && status !== 'idle') polling.kernelIs(status);
+  };
   const follow = () => {
-    leave();
-    leave = () => {};
     if (!tracker.currentWidget) return watch.follow(null);
     const { content, context: { path, pathChanged, ready }, sessionContext } = tracker.currentWidget;
-    const changed = ready.then(() => content.model?.cells.changed);
     const reveal = (/** @type {string} */ id) => {
       const i = content.widgets.findIndex(({ model }) => model.id === id);
       if (i < 0) return;
       content.activeCellIndex = i;
       content.scrollToCell(content.widgets[i]);
     };
+    // A signal takes the same function once.
     pathChanged.connect(follow);
-    sessionContext.statusChanged.connect(busy);
-    busy(null, sessionContext.session?.kernel?.status);
-    changed.then((signal) => { signal?.connect(redraw); redraw(); });
-    leave = () => {
-      pathChanged.disconnect(follow);
-      sessionContext.statusChanged.disconnect(busy);
-      changed.then((signal) => signal?.disconnect(redraw));
-    };
+    sessionContext.iopubMessage.connect(onMessage);
+    sessionContext.statusChanged.connect(onStatus);
+    polling.kernelIs(sessionContext.session?.kernel?.status ?? '');
+    ready.then(() => { content.model?.cells.changed.connect(redraw); redraw(); });
     watch.follow({ path: contents.localPath(path), cells: () => [...(content.model?.cells ?? [])].map(({ id }) => id), reveal });
   };
   tracker.currentChanged.connect(follow);

@@ -1,7 +1,7 @@
 /** When the server is asked: while somebody can see the answer, and never else. */
 
-const PATIENCE = 1000; // milliseconds after which a cell is looked at
-const AFTERWARDS = 6000; // in which a kernel that died while it measured is found out
+const BUSY_AFTER = 1000; // milliseconds: shorter cells are not watched
+const DEATH_WITHIN = 6000; // in which it is known that a kernel died
 
 /** Starts and stops a poll of the host. */
 export class Polling {
@@ -48,6 +48,6 @@ export class Polling {
     this._timer = window.setTimeout(() => {
       this._isBusy = isBusy;
       this.settle();
-    }, isBusy ? PATIENCE : wasMeasuring ? AFTERWARDS : 0);
+    }, isBusy ? BUSY_AFTER : wasMeasuring ? DEATH_WITHIN : 0);
   }
 }

@@ -16,9 +16,9 @@ export function sparkline(values) {
     EDGE + (i / (shown.length - 1)) * (WIDE - 2 * EDGE),
     HIGH - EDGE - (Math.log(value / low) / reach) * (HIGH - 2 * EDGE),
   ].map((place) => place.toFixed(1)));
-  const told = `last ${shown.length} runs: ${span(low, high)}`;
+  const title = `last ${shown.length} runs: ${span(low, high)}`;
   const [x, y] = points[points.length - 1];
   return shape('svg', {
     class: 'fw-sparkline', viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, role: 'img',
-  }, shape('title', {}, told), shape('polyline', { points: points.join(' ') }), shape('circle', { cx: x, cy: y, r: 2 }));
+  }, shape('title', {}, title), shape('polyline', { points: points.join(' ') }), shape('circle', { cx: x, cy: y, r: 2 }));
 }

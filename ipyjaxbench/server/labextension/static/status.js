@@ -4,7 +4,7 @@ import { element, refill } from './element.js';
 import { line } from './format.js';
 import { progress } from './live.js';
 
-const MOURNING = 5000; // milliseconds for which a kernel that died is told
+const DEATH_SHOWN = 5000; // milliseconds
 
 /** Draws what a watch knows in a line. */
 export class Status {
@@ -29,7 +29,7 @@ export class Status {
   _text() {
     const { here, measuring, notebook } = this._watch;
     if (this.shows === 'nothing') return '';
-    const now = [...here, ...measuring].find((each) => !each.died || this._mourns(each));
+    const now = [...here, ...measuring].find((each) => !each.died || this._isNews(each));
     if (now) return `${line(now.line)}: ${progress(now)}`;
     const all = (notebook?.cells ?? []).flatMap(({ measured }) => measured);
     if (this.shows === 'now' || !all.length) return '';
@@ -38,12 +38,12 @@ export class Status {
   }
 
   /** @param {Measuring} now */
-  _mourns({ run, began }) {
+  _isNews({ run, began }) {
     const key = `${run} ${began}`;
     const since = this._died.get(key);
-    if (since !== undefined) return Date.now() - since < MOURNING;
+    if (since !== undefined) return Date.now() - since < DEATH_SHOWN;
     this._died.set(key, Date.now());
-    setTimeout(() => this.draw(), MOURNING);
+    setTimeout(() => this.draw(), DEATH_SHOWN);
     return true;
   }
 }

@@ -4,15 +4,9 @@ import { element } from './element.js';
 
 /** @type {Record<string, [string, string]>} */
 const LOOKS = {
-  QUIET: ['✓', 'good'],
-  OK: ['✓', 'fair'],
-  NOISY: ['▲', 'care'],
-  FEW: ['▲', 'care'],
-  INVALID: ['✗', 'bad'],
-  RECOMPILES: ['↻', 'bad'],
-  FASTER: ['✓', 'good'],
-  SLOWER: ['✗', 'bad'],
-  SAME: ['=', 'fair'],
+  QUIET: ['✓', 'good'], OK: ['✓', 'fair'], NOISY: ['▲', 'care'], FEW: ['▲', 'care'],
+  INVALID: ['✗', 'bad'], RECOMPILES: ['↻', 'bad'],
+  FASTER: ['✓', 'good'], SLOWER: ['✗', 'bad'], SAME: ['=', 'fair'],
   "CAN'T TELL": ['?', 'open'],
 };
 

@@ -1,15 +1,13 @@
 /** What is known of the notebook in front: its measurements, and what is measured now. */
 
-import { ApiError } from './api.js';
 import { baselineOf, pinBaseline } from './baseline.js';
 import { isIn } from './live.js';
 
 const NONE = 'No measurements in this notebook yet. Time a line: %fwtime f(x)';
 const ABSENT = 'Timings come from a server extension that is not running here: pip install "ipyjaxbench[server]"';
-const SILENT = 'The Jupyter server does not answer.';
 const CLOSED = 'Open a notebook to see its timings.';
 
-/** Asks the server when it is told to, and tells who draws. */
+/** Asks the server, and calls its listeners, who draw. */
 export class Watch {
   /** @param {Api} api @param {string} place of the server: baselines are kept by it */
   constructor(api, place) {
@@ -47,14 +45,14 @@ export class Watch {
     this.notebook = null;
     this.message = front ? '' : CLOSED;
     this._known = '';
-    this.tell();
+    this.notify();
     this.wanted();
   }
 
   /** Compare with a run, or with the run before. @param {string | null} run */
   pin(run) {
     if (this.front) pinBaseline(this._place + this.front.path, run);
-    this.tell();
+    this.notify();
     this.wanted();
   }
 
@@ -69,12 +67,11 @@ export class Watch {
       await this._askNotebook(version);
     } catch (error) {
       this._known = '';
-      const refused = error instanceof ApiError;
-      this.absent = !answered && refused && error.status === 404;
-      this.message = this.absent ? ABSENT : refused ? error.message : SILENT;
+      this.absent = !answered && error.status === 404;
+      this.message = this.absent ? ABSENT : error.message;
       throw error; // who polls waits longer
     } finally {
-      this.tell();
+      this.notify();
     }
   }
 
@@ -83,15 +80,15 @@ export class Watch {
     const { front, baseline } = this;
     const wanted = JSON.stringify([front?.path, baseline, version]);
     if (!front || wanted === this._known) return;
-    const told = await this._api.notebook(front.path, baseline);
+    const notebook = await this._api.notebook(front.path, baseline);
     if (front !== this.front) return; // another one came to the front meanwhile
     this._known = wanted;
-    this.notebook = told;
-    this.message = told.message || (told.cells.length ? '' : NONE);
+    this.notebook = notebook;
+    this.message = notebook.message || (notebook.cells.length ? '' : NONE);
   }
 
   /** Have it drawn. */
-  tell() {
+  notify() {
     for (const listener of this.listeners) listener();
   }
 }
