@@ -50,7 +50,7 @@ class StoreIndex:
         self.folder = folder or data_folder("history")
         self.contents = StoreHeads()
         self._files: dict[str, _File] = {}
-        self._lines: dict[str, tuple[Path, _Line]] = {}
+        self._lines: dict[str, _Line] = {}
         self._lock = Lock()
 
     def refresh(self) -> StoreHeads:
@@ -75,11 +75,11 @@ class StoreIndex:
         Args:
             entry_id: from anywhere; it is looked up, and no path is made of it.
         """
-        path, line = self._lines.get(entry_id, (None, None))
-        if path is None or line is None:
+        line = self._lines.get(entry_id)
+        if line is None:
             return None
         try:
-            with path.open("rb") as file:
+            with line.path.open("rb") as file:
                 file.seek(line.start)
                 data = file.read(line.size)
         except OSError:
@@ -88,25 +88,26 @@ class StoreIndex:
         return _decode(HistoryEntry, data) if _decode(EntryHead, data) == line.head else None
 
     def _collect(self) -> None:
-        """Put together what the files hold."""
+        """Put together what the files hold.
+
+        Nothing is made for an old line: many new objects would bring on a garbage collection.
+        """
         files = sorted(self._files.values(), key=lambda file: file.name)
-        found = [
-            (f"{file.stem}.{number}", file.path, line)
-            for file in files
-            for number, line in file.lines.items()
-        ]
-        found.sort(key=lambda each: each[2].head.when)
-        found.reverse()  # of equal moments the later line is the newer one
-        self._lines = {entry_id: (path, line) for entry_id, path, line in found}
+        lines = [line for file in files for line in file.lines.values()]
+        lines.sort(key=lambda line: line.head.when)
+        lines.reverse()  # of equal moments the later line is the newer one
+        self._lines = {line.entry_id: line for line in lines}
         seen = repr([(file.name, file.state, file.unread) for file in files])
         self.contents = StoreHeads(
-            {entry_id: line.head for entry_id, _, line in found},
+            {line.entry_id: line.head for line in lines},
             {file.name: len(file.unread) for file in files if file.unread},
             blake2b(seen.encode(), digest_size=12).hexdigest(),
         )
 
 
 class _Line(NamedTuple):
+    entry_id: str
+    path: Path
     head: EntryHead
     start: int  # bytes
     size: int
@@ -180,7 +181,8 @@ class _File:
         for number, line in enumerate([*whole, rest], self._ended + 1):
             head = _decode(EntryHead, line)
             if head is not None:
-                self.lines[number] = _Line(head, start, len(line))
+                entry_id = f"{self.stem}.{number}"
+                self.lines[number] = _Line(entry_id, self.path, head, start, len(line))
             elif line.strip():
                 self.unread.add(number)
             start += len(line) + 1

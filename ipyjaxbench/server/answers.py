@@ -28,7 +28,7 @@ class Answers:
 
     def __init__(self) -> None:
         self._index = StoreIndex()
-        self._series = AllSeries(())
+        self._series = AllSeries({})
         self._version = ""
         self._live = LiveReader()
 
@@ -36,7 +36,7 @@ class Answers:
         """Read what is new in the history; return its version."""
         contents = self._index.refresh()
         if contents.version != self._version:
-            self._series = AllSeries(contents.heads.items(), self._series.keys)
+            self._series = AllSeries(contents.heads, self._series.placed)
             self._version = contents.version
         return self._version
 

@@ -1,6 +1,6 @@
 """Runs of the same code, the oldest first: what came before a run, and how they went."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ipyjaxbench.records import EntryHead
 from ipyjaxbench.server.errors import NotFoundError
@@ -14,32 +14,34 @@ class AllSeries:
     """Measurements by series, in the order of time.
 
     Args:
-        newest_first: all of the history.
-        known: `keys` of an earlier one: those of the same measurements are not computed again.
+        heads: all of the history by id, the newest first.
+        known: `placed` of an earlier one: nothing is made again for the same measurements.
 
     Attributes:
         newest_first: all measurements.
-        keys: each measurement with its series, by id.
+        placed: each measurement with the key of its series, by id.
     """
 
     def __init__(
         self,
-        newest_first: Iterable[Kept],
-        known: Mapping[str, tuple[EntryHead, str]] | None = None,
+        heads: dict[str, EntryHead],
+        known: Mapping[str, tuple[Kept, str]] | None = None,
     ) -> None:
         known = known or {}
-        self.newest_first = [*newest_first]
-        self.keys: dict[str, tuple[EntryHead, str]] = {}
+        self.newest_first: list[Kept] = []
+        self.placed: dict[str, tuple[Kept, str]] = {}
         self._runs: dict[str, list[Kept]] = {}
-        self._places: dict[str, tuple[str, int]] = {}
-        for own_id, head in reversed(self.newest_first):
-            before, key = known.get(own_id, (None, ""))
-            if before is not head:  # new, or of a file that was replaced
-                key = series_of(head)
-            self.keys[own_id] = (head, key)
+        self._positions: dict[str, int] = {}
+        for own_id, head in reversed(heads.items()):
+            placed = known.get(own_id)
+            if placed is None or placed[0][1] is not head:  # new, or of a file that was replaced
+                placed = (own_id, head), series_of(head)
+            kept, key = self.placed[own_id] = placed
             runs = self._runs.setdefault(key, [])
-            self._places[own_id] = (key, len(runs))
-            runs.append((own_id, head))
+            self._positions[own_id] = len(runs)
+            runs.append(kept)
+            self.newest_first.append(kept)
+        self.newest_first.reverse()
 
     def head(self, own_id: str) -> EntryHead:
         """Return a measurement.
@@ -47,20 +49,24 @@ class AllSeries:
         Raises:
             NotFoundError: there is none of this id.
         """
-        if own_id not in self._places:
+        if own_id not in self.placed:
             raise NotFoundError(f"{own_id[:80]}: no such measurement")
-        key, place = self._places[own_id]
-        return self._runs[key][place][1]
+        kept, _ = self.placed[own_id]
+        return kept[1]
 
     def before(self, own_id: str) -> EntryHead | None:
         """Return the run before; None for the first."""
-        key, place = self._places[own_id]
-        return self._runs[key][place - 1][1] if place else None
+        place = self._positions[own_id]
+        return self._runs_with(own_id)[place - 1][1] if place else None
 
     def trend(self, own_id: str) -> list[float]:
         """Return the medians of the last runs up to this one, in seconds."""
-        key, place = self._places[own_id]
-        return [head.median for _, head in self._runs[key][max(place + 1 - TREND, 0) : place + 1]]
+        end = self._positions[own_id] + 1
+        return [head.median for _, head in self._runs_with(own_id)[max(end - TREND, 0) : end]]
+
+    def _runs_with(self, own_id: str) -> list[Kept]:
+        _, key = self.placed[own_id]
+        return self._runs[key]
 
     def runs(self, key: str) -> Sequence[Kept]:
         """Return the runs of a series, the oldest first."""

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 
 RECORDS, FILES, REPEATS = 10_000, 100, 9
+PANEL_PAIRS, PANEL_SECONDS = 12, 4
 _START = """
 import time, psutil, jupyter_server.serverapp
 process = psutil.Process()
@@ -41,6 +43,7 @@ def main() -> None:
         last = _write_history(folder)
         _history(last)
     _notebook()
+    _panel()
 
 
 def _start() -> tuple[float, float]:
@@ -117,6 +120,47 @@ def _notebook() -> None:
 
     longest = statistics.median(asyncio.run(watch()) for _ in range(REPEATS))
     print(f"reading a notebook of {len(text) / 1e6:.0f} MB blocks {longest:.0f} ms (target: 50 ms)")
+
+
+def _panel() -> None:
+    """Time calls of about 1 ms in JupyterLab, in turns with the panel shown and hidden."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.pages import server, timings
+    from tests.pages.opened import Opened
+
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
+        place = Path(name)
+        server.configure(place, "Light")
+        timings.configure(place, panel=True, status="nothing")
+        timings.write(place / "a.ipynb", {
+            "load": "%load_ext ipyjaxbench",
+            "timed": f"%fwtime -b {PANEL_SECONDS} sum(range(80_000))",
+        })  # fmt: skip
+        running = server.Server(place, timings.options(place))
+        try:
+            browser = driver.chromium.launch(executable_path=shutil.which("chromium"),
+                                             args=["--no-sandbox"])  # fmt: skip
+            opened = Opened(browser.new_page(), running.url("lab/tree/a.ipynb"))
+            panel = timings.Timings(opened)
+            asked = []
+            for _ in range(PANEL_PAIRS):
+                for turn in (panel.show, panel.hide):
+                    turn()
+                    panel.requests.clear()
+                    opened.run_all()
+                    asked.append(len(panel.requests))
+            browser.close()
+        finally:
+            running.stop()
+        files = (place / ".jupyter/data/ipyjaxbench/history").glob("*.jsonl")
+        lines = [json.loads(line) for path in files for line in path.read_text().splitlines()]
+    medians = [line["figure"]["median"] for line in lines]
+    pairs = list(zip(medians[::2], medians[1::2], strict=True))
+    ratio = statistics.median(shown / hidden for shown, hidden in pairs)
+    calls = f"calls of {1e3 * statistics.median(medians):.2f} ms"
+    panels = f"panel shown ({sum(asked[::2])} requests) against hidden ({sum(asked[1::2])})"
+    print(f"{calls}, {panels}: {ratio:.3f} in {len(pairs)} pairs (target: 0.98–1.02)")
 
 
 def _time(act: Callable[[], object], repeats: int) -> float:
