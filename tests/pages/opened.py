@@ -8,8 +8,9 @@ if TYPE_CHECKING:
 
 SCREENSHOTS = Path(__file__).parents[2] / ".screenshots"
 LOOKS = Path(__file__).with_name("looks.js").read_text("utf-8")
-#: What Notebook 7.6.5 says of itself with any notebook.
+#: What Notebook 7.6.5 and 7.0.8 say of themselves with any notebook.
 _OWN = ("Cannot read properties of undefined (reading 'schema')",
+        "Cannot read properties of undefined (reading 'last_modified')",
         "Command 'filebrowser:open-path' not registered.")  # fmt: skip
 
 
