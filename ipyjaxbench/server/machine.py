@@ -4,6 +4,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
+from ipyjaxbench import units
 from ipyjaxbench.device import DevicePeaks, Peaks, stored_peaks
 from ipyjaxbench.host import Gpu, data_folder, describe_machine, host_memory, query_gpus
 from ipyjaxbench.reports import Table
@@ -49,14 +50,16 @@ def _version(distributions: tuple[str, ...]) -> str:
 
 
 def _describe_gpu(gpu: Gpu) -> dict[str, Any]:
-    return {
-        "name": gpu.name,
-        "memory": gpu.memory,
-        "clock": gpu.clock,
-        "max_clock": gpu.max_clock,
-        "reasons": gpu.reasons,
-        "processes": gpu.others,
-    }
+    """Return a GPU as rows of words, without what is not known."""
+    clock = f"{gpu.clock} MHz" if gpu.clock else ""
+    highest = f" of {gpu.max_clock} MHz" if clock and gpu.max_clock else ""
+    rows = [
+        ("memory", units.size(gpu.memory) if gpu.memory else ""),
+        ("clock", f"{clock}{highest}"),
+        ("not higher because of", ", ".join(gpu.reasons)),
+        ("processes that use it", "" if gpu.others is None else str(gpu.others)),
+    ]
+    return {"device": gpu.name, "rows": [row for row in rows if row[1]]}
 
 
 def _describe(peaks: DevicePeaks) -> dict[str, Any]:

@@ -34,7 +34,9 @@ def options(folder: Path, *, served: bool = True) -> Sequence[str]:
     if not (place / "ipyjaxbench").exists():
         (place / "ipyjaxbench").symlink_to(LABEXTENSION)
     extensions = {"ipyjaxbench.server": served, "ipyjaxbench": False}
-    return (f"--LabServerApp.extra_labextensions_path={place}",
+    of_a_hub = {"headers": {"Content-Security-Policy": "frame-ancestors 'none'"}}
+    return (f"--ServerApp.tornado_settings={of_a_hub}",
+            f"--LabServerApp.extra_labextensions_path={place}",
             f"--ServerApp.jpserver_extensions={extensions}")  # fmt: skip
 
 

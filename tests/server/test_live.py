@@ -10,12 +10,13 @@ import pytest
 
 from ipyjaxbench.device import DevicePeaks
 from ipyjaxbench.device.peaks_store import Key, write
-from ipyjaxbench.host import Clock
+from ipyjaxbench.host import Clock, Gpu
 from ipyjaxbench.records import Heartbeat
+from ipyjaxbench.server import machine
 from tests.server.conftest import Keep
 
 _MEASURE = """
-from ipyjaxbench.host import Clock
+from ipyjaxbench.host import Clock, Gpu
 from ipyjaxbench.records import Heartbeat
 with Heartbeat("run", "/p/a.ipynb", "cell-1", "f(x)", Clock.calendar()) as beat:
     print("began", flush=True)
@@ -71,6 +72,20 @@ async def test_the_machine_is_told_without_a_framework(ask: Any, jp_data_dir: Pa
     assert found["memory"] >= found["memory_free"] > 0
     assert "numpy" in found["frameworks"]
     assert not found["measuring"]
+
+
+@pytest.mark.usefixtures("folder")
+async def test_gpus_are_described_without_what_is_unknown(
+    ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Gpu("H100", clock=1200, max_clock=1980, reasons=("power",), others=2, memory=80 << 30)
+    monkeypatch.setattr(machine, "query_gpus", lambda: (full, Gpu("unknown")))
+    assert (await ask("machine"))["gpus"] == [
+        {"device": "H100", "rows": [
+            ["memory", "80.0 GiB"], ["clock", "1200 MHz of 1980 MHz"],
+            ["not higher because of", "power"], ["processes that use it", "2"]]},
+        {"device": "unknown", "rows": []},
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("folder")

@@ -67,6 +67,8 @@ interface Comparison {
   only_before: string[];
   only_after: string[];
 }
+/** A device, and what is known of it in words. */
+interface DeviceRows { device: string; rows: string[][] }
 interface Machine {
   host: string;
   python: string;
@@ -74,9 +76,9 @@ interface Machine {
   cpus: number;
   memory: number;
   memory_free: number;
-  gpus: Record<string, unknown>[];
+  gpus: DeviceRows[];
   frameworks: Record<string, string>;
-  peaks: { device: string; rows: string[][] }[];
+  peaks: DeviceRows[];
   folder: string;
   measuring: boolean;
 }

@@ -17,16 +17,14 @@ export async function showMachine(api) {
         ['history', it.folder],
       ]),
       element('h3', {}, 'GPUs'), it.gpus.length ? '' : none,
-      ...it.gpus.map((gpu) => terms(Object.entries(gpu).map(([name, value]) => [name.replaceAll('_', ' '), words(name, value)]))),
+      ...it.gpus.map(deviceTable),
       element('h3', {}, 'Peaks'), it.peaks.length ? '' : 'None yet: %fwdevices --peak measures what devices reach.',
-      ...it.peaks.map(({ device, rows }) => table([], rows.map(([head, ...cells]) => element('tr', {},
-        element('th', { scope: 'row' }, head), ...cells.map((cell) => element('td', {}, cell)))), device, 'fw-peaks'))),
+      ...it.peaks.map(deviceTable)),
   };
 }
 
-/** @param {string} name @param {unknown} value */
-function words(name, value) {
-  if (typeof value === 'number' && name.startsWith('memory')) return size(value);
-  if (typeof value === 'number' && name.endsWith('clock')) return `${value} MHz`;
-  return Array.isArray(value) ? value.join(', ') : String(value ?? '');
+/** @param {DeviceRows} it */
+function deviceTable({ device, rows }) {
+  return table([], rows.map(([head, ...cells]) => element('tr', {},
+    element('th', { scope: 'row' }, head), ...cells.map((cell) => element('td', {}, cell)))), device, 'fw-peaks');
 }

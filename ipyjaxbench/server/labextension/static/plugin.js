@@ -52,7 +52,7 @@ function activate(host, app, [tracker, restorer, palette, launcher, statusBar, r
   const panel = new Panel(watch, page);
   const status = new Status(watch, () => app.commands.execute(SHOW));
   const widget = makeWidget(host, panel.node, ID);
-  const polling = new Polling(host.Poll, watch, (isBusy) => widget.isVisible || (isBusy && statusBar && status.shows !== 'nothing'));
+  const polling = new Polling(host.Poll, watch, widget, status);
   const shell = (/** @type {boolean} */ wanted) => {
     if (wanted && !widget.isAttached) app.shell.add(widget, 'right', { rank: 600 });
     else if (!wanted) widget.parent = null;
@@ -66,10 +66,11 @@ function activate(host, app, [tracker, restorer, palette, launcher, statusBar, r
   statusBar?.registerStatusItem(ID, { item: makeWidget(host, status.node, `${ID}-status`), align: 'left', rank: 900 });
   const apply = (/** @type {Host.Settings=} */ settings) => {
     const { panel: wanted = true, status: shows = 'now and last', seconds = 2 } = settings?.composite ?? {};
-    status.shows = shows;
+    status.shows = statusBar ? shows : 'nothing';
     polling.every(seconds);
     shell(wanted);
     watch.notify();
+    watch.wanted();
   };
   Promise.resolve(registry?.load('ipyjaxbench:plugin')).catch(() => {})
     .then((settings) => { apply(settings); settings?.changed.connect(apply); });

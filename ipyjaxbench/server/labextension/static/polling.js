@@ -1,14 +1,15 @@
 /** When the server is asked: while somebody can see the answer, and never else. */
 
-const BUSY_AFTER = 1000; // milliseconds: shorter cells are not watched
+const SETTLED = 1000; // milliseconds: shorter cells and pauses make no difference
 const DEATH_WITHIN = 6000; // in which it is known that a kernel died
 
 /** Starts and stops a poll of the host. */
 export class Polling {
-  /** @param {any} Poll of Lumino @param {Watch} watch @param {(isBusy: boolean) => boolean} isSeen */
-  constructor(Poll, watch, isSeen) {
+  /** @param {any} Poll of Lumino @param {Watch} watch @param {any} panel its widget @param {{ shows: string }} status */
+  constructor(Poll, watch, panel, status) {
     this._watch = watch;
-    this._isSeen = isSeen;
+    this._panel = panel;
+    this._status = status;
     this._isBusy = false;
     this._isRunning = false;
     this._timer = 0;
@@ -25,17 +26,19 @@ export class Polling {
   /** Start or stop; `again` even where there was no server extension. */
   settle(again = false) {
     if (again) this._watch.absent = false;
-    const running = this._isSeen(this._isBusy) && !this._watch.absent;
+    const isSeen = this._panel.isVisible || (this._isBusy && this._status.shows !== 'nothing');
+    const running = isSeen && !this._watch.absent;
     if (running === this._isRunning) return;
     this._isRunning = running;
     if (running) this._poll.start();
     else this._poll.stop();
   }
 
-  /** Ask now, if anybody can see the answer. */
+  /** Ask now, if anybody can see the answer; for a last figure in the status bar once is enough. */
   now() {
     this.settle();
     if (this._isRunning) this._poll.refresh();
+    else if (this._status.shows === 'now and last' && !this._watch.absent) this._watch.ask().catch(() => {});
   }
 
   /** While a kernel is busy, the status item is kept up; then come the last figures. @param {string} status */
@@ -44,10 +47,10 @@ export class Polling {
     const isBusy = status === 'busy';
     const wasMeasuring = this._watch.measuring.length > 0;
     if (!isBusy && wasMeasuring) this.now();
-    if (!isBusy && !this._isBusy) return;
     this._timer = window.setTimeout(() => {
       this._isBusy = isBusy;
-      this.settle();
-    }, isBusy ? BUSY_AFTER : wasMeasuring ? DEATH_WITHIN : 0);
+      if (isBusy) this.settle();
+      else this.now();
+    }, !isBusy && wasMeasuring ? DEATH_WITHIN : SETTLED);
   }
 }

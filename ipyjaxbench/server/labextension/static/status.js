@@ -13,7 +13,7 @@ export class Status {
     this._watch = watch;
     /** When each kernel was first seen dead. @type {Map<string, number>} */
     this._died = new Map();
-    this.shows = 'now and last';
+    this.shows = 'nothing'; // until the settings are there
     this.node = element('button', { type: 'button', class: 'fw-status', click: open });
     this.draw();
   }
