@@ -58,7 +58,7 @@ def _add_history(shown: argparse.ArgumentParser) -> None:
     )
     shown.add_argument("text", nargs="?", default="", help="that their name or code contains")
     shown.add_argument(
-        "--last", default="20", metavar="N", help="at most this many, newest first (20)"
+        "--last", metavar="N", help="at most this many, newest first (20; as CSV or JSON all)"
     )
     shown.add_argument("--since", metavar="AGE", help="not older than this: 30m, 12h, 7d, 4w or 1y")
     formats = shown.add_mutually_exclusive_group()
@@ -70,9 +70,11 @@ def _add_history(shown: argparse.ArgumentParser) -> None:
 
 def _show_history(options: argparse.Namespace) -> int:
     last, since = options.last, options.since
+    if last is None and options.format is None:
+        last = "20"
     asked = HistoryOptions(
         text=options.text,
-        last=int(checked(last, newest, typed=f"--last {last}", example="--last 50")),
+        last=last and int(checked(last, newest, typed=f"--last {last}", example="--last 50")),
         since=since and checked(since, age, typed=f"--since {since}", example="--since 7d"),
     )
     found = query_history(asked, Location())

@@ -99,6 +99,18 @@ def test_csv_keeps_each_text_and_none_is_a_formula(run: Any) -> None:
     assert text.endswith("\r\n")
 
 
+def test_other_programs_get_all_and_a_person_twenty(run: Any) -> None:
+    journal, m = Journal(), measured(STEADY)
+    for number in range(20):
+        where = Location("/project", "a.ipynb")
+        journal.append(make_entries(m, f"more{number}", when=1.0, where=where, revision=""))
+    journal.close()
+    _, lines, _ = run("--json")
+    _, table, _ = run()
+    assert len(lines.splitlines()) == 27
+    assert sum(name in table for name in CODES) + table.count("more") == 20
+
+
 def test_csv_of_nothing_names_the_columns(run: Any) -> None:
     _, text, _ = run("nothing like this", "--csv")
     assert text == f"{','.join(history().rows()[0])}\r\n"

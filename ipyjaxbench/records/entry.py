@@ -20,6 +20,7 @@ from ipyjaxbench.validation import kept_name
 SCHEMA = 1
 _MAX_SAMPLES = 120  # evenly taken of more: a line of the store has about 2 kB with them
 _MAX_CODE = 4000  # characters
+_MAX_SECONDS = 1e9
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ class EntryHead:
         """Return why these facts cannot be true, in words; None where they can."""
         if self.schema != SCHEMA:
             return f"it has schema {self.schema}; this version reads {SCHEMA}"
+        if not self.median < _MAX_SECONDS:
+            return "a call cannot have taken longer than 30 years"
         return None
 
 

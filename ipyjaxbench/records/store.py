@@ -160,7 +160,7 @@ def _read(path: Path) -> tuple[list[HistoryEntry], int]:
         bad = 0
     except (msgspec.MsgspecError, ValueError, RecursionError):
         entries, bad = [], 0
-        for line in data.splitlines():
+        for line in data.split(b"\n"):
             try:
                 if line.strip():
                     entries.append(decoder.decode(line))

@@ -179,7 +179,8 @@ class _File:
         start = self._offset
         *whole, rest = data.split(b"\n")
         for number, line in enumerate([*whole, rest], self._ended + 1):
-            head = _decode(EntryHead, line)
+            # A whole entry has to be there; what is kept of it are not its samples.
+            head = _decode(EntryHead, line) if _decode(HistoryEntry, line) else None
             if head is not None:
                 entry_id = f"{self.stem}.{number}"
                 self.lines[number] = _Line(entry_id, self.path, head, start, len(line))

@@ -63,7 +63,7 @@ class Answers:
         series.head(own_id)
         entry = self._index.read(own_id)
         if entry is None:
-            raise NotFoundError(f"{own_id[:80]}: its file was removed")
+            raise NotFoundError(f"{own_id[:80]}: no longer in its file")
         around = entry.environment
         return describe_measured(own_id, entry, series.before(own_id), series.trend(own_id)) | {
             "code": entry.code,

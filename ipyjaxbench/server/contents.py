@@ -3,7 +3,8 @@
 from typing import Any
 
 from jupyter_core.utils import ensure_async
-from tornado.web import HTTPError
+
+from ipyjaxbench.server.errors import RefusedError
 
 _NOT_FOUND, _TOO_LARGE, _NOT_A_NOTEBOOK = 404, 413, 400
 
@@ -20,17 +21,21 @@ async def read_contents(handler: Any, path: str, limit: int) -> str:
         limit: bytes of the largest one.
 
     Raises:
-        HTTPError: there is none, it is hidden, too large, or no text.
+        RefusedError: there is none, it is hidden, too large, or no text.
     """
     manager = handler.contents_manager
     path = path.strip("/")
     if not path.endswith(".ipynb"):
-        raise HTTPError(_NOT_A_NOTEBOOK, f"{path[:200]}: not the path of a notebook (.ipynb)")
-    if not manager.allow_hidden and await ensure_async(manager.is_hidden(path)):
-        raise HTTPError(_NOT_FOUND, "no such notebook")
+        raise RefusedError(_NOT_A_NOTEBOOK, f"{path[:200]}: not the path of a notebook (.ipynb)")
+    try:
+        hidden = not manager.allow_hidden and await ensure_async(manager.is_hidden(path))
+    except OSError:  # such as a name that is too long for a file
+        hidden = True
+    if hidden:
+        raise RefusedError(_NOT_FOUND, "no such notebook")
     model = await ensure_async(manager.get(path, content=False, type="file"))
     size = model.get("size") or 0
     if size > limit:
-        raise HTTPError(_TOO_LARGE, f"{size:,} bytes: more than {limit:,}, so it is not read")
+        raise RefusedError(_TOO_LARGE, f"{size:,} bytes: more than {limit:,}, so it is not read")
     model = await ensure_async(manager.get(path, content=True, type="file", format="text"))
     return str(model["content"])

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
-from tornado.web import HTTPError, authenticated
+from tornado.web import authenticated
 
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.server.contents import read_contents
-from ipyjaxbench.server.errors import NotFoundError, QueryError
+from ipyjaxbench.server.errors import NotFoundError, QueryError, RefusedError
 from ipyjaxbench.server.lazy import LazyAnswers
 from ipyjaxbench.server.query import HistoryQuery
 from ipyjaxbench.server.settings import IpyJaxBenchServer
@@ -46,11 +46,19 @@ class _Handler(APIHandler):
         try:
             return await asyncio.to_thread(lambda: make(self.answers.get()))
         except QueryError as error:
-            raise HTTPError(_BAD_REQUEST, str(error)) from None
+            raise RefusedError(_BAD_REQUEST, str(error)) from None
         except NotFoundError as error:
-            raise HTTPError(_NOT_FOUND, str(error)) from None
+            raise RefusedError(_NOT_FOUND, str(error)) from None
         except RecordError as error:
-            raise HTTPError(_UNPROCESSABLE, str(error)) from None
+            raise RefusedError(_UNPROCESSABLE, str(error)) from None
+
+    def write_error(self, status_code: int, **how: Any) -> None:
+        """Send why there is no answer."""
+        error = how.get("exc_info", (None, None))[1]
+        if isinstance(error, RefusedError):
+            self.finish({"message": error.text})
+        else:
+            super().write_error(status_code, **how)
 
     def arguments(self) -> dict[str, str]:
         """Return the query; of what is given twice, the last."""
@@ -97,7 +105,7 @@ class NotebookHandler(_Handler):
         """Send the newest measurement of each of its cells."""
         try:
             await self._answer(path)
-        except HTTPError as error:
+        except RefusedError as error:
             if error.status_code != _UNPROCESSABLE:
                 raise
             await asyncio.sleep(_SAVING_SECONDS)  # it may be half written

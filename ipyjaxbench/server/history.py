@@ -19,10 +19,13 @@ def find(series: AllSeries, query: HistoryQuery) -> list[Kept]:
     matching: Sequence[Kept] = series.newest_first
     if query.series:
         matching = series.runs(query.series)[::-1]
-    if query.newest:
-        matching = [kept for kept in series.newest() if not query.series or kept in matching]
     for rule in _rules(query, now):
         matching = [kept for kept in matching if rule(kept[1])]
+    if query.newest:
+        newest: dict[str, Kept] = {}
+        for kept in matching:
+            newest.setdefault(series.key(kept[0]), kept)
+        matching = [*newest.values()]
     orders: dict[str, Callable[[Kept], Any]] = {
         "regressions": lambda kept: -_slowdown(series, kept, len(matching)),
         "name": lambda kept: kept[1].name.casefold(),

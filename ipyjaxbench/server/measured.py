@@ -19,9 +19,14 @@ def split_id(own_id: str) -> tuple[str, int]:
 
 
 def series_of(head: EntryHead) -> str:
-    """Return what runs of the same code on the same data have in common, as a short key."""
-    facts = (head.label or head.code, head.clock, sorted(head.at.items()),
-             sorted(head.environment.data.items()))  # fmt: skip
+    """Return what runs of the same code on the same data have in common, as a short key.
+
+    Code that the user has named may change. The label of an arm, such as ``a``, is no name: in
+    another cell it is other code.
+    """
+    is_name = head.label and (head.magic == "fwtime" or "." in head.label)
+    name = head.label if is_name else (head.label, head.code)
+    facts = (name, head.clock, sorted(head.at.items()), sorted(head.environment.data.items()))
     return hashlib.sha1(repr(facts).encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[
         :16
     ]
@@ -35,7 +40,11 @@ def describe_change(
     Of ``among`` changes that are shown together one may miss in 5 % of cases, as in
     ``python -m ipyjaxbench diff``.
     """
-    return None if before is None else describe(Change(before.figure, now.figure, among))
+    if before is None:
+        return None
+    change = describe(Change(before.figure, now.figure, among))
+    edited = ", edited code" if before.code != now.code else ""
+    return change | {"words": f"{change['words']}{edited}"}
 
 
 def describe(change: Change) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import AuthenticatedFileHandler, JupyterHandler
-from tornado.web import authenticated
+from tornado.web import HTTPError, authenticated
 
 STATIC = Path(__file__).parent / "labextension" / "static"
 #: Nothing from elsewhere, nothing inline; a gateway's own rules about frames stay.
@@ -37,6 +37,12 @@ class StaticHandler(AuthenticatedFileHandler):
     def content_security_policy(self) -> str:
         """The page's policy: the sandbox of user's files would stop its modules."""
         return f"{super(AuthenticatedFileHandler, self).content_security_policy}; {_POLICY}"
+
+    def parse_url_path(self, url_path: str) -> str:
+        """Return the path of a file; none has a NUL in its name."""
+        if "\0" in url_path:
+            raise HTTPError(404)
+        return str(super().parse_url_path(url_path))
 
     @authenticated
     @authorized("read", "ipyjaxbench")

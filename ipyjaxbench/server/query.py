@@ -98,7 +98,7 @@ def _since(text: str, now: float) -> float:
 def _date(name: str, text: str) -> datetime:
     try:
         date = datetime.strptime(text, "%Y-%m-%d")
-        date.timestamp()  # not every date has one
+        (date + timedelta(days=1)).timestamp()  # not every date has one
     except (ValueError, OverflowError, OSError):
         raise QueryError(
             f"{name}: must be a date such as 2026-11-01, or an age such as 7d"

@@ -64,16 +64,13 @@ class AllSeries:
         end = self._positions[own_id] + 1
         return [head.median for _, head in self._runs_with(own_id)[max(end - TREND, 0) : end]]
 
+    def key(self, own_id: str) -> str:
+        """Return the key of the series that a measurement is of."""
+        return self.placed[own_id][1]
+
     def _runs_with(self, own_id: str) -> list[Kept]:
-        _, key = self.placed[own_id]
-        return self._runs[key]
+        return self._runs[self.key(own_id)]
 
     def runs(self, key: str) -> Sequence[Kept]:
         """Return the runs of a series, the oldest first."""
         return self._runs.get(key, ())
-
-    def newest(self) -> list[Kept]:
-        """Return the newest run of each series, the newest first."""
-        return sorted(
-            (runs[-1] for runs in self._runs.values()), key=lambda kept: kept[1].when, reverse=True
-        )

@@ -33,6 +33,9 @@ class Figure:
         return found.ends if found.is_known else (0.0, math.inf)
 
 
+_MAX_RATIO = 1e12  # more is no change of code but a damaged record
+
+
 @dataclass(frozen=True)
 class Change:
     """One figure held against another that was measured at another time.
@@ -54,7 +57,8 @@ class Change:
         first, second = ((each.median, each.half_width or 0.0) for each in both)
         pairs = min(each.samples for each in both)
         found = ratios.unpaired(first, second, pairs, self.among)
-        return found if found.low > 0 and found.high < math.inf else None
+        is_possible = found.low > 1 / _MAX_RATIO and found.high < _MAX_RATIO
+        return found if is_possible else None
 
     @property
     def verdict(self) -> str:

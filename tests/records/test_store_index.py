@@ -157,12 +157,20 @@ def test_lines_that_are_no_entries_are_counted_once(place: Path) -> None:
     assert {*index.refresh().heads} == {"a.7", "a.8", "a.9"}
 
 
-def test_an_entry_of_which_only_the_samples_are_wrong_is_not_read_whole(place: Path) -> None:
-    facts = msgspec.to_builtins(past("one")) | {"rounds": [5]}
-    add(place / "a.jsonl", msgspec.json.encode(facts))
-    index = StoreIndex()
-    assert found(index.refresh()) == {"a.1": "one"}
-    assert index.read("a.1") is None
+@pytest.mark.parametrize(
+    "wrong", [{"rounds": [5]}, {"picoseconds": [-1], "rounds": [1]},
+              {"figure": {"median": 1e308, "half_width": 0.1, "samples": 9, "verdict": "OK"}}],
+)  # fmt: skip
+def test_an_entry_that_cannot_be_true_is_in_neither_way_of_reading(
+    place: Path, wrong: dict[str, object]
+) -> None:
+    facts = msgspec.to_builtins(past("one"))
+    add(place / "a.jsonl", msgspec.json.encode(facts | wrong) + b"\n")
+    add(place / "a.jsonl", msgspec.json.encode(facts) + b"\n")
+    contents = StoreIndex().refresh()
+    assert found(contents) == {"a.2": "one"}
+    assert contents.unread == {"a.jsonl": 1} == read_store().unread
+    assert len(read_store().entries) == 1
 
 
 def test_files_that_vanished_are_dropped(place: Path) -> None:
@@ -289,4 +297,4 @@ def test_of_ten_thousand_entries_only_what_is_new_is_read(
     assert decoded == []
     add(place / "a.jsonl", line("two"))
     assert index.refresh().heads["a.10001"].label == "two"
-    assert sum(1 for _, data in decoded if data) == 1
+    assert {data for _, data in decoded if data} == {line("two").rstrip()}

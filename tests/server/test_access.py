@@ -160,7 +160,9 @@ async def test_the_page_runs_nothing_but_its_own_files(jp_fetch: Any) -> None:
     assert "javascript" in module.headers["Content-Type"]
 
 
-@pytest.mark.parametrize("path", ["../../__init__.py", "..%2F..%2F__init__.py", "none.js", ""])
+@pytest.mark.parametrize(
+    "path", ["../../__init__.py", "..%2F..%2F__init__.py", "none.js", "", "%00", "page.js%00"]
+)
 async def test_only_what_is_shipped_is_served(jp_fetch: Any, path: str) -> None:
     with pytest.raises(HTTPClientError) as refused:
         await jp_fetch("ipyjaxbench", "static", path)

@@ -86,6 +86,7 @@ async def test_a_query_chooses(ask: Any, query: dict[str, str], names: list[str]
         ({"sort": "x"}, "sort: must be one of newest, regressions, name, time"),
         ({"since": "yesterday"}, "since: must be a date such as 2026-11-01"),
         ({"until": "7d"}, "until: must be a date"),
+        ({"until": "9999-12-31"}, "until: must be a date"),
         ({"format": "xml"}, "format: must be one of json, csv, jsonl"),
     ],
 )
@@ -172,6 +173,50 @@ async def test_a_file_that_is_removed_is_gone(keep: Keep, ask: Any, folder: Path
     assert (await ask("history"))["kept"] == 2
     (folder / "2026-11-01-1-aa.jsonl").unlink()
     assert (await ask("history"))["kept"] == 1
+
+
+async def test_the_newest_of_those_that_match_is_shown(keep: Keep, ask: Any) -> None:
+    """Not only where it is the newest of all."""
+    keep(1e-3, code="f(x)", days=2, where=Location("/p", "/p/a.ipynb"))
+    keep(2e-3, code="f(x)", days=1, where=Location("/p", "/p/b.ipynb"))
+    (one,) = (await ask("history", newest="1", notebook="a.ipynb"))["measured"]
+    assert one["median"] == pytest.approx(1e-3, rel=1e-3)
+
+
+async def test_arms_of_one_label_are_runs_of_one_code_where_their_code_is_the_same(
+    folder: Path, keep: Keep, ask: Any
+) -> None:
+    for days, code in ((3, "f(x)"), (2, "g(x)"), (1, "f(x)")):
+        keep(1e-3, "a", code=code, days=days)
+    assert len((await ask("history", newest="1"))["measured"]) == 1  # a name that was given
+    (path,) = folder.glob("*.jsonl")
+    path.write_text(path.read_text().replace('"fwtime"', '"fwcompare"'))
+    found = (await ask("history"))["measured"]
+    assert [each["change"] is not None for each in found] == [True, False, False]
+
+
+async def test_a_change_of_code_under_one_name_is_said(keep: Keep, ask: Any) -> None:
+    keep(1e-3, "step", code="f(x)", days=2)
+    keep(2e-3, "step", code="g(x)", days=1)
+    (last,) = (await ask("history", newest="1"))["measured"]
+    assert last["change"]["words"].endswith(", edited code")
+
+
+@pytest.mark.parametrize("seconds", [5e-324, 1e-30, 9.9e8, 1e308])
+@pytest.mark.parametrize("days", [1, 3])
+async def test_a_figure_that_cannot_be_true_is_no_change(
+    folder: Path, keep: Keep, ask: Any, seconds: float, days: float
+) -> None:
+    keep(1e-3, code="f(x)", days=2)
+    keep(1e-3, code="f(x)", days=days, run="2026-11-01-2-bb")
+    path = folder / "2026-11-01-2-bb.jsonl"
+    entry = json.loads(path.read_text())
+    entry["figure"]["median"] = seconds
+    path.write_text(json.dumps(entry))
+    found = (await ask("history"))["measured"]
+    assert len(found) == (1 if seconds > 1e9 else 2)
+    changes = {each["change"] and each["change"]["words"] for each in found}
+    assert changes <= {None, "can't tell"} or seconds == 9.9e8
 
 
 async def test_among_many_changes_each_has_to_be_surer(keep: Keep, ask: Any) -> None:

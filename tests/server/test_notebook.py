@@ -145,6 +145,7 @@ async def test_a_notebook_that_measured_nothing_is_a_calm_line(path: Path, ask: 
     ("name", "code"),
     [
         (("none.ipynb",), 404),
+        (("b" * 300 + ".ipynb",), 404),
         (("..", "outside.ipynb"), 404),
         ((".hidden", "a.ipynb"), 404),
         (("text.txt",), 400),
@@ -216,6 +217,16 @@ async def test_two_measurements_are_compared(keep: Keep, ask: Any) -> None:
     assert found["differs"] == ["jax 0.9 → 0.10", "git aaaaaaa → bbbbbbb"]
     assert found["pairs"][0]["change"]["verdict"] == "SLOWER"
     assert found["pairs"][0]["edited"]
+
+
+async def test_per_cent_signs_are_sent_as_they_are(jp_root_dir: Path, jp_fetch: Any) -> None:
+    write_notebook(jp_root_dir / "50%.ipynb", ("one", "1"))
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch("ipyjaxbench", "api", "compare",
+                       params={"before": "50%.ipynb", "after": "50%.ipynb"})  # fmt: skip
+    message = json.loads(refused.value.response.body)["message"]
+    assert "50%.ipynb" in message
+    assert "%fwtime or %%fwcompare" in message
 
 
 @pytest.mark.parametrize("query", [{}, {"before": "x"}, {"before": "x", "after": "y"},
