@@ -42,13 +42,14 @@ def describe_change(
     """
     if before is None:
         return None
-    change = describe(Change(before.figure, now.figure, among))
-    edited = ", edited code" if before.code != now.code else ""
-    return change | {"words": f"{change['words']}{edited}"}
+    return describe(Change(before.figure, now.figure, among), edited=before.code != now.code)
 
 
-def describe(change: Change) -> dict[str, Any]:
-    """Return a change as numbers and in words: ``1.8× slower``, ``same``, ``can't tell``."""
+def describe(change: Change, *, edited: bool) -> dict[str, Any]:
+    """Return a change as numbers and in words: ``1.8× slower``, ``same``, ``can't tell``.
+
+    Where the code was ``edited`` too, the words say so.
+    """
     ratio, verdict = change.ratio, change.verdict
     words = verdict.lower() if verdict in ("SAME", _NO_CHANGE) else verdict
     if ratio is not None and verdict in ("FASTER", "SLOWER"):
@@ -56,7 +57,7 @@ def describe(change: Change) -> dict[str, Any]:
         words = " ".join(filter(None, (shown.factor(), verdict.lower(), _brackets(shown.span()))))
     return {
         "verdict": verdict,
-        "words": words,
+        "words": f"{words}, edited code" if edited else words,
         "ratio": ratio and ratio.value,
         "low": ratio and ratio.low,
         "high": ratio and ratio.high,

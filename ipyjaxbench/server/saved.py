@@ -66,7 +66,7 @@ def describe_rerun(rerun: Rerun) -> dict[str, Any]:
         "differs": rerun.differs,
         "pairs": [
             {"name": pair.name, "before": _figure(pair.before), "after": _figure(pair.after),
-             "change": describe(change), "edited": pair.edited}
+             "change": describe(change, edited=pair.edited), "edited": pair.edited}
             for pair, change in pairs
         ],
         "only_before": rerun.only_before,

@@ -139,7 +139,7 @@ def test_a_kernel_that_dies_is_told_and_forgotten(
         await app.shell.currentWidget.sessionContext.ready;
         app.commands.execute('notebook:run-all-cells');
     }""")
-    opened.page.wait_for_selector(".fw-status >> text=/about .+ left/")
+    opened.page.wait_for_selector(".fw-status >> text=/at most .+ left/")
     opened.page.wait_for_selector(".fw-status >> text=died", timeout=20_000)
     opened.page.wait_for_selector(".fw-status >> text=died", state="hidden", timeout=7_000)
     panel.requests.clear()
@@ -163,6 +163,21 @@ def test_the_status_item_has_the_last_figure(opens: Callable[..., Opened], place
     opened.run_all()
     opened.page.wait_for_selector(".fw-status >> text=/sum.+ ns/", timeout=5000)
     assert opened.own_errors == []
+
+
+def test_a_notebook_that_is_saved_is_read_again(opens: Callable[..., Opened], place: Path) -> None:
+    timings.write(place / "saved.ipynb", {"cell-0": "%fwtime step_0(x)"})
+    timings.keep(place, 1, notebook=str(place / "saved.ipynb"))
+    opened = opens("lab/tree", "saved")
+    panel = Timings(opened)
+    panel.show()
+    panel.wait_for_rows(1)
+    opened.page.evaluate("""async () => {
+        const { content, context } = window.jupyterapp.shell.currentWidget;
+        content.model.sharedModel.cells[0].setSource('# a line before\\n%fwtime step_0(x)');
+        await context.save();
+    }""")
+    opened.page.wait_for_selector("[data-cell=cell-0] code >> text=# a line before", timeout=5000)
 
 
 def test_the_page_is_opened_by_a_command(opens: Callable[..., Opened], place: Path) -> None:

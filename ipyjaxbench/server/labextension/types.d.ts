@@ -127,7 +127,7 @@ declare namespace Host {
       activeCellIndex: number;
       scrollToCell(cell: unknown): void;
     };
-    context: { path: string; pathChanged: Signal<string>; ready: Promise<void> };
+    context: { path: string; pathChanged: Signal<string>; fileChanged: Signal<unknown>; ready: Promise<void> };
     sessionContext: { iopubMessage: Signal<Message>; statusChanged: Signal<string>; session: { kernel: { status: string } | null } | null };
   }
   interface Tracker { currentWidget: NotebookPanel | null; currentChanged: Signal<unknown> }

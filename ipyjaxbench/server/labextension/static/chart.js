@@ -8,11 +8,11 @@ import { durations, moments } from './scale.js';
 const [WIDE, HIGH] = [900, 300];
 const [LEFT, RIGHT, TOP, BOTTOM] = [64, 888, 26, 272]; // edges of the plot
 const WHISKERS = 200; // runs up to which intervals are drawn
-const [LEAST, MOST, FAR] = [1e-12, 1e9, 50]; // seconds, and times the median: files may tell anything
+const [LEAST, FAR] = [1e-12, 50]; // seconds, and times the median: files may say anything
 
 /** Draw runs, the oldest first; null where there is nothing to see. @param {Measured[]} runs */
 export function timeChart(runs) {
-  const shown = runs.filter(({ median }) => median > LEAST && median < MOST);
+  const shown = runs.filter(({ median }) => median > LEAST);
   if (shown.length < 2) return null;
   const few = shown.length <= WHISKERS;
   const ends = (/** @type {Measured} */ { median, low, high }) => [Math.max(low ?? 0, median / FAR), Math.min(high ?? Infinity, median * FAR)];

@@ -30,7 +30,7 @@ function answer({ before, after, differs, pairs, only_before: lost, only_after: 
     element('p', { class: 'fw-headline' }, summary(pairs)),
     list('What differs around them', differs.length ? differs : ['nothing that is recorded']),
     table(['Code', 'Before', 'After', 'Change'], [...pairs].sort((a, b) => order(a) - order(b)).map((pair) => element('tr', {},
-      element('th', { scope: 'row' }, code(pair.name), pair.edited && element('span', { class: 'fw-small' }, ' edited')),
+      element('th', { scope: 'row' }, code(pair.name)),
       side(pair.before), side(pair.after), element('td', {}, changed(pair.change, AGAINST)))), count(pairs.length, 'measurement')),
     lost.length > 0 && list(`Only in ${short(before)}`, lost), gained.length > 0 && list(`Only in ${short(after)}`, gained),
   ];

@@ -8,14 +8,11 @@ const WIDEST = 0.5; // relative half width that fills the bar
 /** How far it is. @param {Measuring} now */
 export function progress({ phase, half_width: half, left, died }) {
   if (died) return 'the kernel died while it measured';
-  const rest = left ? `, about ${duration(Math.max(Math.round(left), 1), 2)} left` : '';
+  const rest = left ? `, at most ${duration(Math.max(Math.round(left), 1), 2)} left` : '';
   return `${phase}${half === null ? '' : ` ±${percent(half)}`}${rest}`;
 }
 
-/**
- * Whether it runs in a notebook; kernel and server may have other roots.
- * @param {Measuring} now @param {string} path @param {string[]} cells ids of its cells
- */
+/** Whether it runs in a notebook; other roots are possible. @param {Measuring} now @param {string} path @param {string[]} cells ids */
 export function isIn({ notebook, cell }, path, cells) {
   const place = `/${notebook.replaceAll('\\', '/')}`;
   return notebook ? place.endsWith(`/${path}`) || `/${path}`.endsWith(place) : cells.includes(cell);

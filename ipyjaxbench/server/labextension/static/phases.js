@@ -7,7 +7,7 @@ const COLOURS = 6;
 
 /** Draw a bar with a legend. @param {Phase[]} phases */
 export function phaseBar(phases) {
-  const known = phases.filter(({ seconds }) => seconds > 0 && Number.isFinite(seconds));
+  const known = phases.filter(({ seconds }) => seconds > 0);
   if (!known.length) return null;
   const whole = known.reduce((sum, { seconds }) => sum + seconds, 0);
   const labels = known.map(({ phase, seconds }) => `${phase} ${duration(seconds)}`);

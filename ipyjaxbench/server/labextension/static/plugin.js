@@ -88,6 +88,7 @@ function makeWidget({ Widget }, node, id) {
 function followFront(tracker, contents, watch, polling) {
   const isFront = (/** @type {unknown} */ context) => context === tracker.currentWidget?.sessionContext;
   const redraw = () => watch.notify();
+  const reread = () => watch.reread();
   // What a debugger asks makes a kernel "idle" while a cell runs, so only cells count.
   /** @type {Host.Slot<Host.Message>} */
   const onMessage = (from, { header, parent_header: cause, content }) => {
@@ -99,7 +100,7 @@ function followFront(tracker, contents, watch, polling) {
   };
   const follow = () => {
     if (!tracker.currentWidget) return watch.follow(null);
-    const { content, context: { path, pathChanged, ready }, sessionContext } = tracker.currentWidget;
+    const { content, context: { path, pathChanged, fileChanged, ready }, sessionContext } = tracker.currentWidget;
     const reveal = (/** @type {string} */ id) => {
       const i = content.widgets.findIndex(({ model }) => model.id === id);
       if (i < 0) return;
@@ -108,6 +109,7 @@ function followFront(tracker, contents, watch, polling) {
     };
     // A signal takes the same function once.
     pathChanged.connect(follow);
+    fileChanged.connect(reread);
     sessionContext.iopubMessage.connect(onMessage);
     sessionContext.statusChanged.connect(onStatus);
     polling.kernelIs(sessionContext.session?.kernel?.status ?? '');

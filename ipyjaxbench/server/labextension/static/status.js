@@ -31,10 +31,10 @@ export class Status {
     if (this.shows === 'nothing') return '';
     const now = [...here, ...measuring].find((each) => !each.died || this._isNews(each));
     if (now) return `${line(now.line)}: ${progress(now)}`;
-    const all = (notebook?.cells ?? []).flatMap(({ measured }) => measured);
+    const all = (notebook?.cells ?? []).map(({ measured }) => measured);
     if (this.shows === 'now' || !all.length) return '';
-    const last = all.reduce((newest, each) => (each.when > newest.when ? each : newest));
-    return `${line(last.name)}: ${last.figure}`;
+    const last = all.reduce((newest, each) => (each[0].when > newest[0].when ? each : newest));
+    return line(last.map(({ name, figure }) => `${name}: ${figure}`).join(', '));
   }
 
   /** @param {Measuring} now */

@@ -49,6 +49,12 @@ export class Watch {
     this.wanted();
   }
 
+  /** Read the notebook, which was saved. */
+  reread() {
+    this._known = '';
+    this.wanted();
+  }
+
   /** Compare with a run, or with the run before. @param {string | null} run */
   pin(run) {
     if (this.front) pinBaseline(this._place + this.front.path, run);
