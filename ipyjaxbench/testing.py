@@ -33,7 +33,10 @@ class FakeClock(Clock):
         def sleep(seconds: float) -> None:
             moment[0] += int(seconds * 1e9)
 
-        super().__init__(read, read, sleep, lambda: moment[0] - others[0])
+        def spent() -> int:
+            return moment[0] - others[0]
+
+        super().__init__(read, read, sleep, spent, spent)
         object.__setattr__(self, "_moment", moment)
         object.__setattr__(self, "_others", others)
 

@@ -16,13 +16,14 @@ def _cpu_ns() -> int:
 
 @dataclass(frozen=True)
 class Clock:
-    """What is measured, what budgets are held against, how to pause, and the CPU time.
+    """What is measured, what budgets are held against, how to pause, and CPU time.
 
     Args:
         now: the reading that samples are made of, in nanoseconds.
         wall: elapsed time for budgets, in nanoseconds; it never stands still.
         sleep: pauses for a number of seconds.
         spent: CPU time of this process, user and system, in nanoseconds.
+        own: CPU time of the thread that asks, user and system, in nanoseconds.
 
     Example:
         >>> clock = Clock.elapsed()
@@ -34,6 +35,7 @@ class Clock:
     wall: Callable[[], int]
     sleep: Callable[[float], None]
     spent: Callable[[], int] = _cpu_ns
+    own: Callable[[], int] = time.thread_time_ns
 
     @cached_property
     def resolution(self) -> int:

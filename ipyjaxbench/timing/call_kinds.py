@@ -2,9 +2,7 @@
 
 Other programs make a call wait: it takes longer, and no more CPU time. A call that does more takes
 more of both. Threads that spin while they wait, and caches that others share, can double the CPU
-time of the same work, smoothly; so a gap of three times is asked for. Where one of several threads
-loses its CPU, the others spin until it is back: the same work then takes any CPU time, and says
-nothing.
+time of the same work, smoothly; so a gap of three times is asked for.
 """
 
 import math
@@ -18,7 +16,6 @@ from ipyjaxbench.timing.runner import Sample
 
 _CPU_TIME_RATIO = 3.0  # times as much CPU time
 _TIME_RATIO = 1.5  # times as long, too
-_PARALLEL_CPUS = 1.04  # CPUs that fast calls use
 _MEAN_SHARE = 0.1  # by which the mean of all is over that of the fast ones
 _ASKING_NS = 10_000  # of CPU time apart: less is what asking for it costs
 _MIN_SAMPLES = 3  # samples, and so many that do more
@@ -45,11 +42,8 @@ class Kinds(NamedTuple):
         return math.ceil(_MIN_SLOW_CALLS / self.share)
 
 
-def find_kinds(samples: Sequence[Sample], *, spins: bool = False) -> Kinds | None:
-    """Return the kinds of calls among samples; None where they do the same work, as far as known.
-
-    With ``spins`` several threads may compute, and spin while they wait for each other.
-    """
+def find_kinds(samples: Sequence[Sample]) -> Kinds | None:
+    """Return the kinds of calls among samples; None where all do the same work, as far as known."""
     count = len(samples)
     if count < _MIN_SAMPLES:
         return None
@@ -69,8 +63,6 @@ def find_kinds(samples: Sequence[Sample], *, spins: bool = False) -> Kinds | Non
         or slow < _TIME_RATIO * fast
         or share * (slow - fast) < _MEAN_SHARE * fast
     ):
-        return None
-    if spins and stats.median([cpu / ns for cpu, ns in costs[:split]]) > _PARALLEL_CPUS:
         return None
     return Kinds(fast, slow, share)
 

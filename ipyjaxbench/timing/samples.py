@@ -9,6 +9,8 @@ from ipyjaxbench import stats
 from ipyjaxbench.timing.call_kinds import Kinds, find_kinds, join_samples, merge_neighbours
 from ipyjaxbench.timing.runner import Calls, Sample, TimedCall
 
+_CREDITED_NS = 20_000_000  # of the thread that calls: by then others have been credited, too
+_OTHERS_SHARE = 0.04  # of its CPU time: other threads that spend more compute with it
 _PART_OF_SAMPLE_NS = 20_000_000  # of a sample that is so long that a user may end it
 
 
@@ -21,6 +23,19 @@ class Samples:
     warmup: list[TimedCall] = field(default_factory=list)  # the calls of the warm-up
     known: float = math.inf  # relative half width of the interval when it was last looked at
     spins: bool = False  # whether threads that compute may spin while they wait for each other
+    own: int = 0  # nanoseconds of CPU time around all of them, of the thread that calls
+    spent: int = 0  # the same, over all threads
+
+    @property
+    def cpu_time_tells(self) -> bool:
+        """Whether calls that do more are those that spend more CPU time, as far as known.
+
+        Where one of several threads loses its CPU, the others spin until it is back: the same work
+        then takes any CPU time. What others spend is asked for over all calls, for Linux credits it
+        to the process in lumps of milliseconds, so that most single calls seem to be on one CPU.
+        """
+        alone = self.own >= _CREDITED_NS and self.spent - self.own <= _OTHERS_SHARE * self.own
+        return alone or not self.spins
 
     @property
     def batches(self) -> list[tuple[int, int]]:
@@ -50,20 +65,24 @@ class Samples:
     def take(self, calls: Calls, number: int, *, ahead: int = 0) -> None:
         """Add one sample, call by call where each has to be prepared."""
         __tracebackhide__ = True
-        arranged = -1
+        clock, arranged = calls.clock, -1
+        own, spent = clock.own(), clock.spent()
         parts: list[Sample] = []
         while arranged != calls.arranged:  # what was timed in another way is no part of it
             arranged, parts = calls.arranged, []
             for index in range(number if calls.one_by_one else 1):
                 each = 1 if calls.one_by_one else number
                 parts.append(calls.sample(each, begun=index > 0, ahead=ahead))
+        self._count(clock.own() - own, clock.spent() - spent)
         self.taken.append(join_samples(parts))
         self.rounds[-1] += 1
 
     def warm_up(self, calls: Calls, *, begun: bool = False) -> None:
         """Make one call, looked at closely, with the work that it left running."""
         __tracebackhide__ = True
+        own, spent = calls.clock.own(), calls.clock.spent()
         self.warmup.append(calls.time_one(begun=begun))
+        self._count(calls.clock.own() - own, calls.clock.spent() - spent)
 
     def count_what_was_left(self) -> None:
         """Forget all samples: from now on calls are waited for to the end of all that they start.
@@ -102,7 +121,7 @@ class Samples:
     def half_width(self) -> float:
         """Return the relative half width of the median's interval; merge calls that differ."""
         taken, rounds = self.taken, self.rounds
-        if kinds := find_kinds(taken, spins=self.spins):
+        if kinds := self._find_kinds(taken):
             taken = merge_neighbours(taken, kinds)
             rounds = [1] * len(taken)
         self.known = stats.half_width(_seconds(taken), rounds)
@@ -112,16 +131,23 @@ class Samples:
         """Return the kinds of calls in the warm-up; None where something compiled."""
         if any(call.compiled for call in self.warmup):
             return None
-        return find_kinds([*map(_as_sample, self.warmup)], spins=self.spins)
+        return self._find_kinds([*map(_as_sample, self.warmup)])
 
     def merge(self) -> Kinds | None:
         """Where calls do different work, put samples together until each has some of all."""
-        kinds = find_kinds(self.taken, spins=self.spins)
+        kinds = self._find_kinds(self.taken)
         if kinds is None or any(self.compiled):
             return None
         self.taken = merge_neighbours(self.taken, kinds)
         self.rounds = [1] * len(self.taken)
         return kinds
+
+    def _find_kinds(self, samples: Sequence[Sample]) -> Kinds | None:
+        return find_kinds(samples) if self.cpu_time_tells else None
+
+    def _count(self, own: int, spent: int) -> None:
+        self.own += own
+        self.spent += spent
 
 
 def _seconds(samples: Sequence[Sample]) -> list[float]:

@@ -30,16 +30,6 @@ def test_caches_and_spinning_threads_make_the_cpu_time_vary_without_a_gap() -> N
     assert find_kinds([Sample(1, 2 * ns, ns) for ns in spent]) is None
 
 
-def test_threads_that_spin_while_one_of_them_has_no_cpu_do_the_same_work() -> None:
-    lost = [i % 6 == 0 for i in range(240)]  # 8 ms on one CPU for what takes 0.4 ms on two
-    one, two = Sample(1, 8 * MS, 8 * MS), Sample(1, 400_000, 700_000)
-    samples = [one if i else two for i in lost]
-    assert find_kinds(samples, spins=True) is None
-    assert find_kinds(samples) is not None  # of threads that sleep meanwhile
-    on_one = [one if i else Sample(1, 400_000, 400_000) for i in lost]
-    assert find_kinds(on_one, spins=True) is not None
-
-
 @pytest.mark.parametrize("every", [2, 3, 7])
 def test_calls_of_which_some_do_more_are_of_two_kinds(every: int) -> None:
     found = find_kinds(sampled(lambda i: i % every == 0))
@@ -97,15 +87,6 @@ def test_calls_differ_from_three_times_the_cpu_time_and_half_as_much_time_again(
     fast: Sample, slow: Sample, differ: bool
 ) -> None:
     assert (find_kinds(of_two(fast, slow)) is not None) is differ
-
-
-@pytest.mark.parametrize(("spent", "differ"), [(104_000, True), (104_001, False)])
-def test_threads_that_may_spin_are_known_by_the_cpus_that_fast_calls_use(
-    monkeypatch: pytest.MonkeyPatch, spent: int, differ: bool
-) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    samples = of_two(Sample(1, 100_000, spent), Sample(1, MS, MS))
-    assert (find_kinds(samples, spins=True) is not None) is differ
 
 
 @pytest.mark.parametrize(("cpus", "differ"), [(2, True), (1, False), (None, False)])

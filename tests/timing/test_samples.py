@@ -2,10 +2,13 @@
 
 import pytest
 
+from ipyjaxbench.host import Clock
 from ipyjaxbench.timing.call_kinds import Kinds
-from ipyjaxbench.timing.runner import Sample, TimedCall
+from ipyjaxbench.timing.runner import Calls, Sample, TimedCall
 from ipyjaxbench.timing.samples import Samples
-from tests.bench import MS
+from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.usercode import Snippet, Source
+from tests.bench import MS, Bench
 
 FAST, SLOW = Sample(1, 20_000, 20_000), Sample(1, 5 * MS, 5 * MS)
 
@@ -64,9 +67,48 @@ def test_calls_of_the_warm_up_are_of_two_kinds_unless_one_compiled_something() -
     assert Samples(warmup=[*calls, probe(MS, compiled=True)]).kinds_in_warmup() is None
 
 
-def test_calls_on_several_cpus_differ_only_where_threads_do_not_spin() -> None:
-    taken = [Sample(1, 8 * MS, 8 * MS), *[Sample(1, 400_000, 700_000)] * 5] * 10
+LOST, CREDITED = Sample(1, 15 * MS, 15 * MS), Sample(1, 77_000, 40 * 77_000)
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "differ"),
+    [
+        (500 * MS, 500 * MS, False),  # two threads
+        (500 * MS, 21 * MS, False),
+        (500 * MS, 20 * MS, True),  # the kernel's own
+        (20 * MS, 0, True),
+        (20 * MS - 1, 0, False),  # others have not been credited yet
+    ],
+)
+def test_calls_differ_where_threads_may_spin_only_if_one_thread_computes(
+    own: int, others: int, differ: bool
+) -> None:
+    # As Linux credits two threads: to the one that asks at once, to the other at a few ticks.
+    lumps = [Sample(1, 77_000, 77_500)] * 8
+    taken = [LOST, CREDITED, *lumps] * 24
     for spins in (False, True):
-        samples = Samples([*taken], [len(taken)], spins=spins)
-        assert (samples.merge() is None) is spins
-    assert Samples([*taken], [len(taken)]).merge() is not None
+        samples = Samples([*taken], [len(taken)], spins=spins, own=own, spent=own + others)
+        found = samples.merge() is not None
+        assert found is (differ or not spins)
+    warmup = [TimedCall(1, each.ns, 0, each.spent, compiled=False) for each in taken]
+    samples = Samples(warmup=warmup, spins=True, own=own, spent=own + others)
+    assert (samples.kinds_in_warmup() is not None) is differ
+
+
+@pytest.mark.parametrize("others", [0, 0.05, 1])
+def test_cpu_time_is_counted_around_calls_of_the_warm_up_and_samples(
+    bench: Bench, others: float
+) -> None:
+    clock = bench.clock
+    threads = Clock(
+        clock.now, clock.wall, clock.sleep,
+        lambda: int(clock.spent() * (1 + others)), clock.own,
+    )  # fmt: skip
+    bench.names["call"] = lambda: clock.advance(10 * MS)
+    snippet = Snippet(Source.plain("call()"), bench.names)
+    calls, samples = Calls(snippet, None, threads, Drain([], threads)), Samples(spins=True)
+    samples.warm_up(calls)
+    samples.rounds.append(0)
+    samples.take(calls, 2)
+    assert (samples.own, samples.spent) == (30 * MS, int(30 * MS * (1 + others)))
+    assert samples.cpu_time_tells is (not others)
