@@ -298,10 +298,10 @@ def test_moments_that_no_calendar_has_are_shown(
     shell: Shell, changed: Callable[..., None], when: float
 ) -> None:
     shell.run(f"%fwtime {COUNTED} sum(range(100))")
-    changed(when=when, figure={"median": 1e308, "half_width": 1e308})
+    changed(when=when, figure={"median": 9e8, "half_width": 1e308})
     assert "1 measurement" in str(shell.run("%fwhistory -q -o"))
     against = shell.run(f"%fwtime {COUNTED} -o --against last sum(range(100))").against
-    assert against.base.median == 1e308
+    assert against.base.median == 9e8
 
 
 def test_it_is_the_same_from_python(shell: Shell) -> None:
