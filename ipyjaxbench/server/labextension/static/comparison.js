@@ -32,7 +32,7 @@ function answer({ before, after, differs, pairs, only_before: lost, only_after: 
     table(['Code', 'Before', 'After', 'Change'], [...pairs].sort((a, b) => order(a) - order(b)).map((pair) => element('tr', {},
       element('th', { scope: 'row' }, code(pair.name)),
       side(pair.before), side(pair.after), element('td', {}, changed(pair.change, AGAINST)))), count(pairs.length, 'measurement')),
-    lost.length > 0 && list(`Only in ${short(before)}`, lost), gained.length > 0 && list(`Only in ${short(after)}`, gained),
+    list(`Only in ${short(before)}`, lost), list(`Only in ${short(after)}`, gained),
   ];
 }
 
@@ -44,15 +44,16 @@ function side({ id, figure, verdict: word }) {
 /** @param {Pair[]} pairs */
 function summary(pairs) {
   if (pairs.length === 1) return changed(pairs[0].change, AGAINST);
+  const all = count(pairs.length, 'measurement');
   const [slower, faster] = ORDER.map((word) => pairs.filter(({ change }) => change?.verdict === word).length);
-  if (!slower && !faster) return `No clear change in ${count(pairs.length, 'measurement')}.`;
+  if (!slower && !faster) return `No clear change in ${all}.`;
   const words = [slower && `${slower} slower`, faster && `${faster} faster`].filter(Boolean).join(', ');
-  return verdict(slower ? 'SLOWER' : 'FASTER', `${words} of ${count(pairs.length, 'measurement')}`);
+  return verdict(slower ? 'SLOWER' : 'FASTER', `${words} of ${all}`);
 }
 
 /** @param {string} title @param {string[]} items */
 function list(title, items) {
-  return element('section', {}, element('h3', {}, title), element('ul', {}, ...items.map((item) => element('li', {}, line(item)))));
+  return items.length > 0 && element('section', {}, element('h3', {}, title), element('ul', {}, ...items.map((item) => element('li', {}, line(item)))));
 }
 
 /** @param {Query} asked @param {string[]} notebooks */

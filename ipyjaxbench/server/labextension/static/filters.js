@@ -25,7 +25,9 @@ export class Filters {
       clearTimeout(typing);
       const given = [...new FormData(this.node)].map(([name, value]) => [name, String(value)]);
       const query = queryOf(new URLSearchParams([...given, ['newest', '0']]));
-      this._shown = JSON.stringify(query);
+      const chosen = JSON.stringify(query);
+      if (chosen === this._shown) return; // a redraw loses the click that leaves a field
+      this._shown = chosen;
       changed(query);
     };
     this._selects = CHOICES.map((name) => element('select', { name }));
@@ -33,7 +35,7 @@ export class Filters {
       class: 'fw-filters',
       role: 'search',
       change: tell,
-      submit: (event) => { event.preventDefault(); tell(); },
+      submit: (event) => { event.preventDefault(); this._shown = ''; tell(); },
       input: ({ target }) => {
         clearTimeout(typing);
         if (target.name === 'text') typing = window.setTimeout(tell, TYPED);
@@ -64,9 +66,10 @@ export class Filters {
 /** @param {HTMLSelectElement} select @param {string[]} values @param {string} [wanted] of an address */
 function offer(select, values, wanted = '') {
   const all = [...new Set([...values, wanted])].filter(Boolean);
-  if (select.dataset.offered === JSON.stringify(all)) return;
-  const { value } = select;
-  select.dataset.offered = JSON.stringify(all);
+  const offered = all.join('\n');
+  const { dataset, value } = select;
+  if (dataset.offered === offered) return;
+  dataset.offered = offered;
   const equal = new Set(all.map(basename)).size < all.length; // names in several folders
   refill(select, element('option', { value: '' }, 'all'),
     ...options(Object.fromEntries(all.map((each) => [each, equal ? each : basename(each)]))));

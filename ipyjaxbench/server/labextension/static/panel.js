@@ -27,12 +27,12 @@ export class Panel {
     this.draw();
   }
 
-  /** Draw what is new. */
+  /** Draw anew. */
   draw() {
     const { front, message, notebook, baseline, here, absent } = this._watch;
     if (front !== this._front) this._turn(front);
     const cells = this._cells(here);
-    refill(this._message, cells.length && !notebook?.cells.length ? '' : message); // the first one is being measured
+    refill(this._message, cells.length && !notebook?.cells.length ? '' : message); // the first is measured now
     this._message.hidden = !this._message.textContent;
     this._chosen.hidden = !notebook?.runs.length;
     this._link.hidden = absent;

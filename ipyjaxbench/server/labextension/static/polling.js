@@ -1,6 +1,6 @@
 /** When the server is asked: while somebody can see the answer, and never else. */
 
-const SETTLED = 1000; // milliseconds: shorter cells and pauses make no difference
+const SETTLED = 1000; // milliseconds: shorter cells and pauses do not count
 const DEATH_WITHIN = 6000; // in which it is known that a kernel died
 
 /** Starts and stops a poll of the host. */
@@ -45,12 +45,12 @@ export class Polling {
   kernelIs(status) {
     clearTimeout(this._timer);
     const isBusy = status === 'busy';
-    const wasMeasuring = this._watch.measuring.length > 0;
-    if (!isBusy && wasMeasuring) this.now();
+    const ended = !isBusy && this._watch.measuring.length > 0;
+    if (ended) this.now();
     this._timer = window.setTimeout(() => {
       this._isBusy = isBusy;
       if (isBusy) this.settle();
       else this.now();
-    }, !isBusy && wasMeasuring ? DEATH_WITHIN : SETTLED);
+    }, ended ? DEATH_WITHIN : SETTLED);
   }
 }

@@ -50,8 +50,8 @@ export class Row {
   /** @param {Measured} it */
   _change({ run, change }) {
     if (!this._baseline) return changed(change);
-    const isItself = run === this._baseline && change?.ratio === 1;
-    return isItself ? 'the baseline' : changed(change, 'against the baseline', 'not in the baseline');
+    if (run === this._baseline && change?.ratio === 1) return 'the baseline';
+    return changed(change, 'against the baseline', 'not in the baseline');
   }
 
   _unfold() {

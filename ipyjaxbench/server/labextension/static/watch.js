@@ -16,7 +16,7 @@ export class Watch {
     this._known = '';
     /** @type {Set<() => void>} */
     this.listeners = new Set();
-    this.wanted = () => {}; // called when there is something new to ask
+    this.wanted = () => {}; // there is something new to ask
     /** @type {Front | null} */
     this.front = null;
     /** @type {Notebook | null} */
@@ -44,9 +44,8 @@ export class Watch {
     this.front = front;
     this.notebook = null;
     this.message = front ? '' : CLOSED;
-    this._known = '';
     this.notify();
-    this.wanted();
+    this.reread();
   }
 
   /** Read the notebook, which was saved. */
