@@ -203,19 +203,23 @@ async def test_a_change_of_code_under_one_name_is_said(keep: Keep, ask: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "verdicts"),
+    ("days", "seconds", "verdicts"),
     [
-        (5e-324, {None, "CAN'T TELL"}),
-        (1e-30, {None, "CAN'T TELL"}),
-        (9e8, {None, "FASTER"}),
-        (1e308, {None}),
+        (1, 5e-324, {None, "CAN'T TELL"}),
+        (3, 5e-324, {None, "CAN'T TELL"}),
+        (1, 1e-30, {None, "CAN'T TELL"}),
+        (3, 1e-30, {None, "CAN'T TELL"}),
+        (1, 9e8, {None, "SLOWER"}),
+        (3, 9e8, {None, "FASTER"}),
+        (1, 1e308, {None}),
+        (3, 1e308, {None}),
     ],
 )
 async def test_a_figure_that_cannot_be_true_is_no_change(
-    folder: Path, keep: Keep, ask: Any, seconds: float, verdicts: set[str | None]
+    folder: Path, keep: Keep, ask: Any, days: float, seconds: float, verdicts: set[str | None]
 ) -> None:
-    keep(1e-3, code="f(x)", days=1)
-    keep(1e-3, code="f(x)", days=2, run="2026-11-01-2-bb")
+    keep(1e-3, code="f(x)", days=2)
+    keep(1e-3, code="f(x)", days=days, run="2026-11-01-2-bb")
     path = folder / "2026-11-01-2-bb.jsonl"
     entry = json.loads(path.read_text())
     entry["figure"]["median"] = seconds
