@@ -12,6 +12,7 @@ The rooms of the house; each stands on those below it and knows none above::
     records                 history, baselines, saved notebooks, two runs of one
     comparison              several pieces of code in interleaved rounds
     retracing               traced or cached, and why
+    steps                   a training loop: data, host, device, and what is left
     timing                  one piece of code: first call, steady state, what may mislead
     graphs    device        the program that a call is | where arrays live, what devices can do
     frameworks              what a framework is, and which ones are in use

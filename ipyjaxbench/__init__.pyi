@@ -8,6 +8,7 @@ from .api import (
     devices as devices,
     graph as graph,
     history as history,
+    measure as measure,
     peaks as peaks,
     placement as placement,
 )
@@ -43,9 +44,9 @@ from .retracing.max_traces import (
 )
 from .retracing.signatures import Signatures as Signatures
 from .retracing.traces import Traces as Traces
+from .steps.loop_times import LoopTimes as LoopTimes
 from .timing.functions import (
     Options as Options,
-    measure as measure,
     measure_code as measure_code,
 )
 from .timing.measurement import Measurement as Measurement

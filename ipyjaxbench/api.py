@@ -1,16 +1,95 @@
 """The magics as Python functions, without IPython."""
 
+import inspect
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ipyjaxbench.comparison import compare as compare
 from ipyjaxbench.device import Peaks, Whereabouts, collect_peaks, locate, survey
-from ipyjaxbench.errors import short_errors, warn_renamed
+from ipyjaxbench.errors import CODE_ERRORS, short_errors, warn_renamed
 from ipyjaxbench.graphs import Graph, GraphOptions, trace_call
 from ipyjaxbench.records import History, HistoryOptions, Location, query_history
+from ipyjaxbench.timing import Measurement, call_code, measure_call, split_options
 from ipyjaxbench.usercode import Call, refuse_uncallable
 from ipyjaxbench.validation import age, checked
+
+if TYPE_CHECKING:
+    from ipyjaxbench.cluster import JobMeasurement
+
+_JOB = "job"
+_TIMEOUT = 30.0  # seconds to wait for engines, as ``--timeout`` has it
+
+
+@overload
+def measure(
+    function: Callable[..., Any], /, *args: Any, engines: None = None, **kwargs: Any
+) -> Measurement: ...
+@overload
+def measure(
+    function: Callable[..., Any], /, *args: Any, engines: object, **kwargs: Any
+) -> "Measurement | JobMeasurement | None": ...
+@short_errors
+def measure(
+    function: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> "Measurement | JobMeasurement | None":
+    """Time calls of a function with these arguments, as ``%fwtime function(...)`` does.
+
+    Args:
+        function: what to call. Asynchronous work that it starts is waited for.
+        *args: its positional arguments.
+        **kwargs: its keyword arguments. Two are not passed on: ``timer=Options(...)`` sets how to
+            measure, for example ``Options(budget=1)``; ``engines=`` with a client or a view of
+            ipyparallel, or a client of Dask, sends the call to these engines and times it there,
+            and ``engines="job"`` times it in step with the other ranks of this process's job, all
+            of which make the same call.
+
+    Returns:
+        The measurement; all its times are in seconds. With engines, that of all of them; in a job
+        rank 0 returns it, and the others return None.
+
+    Raises:
+        OptionError: this is not a function, or there are no such engines, or no job.
+        RankError: an engine failed; the message names it.
+        Exception: whatever the first call raises.
+        KeyboardInterrupt: as for `measure_code`.
+
+    Example:
+        >>> from ipyjaxbench import Options
+        >>> measure(sorted, [3, 1, 2], timer=Options(number=10, repeat=3)).repeat
+        3
+    """
+    __tracebackhide__ = True
+    if "engines" not in kwargs or not _is_ours(function, kwargs["engines"]):
+        return measure_call(function, args, kwargs)
+    engines = kwargs.pop("engines")
+    if engines is None:
+        return measure_call(function, args, kwargs)
+    from ipyjaxbench import cluster
+
+    options, kwargs = split_options(kwargs)
+    cluster.refuse_options(options)
+    if engines == _JOB:
+        return cluster.time_call_in_job(*call_code(function, args, kwargs), options, _TIMEOUT)
+    typed = repr(engines) if isinstance(engines, str) else type(engines).__name__
+    chosen = cluster.engines_of(engines, f"engines={typed}")
+    members = cluster.find_members(chosen, _TIMEOUT)
+    return cluster.time_call_on_engines(
+        members, *call_code(function, args, kwargs), options, _TIMEOUT
+    )
+
+
+def _is_ours(function: Callable[..., Any], engines: object) -> bool:
+    """Return whether ``engines=`` says where to run, rather than being the function's own."""
+    from ipyjaxbench.cluster import is_client
+
+    if is_client(engines):
+        return True
+    try:
+        own = inspect.signature(function).parameters.values()
+    except CODE_ERRORS:  # an object may answer what it likes
+        return False
+    return not any(each.name == "engines" or each.kind is each.VAR_KEYWORD for each in own)
 
 
 @short_errors

@@ -19,6 +19,7 @@ from ipyjaxbench.purposes import MAGICS, PURPOSES
 from ipyjaxbench.validation import NUMBERS, seconds, variable
 
 _WIDTH, _FLAGS = 80, 26  # columns of the help, and of the flags in it
+_NUMBER_AHEAD = re.compile(r"\s*\d+(?=\s|$)")  # behind an option that needs none
 _NUMBER = re.compile(r"\.?\d")
 #: A word of a line, in quotes where it holds blanks.
 WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
@@ -117,7 +118,9 @@ class Command(Generic[T]):
             renamed += [(old, name) for name, _ in last if old in self._new_flags]
             for name, own_text in last:
                 row, value = rows[name], rows[name].value
-                if row.takes_value:
+                if own_text is None and row.takes_value and not self.has_value(row, line, position):
+                    value = row.bare
+                elif row.takes_value:
                     text, position = _read_value(line, position, name, row, own_text)
                     value = row.read(name, text)
                 else:
@@ -176,6 +179,29 @@ class Command(Generic[T]):
             flags.append((flag, None))
         return flags
 
+    def has_value(self, row: Option, line: str, position: int) -> bool:
+        """Whether what follows an option in a line is its value, or must be.
+
+        A number that may be left out is one where no code begins with it. A call or an element of
+        a number is no code that anyone means.
+
+        Example:
+            >>> from ipyjaxbench.jupyter.commands import TIME
+            >>> fresh = TIME.rows_by_flag["--fresh"]
+            >>> [TIME.has_value(fresh, rest, 0) for rest in ("5 f(x)", "5 * x", "f(x)", "5 -q x")]
+            [True, False, False, True]
+        """
+        if row.bare is None:
+            return row.takes_value
+        number = _NUMBER_AHEAD.match(line, position)
+        if number is None:
+            return False
+        rest = line[number.end() :].strip()
+        if rest.startswith("-"):
+            word = rest.split()[0]
+            return word.startswith("--") or bool(self.options_in(word))
+        return not rest or rest[0] in "([#" or not _is_code(line[position:])
+
     @cached_property
     def _new_flags(self) -> dict[str, str]:
         """The flags that replace old ones, by the old ones."""
@@ -194,11 +220,13 @@ class Command(Generic[T]):
     def _refuse_value(self, last: Sequence[tuple[str, str | None]], rest: str) -> None:
         """Refuse ``--profile gpu f(x)``: a word that leaves no code is meant as value."""
         takes_words = self.several or not self.takes_code
-        if takes_words or not last or self.rows_by_flag[last[-1][0]].takes_value:
+        row = self.rows_by_flag[last[-1][0]] if last else None
+        if takes_words or row is None or (row.takes_value and row.bare is None):
             return
         flag, (word, _, code) = last[-1][0], rest.partition(" ")
         if word.isidentifier() and code.strip() and not _is_code(rest) and _is_code(code):
-            raise OptionError(f"{flag} {word}: {flag} takes no value. Type {flag} {code.strip()}")
+            takes = "no value" if row.bare is None else "a number or nothing"
+            raise OptionError(f"{flag} {word}: {flag} takes {takes}. Type {flag} {code.strip()}")
 
     def _words_ahead(self, line: str, position: int) -> tuple[list[str], int]:
         """Return the words in front of an option, none where they are code, and where they end."""
@@ -230,10 +258,17 @@ def _option_help(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
 
 
 def placeholder(row: Option) -> str:
-    """Return what stands for the value of an option in the help."""
+    """Return what stands for the value of an option in the help, in brackets if it may be left out.
+
+    Example:
+        >>> placeholder(Option("-b, --budget", seconds, "time to spend"))
+        'SECONDS'
+    """
     if row.value is seconds:
-        return "SECONDS"
-    return "N" if row.value in NUMBERS else row.flags[-1].strip("-").upper().replace("-", "_")
+        name = "SECONDS"
+    else:
+        name = "N" if row.value in NUMBERS else row.flags[-1].strip("-").upper().replace("-", "_")
+    return name if row.bare is None else f"[{name}]"
 
 
 def _refuse_contradiction(

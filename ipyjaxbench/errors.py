@@ -5,6 +5,7 @@ That is an option in a magic and a keyword in Python, in advice too: `by_caller`
 IpyJaxBenchError
 ├── OptionError           an option is unknown, or its value is invalid
 ├── SnippetError          the code cannot be measured (empty, a string), or has no program
+├── DeviceError           a device fails, whatever runs on it
 ├── RecordError           a saved record cannot be read
 ├── ArmFailedError        an arm failed; the error holds the comparison of the others
 ├── MissingLibraryError   an optional library is not installed
@@ -41,6 +42,10 @@ class OptionError(IpyJaxBenchError):
 
 class SnippetError(IpyJaxBenchError):
     """The code cannot be measured, or has no program."""
+
+
+class DeviceError(IpyJaxBenchError):
+    """A device fails when its work is waited for."""
 
 
 class RecordError(IpyJaxBenchError):

@@ -26,6 +26,7 @@ class Option(NamedTuple):
         names: what else it takes: "kept" names of results, or "labels" of the cell's arms.
         field: that it sets.
         old: flag that it had before, which still works and says so.
+        bare: what the field is set to where no number is typed behind it; None where one must be.
     """
 
     spelled: str
@@ -35,6 +36,7 @@ class Option(NamedTuple):
     names: str = ""
     field: str = ""
     old: str = ""
+    bare: object = None
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -125,7 +127,8 @@ def _typed(kind: type, name: str, value: object) -> str:
     """Return an option of a magic with its value."""
     rows = (row for row in options_of(kind) if row.field == name)
     row = next(row for row in rows if row.takes_value or row.value == value)
-    return f"{row.flags[0]} {value}" if row.takes_value else row.flags[0]
+    alone = not row.takes_value or value == row.bare
+    return row.flags[0] if alone else f"{row.flags[0]} {value}"
 
 
 def refuse_together(chosen: object, *groups: tuple[str, ...]) -> None:

@@ -253,7 +253,7 @@ def contradicts(alone: float, interleaved: Ratio) -> bool:
 
     It does where the ratio of times alone lies outside of the interval, and either on the other
     side of 1 or more than twice as far. Alone there are few samples, so that less than a fifth
-    may be noise.
+    may be noise. Too few pairs say nothing that could be contradicted.
 
     Example:
         >>> contradicts(0.9, Ratio(0.05, 0.04, 0.06, 40)), contradicts(1.1, Ratio(0.9, 0.8, 1, 40))
@@ -261,7 +261,7 @@ def contradicts(alone: float, interleaved: Ratio) -> bool:
         >>> contradicts(0.4, Ratio(0.5, 0.45, 0.55, 40))
         False
     """
-    if interleaved.low <= alone <= interleaved.high:
+    if interleaved.pairs < interleaved.fewest or interleaved.low <= alone <= interleaved.high:
         return False
     off, other = math.log(alone), math.log(interleaved.value)
     turned = off * other < 0 or abs(off) < ZONE < abs(other)

@@ -45,6 +45,10 @@ class FakeClock(Clock):
         moment: list[int] = vars(self)["_moment"]
         moment[0] += nanoseconds
 
+    def spin(self, nanoseconds: int) -> None:
+        """Let time pass."""
+        self.advance(nanoseconds)
+
     def disturb(self, nanoseconds: int) -> None:
         """Let time pass in which other programs have the CPU."""
         others: list[int] = vars(self)["_others"]

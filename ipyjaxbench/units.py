@@ -7,6 +7,7 @@ _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _AGES = ((365 * 86400, "year"), (86400, "day"), (3600, "hour"), (60, "minute"))
 _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_FRACTIONS = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 _MAX_ZEROS = 15
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _PLAIN = str.maketrans(
@@ -125,6 +126,24 @@ def bandwidth(rate: float) -> str:
     ('62.2 GB/s', '3.35 TB/s')
     """
     return _scaled(rate, "B/s", _DECIMAL[1:])
+
+
+def energy(joules: float) -> str:
+    """Joules with the unit that a person would choose.
+
+    >>> energy(0.943), energy(1320), energy(1)
+    ('943 mJ', '1.32 kJ', '1.00 J')
+    """
+    return _scaled(joules, "J", (*_DECIMAL, *_FRACTIONS))
+
+
+def power(watts: float) -> str:
+    """Watts with the unit that a person would choose.
+
+    >>> power(664.2), power(0.5)
+    ('664 W', '500 mW')
+    """
+    return _scaled(watts, "W", (*_DECIMAL, *_FRACTIONS))
 
 
 def _scaled(value: float, unit: str, prefixes: Sequence[tuple[float, str]]) -> str:

@@ -46,10 +46,11 @@ whole = _rule(1, _MOST, int, "a whole number, 1 or more")
 seconds = _rule(0, _MOST, float, "a number of seconds, 0 or more")
 levels = _rule(0, _MOST, int, "a whole number, 0 or more")
 count = _rule(0, _MOST, int, "a whole number, 0 or more")
+few = _rule(1, 1000, int, "a whole number from 1 to 1000")
 newest = _rule(1, 10_000, int, "a whole number from 1 to 10000")
 share = _rule(0.01, 1, float, "a number from 0.01 to 1")
 digits = _rule(1, 15, int, "a whole number from 1 to 15")
-NUMBERS = (whole, seconds, levels, count, newest, share, digits)
+NUMBERS = (whole, seconds, levels, count, few, newest, share, digits)
 
 
 def age(text: str) -> float:
@@ -134,10 +135,22 @@ def kept_name(*parts: str, **values: str) -> str:
     return ".".join(["_".join(part.split()) for part in parts if part] + at)
 
 
+def trace_file(text: str) -> str:
+    """Accept the name of a file for a trace: its end tells it from code behind the option.
+
+    Example:
+        >>> trace_file("step.json.gz")
+        'step.json.gz'
+    """
+    if not text.endswith((".json", ".json.gz")) or "\0" in text:
+        raise ValueError("a file name that ends with .json or .json.gz")
+    return text
+
+
 def chip(text: str) -> str:
     """Accept a chip: its platform, its generation, and how many stand side by side."""
-    if not re.fullmatch(r"tpu:\w+(:\d+(x\d+)+)?", text):
-        raise ValueError("a chip such as tpu:v5e, or several, such as tpu:v5e:2x2")
+    if not re.fullmatch(r"tpu:\w+(:\d+(x\d+)+)?|gpu:(\w+|.+\.txtpb)", text):
+        raise ValueError("a chip such as tpu:v5e or gpu:h100, or several: tpu:v5e:2x2, gpu:h100x4")
     return text
 
 

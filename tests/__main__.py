@@ -16,7 +16,7 @@ ADAPTERS = HERE.parent / "ipyjaxbench" / "adapters"
 FRAMEWORKS = ("jax", "torch", "tensorflow")
 SERVER_PLUGIN = "pytest_jupyter.jupyter_server"
 #: Of all tests, on a machine with 2 cores that does nothing else.
-MINUTES = 12
+MINUTES = 25
 _COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 _NONE_CHOSEN = 5  # what pytest ends with where arguments choose no test
 

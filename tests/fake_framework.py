@@ -212,12 +212,14 @@ class FakeState(MutableState):
 class FakeProfiler(Profiler):
     """What a `FakeDevice` worked on."""
 
-    def profile(self, run: Callable[[], object]) -> Profile:
+    def profile(self, run: Callable[[], object], *, sources: bool = False) -> Profile:
         """What the device worked on, each a "work"."""
         before = len(self.framework.device.worked)
         run()
         worked = self.framework.device.worked[before:]
-        return Profile(tuple(Interval("work", start, end, "fake:0") for start, end in worked))
+        return Profile(
+            tuple(Interval("work", start, end, "fake:0") for start, end in worked), offset=0.0
+        )
 
 
 class FakeInventory(DeviceInventory):

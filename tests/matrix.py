@@ -84,6 +84,14 @@ ENVIRONMENTS = (
     Environment("IPython 8", HERE, ("ipython<9",)),
     Environment("IPython 9", "3.13", ("ipython>=9",)),
     Environment(
+        "asynchronous JAX platform", "3.12", ("jax==0.11.2", "lammps-jax-pjrt-cpu==0.11.2"),
+        ("tests/async_platform",), ("jax", "jaxlib", "lammps-jax-pjrt-cpu"),
+    ),
+    Environment(
+        "asynchronous PyTorch device", HERE, ("ninja==1.13.0",), ("tests/async_torch",),
+        ("torch", "ninja"), is_beside=True,
+    ),
+    Environment(
         "triton", HERE, ("triton==3.7.1",), ("tests/test_looking.py", "tests/test_readme.py"),
         ("triton", "torch", "tensorflow_cpu", "jax"), is_beside=True,
     ),
@@ -152,7 +160,9 @@ def run(environment: Environment, home: Path | None, arguments: list[str]) -> bo
         return True
     start = time.monotonic()
     python = python_of(environment, home)
-    path = os.pathsep.join([str(ROOT), *([str(home)] if environment.is_beside else ())])
+    beside = [home] if environment.is_beside else []
+    path = os.pathsep.join(map(str, [ROOT, *beside]))
+    programs = os.pathsep.join([*(f"{each}/bin" for each in beside), os.environ["PATH"]])
     with tempfile.TemporaryDirectory() as own:
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR"), own)
         # What older libraries are warned of is not ours to mend.
@@ -160,7 +170,7 @@ def run(environment: Environment, home: Path | None, arguments: list[str]) -> bo
         done = subprocess.run(
             [*command, *environment.tests, *arguments],
             cwd=ROOT,
-            env={**os.environ, **folders, "PYTHONPATH": path},
+            env={**os.environ, **folders, "PYTHONPATH": path, "PATH": programs},
             capture_output=True,
             text=True,
             check=False,

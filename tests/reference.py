@@ -22,6 +22,7 @@ from ipyjaxbench.purposes import MAGICS
 from ipyjaxbench.reports.result import Reported, Result
 from ipyjaxbench.retracing.traces import STATES
 from ipyjaxbench.server.settings import IpyJaxBenchServer
+from ipyjaxbench.steps import BOUND_MEANINGS
 from ipyjaxbench.timing import VERDICT_MEANINGS
 from tests.test_notes import EXAMPLES
 
@@ -205,6 +206,7 @@ _KINDS: dict[str, Callable[..., str]] = {
     "settings": _settings,
     "server_settings": lambda: _settings(IpyJaxBenchServer),
     "verdicts": lambda: _meanings("verdict", VERDICT_MEANINGS),
+    "loop_verdicts": lambda: _meanings("verdict", BOUND_MEANINGS),
     "states": lambda: _meanings("state", {k: v for k, v in STATES.items() if k != "?"}),
     "functions": _functions,
     "errors": _errors,

@@ -3,15 +3,31 @@
 import importlib
 import json
 import typing
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import ipyjaxbench
+from ipyjaxbench.cluster.exchange import Exchange
+from ipyjaxbench.cluster.job_measurement import JobMeasurement, RankMeasurement
+from ipyjaxbench.cluster.job_peaks import JobPeaks, RankPeaks
+from ipyjaxbench.cluster.job_traces import JobTraces, RankTraces
+from ipyjaxbench.cluster.job_whereabouts import JobArray, JobWhereabouts, RankPlaces
+from ipyjaxbench.cluster.network_peaks import CollectiveTime, NetworkPeaks
+from ipyjaxbench.cluster.rank_facts import RankFacts
+from ipyjaxbench.comparison.comparison import ArmResult, Comparison
+from ipyjaxbench.comparison.scaling import Scaling
+from ipyjaxbench.comparison.sweep import Point, Sweep
 from ipyjaxbench.device.about import About
+from ipyjaxbench.device.held import Held, Holder
 from ipyjaxbench.device.memory_settings import MemorySetting, MemorySettings
 from ipyjaxbench.device.peaks import DevicePeaks, Peaks
+from ipyjaxbench.device.sharding import Shard, Sharding
 from ipyjaxbench.device.transfers import Transfer, Transfers
+from ipyjaxbench.device.whereabouts import ArrayPlacement
+from ipyjaxbench.records.benchmarks import Benchmark, Benchmarks
+from ipyjaxbench.records.commits import AtCommit, CommitLine, Commits
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
@@ -45,7 +61,11 @@ from ipyjaxbench.reports.pictures import (
     Tiles,
 )
 from ipyjaxbench.reports.result import MIME, Result
+from ipyjaxbench.retracing import Change, TracedCall, Traces
+from ipyjaxbench.steps import LineTime, LoopTimes, StepTime
+from ipyjaxbench.timing import Measurement
 from ipyjaxbench.timing.figure_change import Figure
+from tests.results import measured
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _LINES = {
@@ -90,16 +110,132 @@ _SOUND = Figure(1e-3, 0.02, 40, "QUIET")
 _PAST = tuple(
     HistoryEntry(1, day * 86400.0, "fwtime", "f", "f(x)", _SOUND, 1e-3) for day in (3, 2, 1)
 )
+_LINE = CommitLine(
+    "test_it.py::test_f",
+    tuple(
+        AtCommit(number * 40, f"change {number}", e) for number, e in zip("ab", _PAST, strict=False)
+    ),
+)
 _PAIR = Pair("f(x)", 3, _SOUND, Figure(2e-3, 0.03, 40, "QUIET"))
 #: Results of kinds that no example has.
+_PLACES = JobWhereabouts(
+    ("x", "b"),
+    (
+        RankPlaces("rank 0", "node-0", 7, {"cpu": 12}, {"jax": (2, 8)}),
+        RankPlaces("rank 1", "node-1", 8, {"cpu": 4}, failures={"b": "name 'b' is not defined."}),
+        RankPlaces("rank 2", silent="died"),
+    ),
+    3,
+    (
+        JobArray(
+            ArrayPlacement("x", "torch", "int8", (8,), 8, ()), (0, 1), (4, 4), 0, is_global=True
+        ),
+        JobArray(ArrayPlacement("b", "torch", "int8", (8,), 8, ("cpu",)), (0,), (8,)),
+    ),
+    (
+        Sharding(
+            (8,),
+            (Shard("rank:0", ((0, 4),), 0), Shard("rank:1", ((4, 8),), 1)),
+            (("dp", 2),),
+            (("dp",),),
+        ),
+    ),
+    {"torch": "2.13.0"},
+)
+_RAN = Traces("f(x)", {"jax": "0.10.2"},
+              (TracedCall("f", "jax", 1, "f(x)", 1, 1, "TRACED", 0.1, {"trace": 0.1},
+                          (Change("shape", "x", "f32[3]", "f32[4]"),)),))  # fmt: skip
+_HIT = replace(_RAN, calls=(replace(_RAN.calls[0], state="CACHED", phases={}, why=()),))
+_JOB_TRACES = JobTraces(
+    "f(x)",
+    (
+        RankTraces("rank 0", "node-0", 7, _HIT),
+        RankTraces("rank 1", "node-1", 8, _RAN),
+        RankTraces("rank 2", "node-1", 9, silent="died"),
+    ),
+    "jax",
+)
+_SCALING = Sweep(
+    ("engines",),
+    ("step", "copy"),
+    tuple(
+        Point(
+            (str(n),),
+            Comparison(
+                (
+                    ArmResult(
+                        "step", measured([10**6 * 8 // n + 10**5 + i % 3 for i in range(40)])
+                    ),
+                    ArmResult("copy", measured([10**6 + 10**5 * n + i % 3 for i in range(40)])),
+                ),
+                "step",
+                interleaved=False,
+            ),
+        )
+        for n in (1, 2, 4)
+    ),
+    planned=4,
+    scaling=Scaling({"step": "strong", "copy": "weak"}, reads=("step",)),
+)
+_NETWORK = NetworkPeaks(
+    "torch", "2.13.0", "gloo", ("a", "b"), 2,
+    (CollectiveTime("all-reduce", 4096, (1e-4, 2e-4)),
+     CollectiveTime("all-reduce", 2**26, (0.05, 0.06))),
+    {"reduce-scatter": "not offered by gloo"}, 9.1, 1000.0, 2000.0, stored=True,
+    words=("not stored for other sessions: the disk is full",),
+)  # fmt: skip
+_STEP = Measurement(
+    "step(x)", {"jax": "0.10.2"}, 0.1, {"compile": 0.08}, 1, 1, ((1, 20_000_000),) * 20, (20,),
+    notes=(Note("recompiles", "2 of 20 calls compiled again.", "", "!"),),
+)  # fmt: skip
+_LATE = replace(_STEP, frameworks={"jax": "0.10.1"}, compilations=0, notes=())
+_JOB = JobMeasurement(
+    "step(x)",
+    tuple(
+        RankMeasurement(
+            rank, f"node-{rank}", 7, own, (waits,) * 20, (10**9, 2 * 10**9 + rank * 20_000_000),
+            (Exchange("all-reduce", 1, 2**20),),
+            RankFacts(own.frameworks, {"jax cpu": 1 + rank}, 2, {"torch": 1 + rank}, "boot"),
+        )
+        for rank, own, waits in ((0, _STEP, 0.015), (1, _LATE, 0.001))
+    ),
+    "jax",
+)  # fmt: skip
+_JOB_PEAKS = JobPeaks((RankPeaks("rank 0", "a", (_PEAKS,)), RankPeaks("rank 1", "b", ())), _NETWORK)
 _OTHERS: tuple[Result, ...] = (
+    _SCALING,
+    LoopTimes(
+        "for x in batches: y = step(x)",
+        1,
+        tuple(StepTime(2e-3, 1e-3, 0.0, 5e-4, 0.0) for _ in range(9)),
+        (
+            LineTime(1, "for x in batches:", "data", 14e-3),
+            LineTime(1, "y = step(x)", "host", 7e-3, 3.5e-3, 9, "jax"),
+        ),
+        frameworks={"jax": "0.10.2"},
+    ),
     Transfers("np.array(x)", 8e-3, {"jax": "0.10.2"}, (_COPY,)),
     Peaks((_PEAKS,), 2000.0, 1.5, ("nothing else ran",)),
     MemorySettings("--no-prealloc", (MemorySetting("jax", "set", "unset"),), "there is no GPU"),
+    Held(
+        (Holder("output", "Out[7]['loss']", 1, 4096, 4096, "", "%fwdevices --release"),),
+        0,
+        4096,
+        elsewhere={"jax": (2, 64)},
+        unexplained={"torch cuda:0": 2**21},
+        frameworks={"torch": "2.13.0"},
+    ),
     Rerun("a.ipynb", "b.ipynb", (_PAIR,), ("jax 0.10.1 → 0.10.2",), refused=1),
     History(
         _PAST, 3, 5, 4 * 86400.0, {"a.jsonl": 1}, "the disk is full", plotted=True, removed=(1, 2)
     ),
+    Benchmarks((Benchmark(_PAST[0]), Benchmark(_PAST[1], "nothing was computed"))),
+    Commits((_LINE,)),
+    _NETWORK,
+    _JOB_PEAKS,
+    _JOB,
+    _PLACES,
+    _JOB_TRACES,
     About((("ipyjaxbench", "0.1.0"), ("front end", "JupyterLab"), ("jax", "0.10.2, cpu:0"))),
 )
 

@@ -42,6 +42,8 @@ LOOK = {"ratio": 1.5, "spent": 3.0}
 TRUTH = {"truth": 1e-3, "first": False, "ours": [1.0, 1.02, 1.01], "why": "", "place": "cpu"}
 #: A row of each section, as its process tells it.
 ROWS: dict[str, Row] = {
+    "programs": {"instructions": 14, "differ": 9, "right": 9, "wrong": 0, "twins": 3, "alike": 3},
+    "traces": {"busy": 1.0, "wall": 1.002, "operations": 1.0, "inside": 1.0, "calls": 9},
     "truth": {**TRUTH, "typed": "f(x)", "spent": [0.5, 0.4, 0.6], "verdicts": ["QUIET"] * 3},
     "peers": {"peers": {"%timeit": LOOK, "%time": LOOK, "timeit": LOOK, "Timer": None}},
     "precision": {"truth": 1e-3, "ours spread": 0.01, "ours spent": 0.5, "theirs spread": 0.02,
@@ -51,11 +53,26 @@ ROWS: dict[str, Row] = {
     "equal": {"name": "16 other programs", "trials": 36, "false": 0, "found": 9},
     "turns": {"name": "jax 512", "size": 512, "alone": 1e-3, "off": 1.02, "spent": 8.9},
     "hidden": {"load": 16, "truth": 5e-3, "ours": 5.1e-3, "ratio": 1.02},
+    "platform": {"typed": "f(x)", "truth": 5e-3, "ours": [1.0, 1.07, 1.06]},
+    "background": {"typed": "f(x)", "truth": 5e-3, "ours": [1.0, 1.02, 1.01]},
     "decisions": {"name": "long, dropped", "load": 16, "calls": 3, "wrong": 1, "decisions": 1002},
     "ordinary": {"typed": "f(x)", "first": False, "truth": 2e-4, "ours": [1.02], "load": 0.4,
                  "loops": [2e-4, 2.1e-4], "verdicts": ["OK"], "notes": {}},
+    "benchmarks": {"group": "python", "name": "a loop, 2 other programs", "programs": 2,
+                   "rounds": 3, "alarms": 0, "found": 1},
+    "passes": {"sum": 356.0, "whole": 356.1, "ratio": 1.0, "low": 0.99, "high": 1.0},
     "peaks": {"name": "jax float32", "rate": 490e9, "by hand": 500e9, "ratio": 0.98,
                  "apart": 0.02, "by hand apart": 0.01, "others": 0.05, "spent": 8.4},
+    "memory": {"group": "torch", "name": "standin: all kept", "truth": 80e6, "by": "counter",
+               "ratio": 1.001, "results": 5.0, "expected": 5.0},
+    "network": {"group": "torch", "name": "all-reduce", "ours": 0.7e9, "by hand": 0.72e9,
+                "ratio": 0.98, "apart": 0.04},
+    "ranks": {"group": "torch", "name": "50 ms in one rank", "wanted": "it is named",
+              "found": "named in 20 of 21", "reached": False},
+    "engines": {"group": "torch", "name": "Ctrl-C", "works": 36, "runs": 36, "longest": 1.25,
+                "within": 10.0, "reached": True},
+    "loops": {"group": "jax", "name": "slow loader", "off": 0.01, "worst": 0.02, "right": 3,
+              "asked": 3, "wanted": "DATA-BOUND", "added": None},
     "claims": {"figure": 1.7, "least": 1.15, "most": math.inf},
     "overhead": {"typed": "f()", "truth": 30.0, "ours": 40.0, "extra": 10.0, "low": 1.0,
                  "high": 20.0},
@@ -75,10 +92,23 @@ EQUAL = (
     "- 16 other programs: 0 of 36 called equal code different; a tenth more found in 9."
     " At most 1% of false alarms wanted: reached."
 )
+NETWORK = (
+    "- The furthest from a loop by hand is 2.0% off, torch: all-reduce."
+    " At most 10% wanted: reached."
+)
 TURNS = "- Four arms of about 1 ms: 8.9 s. At most 10 s wanted: reached."
 EXPECTED = {
+    "benchmarks": ("| python: a loop, 2 other programs | 3 | 0 | 1 |",
+                   ("- Beside 2 other programs, the same code was called slower in 0 of 3 runs"
+                    " (0 wanted).")),
+    "loops": ("| jax: slow loader | 1.0% | 2.0% | DATA-BOUND 3/3 |  |",
+              "- 3 of 3 verdicts are what the sleeps make it."),
     "truth": ("| jax: step: `f(x)` | 1000.000 | 1.01 | 1.00-1.02 | 0.90-1.10 | ok |",
               "- 1 of 1 figures are inside of the bars."),
+    "programs": ("| jax: step | 14 | 9 | 9 | 0 | 3 | 3 | ok |",
+                 "- 3 of 3 twins are called identical; wrong: none."),
+    "traces": ("| jax: step | 1.0000 | 1.0020 | 1.0000 | 1.0000 | 9 | ok |",
+               "- The figure that is furthest off is 0.20% off; at most 1% is wanted: reached."),
     "peers": ("| jax: step: `f(x)` | 1.01 | 1.50 | 1.50 | 1.50 | - | none |",
               "- A peer is nearer to the truth on 0 of 1 expressions: none."),
     "speed": ("| jax: step: `f(x)` | 1.0000 | 0.50 | 0.60 | 3.00 | QUIET QUIET QUIET |",
@@ -91,6 +121,14 @@ EXPECTED = {
     "equal": ("| jax: 16 other programs | 36 | 0 (0%) | 9 (25%) |",
               EQUAL),
     "turns": ("| jax: jax 512 | 1.000 ms | 1.02 | 8.9 s |", TURNS),
+    "memory": ("| torch: standin: all kept | 76.3 | counter | 1.001 | 5.00 | 5.00 |",
+               ("- The farthest from the truth is 0.10%, torch: standin: all kept."
+               " At most 2% wanted: reached.")),
+    "network": ("| torch: all-reduce | 0.70 | 0.72 | 0.98 | 4.0% |", NETWORK),
+    "ranks": ("| torch: 50 ms in one rank | it is named | named in 20 of 21 | MISSED |",
+              "- 0 of 1 targets are reached; missed: torch: 50 ms in one rank."),
+    "engines": ("| torch: Ctrl-C | 36 of 36 | 1.2 | 10 | ok |",
+                "- Ctrl-C: 36 of 36 as they should be, 1.2 s"),
     "peaks": ("| jax: jax float32 | 490.0 | 500.0 | 0.98 | 2.0% | 1.0% | 5% |",
                  "- All of them take 8.4 s. At most 10 s wanted: reached."),
     "claims": ("| jax: step | 1.70 | 1.15 | inf | ok |",
@@ -99,6 +137,10 @@ EXPECTED = {
                  "- At most 10 ns, jax: step; under 100 wanted: reached."),
     "hidden": ("| jax: step | 16 | 5.00 | 5.10 | 1.02 | ok |",
                "- Load 16: 1 of 1 headlines are 0.9 of the truth or more; below: none."),
+    "platform": ("| jax: step: `f(x)` | 5000.0 | 1.06 | 1.00-1.07 | OUT |",
+                 "- 0 of 1 figures are within 5% of the truth; further off: jax: step."),
+    "background": ("| jax: step: `f(x)` | 5000.0 | 1.01 | 1.00-1.02 | ok |",
+                   "- 1 of 1 figures are within 5% of the truth; further off: none."),
     "decisions": ("| jax: long, dropped | 16 | 3 | 1 | 1,002 |",
                   "- Load 16: work was missed in 1 of 1002; 1 in 1,000 wanted: reached."),
     "ordinary": ("| jax: step: `f(x)` | 200.00 | 1.02 | ok |", "- 0 have a false note: none."),
@@ -111,6 +153,8 @@ EXPECTED = {
     "loading": ("| jax: step | 20.0 | 3.0 | none |", "- Together 23.0 ms."),
     "history": ("| jax: step | 5.7 | 77.0 | 0.6 | 0.24 | 2,009 |",
                 "- Reading 10,000: under 1 s wanted, reached."),
+    "passes": ("| jax: step | 356.0 | 356.1 | 1.000 | 0.990 to 1.000 |",
+               "- jax: a ratio within 10% of 1 wanted: 1.000, reached."),
     "live": ("| jax: step | 1.0000 | 1.0100 | 1.010 | 0.990 to 1.020 |",
              "- A ratio within 2% of 1 wanted: 1.010, reached."),
 }  # fmt: skip

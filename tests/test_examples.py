@@ -16,7 +16,7 @@ import nbformat
 import pytest
 
 from ipyjaxbench.errors import called_from
-from ipyjaxbench.records.notebooks import KINDS
+from ipyjaxbench.records.notebooks import find_kind
 from ipyjaxbench.reports.result import MIME
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -108,7 +108,7 @@ def test_every_magic_left_one_report_in_three_forms(notebook: Any) -> None:
 def test_every_record_reads_back_as_what_was_shown(notebook: Any) -> None:
     for cell in reports(notebook):
         record = _shown(cell)[MIME]
-        read = KINDS[record["kind"]].from_dict(record)
+        read = find_kind(record["kind"]).from_dict(record)
         assert _holds(json.loads(json.dumps(read.to_dict())), record)
         plain = re.sub(r"\x1b\[[\d;]*m", "", _shown(cell)["text/plain"])
         with called_from("%magic"):  # advice is in the words of who reads

@@ -55,6 +55,17 @@ def test_after_a_measurement(code: str, times: dict[str, Any]) -> None:
     assert freed() is None
 
 
+def test_after_a_later_call_that_raises() -> None:
+    large = Large()
+    freed = weakref.ref(large)
+    names: dict[str, Any] = {"large": large, "left": iter(range(3))}
+    result = ipyjaxbench.measure_code("large, next(left)", names, restore=False)
+    assert any("StopIteration" in note.text for note in result.notes)
+    del large
+    names.clear()
+    assert freed() is None
+
+
 @pytest.mark.parametrize("code", CODES)
 def test_after_a_comparison(code: str) -> None:
     large = Large()

@@ -11,6 +11,7 @@ from ipyjaxbench.comparison import notes as comparison_notes
 from ipyjaxbench.errors import called_from
 from ipyjaxbench.graphs import notes as graph_notes
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.steps import notes as step_notes
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.validity import notes as validity_notes
 
@@ -107,6 +108,31 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        notes.side_streams(0.61),
+        Note(
+            "side-streams",
+            "For 61 % of the device's busy time only streams beside the default one work: CUDA"
+            " events on the default stream do not count that. The time here does.",
+        ),
+    ),
+    (
+        notes.replays_graph(),
+        Note(
+            "replays-graph",
+            "The call replays a CUDA graph. A call that does not, as with new shapes, launches"
+            " each operation by itself and takes longer.",
+        ),
+    ),
+    (
+        notes.recompiled_apart(5, 0.00102, 0.00131),
+        Note(
+            "recompiled-apart",
+            "Compiled 5 times, the code then takes 1.02 ms to 1.31 ms per call, in each of five"
+            " rounds in turn: the programs differ. The time is that of one of them.",
+            mark=MEANING,
+        ),
+    ),
+    (
         notes.stopped_by_error(1234, "OSError: gone"),
         Note(
             "stopped-by-error",
@@ -181,6 +207,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        validity_notes.warm_cache(40 * 2**20, 50 * 2**20, "H100", 12.5e-6),
+        Note(
+            "warm-cache",
+            "Inputs and results (40.0 MiB) stay in the H100's L2 cache (50.0 MiB) between calls."
+            " Where other work runs in between, a call takes up to 12.5 µs longer.",
+        ),
+    ),
+    (
         validity_notes.lazy("generator", "list(gen())"),
         Note(
             "lazy",
@@ -223,8 +257,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.impossible_speed(2.7e9, 5.8e12, 1.78e11),
         Note(
             "impossible-speed",
-            "As written, each call does 2.70 GFLOP: 5.80 TFLOP/s, more than this device's"
-            " measured peak of 178 GFLOP/s. Some of the work was skipped.",
+            "As written, each call does 2.70 GFLOP: 5.80 TFLOP/s, more than the measured"
+            " peak of 178 GFLOP/s. Some of the work was skipped.",
             mark=MEANING,
         ),
     ),
@@ -641,6 +675,14 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        graph_notes.roofline_bound(),
+        Note(
+            "roofline-bound",
+            "≥ is a bound, no estimate: matrix products at the dense peak of the GPU, arguments and"
+            " results at its memory bandwidth.",
+        ),
+    ),
+    (
         graph_notes.half_chips(["tpu:v2", "tpu:v3"]),
         Note(
             "half-chips",
@@ -702,6 +744,63 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "with torch.no_grad(): ... around it",
         ),
     ),
+    (
+        step_notes.loop_stopped(1),
+        Note("loop-stopped", "Interrupted after 1 whole step: these are measured."),
+    ),
+    (
+        step_notes.loop_failed("OSError: gone", 12),
+        Note(
+            "loop-failed",
+            "The cell raised OSError: gone after 12 whole steps: these are measured.",
+            mark=MEANING,
+        ),
+    ),
+    (
+        step_notes.computes_in_call(["torch"], [4, 5]),
+        Note(
+            "computes-in-call",
+            "torch computes on the CPU, inside the calls in lines 4, 5: which part of their time"
+            " Python takes and which the computation is not known.",
+        ),
+    ),
+    (
+        step_notes.device_behind(0.465),
+        Note(
+            "device-behind",
+            "After the last step the device still had 465 ms of work: it was never idle, so less"
+            " time for data or Python would not make the loop faster.",
+        ),
+    ),
+    (
+        step_notes.device_failed("jax cannot wait for its devices: gone."),
+        Note("device-failed", "jax cannot wait for its devices: gone.", mark=MEANING),
+    ),
+    (
+        step_notes.no_steps(3),
+        Note(
+            "no-steps",
+            "No step came to its end: the loop in line 3 had nothing to go through, did not run,"
+            " or is a fit() that is not of a Keras model.",
+        ),
+    ),
+    (
+        step_notes.fit_steps("jax"),
+        Note(
+            "fit-steps",
+            "fit() was timed by its callbacks: with jax it draws batches inside of a step, so that"
+            " waiting for them is in the step's own time, and `rest` is the time between steps.",
+            "write the loop to know more:  for x, y in data: model.train_on_batch(x, y)",
+        ),
+    ),
+    (
+        step_notes.no_framework_call(),
+        Note(
+            "no-framework-call",
+            "No statement of the loop calls JAX, PyTorch or TensorFlow: all of its body counts as"
+            " host.",
+        ),
+    ),
 ]
 _in_magic.close()
 
@@ -715,10 +814,11 @@ def in_magic() -> Iterator[None]:
 
 def makers() -> list[Callable[..., Note]]:
     """Every function of the package that makes a Note."""
-    rooms = (notes, validity_notes, comparison_notes, graph_notes)
+    rooms = (notes, validity_notes, comparison_notes, graph_notes, step_notes)
     functions = [f for room in rooms for _, f in inspect.getmembers(room, inspect.isfunction)]
     modules = {room.__name__ for room in rooms}
-    return [f for f in functions if f.__module__ in modules and not f.__name__.startswith("_")]
+    own = [f for f in functions if f.__module__ in modules and not f.__name__.startswith("_")]
+    return [f for f in own if f is not step_notes.notes_on]
 
 
 @pytest.mark.parametrize(("made", "expected"), EXAMPLES, ids=lambda note: note.code)
@@ -836,8 +936,8 @@ def test_a_note_is_a_sentence_of_one_line_with_a_known_mark(note: Note) -> None:
         (
             validity_notes.impossible_speed(2**26, 67.1e9, 20e9, memory=True),
             (
-                "As written, each call moves 64.0 MiB: 67.1 GB/s, more than this device's"
-                " measured peak of 20.0 GB/s. Some of the work was skipped."
+                "As written, each call moves 64.0 MiB: 67.1 GB/s, more than the measured"
+                " peak of 20.0 GB/s. Some of the work was skipped."
             ),
         ),
         (

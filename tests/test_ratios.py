@@ -317,3 +317,9 @@ def test_decimals_more_than_are_known_can_be_asked_for() -> None:
 )
 def test_a_ratio_reads_as_people_say_it(ends: tuple[float, float, float], words: str) -> None:
     assert Ratio(*ends, pairs=40).versus("eager") == words
+
+
+def test_too_few_pairs_say_nothing_that_could_be_contradicted() -> None:
+    few, enough = (Ratio(0.5, 0.45, 0.55, pairs) for pairs in (ratios.FEWEST - 1, ratios.FEWEST))
+    assert not ratios.contradicts(2.0, few)
+    assert ratios.contradicts(2.0, enough)

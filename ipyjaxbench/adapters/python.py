@@ -25,6 +25,7 @@ class Python(Synchronous):
     module = "builtins"
     capabilities: ClassVar = {
         "ArrayInspector": "ipyjaxbench.adapters.python:PythonValues",
+        "MemoryMeter": "ipyjaxbench.adapters.shared.traced_memory:TracedMemory",
         "MutableState": "ipyjaxbench.adapters.python:PythonState",
     }
 

@@ -12,6 +12,7 @@ from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.functions import compare
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.name_bindings import names_restored
-from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.comparison.options import CompareOptions, check_labels
 from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
-from ipyjaxbench.comparison.sweep import Sweep
+from ipyjaxbench.comparison.scaling import Kind, Scaling
+from ipyjaxbench.comparison.sweep import Point, Sweep

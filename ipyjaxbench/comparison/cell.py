@@ -38,14 +38,15 @@ class ArmSource:
 class Cell:
     """What a comparison's cell holds."""
 
-    arms: tuple[ArmSource, ...]  # in the order in which they were written, two at least
+    arms: tuple[ArmSource, ...]  # in the order in which they were written
     setup: Source | None = None  # what stands above them and runs once; None where there is nothing
 
 
-def read_cell(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
+def read_cell(text: str, parse: Parse, filename: str, flags: int = 0, *, fewest: int = 2) -> Cell:
     r"""Return the arms and the common setup of a cell, which begins at line 1 of its file.
 
-    ``parse`` makes a tree of Python code with the same line numbers; ``flags`` are the compiler's.
+    ``parse`` makes a tree of Python code with the same line numbers; ``flags`` are the compiler's,
+    and ``fewest`` is the number of arms that it takes.
 
     Example:
         >>> cell = read_cell("a: f(x)\nb:\n  y = g(x)\n", ast.parse, "<cell>")
@@ -80,7 +81,7 @@ def read_cell(text: str, parse: Parse, filename: str, flags: int = 0) -> Cell:
         if name in parts:
             raise SnippetError(f"{words!r} appears twice: labels must be unique")
         parts[name] = source
-    _refuse(sources, setups)
+    _refuse(sources, setups, fewest)
     arms = tuple(ArmSource(name, source, setups.get(name)) for name, source in sources.items())
     setup = Source(ast.Module(common, []), "", filename, flags) if common else None
     return Cell(arms, setup)
@@ -121,10 +122,10 @@ def _refuse_annotation(name: str, tree: ast.Module) -> None:
             )
 
 
-def _refuse(sources: dict[str, Source], setups: dict[str, Source]) -> None:
+def _refuse(sources: dict[str, Source], setups: dict[str, Source], fewest: int) -> None:
     if not sources:
         raise SnippetError("no arms found: write one per line, for example  numpy: np.dot(a, b)")
-    if len(sources) == 1:
+    if len(sources) < fewest:
         (only,) = sources
         raise SnippetError(
             f"{only!r} is the only arm, but a comparison needs two: add a line"

@@ -153,8 +153,9 @@ def _dtypes(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:
 
 
 def _devices(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:
-    """Return where the results live; the host's memory is the CPU's."""
-    return {device.partition(":")[0] for place in arm.outputs for device in place.devices}
+    """Return where the results live; the host's memory is the CPU's, and a GPU has two names."""
+    kinds = {device.partition(":")[0] for place in arm.outputs for device in place.devices}
+    return {"gpu" if kind == "cuda" else kind for kind in kinds}
 
 
 def _threads(arm: ArmFacts, frameworks: Sequence[Framework]) -> set[str]:

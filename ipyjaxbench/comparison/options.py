@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ipyjaxbench import ratios
+from ipyjaxbench.comparison.scaling import KINDS
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.frameworks import JobOptions
 from ipyjaxbench.option import (
     Option,
     check_fields,
@@ -19,11 +22,22 @@ from ipyjaxbench.timing import AIMS
 from ipyjaxbench.validation import checked, digits, label, name as valid_name, seconds, swept, whole
 
 #: Fields that mean nothing where kept results are compared.
-_OF_CELL = ("sweep", "number", "repeat", "budget", "aim", "name", "align")
+_OF_CELL = (
+    "sweep",
+    "scaling",
+    "engines",
+    "timeout",
+    "number",
+    "repeat",
+    "budget",
+    "aim",
+    "name",
+    "align",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(JobOptions):
     """How several statements are to be compared; each option says what it does."""
 
     baseline: str | None = option(
@@ -38,8 +52,17 @@ class CompareOptions:
         (),
         "--sweep n=100,300",
         swept,
-        "compare at each of these values: n=100,300 or n=2**6..2**12",
+        "compare at each of these values: n=100,300 or n=2**6..2**12; engines=1,2,4 compares"
+        " numbers of engines",
         several=True,
+    )
+    #: None lets the code decide.
+    scaling: Literal["strong", "weak"] | None = option(
+        None,
+        "--scaling strong",
+        KINDS,
+        "with --sweep engines=1,2: the work is divided (strong, if the code reads engines) or each"
+        " engine does all of it (weak)",
     )
     #: None lets the clock's resolution decide.
     number: int | None = option(None, "-n, --number", whole, "calls per sample, for every arm")
@@ -79,8 +102,7 @@ class CompareOptions:
 
     def check(self, labels: Sequence[str]) -> None:
         """Refuse labels that break their rule, and what `check_names` refuses."""
-        for each in labels:
-            checked(each, label, typed=f"label {each!r}", example="a")
+        check_labels(labels)
         self.check_names(labels)
 
     def check_names(self, labels: Sequence[str]) -> None:
@@ -120,3 +142,9 @@ class CompareOptions:
     def samples(self) -> int | None:
         """How many samples of each arm to take; None stops when the ratios are steady."""
         return self.repeat or (ratios.FEWEST if self.number else None)
+
+
+def check_labels(labels: Sequence[str]) -> None:
+    """Refuse labels that break their rule."""
+    for each in labels:
+        checked(each, label, typed=f"label {each!r}", example="a")

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any, ClassVar
 
 from ipyjaxbench import ratios, stats
 from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.scaling import Scaled, Scaling, scale
 from ipyjaxbench.reports import Result
 from ipyjaxbench.timing import Measurement
 
@@ -45,6 +47,7 @@ class Sweep(Result):
         skipped: arms that were left out from some value on.
         planned: the number of planned points.
         unmade: values at which the setup failed, with the error.
+        scaling: what to know of the engines, where their number was swept; else None.
     """
 
     kind: ClassVar[str] = "sweep"
@@ -55,6 +58,7 @@ class Sweep(Result):
     skipped: tuple[Skipped, ...] = ()
     planned: int = 0
     unmade: dict[str, str] = field(default_factory=dict)
+    scaling: Scaling | None = None
 
     def times(self, label: str) -> list[tuple[float, float]]:
         """Return the swept values, each with an arm's seconds per call."""
@@ -68,6 +72,13 @@ class Sweep(Result):
         """Return the swept values, each with the bytes that an arm reads and returns."""
         measured = self._measured(label)
         return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
+
+    def scaled(self, label: str) -> list[Scaled]:
+        """Return what each number of engines brings an arm; none where something else is swept."""
+        kind = self.scaling and self.scaling.kinds.get(label)
+        if not kind:
+            return []
+        return scale([(round(x), m) for x, m in self._measured(label)], kind)
 
     def value(self, point: Point) -> float | None:
         """Return the swept value at a point, if a logarithmic axis has it; else None."""
@@ -137,20 +148,36 @@ class Sweep(Result):
         """Return why these facts cannot be true, in words; None where they can."""
         if any(len(point.values) != len(self.names) for point in self.points):
             return "a point has not as many values as there are names"
+        if self.scaling and not all(_is_number_of_engines(point) for point in self.points):
+            return "a point is of no number of engines"
         checked = (point.compared.check() for point in self.points)
         return next((wrong for wrong in checked if wrong), None)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each arm at each point; times per call in seconds."""
         return [
-            {**dict(zip(self.names, point.values, strict=True)), **row}
+            {**dict(zip(self.names, point.values, strict=True)), **row, **self._gain(point, row)}
             for point in self.points
             for row in point.compared.rows()
         ]
 
+    def _gain(self, point: Point, row: dict[str, Any]) -> dict[str, Any]:
+        """Return what an arm's row says besides, where numbers of engines are swept."""
+        if self.scaling is None:
+            return {}
+        found = [s for s in self.scaled(row["arm"]) if s.engines == int(point.values[0])]
+        speedup, efficiency = next(((s.speedup.value, s.efficiency) for s in found), (None, None))
+        kind = self.scaling.kinds.get(row["arm"])
+        return {"scaling": kind, "speedup": speedup, "efficiency": efficiency}
+
     def __repr__(self) -> str:
         """One line."""
         return f"<Sweep {', '.join(self.labels)} over {len(self.points)} points>"
+
+
+def _is_number_of_engines(point: Point) -> bool:
+    [text, *more] = point.values
+    return not more and re.fullmatch("[1-9][0-9]{0,8}", text) is not None
 
 
 def _slope(points: Sequence[tuple[float, float, float]]) -> float | None:

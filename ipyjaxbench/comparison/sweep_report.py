@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ipyjaxbench import units
 from ipyjaxbench.comparison.comparison_report import per_call
 from ipyjaxbench.comparison.crossings import Crossing, find_crossings
+from ipyjaxbench.comparison.scaling_blocks import scaling_blocks, scaling_rows
 from ipyjaxbench.comparison.sweep import Skipped, Sweep
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
@@ -36,8 +37,12 @@ _NO_WINNER = "no clear winner"
 @report.register
 def _(s: Sweep) -> Report:
     """The blocks in the order in which they are read."""
-    crossings = find_crossings(s) or []
-    blocks: list[Block] = [_headline(s, crossings), *_chart(s, crossings), _table(s)]
+    blocks: list[Block]
+    if s.scaling is not None:
+        blocks = [*scaling_blocks(s, s.scaling)]
+    else:
+        crossings = find_crossings(s) or []
+        blocks = [_headline(s, crossings), *_chart(s, crossings), _table(s)]
     blocks += [Facts((*_rows(s),)), Notes((*_notes(s),))]
     versions = {n: v for point in s.points for arm in point.compared.sides if arm.measured
                 for n, v in arm.measured.frameworks.items()}  # fmt: skip
@@ -144,7 +149,9 @@ def _chart(s: Sweep, crossings: list[Crossing]) -> Iterator[Chart]:
 
 
 def _rows(s: Sweep) -> Iterator[tuple[str, str]]:
-    if growth := "; ".join(_growth(s)):
+    if s.scaling is not None:
+        yield from scaling_rows(s, s.scaling)
+    elif growth := "; ".join(_growth(s)):
         yield "growth", growth
     if s.not_drawn and any(s.times(label) for label in s.labels):
         where = f"{s.names[0]} = {', '.join(s.not_drawn)}"

@@ -7,6 +7,7 @@ timer asks for peaks; else the magics and the Python API call this room.
 """
 
 from ipyjaxbench.device.about import About, about
+from ipyjaxbench.device.array_lines import array_traits, describe_array, fold_arrays
 from ipyjaxbench.device.copy_watch import (
     HOST,
     KEPT,
@@ -17,9 +18,14 @@ from ipyjaxbench.device.copy_watch import (
     is_operator,
     receiver,
 )
+from ipyjaxbench.device.datasheets import Datasheet, find_datasheet
+from ipyjaxbench.device.device_names import name_holders, shorten_devices, shorten_numbers
 from ipyjaxbench.device.devices import Device, FrameworkDevices, gpu_kind
+from ipyjaxbench.device.find_held import HeldMemory, Root
+from ipyjaxbench.device.held import Held, Holder
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.measure_peaks import collect_peaks, find_peaks
+from ipyjaxbench.device.memory_peak import MemoryPeak
 from ipyjaxbench.device.memory_settings import (
     MEMORY_VARIABLES,
     MemoryRequest,
@@ -30,11 +36,24 @@ from ipyjaxbench.device.memory_settings import (
 )
 from ipyjaxbench.device.microbenchmarks import Probe, Run, fastest_product
 from ipyjaxbench.device.options import DeviceOptions
-from ipyjaxbench.device.peaks import BUSY, DevicePeaks, Peaks
+from ipyjaxbench.device.peaks import BUSY, DevicePeaks, Peaks, peak_row
 from ipyjaxbench.device.peaks_store import has_peaks, stored_peaks
-from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory, TransferWatch
+from ipyjaxbench.device.protocol import (
+    ArrayInspector,
+    DeviceInventory,
+    MemoryMeter,
+    TransferWatch,
+)
+from ipyjaxbench.device.resident_curve import ResidentCurve
 from ipyjaxbench.device.set_memory import set_memory
-from ipyjaxbench.device.sharding import Region, Shard, Sharding, shorten_devices
+from ipyjaxbench.device.sharding import Region, Shard, Sharding
+from ipyjaxbench.device.sharding_pictures import draw_shardings
 from ipyjaxbench.device.transfers import Transfers
 from ipyjaxbench.device.watch_transfers import transfer_code
-from ipyjaxbench.device.whereabouts import ArrayPlacement, Weight, Whereabouts
+from ipyjaxbench.device.whereabouts import (
+    ArrayMemory,
+    ArrayPlacement,
+    Process,
+    Weight,
+    Whereabouts,
+)

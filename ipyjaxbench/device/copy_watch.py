@@ -11,7 +11,7 @@ from types import BuiltinMethodType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 from ipyjaxbench.device.transfers import Transfer
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks import Framework, replace_attribute
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import (
     called_name_in,
@@ -89,27 +89,17 @@ class CopyWatch(AbstractContextManager["CopyWatch"], ABC):
         Calls go to ``watched``, with the function that was replaced before the arguments; those
         that are part of a copy go to that function itself.
         """
-        old = getattr(owner, name, None)
-        if old is None:
-            return False
-        own = vars(owner).get(name)
-        make: Any = old.fget if isinstance(old, property) else old
 
-        def replaced(*args: Any, **kwargs: Any) -> Any:
-            __tracebackhide__ = True
-            if getattr(self._inside, "copy", False):
-                return make(*args, **kwargs)
-            return watched(make, *args, **kwargs)
+        def make(old: Callable[..., Any]) -> Callable[..., Any]:
+            def replaced(*args: Any, **kwargs: Any) -> Any:
+                __tracebackhide__ = True
+                if getattr(self._inside, "copy", False):
+                    return old(*args, **kwargs)
+                return watched(old, *args, **kwargs)
 
-        try:
-            setattr(owner, name, property(replaced) if isinstance(old, property) else replaced)
-        except (AttributeError, TypeError):  # it cannot be changed
-            return False
-        if own is None:
-            self._replaced.callback(delattr, owner, name)
-        else:
-            self._replaced.callback(setattr, owner, name, own)
-        return True
+            return replaced
+
+        return replace_attribute(self._replaced, owner, name, make)
 
     def _time_copy(self, make: Callable[[], Any], *values: Any) -> tuple[Any, int, int]:
         """Make a copy of values; return it, and the nanoseconds before it and of it."""

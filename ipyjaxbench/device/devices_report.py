@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from ipyjaxbench import units
+from ipyjaxbench.device.device_names import shorten_devices
 from ipyjaxbench.device.devices import Device, FrameworkDevices
-from ipyjaxbench.device.sharding import shorten_devices
 from ipyjaxbench.device.whereabouts import Whereabouts
 from ipyjaxbench.errors import by_caller
 
@@ -57,8 +57,6 @@ def _memory(device: Device) -> str:
         parts.append(f"{units.size(device.used)}{limit} in use")
     if device.peak is not None:
         parts.append(f"peak use {units.size(device.peak)}")
-    if device.process:
-        parts.append(f"process {device.process}")
     if device.coordinates:
         parts.append(f"coordinates {device.coordinates}")
     if device.users:

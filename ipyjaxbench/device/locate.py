@@ -1,7 +1,9 @@
 """Looks where values live and what devices there are; starts nothing."""
 
 import itertools
+import os
 import re
+import socket
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,11 +12,19 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ipyjaxbench.device.devices import FrameworkDevices
+from ipyjaxbench.device.preallocation import add_preallocation
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.device.start_frameworks import start_frameworks
-from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
+from ipyjaxbench.device.whereabouts import ArrayPlacement, Process, Whereabouts
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.frameworks import Budget, Framework, iterate_arrays, iterate_named_arrays, loaded
+from ipyjaxbench.frameworks import (
+    Budget,
+    Framework,
+    find_job,
+    iterate_arrays,
+    iterate_named_arrays,
+    loaded,
+)
 from ipyjaxbench.usercode import is_display, is_users_file, name_of
 
 _MAX_LEAVES = 2000  # of one value that are shown one by one
@@ -40,7 +50,7 @@ def locate(values: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     used = {placement.framework for placement in placements}
     homes = _devices(each for each in frameworks if each.name in used)
     arrays = tuple(_sum_by_name(_mark_shared(placements), sums))
-    return Whereabouts(tuple(values), homes, arrays, {})
+    return Whereabouts(tuple(values), homes, arrays, {}, process=_process())
 
 
 def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
@@ -61,7 +71,17 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
         placements += _rest(name, leaves, known)
     sums = {placement.name for placement in placements} - alone
     arrays = tuple(_sum_by_name(_mark_shared(placements), sums))
-    return Whereabouts((), _devices(frameworks), arrays, *_count_unnamed(frameworks, known))
+    unnamed, largest = _count_unnamed(frameworks, known)
+    return Whereabouts((), _devices(frameworks), arrays, unnamed, largest, _process())
+
+
+def _process() -> Process | None:
+    """Return which process of a job this is; None where it is alone. Others are not asked."""
+    found = find_job()
+    if found is None:
+        return None
+    _, job = found
+    return Process(job.rank, job.size, socket.gethostname(), os.getpid())
 
 
 def _load_frameworks(*, start: bool) -> list[Framework]:
@@ -73,7 +93,7 @@ def _load_frameworks(*, start: bool) -> list[Framework]:
 
 def _devices(frameworks: Iterable[Framework]) -> tuple[FrameworkDevices, ...]:
     inventories = (each.capability(DeviceInventory) for each in frameworks)
-    return tuple(each.devices() for each in inventories if each.has_devices)
+    return add_preallocation([each.devices() for each in inventories if each.has_devices])
 
 
 def _place(name: str, framework: Framework, array: object) -> Iterator[ArrayPlacement]:

@@ -1,13 +1,13 @@
 """Measures what devices can do at most, once for each sort of device, and keeps it."""
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ipyjaxbench.device import peaks_store
 from ipyjaxbench.device.devices import Device
-from ipyjaxbench.device.microbenchmarks import SIDES, Probe, Run, fastest, fastest_product
+from ipyjaxbench.device.microbenchmarks import Probe, Run, fastest, fastest_product, fastest_size
 from ipyjaxbench.device.peaks import DevicePeaks, Peaks
 from ipyjaxbench.device.peaks_store import Key
 from ipyjaxbench.device.protocol import DeviceInventory
@@ -23,8 +23,9 @@ _PRODUCT, _STREAM, _COPY, _TINY = 0.05, 0.1, 0.1, 0.02
 #: Threads that wait for more work let go of the CPUs within that many seconds.
 _SETTLE = 0.25
 _CACHES = 4  # times as much as the largest cache holds is read from memory
-#: Bytes of arrays, if there is room: on the host, on other devices, and of copies.
-_HOST_BYTES, _DEVICE_BYTES, _COPY_BYTES = 2**27, 2**29, 2**27
+#: Bytes of arrays, if there is room: on the host; on other devices (an H200 needs the last to
+#: reach its memory's speed); of copies.
+_HOST_BYTES, _DEVICE_BYTES, _COPY_BYTES = 2**27, (2**29, 2**30, 2**31), 2**27
 _MEMORY_PARTS = 8  # of the free memory, one of which is taken at most
 
 
@@ -58,12 +59,17 @@ def collect_peaks(
     )
 
 
-def find_peaks(framework: Framework, device: str) -> DevicePeaks | None:
-    """Return what was measured before of a framework's device; nothing is measured now."""
-    for each, probe in _probes(framework):
-        if each.name == device:
-            return peaks_store.read(key_of(framework, each, probe))[0]
-    return None
+def find_peaks(framework: Framework, devices: Collection[str]) -> DevicePeaks | None:
+    """Return what was measured before of one of several equal devices; nothing is measured now.
+
+    Several devices of the host share its CPUs: what one of them reaches alone says nothing there.
+    """
+    found = [(each, probe) for each, probe in _probes(framework) if each.name in devices]
+    keys = {key_of(framework, each, probe) for each, probe in found}
+    on_host = any(probe.on_host for _, probe in found)
+    if len(found) != len(devices) or len(keys) != 1 or (on_host and len(found) > 1):
+        return None
+    return peaks_store.read(keys.pop())[0]
 
 
 def probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
@@ -96,9 +102,9 @@ def _probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
 def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> DevicePeaks:
     meter, begun = Meter(clock), clock.wall()
     cache = largest_cache() or 0
-    wanted = max(_HOST_BYTES, _CACHES * cache) if probe.on_host else _DEVICE_BYTES
-    nbytes = min(wanted, framework.free_memory() // _MEMORY_PARTS)
-    samples = _Samples(probe, clock, nbytes)
+    wanted = (max(_HOST_BYTES, _CACHES * cache),) if probe.on_host else _DEVICE_BYTES
+    beyond, room = wanted[0] // 2, framework.free_memory() // _MEMORY_PARTS
+    samples = _Samples(probe, clock, [min(wanted[0], room), *(n for n in wanted[1:] if n <= room)])
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -113,8 +119,8 @@ def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Devi
         **key._asdict(),
         device=probe.device,
         products={dtype: rates[dtype] for dtype in probe.dtypes if dtype in rates},
-        bandwidth=rates.get("memory") if nbytes > wanted // 2 else None,
-        beyond=wanted // 2,
+        bandwidth=rates.get("memory") if room > beyond else None,
+        beyond=beyond,
         upload=rates.get("upload"),
         download=rates.get("download"),
         latency=1 / rates["latency"] if "latency" in rates else None,
@@ -128,9 +134,10 @@ def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> Devi
 class _Samples:
     """Samples of each figure, apart in time: what disturbs one need not disturb the next."""
 
-    def __init__(self, probe: Probe, clock: Clock, nbytes: int) -> None:
+    def __init__(self, probe: Probe, clock: Clock, nbytes: Sequence[int]) -> None:
         self._clock, self._nbytes = clock, nbytes
-        self._sides: dict[str, int] = {}
+        self._all_sides, self._in_a_row = probe.sides, probe.in_a_row
+        self._sizes: dict[str, int] = {}  # those that were fastest: a later sample begins there
         self._rates: dict[str, list[float]] = {}
         self._measures: dict[str, Callable[[], float]] = {
             dtype: partial(self._product, partial(probe.product, dtype), dtype)
@@ -173,15 +180,27 @@ class _Samples:
             del self._measures[name], self._rates[name]
 
     def _product(self, product: Callable[[int], Run], dtype: str) -> float:
-        """Return the rate of products; a later sample begins at the size that was fastest."""
-        sides = SIDES[SIDES.index(self._sides.get(dtype, SIDES[0])) :]
-        rate, self._sides[dtype] = fastest_product(product, self._clock, _PRODUCT, sides)
+        rate, self._sizes[dtype] = fastest_product(
+            product, self._clock, _PRODUCT, self._from(dtype, self._all_sides), self._in_a_row
+        )
         return rate
 
     def _memory(self, probe: Probe) -> float:
-        ways = probe.streams(self._nbytes)
-        return max(moved / fastest(run, self._clock, _STREAM) for run, moved in ways)
+        def rate(nbytes: int) -> float:
+            ways = probe.streams(nbytes)
+            return max(moved / fastest(run, self._clock, _STREAM) for run, moved in ways)
+
+        def moved(nbytes: int) -> float:
+            return 2.0 * nbytes * self._in_a_row
+
+        found, self._sizes["memory"] = fastest_size(
+            rate, moved, _STREAM, self._from("memory", self._nbytes)
+        )
+        return found
+
+    def _from(self, name: str, sizes: Sequence[int]) -> Sequence[int]:
+        return [size for size in sizes if size >= self._sizes.get(name, 0)]
 
     def _copy(self, made: Callable[[int], Run]) -> float:
-        nbytes = min(_COPY_BYTES, self._nbytes)
+        nbytes = min(_COPY_BYTES, self._nbytes[0])
         return nbytes / fastest(made(nbytes), self._clock, _COPY)

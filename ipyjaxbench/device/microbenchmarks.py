@@ -17,6 +17,8 @@ _MIN_RUNS = 3
 _NS = 1_000_000_000
 #: Sides of square matrices: the first fills a CPU, the last one a large GPU.
 SIDES = (512, 1024, 2048, 4096, 8192)
+#: Operations before one wait on other devices than the host: waiting takes a part of each there.
+_IN_A_ROW = 4
 
 
 def fastest(run: Run, clock: Clock, seconds: float) -> float:
@@ -40,18 +42,45 @@ def fastest(run: Run, clock: Clock, seconds: float) -> float:
 
 
 def fastest_product(
-    product: Callable[[int], Run], clock: Clock, seconds: float, sides: Sequence[int] = SIDES
+    product: Callable[[int], Run],
+    clock: Clock,
+    seconds: float,
+    sides: Sequence[int] = SIDES,
+    in_a_row: int = 1,
 ) -> tuple[float, int]:
     """Return the most operations in a second over matrices that grow, and their size.
 
-    A size of which three runs would take longer than ``seconds`` is left out, but for the first.
+    A run makes ``in_a_row`` products; sizes are left out as `fastest_size` says.
+    """
+
+    def operations(n: int) -> float:
+        return 2.0 * n**3 * in_a_row
+
+    return fastest_size(
+        lambda n: operations(n) / fastest(product(n), clock, seconds), operations, seconds, sides
+    )
+
+
+def fastest_size(
+    rate: Callable[[int], float], work: Callable[[int], float], seconds: float, sizes: Sequence[int]
+) -> tuple[float, int]:
+    """Return the highest rate over sizes that grow, and its size.
+
+    Args:
+        rate: measures how much work is done in a second with data of a size.
+        work: how much a run does with data of a size.
+        seconds: sizes end where three runs would take longer; the first is measured in any case.
+        sizes: of the data.
+
+    Example:
+        >>> fastest_size(lambda n: 1e3 * n, lambda n: n, 0.01, [1, 2, 3, 4])
+        (4000.0, 4)
     """
     rates: list[tuple[float, int]] = []
-    for n in sides:
-        operations = 2.0 * n**3
-        if rates and _MIN_RUNS * operations > seconds * rates[-1][0]:
+    for size in sizes:
+        if rates and _MIN_RUNS * work(size) > seconds * rates[-1][0]:
             break
-        rates.append((operations / fastest(product(n), clock, seconds), n))
+        rates.append((rate(size), size))
     return max(rates)
 
 
@@ -73,17 +102,27 @@ class Probe(ABC):
     on_host: bool = True
     settings: str = ""
 
+    @property
+    def in_a_row(self) -> int:
+        """How many operations a run of a product or a stream makes before it waits."""
+        return 1 if self.on_host else _IN_A_ROW
+
+    @property
+    def sides(self) -> Sequence[int]:
+        """Sides of square matrices that may be the fastest: small ones do not fill a GPU."""
+        return SIDES if self.on_host else SIDES[2:]
+
     def default_settings(self) -> AbstractContextManager[object]:
         """Put settings of the user's aside that would keep work from being done."""
         return nullcontext()
 
     @abstractmethod
     def product(self, dtype: str, n: int) -> Run:
-        """Return a product of two matrices with n rows and columns."""
+        """Return products of two matrices with n rows and columns, `in_a_row` of them."""
 
     @abstractmethod
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
-        """Return ways to go through an array of some bytes, and the bytes that each moves."""
+        """Return ways to go through an array of some bytes, and the bytes that a run moves."""
 
     def upload(self, nbytes: int) -> Run:
         """Return a copy of some bytes from the host's memory to the device's."""

@@ -75,6 +75,19 @@ def _best(choose: Callable[..., float], *figures: float | None) -> Any:
     return choose(known) if known else None
 
 
+def peak_row(peaks: DevicePeaks) -> dict[str, Any]:
+    """Return the figures of one framework on one device; FLOP and bytes per second."""
+    return {
+        "framework": peaks.framework,
+        "device": peaks.device,
+        **{f"{dtype}_flop_per_s": rate for dtype, rate in peaks.products.items()},
+        "memory_bytes_per_s": peaks.bandwidth,
+        "upload_bytes_per_s": peaks.upload,
+        "download_bytes_per_s": peaks.download,
+        "smallest_operation_s": peaks.latency,
+    }
+
+
 @dataclass(frozen=True, repr=False)
 class Peaks(Result):
     """The measured peak rates of devices.
@@ -95,18 +108,7 @@ class Peaks(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each framework on each kind of device; FLOP and bytes per second."""
-        return [
-            {
-                "framework": each.framework,
-                "device": each.device,
-                **{f"{kind}_flop_per_s": rate for kind, rate in each.products.items()},
-                "memory_bytes_per_s": each.bandwidth,
-                "upload_bytes_per_s": each.upload,
-                "download_bytes_per_s": each.download,
-                "smallest_operation_s": each.latency,
-            }
-            for each in self.found
-        ]
+        return [peak_row(each) for each in self.found]
 
     def __repr__(self) -> str:
         """One line."""

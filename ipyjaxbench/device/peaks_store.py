@@ -2,15 +2,13 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ipyjaxbench.device.peaks import DevicePeaks, Peaks
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.host import data_folder, describe_machine, make_data_folder, open_private
+from ipyjaxbench.host import data_folder, describe_machine, make_data_folder, replace_file
 from ipyjaxbench.reports import Note
 
 _FOLDER = "ceilings"  # the name that earlier versions gave it
@@ -61,17 +59,11 @@ def write(key: Key, peaks: DevicePeaks) -> list[Note]:
     if make_data_folder(_FOLDER) is None:
         return _failure_note("Jupyter's data directory is not writable")
     text = json.dumps(Peaks((peaks,), peaks.taken, peaks.seconds).to_dict())
-    scratch = path.with_suffix(f".{os.getpid()}.part")
     try:
-        # A reader sees the old file or the new one, and never a part of it.
-        with open(scratch, "w", encoding="utf-8", opener=open_private) as file:
-            file.write(text)
-        os.replace(scratch, path)
-        del _not_written[path]
+        replace_file(path, text)
     except OSError as error:
-        with suppress(OSError):
-            scratch.unlink()
         return _failure_note(error.strerror or error)
+    del _not_written[path]
     return []
 
 

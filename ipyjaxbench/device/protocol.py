@@ -1,14 +1,15 @@
 """What a framework offers to those who look at devices, arrays and copies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, Literal
 
 from ipyjaxbench.device.copy_watch import CopyWatch
 from ipyjaxbench.device.devices import Device, FrameworkDevices
+from ipyjaxbench.device.memory_peak import MemoryPeak
 from ipyjaxbench.device.memory_settings import MemoryRequest, MemorySetting
 from ipyjaxbench.device.microbenchmarks import Probe
-from ipyjaxbench.device.whereabouts import ArrayPlacement, Weight
+from ipyjaxbench.device.whereabouts import ArrayMemory, ArrayPlacement, Weight
 from ipyjaxbench.frameworks import Capability
 from ipyjaxbench.reports import Note
 
@@ -110,6 +111,25 @@ class ArrayInspector(Capability):
         """Return the array that holds its memory among `live_arrays`: itself, or what it wraps."""
         return array
 
+    def memory(self, array: Any) -> ArrayMemory | None:
+        """Return the memory that an array keeps, all of it where it is a view; None without any."""
+        placed = self.locate("", array)
+        if placed.deleted or placed.dtype == "object":
+            return None
+        key = placed.of or f"{placed.framework} {id(array)}"
+        return ArrayMemory(key, sum(placed.on_devices().values()), placed.devices)
+
+    def attached(self, array: Any) -> Iterable[tuple[Literal["graph", "gradient"], object, str]]:  # noqa: ARG002
+        """Yield what an array keeps beside its numbers: the kind, the value, how to let go of it.
+
+        In the words that say how to let go, ``{}`` stands for the array's name.
+        """
+        return ()
+
+    def is_optimizer(self, value: object) -> bool:  # noqa: ARG002
+        """Whether a value is one of the framework's optimizers, whose state is arrays."""
+        return False
+
     def creation_frames(self, array: Any) -> Sequence[tuple[str, str, int]]:  # noqa: ARG002
         """Return the calls that made it, innermost first: file, function, line; or nothing."""
         return ()
@@ -140,3 +160,30 @@ class TransferWatch(Capability):
     """
 
     copies: type[CopyWatch] | None = None
+
+
+class MemoryMeter(Capability):
+    """What the framework tells of the memory that a call needs."""
+
+    def measure(self, call: Callable[[], object]) -> Sequence[MemoryPeak] | None:  # noqa: ARG002
+        """Make two calls and count what the second needs on each device, without lost counters.
+
+        Args:
+            call: makes a call and returns what it leaves in use, which is held until counted.
+
+        Returns:
+            A peak for each device; None where the framework counts nothing.
+        """
+        return None
+
+    def plan(
+        self,
+        function: object,  # noqa: ARG002
+        args: Sequence[object],  # noqa: ARG002
+        kwargs: Mapping[str, object],  # noqa: ARG002
+    ) -> MemoryPeak | None:
+        """Return what the compiler planned for a call of its function, beyond the arguments.
+
+        Nothing is compiled for that; None where it has no program for these arguments.
+        """
+        return None

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ipyjaxbench.device.device_names import name_holders
 from ipyjaxbench.reports import Panel
 
 #: Indices of one part along each axis, from and to.
@@ -21,10 +22,12 @@ class Shard:
     Attributes:
         device: such as "cpu:3".
         region: the indices along each axis, from and to; empty for a number.
+        rank: of the process that holds it; None where there is only one.
     """
 
     device: str
     region: Region
+    rank: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Sharding:
         partial: mesh axes along which the array is a pending reduction, with the operation, as
             "sum".
         words: in the framework's own terms; may be empty.
-        hidden: number of shards in other processes.
+        rank: of the process that was asked; None where it is the only one.
     """
 
     shape: tuple[int, ...]
@@ -48,7 +51,32 @@ class Sharding:
     spec: tuple[tuple[str, ...], ...] = ()
     partial: tuple[tuple[str, str], ...] = ()
     words: str = ""
-    hidden: int = 0
+    rank: int | None = None
+
+    def check(self) -> str | None:
+        """Return why these facts contradict each other, for a record that was read."""
+        named = {name for by in self.spec for name in by} | {name for name, _ in self.partial}
+        if unknown := named - dict(self.mesh).keys():
+            return f"the mesh has no axis {min(unknown)!r}"
+        if not self.shards:
+            return "an array has no shards"
+        for shard in self.shards:
+            if len(shard.region) != len(self.shape) or not all(
+                0 <= start <= stop <= size
+                for (start, stop), size in zip(shard.region, self.shape, strict=True)
+            ):
+                return f"the part on {shard.device} is outside of the array"
+        return None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the process that was asked holds all of it."""
+        return all(shard.rank == self.rank for shard in self.shards)
+
+    @property
+    def ranks(self) -> dict[str, int | None]:
+        """By device the rank of its process; empty where the one that was asked holds all."""
+        return {} if self.is_local else {shard.device: shard.rank for shard in self.shards}
 
     @property
     def regions(self) -> dict[Region, list[str]]:
@@ -121,10 +149,11 @@ class Sharding:
         names = _NAMES.get(len(self.shape), ())
         return names[axis] if axis < len(names) else f"axis {axis}"
 
-    def panels(self, name: str) -> Iterator[Panel]:
+    def panels(self, name: str, most: int = _MAX_PARTS) -> Iterator[Panel]:
         """Yield pictures of two axes each, that show which devices hold which part.
 
         These are the last two axes that are cut; each part of the others has a panel of its own.
+        Along an axis the first ``most`` parts are drawn.
         """
         axes = self.cut()
         down, across = self._plane(axes)
@@ -134,8 +163,9 @@ class Sharding:
         for region, devices in self.regions.items():
             holders.setdefault(tuple(region[axis] for axis in used), []).extend(devices)
         rows, columns = self._regions_of(down), self._regions_of(across)
-        right = columns[: min(max(_MAX_TILES // len(rows), _MAX_PARTS // 2), _MAX_PARTS)]
-        below = rows[: min(_MAX_TILES // len(right), _MAX_PARTS)]
+        ranks = self.ranks
+        right = columns[: min(max(_MAX_TILES // len(rows), _MAX_PARTS // 2), most)]
+        below = rows[: min(_MAX_TILES // len(right), most)]
         shown, parts = len(below) * len(right), len(rows) * len(columns)
         some = f", {shown} of {parts:,} shards" if shown < parts else ""
         for chosen in itertools.product(*(self._regions_of(axis) for axis in leading)):
@@ -145,7 +175,7 @@ class Sharding:
                 tuple(self._name_part(down, row, axes) for row in below),
                 tuple(self._name_part(across, column, axes) for column in right),
                 tuple(
-                    tuple(shorten_devices(holders.get((*chosen, *row, *column), ()))
+                    tuple(name_holders(holders.get((*chosen, *row, *column), ()), ranks)
                           for column in _keys(across, right))
                     for row in _keys(down, below)
                 ),
@@ -195,38 +225,6 @@ class Sharding:
         name = name.removesuffix("s") if stop - start == 1 else name
         join = ": " if name[-1:].isdigit() else " "
         return f"{name}{join}{start}" + (f"-{stop - 1}" if stop - start > 1 else "")
-
-
-def shorten_devices(devices: Sequence[str]) -> str:
-    """Return devices, those of one platform together.
-
-    Example:
-        >>> shorten_devices(["cpu:0", "cpu:1", "cpu:4"])
-        'cpu:0,1,4'
-    """
-    by_platform: dict[str, list[str]] = {}
-    for device in devices:
-        platform, _, number = device.rpartition(":")
-        by_platform.setdefault(platform or device, []).append(number if platform else "")
-    return " ".join(
-        f"{platform}:{','.join(_ranges(numbers))}" if any(numbers) else platform
-        for platform, numbers in by_platform.items()
-    )
-
-
-def _ranges(numbers: Sequence[str]) -> Iterator[str]:
-    """Yield neighbours as from and to, where there are more than two."""
-    if not all(number.isdigit() for number in numbers):
-        yield from numbers
-        return
-    groups: list[list[int]] = []
-    for number in sorted(map(int, numbers)):
-        if groups and number == groups[-1][-1] + 1:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    for group in groups:
-        yield f"{group[0]}-{group[-1]}" if len(group) > 2 else ",".join(map(str, group))
 
 
 def _keys(axis: int | None, parts: Sequence[tuple[int, int]]) -> list[Region]:

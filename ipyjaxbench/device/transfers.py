@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ipyjaxbench.device.memory_peak import MemoryPeak
 from ipyjaxbench.frameworks import ArrayInfo
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Result
@@ -74,6 +75,7 @@ class Transfers(Result):
         created: new arrays, largest first.
         freed: arrays that are gone, largest first.
         memory: bytes in use on devices before and after, where devices report them.
+        peaks: the most memory that it needed: on devices that count it, and in the process.
         unseen: what was not watched.
         error: the exception that the code raised, in one line; empty if none.
     """
@@ -87,6 +89,7 @@ class Transfers(Result):
     created: tuple[ArrayInfo, ...] = ()
     freed: tuple[ArrayInfo, ...] = ()
     memory: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    peaks: tuple[MemoryPeak, ...] = ()
     unseen: tuple[str, ...] = ()
     error: str = ""
 
@@ -108,6 +111,10 @@ class Transfers(Result):
     def waiting(self) -> float:
         """Seconds spent waiting for data to be computed before it was copied or read."""
         return math.fsum(each.waited for each in self.transfers)
+
+    def check(self) -> str | None:
+        """Return why these facts cannot be true, in words; None where they can."""
+        return next((wrong for peak in self.peaks if (wrong := peak.check())), None)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each place that copies; sizes in bytes, times in seconds."""

@@ -19,6 +19,7 @@ from ipyjaxbench.reports import (
     Report,
     Segment,
     Stack,
+    curve,
     report,
 )
 
@@ -129,6 +130,8 @@ def _facts(t: Transfers) -> Iterator[tuple[str, str]]:
     for device, (before, after) in t.memory.items():
         if before != after:
             yield device, f"{units.size(before)} in use before, {units.size(after)} after"
+    for peak in t.peaks:
+        yield "peak memory", f"{peak.words()} {curve(peak.curve)}".rstrip()
     for gap in t.unseen:
         yield "not covered", gap
 

@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -10,9 +10,10 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench.device.live_arrays import LiveArrays
-from ipyjaxbench.device.protocol import DeviceInventory, TransferWatch
+from ipyjaxbench.device.memory_watch import MemoryWatch
+from ipyjaxbench.device.protocol import TransferWatch
 from ipyjaxbench.device.transfers import Transfer, Transfers
-from ipyjaxbench.frameworks import Compilation, Framework, find_eager_functions, find_reach, loaded
+from ipyjaxbench.frameworks import Compilation, find_eager_functions, find_reach, loaded
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import (
     FUNCTION_NODES,
@@ -44,6 +45,7 @@ class TransferRecorder:
     def __init__(self, names: Callable[[], Mapping[str, object]]) -> None:
         self._names, self._clock = names, Clock.elapsed()
         self._frameworks = loaded()[0]
+        self._memory = MemoryWatch(self._frameworks)
         self._stack = ExitStack()
         self._transfers: dict[Transfer, Transfer] = {}
         self._is_open = False
@@ -58,10 +60,10 @@ class TransferRecorder:
         }
 
     def __enter__(self) -> "TransferRecorder":
-        self._memory = dict(_memory(self._frameworks))
         for each in self._frameworks:
-            each.drain()  # what was begun before is none of this code's
+            each.wait_for_devices()  # what was begun before is none of this code's
         self._before = LiveArrays(self._frameworks, self._names())
+        self._memory.__enter__()
         with ExitStack() as stack:
             for watch in self.watches.values():
                 stack.enter_context(watch)
@@ -73,12 +75,13 @@ class TransferRecorder:
     def __exit__(self, *error: object) -> None:
         try:
             for each in self._frameworks:
-                each.drain()
+                each.wait_for_devices()
         finally:
             measuring = sum(watch.measuring for watch in self.watches.values())
             self._seconds = (self._clock.now() - self._start - measuring) * 1e-9
             self._is_open = False
             self._stack.close()
+            self._memory.__exit__()
 
     @property
     def is_read(self) -> bool:
@@ -124,11 +127,6 @@ class TransferRecorder:
         used = dict.fromkeys(
             [each.framework for each in transfers] + [each.framework for each in created + freed]
         )
-        memory = {
-            device: (self._memory[device], after)
-            for device, after in _memory(self._frameworks)
-            if device in self._memory
-        }
         gaps = [gap for name in used if name in self.watches for gap in self.watches[name].gaps]
         return Transfers(
             code=code,
@@ -137,7 +135,8 @@ class TransferRecorder:
             transfers=transfers,
             created=created,
             freed=freed,
-            memory=memory,
+            memory=self._memory.in_use(),
+            peaks=tuple(peak.in_code(code) for peak in self._memory.peaks(created + freed)),
             unseen=(*gaps, *unseen),
             error="" if error is None else describe_error(error),
         )
@@ -213,11 +212,3 @@ def _merge(one: Transfer, other: Transfer) -> Transfer:
         waited=one.waited + other.waited,
         times=one.times + other.times,
     )
-
-
-def _memory(frameworks: Sequence[Framework]) -> Iterator[tuple[str, int]]:
-    for framework in frameworks:
-        if framework.capability(DeviceInventory).has_devices and framework.started():
-            for device in framework.capability(DeviceInventory).devices().devices:
-                if device.used is not None:
-                    yield f"{framework.name} {device.name}", device.used

@@ -69,6 +69,37 @@ class Weight(NamedTuple):
     sharding: Sharding | None = None
 
 
+class ArrayMemory(NamedTuple):
+    """Memory that an array keeps.
+
+    Attributes:
+        key: tells it from other memory.
+        nbytes: that it has on all devices together.
+        devices: that hold a part of it.
+    """
+
+    key: str
+    nbytes: int
+    devices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process of a job of several.
+
+    Attributes:
+        rank: its number in the job, from 0.
+        size: how many there are.
+        host: the name of its machine.
+        pid: its number there.
+    """
+
+    rank: NonNegativeInt
+    size: PositiveInt
+    host: str
+    pid: int
+
+
 @dataclass(frozen=True, repr=False)
 class Whereabouts(Result):
     """Devices, and where values live.
@@ -79,6 +110,7 @@ class Whereabouts(Result):
         arrays: those of the expressions, or of all variables.
         unnamed: count and bytes of live arrays without a name, by framework.
         largest: the largest unnamed array of each framework, with the line that created it.
+        process: the one that was looked into, where it is one of several.
     """
 
     kind: ClassVar[str] = "whereabouts"
@@ -88,6 +120,12 @@ class Whereabouts(Result):
     arrays: tuple[ArrayPlacement, ...]
     unnamed: Mapping[str, tuple[int, int]]
     largest: tuple[ArrayPlacement, ...] = ()
+    process: Process | None = None
+
+    def check(self) -> str | None:
+        """Return why these facts contradict each other."""
+        cut = (each.sharding for each in self.arrays if each.sharding is not None)
+        return next(filter(None, (sharding.check() for sharding in cut)), None)
 
     def by_device(self, framework: str = "") -> dict[str, tuple[int, int]]:
         """Return the number of arrays and bytes on each device; shared memory counts once.
@@ -103,6 +141,22 @@ class Whereabouts(Result):
             count.update(dict.fromkeys(each.devices, each.arrays))
             nbytes.update(each.on_devices())
         return {device: (count[device], nbytes[device]) for device in count}
+
+    def here(self, array: ArrayPlacement) -> dict[str, int]:
+        """Return the bytes of an array on each device of this process."""
+        return {
+            device: nbytes
+            for device, nbytes in array.on_devices().items()
+            if self._is_here(device, array.framework)
+        }
+
+    def _is_here(self, device: str, framework: str) -> bool:
+        """Whether a device is of this process: others are named by rank, or are in no list."""
+        platform, _, number = device.partition(":")
+        homes = (home for home in self.homes if home.framework == framework)
+        known = {own.name for home in homes for own in home.devices}
+        is_listed = any(own.partition(":")[0] == platform and ":" in own for own in known)
+        return platform != "rank" and (device in known or not (number and is_listed))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each array with a name; sizes in bytes."""

@@ -5,6 +5,7 @@ the adapters in use, `find_arrays` and `find_reach` the arrays and functions ins
 Rooms above may use what is named here; nothing in here knows any framework by more than its name.
 """
 
+from ipyjaxbench.frameworks.collectives import COLLECTIVES, Collectives
 from ipyjaxbench.frameworks.compilation import (
     UNNAMED,
     ColdCall,
@@ -14,7 +15,12 @@ from ipyjaxbench.frameworks.compilation import (
     Work,
     find_compiler,
 )
+from ipyjaxbench.frameworks.disk_cache.compare_keys import DIGEST, PROGRAM, explain_miss
+from ipyjaxbench.frameworks.disk_cache.entry_store import Entry, Parts, keep_entry, read_entries
+from ipyjaxbench.frameworks.disk_cache.miss import DISK_MISS, DiskMiss
 from ipyjaxbench.frameworks.framework import Capability, Framework, Wait
+from ipyjaxbench.frameworks.job import Coordination, Job, explain_unusable_job, find_job
+from ipyjaxbench.frameworks.job_options import JobOptions
 from ipyjaxbench.frameworks.keras import (
     is_keras_built,
     keras_backend,
@@ -24,6 +30,7 @@ from ipyjaxbench.frameworks.keras import (
 from ipyjaxbench.frameworks.placement import ArrayInfo, Placement
 from ipyjaxbench.frameworks.reachable_functions import Reach, find_eager_functions, find_reach
 from ipyjaxbench.frameworks.registry import loaded
+from ipyjaxbench.frameworks.replace import replace_attribute
 from ipyjaxbench.frameworks.scope import Scope, find_placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.frameworks.state.containers import Entries, Items

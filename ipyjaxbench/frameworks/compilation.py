@@ -1,10 +1,11 @@
 """What a framework compiles: programs, how long that takes, and what they compute."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ipyjaxbench.frameworks.disk_cache.miss import DiskMiss
 from ipyjaxbench.frameworks.framework import Capability, Framework
 from ipyjaxbench.record_types import NonNegativeFloat
 from ipyjaxbench.usercode import ask
@@ -20,6 +21,7 @@ class Program:
     seconds: NonNegativeFloat | None  # that compiling (or loading) it took; None if not known
     origin: Literal["compiled", "disk cache", "traced"]  # traced: to a graph alone
     framework: str
+    disk_miss: DiskMiss | None = None  # of a cache on disk that was searched for it in vain
 
 
 class CompilationWatch(AbstractContextManager["CompilationWatch"]):
@@ -54,6 +56,8 @@ class ColdCall:
 
     stand_ins: Mapping[str, object] = field(default_factory=dict)
     caveats: Sequence[str] = ()  # what had to be emptied, and what could not be made fresh
+    #: Has later calls use what was compiled, beside the functions that stand in for the user's.
+    resume: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,18 @@ class Compilation(Capability):
         """Count what a call computes, if that is known, of a function that it compiles.
 
         It was called with arguments like these before, so that asking compiles nothing.
+        """
+        return None
+
+    def compiled_text(
+        self,
+        function: object,  # noqa: ARG002
+        args: Sequence[object],  # noqa: ARG002
+        kwargs: Mapping[str, object],  # noqa: ARG002
+    ) -> str | None:
+        """Return the text of the optimized program of a call, as HLO; None where it is not known.
+
+        As with `work`, asking compiles nothing.
         """
         return None
 

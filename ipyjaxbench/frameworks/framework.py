@@ -17,7 +17,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from ipyjaxbench.errors import DeviceError
 from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.host import summarize_error
 
 Wait = Callable[[Any], object]
 C = TypeVar("C", bound="Capability")
@@ -93,6 +95,19 @@ class Framework(ABC):
     @abstractmethod
     def drain(self) -> None:
         """Wait until nothing that was started still runs, on any initialised device."""
+
+    def wait_for_devices(self) -> None:
+        """Do what `drain` does; raise a DeviceError in one line where a device fails.
+
+        What it waits for last is the framework's own: not the user's code fails, but the device.
+        """
+        try:
+            self.drain()
+        except Exception as error:
+            raise DeviceError(
+                f"{self.name} cannot wait for its devices: {summarize_error(error)}."
+                " Restart the kernel if that stays."
+            ) from error
 
     def runs_ahead(self) -> bool:
         """Whether its operations may return before they are computed, as it is set now."""

@@ -7,6 +7,7 @@ Python API and the room `retracing` call this room.
 """
 
 from ipyjaxbench.graphs import notes
+from ipyjaxbench.graphs.change_tables import change_tables
 from ipyjaxbench.graphs.components import (
     Break,
     Collective,
@@ -14,6 +15,8 @@ from ipyjaxbench.graphs.components import (
     Count,
     CountDifference,
     Estimate,
+    Kernel,
+    Kernels,
     Node,
     ProgramHandle,
     Step,
@@ -28,8 +31,10 @@ from ipyjaxbench.graphs.components import (
 from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix, Pitfall, UntraceableError
 from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.graph import Graph, difference
+from ipyjaxbench.graphs.hlo_collectives import collectives_in, exchanges_in
 from ipyjaxbench.graphs.mermaid import MERMAID_MIME, draw_mermaid
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
+from ipyjaxbench.graphs.program_changes import ProgramChange, ProgramComparison, compare_programs
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import keep_random_state, rolled_back, roots_of
 from ipyjaxbench.graphs.text import fold_lines, line_of_hidden, select_lines

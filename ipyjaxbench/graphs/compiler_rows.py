@@ -3,10 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.graphs.components import Collective, Compiled, CountDifference, Estimate
-from ipyjaxbench.reports import Table
+from ipyjaxbench.graphs.components import (
+    Collective,
+    Compiled,
+    CountDifference,
+    Estimate,
+    Kernels,
+)
+from ipyjaxbench.reports import Block, Details, Table
 
 Rows = Iterator[tuple[str, str]]
+_MAX_KERNELS, _MAX_NAME, _MAX_DOES, _MAX_WORDS = 5, 20, 3, 22
 #: By the reasons of a `CountDifference`.
 _REASONS = {
     "complex": "in complex arithmetic (XLA counts a complex operation as one)",
@@ -79,7 +86,7 @@ def estimate_rows(estimates: Sequence[Estimate]) -> Rows:
 def estimate_table(estimates: Sequence[Estimate]) -> Table:
     """Return a row for each chip, the machine of this Python last."""
     head = ("chip", "time", "work", "traffic", "memory", "padding")
-    several = ", per chip" if any(each.chip.count(":") > 1 for each in estimates) else ""
+    several = ", per chip" if any(map(_are_several, estimates)) else ""
     caption = f"compiler estimates{several}; nothing was executed"
     return Table(caption, head, tuple(map(_row, estimates)), folded=False)
 
@@ -90,6 +97,7 @@ def _row(each: Estimate) -> tuple[str, ...]:
     word = "failed" if each.error else "too large"
     if is_known:
         seconds = "none" if each.seconds is None else units.duration(each.seconds)
+        seconds = seconds if each.kernels is None else f"≥ {seconds}"
         word = "?" if _is_here(each) else seconds
     unknown = "?" if is_known else ""
     needed = units.size(each.memory) if each.memory else "more" if word == "too large" else ""
@@ -99,8 +107,18 @@ def _row(each: Estimate) -> tuple[str, ...]:
         unknown if each.flops is None else units.flops(each.flops),
         unknown if each.moved is None else units.size(int(each.moved)),
         f"{needed} of {units.size(each.limit)}" if needed and each.limit else needed,
-        units.size(each.padding) if is_known and not _is_here(each) else "",
+        units.size(each.padding) if is_known and _has_tiles(each) else "",
     )
+
+
+def _are_several(each: Estimate) -> bool:
+    is_gpu, number = each.chip.startswith("gpu:"), each.chip.rpartition("x")[2]
+    return number.isdigit() if is_gpu else each.chip.count(":") > 1
+
+
+def _has_tiles(each: Estimate) -> bool:
+    """Whether the chip pads arrays to tiles in memory, as TPUs do."""
+    return not _is_here(each) and each.kernels is None
 
 
 def _is_here(each: Estimate) -> bool:
@@ -111,3 +129,35 @@ def is_too_large(each: Estimate) -> bool:
     """Whether it does not fit, by what its compiler says or by what it needs."""
     is_refused = each.memory == 0 and each.moved is None and not each.error
     return is_refused or 0 < each.limit < each.memory
+
+
+def kernel_tables(estimates: Sequence[Estimate]) -> Iterator[Block]:
+    """Yield the largest kernels on each GPU; the first GPU's are shown, the others' folded."""
+    shown = [each for each in estimates if each.kernels is not None and not is_too_large(each)]
+    tables = [_kernel_table(each.chip, each.kernels) for each in shown if each.kernels]
+    yield from tables[:1]
+    if len(tables) > 1:
+        yield Details("kernels on the other GPUs", tuple(tables[1:]), printed=False)
+
+
+def _kernel_table(chip: str, kernels: Kernels) -> Table:
+    libraries = f", {kernels.libraries:,} of libraries" if kernels.libraries else ""
+    count = units.count(kernels.launches, "kernel")
+    together = f"≥ {units.duration(kernels.seconds)} with all values in memory"
+    rows = [
+        (
+            _shorten(each.library.strip("_") or each.name, _MAX_NAME),
+            units.percent(each.seconds / kernels.seconds) if kernels.seconds else "?",
+            f"{each.times:,}×",
+            _shorten(", ".join(each.does[:_MAX_DOES]), _MAX_WORDS),
+            units.flops(each.flops) if each.flops else "",
+            units.size(each.nbytes),
+        )
+        for each in kernels.largest[:_MAX_KERNELS]
+    ]
+    head = ("kernel", "share", "runs", "does", "products", "traffic")
+    return Table(f"{chip}: {count}{libraries}, {together}", head, tuple(rows), folded=False)
+
+
+def _shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

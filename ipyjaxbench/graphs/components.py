@@ -4,9 +4,10 @@ import linecache
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Note
 
 
@@ -181,19 +182,61 @@ class Compiled:
 
 
 @dataclass(frozen=True)
+class Kernel:
+    """One launch on a GPU, with all times that it runs.
+
+    Attributes:
+        name: what the compiler calls it.
+        does: the operations in it, as the framework names them; the last one first.
+        library: the function of a library that it calls; "" for a kernel of the compiler.
+        times: how often it runs.
+        flops: of its products, all times together.
+        nbytes: that it reads and writes, all times together.
+        seconds: the least that it takes by the peaks of the chip, all times together.
+    """
+
+    name: str
+    does: tuple[str, ...]
+    library: str
+    times: PositiveInt
+    flops: NonNegativeFloat
+    nbytes: NonNegativeInt
+    seconds: NonNegativeFloat
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """What a compiled program launches on a GPU.
+
+    Attributes:
+        largest: those that take longest by the peaks of the chip.
+        launches: how many there are, with those that are not among the largest.
+        libraries: how many of these call a library.
+        seconds: that all of them take, each by the peaks of the chip.
+    """
+
+    largest: tuple[Kernel, ...]
+    launches: NonNegativeInt
+    libraries: NonNegativeInt
+    seconds: NonNegativeFloat
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What the compiler of a chip expects of a program; nothing was run on one.
 
     Attributes:
         chip: such as "tpu:v5e", or "here" for this machine.
-        seconds: estimated time of one run; None without an estimate.
-        flops: floating-point operations on each chip.
+        seconds: estimated time of one run; None without an estimate. With kernels it is the least
+            that the peaks of the chip allow.
+        flops: floating-point operations on each chip; with kernels, those of products.
         moved: bytes read and written on each chip.
         memory: peak bytes of memory on each chip; 0 if unknown.
         limit: memory of the chip in bytes; 0 if unknown.
         error: why it did not compile.
         padding: bytes of inputs and outputs that only fill the chip's tiles.
         collectives: communication between chips, by operation.
+        kernels: what runs on a GPU; None for other chips.
     """
 
     chip: str
@@ -205,6 +248,7 @@ class Estimate:
     error: str = ""
     padding: int = 0
     collectives: tuple[Collective, ...] = ()
+    kernels: Kernels | None = None
 
 
 @dataclass(frozen=True)
@@ -224,11 +268,22 @@ class Workload:
         products: FLOP of matrix products and convolutions, by the dtype of what they multiply.
         shortcuts: whether convolutions are among them, for which there are ways to compute less.
         nbytes: that it has to read and write; None where not all of every array need be.
+        recomputed: FLOP among ``products`` that were done before, and whose results were not kept.
     """
 
     products: Mapping[str, float]
     shortcuts: bool
     nbytes: int | None
+    recomputed: Mapping[str, float] = field(default_factory=dict)
+
+    def share(self, devices: int) -> "Workload":
+        """Return what each of so many devices has to do, if they divide it evenly."""
+        nbytes = None if self.nbytes is None else self.nbytes // devices
+        products, recomputed = (
+            {dtype: flops / devices for dtype, flops in each.items()}
+            for each in (self.products, self.recomputed)
+        )
+        return replace(self, products=products, nbytes=nbytes, recomputed=recomputed)
 
 
 class ProgramHandle(ABC):

@@ -1,7 +1,6 @@
 """The program that a call is: what goes in, what comes out, what is computed, at what cost."""
 
 import dataclasses
-import difflib
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -18,6 +17,15 @@ from ipyjaxbench.graphs.components import (
     Value,
 )
 from ipyjaxbench.graphs.options import STAGES
+from ipyjaxbench.graphs.program_changes import (
+    HLO_FORMS,
+    IDENTICAL,
+    ProgramChange,
+    compare_counts,
+    compare_hlo,
+    diff_hlo,
+    diff_lines,
+)
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Note, Result
 
@@ -27,11 +35,18 @@ _NAMES = {"jax": "JAX", "torch": "PyTorch", "tensorflow": "TensorFlow"}
 
 def difference(before: "Graph", now: "Graph") -> "Graph":
     """Return the second graph, with what differs from the first one as its text."""
-    old, new = (graph.text().splitlines() for graph in (before, now))
-    lines = difflib.unified_diff(old, new, before.code, now.code, "", "", 2, "")
-    text = "\n".join(lines) or "the programs are identical"
-    changed = dataclasses.replace(now, form=f"{now.form} diff", program=text)
+    texts, names = (before.text(), now.text()), (before.code, now.code)
+    if now.form in HLO_FORMS:
+        text, changes = diff_hlo(*texts, names), compare_hlo(*texts)
+    else:
+        text = diff_lines(*texts, names) or IDENTICAL
+        changes = compare_counts(*map(_count_operations, (before, now)))
+    changed = dataclasses.replace(now, form=f"{now.form} diff", program=text, changes=changes)
     return changed.attach(now.live, now._while_asking) if now.live else changed
+
+
+def _count_operations(graph: "Graph") -> dict[tuple[str, str], int]:
+    return {("operation", count.name): count.times for count in graph.stats}
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +80,7 @@ class Graph(Result):
         cached: jitted functions that had been traced for these arguments before.
         details: which of "stats", "src" and "check" the report shows.
         clear: what ``--check`` looked for without finding anything.
+        changes: with ``--diff``, counts that are not the same in the other program.
     """
 
     kind: ClassVar[str] = "graph"
@@ -95,6 +111,7 @@ class Graph(Result):
     cached: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
     clear: tuple[str, ...] = ()
+    changes: tuple[ProgramChange, ...] = ()
 
     def attach(self, live: ProgramHandle, around: _Context = nullcontext) -> "Graph":
         """Return this graph with its program in memory, and a context in which that is asked."""

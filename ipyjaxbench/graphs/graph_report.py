@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
+from ipyjaxbench.graphs.change_tables import change_tables
 from ipyjaxbench.graphs.compiler_rows import (
     communication_rows,
     compiled_row,
     estimate_rows,
     estimate_table,
+    kernel_tables,
 )
 from ipyjaxbench.graphs.components import Value
 from ipyjaxbench.graphs.cost_tables import code_listing, cost_tables
 from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.program_changes import IDENTICAL
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
     Block,
@@ -56,10 +59,16 @@ _UNCOUNTED = {
 def _(g: Graph) -> Report:
     """Return the blocks in the order in which they are read."""
     marked = sorted(g.notes, key=lambda note: note.mark != CHANGES_MEANING)
-    blocks: list[Block] = [_headline(g), *code_listing(g), _text(g)]
+    blocks: list[Block] = [_headline(g), *change_tables(g.changes)]
+    blocks += [*([] if _is_difference(g) else code_listing(g)), _text(g)]
     blocks += [estimate_table(g.estimates)] if g.estimates else []
+    blocks += kernel_tables(g.estimates)
     blocks += [Facts((*_rows(g),)), Notes(tuple(marked)), *cost_tables(g), _footer(g)]
     return Report(tuple(blocks))
+
+
+def _is_difference(g: Graph) -> bool:
+    return g.form.endswith(" diff")
 
 
 def _text(g: Graph) -> Block:
@@ -92,12 +101,14 @@ def _headline(g: Graph) -> Headline:
     if g.flops and g.bytes and all(each.sized for each in arrays):
         cost.append(f"{units.number(g.flops / g.bytes, 2)} FLOP/B")
     contents = units.count(g.operations, "equation" if g.framework == "jax" else "operation")
-    detail = _form(g) if g.form.endswith(" diff") else f"{_form(g)} of {contents}"
+    detail = _form(g) if _is_difference(g) else f"{_form(g)} of {contents}"
     return Headline(g.code, " · ".join(cost), detail, "", "")
 
 
 def _rows(g: Graph) -> Iterator[tuple[str, str]]:
     yield from estimate_rows(g.estimates)
+    if _is_difference(g) and not g.changes and not g.program.startswith(IDENTICAL):
+        yield "counts", "the same in both; only the text differs"
     yield "shapes", f"{_several(g.inputs)} → {_several(g.outputs)}"
     yield from _argument_rows(g)
     counted = (

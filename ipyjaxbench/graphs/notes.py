@@ -229,6 +229,15 @@ def padded(wasted: int, held: int, chip: str) -> Note:
     )
 
 
+def roofline_bound() -> Note:
+    """No compiler estimates times of GPUs."""
+    return Note(
+        "roofline-bound",
+        "≥ is a bound, no estimate: matrix products at the dense peak of the GPU, arguments and"
+        " results at its memory bandwidth.",
+    )
+
+
 def half_chips(chips: Sequence[str]) -> Note:
     """JAX takes a core for a device."""
     return Note(

@@ -60,7 +60,7 @@ class GraphOptions:
         (),
         "--on tpu:v5e",
         chip,
-        "estimate the cost on a chip, such as tpu:v5e; repeatable",
+        "estimate the cost on a chip, such as tpu:v5e or gpu:h100; repeatable",
         several=True,
     )
     shard: tuple[tuple[str, int], ...] = option(

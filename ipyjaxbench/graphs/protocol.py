@@ -22,6 +22,9 @@ class GraphTracer(Capability):
         """
         return None
 
+    def load(self) -> None:
+        """Import what tracing takes, before the time of a trace is limited."""
+
     def workload(self, call: Call) -> Workload | None:
         """Count what a call that was made before has to do, without making it; None if unknown."""
         graph = self.graph(call, GraphOptions())

@@ -45,6 +45,12 @@ class Clock:
         # A coarse clock stands still between its steps: then those are what it shows.
         return steps[len(steps) // 2] or next((step for step in steps if step > 0), 0)
 
+    def spin(self, nanoseconds: int) -> None:
+        """Let time pass without sleeping, after which a CPU would be slower; other threads run."""
+        end = self.wall() + nanoseconds
+        while self.wall() < end:
+            self.sleep(0)  # gives the interpreter's lock to callbacks that wait for it
+
     @classmethod
     def elapsed(cls) -> "Clock":
         """Return the default: elapsed time from the clock of highest resolution."""

@@ -43,3 +43,20 @@ def data_folder(name: str) -> Path:
 def open_private(path: str, flags: int) -> int:
     """Open a file that its owner alone can read: the ``opener`` of Python's `open`."""
     return os.open(path, flags, _FILE_MODE)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file that its owner alone can read: who reads it sees the old one or the new one.
+
+    Raises:
+        OSError: it could not be written; the old one is left.
+    """
+    scratch = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        with open(scratch, "w", encoding="utf-8", opener=open_private) as file:
+            file.write(text)
+        os.replace(scratch, path)
+    except OSError:
+        with suppress(OSError):
+            scratch.unlink()
+        raise

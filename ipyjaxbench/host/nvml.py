@@ -4,6 +4,7 @@ Asking creates no CUDA context and takes no memory on a GPU.
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +73,36 @@ def query_gpus() -> tuple[Gpu, ...]:
         _gpu(nvml, handle, pids, has_own=has_own)
         for handle, pids in zip(handles, users, strict=True)
     )
+
+
+class EnergyCounter:
+    """What GPUs have used since their driver was loaded, brought up to date every 0.1 s or so."""
+
+    def __init__(self, nvml: Any, handles: Sequence[Any]) -> None:
+        self._nvml, self._handles = nvml, handles
+
+    def joules(self) -> float | None:
+        """Return the sum over the GPUs; None where one of them does not count."""
+        found = [_ask(self._nvml, "nvmlDeviceGetTotalEnergyConsumption", h) for h in self._handles]
+        return None if None in found else sum(found) / 1e3
+
+
+def find_energy_counter() -> EnergyCounter | str:
+    """Return that of the GPUs that this process alone uses, or in words why there is none."""
+    gpus, nvml = query_gpus(), _nvml()
+    own = [index for index, gpu in enumerate(gpus) if gpu.ours]
+    if not gpus:
+        return "NVIDIA's driver gives no answer (it takes `pip install nvidia-ml-py`, and a GPU)"
+    if not own and gpus[0].ours is not None:
+        return "this process uses no GPU"
+    if not own and len(gpus) > 1:
+        return f"the driver does not say which of {len(gpus)} GPUs this process uses"
+    own = own or [0]
+    if others := sum(gpus[index].others or 0 for index in own):
+        use = "another process uses" if others == 1 else f"{others:,} other processes use"
+        return f"{use} the GPU too"
+    counter = EnergyCounter(nvml, [nvml.nvmlDeviceGetHandleByIndex(index) for index in own])
+    return "this GPU does not count it" if counter.joules() is None else counter
 
 
 def _gpu(nvml: Any, handle: Any, users: set[int], *, has_own: bool) -> Gpu:

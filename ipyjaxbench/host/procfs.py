@@ -21,6 +21,7 @@ _CPU_MAX = re.compile(r"(\d{1,18}) (\d{1,18})\s*")
 _CPU_MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 _NO_LIMIT = 1 << 60  # what version 1 has for "as much as there is" is a little below 2**63
 _MEMORY = re.compile(r"^MemTotal:\s*(\d{1,18}) kB$", re.MULTILINE)
+_HIGHEST = re.compile(r"^VmHWM:\s*(\d{1,18}) kB$", re.MULTILINE)
 _CACHE = re.compile(r"(\d{1,9})([KMG]?)\s*")
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _STEAL = 7  # its column in /proc/stat
@@ -147,6 +148,18 @@ def memory_limit(root: Path) -> int | None:
         if text.strip().isdigit() and int(text) < _NO_LIMIT:
             limits.append(int(text))
     return min(limits, default=None)
+
+
+def resident_memory(root: Path = ROOT) -> int | None:
+    """Return the bytes of this process that are in memory now."""
+    _, pages, *_ = [*_text(root / "proc/self/statm").split(), "", ""]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") if pages.isdigit() else None
+
+
+def highest_resident_memory(root: Path = ROOT) -> int | None:
+    """Return the most bytes of this process that were ever in memory at once."""
+    match = _HIGHEST.search(_text(root / "proc/self/status"))
+    return int(match[1]) * 1024 if match else None
 
 
 def _groups(root: Path, controller: str = "cpu") -> Iterator[Path]:

@@ -9,18 +9,21 @@ from ipyjaxbench.device import DeviceOptions
 from ipyjaxbench.graphs import GraphOptions
 from ipyjaxbench.records import HistoryOptions
 from ipyjaxbench.retracing import TraceOptions
-from ipyjaxbench.timing import TimeOptions
+from ipyjaxbench.timing import FwtimeOptions
 
 TIME = Command(
     name="fwtime",
-    options=TimeOptions,
+    options=FwtimeOptions,
     usage=("%fwtime [options] code", "%%fwtime [options] [setup]   (above a cell)"),
     examples="""\
 examples:
   %fwtime jnp.dot(x, x.T)               waits for the result, on any device
   %fwtime -b 5 y = step(params, batch)  for 5 seconds; y is defined afterwards
+  %fwtime --memory f(x)                 the most memory a call needs, of what
   r = %fwtime -n 100 -r 7 f(x)          exactly 700 calls; r.median in seconds
   %%fwtime x = make()                   untimed setup; the cell is timed
+  %fwtime --engines all step(x)         on all engines of ipyparallel or Dask
+  %%fwtime --loop                       a training loop: data, host or device
 
 from Python:
   ipyjaxbench.measure(f, x)
@@ -47,6 +50,7 @@ examples:
   %%fwcompare --baseline numpy
   %%fwcompare --sweep n=100,300,1000    compare at each value of n
   %%fwcompare --sweep n=2**6..2**12     n = 64, 128, 256, ... 4096
+  %%fwcompare --sweep engines=1,2,4     speed-up on ipyparallel or Dask
   %%fwcompare --name before             keep before.numpy, before.jax, ...
   %fwcompare before.jax after.jax       compare results that were kept
 
@@ -131,6 +135,7 @@ examples:
   %trace_cached --predict f(y)     would it be traced? nothing is run
   %trace_cached --signatures step  the signatures that step was traced with
   %trace_cached --watch on         one line below each later cell that traces
+  %%trace_cached --engines all     runs on all engines: which of them traced
 
 from Python:
   with ipyjaxbench.trace_cached() as t: ...
@@ -148,6 +153,8 @@ examples:
   %fwdevices x params["w"] model   where these live and how they are sharded
   %fwdevices --peak                measured peak rates of each device
   %fwdevices --no-prealloc         before first use: allocate GPU memory lazily
+  %fwdevices --held                after an error: who still holds arrays
+  %fwdevices --release             lets go of Out and of the last traceback
   %%fwdevices                      what a cell copies between host and devices
 
 from Python:

@@ -148,7 +148,7 @@ def complete(command: Command[Any], typed: str, names: Names) -> Completion | No
         if not flags:
             return None
         flag, value = flags[-1]
-        if rows[flag].takes_value and value is None:
+        if value is None and command.has_value(rows[flag], typed, position):
             following = WORD.match(typed, position)
             if following is None or following.end() == len(typed):
                 return _completion(_values(rows[flag], names), following[1] if following else "")

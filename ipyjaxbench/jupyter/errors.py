@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from IPython.core.error import UsageError
 
-from ipyjaxbench.errors import ArmFailedError, Interrupted, IpyJaxBenchError
+from ipyjaxbench.errors import ArmFailedError, DeviceError, Interrupted, IpyJaxBenchError
 from ipyjaxbench.usercode import strip_our_frames
 
 if TYPE_CHECKING:
@@ -97,3 +97,5 @@ def measure_until_stopped(
         return cast("T", stopped.result), interrupt
     except ArmFailedError as failed:
         return cast("T", failed.result), failed.error
+    except DeviceError as error:  # whose traceback shows no line of the user's
+        raise UsageError(str(error)) from None

@@ -19,6 +19,7 @@ from ipyjaxbench.comparison import (
 )
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.errors import measure_until_stopped
+from ipyjaxbench.jupyter.fwcompare_many import sweep_engines, sweeps_engines
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.jupyter.screen import MutedShell
 from ipyjaxbench.usercode import Snippet
@@ -30,7 +31,11 @@ def fwcompare(magic: Invocation[CompareOptions]) -> Comparison | Sweep | None:
     __tracebackhide__ = True
     if magic.cell is None:
         return magic.present(_compare_kept(magic))
-    result, raised = _compare_arms(magic, magic.body)
+    result: Comparison | Sweep
+    if sweeps_engines(magic):
+        result, raised = sweep_engines(magic, *_arm_specs(magic, magic.body, fewest=1))
+    else:
+        result, raised = _compare_arms(magic, magic.body)
     magic.session.keep(result, magic.options.name or "")
     return magic.present(result, raised)
 
@@ -87,7 +92,7 @@ def _compare_arms(
 
 
 def _arm_specs(
-    magic: Invocation[CompareOptions], cell: str
+    magic: Invocation[CompareOptions], cell: str, fewest: int = 2
 ) -> tuple[Snippet | None, list[ArmSpec]]:
     """Return what a comparison's cell holds: what runs before all, and the arms."""
     shell, above = magic.shell, "\n" * magic.above
@@ -98,7 +103,7 @@ def _arm_specs(
         tree: ast.Module = shell.transform_ast(ast.parse(above + code, filename))
         return tree
 
-    read = read_cell(text, parse, filename, shell.compile.flags)
+    read = read_cell(text, parse, filename, shell.compile.flags, fewest=fewest)
     specs = [
         ArmSpec(
             arm.label,

@@ -17,6 +17,7 @@ from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import CODE_ERRORS, OLD_NAMES_END, SnippetError, called_from
 from ipyjaxbench.jupyter.errors import one_line_errors, short_interrupts
 from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
+from ipyjaxbench.jupyter.other_ranks import note_other_ranks
 from ipyjaxbench.jupyter.screen import Progress, Screen, show
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports import Result
@@ -142,6 +143,7 @@ class Invocation(Generic[Options]):
         is_plain = self.command.name == "fwtime"
         errors = nullcontext() if is_plain else one_line_errors()
         with called_from(self.command.typed), errors, self.screen:
+            note_other_ranks(self.session, self.command.name, self.options)
             return work(self)
 
     def is_shown(self, raised: BaseException | None = None) -> bool:

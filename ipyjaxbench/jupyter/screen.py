@@ -147,7 +147,7 @@ class Screen:
         self._publisher = shell.display_pub  # the real one: while calls are made it is muted
         self._stream = sys.stdout
         in_kernel = getattr(shell, "kernel", None) is not None
-        self._by_display = active and in_kernel and not _is_console(shell)
+        self._by_display = active and in_kernel and _takes_updates(shell)
         self._by_line = active and not in_kernel and self._stream.isatty()
         self._handle: str | None = None
         self._written = self._replaced = False
@@ -204,14 +204,16 @@ class Screen:
             )
 
 
-def _is_console(shell: InteractiveShell) -> bool:
-    """Whether a console asks the kernel, such as ``jupyter console``: it shows no updates.
+def _takes_updates(shell: InteractiveShell) -> bool:
+    """Whether who asked shows an update: a result in the place of a line is lost where not.
 
-    A result in the place of a line of progress would not be seen there. Consoles can be asked for
-    input, which those that run notebooks cannot, and name no cell, which pages do.
+    A client of ipyparallel does not. Nor does a console, such as ``jupyter console``. Consoles can
+    be asked for input, which those that run notebooks cannot, and name no cell, which pages do.
     """
+    if type(shell.kernel).__module__.startswith("ipyparallel."):
+        return False
     request = shell.get_parent()
-    return bool(request.get("content", {}).get("allow_stdin")) and not request.get("metadata")
+    return not request.get("content", {}).get("allow_stdin") or bool(request.get("metadata"))
 
 
 class MutedShell(Muted):

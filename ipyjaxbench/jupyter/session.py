@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from ipyjaxbench.timing import Measurement
 
 
+_NO_PROGRAMS: Mapping[str, str] = MappingProxyType({})
+
+
 class Session:
     """What the magics of one shell share; it outlives unloading and loading again.
 
@@ -30,8 +34,10 @@ class Session:
         watcher: shows below cells what they traced.
         last_error: of the cells.
         measurements: those that were kept, by name.
+        programs: digests of their compiled programs, by the same names.
         interleaved: for each of them that is an arm, the comparison that it is of, and its label.
         warned_renames: magic, old and new name of each renamed option that a warning was shown for.
+        noted_ranks: magics that have said that other ranks take no part.
         graphs: by their code and the options that make another graph of it.
 
     Raises:
@@ -44,8 +50,10 @@ class Session:
         self.watcher = TraceWatcher()
         self.last_error = LastError()
         self.measurements: dict[str, Measurement] = {}
+        self.programs: dict[str, dict[str, str]] = {}
         self.interleaved: dict[str, tuple[Comparison, str]] = {}
         self.warned_renames: set[tuple[str, str, str]] = set()
+        self.noted_ranks: set[str] = set()
         self.graphs: dict[tuple[str, str], Graph] = {}
         self._advised: set[str] = set()
         self._just_kept: object = None
@@ -100,15 +108,28 @@ class Session:
         here, line = self.location, first_line(code)
         return Heartbeat(self.journal.run, here.notebook, here.cell, line, Clock.calendar())
 
-    def keep(self, result: Result, name: str = "") -> None:
-        """Keep what was measured: under its name in this session, and in the history."""
+    def keep(
+        self, result: Result, name: str = "", programs: Mapping[str, str] = _NO_PROGRAMS
+    ) -> None:
+        """Keep what was measured: under its name in this session, and in the history.
+
+        Texts of its compiled programs are kept with that, where there are some.
+        """
         from ipyjaxbench.host import Clock, revision
-        from ipyjaxbench.records import find_comparisons, find_measurements, make_entries
+        from ipyjaxbench.records import (
+            find_comparisons,
+            find_measurements,
+            keep_programs,
+            make_entries,
+        )
         from ipyjaxbench.validation import kept_name
 
-        for own_name, at, measurement in find_measurements(result, name) if name else ():
-            self.measurements[kept_name(own_name, **at)] = measurement
-            self.interleaved.pop(kept_name(own_name, **at), None)
+        found = [*find_measurements(result, name)] if name else []
+        for own_name, at, measurement in found:
+            # One measurement of many ranks has the name that was asked for, whatever their number.
+            kept = kept_name(own_name, **(at if len(found) > 1 else {}))
+            self.measurements[kept] = measurement
+            self.interleaved.pop(kept, None)
         for at, compared in find_comparisons(result) if name else ():
             for label in (arm.label for arm in compared.sides):
                 self.interleaved[kept_name(name, label, **at)] = compared, label
@@ -117,7 +138,12 @@ class Session:
         try:
             here, now = self.location, Clock.calendar().now() * 1e-9
             git = revision(here.directory)
-            self.journal.append(make_entries(result, name, when=now, where=here, revision=git))
+            digests = keep_programs(programs) if programs else {}
+            if name:
+                self.programs[kept_name(name)] = digests
+            self.journal.append(
+                make_entries(result, name, when=now, where=here, revision=git, programs=digests)
+            )
             self._just_kept = result
         except Exception as error:  # noqa: BLE001  a measurement never fails because of its history
             self.journal.trouble = f"{type(error).__name__}: {error}"

@@ -2,15 +2,16 @@
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, singledispatch
+from types import MappingProxyType
 from typing import Any
 
 from ipyjaxbench import stats
 from ipyjaxbench.comparison import Comparison, Sweep
-from ipyjaxbench.record_types import Moment, NonNegativeFloat, NonNegativeInt
+from ipyjaxbench.record_types import Moment, NonNegativeFloat, NonNegativeInt, PositiveFloat
 from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.reports import Result
 from ipyjaxbench.timing import Figure, Measurement, split_phases, summarize_samples as summarize
@@ -41,13 +42,30 @@ class Location:
 
 
 @dataclass(frozen=True)
+class RelativeTime:
+    """How long a call takes in steps of a fixed loop that was made between the calls.
+
+    Attributes:
+        value: steps that take as long as a call.
+        low: lower end of its 99 % confidence interval.
+        high: upper end of it.
+        pairs: samples of each of the two.
+    """
+
+    value: PositiveFloat
+    low: PositiveFloat
+    high: PositiveFloat
+    pairs: NonNegativeInt
+
+
+@dataclass(frozen=True)
 class EntryHead:
     """One saved measurement without its samples, which take most of the time to read.
 
     Attributes:
         schema: version of the file format.
         when: time of the measurement, in seconds since 1970.
-        magic: "fwtime" or "fwcompare".
+        magic: "fwtime", "fwcompare" or "fwbench", the fixture.
         label: its name or arm; empty if it has none.
         code: what was measured.
         figure: the median, its interval and the verdict.
@@ -57,6 +75,8 @@ class EntryHead:
         environment: versions, devices, settings and Git revision.
         where: directory, notebook and cell.
         first_call: seconds of each phase of the first call, "run" among them; empty if unknown.
+        taken: share of all CPUs that other programs had meanwhile; None if unknown.
+        relative: the time in steps of a loop, of ``fwbench`` alone; None if unknown.
     """
 
     schema: int
@@ -71,6 +91,8 @@ class EntryHead:
     environment: Environment = field(default_factory=Environment)
     where: Location = field(default_factory=Location)
     first_call: dict[str, NonNegativeFloat] = field(default_factory=dict)
+    taken: NonNegativeFloat | None = None
+    relative: RelativeTime | None = None
 
     @property
     def median(self) -> float:
@@ -123,10 +145,12 @@ class HistoryEntry(EntryHead):
     Attributes:
         picoseconds: samples in order, per call; a long run is thinned out evenly.
         rounds: the number of samples in each round.
+        programs: digests of compiled programs that were kept, by what was called.
     """
 
     picoseconds: tuple[NonNegativeInt, ...] = ()
     rounds: tuple[NonNegativeInt, ...] = ()
+    programs: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def samples(self) -> tuple[float, ...]:
@@ -154,7 +178,13 @@ def _moment(when: float) -> datetime | None:
 
 
 def make_entries(
-    result: Result, label: str, *, when: float, where: Location, revision: str
+    result: Result,
+    label: str,
+    *,
+    when: float,
+    where: Location,
+    revision: str,
+    programs: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[HistoryEntry]:
     """Yield what is kept of a result: one entry for each measurement in it.
 
@@ -164,6 +194,7 @@ def make_entries(
         when: time of the measurement, in seconds since 1970.
         where: directory, notebook and cell.
         revision: of the code in Git.
+        programs: digests of the compiled programs that were kept.
     """
     if isinstance(result, Comparison) and not result.interleaved:
         return
@@ -172,7 +203,7 @@ def make_entries(
         yield HistoryEntry(
             schema=SCHEMA,
             when=when,
-            magic="fwtime" if m is result else "fwcompare",
+            magic="fwcompare" if any(find_comparisons(result)) else "fwtime",
             label=name,
             code=m.code[:_MAX_CODE],
             figure=summarize(m),
@@ -184,15 +215,19 @@ def make_entries(
             first_call=_first_call(m),
             picoseconds=picoseconds,
             rounds=rounds,
+            programs=dict(programs),
+            taken=None if m.conditions is None else round(m.conditions.taken, 3),
         )
 
 
+@singledispatch
 def find_measurements(
     result: Result, label: str
 ) -> Iterator[tuple[str, dict[str, str], Measurement]]:
     """Yield the measurements in a result, each with its name and the values of swept names.
 
-    Arms are named by their labels, or as ``before.numpy`` where the comparison has a name.
+    Arms are named by their labels, or as ``before.numpy`` where the comparison has a name. Results
+    of rooms above this one are registered there.
     """
     if isinstance(result, Measurement):
         yield kept_name(label), {}, result

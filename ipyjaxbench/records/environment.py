@@ -2,13 +2,14 @@
 
 import dataclasses
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ipyjaxbench.host import describe_machine
 from ipyjaxbench.timing import Measurement
 
 _MAX_NAMES = 8
+_Two = tuple[str, str, str]  # what may have changed, before and now
 
 
 @dataclass(frozen=True)
@@ -73,24 +74,42 @@ class Environment:
         """Return what has changed since around the code, in words: not what it was given."""
         return (*self._versions(now), *self._surroundings(now))
 
+    def elsewhere(self, now: "Environment") -> tuple[str, ...]:
+        """Return in which other machine or devices it is now, in words: times do not compare."""
+        machine = ("machine ", self._machine(), now._machine())
+        return tuple(_changed((machine, *self._devices(now))))
+
     def _versions(self, now: "Environment") -> Iterator[str]:
         for name, version in sorted(self.frameworks.items()):
             if name != "python" and now.frameworks.get(name, version) != version:
                 yield f"{name} {version} → {now.frameworks[name]}"
 
     def _surroundings(self, now: "Environment") -> Iterator[str]:
-        for what, before, after in (
-            ("Python ", self.python, now.python),
+        devices, gpus = self._devices(now)
+        yield from _changed(
+            (
+                ("Python ", self.python, now.python),
+                devices,
+                ("machine ", self._machine(), now._machine()),
+                gpus,
+                ("git ", self.revision[:7], now.revision[:7]),
+            )
+        )
+
+    def _devices(self, now: "Environment") -> tuple[_Two, _Two]:
+        return (
             ("", " ".join(self.devices), " ".join(now.devices)),
-            ("machine ", self._machine(), now._machine()),
             ("", ", ".join(self.gpus), ", ".join(now.gpus)),
-            ("git ", self.revision[:7], now.revision[:7]),
-        ):
-            if before and after and before != after:
-                yield f"{what}{before} → {after}"
+        )
 
     def _machine(self) -> str:
         return f"{self.cpus} × {self.cpu or 'CPU'}" if self.cpus else ""
+
+
+def _changed(pairs: Iterable[_Two]) -> Iterator[str]:
+    for what, before, after in pairs:
+        if before and after and before != after:
+            yield f"{what}{before} → {after}"
 
 
 def _data(m: Measurement) -> dict[str, str]:

@@ -1,12 +1,15 @@
 """What ``--against`` names: a measurement of this session, or one of the history."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.graphs import ProgramComparison, compare_programs
 from ipyjaxbench.host import Clock
 from ipyjaxbench.records.entry import HistoryEntry, thin
 from ipyjaxbench.records.environment import Environment
+from ipyjaxbench.records.programs import read_program
 from ipyjaxbench.records.store import read_store
 from ipyjaxbench.timing import Against, Measurement, TimeOptions, summarize_samples as summarize
 from ipyjaxbench.validation import NEWEST_OR_FASTEST, kept_name
@@ -20,6 +23,7 @@ _CLOCKS = {
     "calendar": "calendar time (-t)",
     "cpu": "CPU time (-c)",
 }
+_NONE: Mapping[str, str] = MappingProxyType({})
 #: A measurement of this session, or those of the history that may be meant, the newest first.
 Candidates = Measurement | tuple[HistoryEntry, ...]
 
@@ -71,7 +75,14 @@ def _candidates(
     return tuple(e for e in same if e.figure.verdict in _SOUND)
 
 
-def choose_baseline(m: Measurement, name: str, base: Candidates, revision: str) -> Against:
+def choose_baseline(
+    m: Measurement,
+    name: str,
+    base: Candidates,
+    revision: str,
+    programs: Mapping[str, str] = _NONE,
+    kept: Mapping[str, str] = _NONE,
+) -> Against:
     """Return the measurement that is meant, and what is not the same now.
 
     Args:
@@ -79,12 +90,16 @@ def choose_baseline(m: Measurement, name: str, base: Candidates, revision: str) 
         name: as typed.
         base: what it may mean.
         revision: of the code in Git.
+        programs: texts of the compiled programs that the code calls now.
+        kept: digests of those of a measurement of this session.
     """
     here = Environment.here(m, revision)
     if isinstance(base, Measurement):
         before = Environment.here(base, revision)
         picoseconds, _ = thin(base.batches, base.rounds)
-        return Against(name, summarize(base), None, before.differences(here), picoseconds)
+        compared, unknown = _compare_programs(kept, programs)
+        differs = before.differences(here)
+        return Against(name, summarize(base), None, differs, picoseconds, compared, unknown)
     if name in NEWEST_OR_FASTEST:
         base = tuple(e for e in base if e.environment.data == here.data)
     if not base:
@@ -92,7 +107,27 @@ def choose_baseline(m: Measurement, name: str, base: Candidates, revision: str) 
     entry = min(base, key=lambda e: e.median) if name == "best" else base[0]
     age = max(Clock.calendar().now() * 1e-9 - entry.when, 0.0)
     differs = entry.environment.differences(here)
-    return Against(name, entry.figure, age, differs, entry.picoseconds)
+    compared, unknown = _compare_programs(entry.programs, programs)
+    return Against(name, entry.figure, age, differs, entry.picoseconds, compared, unknown)
+
+
+def _compare_programs(
+    digests: Mapping[str, str], now: Mapping[str, str]
+) -> tuple[tuple[ProgramComparison, ...], str]:
+    """Return the programs that are known of both times, or why there are none, in words."""
+    kept = {name: read_program(digest) for name, digest in digests.items()}
+    compared = tuple(
+        compare_programs(name, before, now[name])
+        for name, before in kept.items()
+        if before is not None and name in now
+    )
+    if compared or not (kept or now):
+        return compared, ""
+    if not digests:
+        return (), "that run kept no compiled program; runs with --name or --against do"
+    if not now:
+        return (), "no compiled program of this call is in memory"
+    return (), "what that run kept has been removed, or is of other functions"
 
 
 def _unknown(name: str, existing: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Two runs of the same notebook, one held against the other."""
+"""Two runs of the same notebook or test suite, one held against the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Pair:
 
     Attributes:
         name: the label, or the first line of the code.
-        cell: number of the cell in the second notebook, from 1.
+        cell: number of the cell in the second notebook, from 1; 0 for a benchmark of pytest.
         before: the figure of the first run.
         after: the figure of the second run.
         edited: whether the code differs.
@@ -31,11 +31,11 @@ class Pair:
 
 @dataclass(frozen=True, repr=False)
 class Rerun(Result):
-    """Two runs of the same notebook, compared.
+    """Two runs of the same notebook or test suite, compared.
 
     Attributes:
-        before: path of the first notebook.
-        after: path of the second notebook.
+        before: path of the first run's file.
+        after: path of the second run's file.
         pairs: the measurements that both have.
         differs: what differs around them, such as versions and devices.
         only_before: measurements that only the first one has.
@@ -70,6 +70,11 @@ class Rerun(Result):
     def faster(self) -> tuple[Pair, ...]:
         """Pairs that are faster in the second run."""
         return self._pairs_with("FASTER")
+
+    @property
+    def invalid(self) -> tuple[Pair, ...]:
+        """Pairs without a figure in the second run, which are compared with nothing."""
+        return tuple(p for p in self.pairs if p.after.verdict in ("INVALID", "RECOMPILES"))
 
     def _pairs_with(self, verdict: str) -> tuple[Pair, ...]:
         both = zip(self.pairs, self.changes, strict=True)

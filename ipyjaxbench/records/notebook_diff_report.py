@@ -53,7 +53,8 @@ def _headline(r: Rerun) -> Headline:
 def _row(pair: Pair, change: Change) -> tuple[str, ...]:
     ratio = change.ratio
     against = f"{ratio.words()} {ratio.interval()}" if ratio else ""
-    name = units.cut(f"[{pair.cell}] {pair.name}", _MAX_NAME)
+    name = f"[{pair.cell}] {pair.name}" if pair.cell else pair.name
+    name = units.cut(name, _MAX_NAME)
     name += " (edited)" if pair.edited else ""
     word = "" if change.verdict == "CAN'T TELL" else change.verdict  # so that the others stand out
     before, after = (units.duration(figure.median) for figure in (pair.before, pair.after))

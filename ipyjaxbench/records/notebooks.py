@@ -3,15 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike, fspath
 from typing import Any, overload
 
 from ipyjaxbench.command import Command
 from ipyjaxbench.comparison import Comparison, Sweep
-from ipyjaxbench.device import About, MemorySettings, Peaks, Transfers, Whereabouts
+from ipyjaxbench.device import About, Held, MemorySettings, Peaks, Transfers, Whereabouts
 from ipyjaxbench.errors import OptionError, RecordError, short_errors
 from ipyjaxbench.graphs import Diagnosis, Graph
 from ipyjaxbench.purposes import PURPOSES
+from ipyjaxbench.records.benchmarks import Benchmarks
+from ipyjaxbench.records.commits import Commits
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Rerun
 from ipyjaxbench.records.notebook_file import (
@@ -30,8 +33,18 @@ KINDS: dict[str, type[Result]] = {
     result.kind: result
     for result in (
         *(Measurement, Comparison, Sweep, Graph, Diagnosis, Traces, Signatures),
-        *(Whereabouts, Transfers, MemorySettings, Peaks, History, Rerun, About),
+        *(Whereabouts, Transfers, MemorySettings, Peaks, Held, History, Rerun, About),
+        *(Benchmarks, Commits),
     )
+}
+#: Modules of kinds that are loaded when a record is of one: their rooms are large, or above this.
+LATER_KINDS = {
+    "loop": "steps.loop_times",
+    "job": "cluster.job_measurement",
+    "job-whereabouts": "cluster.job_whereabouts",
+    "job-traces": "cluster.job_traces",
+    "job-peaks": "cluster.job_peaks",
+    "network": "cluster.network_peaks",
 }
 _MAX_REASON = 200  # characters
 _TIME = Command(name="fwtime", options=TimeOptions)
@@ -192,14 +205,29 @@ def _read_cell(cell: NotebookCell) -> Iterator[Saved | Refused]:
         yield Saved(cell.number, cell.cell_id, cell.source, line, name, result, headline)
 
 
+def find_kind(kind: object) -> type[Result]:
+    """Return the class of results of a kind.
+
+    Raises:
+        RecordError: there is no such kind.
+
+    Example:
+        >>> find_kind("measurement").__name__
+        'Measurement'
+    """
+    if isinstance(kind, str) and kind in KINDS:
+        return KINDS[kind]
+    if isinstance(kind, str) and kind in LATER_KINDS:
+        import_module(f"ipyjaxbench.{LATER_KINDS[kind]}")
+        return next(each for each in Result.__subclasses__() if each.kind == kind)
+    known = ", ".join((*KINDS, *LATER_KINDS))
+    raise RecordError(f"{str(kind)[:40]!r} is not a kind of result; these are {known}")
+
+
 def _read_result(record: object) -> tuple[Result, Headline | None]:
     """Return the result that a record holds, and what its report says first."""
     kind = record.get("kind") if isinstance(record, dict) else None
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise RecordError(
-            f"{str(kind)[:40]!r} is not a kind of result; these are {', '.join(KINDS)}"
-        )
-    result = KINDS[kind].from_dict(record)
+    result = find_kind(kind).from_dict(record)
     try:
         blocks = result.report().blocks
     except Exception as error:  # noqa: BLE001  a forged record may pass all checks and break this

@@ -1,24 +1,32 @@
 """Looks up what was measured before, on this machine and on others that share its home."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ipyjaxbench.host import Clock
 from ipyjaxbench.records.entry import HistoryEntry, Location
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.options import HistoryOptions
-from ipyjaxbench.records.store import prune_store, read_store
+from ipyjaxbench.records.store import make_contents, prune_store, read_store
 
 
-def query_history(options: HistoryOptions, here: Location, trouble: str = "") -> History:
+def query_history(
+    options: HistoryOptions,
+    here: Location,
+    trouble: str = "",
+    *,
+    among: Sequence[HistoryEntry] | None = None,
+) -> History:
     """Return what the options ask for, after removing what is older than they say.
 
     Args:
         options: which measurements.
         here: where they are asked for.
         trouble: why those of this session are not kept; empty where they are.
+        among: measurements of a file; None for those of the history.
     """
     removed = None if options.prune is None else prune_store(options.prune)
-    store, now = read_store(), Clock.calendar().now() * 1e-9
+    store = read_store() if among is None else make_contents(among)
+    now = Clock.calendar().now() * 1e-9
     rules = list(_rules(options, here, now))
     matching = [entry for entry in store.entries if all(rule(entry) for rule in rules)]
     return History(

@@ -69,13 +69,17 @@ class Journal:
                 file.close()
 
     def _open(self) -> FileIO:
-        """Return the file, made anew where it was removed, and in a process that was forked."""
+        """Return the file, made anew where it was removed or is not in the folder that is read.
+
+        So is it in a process that was forked.
+        """
+        place = make_data_folder("history")
         if self._file is not None:
             with suppress(OSError):
-                if self._owner == os.getpid() and os.fstat(self._file.fileno()).st_nlink:
+                is_own = self._owner == os.getpid() and Path(self._file.name).parent == place
+                if is_own and os.fstat(self._file.fileno()).st_nlink:
                     return self._file
             self.close()
-        place = make_data_folder("history")
         if place is None:
             raise OSError(0, "Jupyter's data directory is not writable")
         _limit_size(place)
@@ -99,17 +103,24 @@ class StoreContents:
     unread: dict[str, int]
 
 
-def make_history_notice() -> str:
+def make_history_notice(
+    for_what: str = "%fwhistory and --against",
+    off: str = "%config IpyJaxBench.history = False",
+) -> str:
     """Return where measurements are saved and how to turn that off, once for each home.
 
     A file beside them says the same, and that it was shown.
+
+    Args:
+        for_what: what reads them.
+        off: what turns it off.
     """
     place = make_data_folder("history")
     if place is None:
         return ""
     notice = (
         f"Measurements are saved in {place} with their code, directory and notebook, for"
-        " %fwhistory and --against. To save none: %config IpyJaxBench.history = False."
+        f" {for_what}. To save none: {off}."
     )
     try:
         with open(place / _NOTICE, "x", encoding="utf-8", opener=open_private) as file:
@@ -128,8 +139,15 @@ def read_store() -> StoreContents:
         entries += read
         if unread_lines:
             unread[path.name] = unread_lines
-    entries.sort(key=lambda entry: entry.when, reverse=True)
-    return StoreContents(tuple(entries), unread)
+    return make_contents(entries, unread)
+
+
+def make_contents(
+    entries: Iterable[HistoryEntry], unread: dict[str, int] | None = None
+) -> StoreContents:
+    """Return entries as those of a store, the newest first."""
+    newest_first = sorted(entries, key=lambda entry: entry.when, reverse=True)
+    return StoreContents(tuple(newest_first), unread or {})
 
 
 def prune_store(age: float) -> tuple[int, int]:

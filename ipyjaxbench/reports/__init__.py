@@ -38,5 +38,5 @@ from ipyjaxbench.reports.pictures import (
     Tiles,
 )
 from ipyjaxbench.reports.result import MIME, Reported, Result, report
-from ipyjaxbench.reports.sparkline import sparkline
+from ipyjaxbench.reports.sparkline import curve, sparkline
 from ipyjaxbench.reports.text import to_printable

@@ -42,6 +42,12 @@ BADGES = {
     "EAGER-FALLBACK": _BAD,
     "BYPASSED": _CARE,
     "IMPLICIT": _CARE,
+    "DATA-BOUND": _CARE,
+    "HOST-BOUND": _CARE,
+    "SYNC-BOUND": _CARE,
+    "DEVICE-BOUND": _FAIR,
+    "CALL-BOUND": _FAIR,
+    "BALANCED": Badge("=", "#3b82c4", "bold blue"),
     "INTERRUPTED": _OPEN,
     "?": _UNKNOWN,
 }

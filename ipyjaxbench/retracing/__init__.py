@@ -6,7 +6,7 @@ in what two calls differ, `trace_log` keeps what was traced in this process, and
 an adapter offers for that. The magics and the Python API call this room.
 """
 
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature, describe_changes
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
@@ -14,4 +14,4 @@ from ipyjaxbench.retracing.protocol import Args, CallWatch, Invocation, Kwargs, 
 from ipyjaxbench.retracing.reasons import group_reasons
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
-from ipyjaxbench.retracing.traces import TracedCall, Traces, number_calls
+from ipyjaxbench.retracing.traces import COMPILED, COSTLY, TRACED, TracedCall, Traces, number_calls

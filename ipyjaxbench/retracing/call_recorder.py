@@ -130,7 +130,7 @@ class CallRecorder:
         return TracedCall(
             name, framework.name, site.line, site.text, self._number(framework, name), 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
-            breaks=outcome.breaks,
+            breaks=outcome.breaks, disk_misses=outcome.disk_misses,
         )  # fmt: skip
 
     def _add_cached(self, callee: _Callee, spent: int) -> None:

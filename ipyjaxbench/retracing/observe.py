@@ -29,12 +29,18 @@ from ipyjaxbench.usercode import (
 
 
 def observe_code(
-    source: Source, names: Namespace, options: TraceOptions, *, twice: bool = False
+    source: Source,
+    names: Namespace,
+    options: TraceOptions,
+    *,
+    twice: bool = False,
+    to_end: bool = False,
 ) -> tuple[Traces, BaseException | None]:
     """Run code, and return what was seen of its calls and what it raised.
 
     With `twice` it runs a second time, to see what the first run left; arrays that the first run
-    gave away are copied for that.
+    gave away are copied for that. With `to_end` too many traces are an error at the end only: other
+    processes may wait for what the code does last.
     """
     __tracebackhide__ = True
     raised: BaseException | None = None
@@ -42,7 +48,7 @@ def observe_code(
     second = SecondRun.from_source(source, names) if twice else None
     watches = [*call_watches(frameworks)]
     printed = OutputRecorder()
-    recorder = CallRecorder(watches, printed, options.most)
+    recorder = CallRecorder(watches, printed, None if to_end else options.most)
     keep_learning()
     event_count = TRACE_LOG.event_count
     with ExitStack() as stack:

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from ipyjaxbench.errors import OptionError
+from ipyjaxbench.frameworks import JobOptions
 from ipyjaxbench.option import flag, option
 from ipyjaxbench.validation import count
 
 
 @dataclass(frozen=True, kw_only=True)
-class TraceOptions:
+class TraceOptions(JobOptions):
     """What to report about calls of compiled functions; each option says what it does."""
 
     predict: bool = flag("--predict", "predict whether the call would be traced; nothing is run")
@@ -35,6 +36,11 @@ class TraceOptions:
         alone = self._alone
         if len(alone) > 1:
             raise OptionError(f"{alone[0]} cannot be combined with {alone[1]}")
+        if self.engines and (self.signatures or self.watch):
+            raise OptionError(
+                f"{alone[0]} works in one process alone, without --engines. Type it in each:"
+                f" %px %trace_cached {alone[0]}{' on' * bool(self.watch)}"
+            )
 
     def check(self, code: str, cell: str | None) -> None:
         """Refuse to go on without code, and options above a cell that belong on a line."""

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ipyjaxbench.frameworks import Capability, Framework, Program
+from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
 
 Args = Sequence[Any]
@@ -26,6 +26,7 @@ class Outcome:
     why: tuple[Change, ...] = ()  # what the framework knows better than a signature tells
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     known: bool | None = None  # whether the function had a program before; None if unclear
+    disk_misses: tuple[DiskMiss, ...] = ()  # of programs that a cache on disk did not have
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
 
 

@@ -5,6 +5,9 @@ from contextlib import AbstractContextManager
 
 import pytest
 
+#: pytest loads these with this one: `fwbench` stands in a room above.
+pytest_plugins = ("ipyjaxbench.benchmarks.pytest_plugin",)
+
 
 @pytest.fixture
 def max_traces() -> Callable[[int], AbstractContextManager[object]]:

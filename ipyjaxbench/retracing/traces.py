@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ipyjaxbench import units
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.frameworks import Program
+from ipyjaxbench.frameworks import DiskMiss, Program
 from ipyjaxbench.record_types import NonNegativeFloat, PositiveInt
 from ipyjaxbench.reports import Result
 from ipyjaxbench.retracing.cache_key import Change, describe_changes
@@ -55,6 +55,7 @@ class TracedCall:
         nested: compiled functions that were traced inside this one, with their depth.
         printed: output printed while the function was traced.
         breaks: number of graph breaks.
+        disk_misses: programs that a compilation cache on disk did not have, and why.
     """
 
     name: str
@@ -73,6 +74,7 @@ class TracedCall:
     printed: str = ""
     breaks: int = 0
     last: int = 0
+    disk_misses: tuple[DiskMiss, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
+from ipyjaxbench.frameworks import DISK_MISS
 from ipyjaxbench.reports import (
     Block,
     Calls,
@@ -25,6 +26,7 @@ _MAX_PROGRAM_NAMES = 5
 _MAX_FIXES = 4
 _MAX_REASONS = 5
 _MAX_PRINTED_LINES = 4
+_MAX_MISSES = 3  # of the disk cache, in a call
 #: Where nothing was traced: the verdict, the gravest first, and the figure.
 _UNTRACED = {
     "RAISED": "raised an exception",
@@ -179,6 +181,9 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
     yield str(call.line or "?"), f"{call.name} {number}", call.state, took, why
     if phases and split:
         yield "", "", "", "", split
+    for miss in call.disk_misses[:_MAX_MISSES]:
+        of = "" if miss.program == call.name else f"{miss.program}: "
+        yield "", "", DISK_MISS, "", of + miss.words()
     for depth, name in call.nested:
         yield "", f"{'  ' * depth}└ {name}", "TRACED", "", ""
     printed = call.printed.rstrip().splitlines()

@@ -7,9 +7,18 @@ what an adapter offers beyond waiting. The magics, the Python API and the compar
 """
 
 from ipyjaxbench.timing.compile_cost import spell_phases, split_phases
-from ipyjaxbench.timing.device_time import Interval, Profile
+from ipyjaxbench.timing.compile_passes import CompilePasses, sum_passes
+from ipyjaxbench.timing.device_time import (
+    DeviceTime,
+    Exchanged,
+    Interval,
+    Profile,
+    SourceLine,
+    union,
+)
 from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN
 from ipyjaxbench.timing.figure_change import Against, Change, Figure
+from ipyjaxbench.timing.functions import PreparedCall, call_code, measure_call, split_options
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.measure import (
     ignore_progress,
@@ -24,9 +33,12 @@ from ipyjaxbench.timing.notes import (
     interrupted as note_interrupted,
     names_stay_inside as note_names_stay_inside,
 )
-from ipyjaxbench.timing.options import AIMS, TimeOptions
+from ipyjaxbench.timing.options import AIMS, FwtimeOptions, TimeOptions
+from ipyjaxbench.timing.perfetto.recording import start_recording
+from ipyjaxbench.timing.program_texts import find_program_texts
 from ipyjaxbench.timing.protocol import Caveats, Profiler
 from ipyjaxbench.timing.rewind import Rewind
+from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.session import (
     LaterCalls,
     Session,

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ipyjaxbench import stats
-from ipyjaxbench.timing.runner import Sample
+from ipyjaxbench.timing.call_times import Sample
 
 _CPU_TIME_RATIO = 3.0  # times as much CPU time
 _TIME_RATIO = 1.5  # times as long, too

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from ipyjaxbench import units
 from ipyjaxbench.frameworks import UNNAMED, Program
 from ipyjaxbench.record_types import NonNegativeFloat
+from ipyjaxbench.timing.compile_passes import CompilePasses
 
 _PHASES = ("trace", "lower", "compile", "cache load")  # in the order in which they happen
 _MAX_NAMED_PROGRAMS = 4
 _DIFFERENT_RATIO = 1.25  # times: from there on two figures are apart, or move too much to tell
+_APART_RATIO = 1.1  # times: from there on what each cold call compiled differs
 _UNTOUCHED = "your caches are untouched"
 #: Origin -> label of its row, and what ends the row.
 _ROWS = {
@@ -18,6 +20,25 @@ _ROWS = {
     "disk cache": ("loaded", " from the disk cache"),
     "traced": ("traced", ""),
 }
+
+
+@dataclass(frozen=True)
+class Recompilation:
+    """One of several cold calls, and what it compiled beside what was compiled before."""
+
+    seconds: NonNegativeFloat  # the cold call
+    # seconds of a later call of what it compiled, by the fastest sample of each round
+    rounds: tuple[NonNegativeFloat, ...]
+
+    @property
+    def later(self) -> float:
+        """Seconds of a later call of what was compiled, by the fastest sample."""
+        return min(self.rounds)
+
+    def is_slower(self, other: "Recompilation") -> bool:
+        """Whether its calls took longer than another program's in each round, by a tenth."""
+        pairs = zip(self.rounds, other.rounds, strict=False)
+        return all(own > _APART_RATIO * others for own, others in pairs)
 
 
 @dataclass(frozen=True)
@@ -30,6 +51,15 @@ class ColdCallResult:
     programs: tuple[Program, ...] = ()  # what was made in it
     # what had to be emptied for it, what could not be made fresh, or why there is none
     cleared: tuple[str, ...] = ()
+    recompiled: tuple[Recompilation, ...] = ()  # with `--fresh N`: each cold call
+    usual: NonNegativeFloat | None = None  # as `later` of these, of what was compiled before
+    passes: tuple[CompilePasses, ...] = ()  # with `--passes`: of each framework that compiled
+
+    @property
+    def programs_differ(self) -> bool:
+        """Whether calls of one program took longer than those of another one in all rounds."""
+        by_time = sorted(self.recompiled, key=lambda each: each.later)
+        return len(by_time) > 1 and by_time[-1].is_slower(by_time[0])
 
     def words(self, digits: int) -> str:
         """Return the row of a report.
@@ -41,7 +71,24 @@ class ColdCallResult:
         remarks = "; ".join(self.cleared)
         if self.seconds is None:
             return f"none: {remarks}"
-        return f"{spell_phases(self.seconds, self.phases, digits)} ({remarks or _UNTOUCHED})"
+        remarks = remarks or _UNTOUCHED
+        if len(self.recompiled) > 1:
+            low, high = _ends([each.seconds for each in self.recompiled])
+            remarks = f"median of {len(self.recompiled)}: {low} to {high}; {remarks}"
+        return f"{spell_phases(self.seconds, self.phases, digits)} ({remarks})"
+
+    def recompiled_words(self) -> str:
+        """Return the row on later calls of what each cold call compiled.
+
+        Example:
+            >>> made = tuple(Recompilation(0.1, (s,)) for s in (0.002, 0.003))
+            >>> ColdCallResult(0.1, {}, (), (), made, 0.002).recompiled_words()
+            '2 programs: calls take 2.00 ms to 3.00 ms at least; in turn, the usual one 2.00 ms'
+        """
+        later = " to ".join(dict.fromkeys(_ends([each.later for each in self.recompiled])))
+        count = units.count(len(self.recompiled), "program")
+        usual = units.duration(self.usual or 0.0, 3)
+        return f"{count}: calls take {later} at least; in turn, the usual one {usual}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +128,10 @@ class Counterpart:
         else:
             why = "the times are too noisy" if apart else "both are about as fast"
         return f"unknown: {why} {figures}"
+
+
+def _ends(seconds: Sequence[float]) -> tuple[str, str]:
+    return units.duration(min(seconds), 3), units.duration(max(seconds), 3)
 
 
 def _low(per_call: float, half_width: float) -> float:

@@ -20,6 +20,22 @@ _MAX_OPERATIONS = 50
 _NUMBERED = re.compile(r"(\.\d+)+$")
 
 
+class Exchanged(NamedTuple):
+    """What one collective exchanges."""
+
+    kind: str  # as XLA calls it: "all-reduce"
+    nbytes: int  # as nccl-tests counts: of a buffer, or of all participants' parts together
+    of_all: bool  # whether all participants of the job are known to take part
+
+
+class SourceLine(NamedTuple):
+    """A line of the user's code."""
+
+    file: str
+    line: int
+    function: str  # that it stands in; "" outside of functions
+
+
 class Interval(NamedTuple):
     """One operation on one device."""
 
@@ -28,6 +44,9 @@ class Interval(NamedTuple):
     end: float  # nanoseconds on the same clock
     device: str  # such as "gpu:0"
     line: str = ""  # a stream or thread of it, where one thing runs at a time, or inside of another
+    exchanged: Exchanged | None = None  # of a collective, where it is known
+    aside: bool = False  # whether it runs on another stream than the default one
+    source: SourceLine | None = None  # the user's line that it comes from, where it is known
 
 
 @dataclass(frozen=True)
@@ -36,6 +55,8 @@ class Profile:
 
     intervals: tuple[Interval, ...] = ()  # what ran on its devices
     reason: str = ""  # why that is not told, in words; empty where it is
+    replayed: bool = False  # whether graphs of operations were launched, each at once
+    offset: float | None = None  # what its times lack to those of our clock; None if unknown
 
 
 @dataclass(frozen=True)
@@ -60,6 +81,8 @@ class ProfiledPass:
     # seconds of all operations together; above `busy` where they ran side by side
     worked: NonNegativeFloat
     operations: tuple[Operation, ...]  # those that took longest, the longest first
+    aside: NonNegativeFloat = 0.0  # seconds in which something ran on side streams alone
+    replayed: bool = False  # whether operations were launched as graphs
 
     @property
     def share(self) -> float:
@@ -131,7 +154,12 @@ def own_times(intervals: Iterable[Interval]) -> list[tuple[Interval, float]]:
 
 
 def profiled_pass(
-    framework: str, calls: int, elapsed: float, profiles: Sequence[Sequence[Interval]]
+    framework: str,
+    calls: int,
+    elapsed: float,
+    profiles: Sequence[Sequence[Interval]],
+    *,
+    replayed: bool = False,
 ) -> ProfiledPass:
     """Sum up the intervals of each session of a profiler; each session has a clock of its own."""
     devices = sorted({i.device for intervals in profiles for i in intervals})
@@ -141,20 +169,27 @@ def profiled_pass(
     }
     own = [pair for intervals in profiles for pair in own_times(intervals)]
     names = {interval.operation for interval, _ in own}
-    operations = _sum_by_name(own, together=len(names) > MAX_SHOWN_OPERATIONS)
+    operations = sum_by_name(own, together=len(names) > MAX_SHOWN_OPERATIONS)
     return ProfiledPass(
         framework=framework,
         calls=calls,
         elapsed=elapsed,
-        busy=math.fsum(union(intervals) for intervals in profiles) / 1e9,
+        busy=math.fsum(map(union, profiles)) / 1e9,
         devices=busy,
         launches=len(own),
         worked=math.fsum(ns for _, ns in own) / 1e9,
         operations=tuple(operations[:_MAX_OPERATIONS]),
+        aside=math.fsum(map(_aside, profiles)) / 1e9,
+        replayed=replayed,
     )
 
 
-def _sum_by_name(own: Iterable[tuple[Interval, float]], *, together: bool) -> list[Operation]:
+def _aside(intervals: Sequence[Interval]) -> float:
+    """Return the nanoseconds in which nothing runs on default streams, but on others."""
+    return union(intervals) - union(each for each in intervals if not each.aside)
+
+
+def sum_by_name(own: Iterable[tuple[Interval, float]], *, together: bool) -> list[Operation]:
     """Sum up by name; ``together`` takes the numbers off that only tell names apart."""
     count, spent = Counter[str](), defaultdict[str, float](float)
     for interval, ns in own:

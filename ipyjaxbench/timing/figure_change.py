@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ipyjaxbench import ratios
+from ipyjaxbench.graphs import ProgramComparison
 from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.record_types import NonNegativeFloat, NonNegativeInt
 from ipyjaxbench.timing.estimate import Estimate, predict
@@ -79,3 +80,5 @@ class Against:
     age: float | None = None  # seconds since then; None where it was kept in this session
     differs: tuple[str, ...] = ()  # what is not the same now, in words
     picoseconds: tuple[NonNegativeInt, ...] = ()  # its samples, per call; evenly taken of many
+    programs: tuple[ProgramComparison, ...] = ()  # its compiled programs, and those of now
+    programs_unknown: str = ""  # why they are not compared, in words; empty where they are

@@ -1,21 +1,30 @@
 """Timing from Python: a function with its arguments, or code in a namespace."""
 
+import dataclasses
 import inspect
 import keyword
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from ipyjaxbench.errors import CODE_ERRORS, OptionError, SnippetError, short_errors, warn_renamed
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
-from ipyjaxbench.usercode import Namespace, Snippet, Source, name_of, refuse_uncallable
+from ipyjaxbench.usercode import (
+    Namespace,
+    Snippet,
+    Source,
+    name_of,
+    refuse_uncallable,
+    run_in_new_loop,
+)
 
 #: Options of `measure`, which are those of ``%fwtime``.
 Options = TimeOptions
+T = TypeVar("T")
 
 
 @short_errors
@@ -28,8 +37,12 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
     repeat: int | None = None,
     aim: str = "usual",
     budget: float | None = None,
-    fresh: bool = False,
+    fresh: int = 0,
+    passes: bool = False,
     profile: bool = False,
+    trace: str | None = None,
+    energy: bool = False,
+    memory: bool = False,
     restore: bool = True,
     device: bool | None = None,
 ) -> Measurement:
@@ -44,8 +57,14 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
         repeat: number of samples; None stops when the median is precise enough.
         aim: how precise that is: "quick", "usual" or "precise".
         budget: seconds to spend after the first call; None leaves it to the aim.
-        fresh: also time one cold call, compiled again.
+        fresh: number of cold calls, compiled again; True is one. Of several, the program of each
+            is timed, too.
+        passes: list what in compiling takes long, for the result's ``fresh``; implies that.
         profile: profile a few extra calls, for the result's ``device``.
+        trace: like `profile`, and write these calls to this file, which https://ui.perfetto.dev
+            shows; its name ends with ".json" or ".json.gz".
+        energy: make calls for two more seconds, for the result's ``energy``: joules per call.
+        memory: make up to two more calls, for the result's ``memory``: the most that a call needs.
         restore: undo what repeated calls change in place.
         device: the old name of `profile`.
 
@@ -67,43 +86,122 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
     if device is not None:
         warn_renamed("measure_code(device=…)", "measure_code(profile=…)")
     options = TimeOptions(
-        number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh,
-        profile=profile or bool(device), restore=restore,
+        number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh, passes=passes,
+        profile=profile or bool(device), trace=trace, energy=energy, memory=memory,
+        restore=restore,
     )  # fmt: skip
     names = _names_of_caller(sys._getframe(2)) if namespace is None else namespace
     return _measure(code, names, options, setup)
 
 
-@short_errors
-def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measurement:
-    """Time calls of a function with these arguments, as ``%fwtime function(...)`` does.
+def measure_call(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Measurement:
+    """Time calls of a function; ``timer=Options(...)`` among its arguments says how."""
+    __tracebackhide__ = True
+    options, kwargs = split_options(kwargs)
+    return _measure(*call_code(function, args, kwargs), options)
+
+
+class PreparedCall:
+    """A call of a function that can be measured again and again, and gives its value.
+
+    A coroutine function is awaited, on an event loop of its own.
 
     Args:
-        function: what to call. Asynchronous work that it starts is waited for.
-        *args: its positional arguments.
-        **kwargs: its keyword arguments. ``timer=Options(...)`` is not passed on: it sets how to
-            measure, for example ``Options(budget=1)``.
+        function: what to call.
+        args: its positional arguments.
+        kwargs: its keyword arguments.
+        setup: called, untimed, before the first call and before each sample.
 
-    Returns:
-        The measurement; all its times are in seconds.
+    Attributes:
+        snippet: the call as code.
+        setup: what comes before it as code; None where nothing does.
 
     Raises:
-        OptionError: this is not a function.
-        Exception: whatever the first call raises.
-        KeyboardInterrupt: as for `measure_code`.
+        SnippetError: this is not a function.
 
     Example:
-        >>> measure(sorted, [3, 1, 2], timer=Options(number=10, repeat=3)).repeat
-        3
+        >>> call = PreparedCall(sorted, ([2, 1],), {})
+        >>> measurement, value = call.measure(TimeOptions(number=1, repeat=2))
+        >>> measurement.code, value
+        ('sorted(iterable)', [1, 2])
     """
-    __tracebackhide__ = True
-    refuse_uncallable(function, 'write measure(f, x), or measure_code("f(x)")')
-    is_option = isinstance(kwargs.get("timer"), TimeOptions)
-    options: TimeOptions = kwargs.pop("timer") if is_option else TimeOptions()
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        setup: Callable[[], object] | None = None,
+    ) -> None:
+        code, self._names = call_code(function, args, kwargs)
+        code = f"await {code}" if inspect.iscoroutinefunction(function) else code
+        self._value = _free("value", self._names)
+        source = dataclasses.replace(Source.plain(f"{self._value} = {code}"), text=code)
+        self.snippet = Snippet(source, self._names)
+        self.setup = None if setup is None else self.beside("setup", setup)
+
+    def beside(self, name: str, function: Callable[[], object]) -> Snippet:
+        """Return a call of another function, without arguments, on the same names."""
+        name = _free(name, self._names)
+        self._names[name] = function
+        return Snippet(Source.plain(f"{name}()"), self._names)
+
+    def measure(self, options: TimeOptions) -> tuple[Measurement, Any]:
+        """Return the measurement, and what the first call gave.
+
+        Raises:
+            SnippetError: it has to be awaited, and an event loop runs here.
+            BaseException: whatever the first call raises.
+        """
+        __tracebackhide__ = True
+        found = self.run(lambda: measure_snippet(self.snippet, options, setup=self.setup))
+        return found, self._names.pop(self._value)
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Do what makes the call, on an event loop where it has to be awaited."""
+        __tracebackhide__ = True
+        return run_in_new_loop(work) if self.snippet.awaits else work()
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return a name that is not taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def split_options(kwargs: Mapping[str, Any]) -> tuple[TimeOptions, dict[str, Any]]:
+    """Return how to measure, and the keyword arguments that are the function's own.
+
+    Raises:
+        OptionError: an option works in the magic only.
+    """
+    options = kwargs.get("timer")
+    if not isinstance(options, TimeOptions):
+        return TimeOptions(), dict(kwargs)
     if options.name is not None or options.against is not None:
         raise OptionError(
             "name and against work in %fwtime only; leave them out of timer=Options()"
         )
+    return options, {key: value for key, value in kwargs.items() if key != "timer"}
+
+
+def call_code(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[str, Namespace]:
+    """Return a call as code, in the function's own words, and the names that it reads.
+
+    Raises:
+        SnippetError: this is not a function.
+
+    Example:
+        >>> code, names = call_code(round, (2.5,), {"ndigits": 1})
+        >>> code, [*names]
+        ('round(number, ndigits=ndigits)', ['round', 'number', 'ndigits'])
+    """
+    refuse_uncallable(function, 'write measure(f, x), or measure_code("f(x)")')
     name = _identifier(name_of(function), "function")
     names: Namespace = {name: function}
     positional = []
@@ -118,7 +216,7 @@ def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measu
         identifier = f"{key}_" if key in names else key
         names[identifier] = value
         keywords.append(f"{key}={identifier}")
-    return _measure(f"{name}({', '.join([*positional, *keywords])})", names, options)
+    return f"{name}({', '.join([*positional, *keywords])})", names
 
 
 def _measure(

@@ -56,7 +56,10 @@ class Snapshot:
             else:
                 self._names[name] = value
         for restore in self._restores:
-            restore()
+            try:
+                restore()
+            except Exception:  # noqa: BLE001  a device that fails has many ways to say so
+                lost.append("random state")
         return lost
 
 

@@ -2,15 +2,26 @@
 
 import dataclasses
 import math
+from typing import NamedTuple
 
+from ipyjaxbench.device import MemoryPeak
 from ipyjaxbench.errors import CODE_ERRORS, Interrupted
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import break_even, cold_call, profiled_pass, roofline, verdict
+from ipyjaxbench.timing import (
+    break_even,
+    cold_call,
+    profiled_pass,
+    program_lines,
+    roofline,
+    verdict,
+)
 from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.device_time import DeviceTime
+from ipyjaxbench.timing.energy import Energy, measure_energy
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.timing.perfetto.recording import Recording, start_recording
 from ipyjaxbench.timing.session import (
     LaterCalls,
     make_first_call,
@@ -20,9 +31,22 @@ from ipyjaxbench.timing.session import (
 )
 from ipyjaxbench.timing.steady_state import OnProgress, Steady
 from ipyjaxbench.timing.validity import checks
+from ipyjaxbench.timing.validity.warm_cache import check_warm_cache
 from ipyjaxbench.usercode import Muted, Snippet
 
 _MIN_BYTES_TO_ASK = 100_000_000  # of results, from which on the free memory is looked at
+
+
+class Extra(NamedTuple):
+    """What calls beyond the samples showed; None where they were not asked for."""
+
+    cold: ColdCallResult | None = None
+    device: DeviceTime | None = None
+    energy: Energy | None = None
+    memory: tuple[MemoryPeak, ...] = ()
+
+
+_NO_EXTRA = Extra()
 
 
 def ignore_progress(known: float, left: int) -> None:
@@ -46,10 +70,12 @@ def measure_snippet(
     of the code took. The clock is by default the one that the options name.
 
     Raises:
+        OptionError: no trace can be written where it was asked for; nothing has run.
         BaseException: whatever the first call raised; names and random state are then as before.
         Interrupted: the user ended later calls; it holds the measurement of those made until then.
     """
     __tracebackhide__ = True
+    recording = start_recording(options, clock)
     session = open_session(snippet, options, setup=setup, clock=clock, muted=muted)
     with session.watching:
         # Nothing here holds the value of the first call: later calls need the memory.
@@ -59,12 +85,17 @@ def measure_snippet(
         try:
             with session.muted:
                 steady.run(later.typical)
-                cold, device = _make_extra_calls(later, steady)
+                extra = _make_extra_calls(later, steady, recording)
         finally:
             advanced = restore(later)
+            steady.error = None  # its traceback holds all that the user's code had at hand
         notes = review(later, steady, advanced)
-    measured = summarize(later, steady, notes, compile_time, cold=cold, device=device)
+    measured = summarize(later, steady, notes, compile_time, extra)
+    if recording is not None:
+        measured = recording.write(measured, session.calls)
     measured = roofline.add_roofline(snippet, measured, later.in_play)
+    if options.passes:
+        measured = program_lines.add_lines(snippet, measured, later.in_play)
     if session.calls.interrupt is not None:
         raise Interrupted(measured, session.calls.interrupt) from None
     return measured
@@ -87,25 +118,49 @@ def _room(later: LaterCalls) -> float:
     return min(framework.free_memory() for framework in later.in_play) / max(nbytes, 1)
 
 
-def _make_extra_calls(
-    later: LaterCalls, steady: Steady
-) -> tuple[ColdCallResult | None, DeviceTime | None]:
-    """Make a cold call and a profiled pass, where they were asked for."""
+def _make_extra_calls(later: LaterCalls, steady: Steady, recording: Recording | None) -> Extra:
+    """Make cold calls, a profiled pass, and calls whose energy is counted, as was asked for."""
     __tracebackhide__ = True
     session, scope, in_play = later.session, later.first.scope, later.in_play
     calls, options, early = session.calls, session.options, steady.ended_early
-    cold, device = None, None
+    cold = device = energy = None
     if options.fresh:
-        cold = cold_call.make_cold_call(calls, scope, in_play, ended_early=early)
+        sampling = cold_call.Sampling(options.fresh, steady.number, options.seconds, options.passes)
+        cold = cold_call.make_cold_calls(calls, scope, in_play, sampling, ended_early=early)
     if options.profile:
         early = early or calls.interrupt is not None
         device = profiled_pass.profile_calls(
-            calls, in_play, options, steady.samples, later.typical, ended_early=early
-        )
+            calls, in_play, options, steady.samples, later.typical,
+            on_gpu=steady.on_gpu, ended_early=early,
+            timeline=None if recording is None else recording.timeline,
+        )  # fmt: skip
+    if options.energy:
+        early = early or calls.interrupt is not None
+        typical = steady.samples.per_call if steady.samples.taken else later.typical
+        energy = measure_energy(calls, typical, options.seconds, ended_early=early)
+    memory: tuple[MemoryPeak, ...] = ()
+    if options.memory:
+        early = early or calls.interrupt is not None
+        memory = _measure_memory(later, steady, ended_early=early)
     early = early or calls.interrupt is not None
     if options.number is None and steady.samples.taken and not early:
         _inspect_later_value(later, steady)
-    return cold, device
+    return Extra(cold, device, energy, memory)
+
+
+def _measure_memory(
+    later: LaterCalls, steady: Steady, *, ended_early: bool
+) -> tuple[MemoryPeak, ...]:
+    """Return the peaks of more calls, by what is imported when it is asked for."""
+    __tracebackhide__ = True
+    from ipyjaxbench.timing.memory import measure_memory
+
+    session, samples = later.session, steady.samples
+    typical = samples.per_call if samples.taken else later.typical
+    seconds = session.options.seconds
+    return measure_memory(
+        session.calls, later.first.scope, later.in_play, typical, seconds, ended_early=ended_early
+    )
 
 
 def _inspect_later_value(later: LaterCalls, steady: Steady) -> None:
@@ -139,9 +194,7 @@ def summarize(
     steady: Steady,
     notes: list[Note],
     compile_time: float = 0.0,
-    *,
-    cold: ColdCallResult | None = None,
-    device: DeviceTime | None = None,
+    extra: Extra = _NO_EXTRA,
 ) -> Measurement:
     """Return the measurement."""
     session, call, scope = later.session, later.first.call, later.first.scope
@@ -172,12 +225,19 @@ def summarize(
         throughputs=tuple(queued.throughputs) if queued else (),
         dispatches=tuple(steady.dispatches()) if waits else (),
         programs=later.programs,
-        fresh=cold,
-        device=device,
+        fresh=extra.cold,
+        device=extra.device,
+        energy=extra.energy,
+        memory=extra.memory,
         conditions=steady.conditions,
     )
+    notes = [*notes]
     if samples.taken:
-        notes = [*notes, *checks.check_waiting(measured)]
+        notes += checks.check_waiting(measured)
+        notes += checks.check_recompiled(measured)
+        per_call = measured.throughput or measured.median
+        notes += check_warm_cache(later.in_play, (*scope.inputs, *later.outputs), per_call)
+    notes += checks.check_device_time(measured)
     if any(verdict.leaves_no_figure(note.code) for note in notes):  # nor is there one to improve
         notes = [note for note in notes if note.code != "needs-longer"]
     measured = dataclasses.replace(measured, notes=tuple(notes))

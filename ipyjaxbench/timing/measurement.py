@@ -3,60 +3,29 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from ipyjaxbench import stats, units
+from ipyjaxbench import stats
+from ipyjaxbench.device import MemoryPeak
 from ipyjaxbench.frameworks import Placement, Program
 from ipyjaxbench.host import Conditions, causes
 from ipyjaxbench.record_types import (
     Digits,
     NonNegativeFloat,
     NonNegativeInt,
-    PositiveFloat,
     PositiveInt,
 )
 from ipyjaxbench.reports import Note, Result
 from ipyjaxbench.timing import verdict
 from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart
 from ipyjaxbench.timing.device_time import DeviceTime
+from ipyjaxbench.timing.energy import Energy
 from ipyjaxbench.timing.estimate import Estimate, spread
 from ipyjaxbench.timing.figure_change import Against, Figure
+from ipyjaxbench.timing.peak_share import Roofline
+from ipyjaxbench.timing.perfetto.trace_file import TraceFile
 from ipyjaxbench.usercode import first_line
-
-
-@dataclass(frozen=True)
-class Roofline:
-    """The measured peak of the device that limits a call, and how much of it is reached."""
-
-    of: str  # "matmul peak" or "memory bandwidth"
-    speed: PositiveFloat  # FLOP or bytes in a second that the call does, as it is written
-    ceiling: PositiveFloat  # the peak of it: what the device was measured to do at most
-    # FLOP for each byte that is read or written; None where one of both is not known
-    intensity: PositiveFloat | None = None
-    peak: PositiveFloat | None = None  # FLOP in a second that the device does at most
-    bandwidth: PositiveFloat | None = None  # bytes in a second that it moves at most
-
-    def words(self) -> str:
-        """Return the row of a report.
-
-        Example:
-            >>> Roofline("matmul peak", 310e9, 500e9).words()
-            "compute-bound, 62 % of this device's peak (310 of 500 GFLOP/s)"
-        """
-        computes = self.of == "matmul peak"
-        rate = partial(units.flops, per="/s") if computes else units.bandwidth
-        speed, peak = rate(self.speed), rate(self.ceiling)
-        number, unit = speed.split()
-        same = peak.endswith(f" {unit}")
-        both = f"{number if same else speed} of {peak}"
-        bound = "compute-bound" if computes else "memory-bound"
-        return f"{bound}, {100 * self.share:.0f} % of this device's peak ({both})"
-
-    @property
-    def share(self) -> float:
-        """The share of the peak that is reached."""
-        return self.speed / self.ceiling
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,8 +57,11 @@ class Measurement(Result):
         fresh: the cold call of ``--fresh``; None without it.
         counterpart: the same function compiled or eager, if it was measured before.
         device: busy time of devices, with ``--profile``; None without it.
+        energy: what GPUs used per call, with ``--energy``; None without it.
+        memory: the most memory that a call needs, with ``--memory``; empty without it.
         roof: the share of the device's peak, if ``%fwdevices --peak`` has measured it.
         conditions: what the machine did meanwhile.
+        trace: the file of the profiled pass, with ``--trace``; None without it.
         against: the run to compare with, with ``--against``; None without it.
 
     Example:
@@ -126,6 +98,9 @@ class Measurement(Result):
     device: DeviceTime | None = None
     roof: Roofline | None = None
     conditions: Conditions | None = None
+    energy: Energy | None = None
+    trace: TraceFile | None = None
+    memory: tuple[MemoryPeak, ...] = ()
     against: Against | None = None
 
     @cached_property
@@ -285,7 +260,8 @@ class Measurement(Result):
         """Return why these facts cannot be true, in words; None where they can."""
         if sum(self.rounds) != len(self.batches):
             return "the rounds do not add up to the samples"
-        parts = (part for part in (self.device, self.conditions) if part is not None)
+        known = (self.device, self.conditions, self.energy, *self.memory)
+        parts = (part for part in known if part is not None)
         return next((wrong for part in parts if (wrong := part.check())), None)
 
 

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ipyjaxbench import ratios, units
+from ipyjaxbench.frameworks import DISK_MISS
+from ipyjaxbench.graphs import ProgramComparison
 from ipyjaxbench.timing.compile_cost import program_rows, spell_phases
 from ipyjaxbench.timing.device_time import ProfiledPass
 from ipyjaxbench.timing.figure_change import Change
@@ -11,6 +13,7 @@ from ipyjaxbench.timing.measurement import Measurement, summarize
 
 _MIN_SHOWN_EXTRA_SECONDS = 1e-4  # by which a first call must differ to be shown
 _QUEUED_SHARE = 0.9  # throughput and dispatch are shown where they are below this of a call
+_MAX_MISSES = 3  # of the disk cache
 _SLOWED_RATIO = 1.25  # times as slow: then the time of profiled calls is shown
 
 Row = tuple[str, str]
@@ -47,6 +50,20 @@ def _against(m: Measurement) -> Iterator[Row]:
     yield "compared", f"{words}; that took {earlier.base.estimate.words()}, {when}"
     if earlier.differs:
         yield "changed", " · ".join(earlier.differs)
+    for program in earlier.programs:
+        yield "program", _program(program)
+    if earlier.programs_unknown:
+        yield "program", f"not compared: {earlier.programs_unknown}"
+
+
+def _program(program: ProgramComparison) -> str:
+    if program.changes:
+        counts = units.count(len(program.changes), "count")
+        return f"{program.name} compiles to another program: {counts} differ, see below"
+    if program.diff:
+        return f"{program.name}: the same fusions and operations; the program's text differs"
+    count = units.count(program.instructions, "instruction")
+    return f"{program.name}: the same compiled program, {count}"
 
 
 def _modes(m: Measurement) -> Iterator[Row]:
@@ -107,10 +124,34 @@ def _first_call(m: Measurement, *, is_drawn: bool) -> Iterator[Row]:
         # The picture says what one program took to compile.
         if not is_drawn or len(m.programs) != 1 or m.programs[0].origin != "compiled":
             yield from program_rows(m.programs)
+    yield from _disk_misses(m)
     if m.fresh is not None:
         yield "cold call", m.fresh.words(m.precision)
+        for passes in m.fresh.passes:
+            if passes.reason:
+                yield "passes", f"unknown for {passes.framework}: {passes.reason}"
+        if m.fresh.recompiled and m.verdict not in ("RECOMPILES", "INVALID"):
+            yield "recompiled", m.fresh.recompiled_words()
     if m.counterpart is not None and m.batches:
         yield "break-even", m.counterpart.words(m.median, m.half_width)
+
+
+def _disk_misses(m: Measurement) -> Iterator[Row]:
+    """Yield why the disk cache did not have what the first call compiled.
+
+    With ``--fresh`` it is asked for: then a first entry is named too, and what was compiled before
+    the measurement.
+    """
+    fresh = m.fresh.programs if m.fresh is not None else ()
+    misses = [p.disk_miss for p in m.programs if p.disk_miss is not None]
+    when = "" if misses else ", when it was compiled"
+    misses = misses or [p.disk_miss for p in fresh if p.disk_miss is not None]
+    shown = [miss for miss in misses if miss.is_news or m.fresh is not None]
+    for miss in shown[:_MAX_MISSES]:
+        of = f" of {miss.program}" if len(misses) > 1 else ""
+        yield "disk cache", f"{DISK_MISS}{of}{when}: {miss.words()}"
+    if len(shown) > _MAX_MISSES:
+        yield "disk cache", f"and {len(shown) - _MAX_MISSES} more programs that it did not have"
 
 
 def _device(m: Measurement) -> Iterator[Row]:
@@ -121,6 +162,12 @@ def _device(m: Measurement) -> Iterator[Row]:
             yield "device", _busy(m, profiled)
         if reasons := m.device.reasons:
             yield "device", "; ".join(f"unknown for {name}: {why}" for name, why in reasons.items())
+    if m.trace is not None:
+        yield "trace", m.trace.words()
+    if m.energy is not None:
+        yield "energy", m.energy.words()
+    for peak in m.memory:
+        yield "peak memory", peak.words()
 
 
 def _busy(m: Measurement, profiled: ProfiledPass) -> str:

@@ -4,11 +4,15 @@ import itertools
 from collections.abc import Iterator
 
 from ipyjaxbench import stats, units
+from ipyjaxbench.graphs import change_tables
 from ipyjaxbench.reports import (
     Axis,
+    Block,
     Chart,
+    Code,
     Details,
     Distribution,
+    Listing,
     Mark,
     Segment,
     Series,
@@ -16,6 +20,7 @@ from ipyjaxbench.reports import (
     Table,
 )
 from ipyjaxbench.timing.compile_cost import split_phases
+from ipyjaxbench.timing.compile_passes_report import axis_rows, list_lines, list_passes
 from ipyjaxbench.timing.device_time import MAX_SHOWN_OPERATIONS
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.measurement_facts import whole
@@ -29,14 +34,16 @@ _AROUND = 4.0  # times: how far a roofline goes beyond the dot and the ridge
 def draw_first_call(m: Measurement) -> Iterator[Stack]:
     """Yield the parts of the first call, and of the cold one, above a later call."""
     calls = [("first call", m.first_call, m.phases)]
-    if m.fresh is not None and m.fresh.seconds is not None and not m.phases:
+    passes = m.fresh.passes if m.fresh is not None else ()
+    if m.fresh is not None and m.fresh.seconds is not None and (passes or not m.phases):
         calls = [("cold call", m.fresh.seconds, m.fresh.phases)]
-    rows = []
+    rows: list[tuple[str, tuple[Segment, ...], str]] = []
     for name, total, phases in calls:
         segments = tuple(itertools.starmap(Segment, split_phases(total, phases).items()))
         if not segments:
             return
         rows.append((name, segments, units.duration(total, m.precision)))
+    rows += itertools.chain.from_iterable(map(axis_rows, passes))
     # A later call that compiles is not all "run".
     if m.batches and m.verdict != "RECOMPILES":
         later = units.duration(m.leading, m.precision)
@@ -90,7 +97,7 @@ def draw_roofline(m: Measurement) -> Iterator[Chart]:
     memory = units.bandwidth(call.bandwidth)
     yield Chart(
         Axis(f"FLOP per byte (memory: {memory})", "FLOP/B"),
-        Axis("speed", "FLOP/s"),
+        Axis("speed" if call.devices == 1 else "speed of each device", "FLOP/s"),
         (
             Series(
                 units.cut(first_line(m.code), _MAX_LABEL),
@@ -101,6 +108,23 @@ def draw_roofline(m: Measurement) -> Iterator[Chart]:
         ),
         (Mark(ridge, "compute-bound →"),),
     )
+
+
+def list_compilation(m: Measurement) -> Iterator[Table | Listing]:
+    """Yield the passes of compilers, and the lines of which the programs are."""
+    for passes in m.fresh.passes if m.fresh is not None else ():
+        yield from list_passes(passes)
+        yield from list_lines(passes)
+
+
+def list_changes(m: Measurement) -> Iterator[Block]:
+    """Yield what differs in compiled programs since the run that it is held against."""
+    for program in m.against.programs if m.against is not None else ():
+        yield from change_tables(program.changes, f"{program.name}: what differs")
+        if program.diff:
+            code = Code("diff", program.diff)
+            lines = units.count(program.diff.count("\n") + 1, "line")
+            yield Details(f"{program.name}: difference in optimized HLO, {lines}", (code,))
 
 
 def list_operations(m: Measurement) -> Iterator[Table]:

@@ -21,6 +21,8 @@ from ipyjaxbench.timing.measurement_pictures import (
     draw_first_call,
     draw_roofline,
     fold_distribution,
+    list_changes,
+    list_compilation,
     list_operations,
 )
 from ipyjaxbench.timing.verdict import VERDICT_MEANINGS, leaves_no_figure
@@ -35,8 +37,9 @@ def _(m: Measurement) -> Report:
     first_call = [*draw_first_call(m)]
     facts = Facts(tuple(list_facts(m, is_drawn=bool(first_call))))
     pictures: list[Block] = [*first_call, *draw_distribution(m)]
-    details: list[Block] = [*draw_roofline(m), *list_operations(m), *fold_distribution(m)]
-    figures = [*pictures, facts, *details]
+    details: list[Block] = [*draw_roofline(m), *list_operations(m), *list_changes(m)]
+    details += fold_distribution(m)
+    figures = [*pictures, facts, *list_compilation(m), *details]
     notes = Notes(tuple(sorted(m.notes, key=_importance)))
     # Where the figure cannot be believed the reason comes first.
     is_wrong = m.verdict in ("RECOMPILES", "INVALID")

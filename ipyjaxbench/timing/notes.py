@@ -122,6 +122,34 @@ def runs_once(error: str) -> Note:
     )
 
 
+def side_streams(share: float) -> Note:
+    """Operations ran where events on the default stream do not see them."""
+    return Note(
+        "side-streams",
+        f"For {units.percent(share)} of the device's busy time only streams beside the default one"
+        " work: CUDA events on the default stream do not count that. The time here does.",
+    )
+
+
+def replays_graph() -> Note:
+    """Kernels are launched all at once, as they were recorded."""
+    return Note(
+        "replays-graph",
+        "The call replays a CUDA graph. A call that does not, as with new shapes, launches each"
+        " operation by itself and takes longer.",
+    )
+
+
+def recompiled_apart(programs: int, fast: float, slow: float) -> Note:
+    """The compiler does not make an equally fast program each time."""
+    return misleading(
+        "recompiled-apart",
+        f"Compiled {programs} times, the code then takes {units.duration(fast)} to"
+        f" {units.duration(slow)} per call, in each of five rounds in turn: the programs differ."
+        " The time is that of one of them.",
+    )
+
+
 def stopped_by_error(call: int, error: str) -> Note:
     """A later call raised; what came before is reported."""
     return misleading(

@@ -1,59 +1,27 @@
 """Makes calls of a snippet: prepares each, waits for it, counts it, and reads the clock."""
 
 import operator
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 from ipyjaxbench.frameworks import CompilationWatch, Framework, Wait
 from ipyjaxbench.host import Clock
+from ipyjaxbench.timing.call_times import First, QueuedTime, Sample, TimedCall
+from ipyjaxbench.timing.loop_cost import cost_of_binding
 from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
 from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
-from ipyjaxbench.usercode import Loop, Snippet, Source
+from ipyjaxbench.usercode import Loop, Snippet
 
-_LOOP_ITERATIONS, _LOOP_READINGS = 1000, 9
-_CONVINCING_ANSWERS = 2  # that work is running: then it is no mistake, and is waited for
-
-
-class TimedCall(NamedTuple):
-    """One call, looked at closely; all in nanoseconds."""
-
-    returned: int  # until Python went on
-    waited: int  # until what it gave was computed
-    left: int  # for how long something was running after that; 0 where nothing was
-    spent: int  # CPU time, over all threads
-    compiled: bool  # whether something was compiled in it
+#: Answers that work is running, until it is waited for; those that only a clock gives, in a row.
+_CONVINCING_ANSWERS, _CONVINCING_IN_A_ROW = 2, 3
 
 
-class Sample(NamedTuple):
-    """Several calls, timed as one."""
+class Announce(Protocol):
+    """Tells other processes of calls, before they are made."""
 
-    calls: int  # how many
-    ns: int  # nanoseconds of all of them
-    spent: int  # nanoseconds of CPU time, over all threads
-    compiled: bool = False  # whether something was compiled in them
-
-
-class QueuedTime(NamedTuple):
-    """Calls that were not waited for one by one; in nanoseconds."""
-
-    returned: int  # until Python went on after the last
-    waited: int  # until all devices were idle
-
-
-class First(NamedTuple):
-    """The first call."""
-
-    taken: int  # nanoseconds until Python went on
-    left: int  # for how many more something was running; 0 where nothing was
-    value: Any  # of the last expression; None where there is none
-
-
-def is_held(first: First) -> bool:
-    """Whether anything but ``first`` holds its value, so that it outlives it."""
-    fresh = First(0, 0, object())
-    return sys.getrefcount(first.value) > sys.getrefcount(fresh.value)
+    def __call__(self, purpose: str, calls: int, ahead: int = 0, *, samples: int = 1) -> None:
+        """Say what they are for, how many make a sample, how many untimed ones go before."""
 
 
 class Calls:
@@ -69,10 +37,12 @@ class Calls:
         self.fresh = False  # whether the code changes in place what the set-up makes
         # Called with the nanoseconds of work that samples left running.
         self.on_work_left: Callable[[int], object] = _no_wait
+        self.announce: Announce = _no_announcement  # other processes of a job make the same calls
         self.made = 0  # how many calls were begun
         self.interrupt: KeyboardInterrupt | None = None  # what the user ended them with
         self.arranged = 0  # how often `arrange` was called: samples of another count do not compare
         self.elapsed = self._spent = 0  # nanoseconds of the last stretch: on the wall, of CPUs
+        self.begun = 0  # when that began, on the wall
         self._snippet = snippet
         self._found_left = 0
         self._setup = setup.loop() if setup else None
@@ -95,9 +65,20 @@ class Calls:
         """Whether every call needs preparing, so that a sample holds one."""
         return self.before_each is not None or self.fresh
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether something runs, untimed, before calls."""
+        return self._setup is not None or self.before_each is not None
+
+    @property
+    def together(self) -> bool:
+        """Whether the processes of a job can take several samples between two meetings."""
+        return self.announce is not _no_announcement and not self.is_prepared
+
     def first(self) -> First:
         """Make the first call, when all is set up, and wait for all that it started."""
         __tracebackhide__ = True
+        self.announce("first", 1)
         value: list[Any] = []
         taken = self._run_loop(1, value.append, as_deep_as_the_cell=False)
         return First(taken, self.drain.wait_for_rest(), value[0] if value else None)
@@ -119,6 +100,7 @@ class Calls:
     def wait_for_all(self) -> None:
         """Wait from now on, after each call, for the frameworks whose work was found running."""
         self.waits_for_all = True
+        self.announce("wait-for-all", 0)
         wait, drain = self.wait, Drain([*self.hidden.found_running], self.clock)
 
         def wait_and_drain(value: Any) -> None:
@@ -142,7 +124,7 @@ class Calls:
         waits = None if wait is None else names
         self._loop = self._snippet.loop(value=value, waits=waits, resets=tuple(kept))
         self._keeps = kept
-        self._reset_ns = _cost_of_binding(tuple(kept), self.clock) if kept else 0.0
+        self._reset_ns = cost_of_binding(tuple(kept), self.clock) if kept else 0.0
 
     def time_one(self, *, begun: bool = False) -> TimedCall:
         """Make one call, and look at it closely; ``begun`` as in `sample`."""
@@ -156,55 +138,97 @@ class Calls:
 
         compilations = self.compilations()
         self.set_up(begun=begun)
+        self.announce("one", 1)
         start = now()
         taken, before = self._run_loop(1, wait_and_see), self.clock.spent()
-        left = self.hidden.wait_for_rest()
+        left = self.hidden.ask_after_call()
         spent = self._spent + self.clock.spent() - before
         compiled = self.compilations() > compilations
         return TimedCall(returned[0] - start if returned else taken, taken, left, spent, compiled)
 
-    def sample(self, calls: int, *, begun: bool = False, ahead: int = 0) -> Sample:
+    def sample(
+        self, calls: int, *, begun: bool = False, ahead: int = 0, purpose: str = "sample"
+    ) -> Sample:
         """Time several calls as one, after ``ahead`` untimed ones where nothing has to be set up.
 
-        With ``begun`` they go on with a stretch that was set up before.
+        With ``begun`` they go on with a stretch that was set up before; ``purpose`` is announced.
         """
         __tracebackhide__ = True
         self.set_up(begun=begun)
+        self.announce(purpose, calls, ahead)
         if ahead and self._setup is None:
             self._run_loop(ahead, self._wait)
+        sample = self._time(calls)
+        self._check_unwaited(sample)
+        return sample
+
+    def sample_together(self, calls: int, samples: int, ahead: int) -> list[Sample]:
+        """Take several samples one right after another, as one step that others make, too."""
+        __tracebackhide__ = True
+        self.announce("sample", calls, ahead, samples=samples)
+        if ahead:
+            self._run_loop(ahead, self._wait)
+        taken = []
+        for _ in range(samples):  # as in `_fastest_of_tries`
+            taken.append(self._time(calls))  # noqa: PERF401
+        self._check_unwaited(taken[-1])
+        return taken
+
+    def _time(self, calls: int) -> Sample:
+        __tracebackhide__ = True
         before = self.compilations()
         taken = self._run_loop(calls, self._wait)
-        spent = self._spent
+        ns = max(round(taken - calls * self._reset_ns), 0)
+        return Sample(calls, ns, self._spent, self.compilations() > before)
+
+    def _check_unwaited(self, sample: Sample) -> None:
         # Asking a framework that is not in play would slow down the next sample of another one.
         if self._wait is _no_wait and self.drain.may_wait:
-            self.check(taken / calls)
-        ns = max(round(taken - calls * self._reset_ns), 0)
-        return Sample(calls, ns, spent, self.compilations() > before)
+            self.check(sample.ns / sample.calls)
 
     def check(self, per_call: float) -> None:
         """Ask whether the last call left work running, though none did while that was decided."""
-        left = leaves_work(
-            [(int(per_call), self.hidden.wait_for_rest())], is_certain=self.hidden.is_certain
-        )
-        self._found_left += bool(left)
-        if self._found_left == _CONVINCING_ANSWERS:
+        answer = self.hidden.ask_after_call()
+        if answer is None:
+            return
+        is_certain = self.hidden.is_certain
+        left = leaves_work([(int(per_call), answer)], is_certain=is_certain)
+        if left:
+            self._found_left += 1
+        elif not is_certain:
+            self._found_left = 0
+        needed = _CONVINCING_ANSWERS if is_certain else _CONVINCING_IN_A_ROW
+        if left and self._found_left == needed:
             self.on_work_left(left)
 
     def queue(self, calls: int) -> QueuedTime:
         """Make several calls without waiting for each."""
         __tracebackhide__ = True
         self.set_up()
+        self.announce("queue", calls)
         values: list[Any] = []
         returned = self._run_loop(calls, values.append)
         # Devices finish in order what one thread gives them; the code may use several.
         waited = self._waited(values) - self._waited(values)
         return QueuedTime(returned, returned + max(waited + self.drain.wait_for_rest(), 0))
 
-    def stretch(self, calls: int) -> None:
-        """Make calls, each waited for, of which none is a sample, and wait for what they leave."""
+    def stretch(self, calls: int, observe: Callable[[Wait], Wait] | None = None) -> None:
+        """Make calls, each waited for, of which none is a sample, and wait for what they leave.
+
+        With ``observe`` that makes what is called to wait, even where there is nothing to wait for.
+        """
         __tracebackhide__ = True
-        self._run_loop(calls, self._wait)
-        self.elapsed += self.drain.wait_for_rest()
+        self.announce("stretch", calls)
+        loop, wait = self._loop, self._wait
+        if observe is not None:
+            own, kept = self._takes_value, tuple(self._keeps)
+            self._loop = self._snippet.loop(value=own, waits=self._names, resets=kept, apart=True)
+            wait = observe(wait)
+        try:
+            self._run_loop(calls, wait)
+            self.elapsed += self.drain.wait_for_rest()
+        finally:
+            self._loop = loop
 
     def again(self) -> Any:
         """Make one more call; return the value of the last expression, None where there is none."""
@@ -212,6 +236,7 @@ class Calls:
         value: list[Any] = []
         self._loop = self._snippet.loop(value=self._snippet.has_value, resets=tuple(self._keeps))
         self.set_up()
+        self.announce("again", 1)
         self._run_loop(1, value.append)
         self.drain()
         return value[0] if value else None
@@ -219,6 +244,7 @@ class Calls:
     def end(self) -> None:
         """Make no more calls: let go of callbacks, which hold the user's objects."""
         self.on_work_left, self.before_each = _no_wait, None
+        self.announce = _no_announcement
 
     def compilations(self) -> int:
         """Programs compiled since the watches began."""
@@ -238,7 +264,7 @@ class Calls:
                 self._keeps[name] = names.get(name)
         if self.before_each is not None:
             self.before_each()
-        if self._setup is not None or self.before_each is not None:
+        if self.is_prepared:
             self.drain()
 
     def _waited(self, values: Sequence[Any]) -> int:
@@ -253,31 +279,20 @@ class Calls:
         times = repeat(None, calls)
         values = tuple(self._keeps.values())
         reset_to = values[0] if len(values) == 1 else values
-        spent, start = self.clock.spent(), self.clock.wall()
+        spent, self.begun = self.clock.spent(), self.clock.wall()
         try:
             if self._depth is None or not as_deep_as_the_cell:
                 return self._loop(times, self.clock.now, wait, reset_to)
             return call_at(self._depth, self._loop, times, self.clock.now, wait, reset_to)
         finally:
-            self.elapsed = self.clock.wall() - start
+            self.elapsed = self.clock.wall() - self.begun
             self._spent = self.clock.spent() - spent
             self.made += calls - operator.length_hint(times)
 
 
-def _cost_of_binding(names: Sequence[str], clock: Clock) -> float:
-    """Nanoseconds that setting names back takes in each iteration: as much as a tiny statement."""
-    bind = "; ".join(f"{name} = None" for name in names)
-    return max(cost_per_iteration(bind, clock) - cost_per_iteration("pass", clock), 0.0)
-
-
-def cost_per_iteration(code: str, clock: Clock) -> float:
-    """Nanoseconds that tiny code takes in each iteration of a loop, the loop included."""
-    loop = Snippet(Source.plain(code), {}).loop()
-    readings = [
-        loop(repeat(None, _LOOP_ITERATIONS), clock.now, _no_wait, ()) for _ in range(_LOOP_READINGS)
-    ]
-    return min(readings) / _LOOP_ITERATIONS  # other programs only lengthen it
-
-
 def _no_wait(value: Any) -> None:
     """Nothing to wait for."""
+
+
+def _no_announcement(purpose: str, calls: int, ahead: int = 0, *, samples: int = 1) -> None:
+    """Nobody else makes the same calls."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
 from ipyjaxbench.timing.call_kinds import Kinds, find_kinds, join_samples, merge_neighbours
-from ipyjaxbench.timing.runner import Calls, Sample, TimedCall
+from ipyjaxbench.timing.call_times import Sample, TimedCall
+from ipyjaxbench.timing.runner import Calls
 
 _CREDITED_NS = 20_000_000  # of the thread that calls: by then others have been credited, too
 _OTHERS_SHARE = 0.04  # of its CPU time: other threads that spend more compute with it
@@ -77,6 +78,16 @@ class Samples:
         self.taken.append(join_samples(parts))
         self.rounds[-1] += 1
 
+    def take_together(self, calls: Calls, number: int, samples: int, *, ahead: int = 0) -> None:
+        """Add several samples of calls that need no preparing, one right after another."""
+        __tracebackhide__ = True
+        own, spent, arranged = calls.clock.own(), calls.clock.spent(), calls.arranged
+        taken = calls.sample_together(number, samples, ahead)
+        self._count(calls.clock.own() - own, calls.clock.spent() - spent)
+        if calls.arranged == arranged:  # what was timed in another way does not compare
+            self.taken += taken
+            self.rounds[-1] += samples
+
     def warm_up(self, calls: Calls, *, begun: bool = False) -> None:
         """Make one call, looked at closely, with the work that it left running."""
         __tracebackhide__ = True
@@ -89,8 +100,13 @@ class Samples:
 
         The calls of the warm-up were looked at so closely that they tell it, too. Samples do not.
         """
-        self.warmup = [call._replace(waited=call.waited + call.left, left=0)
-                       for call in self.warmup]  # fmt: skip
+        typical = int(stats.median([call.left for call in self.warmup if call.left] or [0]))
+        self.warmup = [
+            call._replace(
+                waited=call.waited + (typical if call.left is None else call.left), left=0
+            )
+            for call in self.warmup
+        ]
         self.taken, self.rounds = [], [0] if self.rounds else []
 
     def use_warmup_as_samples(self) -> None:

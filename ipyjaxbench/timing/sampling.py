@@ -14,6 +14,8 @@ _ROUND_SAMPLES = 20
 _MIN_ROUNDS = 12
 _MAX_SAMPLES = 50_000  # samples: more would not narrow the interval, and a record is to be saved
 _MIN_BUDGET_SHARE = 0.25  # of the budget: what a short run sees is one mood of the machine
+_STEP_NS = 100_000_000  # of samples between two meetings of a job: Ctrl-C waits for the next one
+_UNTIMED_NS = 2_000_000  # after a meeting, in which code runs slower, as after any pause
 _TRIES_PER_SIZE = 3  # of a size of samples: one may be disturbed
 _WATCHED_CALLS = 3  # without a warm-up; `synchronize.leaves_work` takes one "yes" of so many
 _MAX_WARM_CALLS = 50
@@ -28,9 +30,13 @@ def take_samples(
     """Take ``repeat`` samples of ``number`` calls; call ``after`` with how many are left."""
     __tracebackhide__ = True
     wanted = len(samples.taken) + repeat
-    while len(samples.taken) < wanted:
+    while (left := wanted - len(samples.taken)) > 0:
         samples.rounds.append(0)
-        samples.take(calls, number)
+        if calls.together:
+            several = _samples_per_step(samples, number, _STEP_NS)
+            samples.take_together(calls, number, min(several, left))
+        else:
+            samples.take(calls, number)
         after(wanted - len(samples.taken))
 
 
@@ -115,7 +121,7 @@ def _fastest_of_tries(calls: Calls, number: int) -> int:
     # A loop, for `map` would end at a StopIteration of the user's code as if it were its own,
     # and a comprehension has a frame that tracebacks would show.
     for _ in range(_TRIES_PER_SIZE):
-        ns = calls.sample(number).ns
+        ns = calls.sample(number, purpose="try").ns
         tries.append(max(ns, calls.elapsed))  # a clock of CPU time stands still in a sleep
     return min(filter(None, tries), default=0)
 
@@ -141,14 +147,10 @@ def sample_until_steady(
     wall = calls.clock.wall
     budget = deadline - wall()
     round_ns, enough = budget // 20, deadline - int((1 - _MIN_BUDGET_SHARE) * budget)
-    check, ahead = _MIN_ROUNDS, untimed_calls(number)
+    check = _MIN_ROUNDS
     while (wall() < deadline and len(samples.taken) < _MAX_SAMPLES) or not samples.taken:
         samples.rounds.append(0)
-        end = min(wall() + round_ns, deadline)
-        while samples.rounds[-1] < _ROUND_SAMPLES:
-            samples.take(calls, number, ahead=ahead)
-            if wall() >= end:
-                break
+        _take_round(calls, samples, number, min(wall() + round_ns, deadline))
         if len(samples.rounds) >= check and wall() >= enough:
             if samples.half_width() <= target:
                 return
@@ -156,3 +158,28 @@ def sample_until_steady(
         if wall() < deadline:
             # No pause: for many milliseconds after one, the same code runs at another speed.
             after_round()
+
+
+def _take_round(calls: Calls, samples: Samples, number: int, end: int) -> None:
+    """Take samples in a row until a moment; the ranks of a job decide before how many."""
+    __tracebackhide__ = True
+    if calls.together:
+        several = _samples_per_step(samples, number, min(end - calls.clock.wall(), _STEP_NS))
+        ahead = min(_UNTIMED_NS / _typical_call(samples), _MAX_UNTIMED_SHARE * number * several)
+        samples.take_together(calls, number, several, ahead=int(ahead))
+        return
+    while samples.rounds[-1] < _ROUND_SAMPLES:
+        samples.take(calls, number, ahead=untimed_calls(number))
+        if calls.clock.wall() >= end:
+            return
+
+
+def _samples_per_step(samples: Samples, number: int, ns: int) -> int:
+    """Return how many samples a job takes between two meetings: after one, code runs slower."""
+    return max(1, min(int(ns / (number * _typical_call(samples))), _ROUND_SAMPLES))
+
+
+def _typical_call(samples: Samples) -> float:
+    """Nanoseconds, as far as known."""
+    known = samples.per_call if samples.taken else stats.median([c.waited for c in samples.warmup])
+    return max(known, 1.0)

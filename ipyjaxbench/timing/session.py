@@ -19,11 +19,12 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.call_times import First, is_held
 from ipyjaxbench.timing.in_place_changes import Changes
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.rewind import Rewind
-from ipyjaxbench.timing.runner import Calls, First, is_held
+from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.validity import checks, notes as validity_notes
 from ipyjaxbench.timing.validity.background_work import Background

@@ -46,6 +46,7 @@ class Steady:
     queued: QueuedCalls | None = None
     notes: list[Note] = field(default_factory=list)  # what the calls showed
     ended_early: bool = False  # whether an error or the user ended them
+    error: BaseException | None = None  # of the user's code, which ended them
     differ: Kinds | None = None  # the kinds of calls in the warm-up, where they do different work
     elapsed: float = 0.0  # seconds that they took
     compiling: float = 0.0  # of these, what compiling took, as far as it is told
@@ -96,7 +97,7 @@ class Steady:
             yield
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except CODE_ERRORS as error:
-            self.ended_early = True
+            self.ended_early, self.error = True, error
             self.notes.append(_ended_by(error, self.calls.made))
         finally:
             self.elapsed += (self.calls.clock.wall() - begun) * 1e-9

@@ -12,6 +12,8 @@ _MIN_LEFT_SHARE = 0.05
 #: Below that, a drain after a call that left the caches cold looks like work.
 _COLD_CACHE_NS = 15_000
 _IDLE_READINGS = 11
+_LONGER_NS = 20_000_000  # that work of another call may take longer, at most
+_DIFFERENT = 2  # times longer than what was suspected: asking alone does not vary so
 _FEW_QUESTIONS = 3  # questions: of more, one "yes" is not enough
 
 
@@ -24,6 +26,8 @@ class Drain:
         # the frameworks of which work was found when `wait_for_rest` asked
         self.found_running: dict[Framework, None] = {}
         self.is_certain: bool  # whether all that run ahead of Python tell it without a clock
+        self._suspected = 0  # nanoseconds of work that only a clock showed, to be confirmed
+        self._idle_answers: list[int] = []  # nanoseconds of asking when that work had to be over
         for framework in frameworks:
             framework.prepare()
         self.idle = 0  # nanoseconds that asking takes when there is nothing to wait for
@@ -36,13 +40,31 @@ class Drain:
         """Wait; return how long it took, in nanoseconds."""
         start = self._clock.wall()  # a clock of CPU time would read what asking costs the CPU
         for framework in self._frameworks:
-            framework.drain()
+            framework.wait_for_devices()
         return self._clock.wall() - start
 
     @property
     def may_wait(self) -> bool:
         """Whether there can be anything to wait for."""
         return any(framework.runs_ahead() for framework in self._frameworks)
+
+    def ask_after_call(self) -> int | None:
+        """Wait as `wait_for_rest` does, after calls alike; None where this call is a control.
+
+        After a call, asking takes longer than when nothing has run: threads sleep, caches are cold
+        (on a GPU by up to 100 µs). So what only a clock showed is held against the same question
+        after another such call and a pause in which that work would have ended.
+        """
+        if suspected := self._suspected:
+            self._suspected = 0
+            self._clock.spin(suspected + min(suspected, _LONGER_NS))  # no two calls are alike
+            answer = self()
+            if answer - self.idle <= _DIFFERENT * suspected:  # else that work, too, was running
+                self._idle_answers.append(answer)
+            return None
+        left = self.wait_for_rest()
+        self._suspected = 0 if self.is_certain else left
+        return left
 
     def wait_for_rest(self) -> int:
         """Wait; nanoseconds for which something was still running, and 0 where nothing was.
@@ -62,13 +84,14 @@ class Drain:
         if not unknown:
             return 0
         first, second = self(), self()
-        if first - second <= max(second, _COLD_CACHE_NS):
+        left = first - max(second, int(stats.median(self._idle_answers or [second])))
+        if left <= max(second, _COLD_CACHE_NS):
             return 0
         self.found_running.update(dict.fromkeys(unknown))
-        return first - second
+        return left
 
 
-def leaves_work(calls: Sequence[tuple[int, int]], *, is_certain: bool) -> int:
+def leaves_work(calls: Sequence[tuple[int, int | None]], *, is_certain: bool) -> int:
     """Return nanoseconds of work that code leaves running unseen; 0 where it is none, or little.
 
     Where frameworks tell without a clock whether something runs, "yes" was never wrong and "no" in
@@ -76,16 +99,17 @@ def leaves_work(calls: Sequence[tuple[int, int]], *, is_certain: bool) -> int:
     decide, or one of three; tests/accuracy/sections/decisions.py counts how often this errs.
     Where only a clock shows it, most of the calls have to.
 
-    ``calls`` are the time of each, and for how long work went on after it, in nanoseconds;
-    ``is_certain`` says whether that is known without a clock.
+    ``calls`` are the time of each, and for how long work went on after it, in nanoseconds, None
+    where that was not asked; ``is_certain`` says whether that is known without a clock.
     """
+    asked = [(call, left) for call, left in calls if left is not None]
     matters = _MIN_LEFT_SHARE * stats.median([call for call, _ in calls])
-    left = [left for _, left in calls if left]
+    left = [left for _, left in asked if left]
     if not is_certain:
-        needed = len(calls) // 2 + 1
+        needed = len(asked) // 2 + 1
         left = [ns for ns in left if ns > matters]
     else:
-        needed = 2 if len(calls) > _FEW_QUESTIONS else 1
+        needed = 2 if len(asked) > _FEW_QUESTIONS else 1
     if len(left) < needed:
         return 0
     middle = int(stats.median(left))

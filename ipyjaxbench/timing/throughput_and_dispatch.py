@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
-from ipyjaxbench.timing.runner import Calls, TimedCall
+from ipyjaxbench.timing.call_times import TimedCall
+from ipyjaxbench.timing.runner import Calls
 
 _QUEUED_NS = 8_000_000  # of queued calls in one sample
 _MIN_QUEUED, _MAX_QUEUED = 4, 64
@@ -20,27 +21,38 @@ class QueuedCalls:
     calls: Calls
     number: int  # of calls that are queued at once
     dispatched: int  # calls that are begun on idle devices to see how soon Python goes on
-    throughputs: list[float] = field(default_factory=list)  # seconds per call, waited for once
+    many: list[int] = field(default_factory=list)  # nanoseconds of all of them, waited for once
+    few_ns: int = 0  # the least of a quarter of them
     dispatches: list[float] = field(default_factory=list)  # seconds per call until Python goes on
     spent: int = 0  # nanoseconds on the wall, in all
 
     def measure(self) -> None:
-        """Queue many calls, then few; the difference has no fixed cost of waiting in it.
-
-        What compiles is left out. A difference below 0, or above the plain quotient, is noise:
-        then the quotient stands.
-        """
+        """Queue many calls, then few; what compiles is left out."""
         __tracebackhide__ = True
         start, compiled = self.calls.clock.wall(), self.calls.compilations()
-        few = max(self.number // 4, 1)
         many_ns = self.calls.queue(self.number).waited
-        few_ns = self.calls.queue(few).waited
+        few_ns = self.calls.queue(self._few).waited
         returned = self.calls.queue(self.dispatched).returned
         if self.calls.compilations() == compiled:
-            slope, quotient = (many_ns - few_ns) / (self.number - few), many_ns / self.number
-            self.throughputs.append((slope if 0 < slope < quotient else quotient) * 1e-9)
+            self.many.append(many_ns)
+            self.few_ns = min(self.few_ns or few_ns, few_ns)
             self.dispatches.append(returned / self.dispatched * 1e-9)
         self.spent += self.calls.clock.wall() - start
+
+    @property
+    def throughputs(self) -> list[float]:
+        """Seconds per call: of many queued calls less few, so that no wait is in it.
+
+        Few that were held up would make many seem fast; so the least of them counts. A difference
+        below 0, or above the plain quotient, is noise: then the quotient stands.
+        """
+        more = self.number - self._few
+        pairs = [((ns - self.few_ns) / more, ns / self.number) for ns in self.many]
+        return [1e-9 * (slope if 0 < slope < whole else whole) for slope, whole in pairs]
+
+    @property
+    def _few(self) -> int:
+        return max(self.number // 4, 1)
 
 
 def plan_queued_calls(calls: Calls, warmup: Sequence[TimedCall], most: float) -> QueuedCalls | None:

@@ -30,7 +30,7 @@ from ipyjaxbench.usercode.code_objects import (
 )
 from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
 from ipyjaxbench.usercode.error_messages import describe_error, message_of, shorten_message
-from ipyjaxbench.usercode.expressions import evaluate_expressions, is_display
+from ipyjaxbench.usercode.expressions import evaluate_expressions, is_display, split_expressions
 from ipyjaxbench.usercode.frames import (
     called_name_in,
     expression_at,
@@ -42,10 +42,12 @@ from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
     FUNCTION_NODES,
     Site,
+    compile_changed,
     instrument_cell,
     instrument_functions,
 )
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
+from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
 from ipyjaxbench.usercode.objects import (
     ask,
     attribute,
@@ -81,7 +83,7 @@ from ipyjaxbench.usercode.side_effects import (
     SIDE_EFFECT_NAMES,
     has_side_effects,
 )
-from ipyjaxbench.usercode.snippet import Loop, Namespace, Snippet, Source
+from ipyjaxbench.usercode.snippet import OUR_LINES, Loop, Namespace, Snippet, Source
 from ipyjaxbench.usercode.syntax import (
     arguments,
     awaits,

@@ -29,7 +29,7 @@ def evaluate_expressions(
     """
     __tracebackhide__ = True
     values = {}
-    for expression in [*_split(code)]:  # nothing is run of what cannot be read
+    for expression in [*split_expressions(code)]:  # nothing is run of what cannot be read
         try:
             values[expression] = run(_read(source(expression)), dict(names))
         except NameError as error:
@@ -62,8 +62,16 @@ def _read(source: Source) -> CodeType:
     return source.compiled(ast.Expression(only.value))
 
 
-def _split(code: str) -> Iterator[str]:
-    """Expressions that stand side by side: each as long as what is left can still be read."""
+def split_expressions(code: str) -> Iterator[str]:
+    """Yield expressions that stand side by side: each as long as what is left can still be read.
+
+    Raises:
+        OptionError: it cannot be read.
+
+    Example:
+        >>> [*split_expressions("x params['w'] f(x, y)")]
+        ['x', "params['w']", 'f(x, y)']
+    """
     words = code.split()
     while words:
         for length in range(1, len(words) + 1):

@@ -74,8 +74,22 @@ def instrument_cell(
         The code, to be executed; it binds the names that the cell does.
     """
     instrumented = Instrumented(hook, source.filename, lambda _: not aside, operators=operators)
-    tree = ast.fix_missing_locations(instrumented.visit(copy.deepcopy(source.tree)))
-    code = with_objects(source.compiled(tree), instrumented.objects)
+    tree = instrumented.visit(copy.deepcopy(source.tree))
+    return compile_changed(source, tree, instrumented.objects, aside=aside)
+
+
+def compile_changed(
+    source: Source, tree: ast.Module, objects: dict[str, Any], *, aside: bool = False
+) -> CodeType:
+    """Compile a cell whose tree was changed.
+
+    Args:
+        source: the cell as it was.
+        tree: what it is now.
+        objects: stand in the place of constants; see `with_objects`.
+        aside: whether no function in it was changed; else `remove_hooks` makes them what they were.
+    """
+    code = with_objects(source.compiled(ast.fix_missing_locations(tree)), objects)
     return code if aside else code_objects.with_originals(code, source.compiled())
 
 

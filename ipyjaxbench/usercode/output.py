@@ -131,18 +131,22 @@ class _Quiet(StandIn, TextIOBase):
 
 
 class OutputRecorder:
-    """Records what is written to standard output while the context is open, thread by thread.
+    """Records what is written to a stream while the context is open, thread by thread.
 
     The stream stays the one that it is: others may look at its other methods, or replace it.
+
+    Args:
+        name: "stdout" or "stderr".
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "stdout") -> None:
+        self._name = name
         self._clock = Clock.elapsed()
         self._here = threading.local()
         self._stream: Any = None
 
     def __enter__(self) -> "OutputRecorder":
-        stream = sys.stdout
+        stream = getattr(sys, self._name)
         write: Callable[[str], int] = stream.write
 
         def record(text: str) -> int:
@@ -152,7 +156,7 @@ class OutputRecorder:
             return write(text)
 
         try:
-            stream.write = record  # type: ignore[method-assign]
+            stream.write = record
         except AttributeError:  # it takes no new attributes: nothing is recorded
             return self
         self._stream = stream

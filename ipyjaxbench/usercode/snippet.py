@@ -32,6 +32,8 @@ def __fw_loop(__fw_times, __fw_clock, __fw_wait, __fw_kept):
         pass
     return __fw_clock() - __fw_start
 """
+#: From which on a loop's own lines are numbered, where they are to be told from the user's.
+OUR_LINES = 1_000_000
 #: Code that uses these sees the difference between a function's names and a cell's; magics read and
 #: bind the names of the frame that calls them.
 _LOOKS_AT_NAMES = {
@@ -129,7 +131,12 @@ class Snippet:
         run(self._code, self.names)
 
     def loop(
-        self, *, value: bool = False, waits: Sequence[str] | None = None, resets: Sequence[str] = ()
+        self,
+        *,
+        value: bool = False,
+        waits: Sequence[str] | None = None,
+        resets: Sequence[str] = (),
+        apart: bool = False,
     ) -> Loop:
         """Compile a function that runs the statements again and again and returns nanoseconds.
 
@@ -138,6 +145,7 @@ class Snippet:
             waits: names whose values are handed to ``wait`` too, after the value; None (and no
                 value) leaves the call of ``wait`` out.
             resets: names set back before each iteration, to the kept values or the one kept value.
+            apart: number the loop's own lines from `OUR_LINES` on, for who follows lines.
 
         Returns:
             ``loop(times, clock, wait, kept)``. What is handed over comes as a tuple, unless it
@@ -146,7 +154,7 @@ class Snippet:
         if not self._inlines:
             return self._executed(waits, resets)
         made: dict[str, FunctionType] = {}
-        tree = self._function(value=value, waits=waits, resets=resets)
+        tree = self._function(value=value, waits=waits, resets=resets, apart=apart)
         exec(self._source.compiled(tree), self.names, made)  # noqa: S102
         loop = made["__fw_loop"]
         # Tracebacks show the user's line as any other line of a cell, not as one of our function.
@@ -164,7 +172,12 @@ class Snippet:
         return True
 
     def _function(
-        self, *, value: bool, waits: Sequence[str] | None, resets: Sequence[str]
+        self,
+        *,
+        value: bool,
+        waits: Sequence[str] | None,
+        resets: Sequence[str],
+        apart: bool = False,
     ) -> ast.Module:
         body = list(self.statements)
         handed: list[ast.expr] = []
@@ -183,6 +196,8 @@ class Snippet:
             target = ast.Tuple(targets, ast.Store()) if len(targets) > 1 else targets[0]
             body.insert(0, ast.Assign([target], ast.Name("__fw_kept", ast.Load())))
         tree = ast.parse(f"async {_TEMPLATE}" if self.awaits else _TEMPLATE)
+        if apart:
+            ast.increment_lineno(tree, OUR_LINES)
         function = tree.body[0]
         assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         if self.binds:

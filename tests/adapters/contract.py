@@ -3,11 +3,25 @@
 import pytest
 
 from ipyjaxbench.device.locate import locate
-from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory, TransferWatch
-from ipyjaxbench.frameworks import Compilation, Framework, MutableState, find_arrays, loaded
+from ipyjaxbench.device.protocol import (
+    ArrayInspector,
+    DeviceInventory,
+    MemoryMeter,
+    TransferWatch,
+)
+from ipyjaxbench.frameworks import (
+    Collectives,
+    Compilation,
+    Coordination,
+    Framework,
+    MutableState,
+    find_arrays,
+    loaded,
+)
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.retracing.protocol import Retracing
+from ipyjaxbench.steps.protocol import DeviceWaits
 from ipyjaxbench.timing.protocol import Caveats, Profiler
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 
@@ -101,8 +115,9 @@ class Contract:
         self, framework: Framework
     ) -> None:
         kinds = {each.__name__: each for each in (
-            *(ArrayInspector, Caveats, Compilation, DeviceInventory, GraphTracer),
-            *(MutableState, Profiler, Retracing, TransferWatch),
+            *(ArrayInspector, Caveats, Collectives, Compilation, Coordination, DeviceInventory),
+            DeviceWaits,
+            *(GraphTracer, MemoryMeter, MutableState, Profiler, Retracing, TransferWatch),
         )}  # fmt: skip
         assert {*framework.capabilities} <= {*kinds}
         for name in framework.capabilities:

@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.shared.xplane import (
     operations,
     profile,
 )
-from ipyjaxbench.timing.device_time import Interval
+from ipyjaxbench.timing.device_time import Interval, Profile
 
 
 def op(name: str, start: float, end: float, **stats: object) -> Event:
@@ -170,9 +170,9 @@ def test_a_run_is_profiled_into_a_folder_that_is_removed() -> None:
         folders.append(Path(folder))
         assert folders[0].is_dir()
 
-    def read(folder: Path) -> tuple[Interval, ...]:
+    def read(folder: Path, _: object) -> Profile:
         assert folder == folders[0]
-        return INTERVALS
+        return Profile(INTERVALS)
 
     found = profile(lambda: steps.append("run"), start, lambda: steps.append("stop"), read)
     assert (found.intervals, found.reason, steps) == (INTERVALS, "", ["run", "stop"])
@@ -191,7 +191,11 @@ def test_why_a_run_cannot_be_profiled_is_said(broken: str, steps: list[str]) -> 
         return lambda *_: value if value is not None else done.append(name)
 
     found = profile(
-        step("run"), step("start", 0), step("stop"), step("read", INTERVALS), lambda e: f"as {e}"
+        step("run"),
+        step("start", 0),
+        step("stop"),
+        step("read", Profile(INTERVALS)),
+        lambda e: f"as {e}",
     )
     reason = "RuntimeError: it cannot" if broken == "read" else "as it cannot"
     assert (found.intervals, found.reason) == ((), reason)
@@ -201,5 +205,5 @@ def test_why_a_run_cannot_be_profiled_is_said(broken: str, steps: list[str]) -> 
 def test_what_the_run_raises_is_raised_when_the_profiler_has_stopped() -> None:
     stopped: list[bool] = []
     with pytest.raises(RuntimeError, match="it cannot"):
-        profile(fails, lambda _: None, lambda: stopped.append(True), lambda _: ())
+        profile(fails, lambda _: None, lambda: stopped.append(True), lambda *_: Profile())
     assert stopped == [True]

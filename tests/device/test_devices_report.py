@@ -65,7 +65,7 @@ def test_bytes_of_arrays_are_those_of_the_framework() -> None:
         ({"used": 0, "limit": 2048}, "0 B of 2.00 KiB in use"),
         ({"limit": 2048}, ""),
         ({"peak": 0}, "peak use 0 B"),
-        ({"process": 1, "coordinates": (0, 2)}, "process 1, coordinates (0, 2)"),
+        ({"process": 1, "coordinates": (0, 2)}, "coordinates (0, 2)"),
         ({"users": 1}, "1 other process uses it"),
         ({"users": 2}, "2 other processes use it"),
         ({"users": 0}, ""),

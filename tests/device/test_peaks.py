@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 
 import ipyjaxbench
 from ipyjaxbench import Measurement, OptionError, Peaks, units
-from ipyjaxbench.device import Device, FrameworkDevices, measure_peaks, peaks_store
+from ipyjaxbench.device import Device, FrameworkDevices, find_datasheet, measure_peaks, peaks_store
 from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.device.peaks import DevicePeaks
 from ipyjaxbench.device.peaks_store import Key
@@ -25,8 +25,8 @@ from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.reports import Chart, Facts, Headline, Note, Notes, Table
 from ipyjaxbench.testing import FakeArray
-from ipyjaxbench.timing import roofline
-from ipyjaxbench.timing.measurement import Roofline
+from ipyjaxbench.timing import roofline, traced_call
+from ipyjaxbench.timing.peak_share import Roofline
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, Bench, recorder
 from tests.fake_framework import FakeCompilation, FakeFramework, FakeInventory, FakeProbe
@@ -190,6 +190,33 @@ def test_memory_is_measured_with_arrays_that_no_cache_holds(
     assert (found.beyond, found.bandwidth is not None) == (beyond, is_measured)
 
 
+@pytest.mark.parametrize(
+    ("memory", "free", "sizes"),
+    [
+        (4e12, 2**40, [2**29, 2**30, 2**31]),
+        (4e12, 2**33, [2**29, 2**30]),  # an eighth of what is free
+        (4e12, 2**31, [2**28]),
+        (1e11, 2**40, [2**29]),  # three runs with more would take too long
+    ],
+)
+def test_arrays_grow_until_they_fill_a_large_gpu(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch, memory: float, free: int,
+    sizes: list[int],
+) -> None:  # fmt: skip
+    made: list[int] = []
+
+    class Seeing(FakeProbe):
+        def streams(self, nbytes: int) -> Any:
+            made.append(nbytes)
+            return super().streams(nbytes)
+
+    fake.probes["cpu"] = Seeing(fake.device, RATES, memory, copies=10e9)
+    monkeypatch.setattr(FakeFramework, "free_memory", lambda self: free)
+    look(fake)
+    assert made[: len(sizes)] == sizes
+    assert set(made) == set(sizes)
+
+
 def test_one_of_each_sort_of_device_is_measured(
     fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,8 +234,15 @@ def test_one_of_each_sort_of_device_is_measured(
     assert [(each.device, each.kind, each.threads) for each in found] == [
         ("fake:0", "a chip", 3), ("fake:2", "another", None), ("fake:3", "fake", 3),
     ]  # fmt: skip
-    assert measure_peaks.find_peaks(fake, "fake:1") is not None
-    assert measure_peaks.find_peaks(fake, "fake:9") is None
+    fake.probes["fake:1"].on_host = fake.probes["fake:0"].on_host = False
+    look(fake)
+    known = [["fake:1"], ["fake:0", "fake:1"]]
+    unknown = [["fake:9"], ["fake:0", "fake:9"], ["fake:0", "fake:2"]]  # the last are two kinds
+    assert all(measure_peaks.find_peaks(fake, each) for each in known)
+    assert not any(measure_peaks.find_peaks(fake, each) for each in unknown)
+    fake.probes["fake:1"].on_host = fake.probes["fake:0"].on_host = True
+    assert measure_peaks.find_peaks(fake, known[0])
+    assert not measure_peaks.find_peaks(fake, known[1])  # they share the host's CPUs
 
 
 def test_the_time_of_measuring_is_that_of_all_devices(
@@ -374,7 +408,7 @@ def test_a_kept_file_names_no_machine(data_dir: Path) -> None:
 
 
 def test_looking_for_what_was_kept_makes_no_folder(fake: FakeFramework, data_dir: Path) -> None:
-    assert measure_peaks.find_peaks(fake, "cpu") is None
+    assert measure_peaks.find_peaks(fake, ["cpu"]) is None
     assert not peaks_store.has_peaks("fake")
     assert not data_dir.exists()
 
@@ -575,6 +609,73 @@ def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
     assert Measurement.from_dict(found.to_dict()) == found
 
 
+@pytest.mark.parametrize(
+    ("load", "rated"),
+    [
+        (Workload({"bfloat16": 120e6}, shortcuts=False, nbytes=None),
+         ("H100 bfloat16: 989 TFLOP/s, dense")),
+        (Workload({"float32": 50e6}, shortcuts=False, nbytes=None),
+         ("H100 float32: 67.0 TFLOP/s, dense")),
+        # 20 of 80 at 67 TFLOP/s, and 60 at 989.
+        (Workload({"float32": 20e6, "bfloat16": 60e6}, shortcuts=False, nbytes=None),
+         ("H100 float32 and bfloat16: 223 TFLOP/s, dense")),
+    ],
+)  # fmt: skip
+def test_where_the_chip_is_known_its_datasheet_stands_beside(
+    load: Workload, rated: str, timed: Timed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = find_datasheet("NVIDIA H100 80GB HBM3")
+    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: sheet if kind == "cpu" else None)
+    found = timed(load, products={"float32": 100e9, "bfloat16": 200e9})
+    assert f"of the datasheet's ({rated})" in " ".join(str(found).split())
+
+
+def test_what_is_recomputed_counts_for_the_hardware_and_not_for_the_model(
+    timed: Timed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = find_datasheet("NVIDIA H100 80GB HBM3")
+    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: sheet)
+    load = Workload({"float32": 20e6, "bfloat16": 60e6}, False, None, {"bfloat16": 30e6})
+    roof = timed(load, products={"float32": 100e9, "bfloat16": 200e9}).roof
+    assert roof is not None
+    assert roof.recomputed == near(30e9)  # of calls of a millisecond
+    assert roof.mfu == near(20e9 / 67e12 + 30e9 / 989e12)
+    assert (roof.speed / (roof.rated or 0)) == near(20e9 / 67e12 + 60e9 / 989e12)
+
+
+def test_of_several_equal_chips_each_does_its_share(
+    timed: Timed, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = find_datasheet("NVIDIA H100 80GB HBM3")
+    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: sheet)
+    found = dataclasses.replace(timed(PRODUCTS, device="gpu:0"), roof=None)
+    pair = FrameworkDevices("fake", "1.0", True, (Device("gpu:0"), Device("gpu:1")))
+    bench.framework.probes["gpu:1"] = FakeProbe(bench.device, RATES)
+    for name in ("gpu:0", "gpu:1"):
+        bench.framework.probes[name].on_host = False
+    monkeypatch.setattr(FakeInventory, "devices", lambda self: pair)
+    peaks_store.write(
+        KEY._replace(kind="gpu", threads=None), dataclasses.replace(PEAKS, kind="gpu")
+    )
+    spread = dataclasses.replace(PLACE, devices=("gpu:0", "gpu:1"))
+    snippet = Snippet(Source.plain("f()"), bench.names)
+
+    def measured(*inputs: Placement) -> Measurement:
+        places = dataclasses.replace(found, inputs=inputs, outputs=())
+        return roofline.add_roofline(snippet, places, [bench.framework])
+
+    roof = measured(spread).roof
+    assert roof is not None
+    assert (roof.devices, roof.speed, roof.ceiling) == (2, near(31e9), near(100e9))
+    assert roof.words() == (
+        "compute-bound, 31 % of the peak of 2 devices (31.0 of 100 GFLOP/s, on each); 0 % of the"
+        " datasheet's (H100 float32: 67.0 TFLOP/s, dense)"
+    )
+    # Inputs on one device and on another: nobody knows where the work is.
+    apart = [dataclasses.replace(PLACE, devices=(name,)) for name in ("gpu:0", "gpu:1")]
+    assert measured(*apart).roof is None
+
+
 def test_memory_is_the_peak_where_it_takes_longer(timed: Timed) -> None:
     found = timed(Workload({}, shortcuts=False, nbytes=14_200_000), beyond=2**20)
     assert found.roof == Roofline("memory bandwidth", near(14.2e9), near(20e9))
@@ -693,14 +794,14 @@ def test_nothing_is_told_rather_than_a_wrong_thing(
         (
             Workload({"float32": 200e6}, shortcuts=False, nbytes=None),
             (
-                "As written, each call does 200 MFLOP: 200 GFLOP/s, more than this device's"
-                " measured peak of 100 GFLOP/s. Some of the work was skipped."
+                "As written, each call does 200 MFLOP: 200 GFLOP/s, more than the measured"
+                " peak of 100 GFLOP/s. Some of the work was skipped."
             ),
         ),
         (
             Workload({}, shortcuts=False, nbytes=2**26),
             (
-                "As written, each call moves 64.0 MiB: 67.1 GB/s, more than this device's measured"
+                "As written, each call moves 64.0 MiB: 67.1 GB/s, more than the measured"
                 " peak of 20.0 GB/s. Some of the work was skipped."
             ),
         ),
@@ -767,7 +868,7 @@ def test_tracing_ends_when_the_time_is_over(
     def endless(self: FakeFramework, call: object) -> None:
         while True:
             note(1)
-            bench.clock.advance(round(roofline._TRACE_SECONDS / 4 * 1e9))
+            bench.clock.advance(round(traced_call._TRACE_SECONDS / 4 * 1e9))
 
     monkeypatch.setattr(GraphTracer, "workload", endless)
     monkeypatch.setattr("ipyjaxbench.usercode.deadline._CLOCK", bench.clock)

@@ -2,7 +2,9 @@
 
 import pytest
 
-from ipyjaxbench.device.sharding import Shard, Sharding, shorten_devices
+from ipyjaxbench.device.device_names import name_holders, shorten_devices
+from ipyjaxbench.device.sharding import Shard, Sharding
+from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
 from ipyjaxbench.reports import Panel
 
 MESH = (("data", 4), ("model", 2))
@@ -189,3 +191,42 @@ def test_a_number_is_held_once_on_each_device() -> None:
     number = Sharding((), (Shard("cpu:0", ()), Shard("cpu:1", ())))
     assert (number.copies, number.balance, number.largest(8)) == (2, 1, 8)
     assert [*number.panels("n")] == [Panel("n", (("", 1),), (("", 1),), (("cpu:0,1",),))]
+
+
+def test_shards_are_named_by_rank_and_where_it_takes_that_by_device() -> None:
+    ranks = {f"gpu:{device}": device // 2 for device in range(8)}
+    assert name_holders(["gpu:0", "gpu:1", "gpu:6", "gpu:7"], ranks) == "rank:0,3"
+    assert name_holders(["gpu:3"], ranks) == "rank:1 gpu:3"
+    assert name_holders(["gpu:0", "gpu:2", "gpu:4", "gpu:6"], ranks) == "rank:0-3 gpu:0,2,4,6"
+    assert name_holders(["gpu:0", "gpu:1", "gpu:2"], ranks) == "rank:0 rank:1 gpu:2"
+    assert name_holders(["gpu:0", "gpu:1"], {}) == "gpu:0,1"
+
+
+def test_what_one_process_holds_alone_needs_no_ranks() -> None:
+    both = Shard("cpu:2", ((0, 2),), 1), Shard("cpu:3", ((2, 4),), 1)
+    assert Sharding((4,), both, rank=1).ranks == {}
+    elsewhere = Sharding((4,), both, rank=0)
+    assert elsewhere.ranks == {"cpu:2": 1, "cpu:3": 1}
+    (panel,) = elsewhere.panels("x")
+    assert panel.cells == (("rank:1 cpu:2", "rank:1 cpu:3"),)
+
+
+@pytest.mark.parametrize(
+    ("sharding", "why"),
+    [
+        (Sharding((4,), (Shard("cpu:0", ((0, 4),)),), spec=(("d",),)), "the mesh has no axis 'd'"),
+        (Sharding((4,), (Shard("cpu:0", ((0, 4),)),), partial=(("d", "sum"),)),
+         "the mesh has no axis 'd'"),
+        (Sharding((4,), ()), "an array has no shards"),
+        (Sharding((4,), (Shard("cpu:0", ()),)), "the part on cpu:0 is outside of the array"),
+        (Sharding((4,), (Shard("cpu:0", ((0, 5),)),)),
+         "the part on cpu:0 is outside of the array"),
+        (cut((16, 8), {0: "data"}), None),
+    ],
+)  # fmt: skip
+def test_a_record_of_a_sharding_that_cannot_be_is_refused(
+    sharding: Sharding, why: str | None
+) -> None:
+    assert sharding.check() == why
+    array = ArrayPlacement("x", "jax", "int8", sharding.shape, 4, (), sharding=sharding)
+    assert Whereabouts((), (), (array,), {}).check() == why

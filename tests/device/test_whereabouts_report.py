@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.device import Shard, Sharding
+from ipyjaxbench.device.array_lines import fold_arrays
 from ipyjaxbench.device.devices import FrameworkDevices
-from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
-from ipyjaxbench.device.whereabouts_report import fold_arrays
+from ipyjaxbench.device.whereabouts import ArrayPlacement, Process, Whereabouts
 from ipyjaxbench.reports import Calls, Details, Facts, Footer, Grid, Headline, Note, Panel, Tiles
 
 
@@ -87,6 +87,8 @@ def cut(name: str, halves: int = 4, **facts: Any) -> ArrayPlacement:
     return ArrayPlacement(name, "jax", "int8", (8,), 8, ("cpu:0", "cpu:1"), sharding=sharding)
 
 
+#: Three of its elements are in rank 0, which was asked, and one in rank 1.
+ACROSS = Sharding((4,), (Shard("cpu", ((0, 3),), 0), Shard("rank:1", ((3, 4),), 1)), rank=0)
 NONE = ArrayPlacement("n", "", "int", (), 0, ())
 
 
@@ -126,8 +128,11 @@ def test_the_headline_counts_arrays_bytes_and_devices(
         ({"deleted": True}, "deleted (donated or freed by delete())"),
         ({"sharding": Sharding((2,), (Shard("cpu", ((0, 2),)),)), "committed": True},
          "cpu, on one device"),
-        ({"sharding": Sharding((2,), (Shard("cpu", ((0, 2),)),), hidden=3)},
-         "cpu, on one device, 3 shards in other processes"),
+        ({"sharding": ACROSS, "devices": ("cpu", "rank:1")},
+         "rank:0,1, elements in 2 shards, 6 B in this rank"),
+        ({"sharding": replace(ACROSS, rank=2), "devices": ("cpu", "rank:1")},
+         "rank:0,1, elements in 2 shards, nothing in this rank"),
+        ({"devices": ("cpu:1", "rank:1", "rank:0"), "arrays": 2}, "cpu:1, parts on rank:0,1"),
     ],
 )  # fmt: skip
 def test_where_an_array_is_is_told_with_all_that_is_unusual(
@@ -137,6 +142,15 @@ def test_where_an_array_is_is_told_with_all_that_is_unusual(
     assert calls.head == ("name", "framework", "type", "size", "where")
     ((name, framework, _, _, shown),) = calls.rows
     assert (name, framework, shown) == ("x", facts.get("framework", "torch"), where)
+
+
+def test_one_process_of_several_says_what_it_holds_itself() -> None:
+    arrays = array("x", ("cpu", "rank:1"), sharding=ACROSS), array("y"), array("z", of="y")
+    found = Whereabouts(("x",), (), arrays, {}, process=Process(0, 2, "node", 7))
+    headline, *_, footer = found.report().blocks
+    assert headline.detail == "16 B on 2 devices, 14 B in rank 0 of 2"
+    assert footer == Footer(("rank 0 of 2 (node)",))
+    assert Whereabouts.from_dict(found.to_dict()) == found
 
 
 def test_type_and_size_are_those_of_the_arrays() -> None:
@@ -194,7 +208,10 @@ def test_several_arrays_are_drawn_together_where_that_is_small() -> None:
         ("cpu:1", "elements 4-7", "elements 6-7"),
     )
     facts, _ = blocks(Facts, cut("x"), cut("y", 6), asked=("x", "y"))
-    assert [label for label, _ in facts.rows] == ["shards of x", "shards of y"]
+    assert facts.rows == (
+        ("shards", "x: each device holds 4 B; every shard is on 1 device; evenly split"),
+        ("", "y: the fullest device holds 6 B, 1.50× the mean; every shard is on 1 device"),
+    )
 
 
 @pytest.mark.parametrize(("devices", "tables"), [(16, 1), (17, 0)])
@@ -219,7 +236,7 @@ def test_of_very_many_panels_the_first_are_drawn() -> None:
 
 def test_of_very_many_arrays_that_are_cut_the_first_are_drawn() -> None:
     def undrawn(count: int) -> list[str]:
-        arrays = [cut(f"x{n}") for n in range(count)]
+        arrays = [replace(cut(f"x{n}"), dtype=f"int{n}") for n in range(count)]
         facts = blocks(Facts, *arrays, asked=("x",))
         return [text for block in facts for label, text in block.rows if label == "not drawn"]
 
@@ -227,6 +244,23 @@ def test_of_very_many_arrays_that_are_cut_the_first_are_drawn() -> None:
     assert undrawn(5) == ["x4: give fewer names at once"]
     assert undrawn(8) == ["x4, x5, x6, x7: give fewer names at once"]
     assert undrawn(9) == ["x4, x5, x6, x7 and 1 more: give fewer names at once"]
+
+
+def test_where_not_all_can_be_drawn_one_stands_for_those_that_are_sharded_alike() -> None:
+    arrays = [cut("x"), cut("y", 6), *(cut(f"x{n}") for n in range(5))]
+    (tiles,) = blocks(Tiles, *arrays, asked=("x",))
+    assert [panel.name for panel in tiles.panels] == ["x i8[8]", "y i8[8]"]
+    facts, *rest = blocks(Facts, *arrays, asked=("x",))
+    assert facts.rows[1] == ("", "sharded alike: x0, x1, x2, x3 and 1 more")
+    assert not any(label == "not drawn" for block in rest for label, _ in block.rows)
+
+
+def test_of_several_arrays_with_many_shards_fewer_are_drawn_of_each() -> None:
+    shards = tuple(Shard(f"cpu:{n}", ((n, n + 1), (0, 1))) for n in range(20))
+    x = replace(cut("x"), shape=(20, 1), sharding=Sharding((20, 1), shards))
+    (alone,) = blocks(Tiles, x, asked=("x",))
+    (both,) = blocks(Tiles, x, replace(x, name="y"), asked=("x", "y"))
+    assert [len(panel.rows) for panel in (*alone.panels, *both.panels)] == [16, 8, 8]
 
 
 def test_a_host_with_and_without_a_number_is_one_device() -> None:

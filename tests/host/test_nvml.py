@@ -64,6 +64,9 @@ class FakeNvml(ModuleType):
     def nvmlDeviceGetCurrentClocksEventReasons(self, handle: int) -> Any:
         return self._answer(handle, "reasons")
 
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> Any:
+        return self._answer(handle, "energy")()
+
     def nvmlDeviceGetComputeRunningProcesses(self, handle: int) -> Any:
         pids = self._answer(handle, "pids")
         return [SimpleNamespace(pid=pid, usedGpuMemory=None) for pid in pids]

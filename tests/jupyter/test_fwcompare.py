@@ -78,7 +78,8 @@ def test_arms_of_a_sweep_are_kept_with_their_values(shell: Shell) -> None:
     shell.run("m = %fwtime -q --quick --against s.a.n=10 sum(range(10))")
     assert shell.names["m"].against.base is not None
     shell.run("h = %fwhistory -q s.a.n=10")
-    assert {entry.name for entry in shell.names["h"]} == {"s.a.n=10"}
+    found = shell.names["h"]
+    assert {entry.name for entry in found} == {"s.a.n=10"}, (found.trouble, found.unread)
 
 
 @pytest.mark.parametrize(

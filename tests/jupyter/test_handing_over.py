@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ipyjaxbench import Comparison, Measurement, Traces, Transfers, Whereabouts
+from ipyjaxbench import Comparison, LoopTimes, Measurement, Traces, Transfers, Whereabouts
 from ipyjaxbench.reports.result import MIME
 from tests.jupyter.kernel import Kernel
 from tests.jupyter.uses import CELLS, LINES
@@ -13,6 +13,7 @@ from tests.shell import Shell
 KINDS = {
     "%fwtime": Measurement,
     "%%fwtime": Measurement,
+    "%%fwtime --loop": LoopTimes,
     "%fwcompare": Comparison,
     "%%fwcompare": Comparison,
     "%fwdevices": Whereabouts,

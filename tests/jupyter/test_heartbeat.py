@@ -79,16 +79,15 @@ def test_without_progress_on_the_screen_it_is_seen(shell: Shell) -> None:
     thread.start()
     shell.run("%config IpyJaxBench.progress = False")
     try:
-        shell.run("import time\n%fwtime -q -r 150 time.sleep(0.01)")
+        shell.run("import time\n%fwtime -q -r 300 time.sleep(0.01)")
     finally:
         shell.run("%config IpyJaxBench.progress = True")
         over.set()
         thread.join()
     assert {live.phase for live in found} >= {"first call", "measuring"}
-    assert len({live.updated for live in found}) <= 8  # in two seconds and a little
-    last = found[-1]
-    assert last.left is not None
-    assert 0 < last.left < 3
+    assert len({live.updated for live in found}) <= 16  # in three seconds and some
+    lefts = [live.left for live in found if live.left is not None]  # on a busy machine few
+    assert 0 < min(lefts) < 4
 
 
 @pytest.mark.parametrize("how", ["configured", "environment"])

@@ -13,6 +13,7 @@ SLOW = "import time\ndef slow():\n    print('begun', flush=True)\n    time.sleep
 USES = {
     "%fwtime": "%fwtime slow()",
     "%%fwtime": "%%fwtime\nslow()",
+    "%%fwtime --loop": "%%fwtime --loop\nfor _ in range(99): slow()",
     "%%fwcompare": "%%fwcompare\nslow()\na: 1\nb: 2",
     "%fwdevices": "%fwdevices [slow() for _ in range(99)]",
     "%%fwdevices": "%%fwdevices\nfor _ in range(99): slow()",

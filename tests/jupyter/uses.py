@@ -9,6 +9,7 @@ LINES = {
 }
 CELLS = {
     "%%fwtime": "%%fwtime -n1 -r1 {}\na.sum()",
+    "%%fwtime --loop": "%%fwtime --loop {}\nfor i in range(9): a.sum()\ndel i",
     "%%fwcompare": "%%fwcompare -b 0.05 {}\nsummed: a.sum()\nsorted: sorted(a)",
     "%%fwdevices": "%%fwdevices {}\na.sum()",
     "%%trace_cached": "%%trace_cached {}\na.sum()",

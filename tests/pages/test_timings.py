@@ -101,7 +101,7 @@ def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app
 def test_a_new_figure_is_seen_within_two_seconds_and_its_making_too(
     opens: Callable[..., Opened], place: Path
 ) -> None:
-    long = "import time\n%fwtime -b 6 time.sleep(0.05 * np.random.rand())"
+    long = "import time\n%fwtime -b 15 time.sleep(0.05 * np.random.rand())"
     timings.write(place / "live.ipynb", {"load": timings.SOURCES["load"], "long": long})
     opened = opens("lab/tree", "live")
     panel = Timings(opened)

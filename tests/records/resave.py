@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from ipyjaxbench.records.notebooks import KINDS
+from ipyjaxbench.records.notebooks import find_kind
 
 NOTEBOOK = Path(__file__).parent / "saved" / "every_kind.ipynb"
 MIME = "application/vnd.ipyjaxbench.result.v1+json"
@@ -24,7 +24,7 @@ def resave(line: str) -> str:
         record = data[MIME]
     except (ValueError, KeyError, TypeError):
         return line
-    data["text/plain"] = str(KINDS[record["kind"]].from_dict(record))
+    data["text/plain"] = str(find_kind(record["kind"]).from_dict(record))
     text = json.dumps(output, ensure_ascii=False, separators=(",", ":"))
     return indent + text + line.lstrip()[end:]
 

@@ -12,7 +12,7 @@ RECORDS = read_notebook(NOTEBOOK)
 RESULTS = [RECORDS, *(saved.result for saved in RECORDS)]
 #: How a column of numbers ends, or what it is.
 UNITS = ("_s", "_bytes", "flop", "_per_s", "ratio", "ratio_low", "ratio_high")
-COUNTS = ("line", "cell", "call", "times", "count", "samples")
+COUNTS = ("line", "arrays", "steps", "cell", "call", "times", "count", "samples")
 
 
 @pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)

@@ -80,6 +80,15 @@ def test_a_forked_process_does_not_write_into_the_file_of_the_first(
     assert len(list(place.iterdir())) == 2
 
 
+def test_entries_go_where_they_are_read_when_jupyters_folder_changes(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.append(past("before"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "other"))
+    journal.append(past("after"))
+    assert [entry.label for entry in store.read_store().entries] == ["after"]
+
+
 def test_a_result_without_a_measurement_makes_no_file(journal: Journal, place: Path) -> None:
     journal.append([])
     assert not place.exists()

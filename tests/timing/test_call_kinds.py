@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ipyjaxbench.timing.call_kinds import Kinds, find_kinds, merge_neighbours
-from ipyjaxbench.timing.runner import Sample
+from ipyjaxbench.timing.call_times import Sample
 from tests.bench import MS, Bench, notes_by_code
 
 Kind = Callable[[int], bool]

@@ -10,7 +10,8 @@ import pytest
 from ipyjaxbench.frameworks import Checkpoint, Scope
 from ipyjaxbench.reports import Note
 from ipyjaxbench.testing import FakeClock
-from ipyjaxbench.timing.runner import Calls, Sample
+from ipyjaxbench.timing.call_times import Sample
+from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.validity import checks

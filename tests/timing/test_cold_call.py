@@ -1,12 +1,13 @@
 """One more call, made cold, on a device whose time is told by hand."""
 
+import itertools
 from typing import Any
 
 import pytest
 
 from ipyjaxbench.frameworks.compilation import Compilation, Program
 from ipyjaxbench.testing import FakeDevice
-from ipyjaxbench.timing.compile_cost import ColdCallResult
+from ipyjaxbench.timing.compile_cost import ColdCallResult, Recompilation
 from tests.bench import MS, Bench, notes_by_code, recorder
 
 CODE = "jitted; call()"
@@ -107,6 +108,102 @@ def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> Non
     m = bench.interrupted(CODE, number=3, repeat=2, fresh=True)
     assert m.fresh == ColdCallResult(None, {}, (), ("the measurement ended early",))
     assert len(turns) == 4
+
+
+def test_of_several_cold_calls_each_program_is_timed_beside_the_usual_one(
+    bench: Bench, cold: list[Any]
+) -> None:
+    """The middle one is shown; all programs are timed in each of five rounds."""
+    compile_ms = itertools.cycle([80, 90, 50])
+    run_ms = itertools.cycle([2, 3, 2])
+    usual = bench.names["jitted"]
+    slower: dict[Any, int] = {}
+
+    def each(_: int) -> None:
+        program = bench.names["jitted"]
+        if program == usual:
+            return
+        if program not in slower:
+            slower[program] = next(run_ms) - 1
+            bench.device.compile(next(compile_ms) * MS, "step")
+        bench.clock.advance(slower[program] * MS)
+
+    bench.counted(each)
+    m = bench.time(CODE, budget=0.024, fresh=3)
+    assert m.fresh is not None
+    assert m.fresh.seconds == pytest.approx(0.082)
+    assert [each.seconds for each in m.fresh.recompiled] == pytest.approx([0.082, 0.093, 0.052])
+    assert [each.later for each in m.fresh.recompiled] == pytest.approx([0.002, 0.003, 0.002])
+    assert {len(each.rounds) for each in m.fresh.recompiled} == {5}
+    assert m.fresh.usual == pytest.approx(0.001)
+    assert "median of 3: 52.0 ms to 93.0 ms; your caches are untouched" in m.fresh.words(3)
+    assert "recompiled-apart" in notes_by_code(m)
+
+
+@pytest.mark.parametrize(
+    ("programs", "differ"),
+    [
+        (((2.0, 2.0, 2.1), (2.3, 2.4, 2.4)), True),
+        (((2.0, 2.0, 2.1), (2.1, 2.1, 2.2)), False),  # what a layout in memory can do
+        (((2.0, 2.0, 9.0), (2.3, 2.4, 2.4)), False),  # the machine did that in one round
+        (((2.3, 2.4, 2.4), (2.1, 2.1, 2.1), (2.0, 2.0, 2.1)), True),  # the slowest and the fastest
+        (((2.0, 2.0, 2.1),), False),
+    ],
+)
+def test_programs_differ_where_one_is_slower_in_every_round(
+    programs: tuple[tuple[float, ...], ...], differ: bool
+) -> None:
+    made = tuple(Recompilation(0.1, times) for times in programs)
+    assert ColdCallResult(0.1, {}, recompiled=made, usual=0.002).programs_differ is differ
+
+
+@pytest.mark.parametrize(
+    ("error", "ended"),
+    [
+        (ValueError("no"), "1 of 3 made; the cold call raised ValueError: no"),
+        (KeyboardInterrupt(), "1 of 3 made; interrupted"),
+    ],
+)
+def test_what_ends_several_cold_calls_leaves_those_that_were_made(
+    bench: Bench, cold: list[Any], error: BaseException, ended: str
+) -> None:
+    compiled: list[Any] = []
+
+    def each(_: int) -> None:
+        if bench.device.cold and bench.names["jitted"] not in compiled:
+            if compiled:
+                raise error
+            compiled.append(bench.names["jitted"])
+            bench.device.compile(80 * MS, "step")
+
+    bench.counted(each)
+    jitted = bench.names["jitted"]
+    is_interrupt = isinstance(error, KeyboardInterrupt)
+    m = (bench.interrupted if is_interrupt else bench.time)(CODE, budget=0.03, fresh=3)
+    assert m.fresh.seconds == pytest.approx(0.081)
+    assert m.fresh.cleared == (ended,)
+    assert m.fresh.recompiled == ()
+    assert bench.names["jitted"] is jitted
+
+
+def test_what_ends_later_calls_leaves_the_cold_ones(bench: Bench, cold: list[Any]) -> None:
+    jitted = bench.names["jitted"]
+    compiled: list[Any] = []
+
+    def each(_: int) -> None:
+        program = bench.names["jitted"]
+        if program is not jitted and program not in compiled:
+            compiled.append(program)
+            bench.device.compile(80 * MS, "step")
+        elif program is not jitted:
+            raise ValueError("no more")
+
+    bench.counted(each)
+    m = bench.time(CODE, budget=0.03, fresh=2)
+    assert m.fresh.cleared == ("a later call raised ValueError: no more",)
+    assert m.fresh.seconds == pytest.approx(0.081)
+    assert m.fresh.recompiled == ()
+    assert bench.names["jitted"] is jitted
 
 
 def test_nothing_that_is_compiled_is_told_in_a_line(bench: Bench) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ipyjaxbench.errors import RecordError
+from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.reports.blocks import Table
 from ipyjaxbench.testing import FakeArray, FakeDevice
 from ipyjaxbench.timing.device_time import (
@@ -36,6 +37,44 @@ def on(line: str, *spans: tuple[str, float, float], device: str = "gpu:0") -> li
 
 
 # Arithmetic
+
+
+@pytest.mark.parametrize(
+    ("spans", "aside"),
+    [
+        ([(0, 10, True)], 10),
+        ([(0, 10, False)], 0),
+        ([(0, 10, False), (2, 4, True)], 0),  # beside work of the default stream
+        ([(0, 10, False), (6, 14, True)], 4),
+        ([(0, 4, True), (2, 6, True)], 6),
+    ],
+)
+def test_time_aside_is_that_in_which_default_streams_are_idle(
+    spans: list[tuple[int, int, bool]], aside: float
+) -> None:
+    seen = [Interval("op", start, end, "cuda:0", str(own), aside=own) for start, end, own in spans]
+    assert profiled_pass("torch", 1, 1.0, [seen]).aside == pytest.approx(aside * 1e-9)
+
+
+def test_graphs_and_side_streams_of_a_pass_are_noted(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiler = bench.framework.capability(Profiler)
+    profile = profiler.profile
+
+    def elsewhere(run: Callable[[], object]) -> Profile:
+        found = profile(run)
+        moved = (interval._replace(aside=True) for interval in found.intervals)
+        return Profile(tuple(moved), replayed=True)
+
+    code = "device.start(dispatch=0, work=1_000_000)"
+    assert not {"side-streams", "replays-graph"} & set(
+        notes_by_code(bench.time(code, profile=True))
+    )
+    monkeypatch.setattr(profiler, "profile", elsewhere)
+    m = bench.time(code, profile=True)
+    assert {"side-streams", "replays-graph"} <= set(notes_by_code(m))
+    assert Measurement.from_dict(m.to_dict()) == m
 
 
 @pytest.mark.parametrize(
@@ -339,6 +378,52 @@ def test_calls_that_have_to_be_prepared_are_profiled_one_by_one_five_at_most(
     m = bench.time(f"x += [1]; device.start(dispatch=0, work={work})", "x = []", profile=True)
     assert (m.device.passes[0].calls, sizes) == (calls, [0] * calls)
     assert m.device.passes[0].elapsed == pytest.approx(calls * work * 1e-9)
+
+
+@pytest.fixture
+def hot(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """A call on a GPU whose clock is higher, by a fifth, until 100 ms of work in a row."""
+    device = bench.device
+    worked: list[int] = device.worked
+
+    def call() -> Any:
+        recent = sum(min(end - start, MS) for start, end in worked[-80:] if len(worked) > 80
+                     and start > bench.clock.wall() - 200 * MS)  # fmt: skip
+        return device.start(dispatch=10_000, work=1_200_000 if recent >= 80 * MS else MS)
+
+    def on_gpu(array: Any) -> Placement:
+        return Placement("", "fake", 1, "float32", (), ("cuda:0",), 4)
+
+    profiler = bench.framework.capability(Profiler)
+    profile = profiler.profile
+
+    def start_slowly(run: Callable[[], object]) -> Profile:
+        bench.clock.advance(300 * MS)  # in which the GPU cools down
+        return profile(run)
+
+    monkeypatch.setattr(profiler, "profile", start_slowly)
+    monkeypatch.setattr(bench.framework, "placement", on_gpu)
+    bench.names["call"] = call
+    return call
+
+
+def test_a_gpu_is_as_hot_in_the_pass_as_in_the_samples(bench: Bench, hot: Any) -> None:
+    m = bench.time("call()", profile=True)
+    assert m.median == pytest.approx(1.21e-3)
+    (seen,) = m.device.passes
+    assert seen.busy / seen.calls == pytest.approx(1.2e-3)
+    assert (seen.calls, seen.launches) == (17, 17)
+    assert seen.elapsed == pytest.approx(17 * 1.21e-3)
+
+
+def test_calls_that_run_other_operations_are_all_in_the_pass(bench: Bench, hot: Any) -> None:
+    turns = bench.counted(lambda turn: hot() if turn % 2 else None)
+    bench.names["array"] = bench.device.start(dispatch=0, work=1)
+    m = bench.time("call(); array", profile=True, number=5, repeat=2)
+    (seen,) = m.device.passes
+    assert seen.calls == turns[-1] - 10
+    assert seen.launches == pytest.approx(seen.calls / 2, abs=1)
+    assert seen.share < 1
 
 
 def test_a_framework_without_a_profiler_says_so(bench: Bench) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks import Compilation, find_arrays, find_reach
+from ipyjaxbench.frameworks import Compilation, MutableState, find_arrays, find_reach
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.usercode.snippet import Snippet, Source
@@ -43,6 +43,20 @@ def test_a_value_that_was_given_away_is_not_brought_back(fake: FakeFramework) ->
     assert snapshot.restore([fake]) == ["params"]
     assert names == {"params": [new], "opt": [1]}
     assert not all_alive([old], [fake])
+
+
+def test_random_state_that_cannot_be_put_back_is_told(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("the device is lost")
+
+    monkeypatch.setattr(fake.capability(MutableState), "random_state", lambda values, later: fail)
+    names = {"x": 1}
+    snapshot = Snapshot(names, ["x"], [fake], later=True)
+    names["x"] = 2
+    assert snapshot.restore([fake]) == ["random state"]
+    assert names == {"x": 1}
 
 
 def test_names_that_functions_of_the_user_bind_are_found() -> None:

@@ -12,7 +12,8 @@ from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.reports import Details, Distribution, Facts, Footer, Headline, Notes
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.figure_change import Against, Figure
-from ipyjaxbench.timing.measurement import Measurement, Roofline
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.peak_share import Roofline
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.results import STEADY, footer, headline, measured, rows
 
@@ -462,6 +463,36 @@ def test_rounds_hold_all_samples() -> None:
         (
             Roofline("memory bandwidth", 900e9, 2e12),
             "memory-bound, 45 % of this device's peak (900 GB/s of 2.00 TB/s)",
+        ),
+        (
+            Roofline("matmul peak", 405e12, 700e12, rated=989e12, chip="H100 bfloat16"),
+            (
+                "compute-bound, 58 % of this device's peak (405 of 700 TFLOP/s); 41 % of the"
+                " datasheet's (H100 bfloat16: 989 TFLOP/s, dense)"
+            ),
+        ),
+        (
+            Roofline(
+                "matmul peak",
+                400e12,
+                700e12,
+                rated=1e15,
+                chip="H100 bfloat16",
+                recomputed=100e12,
+                mfu=0.3,
+            ),
+            (
+                "compute-bound, 57 % of this device's peak (400 of 700 TFLOP/s, 100 TFLOP/s of it"
+                " recomputed); HFU 40 %, MFU 30 % of the datasheet's (H100 bfloat16: 1.00 PFLOP/s,"
+                " dense)"
+            ),
+        ),
+        (
+            Roofline("memory bandwidth", 3e12, 3e12, rated=3.35e12, chip="H100 memory"),
+            (
+                "memory-bound, 100 % of this device's peak (3.00 of 3.00 TB/s); 90 % of the"
+                " datasheet's (H100 memory: 3.35 TB/s)"
+            ),
         ),
     ],
 )

@@ -8,7 +8,8 @@ import pytest
 
 from ipyjaxbench.reports import Chart, Details, Distribution, Segment, Stack
 from ipyjaxbench.timing.compile_cost import ColdCallResult
-from ipyjaxbench.timing.measurement import Measurement, Roofline
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.peak_share import Roofline
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.results import STEADY, measured, rows
 

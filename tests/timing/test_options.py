@@ -35,7 +35,7 @@ def test_what_is_not_asked_for_is_as_usual() -> None:
         "elapsed",
         3,
     )
-    assert (chosen.fresh, chosen.profile, chosen.ops, chosen.restore) == (False, False, False, True)
+    assert (chosen.fresh, chosen.profile, chosen.ops, chosen.restore) == (0, False, False, True)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,9 @@ def test_what_is_not_asked_for_is_as_usual() -> None:
         ({"clock": "wall"}, "clock='wall': must be 'elapsed', 'calendar' or 'cpu'"),
         ({"clock": None}, "clock=None: must be 'elapsed', 'calendar' or 'cpu'"),
         ({"aim": ["quick"]}, "aim=['quick']: must be 'usual', 'quick' or 'precise'"),
-        ({"fresh": "no"}, "fresh='no': must be False or True"),
+        ({"fresh": "no"}, "fresh='no': must be a whole number from 1 to 1000, for example fresh=5"),
+        ({"fresh": -1}, "fresh=-1: must be a whole number from 1 to 1000, for example fresh=5"),
+        ({"fresh": 10**8}, "fresh=100000000: must be a whole number from 1 to 1000, for example"),
         ({"profile": 1}, "profile=1: must be False or True"),
         ({"ops": None}, "ops=None: must be False or True"),
         ({"restore": "yes"}, "restore='yes': must be True or False"),

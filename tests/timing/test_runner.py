@@ -8,7 +8,8 @@ import pytest
 from ipyjaxbench.frameworks import Compilation, CompilationWatch
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
-from ipyjaxbench.timing.runner import Calls, First, QueuedTime, Sample, TimedCall
+from ipyjaxbench.timing.call_times import First, QueuedTime, Sample, TimedCall
+from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework

@@ -4,7 +4,8 @@ import pytest
 
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing.call_kinds import Kinds
-from ipyjaxbench.timing.runner import Calls, Sample, TimedCall
+from ipyjaxbench.timing.call_times import Sample, TimedCall
+from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode import Snippet, Source

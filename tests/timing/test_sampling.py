@@ -10,7 +10,8 @@ from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing import sampling
 from ipyjaxbench.timing.call_kinds import Kinds
-from ipyjaxbench.timing.runner import Calls, Sample
+from ipyjaxbench.timing.call_times import Sample
+from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source

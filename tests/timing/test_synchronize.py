@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.adapters.python import Python
+from ipyjaxbench.errors import DeviceError
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
 from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
@@ -164,6 +165,53 @@ def test_where_asking_takes_long_only_what_takes_twice_as_long_is_work(device: F
     assert drain.wait_for_rest() == 40_001
 
 
+class ColdAfterCalls(Slow):
+    """Asking it takes longer after a call, and nothing else tells whether something runs."""
+
+    is_cold = False
+
+    def is_running(self) -> None:
+        """It is not told."""
+
+    def drain(self) -> None:
+        self.cost = 60_000 if self.is_cold else 700
+        self.is_cold = False
+        super().drain()
+
+
+@pytest.mark.parametrize("work", [0, 200_000])
+def test_what_asking_takes_longer_after_a_call_is_no_work(device: FakeDevice, work: int) -> None:
+    cold = ColdAfterCalls(device)
+    drain = drained(device, [cold])
+    answers = []
+    for _ in range(5):
+        cold.is_cold = True
+        device.start(dispatch=0, work=60_000 + work)
+        device.clock.advance(60_000)  # it was waited for: only the work goes on
+        answers.append(drain.ask_after_call())
+    first, control, *later = answers
+    assert first is not None
+    assert first > 0
+    assert control is None
+    if work:
+        assert (later[0] or 0) > work // 2
+    else:
+        assert later == [0, 0, 0]
+
+
+def test_a_control_that_finds_work_running_says_nothing_of_an_idle_device(
+    device: FakeDevice,
+) -> None:
+    cold = ColdAfterCalls(device)
+    drain = drained(device, [cold])
+    answers = []
+    for work in (200_000, 5_000_000, 5_000_000, 5_000_000):  # the second call is the control
+        device.start(dispatch=0, work=work)
+        answers.append(drain.ask_after_call())
+    assert answers[1] is None
+    assert (answers[2] or 0) > 4_900_000
+
+
 def test_what_asking_an_idle_device_takes_is_the_lower_quartile_of_eleven(
     device: FakeDevice,
 ) -> None:
@@ -259,3 +307,19 @@ def test_one_thing_to_wait_for_is_handed_over_as_it_is() -> None:
 def test_a_tuple_of_another_length_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="shorter"):
         wait_for_each([print, print])((1,))
+
+
+def test_a_device_that_fails_is_named_in_one_line() -> None:
+    class Broken(FakeFramework):
+        def drain(self) -> None:
+            raise RuntimeError(
+                "CUDA error: an illegal memory access\nCompile with TORCH_USE_CUDA_DSA"
+            )
+
+    clock = FakeClock()
+    with pytest.raises(DeviceError) as found:
+        Drain([Broken(FakeDevice(clock))], clock)()
+    assert str(found.value) == (
+        "fake cannot wait for its devices: RuntimeError: CUDA error: an illegal memory access."
+        " Restart the kernel if that stays."
+    )

@@ -7,7 +7,8 @@ import pytest
 from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing import sampling
-from ipyjaxbench.timing.runner import Calls, QueuedTime
+from ipyjaxbench.timing.call_times import QueuedTime
+from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.throughput_and_dispatch import QueuedCalls, plan_queued_calls
@@ -129,6 +130,19 @@ def test_a_difference_that_cannot_be_true_is_not_the_throughput(
     queue.measure()
     assert queue.throughputs == [pytest.approx(throughput * 1e-9)]
     assert queue.dispatches == [pytest.approx(10e-9)]
+
+
+def test_few_calls_that_were_held_up_do_not_make_many_seem_fast() -> None:
+    queue, _ = queue_of("device.start(dispatch=10_000, work=1_000_000)")
+    assert queue is not None
+    took = iter([QueuedTime(0, 700), QueuedTime(0, 600), QueuedTime(40, 4_000)] * 2)
+    queue.calls.queue = lambda calls: next(took)  # type: ignore[method-assign]
+    queue.measure()
+    queue.measure()
+    assert queue.throughputs == [pytest.approx(100e-9 / 6)] * 2
+    queue.calls.queue = lambda calls: QueuedTime(0, 700 if calls == 7 else 130)  # type: ignore[method-assign]
+    queue.measure()
+    assert queue.throughputs == [pytest.approx(570e-9 / 6)] * 3
 
 
 @pytest.mark.parametrize(("longer", "dispatched"), [(13_333, 4), (13_334, 1)])

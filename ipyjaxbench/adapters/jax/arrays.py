@@ -17,8 +17,16 @@ from jax.sharding import (
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.devices import count_devices, count_missing, has_started
-from ipyjaxbench.adapters.jax.placement import name_of
-from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Region, Shard, Sharding, Weight
+from ipyjaxbench.adapters.jax.placement import device_name
+from ipyjaxbench.device import (
+    ArrayInspector,
+    ArrayMemory,
+    ArrayPlacement,
+    Region,
+    Shard,
+    Sharding,
+    Weight,
+)
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import is_of
 
@@ -46,7 +54,7 @@ class JaxArrays(ArrayInspector):
             weak=bool(getattr(array, "weak_type", False)),  # keys of random numbers lack it
             committed=bool(getattr(array, "committed", getattr(array, "_committed", False))),
             deleted=array.is_deleted(),
-            sharding=_sharding(sharding, shape) if len(devices) > 1 else None,
+            sharding=_sharding(sharding, shape) if _is_cut(sharding) else None,
         )
 
     def weight(self, array: Any) -> Weight:
@@ -54,7 +62,22 @@ class JaxArrays(ArrayInspector):
         sharding, shape = array.sharding, array.shape
         devices, _ = _devices(sharding)
         nbytes = 0 if array.is_deleted() else _nbytes(array)
-        return Weight(devices, nbytes, _sharding(sharding, shape) if len(devices) > 1 else None)
+        return Weight(devices, nbytes, _sharding(sharding, shape) if _is_cut(sharding) else None)
+
+    def memory(self, array: Any) -> ArrayMemory | None:
+        """Return its memory by the address where it lies on one device.
+
+        JAX lists some arrays twice once they were printed; NumPy may share those of the host.
+        """
+        found = super().memory(self.base_array(array))
+        if found is None or len(found.devices) != 1:
+            return found
+        place = "cpu" if found.devices[0].startswith("cpu") else found.devices[0]
+        try:
+            address = self.base_array(array).unsafe_buffer_pointer()
+        except (RuntimeError, ValueError, NotImplementedError):  # a platform without addresses
+            return found
+        return found._replace(key=f"{place}@{address}")
 
     def live_arrays(self) -> Sequence[Any]:
         """Return all that JAX holds and that was not deleted, but for the parts of others."""
@@ -64,7 +87,7 @@ class JaxArrays(ArrayInspector):
         parts = _unnamed_parts(arrays)
         return [array for array in arrays if id(array) not in parts]
 
-    def base_array(self, array: Any) -> object:
+    def base_array(self, array: Any) -> Any:
         """Return the numbers of a key; any other array itself."""
         return getattr(array, "_base_array", array)
 
@@ -127,7 +150,13 @@ def _devices(sharding: Any) -> tuple[tuple[str, ...], str]:
     """Return devices in their order, and which of their memories."""
     kind = sharding.memory_kind or ""
     memory = "" if kind in ("device", "unpinned_host", "") else kind.replace("_", " ")
-    return tuple(name_of(d) for d in sorted(sharding.device_set, key=lambda d: d.id)), memory
+    return tuple(device_name(d) for d in sorted(sharding.device_set, key=lambda d: d.id)), memory
+
+
+@functools.lru_cache(_CACHED_SHARDINGS)
+def _is_cut(sharding: Any) -> bool:
+    """Whether it is on several devices, or on one of another process."""
+    return len(sharding.device_set) > 1 or not sharding.is_fully_addressable
 
 
 @functools.lru_cache(_CACHED_SHARDINGS)
@@ -135,13 +164,18 @@ def _sharding(sharding: Any, shape: tuple[int, ...]) -> Sharding:
     indices = sharding.devices_indices_map(shape)
     mesh = getattr(sharding, "mesh", None)
     spec = getattr(sharding, "spec", ())
-    local = {device.id for device in sharding.addressable_devices}
+    ranks: dict[Any, int | None] = {device: int(device.process_index) for device in indices}
+    own: int | None = jax.process_index()
+    if jax.process_count() == 1:
+        own, ranks = None, dict.fromkeys(ranks)
     return Sharding(
         shape=shape,
-        shards=tuple(Shard(name_of(d), _region(i, shape)) for d, i in indices.items()),
+        shards=tuple(
+            Shard(device_name(d), _region(i, shape), ranks[d]) for d, i in indices.items()
+        ),
         mesh=tuple((str(name), int(size)) for name, size in mesh.shape.items()) if mesh else (),
         spec=tuple(_axes(each) for each in spec),
-        hidden=sum(device.id not in local for device in indices),
+        rank=own,
     )
 
 

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
+from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
 from ipyjaxbench.timing import (
     Caveats,
@@ -81,7 +82,7 @@ def _multiply(device: str, left: Any, right: Any) -> Any:
         jax.log_compiles(False),  # noqa: FBT003
     ):
         local = jax.local_devices(backend=device.partition(":")[0])
-        where = next(d for d in local if f"{d.platform}:{d.id}" == device)
+        where = next(d for d in local if device_name(d) == device)
         a, b = jax.device_put((left, right), where)
         # Compiled ahead of time: what was compiled under other settings is not used again.
         return np.asarray(jax.jit(_product).lower(a, b).compile()(a, b))
@@ -146,7 +147,7 @@ def _processes(code: CodeFacts) -> Iterator[Note]:
     """Yield a note where arrays are on devices of several processes."""
     if jax.process_count() == 1:
         return
-    homes = {f"{d.platform}:{d.id}": d.process_index for d in jax.devices()}
+    homes = {device_name(d): d.process_index for d in jax.devices()}
     arrays = [p for p in (*code.inputs, *code.outputs) if p.framework == "jax"]
     used = {homes.get(device) for p in arrays for device in p.devices}
     if len(used) > 1:

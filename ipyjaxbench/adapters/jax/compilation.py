@@ -11,8 +11,8 @@ import jax
 from jax._src import compilation_cache, config
 
 from ipyjaxbench.adapters.jax.compile_events import Events
-from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
-from ipyjaxbench.adapters.jax.placement import name_of
+from ipyjaxbench.adapters.jax.graphs.compiled_work import Works, known_program
+from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Work
 from ipyjaxbench.usercode import attribute, is_of
@@ -46,7 +46,7 @@ class JaxCompilation(Compilation):
     def __init__(self, framework: Framework) -> None:
         super().__init__(framework)
         devices = partial(framework.capability, DeviceInventory)
-        self._works = Works(lambda device: devices().probe(name_of(device)))
+        self._works = Works(lambda device: devices().probe(device_name(device)))
 
     def compiles(self, value: object) -> bool:
         """Whether it is the result of `jax.jit`, or a program compiled ahead of time."""
@@ -89,9 +89,10 @@ class JaxCompilation(Compilation):
         if number is None or guided is None or guided.value:
             yield ColdCall(caveats=[*caveats, "JAX's in-memory caches stayed in use"])
             return
-        with number(next(_keys)), no_disk_cache() as is_unused:
+        key = next(_keys)
+        with number(key), no_disk_cache() as is_unused:
             used = [] if is_unused else ["the disk cache stayed in use"]
-            yield ColdCall(caveats=[*caveats, *used])
+            yield ColdCall(caveats=[*caveats, *used], resume=lambda: number(key))
 
     def work(
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
@@ -100,6 +101,18 @@ class JaxCompilation(Compilation):
         if not is_jitted(function) or jax.config.jax_disable_jit:
             return None
         return self._works.find_work(function, args, kwargs)
+
+    def compiled_text(
+        self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> str | None:
+        """Read the text of the executable that the function has for these arguments."""
+        if not is_jitted(function) or jax.config.jax_disable_jit:
+            return None
+        program = known_program(function, args, kwargs)
+        text = None if program is None else program[1].as_text()
+        from ipyjaxbench.adapters.shared import hlo
+
+        return None if text is None else hlo.readable(text)
 
 
 @contextmanager

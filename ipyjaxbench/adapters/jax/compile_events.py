@@ -2,13 +2,17 @@
 
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import jax
 import jax.monitoring
 from jax._src import monitoring
 
-from ipyjaxbench.frameworks import UNNAMED, CompilationWatch, Program
+from ipyjaxbench.frameworks import UNNAMED, CompilationWatch, DiskMiss, Program
 from ipyjaxbench.host import Clock
+
+if TYPE_CHECKING:
+    from ipyjaxbench.adapters.jax.disk_cache import FailedSearch, Searches
 
 _CLOCK = Clock.elapsed()
 _COMPILE = "/jax/core/compile/backend_compile_duration"
@@ -20,6 +24,7 @@ PHASES = {
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
     "/jax/core/compile/jaxpr_trace_duration": "trace",
 }
+_ORIGINS: dict[str, Literal["disk cache"]] = {"cache load": "disk cache"}
 
 
 class Event(NamedTuple):
@@ -31,6 +36,12 @@ class Event(NamedTuple):
     name: str
     thread: int
     makes_program: bool  # compiled, or loaded from disk
+    search: "FailedSearch | None" = None  # for the program in the disk cache
+
+    @property
+    def disk_miss(self) -> DiskMiss | None:
+        """Why the disk cache did not have the program; files are read to find out."""
+        return self.search.miss if self.search is not None else None
 
 
 class Events(CompilationWatch):
@@ -43,9 +54,15 @@ class Events(CompilationWatch):
     def __init__(self, inspected: set[str] | None = None) -> None:
         self._inspected = set() if inspected is None else inspected
         self.events: list[Event] = []
+        self._searches: Searches | None = None  # where there is a disk cache
         self._loading: set[int] = set()  # threads in which a program came from the disk cache
 
     def __enter__(self) -> "Events":
+        if jax.config.jax_compilation_cache_dir:
+            from ipyjaxbench.adapters.jax.disk_cache import SEARCHES
+
+            self._searches = SEARCHES
+            SEARCHES.listen()  # first: an event of a search has ended when it gets here
         jax.monitoring.register_event_duration_secs_listener(self._on_event)
         return self
 
@@ -69,7 +86,9 @@ class Events(CompilationWatch):
             phase = "cache load"
         name = str(details.get("fun_name") or UNNAMED)  # from 0.6 on
         name = name.removeprefix("jit(").removesuffix(")") if name.startswith("jit(") else name
-        self.events.append(Event(phase, seconds, end, name, thread, event == _COMPILE))
+        searches = self._searches if phase == "compile" else None
+        failed = None if searches is None else searches.failed()
+        self.events.append(Event(phase, seconds, end, name, thread, event == _COMPILE, failed))
 
     def compilations(self) -> int:
         """Count the programs that were compiled or loaded."""
@@ -95,7 +114,7 @@ class Events(CompilationWatch):
 def programs_of(events: Sequence[Event]) -> tuple[Program, ...]:
     """Return the programs that were made or loaded in some events."""
     return tuple(
-        Program(e.name, e.seconds, "disk cache" if e.phase == "cache load" else "compiled", "jax")
+        Program(e.name, e.seconds, _ORIGINS.get(e.phase, "compiled"), "jax", e.disk_miss)
         for e in events
         if e.makes_program
     )

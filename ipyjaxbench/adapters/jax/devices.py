@@ -8,8 +8,7 @@ from typing import Any
 import jax
 from jax._src import config as jax_config, xla_bridge
 
-from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
-from ipyjaxbench.adapters.jax.placement import name_of
+from ipyjaxbench.adapters.jax.placement import device_name, is_host
 from ipyjaxbench.adapters.jax.synchronization import local_devices
 from ipyjaxbench.device import (
     MEMORY_VARIABLES,
@@ -67,7 +66,9 @@ class JaxDevices(DeviceInventory):
 
     def probe(self, device: str) -> Probe | None:
         """Return work for any device of this process."""
-        return next((JaxProbe(d) for d in local_devices() if name_of(d) == device), None)
+        from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
+
+        return next((JaxProbe(d) for d in local_devices() if device_name(d) == device), None)
 
 
 def has_started() -> bool:
@@ -95,7 +96,7 @@ def has_gpus() -> bool:
 
 def _device(device: Any, gpus: Sequence[Gpu]) -> tuple[Device, list[Note]]:
     """Return one device, and why it does not answer where it should."""
-    name = name_of(device)
+    name = device_name(device)
     try:
         stats = device.memory_stats() or {}
     # A device that is lost, or that others plugged in, has many ways to say so.
@@ -128,7 +129,7 @@ def _users(device: Any, gpus: Sequence[Gpu]) -> int | None:
 
 
 def _virtual() -> Iterator[Note]:
-    cut = sum(device.platform == "cpu" for device in local_devices())
+    cut = sum(is_host(device) for device in local_devices())
     if cut > 1:
         flag = "--xla_force_host_platform_device_count"
         by = flag if flag in os.environ.get("XLA_FLAGS", "") else "jax_num_cpu_devices"
@@ -138,16 +139,16 @@ def _virtual() -> Iterator[Note]:
 def _default() -> tuple[str, str]:
     chosen = jax.config.jax_default_device
     if chosen is not None:
-        shown = chosen if isinstance(chosen, str) else name_of(chosen)
+        shown = chosen if isinstance(chosen, str) else device_name(chosen)
         return shown, _chosen_by(chosen)
     device = jax.local_devices()[0]
     for variable in ("JAX_PLATFORMS", "JAX_PLATFORM_NAME"):
         if os.environ.get(variable):
-            return name_of(device), f"{variable}={os.environ[variable]}"
+            return device_name(device), f"{variable}={os.environ[variable]}"
     platforms = jax.config.jax_platforms
     if platforms:
-        return name_of(device), f"jax_platforms={platforms!r}"
-    return name_of(device), ""
+        return device_name(device), f"jax_platforms={platforms!r}"
+    return device_name(device), ""
 
 
 def _chosen_by(chosen: Any) -> str:

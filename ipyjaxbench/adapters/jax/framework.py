@@ -27,9 +27,13 @@ class Jax(Framework):
     capabilities: ClassVar = {
         "ArrayInspector": f"{_HERE}.arrays:JaxArrays",
         "Caveats": f"{_HERE}.caveats:JaxCaveats",
+        "Collectives": f"{_HERE}.collectives:JaxCollectives",
         "Compilation": f"{_HERE}.compilation:JaxCompilation",
+        "Coordination": f"{_HERE}.coordination:JaxCoordination",
         "DeviceInventory": f"{_HERE}.devices:JaxDevices",
+        "DeviceWaits": f"{_HERE}.waits:JaxWaits",
         "GraphTracer": f"{_HERE}.graphs.tracer:JaxTracer",
+        "MemoryMeter": f"{_HERE}.memory:JaxMemory",
         "MutableState": f"{_HERE}.state:JaxState",
         "Profiler": f"{_HERE}.profiler:JaxProfiler",
         "Retracing": f"{_HERE}.retracing.listener:JaxRetracing",

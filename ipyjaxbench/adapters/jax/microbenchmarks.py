@@ -5,9 +5,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import SingleDeviceSharding
 
+from ipyjaxbench.adapters.jax.placement import device_name, is_host
+from ipyjaxbench.adapters.shared.varied_numbers import varied_numbers
 from ipyjaxbench.device import Probe, Run
 
 
@@ -15,8 +19,8 @@ class JaxProbe(Probe):
     """JAX on one device; programs are compiled ahead of time, so that no cache of jit's grows."""
 
     def __init__(self, device: Any) -> None:
-        self.device = f"{device.platform}:{device.id}"
-        self.on_host = device.platform == "cpu"
+        self.device = device_name(device)
+        self.on_host = is_host(device)
         narrow = ("float32", "bfloat16", "float16")
         self.dtypes = (*narrow, *(("float64",) if jax.config.jax_enable_x64 else ()), "int8")
         self._device = device
@@ -34,23 +38,27 @@ class JaxProbe(Probe):
         def product(x: Any, y: Any) -> Any:
             return lax.dot(x, y, precision=lax.Precision.DEFAULT, **exact)
 
-        x = self._ones((n, n), dtype)
-        return _run(jax.jit(product).lower(x, x).compile(), x, x)
+        x = self._numbers((n, n), dtype)
+        return _run(jax.jit(product).lower(x, x).compile(), x, x, times=self.in_a_row)
 
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
         """Negate in place, since the argument is donated, and sum."""
-        arrays = [self._ones((nbytes // 4,), "float32")]
+        arrays = [self._fill(nbytes // 4)]
         negate = jax.jit(lambda x: -x, donate_argnums=0).lower(arrays[0]).compile()
         total = jax.jit(lambda x: x.sum()).lower(arrays[0]).compile()
 
         def run_in_place() -> object:
-            arrays[0] = negate(arrays[0]).block_until_ready()
-            return arrays[0]
+            for _ in range(self.in_a_row):
+                arrays[0] = negate(arrays[0])
+            return arrays[0].block_until_ready()
 
         def read() -> object:
+            for _ in range(self.in_a_row - 1):
+                total(arrays[0])
             return total(arrays[0]).block_until_ready()
 
-        return (run_in_place, 2 * nbytes), (read, nbytes)
+        moved = nbytes * self.in_a_row
+        return (run_in_place, 2 * moved), (read, moved)
 
     def upload(self, nbytes: int) -> Run:
         """Make a new array each time."""
@@ -75,10 +83,26 @@ class JaxProbe(Probe):
         x = self._ones((), "float32")
         return _run(jax.jit(lambda x: -x).lower(x).compile(), x)
 
+    def _numbers(self, shape: tuple[int, ...], dtype: str) -> Any:
+        if self.on_host:
+            return self._ones(shape, dtype)
+        host = np.resize(varied_numbers(dtype).astype(jnp.dtype(dtype)), shape)
+        return jax.device_put(host, self._device).block_until_ready()
+
+    def _fill(self, length: int) -> Any:
+        """Return ones made on the device: gigabytes would take seconds to copy."""
+        there = SingleDeviceSharding(self._device)
+        return jax.jit(lambda: jnp.ones(length, "float32"), out_shardings=there).lower().compile()()
+
     def _ones(self, shape: tuple[int, ...], dtype: str) -> Any:
-        host = np.ones(shape, jax.numpy.dtype(dtype))
+        host = np.ones(shape, jnp.dtype(dtype))
         return jax.device_put(host, self._device).block_until_ready()
 
 
-def _run(program: Callable[..., Any], *args: Any) -> Run:
-    return lambda: program(*args).block_until_ready()
+def _run(program: Callable[..., Any], *args: Any, times: int = 1) -> Run:
+    def run() -> object:
+        for _ in range(times - 1):
+            program(*args)
+        return program(*args).block_until_ready()
+
+    return run

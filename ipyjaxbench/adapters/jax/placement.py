@@ -5,8 +5,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from jax._src import xla_bridge
+
 from ipyjaxbench.usercode import is_of
 
+_HOST = "cpu"
 _CACHED_SHARDINGS = 512  # the arrays of a model have a few
 
 
@@ -28,9 +31,28 @@ def dtype_of(dtype: Any) -> str:
 @functools.lru_cache(_CACHED_SHARDINGS)
 def alphabetical_devices(sharding: Any) -> tuple[str, ...]:
     """Return the names of its devices in alphabetical order."""
-    return tuple(sorted(map(name_of, sharding.device_set)))
+    return tuple(sorted(map(device_name, sharding.device_set)))
 
 
-def name_of(device: Any) -> str:
+def device_name(device: Any) -> str:
     """Return the name of a device, such as "cpu:0"."""
-    return f"{device.platform}:{device.id}"
+    return f"{platform_of(device)}:{device.id}"
+
+
+def platform_of(device: Any) -> str:
+    """Return the platform of a device, by the name that it has in ``jax_platforms``.
+
+    A plugin may call itself "cpu", as XLA's own client for the host does: what is on it is not on
+    the host all the same.
+    """
+    platform: str = device.platform
+    if platform != _HOST:
+        return platform
+    client = getattr(device, "client", None)
+    names = (name for name, each in xla_bridge.backends().items() if each is client)
+    return next(names, platform)
+
+
+def is_host(device: Any) -> bool:
+    """Whether a device is the host, whose memory NumPy reads in place."""
+    return platform_of(device) == _HOST

@@ -9,6 +9,7 @@ import numpy as np
 from jax._src import xla_bridge
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.placement import is_host
 from ipyjaxbench.frameworks import Wait
 from ipyjaxbench.usercode import is_opaque
 
@@ -58,7 +59,7 @@ class InFlight:
 
     def is_any(self) -> bool | None:
         """Whether something runs; None where only the time that `wait` takes can tell."""
-        if any(device.platform != "cpu" for device in self._devices()):
+        if not all(map(is_host, self._devices())):
             return None  # a tiny program is never ready at once there
         started = self._run()
         ready = [array.is_ready() for array in started]  # all are asked before one is waited for

@@ -11,6 +11,7 @@ from jax._src import array as jax_array
 from jax._src.interpreters import pxla
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.placement import device_name, platform_of
 from ipyjaxbench.device import (
     HOST,
     KEPT,
@@ -197,7 +198,7 @@ def _is_of_jax(function: Any) -> bool:
 def _is_on_host(array: Any) -> bool:
     """Whether NumPy reads its memory in place."""
     devices = list(array.devices())
-    return len(devices) == 1 and devices[0].platform == "cpu"
+    return len(devices) == 1 and devices[0].platform == "cpu"  # by its client, whatever its name
 
 
 def _shares(array: Any, host: Any) -> bool:
@@ -212,8 +213,8 @@ def _devices(arrays: Iterable[Any]) -> str:
 
 
 def _names(devices: Iterable[Any]) -> str:
-    pairs = sorted({(device.platform, device.id) for device in devices})
-    return shorten_devices([f"{platform}:{number}" for platform, number in pairs])
+    ordered = sorted(set(devices), key=lambda device: (platform_of(device), device.id))
+    return shorten_devices([*map(device_name, ordered)])
 
 
 class JaxTransfers(TransferWatch):

@@ -9,7 +9,7 @@ from ipyjaxbench import units
 from ipyjaxbench.adapters.numpy.framework import HOST
 from ipyjaxbench.adapters.numpy.state import owner
 from ipyjaxbench.adapters.shared import strides
-from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Weight
+from ipyjaxbench.device import ArrayInspector, ArrayMemory, ArrayPlacement, Weight
 from ipyjaxbench.usercode import is_of
 
 
@@ -38,6 +38,13 @@ class NumPyArrays(ArrayInspector):
     def weight(self, array: Any) -> Weight | None:
         """Return its bytes on the host; arrays of Python's objects hold no numbers."""
         return None if array.dtype.hasobject else Weight(HOST, array.nbytes)
+
+    def memory(self, array: Any) -> ArrayMemory | None:
+        """Return the memory of the array that it is a view of."""
+        base = owner(array)
+        if array.dtype.hasobject or not array.size or isinstance(base, np.memmap):
+            return None
+        return ArrayMemory(f"cpu@{base.__array_interface__['data'][0]}", base.nbytes, HOST)
 
     def describe(self, value: Any) -> str:
         """Describe arrays of Python's objects, and what pandas has."""

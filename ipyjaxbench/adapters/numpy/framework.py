@@ -21,6 +21,7 @@ class NumPy(Synchronous):
         "Caveats": f"{_HERE}.products:NumPyCaveats",
         "DeviceInventory": f"{_HERE}.devices:NumPyDevices",
         "GraphTracer": f"{_HERE}.products:NumPyTracer",
+        "MemoryMeter": "ipyjaxbench.adapters.shared.traced_memory:TracedMemory",
         "MutableState": f"{_HERE}.state:NumPyState",
     }
 

@@ -8,12 +8,14 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from ipyjaxbench.adapters.shared.clock_marks import MARK, ClockMarks
 from ipyjaxbench.host import summarize_error
-from ipyjaxbench.timing import Interval, Profile
+from ipyjaxbench.timing import Exchanged, Interval, Profile, SourceLine
 
 HOST = "/host:CPU"
 _DEVICE = re.compile(r"/device:([A-Z]+):(\d+)")
@@ -43,18 +45,23 @@ def profile(
     run: Callable[[], object],
     start: Callable[[str], object],
     stop: Callable[[], object],
-    read: Callable[[Path], tuple[Interval, ...]],
+    read: Callable[[Path, ClockMarks], Profile],
     reason_of: Callable[[Exception], str] = summarize_error,
+    mark: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> Profile:
-    """Profile a run into a folder that is removed again; say why, where that fails."""
+    """Profile a run into a folder that is removed again; say why, where that fails.
+
+    ``mark`` makes an event of the host, where the profiler has such.
+    """
     __tracebackhide__ = True
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             start(folder)
         except Exception as error:  # noqa: BLE001
             return Profile(reason=reason_of(error))
-        failed = ""
+        failed, marks = "", ClockMarks(mark)
         try:
+            marks.make()
             run()
         finally:
             try:
@@ -62,7 +69,7 @@ def profile(
             except Exception as error:  # noqa: BLE001  the files cannot be written
                 failed = reason_of(error)
         try:
-            return Profile(reason=failed) if failed else Profile(read(Path(folder)))
+            return Profile(reason=failed) if failed else read(Path(folder), marks)
         except Exception as error:  # noqa: BLE001  a format that moved
             return Profile(reason=summarize_error(error))
 
@@ -72,24 +79,40 @@ def may_hold_operations(plane: str) -> bool:
     return plane == HOST or _DEVICE.fullmatch(plane) is not None
 
 
+def marks_in(lines: Sequence[Line]) -> list[tuple[float, float]]:
+    """Return begin and end of each mark."""
+    events = (event for line in lines if line.plane == HOST for event in line.events)
+    return [(event.start, event.end) for event in events if event.name == MARK]
+
+
+def nothing(event: Event) -> None:
+    """Return None: the default of what looks something up for an event."""
+
+
 def hlo_operation(event: Event) -> str | None:
     """Return the operation's name in its compiled program, where XLA on the CPU marks one."""
     return event.name if "hlo_op" in event.stats else None
 
 
 def operations(
-    lines: Sequence[Line], on_host: Callable[[Event], str | None], *, unseen: str = ""
+    lines: Sequence[Line],
+    on_host: Callable[[Event], str | None],
+    *,
+    unseen: str = "",
+    exchanged: Callable[[Event], Exchanged | None] = nothing,
+    source: Callable[[Event], SourceLine | None] = nothing,
 ) -> tuple[Interval, ...]:
     """Return what ran on devices; on the host only where no other device did anything.
 
     Events of the host are named by ``on_host``; those of the program ``unseen`` are left out.
+    What collectives exchange ``exchanged`` tells, and ``source`` the user's line of an operation.
     """
     of_devices = [
         pair for line in lines if line.plane != HOST for pair in _device_events(line, lines)
     ]
     pairs = of_devices or _host_events([line for line in lines if line.plane == HOST], on_host)
     return tuple(
-        interval
+        interval._replace(exchanged=exchanged(event), source=source(event))
         for interval, event in pairs
         if not unseen or event.stats.get("hlo_module") != unseen
     )
@@ -142,3 +165,26 @@ def _next_start(starts: Sequence[float], moment: float) -> float:
     """Return when a thread began its next operation: it reports an end only after that."""
     place = bisect_left(starts, moment)
     return starts[place] if place < len(starts) else math.inf
+
+
+def spans_within(
+    lines: Sequence[Line], windows: Sequence[Event], rename: Callable[[str], str]
+) -> Iterator[Interval]:
+    """Yield stretches of a call in which a compiler ran, and what it did in each.
+
+    A compiler works on the thread that called it, or on one of its own that the other waits for:
+    that is the one with the longest event in the stretch. What other threads do meanwhile is not
+    waited for by itself.
+    """
+    on_host = [line for line in lines if line.plane == HOST]
+    for number, window in enumerate(windows):
+        thread = f"{number}"
+        yield Interval(rename(window.name), window.start, window.end, HOST, thread)
+        inside = [[e for e in line.events if _is_within(e, window)] for line in on_host]
+        longest = max(inside, key=lambda events: max((e.end - e.start for e in events), default=0))
+        for event in longest:
+            yield Interval(rename(event.name), event.start, event.end, HOST, thread)
+
+
+def _is_within(event: Event, window: Event) -> bool:
+    return event is not window and window.start <= event.start and event.end <= window.end

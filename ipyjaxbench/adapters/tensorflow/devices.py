@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import tensorflow as tf
@@ -12,6 +11,7 @@ from tensorflow.python.eager import context as tf_context
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.tensorflow import gpu_memory
+from ipyjaxbench.adapters.tensorflow.asynchronous import may_run_ahead
 from ipyjaxbench.adapters.tensorflow.microbenchmarks import TensorFlowProbe
 from ipyjaxbench.device import (
     Device,
@@ -73,17 +73,6 @@ class TensorFlowDevices(DeviceInventory):
         return TensorFlowProbe(
             device, tf.test.experimental.sync_devices if may_run_ahead() else None
         )
-
-
-def may_run_ahead() -> bool:
-    """Whether operations may still run when Python goes on: on accelerators, or told to."""
-    return not tf.config.experimental.get_synchronous_execution() or _has_accelerators()
-
-
-@cache
-def _has_accelerators() -> bool:
-    """Whether there are any; asking starts devices, which then stay what they are."""
-    return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
 
 
 def name_of(device: str) -> str:

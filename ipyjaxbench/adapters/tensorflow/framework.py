@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 
+from ipyjaxbench.adapters.tensorflow.asynchronous import asks_without_waiting, may_run_ahead
 from ipyjaxbench.adapters.tensorflow.compilation import tracing_seconds
-from ipyjaxbench.adapters.tensorflow.devices import may_run_ahead, name_of
+from ipyjaxbench.adapters.tensorflow.devices import name_of
 from ipyjaxbench.adapters.tensorflow.placement import named_parts
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
@@ -28,6 +29,7 @@ class TensorFlow(Framework):
         "Caveats": f"{_HERE}.caveats:TensorFlowCaveats",
         "Compilation": f"{_HERE}.compilation:TensorFlowCompilation",
         "DeviceInventory": f"{_HERE}.devices:TensorFlowDevices",
+        "DeviceWaits": f"{_HERE}.waits:TensorFlowWaits",
         "GraphTracer": f"{_HERE}.graphs.tracer:TensorFlowTracer",
         "MutableState": f"{_HERE}.state:TensorFlowState",
         "Profiler": f"{_HERE}.profiler:TensorFlowProfiler",
@@ -38,7 +40,9 @@ class TensorFlow(Framework):
     def __init__(self) -> None:
         self._kinds = (tf.Tensor, tf.Variable)
         if tracing_seconds() is None:
-            self.gaps = ("this version does not report how long tracing takes.",)
+            self.gaps += ("this version does not report how long tracing takes.",)
+        if not asks_without_waiting():
+            self.gaps += ("this version finds no asynchronous work that values do not show.",)
         self.started()
 
     def version(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ipyjaxbench.adapters.shared.varied_numbers import varied_numbers
 from ipyjaxbench.device import Probe, Run
 
 
@@ -23,18 +24,20 @@ class TensorFlowProbe(Probe):
 
     def product(self, dtype: str, n: int) -> Run:
         """Multiply; numbers of 8 bits are summed up in 32."""
-        x = self._ones((n, n), dtype)
+        x = self._numbers((n, n), dtype)
         if dtype == "int8":
-            return self._run(lambda: tf.matmul(x, x, output_type=tf.int32))
-        return self._run(lambda: tf.matmul(x, x))
+            return self._run(lambda: tf.matmul(x, x, output_type=tf.int32), self.in_a_row)
+        return self._run(lambda: tf.matmul(x, x), self.in_a_row)
 
     def streams(self, nbytes: int) -> Sequence[tuple[Run, int]]:
         """Add in place, which reads two arrays and writes one, and sum, which reads one."""
         x = self._ones((nbytes // 4,))
         with tf.device(self.device):
             variable = tf.Variable(x, trainable=False)
-        added = self._run(lambda: variable.assign_add(x, read_value=False))
-        return (added, 3 * nbytes), (self._run(lambda: tf.reduce_sum(x)), nbytes)
+        times = self.in_a_row
+        added = self._run(lambda: variable.assign_add(x, read_value=False), times)
+        total = self._run(lambda: tf.reduce_sum(x), times)
+        return (added, 3 * nbytes * times), (total, nbytes * times)
 
     def upload(self, nbytes: int) -> Run:
         """Make a new tensor each time."""
@@ -50,16 +53,25 @@ class TensorFlowProbe(Probe):
         x = self._ones(())
         return self._run(lambda: tf.negative(x))
 
+    def _numbers(self, shape: tuple[int, ...], dtype: str) -> Any:
+        if self.on_host:
+            return self._ones(shape, dtype)
+        with tf.device(self.device):
+            return tf.constant(
+                np.resize(varied_numbers(dtype).astype(tf.as_dtype(dtype).as_numpy_dtype), shape)
+            )
+
     def _ones(self, shape: tuple[int, ...], dtype: str = "float32") -> Any:
         with tf.device(self.device):
             return tf.ones(shape, dtype)
 
-    def _run(self, work: Run) -> Run:
+    def _run(self, work: Run, times: int = 1) -> Run:
         wait = self._wait
 
         def run() -> object:
             with tf.device(self.device):
-                result = work()
+                for _ in range(times):
+                    result = work()
             if wait is not None:
                 wait()
             return result

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import tensorflow as tf
 
 from ipyjaxbench.adapters.shared import xplane
+from ipyjaxbench.adapters.shared.clock_marks import ClockMarks
 from ipyjaxbench.adapters.shared.stderr import drop_lines
+from ipyjaxbench.adapters.tensorflow.compile_passes import compiling, read_passes
 from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
-from ipyjaxbench.timing import Interval, Profile, Profiler
+from ipyjaxbench.timing import CompilePasses, Profile, Profiler, sum_passes
 
 _EAGER = "EagerLocalExecute: "
 #: What the profiler says of itself; the level from which it does is read once, at the import.
@@ -22,7 +25,12 @@ _NODE = re.compile(r"[^:\s]+:(\w+)")  # an operation of a graph, as "matmul:MatM
 class TensorFlowProfiler(Profiler):
     """`tf.profiler`."""
 
-    def profile(self, run: Callable[[], object]) -> Profile:
+    def profile(
+        self,
+        run: Callable[[], object],
+        *,
+        sources: bool = False,  # noqa: ARG002  it does not know them
+    ) -> Profile:
         """Trace into a folder that is removed again."""
         __tracebackhide__ = True
         if not self.framework.started():
@@ -34,7 +42,32 @@ class TensorFlowProfiler(Profiler):
         quiet = drop_lines(_LOGGED)
         start, stop = tf.profiler.experimental.start, tf.profiler.experimental.stop
         read = partial(_read, xplane_pb2.XSpace)
-        return xplane.profile(run, quiet(start), quiet(stop), read, _reason)
+        mark = tf.profiler.experimental.Trace
+        return xplane.profile(run, quiet(start), quiet(stop), read, _reason, mark)
+
+    def profile_compilation(self, run: Callable[[], object]) -> CompilePasses:
+        """Read what TensorFlow and XLA mark until the function runs."""
+        __tracebackhide__ = True
+        try:
+            from tensorflow.tsl.profiler.protobuf import xplane_pb2
+        except ImportError:
+            return CompilePasses("tensorflow", reason="this version cannot read profiles")
+        quiet = drop_lines(_LOGGED)
+        stop, read = tf.profiler.experimental.stop, partial(_read_passes, xplane_pb2.XSpace)
+        found = xplane.profile(run, quiet(_start_passes), quiet(stop), read, _reason)
+        if found.reason:
+            return CompilePasses("tensorflow", reason=found.reason)
+        begin = min((each.start for each in found.intervals), default=0.0)
+        passes = sum_passes("tensorflow", found.intervals, begin)
+        return replace(passes, compiling=compiling(found.intervals))
+
+
+def _start_passes(folder: str) -> None:
+    """Trace what the host does, as far as XLA marks it."""
+    options = tf.profiler.experimental.ProfilerOptions(
+        host_tracer_level=3, python_tracer_level=0, device_tracer_level=0
+    )
+    tf.profiler.experimental.start(folder, options=options)
 
 
 def _reason(error: Exception) -> str:
@@ -45,16 +78,31 @@ def _reason(error: Exception) -> str:
     )
 
 
-def _read(space: Callable[[], Any], folder: Path) -> tuple[Interval, ...]:
+def _read(space: Callable[[], Any], folder: Path, marks: ClockMarks) -> Profile:
+    lines = _read_lines(space, folder)
+    return Profile(
+        xplane.operations(lines, _name_operations(lines)),
+        offset=marks.offset(xplane.marks_in(lines)),
+    )
+
+
+def _read_passes(space: Callable[[], Any], folder: Path, marks: ClockMarks) -> Profile:  # noqa: ARG001
+    return Profile(read_passes(_read_lines(space, folder)))
+
+
+def _read_lines(space: Callable[[], Any], folder: Path) -> list[xplane.Line]:
     lines = []
     for path in folder.rglob("*.xplane.pb"):
         profile = space()
         profile.ParseFromString(path.read_bytes())
-        lines += [line for plane in profile.planes for line in _lines(plane)]
-    return xplane.operations(lines, _name_operations(lines))
+        of_file = [line for plane in profile.planes for line in plane.lines]
+        # From the first moment on: nanoseconds since 1970 and their parts fill no float.
+        origin = min((line.timestamp_ns for line in of_file), default=0)
+        lines += [line for plane in profile.planes for line in _lines(plane, origin)]
+    return lines
 
 
-def _lines(plane: Any) -> Iterator[xplane.Line]:
+def _lines(plane: Any, origin: int) -> Iterator[xplane.Line]:
     """Yield a plane's lines with names and statistics looked up; it has times in picoseconds."""
     names, keys = plane.event_metadata, plane.stat_metadata
 
@@ -62,15 +110,14 @@ def _lines(plane: Any) -> Iterator[xplane.Line]:
         kind = stat.WhichOneof("value")
         return keys[stat.ref_value].name if kind == "ref_value" else getattr(stat, kind)
 
-    def event(e: Any, origin: int) -> xplane.Event:
+    def event(e: Any, begun: int) -> xplane.Event:
         stats = {keys[s.metadata_id].name: value(s) for s in e.stats}
-        start = origin + e.offset_ps / 1e3
+        start = begun + e.offset_ps / 1e3
         return xplane.Event(names[e.metadata_id].name, start, start + e.duration_ps / 1e3, stats)
 
     for line in plane.lines if xplane.may_hold_operations(plane.name) else ():
-        # From the first line's moment on: nanoseconds since 1970 and their parts fill no float.
-        origin = line.timestamp_ns - plane.lines[0].timestamp_ns
-        yield xplane.Line(plane.name, line.name, [event(e, origin) for e in line.events])
+        begun = line.timestamp_ns - origin
+        yield xplane.Line(plane.name, line.name, [event(e, begun) for e in line.events])
 
 
 def _name_operations(lines: Sequence[xplane.Line]) -> Callable[[xplane.Event], str | None]:

@@ -2,12 +2,14 @@
 
 import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.shared import strides
+from ipyjaxbench.adapters.torch import accelerators
+from ipyjaxbench.adapters.torch.attached import attached
 from ipyjaxbench.adapters.torch.placement import UNSUPPORTED, has_no_numbers, is_shape, shape_of
 from ipyjaxbench.adapters.torch.sharding import (
     describe_mesh,
@@ -16,7 +18,8 @@ from ipyjaxbench.adapters.torch.sharding import (
     local_part,
     read_sharding,
 )
-from ipyjaxbench.device import ArrayInspector, ArrayPlacement, Weight
+from ipyjaxbench.device import ArrayInspector, ArrayMemory, ArrayPlacement, Weight
+from ipyjaxbench.usercode import is_of
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _USUAL = ("Tensor", "Parameter", "Buffer", "DTensor")
@@ -72,6 +75,23 @@ class TorchArrays(ArrayInspector):
             return Weight(placed.devices, placed.nbytes, placed.sharding)
         return Weight(_names(array.device), 0 if array.device.type == "meta" else array.nbytes)
 
+    def memory(self, array: Any) -> ArrayMemory | None:
+        """Return the whole storage that a tensor is a part of."""
+        with torch._C.DisableTorchFunctionSubclass():
+            storage = _storage(local_part(array) if is_dtensor(array) else array)
+            if storage is None or not storage.data_ptr() or array.device.type == "meta":
+                return None
+            device = str(array.device)
+            return ArrayMemory(f"{device}@{storage.data_ptr()}", storage.nbytes(), (device,))
+
+    def attached(self, array: Any) -> Iterator[tuple[Literal["graph", "gradient"], object, str]]:
+        """Yield its gradient, and what autograd has saved for its backward pass."""
+        return attached(array)
+
+    def is_optimizer(self, value: object) -> bool:
+        """Whether it is one of PyTorch's."""
+        return is_of(value, torch.optim.Optimizer)
+
     def describe(self, value: object) -> str:
         """Describe meshes of devices."""
         return describe_mesh(value) if is_mesh(value) else ""
@@ -114,9 +134,8 @@ def _storage(array: Any) -> Any:
 
 def _is_pinned(array: Any) -> bool:
     """Whether it is pinned; without an accelerator in use nothing is."""
-    used = torch.cuda.is_initialized() or torch.xpu.is_initialized()
     try:
-        return bool(used and array.device.type == "cpu" and array.is_pinned())
+        return accelerators.is_pinned(array)
     except UNSUPPORTED:
         return False
 

@@ -8,7 +8,15 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from ipyjaxbench.adapters.torch.compile_events import Record, Times, is_loaded, spell, times_of
-from ipyjaxbench.frameworks import UNNAMED, ColdCall, Compilation, CompilationWatch, Program
+from ipyjaxbench.adapters.torch.disk_cache import GraphSearches, ignored_searches
+from ipyjaxbench.frameworks import (
+    UNNAMED,
+    ColdCall,
+    Compilation,
+    CompilationWatch,
+    DiskMiss,
+    Program,
+)
 from ipyjaxbench.usercode import attributes, closure_values
 
 _EMPTIED = "Inductor's in-memory caches were cleared, those on disk kept"
@@ -38,6 +46,7 @@ class _Compilation(NamedTuple):
     inner: float
     origin: _Origin = "compiled"
     is_frame: bool = True
+    number: object = None  # dynamo's, of the compilation
 
 
 class DynamoWatch(CompilationWatch):
@@ -51,6 +60,15 @@ class DynamoWatch(CompilationWatch):
         self._frame_count = len(times_of(_FRAME))
         self._compilations: list[_Compilation] = []
         self._names: dict[object, str] = {}
+        self._searches = GraphSearches()
+        self._misses: dict[object, DiskMiss | None] = {}
+
+    def __enter__(self) -> "DynamoWatch":
+        self._searches.open()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._searches.__exit__(*error)
 
     def _read(self) -> list[_Compilation]:
         if entries := self._record.read():
@@ -74,7 +92,8 @@ class DynamoWatch(CompilationWatch):
         inner = min(times.inductor or times.backend, total)  # other backends have one time in all
         is_frame = getattr(entry, "backward_cumulative_compile_time_us", None) is None
         origin: _Origin = "disk cache" if is_loaded(entry) else "compiled"
-        return _Compilation(self._name_of(entry), total - inner, inner, origin, is_frame)
+        number = getattr(entry, "compile_id", None)
+        return _Compilation(self._name_of(entry), total - inner, inner, origin, is_frame, number)
 
     def _name_of(self, entry: Any) -> str:
         name, where = getattr(entry, "co_name", None), getattr(entry, "compile_id", None)
@@ -92,7 +111,17 @@ class DynamoWatch(CompilationWatch):
 
     def programs(self) -> list[Program]:
         """Return them in the order in which they were made."""
-        return [Program(c.name, c.inner or c.trace, c.origin, "torch") for c in self._read()]
+        return [
+            Program(c.name, c.inner or c.trace, c.origin, "torch", self._disk_miss(c))
+            for c in self._read()
+        ]
+
+    def _disk_miss(self, compilation: _Compilation) -> DiskMiss | None:
+        """Return why the disk cache did not have it; asked for once, and kept."""
+        number, name = compilation.number, compilation.name
+        if number is not None and number not in self._misses:
+            self._misses[number] = next(iter(self._searches.misses(number, name)), None)
+        return self._misses.get(number)
 
     def phases(self) -> dict[str, float | None]:
         """Return the seconds of dynamo's part and of the backend's."""
@@ -126,6 +155,7 @@ def cold_call(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterato
     with ExitStack() as stack:
         if inductor:
             stack.enter_context(_empty_cache())
+            stack.enter_context(ignored_searches())
             caveats.append(_EMPTIED)
         try:
             yield ColdCall(stand_ins, caveats)

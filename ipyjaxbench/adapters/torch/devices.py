@@ -1,7 +1,6 @@
 """PyTorch's devices, what its allocator holds of their memory, and which is the default."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench import units
+from ipyjaxbench.adapters.torch import accelerators
 from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
 from ipyjaxbench.adapters.torch.precision import MIXED, matmul_precision
 from ipyjaxbench.device import (
@@ -53,18 +53,20 @@ class TorchDevices(DeviceInventory):
             start = by_caller("%fwdevices --start", "devices(start=True)")
             text = f"{count}, not initialized by PyTorch yet; `{start}` shows them"
             notes.append(Note("gpus-not-used", text))
-        if torch.xpu.is_initialized():
-            names = (f"xpu:{index}" for index in range(torch.xpu.device_count()))
-            answers += [(_other(name, torch.xpu), ()) for name in names]
+        for kind, module in accelerators.modules().items():
+            if kind != "cuda" and accelerators.is_started(module):
+                names = (f"{kind}:{index}" for index in range(module.device_count()))
+                answers += [(_other(kind, name), ()) for name in names]
         if torch.backends.mps.is_available():
             answers.append((Device("mps:0"), ()))
         return self._started(answers, _default(), notes)
 
     def start(self) -> bool:
-        """Have CUDA or XPU look for devices; the CPU is there anyway."""
-        for kind in (torch.cuda, torch.xpu):
-            if kind.is_available():
-                kind.init()
+        """Have CUDA, XPU or what was added look for devices; the CPU is there anyway."""
+        for module in accelerators.modules().values():
+            start: Callable[[], object] | None = getattr(module, "init", None)
+            if start is not None and module.is_available():
+                start()
         return True
 
     def set_memory(self, request: MemoryRequest) -> Iterator[MemorySetting]:
@@ -85,7 +87,7 @@ class TorchDevices(DeviceInventory):
             yield MemorySetting(
                 "torch",
                 f"limited to {fraction:.0%} of cuda:{index} from now on; keeps what it already has",
-                f"torch.cuda.set_per_process_memory_fraction({before:g}, {index})",
+                f"torch.cuda.set_per_process_memory_fraction({float(before)}, {index})",
             )
 
     def threads(self) -> int:
@@ -114,45 +116,8 @@ class TorchDevices(DeviceInventory):
     def probe(self, device: str) -> Probe:
         """Return work for any device that it has."""
         where = torch.device(device)
-        wait = None if where.type == "cpu" else partial(synchronize, where)
+        wait = None if where.type == "cpu" else partial(accelerators.synchronize, where)
         return TorchProbe(where, wait)
-
-
-def used_accelerators() -> Iterator[torch.device]:
-    """Yield accelerators with a context in this process: waiting for others would make one."""
-    for kind in (torch.cuda, torch.xpu):
-        if kind.is_initialized():
-            name = kind.__name__.rpartition(".")[2]
-            for index in range(kind.device_count()):
-                if index == kind.current_device() or kind.memory_reserved(index):
-                    yield torch.device(name, index)
-    if torch.backends.mps.is_available():
-        yield torch.device("mps", 0)
-    if "torch_xla" in sys.modules:
-        yield torch.device("xla", 0)
-
-
-def synchronize(device: torch.device) -> None:
-    """Wait for all that was started on one accelerator."""
-    if device.type == "xla":
-        sys.modules["torch_xla"].sync(wait=True)
-    elif device.type == "mps":
-        torch.mps.synchronize()
-    else:
-        getattr(torch, device.type).synchronize(device)
-
-
-def is_busy(device: torch.device) -> bool:
-    """Whether work is left on the current stream of an accelerator; no, where it has no streams."""
-    kind = getattr(torch, device.type, None)
-    current = getattr(kind, "current_stream", None)
-    return current is not None and not current(device).query()
-
-
-def drain() -> None:
-    """Wait for all that was started on any of them."""
-    for device in used_accelerators():
-        synchronize(device)
 
 
 def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[Note]]:
@@ -165,7 +130,7 @@ def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[Note]]:
     except Exception as error:  # noqa: BLE001
         return Device(name), [Device(name).failure(error)]
     kind = gpu_kind(known.name, f"{known.major}.{known.minor}")
-    device = _add_memory(name, kind, stats, known, _users(index, gpus))
+    device = _add_memory(name, kind, stats, known.total_memory, _users(index, gpus))
     return device, list(_allocator(name, stats))
 
 
@@ -212,21 +177,26 @@ def _version() -> Note:
     return Note("gpu-driver", f"built for CUDA {torch.version.cuda}{upto}")
 
 
-def _other(name: str, kind: Any) -> Device:
-    """Return an accelerator with an allocator like that of CUDA."""
+def _other(kind: str, name: str) -> Device:
+    """Return an accelerator that is not CUDA's, with what its functions tell of it."""
+    stats, properties = (
+        accelerators.function(kind, each) for each in ("memory_stats", "get_device_properties")
+    )
     try:
-        stats = kind.memory_stats(name)
-        known = kind.get_device_properties(name)
+        known = properties(name) if properties else None
+        space = accelerators.free_and_total(torch.device(name))
+        limit = getattr(known, "total_memory", None) or (space[1] if space else None)
+        kind = getattr(known, "name", "")
+        return _add_memory(name, kind, stats(name), limit) if stats else Device(name, kind)
     except Exception:  # noqa: BLE001  as above
         return Device(name)
-    return _add_memory(name, known.name, stats, known)
 
 
 def _add_memory(
-    name: str, kind: str, stats: Mapping[str, int], known: Any, users: int | None = None
+    name: str, kind: str, stats: Mapping[str, int], limit: int | None, users: int | None = None
 ) -> Device:
     used, peak = (stats.get(f"allocated_bytes.all.{which}", 0) for which in ("current", "peak"))
-    return Device(name, kind, used=used, peak=peak, limit=known.total_memory, users=users)
+    return Device(name, kind, used=used, peak=peak, limit=limit, users=users)
 
 
 def _default() -> tuple[str, str]:

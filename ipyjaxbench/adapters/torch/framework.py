@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from ipyjaxbench.adapters.torch import devices
+from ipyjaxbench.adapters.torch import accelerators
 from ipyjaxbench.adapters.torch.placement import has_no_numbers, named_parts, shape_of
 from ipyjaxbench.adapters.torch.sharding import is_mesh
 from ipyjaxbench.frameworks import Framework, Placement, Wait
@@ -24,9 +24,13 @@ class Torch(Framework):
     capabilities: ClassVar = {
         "ArrayInspector": f"{_HERE}.arrays:TorchArrays",
         "Caveats": f"{_HERE}.caveats:TorchCaveats",
+        "Collectives": f"{_HERE}.collectives:TorchCollectives",
         "Compilation": f"{_HERE}.compilation:TorchCompilation",
+        "Coordination": f"{_HERE}.coordination:TorchCoordination",
         "DeviceInventory": f"{_HERE}.devices:TorchDevices",
+        "DeviceWaits": f"{_HERE}.waits:TorchWaits",
         "GraphTracer": f"{_HERE}.graphs.tracer:TorchTracer",
+        "MemoryMeter": f"{_HERE}.memory:TorchMemory",
         "MutableState": f"{_HERE}.state:TorchState",
         "Profiler": f"{_HERE}.profiler:TorchProfiler",
         "Retracing": f"{_HERE}.retracing.listener:TorchRetracing",
@@ -74,9 +78,9 @@ class Torch(Framework):
             )
 
     def free_memory(self) -> int:
-        """Return what CUDA devices in use have left; the host where there are none."""
-        cuda = [device for device in devices.used_accelerators() if device.type == "cuda"]
-        return min((torch.cuda.mem_get_info(d)[0] for d in cuda), default=host_memory())
+        """Return what the fullest accelerator in use has left; the host where none tells."""
+        free = accelerators.free_memory()
+        return host_memory() if free is None else free
 
     def waiter(self, value: object, arrays: Sequence[Any]) -> Wait | None:  # noqa: ARG002
         """Wait for the devices of the tensors, all their streams."""
@@ -87,21 +91,21 @@ class Torch(Framework):
 
         def wait(_: object) -> None:
             for device in used:
-                devices.synchronize(device)
+                accelerators.synchronize(device)
 
         return wait
 
     def drain(self) -> None:
         """Wait for every accelerator that this process uses; each has its own queue."""
-        devices.drain()
+        accelerators.drain()
 
     def runs_ahead(self) -> bool:
         """Whether an accelerator is in use."""
-        return any(devices.used_accelerators())
+        return any(accelerators.used_accelerators())
 
     def is_running(self) -> bool | None:
         """Whether streams in use are busy; that others are idle only a clock shows."""
-        in_use = list(devices.used_accelerators())
+        in_use = list(accelerators.used_accelerators())
         if not in_use:
             return False
-        return True if any(map(devices.is_busy, in_use)) else None
+        return True if any(map(accelerators.is_busy, in_use)) else None

@@ -49,10 +49,12 @@ def read_sharding(array: Any) -> Sharding | None:
     if order is None:
         return None
     here, ranks = _rank(), mesh.mesh.flatten().tolist()
+    several = torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1
     shards = []
     for rank, place in zip(ranks, itertools.product(*map(range, sizes)), strict=True):
         region = _region(tuple(array.shape), placements, sizes, place, order)
-        shards.append(Shard(str(array.device) if rank == here else f"rank:{rank}", region))
+        device = str(array.device) if rank == here else f"rank:{rank}"
+        shards.append(Shard(device, region, rank if several else None))
     return Sharding(
         shape=tuple(array.shape),
         shards=tuple(shards),
@@ -67,7 +69,7 @@ def read_sharding(array: Any) -> Sharding | None:
             if placement.is_partial()
         ),
         words=f"placements={tuple(placements)}",
-        hidden=sum(rank != here for rank in ranks),
+        rank=here if several else None,
     )
 
 

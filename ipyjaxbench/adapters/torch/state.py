@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.torch import devices
+from ipyjaxbench.adapters.torch import accelerators
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory
 from ipyjaxbench.frameworks import (
     CopiedState,
@@ -101,9 +101,36 @@ class Tensor(State):
                 self._counter.__exit__()
 
 
+class WrapperVersion(State):
+    """How often a tensor was changed whose memory is that of others, such as a DTensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._version = tensor._version
+        self._counter = torch.autograd._unsafe_preserve_version_counter((tensor,))
+        super().__init__(tensor)
+
+    def again(self) -> "WrapperVersion":
+        """Return that now."""
+        return WrapperVersion(self._target)
+
+    def changed(self) -> bool:
+        """Whether it was written to."""
+        with torch._C.DisableTorchFunctionSubclass():
+            return bool(self._target._version != self._version)
+
+    def restore(self) -> None:
+        """Set it back: the tensors that it wraps are put back by themselves."""
+        with torch._C.DisableTorchFunctionSubclass():
+            self._counter.__exit__()
+
+
 def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
     yield from attribute_states(tensor)
-    if is_lazy(tensor) or _is_wrapper(tensor) or tensor.is_meta:
+    if is_lazy(tensor) or tensor.is_meta:
+        return
+    if _is_wrapper(tensor):
+        if type(tensor) is not torch.Tensor and not tensor.is_inference():
+            yield WrapperVersion(tensor)
         return
     if tensor.layout is torch.strided:
         yield Tensor(tensor)
@@ -139,9 +166,9 @@ class TorchState(MutableState):
 
     def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
         """Remember the CPU's generator, those of devices in use, and those among the values."""
-        own = filter_by_type(values, torch.Generator)
-        generators = [torch.default_generator, *own, *_device_generators()]
-        return restore_together([GeneratorState(g.get_state, g.set_state) for g in generators])
+        own = [torch.default_generator, *filter_by_type(values, torch.Generator)]
+        states = [GeneratorState(g.get_state, g.set_state) for g in own]
+        return restore_together([*states, *accelerators.generators()])
 
     def states(self, value: Any, budget: CopyBudget) -> Sequence[State] | None:
         """Remember numbers and gradients of tensors, and generators."""
@@ -166,13 +193,3 @@ class TorchState(MutableState):
     def changes_in_place(self, method: str) -> bool:
         """Whether its name ends in an underscore."""
         return method.endswith("_") and not method.startswith("_")
-
-
-def _device_generators() -> list[torch.Generator]:
-    if not torch.cuda.is_initialized():
-        return []
-    return [
-        torch.cuda.default_generators[d.index]
-        for d in devices.used_accelerators()
-        if d.type == "cuda"
-    ]

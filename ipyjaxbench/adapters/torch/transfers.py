@@ -1,20 +1,19 @@
 """Copies of PyTorch's tensors: the methods that move and read them."""
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import torch
 
-from ipyjaxbench.adapters.torch import devices, trees
+from ipyjaxbench.adapters.torch import accelerators, trees
+from ipyjaxbench.adapters.torch.compile_callbacks import while_compiling
 from ipyjaxbench.device import HOST, SHARES, CopyWatch, TransferWatch, defining_package
 from ipyjaxbench.usercode import is_exactly, is_of, module_of as class_module
 
 #: Those of other classes are made for tracing, or send what is done to them on to these.
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-_ENSURES = ("cpu", "cuda", "xpu")
-_MOVES = ("to", "cpu", "cuda", "xpu", "pin_memory", "copy_")
+_MOVES = ("to", "pin_memory", "copy_")
 _READS = ("numpy", "item", "tolist", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
 
@@ -29,25 +28,15 @@ class TorchCopies(CopyWatch):
 
     def _listen(self) -> None:
         self._replace_methods()
-        dynamo: Any = sys.modules.get("torch._dynamo.callback")  # it is not loaded by looking
-        handler = getattr(dynamo, "callback_handler", None)
-        if handler is None:
-            return
-        for begins, remove, register in (
-            (True, handler.remove_start_callback, handler.register_start_callback),
-            (False, handler.remove_end_callback, handler.register_end_callback),
-        ):
-            callback = partial(self._compiling, begins)
-            register(callback)
-            self._stack.callback(remove, callback)
+        self._stack.enter_context(while_compiling(self._compiling))
 
-    def _compiling(self, begins: bool, *_: object) -> None:  # noqa: FBT001  PyTorch's to choose
+    def _compiling(self, begins: bool) -> None:  # noqa: FBT001  the one argument of a callback
         self._replaced.close()
         if not begins:
             self._replace_methods()
 
     def _replace_methods(self) -> None:
-        for name in _MOVES:
+        for name in (*_MOVES, "cpu", *accelerators.modules()):
             self._replace(torch.Tensor, name, self._move)
         for name in _READS:
             self._replace(torch.Tensor, name, self._read)
@@ -62,7 +51,7 @@ class TorchCopies(CopyWatch):
         source, target = _place(before), _place(result)
         if source != target and "meta" not in (source, target):
             self._report(source, target, before, spent, waited)
-        elif old.__name__ in _ENSURES and result is tensor:
+        elif old.__name__ not in _MOVES and result is tensor:
             self._report(source, target, before, spent, waited, SHARES)
         return result
 
@@ -81,12 +70,12 @@ class TorchCopies(CopyWatch):
         arrays = [a for a in arguments if class_module(type(a)) == "numpy" and _size(a)]
         if not arrays or defining_package(function) != "torch":
             return make()
-        devices.drain()
+        accelerators.drain()
         start = self._now()
         result = make()
         made = [leaf for leaf in trees.leaves(result) if is_of(leaf, torch.Tensor)]
         for tensor in made[:1]:
-            devices.drain()
+            accelerators.drain()
             spent = self._now() - start
             shares = _place(tensor) == "cpu" and tensor.data_ptr() == arrays[0].ctypes.data
             self._report(HOST, _place(tensor), tensor, spent, 0, SHARES if shares else "")
@@ -95,7 +84,7 @@ class TorchCopies(CopyWatch):
     def _wait(self, values: Sequence[Any]) -> None:
         # Work that the target has still to do is no part of the copy.
         if any(isinstance(value, torch.Tensor) for value in values):
-            devices.drain()
+            accelerators.drain()
 
     def _dtype(self, array: Any) -> tuple[str, int]:
         return str(array.dtype).removeprefix("torch."), array.element_size()
@@ -111,8 +100,7 @@ def _size(value: Any) -> int:
 
 
 def _place(tensor: Any) -> str:
-    pinned = tensor.device.type == "cpu" and torch.cuda.is_initialized() and tensor.is_pinned()
-    return f"{tensor.device} pinned" if pinned else str(tensor.device)
+    return f"{tensor.device} pinned" if accelerators.is_pinned(tensor) else str(tensor.device)
 
 
 class TorchTransfers(TransferWatch):

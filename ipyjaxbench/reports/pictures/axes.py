@@ -16,7 +16,7 @@ class Axis:
 
     Attributes:
         name: what is counted along it.
-        unit: "s", "B", "FLOP/s", "FLOP/B", "date" or "", as `scales.Scale` has it.
+        unit: "s", "B", "B/s", "FLOP/s", "FLOP/B", "date" or "", as `scales.Scale` has it.
         log: whether equal lengths are equal ratios.
         at: values that get the ticks, where they are few; else round ones do.
     """

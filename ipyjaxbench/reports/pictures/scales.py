@@ -37,7 +37,8 @@ class Scale:
     Attributes:
         low: the value at its beginning.
         high: the value at its end.
-        unit: "s", "B", "FLOP/s", "FLOP/B", "date" (seconds since 1970) or "" for plain numbers.
+        unit: "s", "B", "B/s", "FLOP/s", "FLOP/B", "date" (seconds since 1970) or "" for plain
+            numbers.
         log: whether equal lengths are equal ratios.
 
     Example:
@@ -128,8 +129,10 @@ def tick_label(value: float, unit: str) -> str:
     """Return a round value with its unit.
 
     Example:
-        >>> tick_label(2e-5, "s"), tick_label(5e9, "FLOP/s"), tick_label(1024, "")
-        ('20 µs', '5 GFLOP/s', '1,024')
+        >>> tick_label(2e-5, "s"), tick_label(5e9, "FLOP/s"), tick_label(2e8, "B/s")
+        ('20 µs', '5 GFLOP/s', '200 MB/s')
+        >>> tick_label(1024, "")
+        '1,024'
     """
     if value == 0:
         return "0"
@@ -140,6 +143,8 @@ def tick_label(value: float, unit: str) -> str:
         return units.size(int(value))
     if unit == "FLOP/s":
         return _short(units.flops(value, "/s"))
+    if unit == "B/s":
+        return _short(units.bandwidth(value))
     if unit:
         return f"{value:,g}"  # the axis's name says what it is
     return f"{value:,.0f}" if value == int(value) else f"{value:g}"

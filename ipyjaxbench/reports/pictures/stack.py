@@ -23,7 +23,13 @@ KINDS = {
     "other work": ("#3a9d6a", "░", "green"),
     "copy": ("#c2559b", "▓", "magenta"),
     "implicit copy": ("#c0504d", "█", "red"),
+    "data": ("#c8701a", "▓", "yellow"),
+    "host": ("#3b82c4", "▒", "blue"),
+    "call": ("#8a6fd1", "█", "magenta"),
+    "device": ("#3a9d6a", "░", "green"),
+    "rest": ("#888888", "▚", ""),
     "wait": ("#888888", "▒", ""),
+    "": ("none", " ", ""),  # nothing: what follows begins later
 }
 _OTHER = ("#5f8f9f", "▞", "")
 _ROW, _BAR, _LEGEND, _AXIS = 22, 15, 18, 20  # pixels
@@ -89,6 +95,8 @@ class Stack(Picture):
         for segment in segments:
             start, at = left + scale.place(at) * room, at + segment.seconds
             end = max(left + scale.place(at) * room, start + _HAIR)
+            if not segment.kind:
+                continue
             gap = _HAIR if segment.starts and end - start > 2 * _HAIR else 0.0
             drawing.rect(start + gap, top, end - start - gap, _BAR, look(segment.kind)[0])
             if end - start > text_width(segment.kind) + _ROOM_INSIDE and not segment.starts:
@@ -160,9 +168,10 @@ class Stack(Picture):
         """Return each row with its parts."""
         rows = []
         for name, segments, shown in self.rows:
-            parts = ", ".join(f"{s.kind} {units.duration(s.seconds, 2)}" for s in segments[:12])
-            more = f" and {len(segments) - 12} more" if len(segments) > 12 else ""
-            rows.append(f"{name} {shown}" + (f": {parts}{more}" if len(segments) > 1 else ""))
+            some = [segment for segment in segments if segment.kind]
+            parts = ", ".join(f"{s.kind} {units.duration(s.seconds, 2)}" for s in some[:12])
+            more = f" and {len(some) - 12} more" if len(some) > 12 else ""
+            rows.append(f"{name} {shown}" + (f": {parts}{more}" if len(some) > 1 else ""))
         return "; ".join(rows)
 
     def plot(self, axes: Any) -> None:
@@ -171,7 +180,7 @@ class Stack(Picture):
         for place, (_, segments, shown) in enumerate(self.rows):
             at = 0.0
             for segment in segments:
-                label = segment.kind if segment.kind not in seen else None
+                label = segment.kind if segment.kind and segment.kind not in seen else None
                 seen.add(segment.kind)
                 axes.barh(place, segment.seconds, left=at, color=look(segment.kind)[0], label=label)
                 at += segment.seconds
@@ -190,7 +199,7 @@ class Stack(Picture):
     def _legend(self) -> Iterator[tuple[str, str]]:
         """Yield each kind with its time, in words, and the kind itself."""
         spent: dict[str, float] = {}
-        for segment in self.rows[0][1] if self._first_says_all() else self._all():
+        for segment in self.rows[0][1] if self._first_says_all() else self._counted():
             spent[segment.kind] = spent.get(segment.kind, 0.0) + segment.seconds
         order = [*KINDS]
         known = sorted(spent, key=lambda kind: order.index(kind) if kind in order else len(order))
@@ -200,9 +209,14 @@ class Stack(Picture):
     def _first_says_all(self) -> bool:
         """Whether the first row is what is explained, and the others stand for comparison."""
         kinds = {segment.kind for segment in self.rows[0][1]}
-        return (
-            not self.alike and {segment.kind for segment in self._all()} == kinds and len(kinds) > 1
-        )
+        all_kinds = {segment.kind for segment in self._all() if segment.kind}
+        return not self.alike and all_kinds == kinds and len(kinds) > 1
+
+    def _counted(self) -> list[Segment]:
+        """Return what the legend sums up: a row that begins later is a part of another one."""
+        whole = [s for _, segments, _ in self.rows for s in segments if segments[0].kind]
+        kinds = {"", *(segment.kind for segment in whole)}
+        return [*whole, *(segment for segment in self._all() if segment.kind not in kinds)]
 
     def _all(self) -> list[Segment]:
         return [segment for _, segments, _ in self.rows for segment in segments]

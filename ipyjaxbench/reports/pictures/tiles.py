@@ -182,10 +182,13 @@ class _Shape:
         self.panel = panel
         down, across = (max(sum(n for _, n in parts), 1) for parts in (panel.rows, panel.columns))
         scale = min(_HIGHEST / down, _WIDEST / across)
-        named = max(text_width(words) for words, _ in panel.rows)
+        # As `shorten` counts: in bold letters.
+        named = max(text_width(words, bold=True) for words, _ in panel.rows)
         self.left = min(named + 8, WIDTH / 3) if named else 0.0
         room = WIDTH - self.left - 2
-        named = max(text_width(words) for words, _ in panel.columns) + 8
+        tops = [text_width(words) for words, _ in panel.columns]
+        cells = [text_width(_numbers(cell), bold=True) for row in panel.cells for cell in row]
+        named = max([*tops, *cells]) + 8
         least = max(_COLUMN, named if named * len(panel.columns) < WIDTH / 2 else 0)
         self.columns = _places([n for _, n in panel.columns], scale, least, room)
         self.rows = _places([n for _, n in panel.rows], scale, _ROW, WIDTH)
@@ -214,8 +217,8 @@ def _short(words: str, pixels: float) -> str:
 
 
 def _first(devices: str) -> str:
-    """Return the first device of a group such as "cpu:0-3"."""
-    return _MANY.split(devices, maxsplit=1)[0]
+    """Return the first device of a group such as "cpu:0-3" or "rank:0,1 cpu:0,2"."""
+    return " ".join(_MANY.split(word, maxsplit=1)[0] for word in devices.split())
 
 
 def _indices(words: str) -> str:

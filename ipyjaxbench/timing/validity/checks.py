@@ -10,9 +10,10 @@ from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Checkpoint, Framework, Placement, Scope
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.loop_cost import cost_per_iteration
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.protocol import Caveats
-from ipyjaxbench.timing.runner import Calls, cost_per_iteration
+from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.steady_state import Steady
 from ipyjaxbench.timing.validity import compiled_work, notes as validity_notes, tracers
@@ -28,6 +29,8 @@ from ipyjaxbench.timing.validity.recompilation import check_recompilation
 from ipyjaxbench.usercode import Muted, Snippet, is_users_function, package_of
 
 _UNSYNCHRONISED_RATIO = 1.5
+_WITHOUT_FIGURE = ("RECOMPILES", "INVALID")
+_MIN_ASIDE = 0.05  # of the busy time, on side streams
 _MIN_SAMPLES = 3  # for a Note that changes what a figure means
 _MIN_CLOCK_STEPS = 20  # of what the clock can show, in a sample
 _TINY_CALL_NS = 50  # of a call: from there on there is no need to ask what an empty loop costs
@@ -152,6 +155,25 @@ def check_waiting(measured: Measurement) -> Iterator[Note]:
     returned, waited = measured.dispatch, measured.leading
     if returned is not None and waited > _UNSYNCHRONISED_RATIO * returned > 0:
         yield notes.unsynchronised(returned, waited / returned)
+
+
+def check_device_time(measured: Measurement) -> Iterator[Note]:
+    """Note what the profiled pass shows of how the work is launched."""
+    passes = measured.device.passes if measured.device is not None else ()
+    busy = math.fsum(each.busy for each in passes)
+    aside = math.fsum(each.aside for each in passes)
+    if aside > _MIN_ASIDE * busy:
+        yield notes.side_streams(aside / busy)
+    if any(each.replayed for each in passes):
+        yield notes.replays_graph()
+
+
+def check_recompiled(measured: Measurement) -> Iterator[Note]:
+    """Note that what is compiled each time is not equally fast."""
+    cold = measured.fresh
+    if cold is not None and cold.programs_differ and measured.verdict not in _WITHOUT_FIGURE:
+        later = [each.later for each in cold.recompiled]
+        yield notes.recompiled_apart(len(later), min(later), max(later))
 
 
 def _too_short(

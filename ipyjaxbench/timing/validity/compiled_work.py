@@ -3,24 +3,23 @@
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import repeat
-from typing import Any, NamedTuple
+from itertools import islice, repeat
+from typing import NamedTuple
 
 from ipyjaxbench import stats
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Compilation, Framework, Scope, Work, find_compiler
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
+from ipyjaxbench.timing.known_calls import find_known_calls, is_literal
 from ipyjaxbench.timing.validity import notes
 from ipyjaxbench.usercode import (
     Snippet,
     Source,
     arguments,
-    attributes,
     is_plain,
     look_up,
     nodes_in_scope,
-    root_name,
 )
 
 _COST_READINGS, _BUILDS_PER_READING = 5, 10
@@ -84,7 +83,7 @@ def note_on_builder(builder: Builder, snippet: Snippet, clock: Clock, latency: f
         built = ast.unparse(builder.node)
         made = f"{builder.wrapper}({built})" if builder.wrapper else built
         advice = f"run  g = {made}  once, outside, and time  g(...)"
-        if all(map(_is_literal, arguments(builder.node))):
+        if all(map(_is_free, arguments(builder.node))):
             seconds = _cost_of(builder.node, snippet, clock)
     return notes.built_each_call(builder.name, seconds, latency, advice)
 
@@ -101,9 +100,9 @@ def _cost_of(node: ast.Call, snippet: Snippet, clock: Clock) -> float | None:
     return stats.median(taken) / _BUILDS_PER_READING * 1e-9
 
 
-def _is_literal(node: ast.expr) -> bool:
+def _is_free(node: ast.expr) -> bool:
     """Whether evaluating it runs no code of the user's."""
-    return is_plain(node) or isinstance(node, ast.Lambda) or _literal(node) is not None
+    return is_plain(node) or isinstance(node, ast.Lambda) or is_literal(node)
 
 
 def find_uncalled(scope: Scope, frameworks: Sequence[Framework]) -> Note | None:
@@ -143,78 +142,15 @@ class CompiledCall(NamedTuple):
 
 
 def compiled_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[CompiledCall]:
-    """Return the work of each call of a compiled function that every run makes once.
-
-    Only calls whose arguments are names, attributes or constants: nothing is evaluated.
-    """
-    count = 0
-    for node in _always_run(scope.snippet):
-        function = look_up(node.func, scope.read_values)
-        compiler = find_compiler(function, frameworks)
-        if compiler is None or count >= _MAX_PROGRAMS:
-            continue
-        count += 1
+    """Return the work of each call of a compiled function that every run makes once."""
+    for call in islice(find_known_calls(scope, frameworks), _MAX_PROGRAMS):
         try:
-            args, kwargs = _arguments(node, scope)
-            work = compiler.work(function, args, kwargs)
+            work = call.compiler.work(call.function, *call.arguments())
         # Whatever a framework raises for a function or a value that is none of its own.
         except CODE_ERRORS:
             continue
         if work is not None:
-            yield CompiledCall(ast.unparse(node.func), work)
-
-
-def _always_run(snippet: Snippet) -> Iterator[ast.Call]:
-    """Return calls in plain statements, outside of what may skip, repeat or change them."""
-    for statement in snippet.statements:
-        if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign):
-            yield from _unconditional(statement)
-
-
-def _unconditional(node: ast.AST) -> Iterator[ast.Call]:
-    skipped = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
-               ast.GeneratorExp)  # fmt: skip
-    if isinstance(node, skipped):
-        return
-    if isinstance(node, ast.Call):
-        yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _unconditional(child)
-
-
-def _arguments(node: ast.Call, scope: Scope) -> tuple[list[object], dict[str, object]]:
-    args = [_value(argument, scope) for argument in node.args]
-    kwargs = {str(k.arg): _value(k.value, scope) for k in node.keywords if k.arg}
-    if len(kwargs) != len(node.keywords):
-        raise LookupError("**")
-    return args, kwargs
-
-
-def _value(node: ast.expr, scope: Scope) -> object:
-    """Return what an argument was in the first call; LookupError where that would run code."""
-    literal = _literal(node)
-    if literal is not None:
-        return literal[0]
-    if not is_plain(node):
-        raise LookupError(ast.unparse(node))
-    root, snippet = root_name(node), scope.snippet
-    if root in snippet.binds and len(snippet.statements) > 1:
-        raise LookupError(root)  # which of its values it had is not known
-    value: Any = scope.read_values[root]
-    for name in reversed(_names(node)):
-        value = attributes(value)[name]
-    return value
-
-
-def _names(node: ast.expr) -> list[str]:
-    return [node.attr, *_names(node.value)] if isinstance(node, ast.Attribute) else []
-
-
-def _literal(node: ast.expr) -> tuple[object] | None:
-    try:
-        return (ast.literal_eval(node),)
-    except ValueError:
-        return None
+            yield CompiledCall(call.name, work)
 
 
 def check_work(all_called: Iterable[CompiledCall], seconds: float) -> Iterator[Note]:

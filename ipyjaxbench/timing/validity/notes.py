@@ -40,6 +40,16 @@ def half_product(name: str) -> Note:
     )
 
 
+def warm_cache(nbytes: int, cache: int, chip: str, longer: float) -> Note:
+    """A call reads what the call before left in the cache."""
+    return Note(
+        "warm-cache",
+        f"Inputs and results ({units.size(nbytes)}) stay in the {chip}'s L2 cache"
+        f" ({units.size(cache)}) between calls. Where other work runs in between, a call takes up"
+        f" to {units.duration(longer)} longer.",
+    )
+
+
 def lazy(kind: str, advice: str) -> Note:
     """A value that does its work when it is used."""
     return misleading(
@@ -101,8 +111,8 @@ def impossible_speed(written: float, speed: float, peak: float, *, memory: bool 
         rate, best = (units.flops(n, "/s") for n in (speed, peak))
     return misleading(
         "impossible-speed",
-        f"As written, each call {work}: {rate}, more than this device's measured peak of {best}."
-        " Some of the work was skipped.",
+        f"As written, each call {work}: {rate}, more than the measured peak of {best}. Some of"
+        " the work was skipped.",
     )
 
 

@@ -30,12 +30,13 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
     for case in GROUPS[group]:
         row = {"group": group, "name": case.name, "typed": case.typed, "first": case.first}
         try:
-            yield {**row, "why": case.why, **_compared(case, rounds)}
+            yield {**row, "why": case.why, **compared(case, rounds)}
         except Exception as error:
             yield {**row, "left_out": f"{type(error).__name__}: {error}".splitlines()[0][:100]}
 
 
-def _compared(case: Case, rounds: int) -> Row:
+def compared(case: Case, rounds: int) -> Row:
+    """Our figures of an expression over the truth, in turns with it."""
     names = case.names()
     if not case.first:
         truth(case, names)  # pools of threads start, caches fill

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from ipyjaxbench.adapters.jax.graphs.collectives import collectives_in
 from ipyjaxbench.graphs.components import Collective
+from ipyjaxbench.graphs.hlo_collectives import collectives_in, exchanges_in
 
 SUM = "f32[4096,4096]{1,0:T(8,128)}"
 
@@ -75,7 +75,7 @@ def test_what_this_machine_s_devices_exchange_is_found() -> None:
     code = """
 import jax, jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
-from ipyjaxbench.adapters.jax.graphs.collectives import collectives_in
+from ipyjaxbench.graphs.hlo_collectives import collectives_in
 mesh = Mesh(jax.devices(), ("d",))
 x = jax.ShapeDtypeStruct((64, 128), "float32", sharding=NamedSharding(mesh, P(None, "d")))
 w = jax.ShapeDtypeStruct((128, 32), "float32", sharding=NamedSharding(mesh, P("d")))
@@ -91,3 +91,34 @@ print([(c.name, c.times, c.nbytes) for c in collectives_in(text)])
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == str([("all-reduce", 1, 4 * 64 * 32)])
+
+
+@pytest.mark.parametrize(
+    ("hlo", "expected"),
+    [
+        ("  ROOT %all-reduce = f32[8]{0} all-reduce(%p), replica_groups={{0,1,2,3}}, to_apply=%a",
+         {"all-reduce": ("all-reduce", 32, 4)}),
+        ("  %r.2 = (f32[8]{0:T(128)}, bf16[4]{0}) all-reduce(%p, %q), replica_groups=[2,2]<=[4]",
+         {"r.2": ("all-reduce", 40, 2)}),
+        ("  %g = f32[96,96]{0,1} all-gather(%b), replica_groups=mesh['a'=2,'b'=2] {'a','b'}, x=1",
+         {"g": ("all-gather", 4 * 96 * 96, 4)}),
+        ("  %g = f32[96]{0} all-gather(%b), replica_groups=mesh['a'=1,'b'=2] {'b'}, x={1}",
+         {"g": ("all-gather", 4 * 96, 2)}),
+        ("  %s = f32[8]{0} reduce-scatter(%b), replica_groups={{0,1},{2,3}}, dimensions={0}",
+         {"s": ("reduce-scatter", 64, 2)}),
+        ("  %s = f32[8]{0} reduce-scatter(%b), replica_groups=new style", {}),
+        ("  %r = f32[8]{0} all-reduce(%b), replica_groups={}", {"r": ("all-reduce", 32, 4)}),
+        ("  %r = f32[8]{0} all-reduce(%b), replica_groups=new style", {"r": ("all-reduce", 32, 0)}),
+        (("  %all-gather-start.1 = (f32[4]{0}, f32[8]{0}) all-gather-start(%p),"
+         " replica_groups={{0,1}}\n"
+         "  %all-gather-done.1 = f32[8]{0} all-gather-done(%all-gather-start.1)"),
+         {"all-gather-start.1": ("all-gather", 32, 2)}),
+        ("  %b = f32[8]{0} collective-broadcast(%p), replica_groups={{0,1,2,3}}",
+         {"b": ("broadcast", 32, 4)}),
+        ("  %f = f32[] fusion(%copy-done, %all-gather.6), calls=%all-reduce.3", {}),
+    ],
+)  # fmt: skip
+def test_each_operation_has_the_bytes_that_nccl_tests_counts(
+    hlo: str, expected: dict[str, tuple[str, int, int]]
+) -> None:
+    assert exchanges_in(hlo, 4) == expected

@@ -145,6 +145,33 @@ def test_two_cold_calls_are_both_cold() -> None:
         assert len(result.fresh.programs) == 1
 
 
+@pytest.mark.parametrize("turns", [[1, 60, 1, 60], [1, 1, 1, 1]])
+def test_of_several_cold_calls_each_program_is_timed(turns: list[int]) -> None:
+    """The compiler that picks is played by the function, which multiplies more in some traces."""
+    following = iter([1, *turns])
+    traced: list[int] = []
+
+    def step(x: jax.Array) -> jax.Array:
+        traced.append(next(following))
+        for _ in range(traced[-1]):
+            x = jnp.tanh(x @ x)
+        return x
+
+    names = {"f": jax.jit(step), "x": jnp.ones((100, 100))}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.4, fresh=4, restore=False)
+    assert result.fresh is not None
+    assert traced == [1, *turns]  # later calls of a program compile nothing
+    assert result.fresh.cleared == ()
+    later = [each.later for each in result.fresh.recompiled]
+    assert len(later) == 4
+    told = "recompiled-apart" in [note.code for note in result.notes]
+    assert told is result.fresh.programs_differ
+    if len(set(turns)) > 1:
+        assert min(later[1::2]) > 3 * max(later[::2])
+    names["f"](names["x"])
+    assert len(traced) == 5
+
+
 def _options() -> dict[str, Any]:
     decided = ("_cache_checked", "_cache_used", "_cache_initialized", "_cache")
     private = {name: vars(compilation_cache)[name] for name in decided}

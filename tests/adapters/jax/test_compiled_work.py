@@ -16,6 +16,8 @@ CPU = jax.devices()[0]
 
 
 class Probe:
+    sides, in_a_row = (512,), 1
+
     @contextmanager
     def default_settings(self) -> Iterator[None]:
         yield

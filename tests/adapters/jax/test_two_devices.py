@@ -17,9 +17,9 @@ from ipyjaxbench.adapters.jax import Jax, devices
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
 from ipyjaxbench.adapters.jax.retracing import cache_key
-from ipyjaxbench.adapters.jax.tpu import estimate
-from ipyjaxbench.adapters.jax.tpu.input_sharding import is_named, layout, own_layout
-from ipyjaxbench.adapters.jax.tpu.topology import Topology
+from ipyjaxbench.adapters.jax.chips import estimate
+from ipyjaxbench.adapters.jax.chips.input_sharding import is_named, layout, own_layout
+from ipyjaxbench.adapters.jax.chips.find_chips import find_chips
 from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.graphs.options import GraphOptions
@@ -47,7 +47,7 @@ def own(*args):
 def laid_out(chip, *args):
     found = traced(*args)
     try:
-        return layout(found, (), Topology.parse(chip), own_layout(found)).mesh
+        return layout(found, (), find_chips(chip), own_layout(found)).mesh
     except OptionError as error:
         return str(error)
 
@@ -62,10 +62,10 @@ def notes(function, *args):
 
 def inner_mesh(chip):
     held = jax.jit(lambda v: jax.lax.with_sharding_constraint(v, NS(mesh, P("d"))) + 1)
-    return layout(tracing.trace(Call.from_function(held, one)), (), Topology.parse(chip), None).mesh
+    return layout(tracing.trace(Call.from_function(held, one)), (), find_chips(chip), None).mesh
 
 def exported(is_own, *args):
-    return estimate._exported(traced(*args), is_own=is_own).nr_devices
+    return estimate._exported(traced(*args), "tpu", is_own=is_own).nr_devices
 
 inspector = adapter.capability(ArrayInspector)
 leaf = cache_key._argument_leaf

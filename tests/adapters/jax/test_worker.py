@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from ipyjaxbench.adapters.jax.tpu import compile_remote, worker
+from ipyjaxbench.adapters.jax.chips import compile_remote, worker
 
 HLO = """
 HloModule jit_f

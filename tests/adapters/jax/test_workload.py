@@ -1,5 +1,6 @@
 """What a call in JAX has to do: products by dtype, bytes where all are moved; its peaks."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,35 @@ def test_turns_of_a_scan_count_and_those_of_a_while_loop_are_not_known(x: Any) -
     assert load("jax", "f(x)", f=looped, x=x) is None
 
 
+def layers(policy: Any = None, *, kept: bool = False) -> Any:
+    """The gradient of three layers, whose values in between are recomputed."""
+    inner = jax.jit(lambda c, w: jnp.tanh(c @ w))  # a function in it is recomputed with it
+
+    def layer(c: Any, w: Any) -> Any:
+        return inner(c, w), None
+
+    body = layer if kept else jax.checkpoint(layer, policy=policy)
+    return jax.grad(lambda ws, x: jax.lax.scan(body, x, ws)[0].sum())
+
+
+@pytest.mark.parametrize(
+    ("function", "each", "again"),
+    [  # each layer: forward, the derivatives of both factors, and what is done a second time
+        (layers(), 4, 1),
+        (layers(kept=True), 3, 0),
+        (layers(jax.checkpoint_policies.everything_saveable), 3, 0),
+        (layers(jax.checkpoint_policies.dots_saveable), 3, 0),
+    ],
+)
+def test_products_that_checkpoint_recomputes_are_told_apart(
+    x: Any, function: Any, each: int, again: int
+) -> None:
+    found = load("jax", "f(ws, x)", f=function, ws=jnp.stack([x, x, x]), x=x)
+    assert found is not None
+    assert found.products == {"float32": 3 * each * PRODUCT}
+    assert found.recomputed == ({"float32": 3 * again * PRODUCT} if again else {})
+
+
 def test_products_count_in_the_dtype_in_which_they_are_made(x: Any) -> None:
     def mixed(x: Any) -> Any:
         y = x.astype("bfloat16")
@@ -81,6 +111,7 @@ def test_convolutions_in_jax_may_be_computed_by_shortcuts() -> None:
 
 def test_measuring_leaves_jax_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     def state() -> Any:
+        gc.collect()  # else an array that nothing refers to might go between two looks
         settings = jax.config.jax_disable_jit, jax.config.jax_transfer_guard
         return settings, len(jax.live_arrays()), np.random.get_state()[1].tolist()
 

@@ -126,6 +126,22 @@ def test_the_async_executor_is_waited_for() -> None:
     assert done.stdout.strip() == "True True True"
 
 
+@pytest.mark.parametrize("absent", [(), ("TFE_OfAnotherVersion",)])
+def test_asking_whether_operations_run_ahead_waits_for_none(absent: tuple[str, ...]) -> None:
+    code = (
+        "import tensorflow as tf, threading\n"
+        "from ipyjaxbench.adapters.tensorflow import TensorFlow, asynchronous\n"
+        f"asynchronous._ASK += {absent}\n"
+        "tf.config.experimental.set_synchronous_execution(False)\n"
+        "go_on, over = threading.Event(), []\n"
+        "tf.py_function(lambda: go_on.wait(1) or over.append(1) or 1.0, [], tf.float32)\n"
+        "adapter = TensorFlow()\n"
+        "print(adapter.runs_ahead(), len(over), len(adapter.gaps), go_on.set())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"True {len(absent)} {len(absent)} None"
+
+
 def test_what_this_version_does_not_tell_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tuple(TensorFlow().gaps) == ()
     hidden = "ipyjaxbench.adapters.tensorflow.framework.tracing_seconds"

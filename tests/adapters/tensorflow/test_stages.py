@@ -16,8 +16,10 @@ from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.graphs.components import Uncounted
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
+from ipyjaxbench.graphs.program_changes import IDENTICAL
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
+from tests.shell import Shell
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 5)), name="weights")
 STATE = {"draws": tf.random.Generator.from_seed(3)}
@@ -231,3 +233,13 @@ def test_an_optimizer_that_is_not_built_is_not_built_by_looking() -> None:
 def test_places_are_taken_out_of_texts() -> None:
     text = '#loc1 = loc("a.py":1:2)\n%0 = f %a : t loc(callsite(#loc1 at "b)"(#loc2)))\n\n%1 = g'
     assert hlo.readable(text) == "%0 = f %a : t\n%1 = g"
+
+
+def test_what_differs_between_optimized_programs_is_counted(shell: Shell) -> None:
+    shell.run("import tensorflow as tf\nt = tf.ones((8, 8))")
+    shell.run('g = %tfgraph -q --stage optimized --diff "tf.sin(t)" tf.tanh(t) + tf.transpose(t)')
+    changes = {c.label: (c.before, c.now) for c in shell.names["g"].changes}
+    assert changes["tanh"] == (0, 1)
+    shell.run("u = t + 1")
+    shell.run('g = %tfgraph -q --stage optimized --diff "tf.sin(t)" tf.sin(u)')
+    assert (shell.names["g"].changes, shell.names["g"].program) == ((), IDENTICAL)

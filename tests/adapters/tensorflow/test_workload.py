@@ -44,6 +44,35 @@ def test_where_not_all_of_every_tensor_is_moved_in_tensorflow_bytes_are_not_told
     assert found.nbytes is None
 
 
+def layers(wrap: Any) -> Any:
+    """The gradient of three layers, whose values in between are recomputed if so wrapped."""
+    inner = tf.function(lambda x, w: tf.tanh(x @ w))
+
+    def gradient(x: Any, w: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch((x, w))
+            for layer in (lambda x, w: tf.tanh(x @ w), tf.tanh, inner):
+                x = wrap(layer)(x, w) if layer is not tf.tanh else tf.tanh(x)
+            loss = tf.reduce_sum(x)
+        return tape.gradient(loss, w)
+
+    return gradient
+
+
+@pytest.mark.parametrize(
+    ("wrap", "again"), [(tf.recompute_grad, 2), (lambda f: f, 0)], ids=["recomputed", "kept"]
+)
+def test_products_that_recompute_grad_does_again_are_told_apart(
+    t: Any, wrap: Any, again: int
+) -> None:
+    found = load("tensorflow", "f(x, w)", f=layers(wrap), x=t, w=t + 1)
+    assert found is not None
+    assert found.recomputed == ({"float32": again * PRODUCT} if again else {})
+    kept = load("tensorflow", "f(x, w)", f=layers(lambda f: f), x=t, w=t + 1)
+    assert kept is not None
+    assert found.products["float32"] == kept.products["float32"] + again * PRODUCT
+
+
 def test_convolutions_in_tensorflow_may_be_computed_by_shortcuts(t: Any) -> None:
     image, kernel = tf.ones((1, 8, 8, 3)), tf.ones((3, 3, 3, 4))
     found = load("tensorflow", "tf.nn.conv2d(i, k, 1, 'VALID') + 1", tf=tf, i=image, k=kernel)

@@ -1,6 +1,7 @@
 """torch.compile's first call explained, and a cold call that leaves the user's caches alone."""
 
 import functools
+import itertools
 import os
 import subprocess
 import sys
@@ -105,6 +106,24 @@ def test_a_cold_call_compiles_anew_and_leaves_what_was_compiled(kind: str) -> No
     known = len(get_compilation_metrics())
     f(x)
     assert len(get_compilation_metrics()) == known
+
+
+def test_of_several_cold_calls_each_program_is_timed() -> None:
+    """A backend that picks another kernel each time: every second one does the work 300 times."""
+    kernels = itertools.cycle([1, 300])
+
+    def pick(program: torch.fx.GraphModule, _: object) -> Any:
+        times = next(kernels)
+        return lambda *args: [program(*args) for _ in range(times)][-1]
+
+    names = {"f": torch.compile(step, backend=pick), "x": torch.ones(20, 20)}
+    result = ipyjaxbench.measure_code("f(x)", names, budget=0.4, fresh=3, restore=False)
+    assert result.fresh is not None
+    later = [each.later for each in result.fresh.recompiled]
+    assert min(later[::2]) > 3 * max(later[1], result.fresh.usual or 1)
+    told = "recompiled-apart" in [note.code for note in result.notes]
+    assert told is result.fresh.programs_differ
+    assert entries(step) == 1
 
 
 def test_cold_calls_do_not_use_up_the_number_of_recompilations() -> None:

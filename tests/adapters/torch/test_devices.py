@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 
-from ipyjaxbench.adapters.torch import Torch, devices
+from ipyjaxbench.adapters.torch import Torch, accelerators, devices
 from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
 from ipyjaxbench.adapters.torch.precision import matmul_precision
 from ipyjaxbench.device.devices import Device
@@ -51,14 +51,14 @@ def on_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_gpus_in_use_are_the_current_one_and_those_that_hold_memory(
     gpus: pytest.MonkeyPatch, waited: list[object]
 ) -> None:
-    assert [*devices.used_accelerators()] == [SECOND, THIRD]
+    assert [*accelerators.used_accelerators()] == [SECOND, THIRD]
     assert Torch().runs_ahead()
     Torch().drain()
     assert waited == [SECOND, THIRD]
 
 
 def test_without_accelerators_nothing_runs_ahead() -> None:
-    assert [*devices.used_accelerators()] == []
+    assert [*accelerators.used_accelerators()] == []
     assert (Torch().runs_ahead(), Torch().is_running()) == (False, False)
 
 
@@ -77,7 +77,7 @@ def test_work_on_one_stream_in_use_is_work_that_runs(
 
 def test_a_device_without_streams_is_not_known_to_be_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     on_a_mac(monkeypatch)
-    assert not devices.is_busy(torch.device("xla", 0))
+    assert not accelerators.is_busy(torch.device("xla", 0))
     assert Torch().is_running() is None
 
 
@@ -87,7 +87,7 @@ def test_a_macs_gpu_and_xla_have_one_device_each(
     xla = SimpleNamespace(sync=lambda *, wait: waited.append(("xla", wait)))
     on_a_mac(monkeypatch)
     monkeypatch.setitem(sys.modules, "torch_xla", xla)
-    assert [*devices.used_accelerators()] == [torch.device("mps", 0), torch.device("xla", 0)]
+    assert [*accelerators.used_accelerators()] == [torch.device("mps", 0), torch.device("xla", 0)]
     Torch().drain()
     assert waited == ["mps", ("xla", True)]
 
@@ -249,7 +249,7 @@ def test_a_version_that_does_not_tell_its_share_had_all(monkeypatch: pytest.Monk
     monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *_: None)
     (setting,) = set_memory(fraction=0.25)
     assert setting.words == "limited to 25% of cuda:0 from now on; keeps what it already has"
-    assert setting.undo == "torch.cuda.set_per_process_memory_fraction(1, 0)"
+    assert setting.undo == "torch.cuda.set_per_process_memory_fraction(1.0, 0)"
 
 
 def test_threads_and_precision_are_set_for_a_while() -> None:
@@ -286,7 +286,7 @@ def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waited: list[torch.device] = []
-    monkeypatch.setattr(devices, "synchronize", waited.append)
+    monkeypatch.setattr(accelerators, "synchronize", waited.append)
     assert float(inventory().probe("cpu").smallest_operation()()) == -1
     assert waited == []
     result = inventory().probe("meta").smallest_operation()()

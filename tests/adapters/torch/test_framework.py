@@ -271,17 +271,17 @@ def test_on_an_accelerator_kernels_are_seen_and_the_operators_that_start_them_ar
         event("Memcpy DtoH", cuda, 9, 10),
         event("step", cuda, 0, 99, user=True),
     ]
-    assert operations(events) == (
+    assert operations(events, {}) == (
         Interval("gemm<float>(float*)", 3000, 9000, "cuda:1", "7"),
         Interval("Memcpy DtoH", 9000, 10000, "cuda:1", "7"),
     )
-    assert [i.operation for i in operations(events[:2])] == ["aten::mm"]
+    assert [i.operation for i in operations(events[:2], {})] == ["aten::mm"]
 
 
 def test_a_compiled_graph_is_one_operation() -> None:
     cpu = torch.autograd.DeviceType.CPU
     names = ["TorchDynamo Cache Lookup", "## Call CompiledFxGraph f2cipefi5bpkoelaslxu ##"]
-    found = operations([event(name, cpu, 0, 1) for name in names])
+    found = operations([event(name, cpu, 0, 1) for name in names], {})
     assert [i.operation for i in found] == ["compiled graph f2cipefi"]
 
 

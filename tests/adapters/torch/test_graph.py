@@ -19,6 +19,7 @@ from ipyjaxbench.reports import html
 from ipyjaxbench.usercode import Call
 from ipyjaxbench.usercode.snippet import Source
 from tests.sanitiser import Page, assert_survives
+from tests.shell import Shell
 
 
 def scaled(x: Any, w: Any, flag: bool = True) -> Any:
@@ -389,3 +390,13 @@ def test_the_record_reads_back_and_html_survives(names: dict[str, Any]) -> None:
     found = graph("block(x)", names)
     assert Graph.from_dict(found.to_dict()) == found
     assert_survives(Page(html.render(found.report())))
+
+
+def test_operations_that_differ_are_counted_above_the_text(shell: Shell) -> None:
+    shell.run("import torch\nt = torch.ones(8, 8)\nf = lambda x: torch.tanh(torch.sin(x))")
+    shell.run('g = %fxgraph -q --diff "torch.sin(t)" f(t)')
+    (change,) = shell.names["g"].changes
+    assert (change.kind, change.before, change.now) == ("operation", 0, 1)
+    assert "tanh" in change.name
+    shell.run('g = %fxgraph -q --diff "torch.sin(t)" torch.sin(t)')
+    assert shell.names["g"].changes == ()

@@ -37,6 +37,8 @@ def function(x: Any, n: Any, mode: Any) -> Any:
          Change("layout", "x", "no requires_grad", "requires_grad")),
         ("tensor 'x' dispatch key set mismatch. expected A, actual B",
          Change("guard", "x", new="dispatch key set of x changed")),
+        ("tensor 'x' Tensor device index mismatch. Expected device index to be \0, actual \1",
+         Change("device", "x", "0", "1")),
         ("expected type of 'x' to be a tensor type, but found <class 'float'>",
          Change("type", "x", "a tensor", "float")),
         ("___check_obj_id(L['x'].config, 140)",

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import subprocess
 import sys
 import warnings
 from types import ModuleType
@@ -87,3 +88,27 @@ def test_a_call_without_tensors_is_pytorchs_where_it_calls_or_names_some(
     call: Call, expected: bool
 ) -> None:
     assert isolation.is_torchs(call) is expected
+
+
+LOADED = """
+import os, sys, warnings
+import torch
+from ipyjaxbench.adapters.torch import Torch
+from ipyjaxbench.adapters.torch.graphs import isolation
+from ipyjaxbench.graphs import GraphTracer
+if {refused}:
+    sys.modules["tensorflow"] = sys
+    isolation.find_spec = lambda name: object()
+before = dict(os.environ), list(warnings.filters)
+Torch().capability(GraphTracer).load()
+print((dict(os.environ), list(warnings.filters)) == before, "torch._dynamo" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_loading_the_tracer_changes_no_settings_and_never_aborts(refused: bool) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED.format(refused=refused)],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.stdout.split() == ["True", str(not refused)], done.stderr

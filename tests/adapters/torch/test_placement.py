@@ -361,7 +361,7 @@ def test_a_dtensor_is_told_on_the_one_process_that_there_is(mesh: Any) -> None:
     assert found.sharding.describe() == "on one device"
     assert (found.devices, found.nbytes, found.layout) == (("cpu",), 32, "")
     assert "placements=(Shard(dim=0),)" in str(locate({"t": tensor}))
-    assert "processes" not in str(locate({"t": tensor}))
+    assert "rank" not in str(locate({"t": tensor}))
     assert survey({"t": tensor}).arrays[0].nbytes == 32
 
 
@@ -449,7 +449,7 @@ def test_the_parts_told_are_those_that_each_of_eight_processes_has() -> None:
     text = " ".join(done.stdout.split())
     assert "13 kinds" in text
     rows = "rows sharded over 'data' (4), replicated over 'model' (2)"
-    assert f"{rows}, 7 shards in other processes" in text
+    assert f"rank:0-7, {rows}, 72 B in this rank" in text
     assert "rows sharded over 'model' and 'data' (8)" in text  # FSDP after tensor parallelism
     assert "partial sum over 'data' (4), replicated over 'model' (2)" in text
     assert "rows 0-2 │ rank:0,1 │" in text

@@ -19,6 +19,7 @@ from ipyjaxbench import Graph, UntraceableError
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
+from tests.shell import Shell
 
 STAGES = ["aten", "export", "dynamo"]
 X = torch.rand(3, 4)
@@ -431,3 +432,14 @@ def test_a_lazy_module_stays_one(stage: str) -> None:
     assert type(lazy) is nn.LazyLinear
     assert lazy.has_uninitialized_params()
     assert lazy(X).shape == (3, 2)
+
+
+def test_a_tensor_that_wraps_others_is_put_back_with_its_counter(shell: Shell) -> None:
+    from torch.testing._internal.two_tensor import TwoTensor
+
+    shell.names["w"] = TwoTensor(torch.ones(3), torch.ones(3))
+    shell.run("%fwtime -n 5 -r 3 -v found w.add_(1)")
+    assert shell.names["w"].a.tolist() == [2.0] * 3
+    codes = [note.code for note in shell.names["found"].notes]
+    assert "put-back" in codes
+    assert "state-advanced" not in codes

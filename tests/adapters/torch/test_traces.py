@@ -254,6 +254,14 @@ def test_verdicts_and_reasons_are_right(capsys: pytest.CaptureFixture[str]) -> N
     assert unknown <= _MOST_UNKNOWN
 
 
+def test_what_was_compiled_unseen_is_no_first_call_but_has_pytorchs_reason() -> None:
+    names = fresh()
+    names["f"](names["X"])
+    trace_log.TRACE_LOG.clear()  # as if that had not been seen
+    (call,) = observed("f(X.double())", names).calls
+    assert [change.words() for change in call.why] == ["x: float → double (dtype)"]
+
+
 def entries(function: Any) -> int:
     """Programs that dynamo keeps for a compiled function."""
     return len(_debug_get_cache_entry_list(function._torchdynamo_orig_callable.__code__))

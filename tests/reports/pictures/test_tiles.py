@@ -69,6 +69,22 @@ def test_the_colour_of_a_part_is_that_of_its_first_device() -> None:
     assert fills[4:] == [fills[0], fills[2]]
 
 
+def test_parts_on_other_devices_of_the_same_ranks_have_other_colours_and_are_named() -> None:
+    cells = (("rank:0,1 gpu:0,2", "rank:0,1 gpu:1,3"),)
+    drawing = Tiles(
+        (Panel("x", (("", 4),), (("columns 0-1", 2), ("columns 2-3", 2)), cells),)
+    ).draw()
+    first, second = [rect["fill"] for rect in svg.shapes(drawing, "rect")]
+    assert first != second
+    assert {"0,1 gpu:0,2", "0,1 gpu:1,3"} <= {*svg.words(drawing)}
+
+
+def test_names_of_rows_are_not_cut_where_there_is_room() -> None:
+    rows = tuple((f"rows {64 * n}-{64 * n + 63}", 64) for n in range(8))
+    tall = Panel("w", rows, (("", 1024),), tuple((f"rank:{n}",) for n in range(8)))
+    assert {words for words, _ in rows} <= {*svg.words(Tiles((tall,)).draw())}
+
+
 def test_what_does_not_fit_beside_the_others_begins_below() -> None:
     drawing = Tiles((BOTH,) * 4).draw()
     tops = {rect["y"] for rect in svg.shapes(drawing, "rect")}

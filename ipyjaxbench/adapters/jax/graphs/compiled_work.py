@@ -9,6 +9,7 @@ import jax
 from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.adapters.jax.graphs.program import constants_of
 from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError, usage_of
+from ipyjaxbench.adapters.jax.placement import is_host
 from ipyjaxbench.device import BUSY, fastest_product
 from ipyjaxbench.frameworks import Work
 from ipyjaxbench.host import Clock, Meter
@@ -29,7 +30,7 @@ class Works:
         self, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> Work | None:
         """Return the work of a call from the programs that earlier calls made; None if unknown."""
-        program = _known_program(function, args, kwargs)
+        program = known_program(function, args, kwargs)
         if program is None:
             return None
         jaxpr, compiled = program
@@ -68,9 +69,11 @@ class Works:
         """Measure the peak of a dtype; while others have the CPUs it is no peak of the host's."""
         probe, key, meter = self._probe(device), (device, dtype), Meter(_CLOCK)
         with probe.default_settings():
-            rate, _ = fastest_product(partial(probe.product, dtype), _CLOCK, _SECONDS)
+            rate, _ = fastest_product(
+                partial(probe.product, dtype), _CLOCK, _SECONDS, probe.sides, probe.in_a_row
+            )
         rate = max(rate, self._disturbed.get(key, 0.0))
-        is_busy = meter.read().taken > BUSY and device.platform == "cpu"
+        is_busy = meter.read().taken > BUSY and is_host(device)
         (self._disturbed if is_busy else self._peaks)[key] = rate
 
 
@@ -80,7 +83,7 @@ def cost_analysis(compiled: Any) -> dict[str, float]:
     return cost[0] if isinstance(cost, list) else cost  # a list before 0.5
 
 
-def _known_program(
+def known_program(
     function: Any, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[Any, Any] | None:
     """Return the jaxpr and executable of earlier calls; None where asking would make them."""

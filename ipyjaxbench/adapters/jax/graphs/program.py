@@ -15,6 +15,7 @@ from ipyjaxbench.usercode import PACKAGE, ask, is_file_of, is_users_file
 Place: TypeAlias = tuple[str, int]
 
 _JITTED = ("jit", "pjit")
+_RECOMPUTED = "rematted_computation"  # the scope in which `jax.checkpoint` computes again
 
 
 def values_of(avals: Any, names: Any = (), values: Any = ()) -> tuple[Value, ...]:
@@ -78,6 +79,11 @@ def is_of_library(equation: Any) -> bool:
         return False
     file = _source_of(equation)
     return not file or not is_users_file(file)
+
+
+def is_recomputed(equation: Any) -> bool:
+    """Whether `jax.checkpoint` does an equation again in the backward pass."""
+    return _RECOMPUTED in str(equation.source_info.name_stack)
 
 
 def jitted_program(equation: Any) -> Any | None:

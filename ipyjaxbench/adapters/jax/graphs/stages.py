@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from ipyjaxbench.adapters.jax.graphs import collectives, lint, listing, program, tracing
+from ipyjaxbench.adapters.jax.graphs import lint, listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.compiled_work import cost_analysis
 from ipyjaxbench.adapters.jax.graphs.workload import workload_of
 from ipyjaxbench.adapters.jax.graphs.xla_costs import (
@@ -18,7 +18,7 @@ from ipyjaxbench.adapters.jax.graphs.xla_costs import (
     memory_needed,
 )
 from ipyjaxbench.adapters.shared import hlo
-from ipyjaxbench.graphs import Compiled, Node, ProgramHandle, Workload
+from ipyjaxbench.graphs import Compiled, Node, ProgramHandle, Workload, collectives_in
 from ipyjaxbench.reports import Note
 
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
@@ -53,7 +53,7 @@ class LiveProgram(ProgramHandle):
             moved=counted_cost(cost, "bytes accessed"),
             memory=memory_needed(memory),
             temporary=memory.temp_size_in_bytes,
-            collectives=collectives.collectives_in(text),
+            collectives=collectives_in(text),
         )
 
     def workload(self, nbytes: int) -> Workload | None:

@@ -22,6 +22,7 @@ from ipyjaxbench.adapters.jax.graphs.program import (
     Place,
     is_literal,
     is_of_library,
+    is_recomputed,
     place_of,
     programs_in,
 )
@@ -32,6 +33,15 @@ _UNCOUNTED = {
     "sort", "fft", "lu", "qr", "svd", "eigh", "eig", "cholesky", "householder_product", "schur",
     "triangular_solve", "custom_call", "top_k", "pallas_call", "ffi_call", "geqrf", "hessenberg",
 }  # fmt: skip
+
+
+class _Within(NamedTuple):
+    """What an equation is a part of."""
+
+    turns: float = 1.0  # that it makes
+    caller: Any = None  # the equation at whose line it counts; None for its own
+    is_certain: bool = True  # whether it runs, and so often
+    is_recomputed: bool = False  # whether it was done before, and what it gave was not kept
 
 
 class Tally:
@@ -45,6 +55,7 @@ class Tally:
         steps: each equation by name, with its floating-point operations.
         certain: operations of any numbers; loops of unknown length and branches count as none.
         products: those among ``certain`` of matrix products and convolutions, by dtype.
+        recomputed: those among ``products`` that `jax.checkpoint` does again.
     """
 
     def __init__(self, jaxpr: Any) -> None:
@@ -52,10 +63,11 @@ class Tally:
         self.of_complex = self.certain = 0.0
         self.uncounted: dict[Uncounted, None] = {}
         self.products: defaultdict[str, float] = defaultdict(float)
+        self.recomputed: defaultdict[str, float] = defaultdict(float)
         self.steps: list[tuple[str, float]] = []
         self._leaves: list[tuple[Any, str, float, float]] = []
         self._places: dict[int, Place] = {}
-        self.flops = self._program(inner_jaxpr(jaxpr), 1.0, None, is_certain=True)
+        self.flops = self._program(inner_jaxpr(jaxpr), _Within())
 
     def lines(self) -> tuple[Count, ...]:
         """How much each line of code computes, file by file and in order."""
@@ -63,28 +75,29 @@ class Tally:
             Step(*self._place(at), name, flops, nbytes) for at, name, flops, nbytes in self._leaves
         )
 
-    def _program(self, jaxpr: Any, turns: float, caller: Any, *, is_certain: bool) -> float:
+    def _program(self, jaxpr: Any, within: _Within) -> float:
         """Add a program; what a library's function computes is at the line of its caller."""
-        return math.fsum(
-            self._equation(each, turns, caller, is_certain=is_certain) for each in jaxpr.eqns
-        )
+        return math.fsum(self._equation(each, within) for each in jaxpr.eqns)
 
-    def _equation(self, equation: Any, turns: float, caller: Any, *, is_certain: bool) -> float:
+    def _equation(self, equation: Any, within: _Within) -> float:
         name, inner = equation.primitive.name, [*programs_in(equation)]
         if name in _UNCOUNTED:
             self.uncounted[Uncounted("operation", name)] = None
         self.operations += 1
         if not inner:
-            return self._leaf(equation, turns, caller, is_certain=is_certain)
+            return self._leaf(equation, within)
         self.steps.append((name, 0.0))
-        if caller is None and (is_of_library(equation) or not self._has_lines(inner)):
-            caller = equation
+        if is_recomputed(equation):
+            within = within._replace(is_recomputed=True)
+        if within.caller is None and (is_of_library(equation) or not self._has_lines(inner)):
+            within = within._replace(caller=equation)
         if name == "scan":
-            turns *= equation.params["length"]
-            return self._program(inner[0], turns, caller, is_certain=is_certain)
+            within = within._replace(turns=within.turns * equation.params["length"])
+            return self._program(inner[0], within)
         if name == "while":
             self.uncounted[Uncounted("turns")] = None
-            return math.fsum(self._program(each, turns, caller, is_certain=False) for each in inner)
+            within = within._replace(is_certain=False)
+            return math.fsum(self._program(each, within) for each in inner)
         # A function with its own derivative holds that too: what runs comes first.
         runs = inner[0]
         if name == "cond":
@@ -98,24 +111,29 @@ class Tally:
         return math.fsum(
             self._program(
                 each,
-                turns if each is runs else 0.0,
-                caller,
-                is_certain=is_certain and each is call,
+                within._replace(
+                    turns=within.turns if each is runs else 0.0,
+                    is_certain=within.is_certain and each is call,
+                ),
             )
             for each in inner
         )
 
-    def _leaf(self, equation: Any, turns: float, caller: Any, *, is_certain: bool) -> float:
+    def _leaf(self, equation: Any, within: _Within) -> float:
         name, operations = equation.primitive.name, operations_of(equation)
-        flops = turns * operations * real_operations(equation)
-        self.of_complex += flops - turns * operations
+        turns, every = within.turns, within.turns * operations
+        flops = every * real_operations(equation)
+        self.of_complex += flops - every
         self.steps.append((name, flops))
-        at = equation if caller is None else caller
+        at = equation if within.caller is None else within.caller
         self._leaves.append((at, name, flops, turns * bytes_of(equation)))
-        if is_certain:
-            self.certain += turns * operations
+        if within.is_certain:
+            self.certain += every
             if name in ("dot_general", "conv_general_dilated"):
-                self.products[str(equation.invars[0].aval.dtype)] += turns * operations
+                dtype = str(equation.invars[0].aval.dtype)
+                self.products[dtype] += every
+                if within.is_recomputed or is_recomputed(equation):
+                    self.recomputed[dtype] += every
         return flops
 
     def _has_lines(self, programs: Sequence[Any]) -> bool:

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.chips import estimate
 from ipyjaxbench.adapters.jax.compilation import INSPECTED
 from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.diagnose import diagnose, explain
@@ -20,7 +21,6 @@ from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import use_jax_numpy
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
-from ipyjaxbench.adapters.jax.tpu import estimate
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import CODE_ERRORS, SnippetError

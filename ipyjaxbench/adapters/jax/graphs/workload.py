@@ -26,7 +26,9 @@ def workload_of(closed: Any, nbytes: int) -> Workload | None:
     names = {equation.primitive.name for equation in program.equations_of(closed.jaxpr)}
     convolves = "conv_general_dilated" in names
     whole = names <= _WHOLE and _uses_all(closed.jaxpr)
-    return Workload(dict(tally.products), convolves, nbytes if whole else None)
+    return Workload(
+        dict(tally.products), convolves, nbytes if whole else None, dict(tally.recomputed)
+    )
 
 
 def _uses_all(jaxpr: Any) -> bool:

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.adapters.jax.retracing.callee import (
     Called,
     plain_of,
@@ -205,7 +206,7 @@ def _array_leaf(value: jax.Array) -> Leaf:
         str(value.dtype),
         tuple(value.shape),
         bool(getattr(getattr(value, "aval", value), "weak_type", False)),
-        device=", ".join(f"{d.platform}:{d.id}" for d in devices),
+        device=", ".join(map(device_name, devices)),
         sharding=str(getattr(sharding, "spec", "")) if len(devices) > 1 else "",
         committed=bool(getattr(value, "committed", getattr(value, "_committed", False))),
     )

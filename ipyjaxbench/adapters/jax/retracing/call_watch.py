@@ -22,6 +22,9 @@ _MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
 _OF = re.compile(
     r"^\s*(?:for )?(?P<name>\S+)(?: id=(?P<id>\d+))? defined at (?P<place>\S+)", re.MULTILINE
 )
+#: First words of what is logged then of the cache on disk.
+_OF_DISK = ("PERSISTENT COMPILATION CACHE MISS", "Persistent compilation cache hit",
+            "Writing %s to persistent", "Not writing persistent cache entry")  # fmt: skip
 _SAYS = re.compile(r"^\s*\* (.*)$|^\s*(explanation unavailable.*)$", re.MULTILINE)
 
 
@@ -74,6 +77,7 @@ class JaxCallWatch(EventWatch[Event]):
             phases=phases_of([*new.values()]),
             nested=_nested(name, logged),
             fallback_reasons=_reasons_logged(name, logged),
+            disk_misses=tuple(e.search.miss for e in new.values() if e.search is not None),
             known=mark.entries > 0 if mark.entries >= 0 else None,
             traced_until=max((e.end for e in new.values() if e.phase == "trace"), default=0.0),
         )
@@ -139,6 +143,11 @@ def _is_traced(function: Any, logged: Sequence[str]) -> bool:
     return any(of["name"] == name and of["id"] in ids for of in traced)
 
 
+def _is_not_of_disk(record: logging.LogRecord) -> bool:
+    """Whether a message is not one of those that explaining cache misses turns on."""
+    return not str(record.msg).startswith(_OF_DISK)
+
+
 class _CacheMissLog(logging.Handler):
     """Keeps what JAX logs about its caches, and keeps it from being shown."""
 
@@ -147,6 +156,10 @@ class _CacheMissLog(logging.Handler):
         self.messages: list[str] = []
         self._loggers = [
             logging.getLogger(f"jax._src.{name}") for name in ("pjit", "interpreters.partial_eval")
+        ]
+        # These also log what is no business of ours.
+        self._of_disk = [
+            logging.getLogger(f"jax._src.{name}") for name in ("compiler", "compilation_cache")
         ]
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -159,12 +172,16 @@ class _CacheMissLog(logging.Handler):
         for logger in self._loggers:
             logger.addHandler(self)
             logger.propagate = False
+        for logger in self._of_disk:
+            logger.addFilter(_is_not_of_disk)
         return self
 
     def __exit__(self, *_: object) -> None:
         for logger, propagate, level in self._before:
             logger.removeHandler(self)
             logger.propagate, logger.level = propagate, level
+        for logger in self._of_disk:
+            logger.removeFilter(_is_not_of_disk)
 
 
 def _nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:

@@ -13,6 +13,7 @@ import jax.monitoring
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compile_events import PHASES
+from ipyjaxbench.adapters.jax.disk_cache import SEARCHES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
@@ -33,6 +34,7 @@ class _Listener:
     def __init__(self, on_miss: Callable[[CacheMiss], None]) -> None:
         self._on_miss = on_miss
         self._calls = threading.local()  # the call that is made: its frame, and what it missed
+        SEARCHES.listen()
         jax.monitoring.register_event_duration_secs_listener(self._on_event)
 
     def _on_event(self, event: str, seconds: float, **details: Any) -> None:

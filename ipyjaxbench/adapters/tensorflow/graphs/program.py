@@ -29,6 +29,8 @@ _LOOPS, _BRANCHES = ("While", "StatelessWhile"), ("If", "StatelessIf", "Case", "
 _LARGE_CONSTANT_BYTES = 1024  # bytes of a constant that is no axis and no shape
 _SHOWN_NUMBERS = 4  # numbers of a constant that are shown
 _MADE_NAME = re.compile(r"^__(inference|forward|backward)_|_\d+$")
+#: Functions of TensorFlow in which operations are recomputed, and in which derivatives are made.
+_RECOMPUTES, _DERIVES = "inner_recompute_grad", "imperative_grad"
 _KINDS = ("bool", "int", "string", "list(int)")  # of attributes that are shown
 
 
@@ -102,6 +104,13 @@ def _bytes_of(op: Any) -> int:
 def operations_of(graph: Any) -> list[Any]:
     """Return the operations of a graph that compute something."""
     return [op for op in graph.get_operations() if op.type not in _HIDDEN]
+
+
+def is_recomputed(op: Any) -> bool:
+    """Whether `tf.recompute_grad` does an operation again, by the functions that made it."""
+    names = [frame.name for frame in op.traceback or ()]
+    made = [name for name in names if name in (_RECOMPUTES, _DERIVES)]
+    return made[-1:] == [_RECOMPUTES]
 
 
 def called_functions(op: Any) -> list[tuple[str, str]]:

@@ -26,22 +26,27 @@ def workload_of(concrete: Any, nbytes: int) -> Workload | None:
     if program.Counted(graph).uncounted:
         return None
     products: defaultdict[str, float] = defaultdict(float)
+    recomputed: defaultdict[str, float] = defaultdict(float)
     operations = list(_operations(graph))
     convolves = False
-    for op in operations:
+    for op, again in operations:
         is_convolution = _CONVOLUTIONS.fullmatch(op.type) is not None
         convolves = convolves or is_convolution
         if is_convolution or _PRODUCTS.fullmatch(op.type):
-            products[op.inputs[0].dtype.name] += flops_of(op) or 0.0
-    whole = {op.type for op in operations} <= _WHOLE and _uses_all(concrete)
-    return Workload(dict(products), convolves, nbytes if whole else None)
+            dtype, flops = op.inputs[0].dtype.name, flops_of(op) or 0.0
+            products[dtype] += flops
+            if again or program.is_recomputed(op):
+                recomputed[dtype] += flops
+    whole = {op.type for op, _ in operations} <= _WHOLE and _uses_all(concrete)
+    return Workload(dict(products), convolves, nbytes if whole else None, dict(recomputed))
 
 
-def _operations(graph: Any) -> Iterator[Any]:
+def _operations(graph: Any, *, again: bool = False) -> Iterator[tuple[Any, bool]]:
+    """Yield all operations, and whether they are in a function whose call is recomputed."""
     for op in program.operations_of(graph):
-        yield op
+        yield op, again
         for _, inner in program.inner_graphs(op):
-            yield from _operations(inner)
+            yield from _operations(inner, again=again or program.is_recomputed(op))
 
 
 def _uses_all(concrete: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import sys
 from collections.abc import Iterator
 from functools import partial
 
@@ -31,6 +32,15 @@ _CLOCK = Clock.elapsed()
 
 class TorchTracer(GraphTracer):
     """ATen operations, found with fake tensors; what dynamo and `torch.export` make."""
+
+    def load(self) -> None:
+        """Import dynamo and fake tensors, which takes seconds."""
+        if "torch._dynamo" in sys.modules:
+            return
+        with contextlib.suppress(ImportError, SnippetError), keep_settings():
+            import torch._dynamo
+            import torch._subclasses.fake_tensor
+            import torch.fx.experimental.proxy_tensor  # noqa: F401
 
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """Trace a call; it is made for ``--dynamo`` where there are graph breaks."""

@@ -9,7 +9,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ipyjaxbench.adapters.shared.retracing import shorten, token
-from ipyjaxbench.adapters.torch import trees
+from ipyjaxbench.adapters.torch import accelerators, trees
 from ipyjaxbench.adapters.torch.precision import matmul_precision
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, is_wrapper
 from ipyjaxbench.errors import CODE_ERRORS
@@ -112,7 +112,8 @@ def _mode(module: torch.nn.Module) -> str:
 
 def _settings() -> Mapping[str, str]:
     """Return what PyTorch guards of its own state, as far as people change it."""
-    autocast = [kind for kind in ("cpu", "cuda") if torch.is_autocast_enabled(kind)]
+    kinds = ("cpu", *accelerators.modules())
+    autocast = [kind for kind in kinds if torch.is_autocast_enabled(kind)]
     return {
         "grad mode": "on" if torch.is_grad_enabled() else "off",
         "inference mode": "on" if torch.is_inference_mode_enabled() else "off",

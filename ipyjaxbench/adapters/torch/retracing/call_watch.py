@@ -14,11 +14,12 @@ from ipyjaxbench.adapters.torch.compile_events import (
     resumed,
     spell,
 )
+from ipyjaxbench.adapters.torch.disk_cache import GraphSearches
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard
-from ipyjaxbench.frameworks import UNNAMED, Framework, Program
+from ipyjaxbench.frameworks import UNNAMED, DiskMiss, Framework, Program
 from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
 
 #: Stances in which nothing is compiled (`torch.compiler.set_stance`).
@@ -42,8 +43,9 @@ class TorchCallWatch(EventWatch[Entry]):
     prints_while_tracing = False
 
     def __init__(self, framework: Framework) -> None:
-        self._events = DynamoEvents(self._on_miss)
-        super().__init__(lambda _: framework.drain(), self._events.entries, self._events)
+        self._events, self._searches = DynamoEvents(self._on_miss), GraphSearches()
+        sources = self._events, self._searches
+        super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
         self._failed: list[Guard] = []  # in the call that is made now
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
@@ -58,6 +60,7 @@ class TorchCallWatch(EventWatch[Entry]):
     def begin_call(self, function: Any) -> Mark:  # noqa: ARG002
         """Return positions among the events so far."""
         self._events.open()
+        self._searches.open()
         self._failed.clear()
         return Mark(len(self._hits()), len(self._events.read()))
 
@@ -122,7 +125,14 @@ class TorchCallWatch(EventWatch[Entry]):
             breaks=breaks,
             why=() if any(guard.is_in_signature for guard in failed) else changes[:1],
             fallback_reasons=changes[:1],
+            disk_misses=tuple(self._disk_misses(entries)),
+            known=True if _attribute(first, "cache_size") else None,
         )
+
+    def _disk_misses(self, entries: Sequence[Any]) -> Iterator[DiskMiss]:
+        names = {_attribute(e, "compile_id"): _name(e) for e in entries if _attribute(e, "co_name")}
+        for number, name in names.items():
+            yield from self._searches.misses(number, self._names.get(number, name))
 
     def _on_miss(self, frame: FrameType) -> None:
         """Keep why dynamo found no program, while its arguments are as they were."""

@@ -14,6 +14,12 @@ _TENSOR = re.compile(
     r"^tensor '(?P<path>.+?)' (?P<what>[\w ]+?) mismatch(?: at index (?P<axis>\d+))?"
     r"\. expected (?P<old>.+?)(?:, actual (?P<new>.+))?$"
 )
+#: PyTorch writes the indices as bytes, so that 1 is "\x01".
+_DEVICE = re.compile(
+    r"^tensor '(?P<path>.+?)' Tensor device index mismatch"
+    r"\. Expected device index to be (?P<old>.), actual (?P<new>.)?",
+    re.DOTALL,
+)
 _TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? found <class '(.+)'>")
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
 _STATE = re.compile(r"^GLOBAL_STATE changed: (?P<what>\w+)")
@@ -92,7 +98,8 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
 
 
 def _path(text: str) -> str:
-    match = _TENSOR.match(text) or _OBJECT.match(text) or _TYPE.match(text)
+    shapes = _TENSOR, _DEVICE, _OBJECT, _TYPE
+    match = next(filter(None, (shape.match(text) for shape in shapes)), None)
     return match["path"] if match else text.removeprefix("not ").removeprefix("len(")
 
 
@@ -109,6 +116,9 @@ def _spelled(text: str, entered: Entered | None) -> str:
 def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
     if tensor := _TENSOR.match(text):
         return _tensor_change(tensor)
+    if device := _DEVICE.match(text):
+        old, new = (str(ord(index)) if index else "?" for index in device.group("old", "new"))
+        return Change("device", device["path"], old, new)
     scope = "global " if names else ""
     if other := _OBJECT.match(text):
         what, path = "object" if other[1] == "obj" else "type", scope + other[2]

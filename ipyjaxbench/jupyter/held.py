@@ -1,0 +1,155 @@
+"""``%fwdevices --held`` and ``--release``: what IPython and the last error keep alive."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+from inspect import CO_OPTIMIZED
+from types import FrameType, TracebackType
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from ipyjaxbench.device import Held, HeldMemory, Root
+from ipyjaxbench.jupyter.invocation import Invocation
+from ipyjaxbench.units import count
+from ipyjaxbench.usercode import is_users_file
+
+_RELEASE = "%fwdevices --release"
+_UNDERSCORES = ("_", "__", "___")
+
+
+def find_held(magic: Invocation[Any]) -> Held:
+    """Return what holds arrays; with ``--release`` let go of IPython's and Python's own first."""
+    found = _search(magic)
+    if not magic.options.release:
+        return found.result()
+    released = [*_release_outputs(magic.shell, found), *_release_errors(magic, found)]
+    gc.collect()
+    later = _search(magic)
+    freed = found.freed_until(later)
+    return replace(later.result(), released=tuple(released) or ("nothing",), freed=freed)
+
+
+def _search(magic: Invocation[Any]) -> HeldMemory:
+    hidden = magic.shell.user_ns_hidden
+    names = {name: value for name, value in magic.names.items() if name not in hidden}
+    roots = [*_outputs(magic.shell), *_frames(magic)]
+    return HeldMemory({n: v for n, v in names.items() if n not in _UNDERSCORES}, roots)
+
+
+def _outputs(shell: InteractiveShell) -> Iterator[Root]:
+    """Yield what IPython keeps of the results of cells."""
+    history = _history(shell)
+    for number, value in history.items():
+        yield Root("output", f"Out[{number}]", value, _RELEASE)
+    listed = {id(value) for value in history.values()}
+    for name, value in _underscores(shell).items():
+        if id(value) not in listed:
+            yield Root("output", name, value, _RELEASE)
+    last = getattr(shell.last_execution_result, "result", None)
+    if last is not None and id(last) not in listed:
+        yield Root("output", "the last cell's result", last, _RELEASE)
+
+
+def _history(shell: InteractiveShell) -> dict[int, object]:
+    history = shell.user_ns.get("_oh")
+    return history if type(history) is dict else {}
+
+
+def _underscores(shell: InteractiveShell) -> dict[str, object]:
+    """Return what IPython itself has for `_`, `__` and `___`, whatever the user bound to them."""
+    own = vars(shell.displayhook)
+    return {name: own[name] for name in _UNDERSCORES if name in own}
+
+
+def _errors(magic: Invocation[Any]) -> list[BaseException]:
+    """Return the last errors that Python, IPython and `%explain` keep, with what caused them."""
+    result = magic.shell.last_execution_result
+    waiting: list[Any] = [
+        getattr(sys, "last_exc", None),
+        getattr(sys, "last_value", None),
+        magic.session.last_error.value(),
+        getattr(result, "error_in_exec", None),
+        getattr(magic.shell.InteractiveTB, "evalue", None),
+    ]
+    found: dict[int, BaseException] = {}
+    while waiting:
+        error = waiting.pop(0)
+        if isinstance(error, BaseException) and id(error) not in found:
+            found[id(error)] = error
+            waiting += [error.__cause__, error.__context__]
+            waiting += error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return [*found.values()]
+
+
+def _frames(magic: Invocation[Any]) -> Iterator[Root]:
+    """Yield the local variables of the functions in which these errors were raised.
+
+    Those of IPython and of this package lead to the session itself. The user's come first.
+    """
+    found = {id(f): (f, n) for e in _errors(magic) for f, n in traceback.walk_tb(e.__traceback__)}
+    frames = [(f, n) for f, n in found.values() if f.f_code.co_flags & CO_OPTIMIZED]
+    for frame, line in sorted(frames, key=lambda each: not is_users_file(_file(each[0]))):
+        if _is_of_shell(frame):
+            continue
+        for name, value in frame.f_locals.items():
+            where = f"the last traceback, {frame.f_code.co_name}(), line {line}: {name}"
+            yield Root("traceback", where, value, _RELEASE)
+
+
+def _file(frame: FrameType) -> str:
+    return frame.f_code.co_filename
+
+
+def _is_of_shell(frame: FrameType) -> bool:
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return package in ("IPython", "ipykernel", "ipyjaxbench", "traitlets")
+
+
+def _release_outputs(shell: InteractiveShell, found: HeldMemory) -> Iterator[str]:
+    """Let go of results that hold arrays, under all names that IPython itself gave them."""
+    names, history, hook = shell.user_ns, _history(shell), shell.displayhook
+    for name, value in _underscores(shell).items():
+        numbers = [n for n, each in history.items() if each is value]
+        roots = [f"Out[{n}]" for n in numbers] or [name]
+        if any(found.holds_arrays("output", root) for root in roots):
+            setattr(hook, name, "")
+            if names.get(name) is value:
+                names[name] = shell.user_ns_hidden[name] = ""  # the same, or it binds it no more
+            yield name
+    for number in [n for n in history if found.holds_arrays("output", f"Out[{n}]")]:
+        value = history.pop(number)
+        own = f"_{number}"
+        if own in names and names[own] is value:
+            del names[own]
+            shell.user_ns_hidden.pop(own, None)
+        yield f"Out[{number}]"
+    result = shell.last_execution_result
+    if result is not None:
+        result.result = None
+
+
+def _release_errors(magic: Invocation[Any], found: HeldMemory) -> Iterator[str]:
+    """Clear the local variables of functions in tracebacks; what was raised can still be read."""
+    cleared = 0
+    for error in _errors(magic):
+        cleared += _clear(error.__traceback__)
+    if cleared and found.holds_any("traceback"):
+        yield f"the locals of {count(cleared, 'function')} in the last traceback"
+
+
+def _clear(trace: TracebackType | None) -> int:
+    """Clear the frames of a traceback that run no more; return how many had locals."""
+    cleared = 0
+    for frame, _ in traceback.walk_tb(trace):
+        is_function = frame.f_code.co_flags & CO_OPTIMIZED and not _is_of_shell(frame)
+        cleared += bool(is_function and frame.f_locals)
+    traceback.clear_frames(trace)
+    for frame, _ in traceback.walk_tb(trace):
+        if frame.f_code.co_flags & CO_OPTIMIZED:
+            frame.f_locals  # noqa: B018  before 3.13 a copy of it is kept, and is emptied by this
+    return cleared

@@ -1,0 +1,436 @@
+"""Chips that this machine does not have: what is refused, and how answers are read."""
+
+import importlib.util
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import psutil
+import pytest
+from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
+
+import ipyjaxbench
+from ipyjaxbench import MissingLibraryError, OptionError
+from ipyjaxbench.adapters.jax.chips import compile_remote, estimate
+from ipyjaxbench.adapters.jax.chips.find_chips import find_chips
+from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
+from ipyjaxbench.usercode.snippet import Source
+
+NAMES: dict[str, Any] = {
+    "jax": jax,
+    "jnp": jnp,
+    "x": jnp.ones((8, 6)),
+    "y": jnp.ones((8, 8)),
+    "tree": {"w": jnp.ones((6, 4)), "b": jnp.ones(3)},
+    "none": jnp.ones((0, 4)),
+    "one": jnp.ones(()),
+    "g": lambda none, one: none * one,
+    "f": lambda tree, x: (x @ tree["w"]).sum() + tree["b"].sum(),
+}
+TOLD = {
+    "seconds": 1e-6, "flops": 10.0, "moved": 20.0, "memory": 30, "held": 4096, "real": 100,
+    "loops": False, "unknown": [], "collectives": [],
+}  # fmt: skip
+
+
+def graph(code: str, *asked: str, shard: tuple[tuple[str, int], ...] = ()) -> Graph:
+    return trace_program(Source.plain(code), dict(NAMES), GraphOptions(on=asked, shard=shard))
+
+
+class Exported:
+    """A program that can be taken elsewhere: some versions ask for more libraries to make one."""
+
+    nr_devices = 1
+
+    def serialize(self) -> bytes:
+        return b""
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Compilers that answer the same of every program, and what they are asked."""
+    asked: list[dict[str, Any]] = []
+
+    def answers(these: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        asked.extend(these)
+        return [dict(TOLD) for _ in these]
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    monkeypatch.setattr(estimate, "_exported", lambda *_, is_own: Exported())
+    monkeypatch.setattr(compile_remote, "answers", answers)
+    return asked
+
+
+def runs(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Have a script stand for the worker."""
+    monkeypatch.setattr(compile_remote, "_WORKER", (sys.executable, "-c", code))
+
+
+@pytest.mark.parametrize(
+    ("chip", "words"),
+    [
+        ("tpu:v9",
+         "must be one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
+        ("tpu:v5e:3x3",
+         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
+        ("tpu:v4:2x2",
+         "write several chips as tpu:v4:2x2x1; the first two numbers must be even"),
+        ("tpu:v2:1x1",
+         "write several chips as tpu:v2:2x2; the first two numbers must be even"),
+        ("tpu:v5e:2",
+         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
+        ("tpu:v5e:2xx2",
+         "must be one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
+        ("tpu:v5e:0x2",
+         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
+    ],
+)  # fmt: skip
+def test_what_is_no_chip_is_refused_with_what_is_one(chip: str, words: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        graph("x + 1", chip)
+    assert str(caught.value) == f"--on {chip}: {words}"
+
+
+@pytest.mark.parametrize(
+    ("chip", "compiler", "devices"),
+    [("tpu:v5e", "v5e:1x1", 1), ("tpu:v5e:2x4", "v5e:2x4", 8), ("tpu:v2:2x2", "v2:2x2", 8),
+     ("tpu:v4:2x2x2", "v4:2x2x2", 8), ("tpu:v5e:1x1", "v5e:1x1", 1), ("tpu:v2", "v2:1x1", 1),
+     ("tpu:v7x:2x2x1", "tpu7x:2x2x1", 8)],
+)  # fmt: skip
+def test_chips_have_so_many_devices(chip: str, compiler: str, devices: int) -> None:
+    found = find_chips(chip)
+    assert (found.compiler, found.devices) == (compiler, devices)
+
+
+def test_both_cores_of_a_v4_are_one_device() -> None:
+    assert find_chips("tpu:v4").arguments["chip_config_name"] == "megacore"
+
+
+@pytest.mark.parametrize(
+    ("chip", "gibibytes", "devices"),
+    [("v2", 8, 8), ("v3", 16, 8), ("v4", 32, 4), ("v5e", 16, 4), ("v5p", 95, 4), ("v6e", 32, 4),
+     ("v7x", 96, 8)],
+)  # fmt: skip
+def test_a_device_has_the_memory_that_cloud_tpu_names(
+    chip: str, gibibytes: int, devices: int
+) -> None:
+    host = "2x2x1" if chip in ("v4", "v5p", "v7x") else "2x2"
+    found = find_chips(f"tpu:{chip}:{host}")
+    assert (found.devices, found.memory) == (devices, gibibytes * 1024**3)
+    alone = find_chips(f"tpu:{chip}")
+    assert alone.devices == 1
+    assert alone.compiler.endswith(":1x1x1" if "x1" in host else ":1x1")
+
+
+def test_the_compiler_is_told_of_one_chip_that_it_stands_alone() -> None:
+    assert find_chips("tpu:v5e").arguments == {"chips_per_host_bounds": (1, 1, 1)}
+    assert find_chips("tpu:v5e:2x2").arguments == {}
+    assert find_chips("tpu:v4:2x2x3").arguments == {"chip_config_name": "megacore"}
+    assert find_chips("tpu:v4:2x2x3").devices == 12
+
+
+def test_without_the_compiler_the_command_that_installs_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingLibraryError) as caught:
+        graph("x + 1", "tpu:v5e")
+    assert str(caught.value) == "libtpu is not installed: pip install ipyjaxbench[tpu]"
+
+
+@pytest.mark.parametrize(
+    ("chip", "shard", "message"),
+    [
+        ("tpu:v5e", ("x", 0), "--shard needs several chips, as in --on tpu:v5e:2x2"),
+        ("tpu:v5e:2x2", ("y", 0), "--shard y: the inputs are tree['b'], tree['w'], x"),
+        ("tpu:v5e:2x2", ("x", 2), "--shard x:2: x is f32[8,6]; its axes are 0, 1"),
+        ("tpu:v5e:2x2", ("x", 1),
+         "--shard x:1: x is f32[8,6], and 6 is not divisible by 4"),
+        ("tpu:v5e:2x2", ("tree", 0),
+         "--shard tree:0: no array in tree has an axis 0 that 4 chips divide evenly"),
+        ("tpu:v5e:2x2", ("none", 0),
+         "--shard none:0: none is f32[0,4], and 0 is not divisible by 4"),
+        ("tpu:v5e:2x2", ("one", 0), "--shard one:0: one is f32[]; a scalar has no axes"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_cut_is_refused(chip: str, shard: tuple[str, int], message: str) -> None:
+    code = "g(none, one)" if shard[0] in ("none", "one") else "f(tree, x)"
+    with pytest.raises(OptionError) as caught:
+        graph(code, chip, shard=(shard,))
+    assert str(caught.value) == message
+
+
+def test_a_program_without_inputs_has_nothing_to_cut() -> None:
+    with pytest.raises(OptionError, match="--shard x: the inputs are none"):
+        graph("jnp.zeros((4, 4))", "tpu:v5e:2x2", shard=(("x", 0),))
+
+
+def test_nothing_is_cut_twice() -> None:
+    with pytest.raises(OptionError, match="--shard y:1: y is already sharded along another axis"):
+        graph("y.sum()", "tpu:v5e:2x2", shard=(("y", 0), ("y", 1)))
+
+
+def test_an_argument_is_cut_wherever_it_can_be(worker: list[dict[str, Any]]) -> None:
+    found = graph("f(tree, x)", "tpu:v5e:2x2", "tpu:v5e", shard=(("tree", 1), ("x", 0)))
+    several, single = worker
+    assert several["specs"] == ((), ((), ("chips",)), (("chips",),))
+    assert several["mesh"] == (("chips", 4),)
+    assert single["specs"] == ((), (), ())
+    assert [note.text for note in found.notes if note.code == "stays-whole"] == [
+        "Replicated on each device, since 4 does not divide the axis: tree['b']."
+    ]
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 6), reason="abstract meshes are made otherwise")
+def test_a_mesh_within_the_program_counts_where_it_has_as_many_devices(
+    worker: list[dict[str, Any]],
+) -> None:
+    cut = NamedSharding(AbstractMesh((2, 2), ("a", "b")), PartitionSpec("a"))
+    NAMES["within"] = lambda x: jax.lax.with_sharding_constraint(x, cut) + 1
+    graph("within(y)", "tpu:v5e:2x2", "tpu:v5e:2x4", "tpu:v5e", shard=(("x", 0),))
+    assert [(asked["mesh"], asked["specs"]) for asked in worker] == [
+        ((("a", 2), ("b", 2)), ((("a", "b"),),)),
+        ((("chips", 8),), ((("chips",),),)),
+        ((("chips", 1),), ((),)),
+    ]
+
+
+def test_several_chips_that_do_the_same_are_told(worker: list[dict[str, Any]]) -> None:
+    assert [n.code for n in graph("x + 1", "tpu:v5e:2x2").notes] == ["nothing-cut"]
+    assert graph("x + 1", "tpu:v5e").notes == ()
+
+
+def test_devices_that_share_the_work_by_what_the_program_says_do_not_all_the_same(
+    worker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Exported, "nr_devices", 4)
+    assert graph("x + 1", "tpu:v5e:2x2").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("devices", "chip", "error"),
+    [
+        (1, "tpu:v5e", ""), (1, "tpu:v5e:2x2", ""), (4, "tpu:v5e:2x2", ""),
+        (2, "tpu:v5e:2x2", ("the program is sharded over 2 devices, and tpu:v5e:2x2 has 4; use"
+         " as many chips")),
+    ],
+)  # fmt: skip
+def test_a_sharding_in_the_program_needs_as_many_devices(
+    devices: int, chip: str, error: str
+) -> None:
+    exported = Exported()
+    exported.nr_devices = devices
+    refused = estimate._refused(exported, find_chips(chip))
+    assert refused == ({"error": error} if error else {})
+    assert estimate._refused("why", find_chips(chip)) == {"error": "why"}
+
+
+def test_a_chip_of_two_devices_is_told_to_be_so(worker: object) -> None:
+    found = graph("x + 1", "tpu:v2", "tpu:v5e", "tpu:v4")
+    assert [note.text for note in found.notes] == [
+        "JAX sees a tpu:v2 chip as two devices: figures are for one of them."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("held", "padding", "is_told"),
+    [
+        (5 * 2**20, 2**20, False), (5 * 2**20, 2**20 + 1, True),  # a mebibyte
+        (100 * 2**20, 10 * 2**20, False), (100 * 2**20, 10 * 2**20 + 1, True),  # a tenth of it
+    ],
+)  # fmt: skip
+def test_padding_is_told_where_it_is_large(
+    held: int, padding: int, is_told: bool, worker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = TOLD | {"held": held, "real": held - padding}
+    monkeypatch.setattr(compile_remote, "answers", lambda *_: [told])
+    assert ("padded" in [note.code for note in graph("x + 1", "tpu:v5e").notes]) is is_told
+
+
+def test_the_largest_padding_is_the_one_told(
+    worker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [TOLD | {"held": held * 2**20, "real": 0} for held in (2, 4, 3)]
+    monkeypatch.setattr(compile_remote, "answers", lambda *_: answers)
+    (note,) = graph("x + 1", "tpu:v5e", "tpu:v6e", "tpu:v5p").notes
+    assert note.text.startswith("100 % of the inputs and outputs on tpu:v6e is padding (4.00 MiB)")
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [({"loops": True}, "loops-once"), ({"unknown": ["Cholesky"]}, "no-estimate"),
+     ({"held": 40 * 2**20, "real": 30 * 2**20}, "padded")],
+)  # fmt: skip
+def test_what_changes_the_meaning_of_an_estimate_is_a_note(
+    told: dict[str, Any], code: str, worker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compile_remote, "answers", lambda *_: [TOLD | told])
+    assert [note.code for note in graph("x + 1", "tpu:v5e").notes] == [code]
+
+
+def test_padding_is_what_is_held_beside_data_and_never_negative() -> None:
+    def padding(held: int, real: int) -> int:
+        return estimate._estimate(
+            find_chips("tpu:v5e"), TOLD | {"held": held, "real": real}
+        ).padding
+
+    assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "memory", "limit", "words"),
+    [
+        ("E: RESOURCE_EXHAUSTED: required (26.84G) exceeds available HBM (15.75G).",
+         26.84, 15.75, ""),
+        ("JaxRuntimeError: RESOURCE_EXHAUSTED: Used 20.00G of 16.00G", 20, 16, ""),
+        ("JaxRuntimeError: INVALID_ARGUMENT: no\nmore", 0, 16,
+         "JaxRuntimeError: INVALID_ARGUMENT: no more"),
+    ],
+)  # fmt: skip
+def test_why_a_program_does_not_compile_is_read(
+    error: str, memory: float, limit: float, words: str
+) -> None:
+    found = estimate._estimate(find_chips("tpu:v5e"), {"error": error})
+    assert found.seconds is None
+    assert (found.memory, found.limit) == (int(memory * 2**30), int(limit * 2**30))
+    assert found.error == words
+
+
+def test_this_machine_stands_beside_the_chips(worker: list[dict[str, Any]]) -> None:
+    found = graph("x @ x.T", "tpu:v5e")
+    chip, here = found.estimates
+    assert (chip.chip, here.chip) == ("tpu:v5e", f"here ({jax.default_backend()})")
+    assert here.seconds is None
+    assert here.flops == pytest.approx(2 * 8 * 8 * 6)
+    assert here.memory >= 4 * (8 * 6 + 8 * 8)
+    assert here.limit == psutil.virtual_memory().total
+    assert "Measure it with %fwtime." in str(found)
+
+
+def test_a_program_that_calls_python_is_not_taken_to_a_chip(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    NAMES["shown"] = lambda x: (jax.debug.print("{}", x.sum()), x + 1)[1]
+    chip, here = graph("shown(x)", "tpu:v5e").estimates
+    assert chip.error.startswith("the program calls back into Python (")
+    assert here.flops
+
+
+def test_three_chips_fit_into_80_columns(worker: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = {"memory": int(1.2 * 2**30), "flops": 54e9, "moved": 36e6, "held": 36 * 2**20}
+    monkeypatch.setattr(compile_remote, "answers", lambda asked: [TOLD | large for _ in asked])
+    text = str(graph("x + 1", "tpu:v5e:16x16", "tpu:v4:2x2x2", "tpu:v6e"))
+    row = next(line for line in text.splitlines() if line.strip().startswith("tpu:v5e:16x16"))
+    assert "1.20 GiB of 16.0 GiB  36.0 MiB" in row
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_record_of_estimates_is_read_back(worker: object) -> None:
+    found = graph("x + 1", "tpu:v5e:2x2")
+    assert Graph.from_dict(found.to_dict()).estimates == found.estimates
+
+
+def test_a_compiler_that_ends_costs_its_own_answer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs(
+        monkeypatch,
+        "import json, os, sys\n"
+        "for each in json.load(sys.stdin):\n"
+        "    if each == {'dies': 1}:\n"
+        "        print('Check failed: no', file=sys.stderr, flush=True); os.abort()\n"
+        "    print(json.dumps(each), flush=True)\n",
+    )
+    told = compile_remote.answers([{"a": 1}, {"dies": 1}, {"b": 2}])
+    assert told == [
+        {"a": 1}, {"error": "the compiler exited with SIGABRT: Check failed: no"}, {"b": 2},
+    ]  # fmt: skip
+
+
+def test_a_compiler_that_takes_too_long_costs_its_own_answer_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs(
+        monkeypatch,
+        "import json, signal, sys, time\n"
+        "for each in json.load(sys.stdin):\n"
+        "    signal.setitimer(signal.ITIMER_REAL, each.get('seconds', 9))\n"
+        "    time.sleep('seconds' in each and 9)\n"
+        "    print(json.dumps(each), flush=True)\n",
+    )
+    told = compile_remote.answers([{"seconds": 0.1}, {"b": 2}])
+    assert told == [{"error": "the compiler took longer than 10 minutes"}, {"b": 2}]
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import sys; sys.exit(3)", "the compiler exited with 3"),
+        ("import sys; sys.exit('first\\nlast  word\\n ')", "the compiler exited with 1: last word"),
+    ],
+)
+def test_how_a_compiler_ended_is_told_with_what_it_said_last(
+    code: str, error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, code)
+    assert compile_remote.answers([{}]) == [{"error": error}]
+    assert compile_remote.answers([]) == []
+
+
+def test_an_error_is_told_in_one_line_of_120_characters() -> None:
+    assert compile_remote.error_line(KeyError("a\n b")) == "KeyError: 'a\\n b'"
+    assert compile_remote.error_line("a\n  b") == "a b"
+    assert compile_remote.error_line("x" * 121) == "x" * 120
+
+
+@pytest.mark.parametrize(
+    ("platform", "stats", "limit"),
+    [("gpu", {"bytes_limit": 7}, 7), ("gpu", None, 0), ("gpu", {}, 0)],
+)
+def test_the_memory_of_this_machines_accelerator_is_its_own(
+    platform: str, stats: Any, limit: int
+) -> None:
+    device = SimpleNamespace(platform=platform, memory_stats=lambda: stats)
+    assert estimate._memory_of(device) == limit
+
+
+def test_an_interrupt_ends_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+    runs(
+        monkeypatch,
+        "import os, time, pathlib\n"
+        f"pathlib.Path({str(place)!r}).write_text(str(os.getpid()))\n"
+        "time.sleep(60)\n",
+    )
+
+    def interrupt() -> None:
+        while not (place.exists() and place.read_text()):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt, daemon=True)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        compile_remote.answers([{}])
+    watcher.join()
+    assert not psutil.pid_exists(int(place.read_text()))
+
+
+def test_the_compiler_gets_no_settings_that_write_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "kept")
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=kept")
+    environment = compile_remote._environment()
+    assert "kept" not in str(environment)
+    assert environment["JAX_PLATFORMS"] == "cpu"
+    assert environment["JAX_ENABLE_X64"] == "False"
+    assert str(Path(ipyjaxbench.__file__).parents[1]) in environment["PYTHONPATH"].split(os.pathsep)
+    monkeypatch.setattr(sys, "path", ["", "/somewhere"])
+    path = compile_remote._environment()["PYTHONPATH"]
+    assert path == os.pathsep.join([str(Path.cwd()), "/somewhere"])

@@ -1,0 +1,38 @@
+"""Arrays of a client that is gone from JAX's list: all magics work with them as with others."""
+
+import subprocess
+import sys
+
+_PROGRAM = """
+import jax, jax.numpy as jnp
+from IPython.core.interactiveshell import InteractiveShell
+from jax.extend.backend import clear_backends
+from tests.shell import Shell
+
+shell = Shell(InteractiveShell.instance())
+shell.run("%load_ext ipyjaxbench")
+shell.names |= {"f": jax.jit(lambda x: jnp.tanh(x @ x)), "x": jnp.ones((64, 64))}
+clear_backends()
+shell.names["y"] = jnp.ones((64, 64))
+
+def text(cell):
+    shell.run(cell)
+    return " ".join(shell.shown[-1].data["text/plain"].split())
+
+assert "x jax f32[64,64] 16.0 KiB cpu:0 y jax f32[64,64]" in text("%fwdevices x y")
+for name in "xy":
+    shell.run(f"%fwtime -q --quick -v found f({name})")
+    found = shell.names["found"]
+    assert found.verdict not in ("INVALID", "RECOMPILES"), found
+    assert found.waited and 0 < found.median < 0.1, found
+assert "add" in text("%jaxpr x + y")
+assert "CACHED" in text("%%trace_cached\\nf(x); f(y)")
+assert "no copies" in text("%%fwdevices\\nz = f(x) + y")
+"""
+
+
+def test_arrays_of_both_clients_are_placed_timed_and_traced() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -1,0 +1,172 @@
+"""`%fwtime --trace` in a real shell, with real frameworks."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import jax  # noqa: F401  importing them changes the environment, which no test may do
+import pytest
+import tensorflow as tf  # noqa: F401
+import torch  # noqa: F401
+from IPython.core.error import UsageError
+
+from ipyjaxbench import Measurement
+from ipyjaxbench.reports.result import MIME
+from tests.chrome_trace import Slice, read
+from tests.shell import Shell
+
+SETUP = {
+    "jax": """
+import jax, jax.numpy as jnp
+x = jnp.ones((300, 300))
+def sum_of_sines(x):  # lines are shown where all live programs of a name agree on them
+    y = x @ x
+    return jnp.sin(y).sum()
+step = jax.jit(sum_of_sines)
+""",
+    "torch": """
+import torch
+x = torch.ones(300, 300)
+def step(x):
+    y = x @ x
+    return torch.sin(y).sum()
+""",
+    "tensorflow": """
+import tensorflow as tf
+x = tf.ones((300, 300))
+def step(x):
+    y = x @ x
+    return tf.reduce_sum(tf.sin(y))
+""",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_coverage() -> Iterator[None]:
+    """Coverage has Python's hook, which lines need."""
+    before = sys.gettrace()
+    sys.settrace(None)
+    yield
+    sys.settrace(before)
+
+
+def timed(shell: Shell, path: Path, code: str = "step(x)") -> tuple[Measurement, list[Slice]]:
+    """The measurement as it is shown, and what the strict reader finds in its file."""
+    shell.run(f"%fwtime -b 0.1 --trace {path} {code}")
+    (output,) = shell.shown
+    measurement = Measurement.from_dict(output.data[MIME])
+    assert measurement.trace is not None
+    return measurement, read(path)
+
+
+@pytest.mark.parametrize("name", SETUP)
+def test_a_pass_is_written_with_phases_lines_and_operations(
+    shell: Shell, tmp_path: Path, name: str
+) -> None:
+    shell.run(SETUP[name])
+    m, slices = timed(shell, tmp_path / "a.json.gz")
+    assert m.device is not None
+    assert m.trace is not None
+    (profiled,) = m.device.passes
+    assert (m.trace.reason, m.trace.missing, m.trace.events) == ("", "", len(slices))
+    phases = [s for s in slices if s.track == f"phases ({name})"]
+    operations = [s for s in slices if s.process.startswith("cpu") and s.track != "lines"]
+    lines = [s.name for s in slices if s.track == "lines"]
+    assert len({s.args["call"] for s in phases if s.args}) == profiled.calls
+    assert len(operations) == profiled.launches
+    assert sum(s.ns for s in phases) * 1e-9 == pytest.approx(profiled.elapsed, rel=0.05, abs=1e-3)
+    assert lines.count("step(x)") == profiled.calls
+    assert lines.count("y = x @ x") >= profiled.calls
+    # Both clocks agree: what runs for the calls runs between the first and the last of them.
+    first, last = min(s.begun for s in phases), max(s.ended for s in phases)
+    assert all(first <= s.begun and s.ended <= last for s in operations)
+
+
+def test_an_eager_operation_lies_in_the_line_that_runs_it(shell: Shell, tmp_path: Path) -> None:
+    shell.run(SETUP["torch"])
+    _, slices = timed(shell, tmp_path / "a.json")
+    products = [s for s in slices if s.name == "aten::matmul"]
+    lines = [s for s in slices if s.name == "y = x @ x"]
+    assert products
+    assert all(any(li.begun <= p.begun <= p.ended <= li.ended for li in lines) for p in products)
+
+
+def test_where_the_file_is_and_how_to_open_it_is_shown(shell: Shell, tmp_path: Path) -> None:
+    shell.run(SETUP["torch"])
+    timed(shell, tmp_path / "a.json")
+    (output,) = shell.shown
+    text = " ".join(output.data["text/plain"].split())
+    assert "trace a.json (" in text
+    assert "events): drag it into https://ui.perfetto.dev" in text
+    assert "drag it into" in output.data["text/html"]
+
+
+def test_lines_of_a_cell_are_those_of_the_editor(shell: Shell, tmp_path: Path) -> None:
+    shell.run(SETUP["torch"])
+    path = tmp_path / "a.json"
+    shell.run(f"%%fwtime -q -n 1 -r 2 --trace {path}\na = x + 1\nfor i in range(2):\n    a = a @ x")
+    lines = {(s.args["at"], s.name) for s in read(path) if s.track == "lines"}
+    assert lines == {
+        ("cell, line 2", "a = x + 1"),
+        ("cell, line 3", "for i in range(2):"),
+        ("cell, line 4", "a = a @ x"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("nowhere/a.json", "there is no folder"),
+        ("a.txt", "a file name that ends with .json or .json.gz"),
+        ("note(1)", "a file name that ends with .json or .json.gz"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused_in_one_line_before_anything_runs(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, typed: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran: list[int] = []
+    shell.names["note"] = ran.append
+    with pytest.raises(UsageError, match=message) as raised:
+        shell.run(f"%fwtime --trace {typed} note(1)")
+    assert "\n" not in str(raised.value)
+    assert ran == []
+
+
+def test_code_without_a_profiler_is_timed_and_has_no_file(shell: Shell, tmp_path: Path) -> None:
+    shell.run(f"r = %fwtime -q -n 2 -r 2 --trace {tmp_path / 'a.json'} sum(range(9))")
+    trace = shell.names["r"].trace
+    assert trace.words() == "not written: there is no profiler for it"
+    assert not (tmp_path / "a.json").exists()
+    assert len(shell.names["r"].batches) == 2
+
+
+def test_a_folder_that_goes_while_calls_are_made_costs_no_figure(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.run(SETUP["torch"])
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    shell.names["folder"] = folder
+    code = "folder.exists() and folder.rmdir(); x @ x"
+    shell.run(f"r = %fwtime -q -n 2 -r 2 --trace {folder / 'a.json'} {code}")
+    assert shell.names["r"].trace.words() == "not written: No such file or directory"
+    assert len(shell.names["r"].batches) == 2
+
+
+def test_without_the_option_there_is_no_file_and_no_row(shell: Shell, tmp_path: Path) -> None:
+    shell.run(SETUP["torch"])
+    shell.run("r = %fwtime -q -b 0.1 --profile step(x)")
+    assert shell.names["r"].trace is None
+    assert "perfetto" not in str(shell.names["r"])
+
+
+def test_a_call_that_fails_under_the_profiler_leaves_the_hook_and_no_file(
+    shell: Shell, tmp_path: Path
+) -> None:
+    late = "import sys\ndef late(x):\n    if sys.gettrace(): 1 / 0\n    return x @ x"
+    shell.run(SETUP["torch"] + late)
+    shell.run(f"r = %fwtime -q -n 2 -r 2 --trace {tmp_path / 'a.json'} late(x)")
+    assert sys.gettrace() is None
+    assert "ZeroDivisionError" in shell.names["r"].trace.reason
+    assert not (tmp_path / "a.json").exists()

@@ -1,0 +1,103 @@
+"""Why Inductor's cache on disk had no graph: provoked in a real cache, each with its twin."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch._inductor import codecache, config
+from torch._inductor.utils import clear_caches
+
+from ipyjaxbench.adapters.torch import disk_cache
+from ipyjaxbench.adapters.torch.compilation import DynamoWatch
+from ipyjaxbench.host import data_folder
+from tests.shell import Shell
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of its own import
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded() -> None:
+    """Load Inductor, which changes settings of the process when it first compiles."""
+    torch.compile(slope)(torch.ones(3))
+    # It raises this limit when it compiles, which the line above does not where it is cached.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 2000))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder in use; ours is empty, too."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    yield tmp_path / "cache"
+    torch._dynamo.reset()
+
+
+def slope(x: Any) -> Any:
+    return torch.cos(x) * 3
+
+
+def reason(size: int = 4, function: Any = slope) -> str:
+    """Return why a function that is compiled anew was not on disk; "" where none is told."""
+    torch._dynamo.reset()
+    clear_caches()
+    compiled = torch.compile(function, dynamic=False)
+    with DynamoWatch([compiled]) as watch:
+        compiled(torch.ones(size, dtype=torch.float32))
+    (program,) = watch.programs()
+    assert watch.programs() == [program]
+    miss = program.disk_miss
+    assert miss is None or program.origin == "compiled"
+    return "" if miss is None else miss.words()
+
+
+def test_a_setting_that_counts_is_named_and_a_hit_is_silent(folder: Path) -> None:
+    before = codecache.FxGraphCache.load_with_key
+    assert reason() == ""  # entries may have been made while nobody looked
+    assert reason() == ""
+    assert folder.exists()
+    with config.patch(epilogue_fusion=False):
+        assert reason().endswith(" today (epilogue_fusion=False is new)")
+    with config.patch(epilogue_fusion=False, max_fusion_size=32):
+        assert "max_fusion_size=32 is new" in reason()
+    assert reason(5) == ""  # that the arguments differ is why it was traced
+    before_type = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(torch.float64)
+        assert "PyTorch's settings differ" in reason()
+    finally:
+        torch.set_default_dtype(before_type)
+    assert codecache.FxGraphCache.load_with_key is before
+
+
+def test_other_code_of_the_same_name_is_told(folder: Path) -> None:
+    def changed(x: Any) -> Any:
+        return torch.cos(x) * 4
+
+    changed.__code__ = changed.__code__.replace(co_name="slope")
+    assert reason() == ""
+    assert reason(function=changed).startswith("the program's code differs from the entry of ")
+
+
+def test_lines_of_another_version_lose_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_cache, "_changed_settings", lambda: 1 / 0)
+    assert reason() == ""
+    assert not data_folder("disk_cache").exists()
+
+
+def test_a_cold_call_keeps_nothing_and_magics_say_why(folder: Path, shell: Shell) -> None:
+    shell.run("%load_ext ipyjaxbench\nimport torch\nfrom torch._inductor import config\n"
+              "@torch.compile\ndef rise(x): return torch.exp(x) * 7\n"
+              "x = torch.ones(6)")  # fmt: skip
+    shell.run("%fwtime -n 1 -r 2 --fresh rise(x)")
+    assert "DISK-MISS" not in shell.shown[0].data["text/plain"]
+    (file,) = data_folder("disk_cache").iterdir()
+    assert len(file.read_bytes().splitlines()) == 1
+    shell.run("torch._dynamo.reset()\nwith config.patch(epilogue_fusion=False):\n"
+              "    %trace_cached rise(x)")  # fmt: skip
+    text = " ".join(shell.shown[0].data["text/plain"].split())
+    assert "DISK-MISS Inductor's settings differ from the entry of" in text

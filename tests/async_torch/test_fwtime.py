@@ -1,0 +1,143 @@
+"""`%fwtime` and `%%fwcompare` wait for each device and each stream.
+
+A test without a wait shows that the wait is what makes the figure right.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from ipyjaxbench.adapters.torch import Torch, accelerators
+from tests.async_torch.conftest import MS, by_hand, shown
+from tests.shell import Shell
+
+#: Work whose value, or a name that is bound, is on the device that does it.
+SHOWN = (
+    "work(x)",
+    "work(z)",
+    "{'a': work(z), 'b': 3}",
+    "[work(x), work(z)]",
+    "y = work(x)",
+    "work(host.to(x.device))",
+    "with side: y = work(x)",
+    "work(x).to(z.device)",
+)
+#: Work that ends before the call does.
+READ = ("work(x).cpu()", "float(work(z)[0, 0])", "work(x).tolist()")
+#: Work that goes on when the call has returned, of which the result tells nothing.
+HIDDEN = (
+    "work(x); None",
+    "work(z); x",
+    "work(x).shape",
+    "with side: work(x)",
+    "work(x).to('cpu', non_blocking=True)",
+)
+
+
+def median(run: Shell, code: str, options: str = "-b 0.5") -> float:
+    """Time code; return its median."""
+    run.run(f"%fwtime -q {options} -v found {code}")
+    return float(run.names.pop("found").median)
+
+
+def truth(run: Shell, code: str) -> float:
+    """Its time by hand."""
+    compiled = compile(code, "<by hand>", "exec")
+    return by_hand(lambda: exec(compiled, run.names))
+
+
+def patch_out(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Have the adapter wait for nothing where it asks for these."""
+    nothing: dict[str, Callable[..., Any]] = {
+        "waiter": lambda self, value, arrays: None,
+        "drain": lambda self: None,
+        "is_running": lambda self: False,
+    }
+    for name in names:
+        monkeypatch.setattr(Torch, name, nothing[name])
+
+
+@pytest.mark.parametrize("code", [*SHOWN, *READ, *HIDDEN])
+def test_all_that_a_call_starts_is_waited_for(code: str, run: Shell) -> None:
+    true = truth(run, code)
+    assert true >= MS * 1e-3
+    run.run(f"%fwtime -q -b 0.5 -v found {code}")
+    # Of both the quickest: other programs make any call slower, none quicker.
+    assert 0.95 * MS * 1e-3 < run.names["found"].best < 1.5 * true
+
+
+# Of SHOWN, the copy from ordinary memory waits for the call before.
+@pytest.mark.parametrize("code", [*(c for c in SHOWN if "host" not in c), *HIDDEN])
+def test_without_any_wait_the_figure_is_wrong(
+    code: str, run: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_out(monkeypatch, "waiter", "drain", "is_running")
+    assert median(run, code, "-n 1 -r 20") < 0.4e-3 * MS
+
+
+@pytest.mark.parametrize("code", HIDDEN)
+def test_without_the_wait_for_devices_work_that_is_not_shown_is_missed(
+    code: str, run: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_out(monkeypatch, "drain", "is_running")
+    assert median(run, code, "-n 1 -r 20") < 0.4e-3 * MS
+
+
+def test_a_wait_for_the_current_stream_alone_misses_a_side_stream(
+    run: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_out(monkeypatch, "drain", "is_running")
+    code = "with side: y = work(x)"
+    assert median(run, code, "-n 1 -r 20") > 0.95e-3 * MS
+    monkeypatch.setattr(
+        accelerators, "synchronize",
+        lambda device: torch.accelerator.current_stream(device).synchronize(),
+    )  # fmt: skip
+    assert median(run, code, "-n 1 -r 20") < 0.4e-3 * MS
+
+
+def test_a_wait_for_the_current_device_alone_misses_another(
+    run: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_out(monkeypatch, "drain", "is_running")
+    assert median(run, "work(z)", "-n 1 -r 20") > 0.95e-3 * MS
+    monkeypatch.setattr(accelerators, "synchronize", lambda _: torch.accelerator.synchronize())
+    assert median(run, "work(z)", "-n 1 -r 20") < 0.4e-3 * MS
+
+
+@pytest.mark.parametrize("code", ["work(x); None", "work(z); x"])
+def test_work_that_the_result_does_not_show_is_said(code: str, run: Shell) -> None:
+    run.run(f"%fwtime -b 0.5 -v found {code}")
+    codes = [note.code for note in run.names["found"].notes]
+    assert "unsynchronised" in codes
+
+
+def test_work_from_before_is_not_counted(run: Shell) -> None:
+    run.run("later = [work(y) for y in (x, z) for _ in range(20)]")
+    run.run("%fwtime -b 0.2 -v found x + 1")
+    assert "work still running from earlier cells" in shown(run)
+    assert run.names["found"].first_call < 1e-3 * MS
+
+
+def test_without_the_first_wait_work_from_before_is_counted(
+    run: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_out(monkeypatch, "drain", "is_running")
+    run.run("later = [work(z) for _ in range(20)]")
+    run.run("%fwtime -q -n 1 -r 3 -v found torch.ones(3, device='standin:1').cpu()")
+    assert run.names["found"].first_call > 2e-3 * MS
+
+
+def test_a_call_returns_before_its_work_and_two_devices_work_at_once(run: Shell) -> None:
+    run.run("%fwtime -q -b 1 -v one torch.ops.standin.busy(x, 5)")
+    run.run("%fwtime -q -b 1 -v two torch.ops.standin.busy(x, 5), torch.ops.standin.busy(z, 5)")
+    for found in (run.names["one"], run.names["two"]):
+        assert found.dispatch < 0.2 * found.median
+        assert 5e-3 < found.throughput <= found.median < 9e-3
+
+
+def test_arms_are_compared_by_their_work(run: Shell) -> None:
+    run.run("%%fwcompare -q -b 2 -v found\none: work(x)\ntwo:\n    y = work(z)\n    work(y)")
+    assert 1.8 < run.names["found"].ratio("two").value < 2.2

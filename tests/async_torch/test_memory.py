@@ -1,0 +1,71 @@
+"""Calls that a device has no memory for: the error is one line, and all goes on."""
+
+import re
+from collections.abc import Iterator
+from queue import SimpleQueue
+
+import pytest
+import torch
+
+from tests.async_torch.conftest import MS, drain, shown
+from tests.shell import Shell
+
+LIMIT = 8 * 2**20
+_FLOATS = LIMIT // 4
+
+
+@pytest.fixture
+def small(run: Shell, device: str) -> Iterator[Shell]:
+    """A shell whose first device has little memory."""
+    torch.ops.standin.limit_memory(0, LIMIT)
+    run.names["floats"] = _FLOATS
+    yield run
+    torch.ops.standin.limit_memory(0, 2**30)
+
+
+def raised(run: Shell, cell: str) -> torch.OutOfMemoryError:
+    """The error of a cell."""
+    with pytest.raises(torch.OutOfMemoryError) as found:
+        run.run(cell)
+    return found.value
+
+
+def used() -> int:
+    """Bytes in use on the first device."""
+    drain()
+    return int(torch.accelerator.memory_allocated(0))
+
+
+@pytest.mark.parametrize("magic", ["%fwtime -q", "%fwtime -n 3 -r 2", "%%fwdevices\n"])
+def test_a_first_call_without_memory_says_so_in_a_line(magic: str, small: Shell) -> None:
+    before = used()
+    error = raised(small, f"{magic} y = torch.empty(floats, device=device)")
+    assert str(error).startswith(f"standin out of memory. Tried to allocate {LIMIT} bytes; ")
+    assert "\n" not in str(error)
+    del error
+    small.shell.run_cell("1", store_history=False)
+    assert used() <= before
+    small.run("%fwtime -q -b 0.2 -v found work(x)")
+    assert small.names["found"].median >= 0.95e-3 * MS
+
+
+def test_a_later_call_without_memory_is_a_note_in_a_line(small: Shell) -> None:
+    small.names["kept"] = SimpleQueue()  # what a list gets is taken from it again
+    before = used()
+    small.run("%fwtime -q -v found kept.put(torch.ones(floats // 8, device=device))")
+    (note,) = [n for n in small.names["found"].notes if "OutOfMemoryError" in n.text]
+    assert f"standin out of memory. Tried to allocate {LIMIT // 8} bytes; " in note.text
+    assert "\n" not in note.text
+    small.names["kept"] = None
+    assert used() <= before
+    small.run("%fwtime -q -b 0.2 -v found work(x)")
+    assert small.names["found"].median >= 0.95e-3 * MS
+
+
+def test_an_arm_without_memory_does_not_stop_the_other(small: Shell) -> None:
+    error = raised(
+        small, "%%fwcompare -b 0.5\nfits: work(x)\nlarge: torch.empty(floats, device=device)"
+    )
+    text = shown(small)
+    assert f"large failed: OutOfMemoryError: {error}" in text
+    assert re.search(r"fits 2\d\.\d ms", text)

@@ -1,0 +1,104 @@
+"""`%fwdevices` and `%%fwdevices` tell the devices' memory and each copy, with its time."""
+
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.adapters.torch.transfers import TorchCopies
+from tests.async_torch.conftest import MS, drain, shown
+from tests.shell import Shell
+
+NBYTES = 4 * 256 * 256
+
+
+def device_of(run: Shell, name: str) -> Any:
+    """What `%fwdevices` found on one device."""
+    run.run("%fwdevices -v found")
+    homes = run.names["found"].homes
+    home = next(home for home in homes if home.framework == "torch")
+    return next(device for device in home.devices if device.name == name)
+
+
+def copies(run: Shell, code: str) -> list[Any]:
+    """The copies of a cell."""
+    run.run(f"%%fwdevices -v found\n{code}")
+    return [copy for copy in run.names["found"].transfers if not copy.free]
+
+
+def quickest_copy(run: Shell, code: str) -> Any:
+    """The one copy of code, when it took least: other programs only lengthen it."""
+    found = []
+    for _ in range(5):
+        (copy,) = copies(run, code)
+        found.append(copy)
+    return min(found, key=lambda copy: copy.seconds)
+
+
+def test_devices_have_their_names_and_the_memory_in_use(run: Shell) -> None:
+    before = device_of(run, "standin:1")
+    assert before.limit == 2**30
+    run.run("more = torch.ones(1000, device='standin:1')")
+    after = device_of(run, "standin:1")
+    assert after.used - before.used == 4000
+    assert after.peak >= after.used
+    run.run("del more")
+    assert device_of(run, "standin:1").used == before.used
+
+
+def test_tensors_have_their_device(run: Shell) -> None:
+    run.run("%fwdevices x z pinned host")
+    text = shown(run)
+    assert "x torch f32[256,256] 256 KiB standin:0" in text
+    assert "z torch f32[256,256] 256 KiB standin:1" in text
+    assert "pinned torch f32[256,256] 256 KiB cpu, pinned host" in text
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "target"),
+    [
+        ("y = host.to(device)", "cpu", "standin:0"),
+        ("y = pinned.to(z.device, non_blocking=True)", "cpu pinned", "standin:1"),
+        ("y = x.to(z.device)", "standin:0", "standin:1"),
+        ("y = z.cpu()", "standin:1", "cpu"),
+        ("y = x.to('cpu', non_blocking=True)", "standin:0", "cpu pinned"),
+        ("y = host.standin()", "cpu", "standin:0"),
+        ("y = torch.empty_like(host).copy_(x)", "standin:0", "cpu"),
+        ("y = x.sum().item()", "standin:0", "host"),
+    ],
+)
+def test_copies_have_bytes_direction_and_time(
+    code: str, source: str, target: str, run: Shell
+) -> None:
+    copy = quickest_copy(run, code)
+    assert (copy.source, copy.target) == (source, target)
+    assert copy.nbytes == (4 if "item" in code else NBYTES)
+    assert 0 < copy.seconds < 1e-3 * MS
+
+
+def test_work_before_a_copy_is_waiting_not_copying(run: Shell) -> None:
+    copy = quickest_copy(run, "y = work(x).cpu()")
+    assert copy.seconds < 0.4e-3 * MS
+    assert copy.waited > 0.9e-3 * MS
+
+
+def test_without_the_wait_the_work_before_is_counted_as_copying(
+    run: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TorchCopies, "_wait", lambda self, values: None)
+    (copy,) = copies(run, "y = work(x).cpu()")
+    assert copy.seconds > 0.9e-3 * MS
+
+
+BIG = "torch.ones(64, 1024, 1024, pin_memory=True)"
+
+
+def test_a_copy_that_does_not_block_is_waited_for(
+    run: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.run(f"big = {BIG}; there = torch.empty_like(big, device=device)")
+    code = "there.copy_(big, non_blocking=True)"
+    (copy,) = copies(run, code)
+    monkeypatch.setattr(TorchCopies, "_wait", lambda self, values: None)
+    (missed,) = copies(run, code)
+    drain()
+    assert missed.seconds < 0.4 * copy.seconds

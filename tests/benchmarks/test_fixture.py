@@ -1,0 +1,232 @@
+"""``fwbench`` in real runs of pytest, each in a process of its own."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ipyjaxbench.records import read_benchmarks
+
+Done = subprocess.CompletedProcess[str]
+Pytest = Callable[..., Done]
+COUNTING = """
+import pathlib
+def work(x): return x + 1
+def test_one(fwbench):
+    assert fwbench(work, 1) == 2
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Pytest:
+    """Writes a file of tests and runs pytest on it."""
+    (tmp_path / "work").mkdir()
+
+    def run(code: str, *options: str, **environment: str) -> Done:
+        test = tmp_path / "work" / "test_it.py"
+        test.write_text(code, "utf-8")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        return subprocess.run(
+            [*command, "--fwbench-quick", *options, test.name],
+            cwd=test.parent,
+            env={**os.environ, "JUPYTER_DATA_DIR": str(tmp_path / "data"), **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def test_it_returns_the_value_and_shows_one_table(suite: Pytest, tmp_path: Path) -> None:
+    done = suite(COUNTING, "--fwbench-json", "a.json")
+    assert done.returncode == 0, done.stdout
+    assert "1 benchmark" in done.stdout
+    assert "median ± rerun" in done.stdout
+    (found,) = read_benchmarks(tmp_path / "work" / "a.json")
+    assert (found.entry.name, found.entry.code) == ("test_it.py::test_one", "work(x)")
+    assert found.entry.median > 0
+    assert found.entry.relative is not None
+
+
+FRAMEWORKS = {
+    "jax": "import jax, jax.numpy as np\nf = jax.jit(lambda x: (x * 2).sum())\nx = np.ones(8)",
+    "torch": "import torch\nf = lambda x: (x * 2).sum()\nx = torch.ones(8)",
+    "tensorflow": "import tensorflow as tf\n"
+    "f = tf.function(lambda x: tf.reduce_sum(x * 2))\nx = tf.ones(8)",
+    "numpy": "import numpy as np\nf = lambda x: (x * 2).sum()\nx = np.ones(8)",
+}
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_each_framework_gives_its_value_and_its_name(
+    suite: Pytest, name: str, tmp_path: Path
+) -> None:
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    code = f"{FRAMEWORKS[name]}\ndef test_it(fwbench):\n    assert float(fwbench(f, x)) == 16"
+    done = suite(code, "--fwbench-json", "a.json")
+    assert done.returncode == 0, done.stdout
+    (found,) = read_benchmarks(tmp_path / "work" / "a.json")
+    assert name in found.entry.environment.frameworks
+    if name in ("jax", "tensorflow"):
+        assert found.entry.first_call
+    assert ("first call" in done.stdout) is bool(found.entry.first_call)
+
+
+def test_a_coroutine_function_is_awaited(suite: Pytest, tmp_path: Path) -> None:
+    code = "import asyncio\nasync def f(x):\n    await asyncio.sleep(0.002)\n    return x\n"
+    code += "def test_it(fwbench):\n    assert fwbench(f, 5) == 5\n"
+    done = suite(code, "--fwbench-json", "a.json")
+    assert done.returncode == 0, done.stdout
+    assert read_benchmarks(tmp_path / "work" / "a.json")[0].entry.median > 0.002
+
+
+def test_a_coroutine_function_in_an_event_loop_is_refused_in_one_line(suite: Pytest) -> None:
+    code = "import asyncio\nasync def f(): ...\nasync def outer(b): b(f)\n"
+    code += "def test_it(fwbench):\n    asyncio.run(outer(fwbench))\n"
+    done = suite(code)
+    assert done.returncode == 1
+    assert "call it in a test that is a plain def" in done.stdout
+
+
+SLOWED = """
+import os
+def work():
+    for i in range(int(20_000 * float(os.environ.get("TIMES", "1")))): i + i
+def test_work(fwbench):
+    fwbench(work)
+    assert os.environ.get("WRONG") is None
+"""
+
+
+def test_code_that_takes_eight_times_as_long_fails_its_test(suite: Pytest, tmp_path: Path) -> None:
+    assert suite(SLOWED, "--fwbench-json", "a.json").returncode == 0
+    file = tmp_path / "work" / "a.json"
+    text, changed = re.subn(r'"taken": ?[0-9.]+', '"taken": null', file.read_text("utf-8"))
+    assert changed == 1
+    file.write_text(text, "utf-8")  # else programs that are busy in one run leave it undecided
+    gate = ("--fwbench-compare", "a.json", "--fwbench-fail-slower", "10%")
+    done = suite(SLOWED, *gate, TIMES="8")
+    assert done.returncode == 1, done.stdout
+    assert "1 of 1 slower" in done.stdout
+    assert "FAILED test_it.py::test_work - " in done.stdout
+    assert "slower than a.json" in done.stdout
+    assert "--fwbench-fail-slower allows 10" in done.stdout
+
+
+def test_faster_code_passes(suite: Pytest) -> None:
+    assert suite(SLOWED, "--fwbench-json", "a.json", TIMES="4").returncode == 0
+    gate = ("--fwbench-compare", "a.json", "--fwbench-fail-slower", "10%")
+    assert suite(SLOWED, *gate).returncode == 0
+
+
+def test_an_own_failure_of_the_test_is_what_is_shown(suite: Pytest) -> None:
+    done = suite(SLOWED, WRONG="1")
+    assert done.returncode == 1
+    assert "AssertionError" in done.stdout
+
+
+def test_last_is_the_run_before(suite: Pytest) -> None:
+    done = suite(COUNTING, "--fwbench-compare", "last")
+    assert "nothing to compare with in the last run" in done.stdout
+    done = suite(COUNTING, "--fwbench-compare", "last")
+    assert "ratio [95 % CI]" in done.stdout
+
+
+def test_without_a_history_nothing_is_kept(suite: Pytest, tmp_path: Path) -> None:
+    done = suite(COUNTING, IPYJAXBENCH_HISTORY="0")
+    assert done.returncode == 0
+    assert not (tmp_path / "data").exists()
+
+
+def test_what_says_nothing_is_shown_and_not_compared(suite: Pytest) -> None:
+    code = "def test_lazy(fwbench):\n    fwbench(lambda: (i for i in range(9)))\n"
+    suite(code, "--fwbench-json", "a.json")
+    done = suite(code, "--fwbench-compare", "a.json", "--fwbench-fail-slower", "1%")
+    assert done.returncode == 0
+    assert "1 without a figure" in done.stdout
+    assert "INVALID  test_lazy: The value is a generator" in done.stdout
+
+
+def test_disabled_it_calls_once(suite: Pytest) -> None:
+    code = "calls = []\ndef test_it(fwbench):\n    fwbench(calls.append, 1)\n"
+    code += "    fwbench.options(setup=lambda: calls.append(0))(calls.append, 2)\n"
+    code += "    assert calls == [1, 0, 2]\n"
+    done = suite(code, "--fwbench-disable")
+    assert done.returncode == 0, done.stdout
+    assert "2 functions called once and not measured with --fwbench-disable" in done.stdout
+
+
+def test_options_say_how_often(suite: Pytest, tmp_path: Path) -> None:
+    code = "made = []\ndef test_it(fwbench):\n"
+    code += "    fwbench.options(loops=1, repeat=9, setup=lambda: made.append(0))(len, [])\n"
+    code += "    assert len(made) >= 9\n"
+    done = suite(code, "--fwbench-json", "a.json")
+    assert done.returncode == 0, done.stdout
+    assert read_benchmarks(tmp_path / "work" / "a.json")[0].entry.figure.samples == 8
+
+
+def test_two_in_one_test_and_ids_with_signs_keep_their_names(suite: Pytest, tmp_path: Path) -> None:
+    code = "import pytest\n@pytest.mark.parametrize('x', ['a::b|`c'])\n"
+    code += "def test_it(fwbench, x):\n    fwbench(len, x)\n    fwbench(str, x)\n"
+    assert suite(code, "--fwbench-json", "a.json").returncode == 0
+    names = [each.entry.name for each in read_benchmarks(tmp_path / "work" / "a.json")]
+    assert names == ["test_it.py::test_it[a::b|`c]", "test_it.py::test_it[a::b|`c]#2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--fwbench-compare", "none.json"), "none.json: no such file"),
+        (("--fwbench-compare", "test_it.py"), "test_it.py cannot be read: not JSON"),
+        (("--fwbench-compare", "other.json"), "other.json is not a file of benchmarks"),
+        (("--fwbench-compare", "last", "--fwbench-fail-slower", "10"),
+         "--fwbench-fail-slower 10: must be a percentage, 0% or more, for example"),
+        (("--fwbench-fail-slower", "10%"),
+         "--fwbench-fail-slower 10% has nothing to compare with: add --fwbench-compare FILE"),
+        (("--fwbench-json", "no/a.json"), "--fwbench-json no/a.json: there is no directory no"),
+        (("--fwbench-json", "."), "--fwbench-json .: must be a file to write"),
+        (("--fwbench-disable", "--fwbench-json", "a.json"),
+         "--fwbench-json: nothing is measured with --fwbench-disable"),
+    ],
+)  # fmt: skip
+def test_what_is_mistyped_ends_in_one_line(
+    suite: Pytest, tmp_path: Path, options: tuple[str, ...], error: str
+) -> None:
+    (tmp_path / "work" / "other.json").write_text(json.dumps({"kind": "measurement"}))
+    done = suite(COUNTING, *options)
+    assert done.returncode == 4
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert lines[0].startswith(f"ERROR: {error}")
+    assert len(lines) == 1
+
+
+def test_what_is_no_function_is_refused_in_one_line(suite: Pytest) -> None:
+    done = suite("def test_it(fwbench):\n    fwbench(3)\n")
+    assert "write fwbench(f, x)" in done.stdout
+
+
+def test_an_error_of_the_function_reaches_the_test(suite: Pytest) -> None:
+    code = "import pytest\ndef bad(): raise ValueError('mine')\n"
+    code += "def test_it(fwbench):\n    with pytest.raises(ValueError, match='mine'):\n"
+    code += "        fwbench(bad)\n"
+    assert suite(code).returncode == 0
+
+
+def test_the_hooks_load_nothing_but_pytest(tmp_path: Path) -> None:
+    code = "import pytest, sys; before = set(sys.modules);"
+    code += " import ipyjaxbench.benchmarks.pytest_plugin; print(*set(sys.modules) - before)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    loaded = {name for name in done.stdout.split() if name.startswith("ipyjaxbench")}
+    room = "ipyjaxbench.benchmarks"
+    assert loaded == {"ipyjaxbench", room, f"{room}.pytest_plugin"}
+    assert not {"numpy", "msgspec", "rich", "jax", "torch", "tensorflow"} & {*done.stdout.split()}

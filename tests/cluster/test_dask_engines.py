@@ -1,0 +1,44 @@
+"""Workers of Dask: what they are called, and magics on real ones."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ipyjaxbench.cluster.dask_engines import DaskEngines
+
+_SECONDS = 120
+
+
+def test_workers_that_are_chosen_keep_their_numbers() -> None:
+    chosen = DaskEngines(None, ["tcp://a:1", "tcp://b:1", "tcp://c:1"]).choose([2, 0])
+    assert chosen.labels == ("worker 2", "worker 0")
+    assert chosen.choose([0]).numbers == (2,)
+
+
+def test_magics_work_on_workers() -> None:
+    if importlib.util.find_spec("distributed") is None:
+        pytest.skip("distributed is not installed")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.cluster.dask_program"],
+        capture_output=True, text=True, timeout=_SECONDS, check=False,
+    )  # fmt: skip
+    lines = [line for line in done.stdout.splitlines() if line.startswith("found ")]
+    assert lines, done.stderr[-3000:]
+    found = json.loads(lines[0].removeprefix("found "))
+    assert "the slowest of 2 workers, each by" in found["timed"]
+    assert "worker 1" in found["one"]
+    assert "worker 0" not in found["one"]
+    assert "in 2 workers on 1 host" in found["located"]
+    assert "in all workers" in found["located"]
+    assert found["raised"].startswith("UsageError: worker 0 (on ")
+    assert found["raised"].endswith("raised NameError: name 'nix' is not defined.")
+    assert found["closure"].startswith("<JobMeasurement function(a)")
+    assert found["lock"].startswith(
+        "OptionError: the call cannot be sent to engines: TypeError: cannot pickle '_thread.lock'"
+    )
+    assert found["ctrl-c"] == "KeyboardInterrupt"
+    assert found["seconds"] < 20
+    assert "the slowest of 2 workers" in found["after"]

@@ -1,0 +1,273 @@
+"""`%%fwcompare --sweep engines=1,2,4` on real engines of ipyparallel."""
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+from ipyjaxbench import Sweep
+from ipyjaxbench.cluster.dependence import depends
+from ipyjaxbench.cluster.job_measurement import JobMeasurement, RankMeasurement
+from ipyjaxbench.cluster.sweep_engines import _options_per_measurement, _Reached
+from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.comparison.scaling import Scaling
+from tests.cluster.engines import engines, press_ctrl_c_when_reached
+from tests.results import measured
+from tests.shell import Shell
+
+MS = 10**6
+#: Few calls of each arm, so that a test takes little time.
+SHORT = "-n 1 -r 8 -v found"
+COLLECTIVE = """
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+rows = NamedSharding(Mesh(np.array(jax.devices()[:engines]), ("d",)), PartitionSpec("d"))
+whole = np.ones((64, 64), np.float32)
+x = jax.make_array_from_callback(whole.shape, rows, whole.__getitem__, dtype=whole.dtype)
+total = jax.jit(lambda x: x.sum())
+sum: total(x) if rank < engines else None
+"""
+
+
+@pytest.fixture(scope="module")
+def four() -> Iterator[Any]:
+    """Four engines, each by itself."""
+    with engines("alone", 4) as client:
+        client[:].execute("import time, random", block=True)
+        yield client
+
+
+@pytest.fixture
+def run(four: Any, shell: Shell) -> Shell:
+    """A shell that knows them."""
+    shell.names["rc"] = four
+    return shell
+
+
+def found(shell: Shell) -> Sweep:
+    sweep = shell.names["found"]
+    assert isinstance(sweep, Sweep)
+    return sweep
+
+
+def ask(view: Any, expression: str) -> list[Any]:
+    """What an expression is on each engine, in its own names."""
+    view.execute(f"answer = {expression}", block=True)
+    answers: list[Any] = view.pull("answer", block=True)
+    return answers
+
+
+def medians(sweep: Sweep, label: str) -> dict[float, float]:
+    return dict(sweep.times(label))
+
+
+def test_each_point_is_timed_on_the_first_engines_and_the_slowest_counts(run: Shell) -> None:
+    run.run(f"%%fwcompare --sweep engines=2,1,4 {SHORT}\na: time.sleep(0.03 * (rank == 1))")
+    sweep = found(run)
+    assert [point.values for point in sweep.points] == [("1",), ("2",), ("4",)]
+    assert sweep.scaling == Scaling({"a": "weak"})
+    times = medians(sweep, "a")
+    assert times[1] < 0.03 <= times[2]
+    assert times[4] >= 0.03
+    [side] = sweep.points[0].compared.sides
+    assert side.measured is not None
+    assert len(side.measured.batches) == 2 * 7  # two rounds; of eight samples one is the first call
+    [output] = run.shown
+    text = " ".join(output.data["text/plain"].split())
+    assert "weak each engine does the same work: the code does not read engines;" in text
+    assert "engines n at the same time, each by itself" in text
+    assert Sweep.from_dict(sweep.to_dict()) == sweep
+
+
+def test_code_that_reads_engines_divides_its_work(run: Shell, four: Any) -> None:
+    four[:].execute("def work(): time.sleep(0.02 / engines)", block=True)
+    run.run(
+        f"%%fwcompare --sweep engines=1,2 {SHORT}\n"
+        "own: time.sleep(0.02 / engines)\nby_a_function: work()\nnot: time.sleep(0.001)"
+    )
+    sweep = found(run)
+    assert sweep.scaling is not None
+    assert sweep.scaling.kinds == {"own": "strong", "by_a_function": "strong", "not": "weak"}
+    for label in ("own", "by_a_function"):
+        assert medians(sweep, label)[1] >= 0.02
+        assert medians(sweep, label)[2] >= 0.01
+    run.run(
+        f"%%fwcompare --sweep engines=1,2 --scaling weak {SHORT}\n"
+        "seconds = 0.002 / engines\na: time.sleep(seconds)"
+    )
+    assert found(run).scaling == Scaling({"a": "weak"}, reads=("a",))
+
+
+def test_names_and_random_numbers_of_engines_stay_as_they_were(run: Shell, four: Any) -> None:
+    four[:].execute(
+        "engines = 'mine'; kept = 1; random.seed(3); drawn = random.getstate()", block=True
+    )
+    four[1].execute("del engines", block=True)
+    run.run(
+        f"%%fwcompare --sweep engines=1,2 {SHORT}\n"
+        "kept = made = engines\nsetup a: again = made\na: out = (again, random.random())"
+    )
+    names = ("engines", "kept", "made", "again", "out")
+    left = ask(four[:2], f"[globals().get(name, 'none') for name in {names}]")
+    assert left == [["mine", 1, "none", "none", "none"], ["none", 1, "none", "none", "none"]]
+    assert ask(four[:2], "random.getstate() == drawn") == [True, True]
+    four[:].execute("globals().pop('engines', None)", block=True)
+
+
+def test_chosen_engines_are_counted_from_the_first(run: Shell) -> None:
+    run.run(f"%%fwcompare --sweep engines=1,2 --engines 2,3 {SHORT}\na: 1 / (rank > 1)")
+    assert list(medians(found(run), "a")) == [1, 2]
+
+
+def test_each_number_of_engines_is_kept_by_name(run: Shell) -> None:
+    run.run(f"%%fwcompare --sweep engines=1,2 --name now {SHORT}\na: time.sleep(0.001)")
+    kept = run.run("r = %fwcompare now.a.engines=1 now.a.engines=2\nr.sides")
+    assert [side.measured.median for side in kept] == [t for _, t in found(run).times("a")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "arms", "told"),
+    [
+        ("--sweep engines=1,5", "a: 1 + rank", "5 is no number of engines from 1 to 4, which are"),
+        ("--sweep engines=0", "a: 1 + rank", "0 is no number of engines from 1 to 4"),
+        ("--sweep engines=1.5", "a: 1 + rank", "1.5 is no number of engines"),
+        ("--sweep engines=many", "a: 1 + rank", "'many' is no number of engines"),
+        ("--sweep engines=1,2 --sweep n=1", "a: n", "cannot be combined with another --sweep"),
+        ("--sweep engines=1,2 --keep-going", "a: 1", "--keep-going works in one process alone"),
+        ("--sweep engines=1,2 --align", "a: 1", "--align works in one process alone"),
+        ("--sweep engines=1 --engines 7", "a: 1", "--engines 7: there is no engine 7"),
+        ("--sweep engines=1 --engines ghosts", "a: 1", "no variable has this name"),
+        ("--engines all", "a: 1\nb: 2", "--engines needs numbers of engines: %%fwcompare --sweep"),
+        ("--scaling weak", "a: 1\nb: 2", "--scaling needs numbers of engines"),
+        ("--sweep engines=1,2", "1 + 1", "no arms found"),
+        ("--sweep engines=1,2", "a: f(", "SyntaxError in line 2"),
+        ("--sweep engines=1,2", "a: nix + rank", r"^a at engines = 1: engine 0 \(on .*NameError: "),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_swept_is_one_line(run: Shell, typed: str, arms: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told) as caught:
+        run.run(f"%%fwcompare {typed}\n{arms}")
+    assert "\n" not in str(caught.value)
+    assert not run.shown
+
+
+def test_an_error_names_arm_number_and_engine_after_what_was_measured(run: Shell) -> None:
+    with pytest.raises(UsageError, match=r"^b at engines = 2: engine 1 \(on .*ValueError: no dat"):
+        run.run(
+            f"%%fwcompare --sweep engines=1,2 {SHORT}\n"
+            "a: time.sleep(0.001)\nb:\n    if rank == 1: raise ValueError('no data')"
+        )
+    text = " ".join(run.shown[0].data["text/plain"].split())
+    assert text.startswith("a, b by engines a ")
+    assert "points" not in text
+    run.run(f"%%fwcompare --sweep engines=1,2 {SHORT}\na: time.sleep(0.001)")
+
+
+def test_ctrl_c_ends_all_engines_and_shows_the_points_until_then(
+    run: Shell, four: Any, tmp_path: Path
+) -> None:
+    here = press_ctrl_c_when_reached(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run.run(
+            "%%fwcompare --sweep engines=1,2 -n 1 -r 3\na: time.sleep(0.001)\n"
+            f"b:\n    if engines == 2:\n        {here}\n        time.sleep(60)"
+        )
+    text = " ".join(run.shown[0].data["text/plain"].split())
+    assert "Interrupted: the time is of the calls made until then." in text
+    assert ask(four[:], "'engines' in globals()") == [False] * 4
+
+
+def test_without_a_client_engines_is_a_name_as_any_other(shell: Shell) -> None:
+    shell.run("%%fwcompare --sweep engines=1,2 -n 1 -r 3 -v found\na: engines + 1\nb: engines + 2")
+    assert found(shell).scaling is None
+    with pytest.raises(UsageError, match="there is no client"):
+        shell.run("%%fwcompare --sweep engines=1,2 --engines all\na: engines + 1")
+
+
+def test_all_ranks_of_a_job_take_part_and_the_code_has_to_use_the_number(shell: Shell) -> None:
+    with engines("jax") as client:
+        shell.names["rc"] = client
+        with pytest.raises(UsageError, match=r"^a: engines 0,1 are one job: all of them take part"):
+            shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}\na: 1 + rank")
+        shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}{COLLECTIVE}")
+        summed = found(shell)
+        with pytest.raises(
+            UsageError, match=r"^a at engines = 2: rank 1 .* ValueError: no data\.$"
+        ):
+            shell.run(
+                f"%%fwcompare --sweep engines=1,2 {SHORT}\n"
+                "if engines == 2 and rank: raise ValueError('no data')\na: engines + 1"
+            )
+        left = ask(client[:], "'engines' in globals() or 'total' in globals()")
+        shell.run("%fwtime --engines all --quick 1 + rank")  # they still work together
+    assert left == [False, False]
+    assert summed.scaling == Scaling({"sum": "strong"}, "jax", ("sum",))
+    assert [point.values for point in summed.points] == [("1",), ("2",)]
+    assert [point.values for point in found(shell).points] == [("1",)]  # until one failed
+
+
+def rank(number: int, nanoseconds: list[int]) -> RankMeasurement:
+    return RankMeasurement(number, "host", number, measured(nanoseconds, elapsed=1.0))
+
+
+def test_rounds_of_each_engine_are_joined_before_the_slowest_is_chosen() -> None:
+    reached = _Reached(["a"], [1, 2], Scaling({"a": "weak"}))
+    for first, second in (([1 * MS] * 30, [4 * MS] * 30), ([9 * MS] * 20, [4 * MS] * 20)):
+        reached.add(2, "a", JobMeasurement("f()", (rank(0, first), rank(1, second))))
+    [point] = reached.sweep().points
+    [side] = point.compared.sides
+    # Engine 0 takes 1 ms in most of its samples, though 9 ms in the second round.
+    assert side.measured is not None
+    assert side.measured.median == pytest.approx(4e-3)
+    assert (len(side.measured.batches), side.measured.elapsed) == (50, 2.0)
+    assert side.measured.check() is None
+
+
+def test_what_not_all_engines_measured_is_left_out() -> None:
+    reached = _Reached(["a", "b"], [1, 2], Scaling({"a": "weak", "b": "weak"}))
+    reached.add(1, "a", JobMeasurement("f()", (rank(0, [MS] * 20),)))
+    reached.add(2, "a", JobMeasurement("f()", (rank(0, [MS] * 20),)))
+    reached.add(2, "b", JobMeasurement("f()", ()))
+    sweep = reached.sweep()
+    assert ([point.values for point in sweep.points], sweep.planned) == ([("1",)], 2)
+    assert [side.measured is None for side in sweep.points[0].compared.sides] == [False, True]
+
+
+def divide() -> int:
+    return 8 // engines  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (["engines + 1"], True),
+        (["n = 8 // engines", "range(n)"], True),
+        (["n = 8 // engines", "m = 2 * n", "range(m)"], True),
+        (["n = 8 // engines\nm = 1", None, "range(m)"], False),
+        (["def f(): return engines", "f()"], True),
+        (["settings['n'] = engines", "settings.copy()"], True),
+        (["import math\nmath.sqrt(engines)", "len('a')"], False),
+        (["n = divide()", "range(n)"], True),
+        (["divide()"], True),
+        (["f = partial(divide)", "len('a')"], False),
+        (["'of engines'\nn = 1", "n"], False),
+    ],
+)
+def test_work_is_divided_where_an_arm_reads_what_was_made_of_engines(
+    parts: list[str | None], expected: bool
+) -> None:
+    names = {"divide": divide, "settings": {}, "partial": functools.partial, "n": 2}
+    before = dict(names)
+    assert depends(parts, "engines", names) is expected
+    assert names == before
+
+
+@pytest.mark.parametrize(
+    ("options", "budget"),
+    [({"budget": 12.0}, 1.0), ({}, 1.1), ({"aim": "quick"}, 0.25), ({"number": 1}, None)],
+)
+def test_all_measurements_share_the_budget(options: dict[str, Any], budget: float | None) -> None:
+    assert _options_per_measurement(CompareOptions(**options), points=6).budget == budget

@@ -1,0 +1,197 @@
+"""``%fwdevices --held``: who keeps arrays alive after a failed cell; ``--release`` lets them go."""
+
+import builtins
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+from IPython.core.error import UsageError
+
+from ipyjaxbench.device.held import Held, Holder
+from tests.shell import Shell
+
+SIDE = 300
+MATRIX = 8 * SIDE**2
+FAILING = f"""\
+def train(n):
+    x = np.ones((n, n))
+    raise ValueError("no")
+
+def outer():
+    big = np.ones(({SIDE}, {SIDE}))
+    return lambda v: v + big
+"""
+
+
+@pytest.fixture
+def ready(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    """A shell that knows of no array yet."""
+    # IPython binds `_` only where Python has none, as examples in docstrings leave one.
+    monkeypatch.delattr(builtins, "_", raising=False)
+    shell.names.update(np=np, jnp=jnp, jax=jax, torch=torch)
+    shell.run(FAILING)
+    shell.run("%fwdevices -q --release")
+    yield shell
+    shell.run("%fwdevices -q --release")
+
+
+def numbered(run: Shell, cell: str) -> int:
+    """Run a cell whose result IPython keeps; return its number."""
+    number = run.shell.execution_count
+    run.shell.run_cell(cell, store_history=True)
+    return number
+
+
+def holders(run: Shell) -> dict[str, Holder]:
+    run.run("%fwdevices -q --held -v found")
+    return {each.path: each for each in run.names["found"].holders}
+
+
+def fail(run: Shell) -> None:
+    run.shell.run_cell(f"train({SIDE})", store_history=False)
+
+
+@pytest.mark.parametrize("make", ["np.ones", "torch.ones", "jnp.ones"])
+def test_a_result_that_ipython_keeps_is_found_and_let_go(ready: Shell, make: str) -> None:
+    number = numbered(ready, f"{{'loss': [{make}(({SIDE}, {SIDE}))]}}")
+    path = f"Out[{number}]['loss'][0]"
+    value = ready.names["_oh"][number]["loss"][0]
+    found, nbytes, gone = holders(ready), int(value.nbytes), weakref.ref(value)
+    del value
+    assert found[path].alone == found[path].nbytes == nbytes
+    assert found[path].let_go == "%fwdevices --release"
+    ready.run("%fwdevices -q --release -v done")
+    done = ready.names["done"]
+    assert done.freed == nbytes
+    assert f"Out[{number}]" in done.released
+    assert gone() is None
+    assert number not in ready.names["_oh"]
+    assert f"_{number}" not in ready.names
+    assert path not in holders(ready)
+
+
+def test_results_without_arrays_stay_and_ipython_goes_on_binding_them(ready: Shell) -> None:
+    number = numbered(ready, "5")
+    numbered(ready, f"np.ones({SIDE})")
+    ready.run("%fwdevices -q --release")
+    assert ready.names["_oh"][number] == ready.names[f"_{number}"] == 5
+    numbered(ready, "7")
+    assert ready.names["_"] == 7
+
+
+def test_locals_of_a_traceback_are_found_and_let_go(ready: Shell) -> None:
+    fail(ready)
+    (found,) = [each for each in holders(ready).values() if each.kind == "traceback"]
+    assert found.path == "the last traceback, train(), line 3: x"
+    assert found.alone == MATRIX
+    assert ready.names["found"].releasable == MATRIX
+    ready.run("%fwdevices -q --release -v done")
+    assert ready.names["done"].freed == MATRIX
+    assert ready.names["done"].released == ("the locals of 1 function in the last traceback",)
+    assert not holders(ready)
+
+
+def test_what_names_lead_to_is_never_let_go(ready: Shell) -> None:
+    ready.run(f"y = np.ones(({SIDE}, {SIDE}))")
+    number = numbered(ready, "y[0]")  # a view holds all of it
+    found = holders(ready)[f"Out[{number}]"]
+    assert (found.nbytes, found.alone, found.also) == (MATRIX, 0, "y")
+    assert ready.names["found"].named >= MATRIX
+    ready.run("%fwdevices -q --release -v done")
+    assert ready.names["done"].freed == 0
+    assert ready.names["y"].nbytes == MATRIX
+
+
+def test_a_name_of_the_users_own_that_looks_like_ipythons_stays(ready: Shell) -> None:
+    ready.run(f"_ = np.ones(({SIDE}, {SIDE}))")
+    try:
+        ready.run("%fwdevices -q --release")
+        assert ready.names["_"].nbytes == MATRIX
+    finally:
+        ready.run("del _")
+
+
+def test_closures_are_found(ready: Shell) -> None:
+    ready.run("f = outer(); g = jax.jit(outer())")
+    found = holders(ready)
+    for name in ("f", "g"):
+        held = found[f"{name}()'s big"]
+        assert (held.kind, held.alone, held.let_go) == ("closure", MATRIX, f"del {name}")
+    ready.run("del f, g, found")
+    gc.collect()
+    assert not holders(ready)
+
+
+def test_graphs_gradients_and_optimizers_are_found(ready: Shell) -> None:
+    ready.run(f"""\
+w = torch.ones({SIDE}, {SIDE}, requires_grad=True)
+loss = (w * 2).exp().sum()
+""")
+    (graph,) = holders(ready).values()
+    assert (graph.kind, graph.path) == ("graph", "the graph of loss")
+    assert graph.alone - MATRIX // 2 in range(64)  # the two is a tensor, too
+    ready.run(graph.let_go)
+    assert not holders(ready)
+    ready.run("opt = torch.optim.Adam([w]); w.sum().backward(); opt.step()")
+    found = {each.kind: each for each in holders(ready).values()}
+    assert found["gradient"].alone == MATRIX // 2
+    assert found["optimizer"].alone - MATRIX in range(64)  # two moments, and the count of steps
+    ready.run(found["gradient"].let_go)
+    ready.run(found["optimizer"].let_go)
+    assert not holders(ready)
+
+
+def test_hooks_that_unpack_what_a_graph_saved_are_not_called(ready: Shell) -> None:
+    called: list[Any] = []
+    ready.names.update(pack=lambda t: t, unpack=called.append)
+    ready.run(f"""\
+w = torch.ones({SIDE}, {SIDE}, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+    loss = (w * 2).exp().sum()
+""")
+    assert "the graph of loss" in holders(ready)
+    assert called == []
+
+
+def test_arrays_that_no_search_comes_to_are_told_in_a_line(ready: Shell) -> None:
+    def keeping() -> Iterator[None]:
+        kept = jnp.ones((SIDE, SIDE))
+        yield
+        del kept
+
+    running = keeping()
+    next(running)
+    ready.run("%fwdevices -q --held -v found")
+    count, nbytes = ready.names["found"].elsewhere["jax"]
+    assert count >= 1
+    assert nbytes >= 4 * SIDE**2
+    running.close()
+
+
+def test_a_quiet_session_has_no_holders(ready: Shell) -> None:
+    ready.run(f"y = np.ones({SIDE})")
+    ready.run("%fwdevices -q --held -v found")
+    assert ready.names["found"].holders == ()
+    assert str(ready.names["found"]).split("\n")[0].split() == (
+        ["held", "nothing", "but", "your", "names", "holds", "arrays"]
+    )
+    ready.run("%fwdevices -q --release -v done")
+    assert ready.names["done"].released == ("nothing",)
+
+
+@pytest.mark.parametrize("typed", ["--held y", "--release --peak", "--held --no-prealloc"])
+def test_what_cannot_be_combined_is_refused_in_a_line(ready: Shell, typed: str) -> None:
+    with pytest.raises(UsageError, match="--held and --release look at the whole session"):
+        ready.run(f"%fwdevices {typed}")
+
+
+def test_memory_that_nobody_can_be_blamed_for_is_one_line() -> None:
+    text = str(Held((), unexplained={"torch cuda:0": 3 << 30}))
+    assert "3.00 GiB in use that nothing that Python can see refers to" in " ".join(text.split())

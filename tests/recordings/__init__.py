@@ -1,0 +1,1 @@
+"""What real devices answered, as `tests.hardware.record` wrote it, through the parsers of today."""

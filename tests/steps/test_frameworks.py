@@ -1,0 +1,147 @@
+"""Loops of real frameworks: what each line is, and whether the parts are where the sleeps are."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import tensorflow as tf
+import torch
+import torch._dynamo  # an optimizer loads it, which changes the environment
+
+from ipyjaxbench.steps import LoopTimes, time_loop
+from ipyjaxbench.usercode import Source
+
+NAMES: dict[str, Any] = {"time": time, "np": np, "jnp": jnp, "jax": jax, "torch": torch, "tf": tf}
+
+
+def timed(code: str, **names: Any) -> LoopTimes:
+    found, error = time_loop(Source.plain(code), {**NAMES, **names})
+    assert error is None
+    return found
+
+
+def parts(found: LoopTimes) -> dict[str, str]:
+    """The part of each line, by its text."""
+    return {line.text: line.part for line in found.lines}
+
+
+def batches(count: int, pause: float = 0.0) -> Iterator[Any]:
+    for _ in range(count):
+        time.sleep(pause)
+        yield np.ones((300, 300), np.float32)
+
+
+step = jax.jit(lambda w, x: (w, jax.lax.fori_loop(0, 20, lambda _, y: jnp.tanh(y @ w), x).sum()))
+
+
+def test_lines_of_jax_are_host_until_the_device_has_its_work_and_rest_after_that() -> None:
+    code = """
+losses = []
+for x in batches(12):
+    y = x * 1
+    w, loss = step(w, x)
+    losses.append(loss)
+    print(end="")
+"""
+    found = timed(code, batches=batches, step=step, w=jnp.full((300, 300), 0.01))
+    assert list(parts(found).values()) == ["data", "host", "host", "rest", "rest"]
+    assert found.frameworks == {"jax": jax.__version__}
+    assert found.backlog > 0
+    assert found.verdict == "DEVICE-BOUND"
+
+
+def test_a_value_that_is_read_in_every_step_is_named_and_one_that_is_not_is_not() -> None:
+    code = """
+for i, x in enumerate(batches(14, 0.005)):
+    w, loss = step(w, x)
+    if i % EVERY == 0:
+        value = np.asarray(loss)
+"""
+    w = jnp.full((300, 300), 0.01)
+    names = {"batches": batches, "step": step, "w": w}
+    always = timed(code, EVERY=1, **names)
+    seldom = timed(code, EVERY=7, **names)
+    line = always.lines[-1]
+    assert (line.text, line.waits) == ("value = np.asarray(loss)", always.count)
+    assert line.waited > line.seconds
+    assert seldom.lines[-1].waits == 2
+    assert "in every step" not in str(seldom)
+
+
+def test_a_slow_loader_is_named_whatever_draws_from_it() -> None:
+    direct = "for x in batches(14, 0.02):\n    l = float(f(x))"
+    drawn = "it = batches(14, 0.02)\nfor i in range(14):\n    x = next(it)\n    l = float(f(x))"
+    for code in (direct, drawn):
+        found = timed(code, batches=batches, f=jax.jit(jnp.sum))
+        assert found.verdict == "DATA-BOUND"
+        assert found.shares["data"] > 0.5
+
+
+def test_lines_of_torch_on_the_cpu_are_host_and_device_in_one() -> None:
+    code = """
+for x, y in loader:
+    opt.zero_grad()
+    loss = torch.nn.functional.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+    seen.append(loss.item())
+"""
+    model = torch.nn.Linear(4, 1)
+    data = torch.utils.data.TensorDataset(torch.ones(40, 4), torch.ones(40, 1))
+    found = timed(
+        code,
+        model=model,
+        opt=torch.optim.SGD(model.parameters()),
+        loader=torch.utils.data.DataLoader(data, batch_size=4),
+        seen=[],
+    )
+    assert list(parts(found).values()) == ["data", "call", "call", "call", "call", "rest"]
+    assert [note.code for note in found.notes] == ["computes-in-call"]
+    assert "num_workers" in found.advice
+
+
+def test_lines_of_tensorflow_too_and_a_dataset_is_known() -> None:
+    code = "for x in ds:\n    l = f(x)\n    print(end='')"
+    ds = tf.data.Dataset.from_tensor_slices(np.ones((12, 4), np.float32))
+    found = timed(code, ds=ds, f=tf.function(lambda x: tf.reduce_sum(x * x)))
+    assert list(parts(found).values()) == ["data", "call", "rest"]
+    assert "prefetch" in found.advice
+
+
+def test_a_step_that_compiles_is_left_out() -> None:
+    code = "for n in sizes:\n    y = f(jnp.ones(n)).block_until_ready()"
+    found = timed(code, f=jax.jit(lambda x: jnp.sin(x) * 2), sizes=[3] * 5 + [4] + [3] * 5)
+    assert [each.compiled for each in found.steps] == [True] + [False] * 4 + [True] + [False] * 5
+    steady = sum(each.steps for each in found.steady)
+    assert steady == 8
+
+
+def test_a_cell_may_import_and_define_all_that_it_needs() -> None:
+    code = """
+import jax, jax.numpy as jnp
+@jax.jit
+def train(w, x):
+    for _ in range(3):
+        w = w * x
+    return w
+w = jnp.ones(3)
+def load():
+    for i in range(8):
+        yield jnp.ones(3)
+for epoch in range(2):
+    for x in load():
+        w = train(w, x)
+"""
+    found, error = time_loop(Source.plain(code), {})
+    assert error is None
+    assert (found.line, found.count, found.runs) == (13, 16, 2)
+
+
+def test_plain_python_is_all_host_and_no_framework_is_named() -> None:
+    found = timed("for i in range(9):\n    time.sleep(0.001)")
+    assert found.verdict == "HOST-BOUND"
+    assert [note.code for note in found.notes] == ["no-framework-call"]
+    assert found.frameworks == {}

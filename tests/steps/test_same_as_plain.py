@@ -1,0 +1,217 @@
+"""A cell with marks does what it does without them: names, errors, lines, what runs how often."""
+
+import traceback
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.steps import time_loop
+from ipyjaxbench.usercode import Source, run_in_new_loop
+
+CELLS = {
+    "break and continue": """
+out = []
+for i in range(9):
+    if i == 2: continue
+    if i == 5:
+        break
+    out.append(i)
+else:
+    out.append("else")
+""",
+    "else": """
+for i in range(3):
+    pass
+else:
+    j = i * 2
+""",
+    "no step": "for i in []:\n    pass\nelse:\n    j = 3",
+    "return in a function": """
+def find(n):
+    for i in range(n):
+        try:
+            if (k := i * 2) > 6:
+                return [j + k for j in range(i)]
+        finally:
+            last.append(i)
+    return None
+last = []
+found, missed = find(9), find(2)
+""",
+    "errors that are caught": """
+seen = []
+for i in range(6):
+    try:
+        seen.append(1 / (i % 3))
+    except ZeroDivisionError as error:
+        seen.append(str(error))
+        continue
+    else:
+        seen.append("fine")
+    finally:
+        seen.append(i)
+""",
+    "a loop in an except block": """
+try:
+    1 / 0
+except ZeroDivisionError:
+    for i in range(4):
+        a = i
+""",
+    "next": """
+it = iter(range(20))
+got = []
+for i in range(5):
+    got.append(next(it) + next(it, 3))
+    if (last := next(it)) > 100: break
+""",
+    "next ends a generator": """
+def pairs(it):
+    for a in it:
+        yield a, next(it, None)
+p = list(pairs(iter(range(5))))
+""",
+    "match, with, del, global": """
+import contextlib
+n = 0
+def count():
+    global n
+    for i in range(4):
+        n += 1
+        match i:
+            case 1: n += 10
+            case _: pass
+        with contextlib.nullcontext(i) as k:
+            n += k
+        temporary = k
+        del temporary
+count()
+""",
+    "closures and comprehensions": """
+fs = []
+for i in range(3):
+    fs.append(lambda i=i: [i * j for j in range(3) if j != i])
+    class A:
+        x = i
+r = [f() for f in fs], A.x
+del fs, A
+""",
+    "strings over lines": '''
+for i in range(2):
+    text = """a
+  b %d
+""" % i
+''',
+    "targets": """
+d = {}
+for d["k"], *rest in [(1, 2, 3), (4, 5)]:
+    total = sum(rest)
+""",
+    "while inside": """
+t = 0
+for i in range(3):
+    j = i
+    while True:
+        j += 1
+        if j > 5: break
+        if j % 2: continue
+        t += j
+""",
+    "an iterator's own moves": """
+items = [1, 2, 3]
+for x in items:
+    if x == 2: items.append(9)
+""",
+}
+
+
+def names_after(code: str, *, marked: bool) -> tuple[dict[str, Any], Any]:
+    """What is bound, and what was raised."""
+    names: dict[str, Any] = {"__name__": "cell"}
+    source = Source.plain(code)
+    error: BaseException | None = None
+    if marked:
+        _, error = time_loop(source, names)
+    else:
+        try:
+            exec(source.compiled(), names)
+        except BaseException as raised:
+            error = raised
+    plain = {n: v for n, v in names.items() if n not in ("__builtins__", "contextlib")}
+    return {n: v for n, v in plain.items() if not callable(v) and n != "it"}, error
+
+
+@pytest.mark.parametrize("code", CELLS.values(), ids=CELLS)
+def test_names_are_bound_as_without_marks(code: str) -> None:
+    plain, nothing = names_after(code, marked=False)
+    assert nothing is None
+    assert names_after(code, marked=True) == (plain, None)
+
+
+FAILING = {
+    "in a statement": "for i in range(5):\n    a = i\n    if i == 3:\n        b = 1 / 0\n    c = 1",
+    "in the loader": "def g():\n    yield 1\n    raise OSError('bad')\nfor i in g():\n    a = i",
+    "in next": "it = iter([1])\nfor i in range(3):\n    x = (\n        next(it))",
+    "in an exit": "import sys\nfor i in range(3):\n    sys.exit(3)",
+    "not iterable": "a = 3\nfor i in a:\n    pass",
+    "a name": "for i in range(3):\n    if i: missing(i)",
+    "by hand": "for i in range(3):\n    try:\n        1 / 0\n    except ZeroDivisionError as e:\n"
+    "        raise ValueError('why') from e",
+    "unpacking": "for a, b in [(1, 2), (3,)]:\n    c = a",
+}
+
+
+@pytest.mark.parametrize("code", FAILING.values(), ids=FAILING)
+def test_an_error_is_the_same_in_the_same_lines(code: str) -> None:
+    plain_names, plain = names_after(code, marked=False)
+    names, error = names_after(code, marked=True)
+    assert (type(error), str(error)) == (type(plain), str(plain))
+    plain_names.pop("e", None)
+    assert names == plain_names
+
+    def lines(raised: BaseException) -> list[tuple[str, Any]]:
+        entries = traceback.extract_tb(raised.__traceback__)
+        return [(e.name, e.lineno) for e in entries if e.filename.startswith("<fwtime")]
+
+    assert lines(error) == lines(plain)
+    ours = traceback.extract_tb(error.__traceback__)[1:]
+    assert not [e for e in ours if "ipyjaxbench" in e.filename]
+
+
+def test_a_function_of_the_cell_has_no_marks_afterwards() -> None:
+    names: dict[str, Any] = {}
+    code = "def f(n):\n    for i in range(n):\n        a = i\n    return a\nf(5)"
+    found, error = time_loop(Source.plain(code), names)
+    assert (found.count, error) == (5, None)
+    plain: dict[str, Any] = {}
+    exec(Source.plain(code).compiled(), plain)
+    assert names["f"].__code__.co_code == plain["f"].__code__.co_code
+    assert names["f"](9) == 8
+    assert found.count == 5
+
+
+def test_a_loop_may_await() -> None:
+    code = """
+import asyncio
+async def numbers():
+    for i in range(6):
+        await asyncio.sleep(0)
+        yield i
+other = numbers()
+got = []
+async for i in numbers():
+    if i == 4: break
+    got.append((i, await anext(other)))
+"""
+    names: dict[str, Any] = {}
+    found, error = run_in_new_loop(time_loop, Source.plain(code), names)
+    assert error is None
+    assert names["got"] == [(i, i) for i in range(4)]
+    assert found.count == 5
+
+
+def test_each_step_runs_once() -> None:
+    names: dict[str, Any] = {"seen": []}
+    found, _ = time_loop(Source.plain("for i in range(50):\n    seen.append(i)"), names)
+    assert names["seen"] == list(range(50))
+    assert found.count == 50

@@ -1,0 +1,81 @@
+"""Moments become rows of steps: each nanosecond belongs to one place."""
+
+from ipyjaxbench.steps.step_rows import (
+    AWAKE,
+    BODY,
+    COMPILED,
+    DRAW,
+    DRAWN,
+    MARGIN,
+    MOST_ROWS,
+    NEXT,
+    OVER,
+    WAIT,
+)
+from tests.steps.moments import noted
+
+HEADER = 9
+
+
+def test_each_nanosecond_of_a_step_belongs_to_one_place() -> None:
+    found = noted((NEXT, 0), (BODY, 5), (0, 7), (1, 10), (NEXT, 11), (BODY, 21), (0, 22),
+                  (NEXT, 22), (OVER, 30))  # fmt: skip
+    first, second = found.rows
+    assert (first.data, first.busy) == (5, {0: 2, 1: 3, HEADER: 1})
+    assert (second.data, second.busy) == (10, {0: 1, HEADER: 0})
+    assert first.complete
+    assert second.complete
+    assert found.runs == 1
+
+
+def test_a_wait_is_no_part_of_what_its_statement_is_busy_for() -> None:
+    (row,) = noted((NEXT, 0), (BODY, 0), (WAIT, 3), (AWAKE, 8), (0, 10), (NEXT, 10)).rows
+    assert (row.busy[0], row.waits) == (5, {0: 5})
+
+
+def test_a_batch_that_is_drawn_in_a_statement_is_data_and_so_are_the_waits_in_it() -> None:
+    (row,) = noted((NEXT, 0), (BODY, 1), (DRAW, 2), (WAIT, 3), (AWAKE, 6), (DRAWN, 7), (0, 10),
+                   (NEXT, 10)).rows  # fmt: skip
+    assert (row.data, row.busy[0], row.waits) == (6, 4, {})
+
+
+def test_a_wait_of_the_loader_itself_is_data() -> None:
+    (row,) = noted((NEXT, 0), (WAIT, 2), (AWAKE, 4), (BODY, 5), (0, 6), (NEXT, 6)).rows
+    assert (row.data, row.busy[0], row.waits) == (5, 1, {})
+
+
+def test_what_is_looked_at_between_two_statements_belongs_to_none() -> None:
+    (row,) = noted((NEXT, 0), (BODY, 1), (0, 3), (MARGIN, 100), (1, 104), (NEXT, 104)).rows
+    assert row.total == 1 + 2 + 4
+
+
+def test_a_step_that_does_not_come_to_its_end_is_told_apart() -> None:
+    whole, half = noted((NEXT, 0), (BODY, 1), (0, 2), (NEXT, 2), (BODY, 3), (OVER, 7)).rows
+    assert whole.complete
+    assert not half.complete
+    assert half.busy == {HEADER: 4}
+
+
+def test_waits_are_counted_by_complete_step() -> None:
+    step = [(BODY, 0), (WAIT, 0), (AWAKE, 2), (0, 2), (NEXT, 2)]
+    assert noted((NEXT, 0), *step, *step, *step[:-1], (OVER, 2)).waiting_steps == {0: 2}
+
+
+def test_a_compilation_belongs_to_the_step_that_is_just_over() -> None:
+    step = [(BODY, 0), (0, 1), (NEXT, 1)]
+    rows = noted((NEXT, 0), *step, (COMPILED, 1), *step).rows
+    assert [row.compiled for row in rows] == [True, False]
+
+
+def test_very_many_steps_share_rows_and_lose_nothing() -> None:
+    steps = 5 * MOST_ROWS
+    moments = [(NEXT, 0)]
+    for number in range(steps):
+        at = 10 * number
+        moments += [(BODY, at + 3), (0, at + 10), (NEXT, at + 10)]
+    rows = noted(*moments).rows
+    assert len(rows) <= MOST_ROWS
+    assert sum(row.steps for row in rows) == steps
+    assert sum(row.data for row in rows) == 3 * steps
+    assert sum(row.busy[0] for row in rows) == 7 * steps
+    assert {row.steps for row in rows[:64]} == {1}

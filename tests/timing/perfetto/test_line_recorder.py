@@ -1,0 +1,128 @@
+"""Which lines of the user's are recorded, and when; and that Python's hook is as it was."""
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.timing.perfetto import line_recorder
+from ipyjaxbench.timing.perfetto.line_recorder import LineRecorder, LineSpan
+
+SOURCE = """\
+import textwrap
+def outer(n):
+    total = 0
+    for i in range(n):
+        total += inner(i)
+    return total
+def inner(i):
+    return len(textwrap.dedent(" a\\n b"))
+def fails():
+    raise KeyError
+"""
+
+
+@pytest.fixture
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """Functions in a file of the user's; no debugger is on meanwhile, not even coverage's."""
+    path = tmp_path / "users.py"
+    path.write_text(SOURCE)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(SOURCE, str(path), "exec"), names)
+    before = sys.gettrace()
+    sys.settrace(None)
+    yield names
+    sys.settrace(before)
+
+
+def recorded(run: Callable[[], object]) -> list[LineSpan]:
+    """The spans of one run, on a clock that ticks when it is read."""
+    recorder = LineRecorder(itertools.count(1).__next__)
+    with recorder.on():
+        run()
+    assert recorder.reason == ""
+    return recorder.spans
+
+
+def test_lines_are_recorded_in_the_order_in_which_they_end(code: dict[str, Any]) -> None:
+    spans = recorded(lambda: code["outer"](2))
+    own = [(span.function, span.line) for span in spans if span.file.endswith("users.py")]
+    assert own == [
+        *[("outer", 3), ("outer", 4), ("inner", 8), ("outer", 5)],
+        *[("outer", 4), ("inner", 8), ("outer", 5), ("outer", 4), ("outer", 6)],
+    ]
+
+
+def test_a_line_lasts_as_long_as_what_it_calls(code: dict[str, Any]) -> None:
+    spans = recorded(lambda: code["outer"](1))
+    (inner,) = (span for span in spans if span.function == "inner")
+    (caller,) = (span for span in spans if (span.function, span.line) == ("outer", 5))
+    assert caller.begun < inner.begun < inner.ended < caller.ended
+
+
+def test_lines_of_libraries_are_not_recorded(code: dict[str, Any]) -> None:
+    spans = recorded(lambda: code["inner"](1))
+    assert not any("textwrap" in span.file for span in spans)
+
+
+def test_a_file_that_a_library_wrote_elsewhere_is_not_the_users(code: dict[str, Any]) -> None:
+    code["__name__"] = "pytest.made_up"
+    assert not any(span.file.endswith("users.py") for span in recorded(lambda: code["outer"](2)))
+
+
+def test_the_hook_is_as_before_also_after_an_error(code: dict[str, Any]) -> None:
+    with pytest.raises(KeyError):
+        recorded(code["fails"])
+    assert sys.gettrace() is None
+
+
+def test_a_debugger_that_is_on_is_left_alone_and_named(code: dict[str, Any]) -> None:
+    seen: list[str] = []
+
+    def debugger(frame: FrameType, event: str, arg: object) -> None:
+        seen.append(frame.f_code.co_name)
+
+    recorder = LineRecorder(lambda: 0)
+    sys.settrace(debugger)
+    with recorder.on():
+        code["outer"](1)
+        now = sys.gettrace()
+    sys.settrace(None)
+    assert now is debugger
+    assert "inner" in seen
+    assert recorder.spans == []
+    assert recorder.reason == "without lines, as a debugger or a coverage tool is on"
+
+
+def test_of_many_lines_the_first_are_kept_and_that_is_said(
+    code: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line_recorder, "MAX_LINES", 50)
+    recorder = LineRecorder(lambda: 0)
+    with recorder.on():
+        code["outer"](100_000)
+    assert len(recorder.spans) == 50
+    assert recorder.reason == "only the first 50 lines"
+
+
+def test_generators_are_recorded_while_they_run_and_not_while_they_wait(
+    code: dict[str, Any],
+) -> None:
+    code["gen"] = None
+    exec(compile("def gen():\n    yield 1\n    yield 2\n", "generator.py", "exec"), code)
+
+    def run() -> None:
+        each = code["gen"]()
+        next(each)
+        code["inner"](0)
+        next(each)
+
+    spans = recorded(run)
+    (between,) = (span for span in spans if span.function == "inner")
+    (first, second) = (span for span in spans if span.function == "gen")
+    assert (first.line, second.line) == (2, 3)
+    assert first.ended < between.begun < between.ended < second.begun
