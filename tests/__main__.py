@@ -1,45 +1,71 @@
-"""Runs all tests, each framework's in a process of its own, and sums up what failed.
+"""Runs all tests, each framework's in a process of its own, and sums up what became of them.
 
-Frameworks in one process fight over threads and memory, and importing one initialises another.
+    python -m tests [--once] [files, folders and options of pytest]
+
+Frameworks in one process fight over threads and memory, and importing one initialises another;
+files and folders that are named run in one. A test that fails runs again, alone, up to twice;
+``--once`` leaves that out.
 """
 
-import re
 import subprocess
 import sys
 import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.outcomes import Outcomes, read_outcomes
 
 HERE = Path(__file__).parent
-ADAPTERS = HERE.parent / "ipyjaxbench" / "adapters"
+ROOT = HERE.parent
+ADAPTERS = ROOT / "ipyjaxbench" / "adapters"
 FRAMEWORKS = ("jax", "torch", "tensorflow")
 SERVER_PLUGIN = "pytest_jupyter.jupyter_server"
 #: Of all tests, on a machine with 2 cores that does nothing else.
 MINUTES = 25
-_COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
-_NONE_CHOSEN = 5  # what pytest ends with where arguments choose no test
+_FINE = (0, 1, 5)  # pytest ended as it should, tests failed, arguments chose none
+_RERUNS = 2
+_MOST_RERUN = 20  # where more fail than this, something is broken, and shows at once
+_SLOWEST = 3
 
 
-def main() -> int:
-    """Run the groups, two at a time; print what pytest prints, what failed, and a closing line."""
-    if not sys.argv[1:]:
+def main(arguments: list[str]) -> int:
+    """Run the groups, print what pytest prints, and a summary."""
+    chosen = [each for each in arguments if each != "--once"]
+    if not chosen:
         print(f"All tests take about {MINUTES} minutes on 2 cores.", flush=True)
+    named = any(Path(each.partition("::")[0]).exists() for each in chosen)
     start = time.monotonic()
+    total, flaky = check(
+        [chosen] if named else [[*group, *chosen] for group in groups()],
+        reruns=chosen == arguments,
+    )
+    print(*summary(total, flaky, time.monotonic() - start), sep="\n", flush=True)
+    return int(bool(total.failed) or not total.passed + total.skipped.total())
+
+
+def check(
+    groups: list[list[str]], *, reruns: bool, folder: Path = ROOT
+) -> tuple[Outcomes, dict[str, str]]:
+    """Run groups, two at a time, then what failed, alone.
+
+    Returns:
+        What became of all tests, and those that passed only when run again, with what they raised.
+    """
+    total, flaky = Outcomes(), dict[str, str]()
     with ThreadPoolExecutor(2) as pool:
-        endings = [*pool.map(run, groups())]
-    counts = Counter[str]()
-    for counted, _ in endings:
-        counts.update(counted)
-    failed = [line for _, lines in endings for line in lines]
-    print(*failed, f"In {(time.monotonic() - start) / 60:.0f} minutes:", sep="\n")
-    failures = counts["failed"] + counts["error"]
-    print(f"{counts['passed']} passed, {failures} failed, {counts['skipped']} skipped")
-    return int(failures > 0)
+        endings = [*pool.map(lambda group: run(group, folder), groups)]
+    for group, found in zip(groups, endings, strict=True):
+        total.add(found)
+        if reruns and len(found.failed) <= _MOST_RERUN:
+            again = [test for test in found.failed if passes(test, group, folder)]
+            flaky |= {test: total.failed.pop(test) for test in again}
+    total.passed += len(flaky)
+    return total, flaky
 
 
 def groups() -> list[list[str]]:
-    """What each process runs, the longest first."""
+    """Paths and options for pytest, for each process, the longest first."""
     of_one = [sorted(HERE.glob(f"adapters/{name}/test_*.py")) for name in FRAMEWORKS]
     of_several = sorted({*HERE.glob("adapters/**/test_*.py")}.difference(*of_one))
     hostile = HERE / "jupyter" / "test_hostile_objects.py"  # of magics, without frameworks
@@ -51,30 +77,45 @@ def groups() -> list[list[str]]:
     return [*groups, server]
 
 
-def run(group: list[str]) -> tuple[Counter[str], list[str]]:
-    """Run tests in a process of their own.
+def run(arguments: list[str], folder: Path) -> Outcomes:
+    """Run pytest in a process of its own, print what it prints, and return what became of tests.
 
-    Args:
-        group: paths and options for pytest.
-
-    Returns:
-        How many passed, failed, were skipped and broke; and pytest's lines on those that failed.
+    A process that dies, and one that ends otherwise than it should, is a failure of its own.
     """
-    command = [sys.executable, "-m", "pytest", *group, *sys.argv[1:]]
-    done = subprocess.run(command, cwd=HERE.parent, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)  # fmt: skip
+    with TemporaryDirectory() as own:
+        path = Path(own) / "outcomes"
+        command = [sys.executable, "-m", "pytest", "-ptests.outcomes", f"--outcomes={path}"]
+        done = subprocess.run([*command, *arguments], cwd=folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)  # fmt: skip
+        found = read_outcomes(path)
     print(done.stdout, flush=True)
-    lines = done.stdout.rstrip().splitlines() or [""]
-    # What a library prints while Python ends may stand below pytest's closing line.
-    closing = next((line for line in reversed(lines) if line.startswith("=")), lines[-1])
-    counts = Counter({word: int(n) for n, word in _COUNT.findall(closing)})
-    failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
-    fine = (0, _NONE_CHOSEN) if sys.argv[1:] else (0,)
-    if done.returncode not in fine and not counts["failed"] + counts["error"]:
-        counts["error"] += 1
-        failed.append(f"ERROR pytest ended with {done.returncode}: {closing}")
-    return counts, failed
+    died = found.running or done.returncode not in _FINE
+    if died or (done.returncode == 1 and not found.failed):
+        where = found.running[-1] if found.running else "outside of the tests"
+        found.failed[f"a process that ended with {done.returncode}"] = where
+    return found
+
+
+def passes(test: str, group: list[str], folder: Path) -> bool:
+    """Whether a test passes when it runs again, alone."""
+    options = [each for each in group if each.startswith("-p")]
+    return any(run([*options, test], folder).passed for _ in range(_RERUNS))
+
+
+def summary(total: Outcomes, flaky: dict[str, str], seconds: float) -> list[str]:
+    """What failed, was slowest, was skipped and passed only when run again, in lines."""
+    slowest = [f"{s:.0f} s {test}" for test, s in total.seconds.most_common(_SLOWEST)]
+    skipped = [f"skipped {n}: {reason}" for reason, n in total.skipped.most_common()]
+    failed = [f"FAILED {test}: {message}" for test, message in total.failed.items()]
+    lines = [*failed, f"In {seconds / 60:.0f} minutes, slowest: {', '.join(slowest)}", *skipped]
+    counts = (total.passed, len(total.failed), total.skipped.total())
+    lines.append("{} passed, {} failed, {} skipped".format(*counts))
+    if flaky:
+        tests = "1 test" if len(flaky) == 1 else f"{len(flaky)} tests"
+        lines.append(f"{tests} passed only when run again:")
+        lines += [f"  {test}: {message}" for test, message in flaky.items()]
+    return lines
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -105,13 +105,15 @@ def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
     """A shell with the magics; names that a test binds in it are gone afterwards."""
     from tests.shell import Shell
 
-    names = _one_shell.user_ns
+    names, hook = _one_shell.user_ns, vars(_one_shell.displayhook)
     of_compiler = _names_of_compiler(names)
     before = {name: value for name, value in names.items() if name not in of_compiler}
+    last = {name: hook[name] for name in ("_", "__", "___")}  # bound where names still have them
     yield Shell(_one_shell)
     for name in set(names) - _names_of_compiler(names):
         del names[name]
     names.update(before)
+    hook.update(last)
 
 
 def _names_of_compiler(names: dict[str, object]) -> set[str]:

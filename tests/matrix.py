@@ -166,7 +166,7 @@ def run(environment: Environment, home: Path | None, arguments: list[str]) -> bo
     with tempfile.TemporaryDirectory() as own:
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR"), own)
         # What older libraries are warned of is not ours to mend.
-        command = [python, "-m", "pytest", "-q", "-pno:cacheprovider", "-pno:warnings"]
+        command = [python, "-m", "tests", "-q", "-pno:cacheprovider", "-pno:warnings"]
         done = subprocess.run(
             [*command, *environment.tests, *arguments],
             cwd=ROOT,
@@ -177,13 +177,19 @@ def run(environment: Environment, home: Path | None, arguments: list[str]) -> bo
         )
     if done.returncode:
         print(done.stdout, done.stderr, sep="\n", flush=True)
-    lines = done.stdout.strip().splitlines() or [""]
-    counts = ", ".join(re.findall(r"\d+ (?:passed|failed|skipped|errors?)", lines[-1])) or "no test"
     seconds = time.monotonic() - start
     told = versions(python, path, environment.named)
-    skips = [line for line in lines if line.startswith("SKIPPED")]
-    print(f"{counts}: {title} ({told}), {seconds:.0f} s", *skips, sep="\n", flush=True)
+    counts, *flaky = ending(done.stdout)
+    skips = [line for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
+    print(f"{counts}: {title} ({told}), {seconds:.0f} s", *skips, *flaky, sep="\n", flush=True)
     return done.returncode == 0
+
+
+def ending(printed: str) -> list[str]:
+    """The counts that `python -m tests` prints, and which tests passed only when run again."""
+    lines = printed.splitlines()
+    found = [n for n, line in enumerate(lines) if re.fullmatch(r"\d+ passed, .*", line)]
+    return lines[found[-1] :] if found else ["no test"]
 
 
 def versions(python: str, path: str, names: tuple[str, ...]) -> str:

@@ -1,11 +1,10 @@
-"""For tests: a block of code in which only so much may be traced."""
+"""What pytest loads in each run: it imports the rooms behind a fixture when a test asks for it."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 import pytest
 
-#: pytest loads these with this one: `fwbench` stands in a room above.
 pytest_plugins = ("ipyjaxbench.benchmarks.pytest_plugin",)
 
 

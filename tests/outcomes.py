@@ -1,0 +1,102 @@
+"""What became of each test: a pytest plugin writes it to a file, from which it is read.
+
+``pytest -p tests.outcomes --outcomes FILE`` writes a line of JSON when a test begins and for each
+of its phases, so that the file also names the test in which a process died.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+
+@dataclass
+class Outcomes:
+    """What became of the tests of one or more processes.
+
+    Attributes:
+        passed: how many passed.
+        failed: the ids of those that failed, with what was raised first.
+        skipped: how many were skipped for which reason.
+        seconds: how long each took with its fixtures.
+        running: the ids of those that began and did not end.
+    """
+
+    passed: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
+    running: list[str] = field(default_factory=list)
+
+    def add(self, other: "Outcomes") -> None:
+        """Add those of another process."""
+        self.passed += other.passed
+        self.failed |= other.failed
+        self.skipped += other.skipped
+        self.seconds += other.seconds
+        self.running += other.running
+
+
+def read_outcomes(path: Path) -> Outcomes:
+    """Read what the plugin wrote; nothing where it wrote no file."""
+    found = Outcomes()
+    ended: set[str] = set()
+    for line in path.read_text().splitlines() if path.exists() else ():
+        test, phase, outcome, message, seconds = json.loads(line)
+        found.seconds[test] += seconds
+        if phase == "begin":
+            found.running.append(test)
+        elif phase == "end":
+            found.running.remove(test)
+            found.passed += test not in ended
+        elif outcome != "passed":  # a fixture that fails after a test fails it, too
+            ended.add(test)
+            if outcome == "skipped":
+                found.skipped[message] += 1
+            else:
+                found.failed.setdefault(test, message)
+    return found
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--outcomes", type=Path, required=True, help="the file that is written")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(_Writer(config.getoption("outcomes")))
+
+
+class _Writer:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._write(nodeid, "begin")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._write(report.nodeid, report.when, report.outcome, _message(report), report.duration)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._write(nodeid, "end")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.outcome != "passed":
+            self._write(report.nodeid, "collect", report.outcome, _message(report))
+
+    def _write(
+        self, test: str, phase: str, outcome: str = "", message: str = "", seconds: float = 0.0
+    ) -> None:
+        with self._path.open("a") as file:
+            file.write(f"{json.dumps([test, phase, outcome, message, seconds])}\n")
+
+
+def _message(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """What was raised, or why it was skipped, in a line."""
+    if isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: ")
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = [line.strip() for line in (crash.message if crash else report.longreprtext).split("\n")]
+    marked = [line.removeprefix("E ").strip() for line in lines if line.startswith("E ")]
+    return next(filter(None, [*marked, *lines]), "")

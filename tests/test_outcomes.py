@@ -1,0 +1,87 @@
+"""``python -m tests`` runs what failed again, and says what became of each test."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.__main__ import ROOT, check, summary
+
+TESTS = """\
+import os
+import pathlib
+
+import pytest
+
+COUNT = pathlib.Path("count")
+
+@pytest.fixture
+def broken():
+    yield
+    raise ValueError("torn down")
+
+def test_that_passes(): pass
+def test_that_fails(): assert 1 == 2
+def test_with_a_broken_fixture(broken): pass
+def test_that_is_skipped(): pytest.skip("no device")
+
+@pytest.mark.parametrize("text", ["a - b", "c::d["])
+def test_by_chance(text):
+    before = COUNT.read_text() if COUNT.exists() else ""
+    COUNT.write_text(before + text)
+    assert before.count(text) == NEEDED, "not yet"
+"""
+BY_CHANCE = ["test_some.py::test_by_chance[a - b]", "test_some.py::test_by_chance[c::d[]"]
+ALWAYS = ["test_some.py::test_that_fails", "test_some.py::test_with_a_broken_fixture"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    return tmp_path
+
+
+def write(folder: Path, needed: int) -> None:
+    (folder / "test_some.py").write_text(TESTS.replace("NEEDED", str(needed)))
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+def test_what_passes_when_run_again_fails_nothing_and_is_said_last(
+    folder: Path, needed: int
+) -> None:
+    write(folder, needed)
+    total, flaky = check([["test_some.py"]], reruns=True, folder=folder)
+    assert [*flaky] == BY_CHANCE
+    assert [*total.failed] == ALWAYS
+    lines = summary(total, flaky, 60)
+    assert lines[-4:] == [
+        "3 passed, 2 failed, 1 skipped",
+        "2 tests passed only when run again:",
+        *(f"  {test}: AssertionError: not yet" for test in BY_CHANCE),
+    ]
+    assert "FAILED test_some.py::test_that_fails: assert 1 == 2" in lines
+    assert "FAILED test_some.py::test_with_a_broken_fixture: ValueError: torn down" in lines
+    assert "skipped 1: no device" in lines
+
+
+@pytest.mark.parametrize(("needed", "reruns"), [(3, True), (1, False)])
+def test_what_fails_thrice_fails_and_once_is_enough_where_nothing_runs_again(
+    folder: Path, needed: int, reruns: bool
+) -> None:
+    write(folder, needed)
+    total, flaky = check([["test_some.py"]], reruns=reruns, folder=folder)
+    assert (total.passed, sorted(total.failed), flaky) == (1, sorted(BY_CHANCE + ALWAYS), {})
+
+
+def test_a_process_that_dies_is_a_failure_and_says_in_which_test(folder: Path) -> None:
+    (folder / "test_it.py").write_text("import os\ndef test_dying(): os._exit(0)\n")
+    (folder / "test_no.py").write_text("import nothing_like_this\n")
+    total, _ = check([["test_it.py"], ["test_no.py"], ["absent.py"]], reruns=False, folder=folder)
+    assert total.failed == {
+        "a process that ended with 0": "test_it.py::test_dying",
+        "test_no.py": "ModuleNotFoundError: No module named 'nothing_like_this'",
+        "a process that ended with 2": "outside of the tests",  # nothing of the group ran
+        "a process that ended with 4": "outside of the tests",
+    }
