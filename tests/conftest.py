@@ -105,15 +105,19 @@ def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
     """A shell with the magics; names that a test binds in it are gone afterwards."""
     from tests.shell import Shell
 
-    names, hook = _one_shell.user_ns, vars(_one_shell.displayhook)
+    names, hidden = _one_shell.user_ns, _one_shell.user_ns_hidden
     of_compiler = _names_of_compiler(names)
     before = {name: value for name, value in names.items() if name not in of_compiler}
+    hidden_before = dict(hidden)
+    hook = vars(_one_shell.displayhook)
     last = {name: hook[name] for name in ("_", "__", "___")}  # bound where names still have them
     yield Shell(_one_shell)
     for name in set(names) - _names_of_compiler(names):
         del names[name]
     names.update(before)
     hook.update(last)
+    hidden.clear()
+    hidden.update(hidden_before)
 
 
 def _names_of_compiler(names: dict[str, object]) -> set[str]:

@@ -1,11 +1,14 @@
-"""The hooks of ``fwbench`` in pytest. They load the rest of the package when a test asks for it."""
+"""What pytest loads in each run: it imports the rest of the package when a test asks for it."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+import ipyjaxbench
 
 if TYPE_CHECKING:
     from ipyjaxbench.benchmarks.fixture import Fixture
@@ -92,6 +95,21 @@ def fwbench(request: pytest.FixtureRequest) -> "Fixture":
     run = _start(request.config)
     run.among = sum("fwbench" in getattr(i, "fixturenames", ()) for i in request.session.items)
     return Fixture(run, _name(request.node), request.node.stash.setdefault(_SLOWER, []))
+
+
+@pytest.fixture
+def max_traces() -> Callable[[int], AbstractContextManager[object]]:
+    """Fail when more than ``n`` functions are traced or compiled in a block.
+
+    Returns:
+        A function of ``n`` that gives a context manager.
+
+    Example:
+        >>> # def test_step(max_traces):
+        >>> #     with max_traces(1):
+        >>> #         step(x); step(x)
+    """
+    return ipyjaxbench.trace_cached
 
 
 def _root(config: pytest.Config) -> Path:
