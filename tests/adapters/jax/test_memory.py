@@ -1,5 +1,6 @@
 """The memory that XLA planned for a call."""
 
+import threading
 from typing import Any
 
 import jax
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from ipyjaxbench.device import resident_curve
 from tests.shell import Shell
 
 SIDE = 256
@@ -55,9 +57,25 @@ def test_no_plan_is_told_for_code_that_does_more(ready: Shell, code: str) -> Non
     assert measured(ready, code).source in ("process", "highest")
 
 
-def test_a_cell_says_how_the_process_grew_and_a_small_one_does_not(shell: Shell) -> None:
-    shell.names.update(jnp=jnp, np=np)
-    shell.run("%%fwdevices -q -v found\ny = np.ones((4000, 4000))\ndel y")
+def test_a_cell_says_how_the_process_grew_and_a_small_one_does_not(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, look = threading.Semaphore(0), resident_curve.resident_memory
+
+    def look_and_count() -> int | None:
+        nbytes = look()
+        looks.release()
+        return nbytes
+
+    def wait_for_looks() -> None:
+        while looks.acquire(blocking=False):
+            pass
+        for _ in range(2):  # the first may have begun before
+            assert looks.acquire(timeout=600)
+
+    monkeypatch.setattr(resident_curve, "resident_memory", look_and_count)
+    shell.names.update(jnp=jnp, np=np, wait_for_looks=wait_for_looks)
+    shell.run("%%fwdevices -q -v found\ny = np.ones((4000, 4000))\nwait_for_looks()\ndel y")
     (found,) = shell.names["found"].peaks
     assert found.peak >= 0.95 * 8 * 4000**2
     assert found.left < found.peak / 2
