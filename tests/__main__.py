@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
         reruns=chosen == arguments,
     )
     print(*summary(total, flaky, time.monotonic() - start), sep="\n", flush=True)
-    return int(bool(total.failed) or not total.passed + total.skipped.total())
+    return int(bool(total.failed or total.broken) or not total.passed + total.skipped.total())
 
 
 def check(
@@ -57,7 +57,7 @@ def check(
         endings = [*pool.map(lambda group: run(group, folder), groups)]
     for group, found in zip(groups, endings, strict=True):
         total.add(found)
-        if reruns and len(found.failed) <= _MOST_RERUN:
+        if reruns and not found.broken and len(found.failed) <= _MOST_RERUN:
             again = [test for test in found.failed if passes(test, group, folder)]
             flaky |= {test: total.failed.pop(test) for test in again}
     total.passed += len(flaky)
@@ -80,7 +80,7 @@ def groups() -> list[list[str]]:
 def run(arguments: list[str], folder: Path) -> Outcomes:
     """Run pytest in a process of its own, print what it prints, and return what became of tests.
 
-    A process that dies, and one that ends otherwise than it should, is a failure of its own.
+    A process that dies, and one that ends otherwise than it should, is broken.
     """
     with TemporaryDirectory() as own:
         path = Path(own) / "outcomes"
@@ -92,7 +92,7 @@ def run(arguments: list[str], folder: Path) -> Outcomes:
     died = found.running or done.returncode not in _FINE
     if died or (done.returncode == 1 and not found.failed):
         where = found.running[-1] if found.running else "outside of the tests"
-        found.failed[f"a process that ended with {done.returncode}"] = where
+        found.broken.append(f"a process ended with {done.returncode}, {where}")
     return found
 
 
@@ -107,8 +107,9 @@ def summary(total: Outcomes, flaky: dict[str, str], seconds: float) -> list[str]
     slowest = [f"{s:.0f} s {test}" for test, s in total.seconds.most_common(_SLOWEST)]
     skipped = [f"skipped {n}: {reason}" for reason, n in total.skipped.most_common()]
     failed = [f"FAILED {test}: {message}" for test, message in total.failed.items()]
+    failed += [f"BROKEN {ending}" for ending in total.broken]
     lines = [*failed, f"In {seconds / 60:.0f} minutes, slowest: {', '.join(slowest)}", *skipped]
-    counts = (total.passed, len(total.failed), total.skipped.total())
+    counts = (total.passed, len(total.failed) + len(total.broken), total.skipped.total())
     lines.append("{} passed, {} failed, {} skipped".format(*counts))
     if flaky:
         tests = "1 test" if len(flaky) == 1 else f"{len(flaky)} tests"

@@ -19,6 +19,7 @@ class Outcomes:
     Attributes:
         passed: how many passed.
         failed: the ids of those that failed, with what was raised first.
+        broken: how processes ended that died, or could not run all of their tests.
         skipped: how many were skipped for which reason.
         seconds: how long each took with its fixtures.
         running: the ids of those that began and did not end.
@@ -26,6 +27,7 @@ class Outcomes:
 
     passed: int = 0
     failed: dict[str, str] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
     running: list[str] = field(default_factory=list)
@@ -34,6 +36,7 @@ class Outcomes:
         """Add those of another process."""
         self.passed += other.passed
         self.failed |= other.failed
+        self.broken += other.broken
         self.skipped += other.skipped
         self.seconds += other.seconds
         self.running += other.running

@@ -75,13 +75,16 @@ def test_what_fails_thrice_fails_and_once_is_enough_where_nothing_runs_again(
     assert (total.passed, sorted(total.failed), flaky) == (1, sorted(BY_CHANCE + ALWAYS), {})
 
 
-def test_a_process_that_dies_is_a_failure_and_says_in_which_test(folder: Path) -> None:
+def test_a_process_that_dies_or_cannot_begin_is_a_failure_and_says_where(folder: Path) -> None:
     (folder / "test_it.py").write_text("import os\ndef test_dying(): os._exit(0)\n")
     (folder / "test_no.py").write_text("import nothing_like_this\n")
-    total, _ = check([["test_it.py"], ["test_no.py"], ["absent.py"]], reruns=False, folder=folder)
-    assert total.failed == {
-        "a process that ended with 0": "test_it.py::test_dying",
-        "test_no.py": "ModuleNotFoundError: No module named 'nothing_like_this'",
-        "a process that ended with 2": "outside of the tests",  # nothing of the group ran
-        "a process that ended with 4": "outside of the tests",
-    }
+    groups = [["test_it.py"], ["test_no.py"], ["absent.py"]]
+    total, flaky = check(groups, reruns=True, folder=folder)
+    message = "ModuleNotFoundError: No module named 'nothing_like_this'"
+    assert total.failed == {"test_no.py": message}
+    assert total.broken == [
+        "a process ended with 0, test_it.py::test_dying",
+        "a process ended with 2, outside of the tests",  # nothing of the group ran
+        "a process ended with 4, outside of the tests",
+    ]
+    assert summary(total, flaky, 0)[-1] == "0 passed, 4 failed, 0 skipped"
