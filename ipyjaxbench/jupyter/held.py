@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import gc
 import sys
 import traceback
@@ -36,7 +37,8 @@ def find_held(magic: Invocation[Any]) -> Held:
 
 def _search(magic: Invocation[Any]) -> HeldMemory:
     hidden = magic.shell.user_ns_hidden
-    names = {name: value for name, value in magic.names.items() if name not in hidden}
+    own = vars(builtins)  # PyTorch's compiler gives it a name; it leads to the whole session
+    names = {n: v for n, v in magic.names.items() if n not in hidden and v is not own}
     roots = [*_outputs(magic.shell), *_frames(magic)]
     return HeldMemory({n: v for n, v in names.items() if n not in _UNDERSCORES}, roots)
 

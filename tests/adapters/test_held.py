@@ -109,6 +109,19 @@ def test_what_names_lead_to_is_never_let_go(ready: Shell) -> None:
     assert ready.names["y"].nbytes == MATRIX
 
 
+def test_what_pytorchs_compiler_binds_is_no_name_that_leads_anywhere(ready: Shell) -> None:
+    ready.run("""\
+@torch.compile(backend="eager")
+def total(x): return sum(x.shape) + x.sum()
+total(torch.ones(3));
+""")
+    assert any(value is vars(builtins) for value in ready.names.values())
+    number = numbered(ready, f"np.ones(({SIDE}, {SIDE}))")
+    assert holders(ready)[f"Out[{number}]"].alone == MATRIX
+    ready.run("%fwdevices -q --release -v done")
+    assert ready.names["done"].freed - MATRIX in range(64)  # the sum goes, too
+
+
 def test_a_name_of_the_users_own_that_looks_like_ipythons_stays(ready: Shell) -> None:
     ready.run(f"_ = np.ones(({SIDE}, {SIDE}))")
     try:
