@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import ipyjaxbench
-
 if TYPE_CHECKING:
     from ipyjaxbench.benchmarks.fixture import Fixture
     from ipyjaxbench.benchmarks.run import Run
@@ -109,7 +107,9 @@ def max_traces() -> Callable[[int], AbstractContextManager[object]]:
         >>> #     with max_traces(1):
         >>> #         step(x); step(x)
     """
-    return ipyjaxbench.trace_cached
+    from ipyjaxbench.retracing import trace_cached
+
+    return trace_cached
 
 
 def _root(config: pytest.Config) -> Path:

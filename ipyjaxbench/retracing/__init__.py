@@ -7,6 +7,7 @@ an adapter offers for that. The magics and the Python API call this room.
 """
 
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature, describe_changes
+from ipyjaxbench.retracing.max_traces import trace_cached
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
