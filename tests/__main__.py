@@ -99,7 +99,8 @@ def run(arguments: list[str], folder: Path) -> Outcomes:
 def passes(test: str, group: list[str], folder: Path) -> bool:
     """Whether a test passes when it runs again, alone."""
     options = [each for each in group if each.startswith("-p")]
-    return any(run([*options, test], folder).passed for _ in range(_RERUNS))
+    endings = (run([*options, test], folder) for _ in range(_RERUNS))
+    return any(found.passed and not found.broken for found in endings)
 
 
 def summary(total: Outcomes, flaky: dict[str, str], seconds: float) -> list[str]:
