@@ -97,6 +97,7 @@ def _one_shell() -> "InteractiveShell":
     config.TerminalInteractiveShell.simple_prompt = True
     shell = TerminalInteractiveShell.instance(config=config)
     shell.run_line_magic("load_ext", "ipyjaxbench")
+    exec("", shell.user_ns)  # binds `__builtins__`, as a session's first cell does
     return shell
 
 
