@@ -57,10 +57,14 @@ class HeldMemory:
     Args:
         names: those of the session, by which arrays are held on purpose.
         roots: what else may hold arrays.
+        apart: objects that lead to the whole session, and are not looked into.
     """
 
-    def __init__(self, names: Mapping[str, object], roots: Iterable[Root]) -> None:
+    def __init__(
+        self, names: Mapping[str, object], roots: Iterable[Root], apart: Sequence[object] = ()
+    ) -> None:
         self._frameworks, _ = loaded()
+        self._apart = apart
         self._memory: dict[str, _Memory] = {}
         self._paths: dict[tuple[Kind, str], list[str]] = {}
         self._let_go: dict[tuple[Kind, str], str] = {}
@@ -130,7 +134,7 @@ class HeldMemory:
                     value=held,
                     let_go=root.let_go if is_ours else let_go.format(path),
                 )
-                for _, other, inner in iterate_named_arrays("", held, self._frameworks):
+                for _, other, inner in self._named_arrays(held):
                     self._note(own, f"the {kind} of {path}", other, inner)
 
     def _walk(self, root: Root) -> Iterator[tuple[str, Framework, Any]]:
@@ -139,8 +143,11 @@ class HeldMemory:
             for framework, array in iterate_arrays(root.value, self._frameworks):
                 yield root.name, framework, array
             return
-        for path, framework, array in iterate_named_arrays("", root.value, self._frameworks):
+        for path, framework, array in self._named_arrays(root.value):
             yield root.name + path, framework, array
+
+    def _named_arrays(self, value: object) -> Iterator[tuple[str, Framework, Any]]:
+        return iterate_named_arrays("", value, self._frameworks, apart=self._apart)
 
     def _note(self, root: Root, path: str, framework: Framework, array: Any) -> None:
         inspector = framework.capability(ArrayInspector)

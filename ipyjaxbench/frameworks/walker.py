@@ -90,7 +90,11 @@ def iterate_arrays(value: object, frameworks: Sequence[Framework]) -> Iterator[F
 
 
 def iterate_named_arrays(
-    name: str, value: object, frameworks: Sequence[Framework], budget: Budget | None = None
+    name: str,
+    value: object,
+    frameworks: Sequence[Framework],
+    budget: Budget | None = None,
+    apart: Sequence[object] = (),
 ) -> Iterator[tuple[str, Framework, Any]]:
     """Yield the arrays inside of a value, each with the path that a person would type to reach it.
 
@@ -99,21 +103,26 @@ def iterate_named_arrays(
         value: anything; no attribute that runs code is read.
         frameworks: the adapters to ask.
         budget: ends the walk through what is plain data.
+        apart: objects that are not looked into.
 
     Yields:
         The path, such as ``model.layers[0]['w']``, the framework, and the array, each once.
     """
-    return _walk(value, frameworks, budget or Budget(), name)
+    return _walk(value, frameworks, budget or Budget(), name, apart)
 
 
 def _walk(
-    value: object, frameworks: Sequence[Framework], budget: Budget, name: str | None
+    value: object,
+    frameworks: Sequence[Framework],
+    budget: Budget,
+    name: str | None,
+    apart: Sequence[object] = (),
 ) -> Iterator[tuple[str, Framework, Any]]:
     """Yield arrays with their paths, all that there are; without a name as many as matter."""
     is_named = name is not None
     open_node = _open_named if is_named else _open
     owners: dict[int, Framework | None] = {}  # by identity: a metaclass may define equality
-    seen: dict[int, object] = {}
+    seen: dict[int, object] = {id(each): each for each in apart}
     # One loop over open containers: a generator in a generator would hand each leaf up the levels.
     levels: list[tuple[str, Iterator[tuple[object, str]]]] = [("", iter([(value, name or "")]))]
     while levels and (is_named or len(seen) < _MAX_NODES):

@@ -36,11 +36,12 @@ def find_held(magic: Invocation[Any]) -> Held:
 
 
 def _search(magic: Invocation[Any]) -> HeldMemory:
-    hidden = magic.shell.user_ns_hidden
-    own = vars(builtins)  # PyTorch's compiler gives it a name; it leads to the whole session
-    names = {n: v for n, v in magic.names.items() if n not in hidden and v is not own}
-    roots = [*_outputs(magic.shell), *_frames(magic)]
-    return HeldMemory({n: v for n, v in names.items() if n not in _UNDERSCORES}, roots)
+    shell = magic.shell
+    apart = {*shell.user_ns_hidden, *_UNDERSCORES}
+    names = {name: value for name, value in magic.names.items() if name not in apart}
+    # A user may name the shell; PyTorch's compiler names Python's builtins.
+    session = [shell, shell.user_ns, shell.user_module, vars(builtins)]
+    return HeldMemory(names, [*_outputs(shell), *_frames(magic)], session)
 
 
 def _outputs(shell: InteractiveShell) -> Iterator[Root]:

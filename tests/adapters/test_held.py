@@ -122,6 +122,13 @@ total(torch.ones(3));
     assert ready.names["done"].freed - MATRIX in range(64)  # the sum goes, too
 
 
+def test_a_name_for_the_shell_itself_holds_nothing(ready: Shell) -> None:
+    ready.run("ip = get_ipython(); everything = globals()")
+    number = numbered(ready, f"np.ones(({SIDE}, {SIDE}))")
+    found = holders(ready)[f"Out[{number}]"]
+    assert (found.alone, found.also) == (MATRIX, "")
+
+
 def test_a_name_of_the_users_own_that_looks_like_ipythons_stays(ready: Shell) -> None:
     ready.run(f"_ = np.ones(({SIDE}, {SIDE}))")
     try:
