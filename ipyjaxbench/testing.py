@@ -4,6 +4,7 @@ A `FakeClock` moves only when a test moves it; a `FakeArray` is computed some na
 was asked of a `FakeDevice`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ipyjaxbench.frameworks import Program
@@ -11,10 +12,12 @@ from ipyjaxbench.host import Clock
 
 
 class FakeClock(Clock):
-    """A clock that moves only by `advance`, and by ``step`` at each reading.
+    """A clock that moves only by `advance`, by ``step`` at each reading and ``per_call`` in calls.
 
     Args:
         step: nanoseconds that every reading takes.
+        per_call: nanoseconds that every call takes which is timed with it, whatever it does; what
+            `advance` adds meanwhile comes on top.
 
     Example:
         >>> clock = FakeClock()
@@ -23,7 +26,7 @@ class FakeClock(Clock):
         5
     """
 
-    def __init__(self, step: int = 0) -> None:
+    def __init__(self, step: int = 0, per_call: int = 0) -> None:
         moment, others = [0], [0]
 
         def read() -> int:
@@ -39,11 +42,16 @@ class FakeClock(Clock):
         super().__init__(read, read, sleep, spent, spent)
         object.__setattr__(self, "_moment", moment)
         object.__setattr__(self, "_others", others)
+        object.__setattr__(self, "_per_call", per_call)
 
     def advance(self, nanoseconds: int) -> None:
         """Let time pass."""
         moment: list[int] = vars(self)["_moment"]
         moment[0] += nanoseconds
+
+    def turns(self, calls: int) -> Iterator[None]:
+        """Give a loop so many turns, each of which takes ``per_call``."""
+        return _Turns(self, calls, vars(self)["_per_call"])
 
     def spin(self, nanoseconds: int) -> None:
         """Let time pass."""
@@ -54,6 +62,24 @@ class FakeClock(Clock):
         others: list[int] = vars(self)["_others"]
         others[0] += nanoseconds
         self.advance(nanoseconds)
+
+
+@dataclass
+class _Turns(Iterator[None]):
+    """Turns of a loop, in each of which a clock moves; `operator.length_hint` counts those left."""
+
+    clock: FakeClock
+    left: int
+    takes: int
+
+    def __next__(self) -> None:
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        self.clock.advance(self.takes)
+
+    def __length_hint__(self) -> int:
+        return self.left
 
 
 @dataclass(eq=False)

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ipyjaxbench.host import CLOCKS
+from ipyjaxbench.testing import FakeClock
 from tests.bench import Bench
+from tests.scripted import PER_CALL, IdleMachine
 from tests.trees import Tree
 
 if TYPE_CHECKING:
@@ -79,6 +82,29 @@ def no_leaks() -> Iterator[None]:
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A device that has nothing to do at moment 0."""
     return Bench(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def scripted_clock(request: pytest.FixtureRequest) -> Iterator[FakeClock | None]:
+    """What is timed takes `PER_CALL` in each call, on every machine, which does nothing else.
+
+    Code that moves the clock takes longer by that. With the fixture ``real_clock`` there is none.
+    """
+    if "real_clock" in request.fixturenames:
+        yield None
+        return
+    clock = FakeClock(per_call=PER_CALL)
+    with pytest.MonkeyPatch.context() as patch:  # a test's own ends before other fixtures do
+        for name in CLOCKS:
+            patch.setitem(CLOCKS, name, lambda: clock)
+        for name in ("timing.steady_state", "comparison.interleave"):
+            patch.setattr(f"ipyjaxbench.{name}.Meter", IdleMachine)
+        yield clock
+
+
+@pytest.fixture
+def real_clock() -> None:
+    """Samples are read from the machine's clock."""
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from ipyjaxbench.comparison.undecided import note_undecided
 from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.errors import CODE_ERRORS, ArmFailedError, Interrupted
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.host import Clock, Meter, usable_cpus
+from ipyjaxbench.host import CLOCKS, Clock, Meter, usable_cpus
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import (
     OnProgress,
@@ -61,7 +61,7 @@ def compare_snippets(
         Interrupted: the user ended it; it holds the comparison of the calls made until then.
     """
     __tracebackhide__ = True
-    clock, muted = clock or Clock.elapsed(), muted or Muted()
+    clock, muted = clock or CLOCKS["elapsed"](), muted or Muted()
     names, baseline = entries[0].snippet.names, options.baseline or entries[0].label
     randomness = Snapshot(names, (), loaded()[0], later=False)
     found: list[Note] = []

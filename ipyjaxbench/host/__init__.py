@@ -7,7 +7,7 @@ the order of commits. Looking changes nothing and imports nothing heavy. All roo
 here but `reports`; this room knows none of them.
 """
 
-from ipyjaxbench.host.clock import Clock
+from ipyjaxbench.host.clock import CLOCKS, Clock
 from ipyjaxbench.host.conditions import Conditions, Meter, describe_machine
 from ipyjaxbench.host.data_dir import data_folder, make_data_folder, open_private, replace_file
 from ipyjaxbench.host.git import revision

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,6 +45,10 @@ class Clock:
         # A coarse clock stands still between its steps: then those are what it shows.
         return steps[len(steps) // 2] or next((step for step in steps if step > 0), 0)
 
+    def turns(self, calls: int) -> Iterator[None]:
+        """Give a loop so many turns; `operator.length_hint` tells how many are left."""
+        return itertools.repeat(None, calls)
+
     def spin(self, nanoseconds: int) -> None:
         """Let time pass without sleeping, after which a CPU would be slower; other threads run."""
         end = self.wall() + nanoseconds
@@ -65,3 +69,11 @@ class Clock:
     def cpu(cls) -> "Clock":
         """Return the CPU time of the process, user and system, over all its threads (``-c``)."""
         return cls(_cpu_ns, time.perf_counter_ns, time.sleep)
+
+
+#: What samples are read from, by the name that the options have for it.
+CLOCKS: dict[str, Callable[[], Clock]] = {
+    "elapsed": Clock.elapsed,
+    "calendar": Clock.calendar,
+    "cpu": Clock.cpu,
+}

@@ -276,7 +276,7 @@ class Calls:
 
     def _run_loop(self, calls: int, wait: Wait, *, as_deep_as_the_cell: bool = True) -> int:
         __tracebackhide__ = True
-        times = repeat(None, calls)
+        times = self.clock.turns(calls)
         values = tuple(self._keeps.values())
         reset_to = values[0] if len(values) == 1 else values
         spent, self.begun = self.clock.spent(), self.clock.wall()

@@ -16,7 +16,7 @@ from ipyjaxbench.frameworks import (
     find_placements,
     loaded,
 )
-from ipyjaxbench.host import Clock
+from ipyjaxbench.host import CLOCKS, Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.call_times import First, is_held
@@ -32,7 +32,6 @@ from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
 from ipyjaxbench.usercode import Muted, Snippet
 
-_CLOCKS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
 _MIN_REPORTED_WAIT_NS = 1_000_000
 
 
@@ -97,7 +96,7 @@ def open_session(
     muted: Muted | None = None,
 ) -> Session:
     """Wait for earlier work, and prepare to make calls."""
-    clock = clock or _CLOCKS[options.clock]()
+    clock = clock or CLOCKS[options.clock]()
     frameworks, broken = loaded()
     shown = [validity_notes.not_usable(name, why) for name, why in broken.items()]
     shown += [validity_notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]

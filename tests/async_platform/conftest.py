@@ -25,6 +25,11 @@ def long(x: Any) -> Any:
     return jax.lax.fori_loop(0, _TURNS, lambda _, y: jnp.tanh(y @ x), x)
 
 
+@pytest.fixture(autouse=True)
+def real_clock() -> None:
+    """Devices here work in the background: only the machine's clock shows what is waited for."""
+
+
 @pytest.fixture(scope="session")
 def names() -> dict[str, Any]:
     """What cells use: devices, an array on each, and work that takes a while."""

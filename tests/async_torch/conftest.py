@@ -24,6 +24,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(skip)
 
 
+@pytest.fixture(autouse=True)
+def real_clock() -> None:
+    """Devices here work in the background: only the machine's clock shows what is waited for."""
+
+
 @pytest.fixture(scope="session", autouse=True)
 def device() -> str:
     """The name of the device."""

@@ -422,7 +422,7 @@ def test_output_that_was_kept_back_is_told() -> None:
 
 
 def test_an_arm_that_raises_later_ends_alone() -> None:
-    calls = iter(range(50))
+    calls = iter(range(14))
     names = {"work": work, "calls": calls}
     found = run({"a": "work(9999)", "b": "next(calls)", "c": "work(9999)"}, names)
     assert found.ratio("c") is not None
@@ -463,7 +463,7 @@ def test_an_interrupt_leaves_what_is_known() -> None:
     calls = iter(range(10**9))
 
     def interrupted() -> None:
-        if next(calls) == 3000:
+        if next(calls) == 60:
             raise KeyboardInterrupt
 
     names = {"f": interrupted, "work": work}

@@ -167,7 +167,7 @@ def test_without_a_display_a_result_is_text(shell: Shell) -> None:
         shell.shell.display_pub, sys.stdout = before
     done[0].raise_error()
     assert len(calls) == 6
-    assert "minimum, per call" in stream.getvalue()
+    assert "10.0 ms   median, per call, 3 samples" in stream.getvalue()
     assert "%fwdevices" in stream.getvalue()
 
 

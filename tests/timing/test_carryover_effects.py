@@ -23,6 +23,9 @@ from tests.bench import MS, Bench, notes_by_code
 HERE = {"value-cached", "used-up", "grows", "slows-down", "below-clock", "no-work", "not-called"}
 
 
+FAST = 2_000  # nanoseconds of a call that computes nothing
+
+
 def run(code: str, names: dict[str, Any], **options: Any) -> dict[str, str]:
     """The Notes of this page that real time gives."""
     options = options or {"budget": 0.1}
@@ -53,7 +56,7 @@ class Slow:
         if 1 not in self.memo:
             self._advance(MS)
             self.memo[1] = [1, 2]
-        self._advance(100)
+        self._advance(FAST)
         return self.memo[1]
 
     def afresh(self) -> list[int]:
@@ -66,13 +69,13 @@ def test_a_value_that_the_first_call_kept_is_told(bench: Bench, code: str) -> No
     bench.names["slow"] = Slow(bench)
     assert notes_here(bench.time(code, restore=False)) == {
         "value-cached": "slow.kept(...) caches its value: the first call took"
-        " 1.00 ms, later ones only looked it up (100 ns)."
+        " 1.00 ms, later ones only looked it up (2.00 µs)."
     }
 
 
 def test_a_lazy_attribute_is_told_by_its_name(bench: Bench) -> None:
     bench.names["slow"] = Slow(bench)
-    text = notes_here(bench.time("clock.advance(100); slow.table", restore=False))["value-cached"]
+    text = notes_here(bench.time("clock.advance(2_000); slow.table", restore=False))["value-cached"]
     assert text.startswith("slow.table caches its value: the first call took")
 
 
@@ -82,10 +85,10 @@ def test_a_cache_of_functools_is_told(bench: Bench) -> None:
         bench.clock.advance(MS)
         return n
 
-    bench.names |= {"table": table, "wrapped": lambda: (bench.clock.advance(100), table(7))}
-    first = notes_here(bench.time("clock.advance(100); table(3)"))["value-cached"]
+    bench.names |= {"table": table, "wrapped": lambda: (bench.clock.advance(FAST), table(7))}
+    first = notes_here(bench.time("clock.advance(2_000); table(3)"))["value-cached"]
     assert first.startswith("table(...) caches its value: the first call took")
-    assert notes_here(bench.time("clock.advance(100); table(3)")) == {}  # it was filled before
+    assert notes_here(bench.time("clock.advance(2_000); table(3)")) == {}  # it was filled before
     assert "value-cached" in notes_here(bench.time("wrapped()"))
     assert notes_here(bench.time("wrapped()")) == {}  # a helper's cache that was filled long ago
 
@@ -93,15 +96,15 @@ def test_a_cache_of_functools_is_told(bench: Bench) -> None:
 def test_a_cache_that_the_first_call_filled_is_told_whatever_the_times_are(bench: Bench) -> None:
     @functools.lru_cache
     def fib(n: int) -> int:
-        bench.clock.advance(1)
+        bench.clock.advance(MS // 100)
         return n if n < 2 else fib(n - 1) + fib(n - 2)
 
     bench.names["fib"] = fib
-    measured = bench.time("clock.advance(100); fib(50)")
+    measured = bench.time("clock.advance(1_000_000); fib(50)")
     (note,) = (each for each in measured.notes if each.code == "value-cached")
-    assert note.advice == "fib.cache_clear(); clock.advance(100); fib(50)"
+    assert note.advice == "fib.cache_clear(); clock.advance(1_000_000); fib(50)"
     assert measured.verdict == "INVALID"
-    assert notes_here(bench.time("clock.advance(100); fib(50)")) == {}
+    assert notes_here(bench.time("clock.advance(1_000_000); fib(50)")) == {}
     assert notes_here(bench.time(note.advice)) == {}
 
 
@@ -168,7 +171,7 @@ def test_a_cache_that_is_emptied_or_missed_is_not(bench: Bench) -> None:
 
     bench.names |= {"table": table, "turns": turns}
     assert notes_here(bench.time("table(next(turns))")) == {}
-    assert notes_here(bench.time("clock.advance(100); table.cache_clear(); table(1)")) == {}
+    assert notes_here(bench.time("clock.advance(2_000); table.cache_clear(); table(1)")) == {}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +187,7 @@ def test_a_slow_first_call_alone_is_not(bench: Bench, each: Callable[[Slow], Any
     slow, turns = Slow(bench), itertools.count()
 
     def call() -> Any:
-        bench.clock.advance(100 if next(turns) else MS)
+        bench.clock.advance(FAST if next(turns) else MS)
         return each(slow)
 
     bench.names["call"] = call

@@ -126,6 +126,7 @@ def test_exact_numbers_of_calls_stay_exact(bench: Bench) -> None:
     assert memo.known == {1: 1}
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_arms_start_from_what_the_first_of_them_found() -> None:
     items = [(i * 7919) % 100_003 for i in range(20_000)]
     ordered = sorted(items)

@@ -228,6 +228,7 @@ def test_frameworks_that_a_first_call_imports_are_known_to_later_ones(
     assert [placement.framework for placement in later.outputs] == ["fake"]
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_a_clock_and_where_output_goes_are_chosen_where_none_is_given(bench: Bench) -> None:
     snippet = Snippet(Source.plain("1 + 1"), bench.names)
     session = open_session(snippet, TimeOptions(clock="cpu"))
