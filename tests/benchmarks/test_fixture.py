@@ -25,13 +25,16 @@ def test_one(fwbench):
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Pytest:
-    """Writes a file of tests and runs pytest on it."""
+    """Writes a file of tests and runs pytest on it, with this plugin alone or all ``installed``."""
     (tmp_path / "work").mkdir()
 
-    def run(code: str, *options: str, **environment: str) -> Done:
+    def run(code: str, *options: str, installed: bool = False, **environment: str) -> Done:
         test = tmp_path / "work" / "test_it.py"
         test.write_text(code, "utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        if not installed:  # others take seconds to import
+            command += ["-p", "ipyjaxbench.benchmarks.pytest_plugin"]
+            environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         return subprocess.run(
             [*command, "--fwbench-quick", *options, test.name],
             cwd=test.parent,
@@ -45,7 +48,7 @@ def suite(tmp_path: Path) -> Pytest:
 
 
 def test_it_returns_the_value_and_shows_one_table(suite: Pytest, tmp_path: Path) -> None:
-    done = suite(COUNTING, "--fwbench-json", "a.json")
+    done = suite(COUNTING, "--fwbench-json", "a.json", installed=True)
     assert done.returncode == 0, done.stdout
     assert "1 benchmark" in done.stdout
     assert "median ± rerun" in done.stdout

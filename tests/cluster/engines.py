@@ -89,12 +89,16 @@ def engines(kind: str, n: int = 2) -> Iterator[Any]:
     if kind != "alone":
         need(kind)
     with tempfile.TemporaryDirectory() as folder, no_process_left():
-        cluster = ipyparallel.Cluster(n=n, profile_dir=folder, log_level=40)
+        cluster = ipyparallel.Cluster(n=n, profile_dir=folder, log_level=40, delay=0)
         try:
             client = cluster.start_and_connect_sync(activate=False)
             start_job(client[:], kind)
+            processes = client[:].apply_sync(os.getpid)
             yield client
             client.close()
+            for process in processes:  # ranks that end in order wait for each other
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
         finally:
             cluster.stop_cluster_sync()
 

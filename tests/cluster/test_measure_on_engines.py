@@ -6,16 +6,14 @@ import pytest
 
 from ipyjaxbench import OptionError, Options, measure
 from ipyjaxbench.cluster import JobMeasurement, RankError
-from tests.cluster.engines import engines
 
 _QUICK = Options(number=2, repeat=2)
 
 
-@pytest.fixture(scope="module")
-def alone():
+@pytest.fixture
+def alone(started):
     """Two engines without a job."""
-    with engines("alone") as client:
-        yield client
+    return started("alone")
 
 
 def total(values, scale=1):

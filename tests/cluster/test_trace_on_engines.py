@@ -1,6 +1,6 @@
 """`%trace_cached --engines` on real engines of ipyparallel."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,10 @@ step, x = tensorflow.function(lambda x: tensorflow.reduce_sum(x * 2)), tensorflo
 }
 
 
-@pytest.fixture(scope="module")
-def two() -> Iterator[Any]:
+@pytest.fixture
+def two(started: Callable[[str], Any]) -> Any:
     """Two engines, each by itself."""
-    with engines("alone") as client:
-        yield client
+    return started("alone")
 
 
 @pytest.fixture
