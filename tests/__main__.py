@@ -1,10 +1,11 @@
 """Runs all tests, each framework's in a process of its own, and sums up what became of them.
 
-    python -m tests [--once] [files, folders and options of pytest]
+    python -m tests [--once] [--quick] [files, folders and options of pytest]
 
 Frameworks in one process fight over threads and memory, and importing one initialises another;
 files and folders that are named run in one. A test that fails runs again, alone, up to twice;
-``--once`` leaves that out.
+``--once`` leaves that out. ``--quick`` takes three minutes: every magic once, then the tests that
+are nearest to what was changed since the last commit on main.
 """
 
 import subprocess
@@ -14,32 +15,31 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.groups import groups, quick_groups
 from tests.outcomes import Outcomes, read_outcomes
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
-ADAPTERS = ROOT / "ipyjaxbench" / "adapters"
-FRAMEWORKS = ("jax", "torch", "tensorflow")
-SERVER_PLUGIN = "pytest_jupyter.jupyter_server"
+ROOT = Path(__file__).parent.parent
 #: Of all tests, on a machine with 2 cores that does nothing else.
 MINUTES = 25
 _FINE = (0, 1, 5)  # pytest ended as it should, tests failed, arguments chose none
 _RERUNS = 2
 _MOST_RERUN = 20  # where more fail than this, something is broken, and shows at once
 _SLOWEST = 3
+_MOST_REASONS = 5
 
 
 def main(arguments: list[str]) -> int:
     """Run the groups, print what pytest prints, and a summary."""
-    chosen = [each for each in arguments if each != "--once"]
-    if not chosen:
+    chosen = [each for each in arguments if each not in ("--once", "--quick")]
+    if not arguments:
         print(f"All tests take about {MINUTES} minutes on 2 cores.", flush=True)
-    named = any(Path(each.partition("::")[0]).exists() for each in chosen)
     start = time.monotonic()
-    total, flaky = check(
-        [chosen] if named else [[*group, *chosen] for group in groups()],
-        reruns=chosen == arguments,
-    )
+    if any(Path(each.partition("::")[0]).exists() for each in chosen):
+        wanted = [chosen]
+    else:
+        found = quick_groups() if "--quick" in arguments else groups()
+        wanted = [[*group, *chosen] for group in found]
+    total, flaky = check(wanted, reruns="--once" not in arguments)
     print(*summary(total, flaky, time.monotonic() - start), sep="\n", flush=True)
     return int(bool(total.failed or total.broken) or not total.passed + total.skipped.total())
 
@@ -62,19 +62,6 @@ def check(
             flaky |= {test: total.failed.pop(test) for test in again}
     total.passed += len(flaky)
     return total, flaky
-
-
-def groups() -> list[list[str]]:
-    """Paths and options for pytest, for each process, the longest first."""
-    of_one = [sorted(HERE.glob(f"adapters/{name}/test_*.py")) for name in FRAMEWORKS]
-    of_several = sorted({*HERE.glob("adapters/**/test_*.py")}.difference(*of_one))
-    hostile = HERE / "jupyter" / "test_hostile_objects.py"  # of magics, without frameworks
-    own = [[*tests, ADAPTERS / name] for name, tests in zip(FRAMEWORKS, of_one, strict=True)]
-    own += [of_several, [hostile]]
-    others = [f"--ignore={path}" for paths in own for path in paths]
-    server = [f"-p{SERVER_PLUGIN}", str(HERE / "server")]  # it looks at a server after each test
-    groups = [["tests", "ipyjaxbench", *others], *([str(path) for path in paths] for paths in own)]
-    return [*groups, server]
 
 
 def run(arguments: list[str], folder: Path) -> Outcomes:
@@ -106,7 +93,15 @@ def passes(test: str, group: list[str], folder: Path) -> bool:
 def summary(total: Outcomes, flaky: dict[str, str], seconds: float) -> list[str]:
     """What failed, was slowest, was skipped and passed only when run again, in lines."""
     slowest = [f"{s:.0f} s {test}" for test, s in total.seconds.most_common(_SLOWEST)]
-    skipped = [f"skipped {n}: {reason}" for reason, n in total.skipped.most_common()]
+    skipped = [f"skipped {n}: {reason}" for reason, n in total.skipped.most_common(_MOST_REASONS)]
+    if others := len(total.skipped) - len(skipped):
+        rest = total.skipped.total() - sum(n for _, n in total.skipped.most_common(_MOST_REASONS))
+        skipped.append(f"skipped {rest} for {others} other reasons; -rs shows them")
+    if files := [*total.left_out]:
+        skipped.append(
+            f"left out {total.left_out.total()} tests of {len(files)} files that the"
+            f" changes can reach, for lack of time: {files[0]} and what is farther away"
+        )
     failed = [f"FAILED {test}: {message}" for test, message in total.failed.items()]
     failed += [f"BROKEN {ending}" for ending in total.broken]
     lines = [*failed, f"In {seconds / 60:.0f} minutes, slowest: {', '.join(slowest)}", *skipped]

@@ -1,10 +1,12 @@
 """What became of each test: a pytest plugin writes it to a file, from which it is read.
 
 ``pytest -p tests.outcomes --outcomes FILE`` writes a line of JSON when a test begins and for each
-of its phases, so that the file also names the test in which a process died.
+of its phases, so that the file also names the test in which a process died. With ``--within
+SECONDS`` tests that would begin later are left out.
 """
 
 import json
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +25,7 @@ class Outcomes:
         skipped: how many were skipped for which reason.
         seconds: how long each took with its fixtures.
         running: the ids of those that began and did not end.
+        left_out: how many of each file were left out for lack of time.
     """
 
     passed: int = 0
@@ -31,6 +34,7 @@ class Outcomes:
     skipped: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
     running: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: "Outcomes") -> None:
         """Add those of another process."""
@@ -40,6 +44,7 @@ class Outcomes:
         self.skipped += other.skipped
         self.seconds += other.seconds
         self.running += other.running
+        self.left_out += other.left_out
 
 
 def read_outcomes(path: Path) -> Outcomes:
@@ -54,6 +59,8 @@ def read_outcomes(path: Path) -> Outcomes:
         elif phase == "end":
             found.running.remove(test)
             found.passed += test not in ended
+        elif phase == "left out":
+            found.left_out[test.partition("::")[0]] += 1
         elif outcome != "passed":  # a fixture that fails after a test fails it, too
             ended.add(test)
             if outcome == "skipped":
@@ -65,15 +72,24 @@ def read_outcomes(path: Path) -> Outcomes:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--outcomes", type=Path, required=True, help="the file that is written")
+    parser.addoption("--within", type=float, help="seconds after which no test begins")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(_Writer(config.getoption("outcomes")))
+    config.pluginmanager.register(_Writer(config.getoption("outcomes"), config.getoption("within")))
 
 
 class _Writer:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, within: float | None) -> None:
         self._path = path
+        self._end = None if within is None else time.monotonic() + within
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        if self._end is None or time.monotonic() < self._end:
+            return None
+        self._write(item.nodeid, "left out")
+        return True  # as if it had run
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._write(nodeid, "begin")
