@@ -21,10 +21,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 COLAB = ROOT / "tests" / "colab.txt"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-NEEDED = ("hypothesis", "ipykernel", "nbclient", "nbformat", "papermill", "pexpect", "pytest")
+NEEDED = ("hypothesis==6.170.15", "ipykernel==7.4.0", "nbclient==0.11.0", "nbformat==5.11.1",
+          "papermill==2.7.0", "pexpect==4.9.0", "pytest==9.2.0")  # fmt: skip
 #: The newest versions that do not need packages for a GPU, as PyTorch does on this Python.
 NEWEST = ("jax==0.12.0.1", "flax==0.12.12", "tensorflow-cpu==2.22.0rc0", "numpy==2.5.5",
-          "equinox", "optax")  # fmt: skip
+          "equinox==0.13.8", "optax==0.2.8")  # fmt: skip
 #: Where a new version of a framework shows first: what it tells privately, and what is run on it.
 OF_FRAMEWORKS = tuple(
     f"tests/adapters/{name}.py"
@@ -63,8 +64,11 @@ class Environment:
         """What pip is told."""
         if self.is_beside:
             return ["--no-deps", "--target", str(home), *self.packages]
-        pins = ["-c", str(COLAB)] if self.colab else []
-        return [str(ROOT), *self.packages, *NEEDED, *pins]
+        if not self.colab:
+            return [str(ROOT), *self.packages, *NEEDED]
+        theirs = re.findall(r"^([\w.-]+)==", COLAB.read_text(), re.MULTILINE)
+        needed = [n if (n := each.partition("==")[0]) in theirs else each for each in NEEDED]
+        return [str(ROOT), *self.packages, *needed, "-c", str(COLAB)]
 
     def key(self) -> str:
         """Another one for another environment, or when what is installed changes."""
@@ -80,9 +84,8 @@ ENVIRONMENTS = (
     Environment(
         "Colab", "3.13", ("ipython==7.34.0",), ("tests/jupyter", "tests/test_colab.py"), colab=True
     ),
-    Environment("Colab", HERE, ("ipython==7.34.0",), colab=True),
-    Environment("IPython 8", HERE, ("ipython<9",)),
-    Environment("IPython 9", "3.13", ("ipython>=9",)),
+    Environment("IPython 8", HERE, ("ipython==8.39.0",)),
+    Environment("IPython 9", "3.13", ("ipython==9.18.1",)),
     Environment(
         "asynchronous JAX platform", "3.12", ("jax==0.11.2", "lammps-jax-pjrt-cpu==0.11.2"),
         ("tests/async_platform",), ("jax", "jaxlib", "lammps-jax-pjrt-cpu"),
@@ -99,15 +102,16 @@ ENVIRONMENTS = (
 
 
 def main() -> int:
-    """Make the environments and run the suite in each, two at a time; print a line for each."""
+    """Make the environments and run the suite in each; print a line for each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     kept = Path(tempfile.gettempdir()) / "ipyjaxbench-matrix"
     parser.add_argument("--folder", type=Path, default=kept, help=f"keeps them (now {kept})")
+    parser.add_argument("--at-once", type=int, default=2, help="how many (now %(default)s)")
     parser.add_argument("--only", default="", help="of which name or Python, as in 3.13")
     chosen, arguments = parser.parse_known_args()
     wanted = dict.fromkeys(e for e in ENVIRONMENTS if chosen.only in f"{e.name} {e.python}")
     folder = chosen.folder.resolve()
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(chosen.at_once) as pool:
         results = [*pool.map(lambda each: run(each, make(each, folder), arguments), wanted)]
     return int(not all(results))
 
