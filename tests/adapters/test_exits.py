@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 
 import jax  # noqa: F401  else the first test would import it
 import pytest
@@ -130,10 +129,8 @@ def test_a_traceback_at_an_interrupt_is_of_the_users_code(ready: Shell, cell: st
         begun.wait(60)
         while not over.wait(0.3):  # again, where Python dropped it, as it does in a `__del__`
             os.kill(os.getpid(), signal.SIGINT)
-            pressed.append(time.monotonic())
             over.wait(3)
 
-    pressed: list[float] = []
     presses = threading.Thread(target=press)
     presses.start()
     try:
@@ -141,7 +138,6 @@ def test_a_traceback_at_an_interrupt_is_of_the_users_code(ready: Shell, cell: st
             ready.run(cell)
     finally:
         over.set()
-    assert time.monotonic() - pressed[-1] < 30  # and not when the budget is spent
     presses.join()
     assert "/ipyjaxbench/" not in ready.text
     assert (ready.names["turns"].__code__, ready.names["forever"].__code__) == codes

@@ -16,6 +16,8 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.waiting import wait_until
+
 _SECONDS = 60
 _START = {
     "alone": "",
@@ -148,9 +150,8 @@ def press_ctrl_c_when_reached(folder: Path, number: int = 2) -> str:
     """
 
     def press() -> None:
-        while len([*folder.iterdir()]) < number:
-            time.sleep(0.1)
-        time.sleep(0.5)
+        wait_until(lambda: len([*folder.iterdir()]) == number)
+        time.sleep(0.5)  # until they wait in what comes next
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press, daemon=True).start()

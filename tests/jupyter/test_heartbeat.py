@@ -2,16 +2,15 @@
 
 import os
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ipyjaxbench.records import LiveMeasurement, LiveReader
 from tests.jupyter.kernel import Kernel
 from tests.shell import Shell
+from tests.waiting import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -140,14 +139,6 @@ def test_a_home_that_cannot_be_written_to_changes_nothing(
     assert shell.run("%fwtime -q -o -n1 -r2 1 + 1").samples
 
 
-def wait_for(known: Callable[[], Any]) -> Any:
-    limit = time.monotonic() + 60
-    while not (found := known()):
-        assert time.monotonic() < limit
-        time.sleep(0.05)
-    return found
-
-
 def test_a_kernel_that_dies_while_it_measures_is_seen_to() -> None:
     """The first call kills it: nothing of ours runs after that."""
     kernel, reader = Kernel(), LiveReader()
@@ -156,9 +147,9 @@ def test_a_kernel_that_dies_while_it_measures_is_seen_to() -> None:
             "%load_ext ipyjaxbench\nimport os, signal, time\n"
             "%fwtime time.sleep(1); os.kill(os.getpid(), signal.SIGKILL)"
         )
-        (live,) = wait_for(reader.read)
+        (live,) = wait_until(reader.read)
         assert (live.phase, live.died) == ("first call", False)
-        (live,) = wait_for(lambda: [each for each in reader.read() if each.died])
+        (live,) = wait_until(lambda: [each for each in reader.read() if each.died])
         assert live.line.startswith("time.sleep(1)")
     finally:
         kernel.close()

@@ -6,10 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
+
+from tests.waiting import wait_until
 
 _TOKEN = "pages"
 #: That of another JupyterLab, such as the oldest one that is supported.
@@ -57,13 +58,15 @@ class Server:
         return f"http://127.0.0.1:{self.port}{self.base}{page}{and_more}token={_TOKEN}&reset"
 
     def _wait(self) -> None:
-        for _ in range(300):
+        def answers() -> bool:
+            assert self._process.poll() is None, (self.folder / "server.log").read_text()
             try:
                 with urllib.request.urlopen(self.url("api/status"), timeout=5):
-                    return
+                    return True
             except OSError:
-                time.sleep(0.1)
-        raise RuntimeError((self.folder / "server.log").read_text())
+                return False
+
+        wait_until(answers)
 
     def stop(self) -> None:
         """End the server with its kernels."""

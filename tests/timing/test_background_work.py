@@ -15,6 +15,7 @@ import pytest
 
 import ipyjaxbench
 from tests.bench import recorder
+from tests.waiting import wait_until
 
 begun, ended = threading.Event(), threading.Event()
 
@@ -27,8 +28,7 @@ def _goes_on() -> Iterator[None]:
     ended.clear()
     yield
     ended.set()
-    while threading.active_count() > before:
-        time.sleep(0.001)
+    wait_until(lambda: threading.active_count() <= before)
 
 
 def work() -> None:

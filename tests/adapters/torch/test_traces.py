@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -535,16 +534,13 @@ def test_what_is_compiled_between_is_learned_and_known_later() -> None:
     names = fresh()
     keep_learning()
     assert learns("torch")
-    start = time.perf_counter()
     names["f"](torch.ones(5))
-    elapsed = time.perf_counter() - start
     names["net"](torch.ones(5, 4))
     (call, other) = observed("f(ones(6)); net(ones(6, 4))", names).calls
     assert [change.words() for change in call.why] == ["x: f32[5] → f32[6] (shape)"]
     assert [change.words() for change in other.why] == ["x: f32[5,4] → f32[6,4] (shape)"]
     (event,) = [event for event in trace_log.TRACE_LOG.events if event.name == "f"][-1:]
     assert event.phases["trace"] > 0
-    assert sum(event.phases.values()) < elapsed
 
 
 def test_a_function_may_be_compiled_so_often() -> None:

@@ -1,7 +1,6 @@
 """What code copies of PyTorch's tensors, as far as a machine without a GPU shows it."""
 
 import sys
-import time
 from traceback import walk_tb
 from types import SimpleNamespace
 from typing import Any
@@ -44,10 +43,8 @@ def test_the_host_reads_tensors_of_the_cpu_in_place() -> None:
 
 def test_tensors_made_of_numpy_arrays_are_copies_or_share() -> None:
     n = np.ones((10, 10), np.float32)
-    start = time.perf_counter()
     found = ran("torch.from_numpy(n)\ntorch.as_tensor(n)\ntorch.tensor(n)", n=n)
-    elapsed = time.perf_counter() - start
-    assert all(0 < (t.seconds or 0) < elapsed for t in found.transfers)
+    assert all((t.seconds or 0) > 0 for t in found.transfers)
     assert all(t.waited == 0 for t in found.transfers)
     assert rows(found) == [
         ("torch.from_numpy(n)", "to devices", 0, True, "shares memory"),

@@ -1,0 +1,67 @@
+"""Tests decide by what is the same on every machine: they read no clock, and wait for events."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+#: Benchmarks, which measure, and legs on devices, whose work goes on in the background.
+_MEASURING = ("accuracy", "hardware", "async_platform", "async_torch")
+#: What runs tests, and the one place that waits.
+_RUNNING = ("__main__.py", "matrix.py", "outcomes.py", "server/benchmark.py", "waiting.py")
+_READ = ("monotonic", "perf_counter", "process_time", "thread_time")
+_CLOCK = {"sleep", *_READ, *(f"{name}_ns" for name in _READ)}
+#: How often files still do: work that takes a while on purpose, and tests of the clock itself. A
+#: number may only fall: waits belong into `tests.waiting`, durations into `tests.accuracy`.
+LEFT = {
+    "adapters/jax/test_framework.py": 1,
+    "adapters/jax/test_synchronization.py": 1,
+    "adapters/late.py": 1,
+    "cluster/engines.py": 1,
+    "cluster/network_rank.py": 1,
+    "cluster/rank_program.py": 2,
+    "cluster/test_bad_engines.py": 1,
+    "cluster/test_rendezvous.py": 1,
+    "cluster/threads.py": 1,
+    "host/test_clock.py": 4,
+    "host/test_conditions.py": 4,
+    "pages/test_converters.py": 1,
+    "steps/test_frameworks.py": 1,
+    "timing/test_background_work.py": 1,
+}
+
+
+def uses_of_clock(source: str) -> int:
+    """Count where code reads a clock or sleeps, other than in a test that has the real clock."""
+    found = 0
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef) and "real_clock" in ast.unparse(node).split(":\n")[0]:
+            continue
+        found += isinstance(node, ast.Attribute) and ast.unparse(node.value) == "time" and (
+            node.attr in _CLOCK
+        )  # fmt: skip
+        found += isinstance(node, ast.ImportFrom) and node.module == "time"
+        waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def test_no_test_reads_a_clock_or_sleeps() -> None:
+    files = {str(path.relative_to(HERE)): path for path in HERE.rglob("*.py")}
+    found = Counter(
+        {
+            name: uses_of_clock(path.read_text("utf-8"))
+            for name, path in files.items()
+            if not name.startswith(_MEASURING) and name not in _RUNNING
+        }
+    )
+    assert +found == Counter(LEFT)
+
+
+def test_uses_are_counted() -> None:
+    assert uses_of_clock("import time\nstart = time.perf_counter()\ntime.sleep(1)") == 2
+    assert uses_of_clock("from time import monotonic_ns") == 1
+    assert uses_of_clock("now = time.time()  # a date") == 0
+    assert uses_of_clock("@pytest.mark.usefixtures('real_clock')\ndef test(): time.sleep(1)") == 0
+    assert uses_of_clock("def test(real_clock):\n    time.sleep(1)\ntime.sleep(2)") == 1
