@@ -111,6 +111,7 @@ def test_a_program_from_the_disk_cache_is_told_and_a_cold_call_neither_reads_nor
     ]
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_a_cold_call_compiles_all_anew_and_leaves_the_users_programs() -> None:
     note, traces = recorder()
     inner = jax.jit(lambda x: jnp.sin(x) * 2)
@@ -146,6 +147,7 @@ def test_two_cold_calls_are_both_cold() -> None:
 
 
 @pytest.mark.parametrize("turns", [[1, 60, 1, 60], [1, 1, 1, 1]])
+@pytest.mark.usefixtures("real_clock")
 def test_of_several_cold_calls_each_program_is_timed(turns: list[int]) -> None:
     """The compiler that picks is played by the function, which multiplies more in some traces."""
     following = iter([1, *turns])

@@ -83,6 +83,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 @pytest.mark.usefixtures("held")
+@pytest.mark.usefixtures("real_clock")
 def test_whatever_the_code_does_with_its_result_it_is_waited_for(code: str) -> None:
     left: list[Any] = []
     names = {
@@ -99,6 +100,7 @@ def test_whatever_the_code_does_with_its_result_it_is_waited_for(code: str) -> N
     assert result.first_call > 0.5 * late.SECONDS
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_effects_that_no_value_shows_are_waited_for() -> None:
     @jax.jit
     def called(x: Any) -> Any:
@@ -111,6 +113,7 @@ def test_effects_that_no_value_shows_are_waited_for() -> None:
 
 
 @pytest.mark.usefixtures("held")
+@pytest.mark.usefixtures("real_clock")
 def test_work_of_earlier_cells_is_waited_for_and_told() -> None:
     before = len(late.ended)
     late.start_held(), late.start_held(), late.start_held()
@@ -141,6 +144,7 @@ def test_without_a_clock_it_is_told_whether_something_runs() -> None:
 
 
 @pytest.mark.usefixtures("held")
+@pytest.mark.usefixtures("real_clock")
 def test_what_another_thread_left_running_is_found_where_it_is_held() -> None:
     held: list[Any] = []
 
@@ -193,6 +197,7 @@ def test_nothing_said_of_waiting_where_the_user_waits() -> None:
     assert "elsewhere" not in codes(result)
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_the_first_call_is_split_and_the_parts_add_up() -> None:
     names = {"f": jax.jit(lambda x: jnp.tanh(x @ x).sum()), "x": jnp.ones((64, 64))}
     result = ipyjaxbench.measure_code("f(x)", names, budget=0.1)
@@ -202,6 +207,7 @@ def test_the_first_call_is_split_and_the_parts_add_up() -> None:
     assert result.compilations == 1
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_nested_jits_are_not_counted_twice() -> None:
     inner = jax.jit(lambda x: jnp.sin(x) * 2)
     names = {"f": jax.jit(lambda x: inner(inner(x)) + inner(x[:3]).sum()), "x": jnp.ones(9)}
@@ -461,6 +467,7 @@ PROGRAMS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.usefixtures("real_clock")
 def test_the_cpu_is_busy_in_a_call_and_never_for_longer(name: str) -> None:
     function, x = PROGRAMS[name]
     names = {"f": function, "x": x}

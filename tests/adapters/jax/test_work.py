@@ -85,6 +85,7 @@ def test_what_is_built_in_every_call_is_told(
     assert found["built-each-call"].advice == advice
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_what_building_costs_is_measured() -> None:
     text = run("jax.jit(f)(x)", {"jax": jax, "f": sine, "x": jnp.ones(3)})["built-each-call"].text
     assert text.startswith("Every call runs jax.jit(...), which takes ")
@@ -192,6 +193,7 @@ def test_the_same_work_on_an_argument_is_not(x: Any) -> None:
 
 
 @pytest.mark.usefixtures("quiet")
+@pytest.mark.usefixtures("real_clock")
 def test_a_speed_that_no_device_has_is_told(x: Any) -> None:
     """The same product, many times: the compiler makes it once."""
 
