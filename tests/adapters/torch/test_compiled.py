@@ -40,6 +40,7 @@ def _nothing_compiled() -> None:
     torch._dynamo.reset()
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_compiled_frames_are_named_and_split() -> None:
     f = torch.compile(step, backend="aot_eager")
     result = ipyjaxbench.measure_code("f(x)", {"f": f, "x": torch.ones(6, 6)}, budget=0.05)
@@ -72,6 +73,7 @@ def test_what_follows_a_graph_break_is_named_by_its_line() -> None:
     assert [p.name for p in result.programs] == ["broken", f"broken from line {line}"]
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_frames_that_dynamo_has_no_record_of_any_more_are_counted_too() -> None:
     functions: dict[str, Any] = {}
     for number in range(70):
@@ -108,6 +110,7 @@ def test_a_cold_call_compiles_anew_and_leaves_what_was_compiled(kind: str) -> No
     assert len(get_compilation_metrics()) == known
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_of_several_cold_calls_each_program_is_timed() -> None:
     """A backend that picks another kernel each time: every second one does the work 300 times."""
     kernels = itertools.cycle([1, 300])

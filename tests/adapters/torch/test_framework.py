@@ -114,6 +114,7 @@ def test_tensors_of_inference_mode_are_taken() -> None:
     assert ipyjaxbench.measure_code("x + 1", {"x": x}, budget=0.05).median > 0
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_compile_time_is_kept_apart_and_told() -> None:
     torch._dynamo.reset()
     f = torch.compile(lambda x: torch.sin(x) + 1, backend="eager")
@@ -185,6 +186,7 @@ def seen_in(code: str, **names: Any) -> ProfiledPass:
     return seen
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_operators_are_counted_and_are_busy_in_a_call_and_never_for_longer() -> None:
     x = torch.randn(500, 500)
     seen = seen_in("x @ x @ x @ x", x=x)
@@ -295,6 +297,7 @@ def about_work(code: str, names: dict[str, Any], budget: float = 0.1) -> dict[st
     return {note.code: note.text for note in result.notes if note.code in ABOUT_WORK}
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_compiling_in_the_statement_is_told() -> None:
     names = {"torch": torch, "f": lambda x: torch.sin(x) + 1, "x": torch.ones(8)}
     found = about_work('torch.compile(f, backend="eager")(x)', names, budget=3.0)
