@@ -35,6 +35,7 @@ def test_products_of_two_threads_beside_busy_programs_do_the_same_work(n: int) -
             program.wait()
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_calls_of_one_thread_that_do_more_are_found() -> None:
     turn, few, many = itertools.count(), np.ones(100), np.ones(2_000_000)
 

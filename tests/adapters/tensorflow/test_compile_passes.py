@@ -18,6 +18,7 @@ x = tf.ones((8, 8))
 
 
 @pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.usefixtures("real_clock")
 def test_the_phases_of_a_first_call_are_told_apart(shell: Shell, jit: bool) -> None:
     shell.run(_CELL.format(jit=jit))
     shell.run("%fwtime -n 1 -r 2 --passes -v found unrolled(x)")

@@ -58,6 +58,7 @@ def test_a_generator_of_the_users_is_as_after_one_run() -> None:
     assert mine.state.numpy().tolist() == expected.state.numpy().tolist()
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_tracing_is_kept_apart_and_told() -> None:
     f = tf.function(lambda x: x + 1)
     names = {"f": f, "x": tf.ones(3)}
