@@ -1,5 +1,6 @@
 """Nothing of the user's is changed: checked after every test."""
 
+import builtins
 import gc
 import os
 import signal
@@ -132,6 +133,8 @@ def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
     """A shell with the magics; names that a test binds in it are gone afterwards."""
     from tests.shell import Shell
 
+    # Examples in docstrings leave one, and where Python has it IPython binds none itself.
+    vars(builtins).pop("_", None)
     names, hidden = _one_shell.user_ns, _one_shell.user_ns_hidden
     of_compiler = _names_of_compiler(names)
     before = {name: value for name, value in names.items() if name not in of_compiler}

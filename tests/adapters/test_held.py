@@ -31,10 +31,8 @@ def outer():
 
 
 @pytest.fixture
-def ready(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+def ready(shell: Shell) -> Iterator[Shell]:
     """A shell that knows of no array yet."""
-    # IPython binds `_` only where Python has none, as examples in docstrings leave one.
-    monkeypatch.delattr(builtins, "_", raising=False)
     shell.names.update(np=np, jnp=jnp, jax=jax, torch=torch)
     shell.run(FAILING)
     shell.run("%fwdevices -q --release")
