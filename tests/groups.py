@@ -29,9 +29,9 @@ def groups() -> list[list[str]]:
 
 def quick_groups() -> list[list[str]]:
     """Paths and options for pytest, for each process: the nearest tests to what was changed."""
-    found: dict[str, list[str]] = {_group_of(ALWAYS): [str(ALWAYS)]}
+    found: dict[str, list[str]] = {group_of(ALWAYS): [str(ALWAYS)]}
     for path in find_tests(changed_files()):
-        if group := _group_of(path):
+        if group := group_of(path):
             found.setdefault(group, []).append(str(path))
     within = f"--within={_QUICK_SECONDS * min(2 / len(found), 1):.0f}"
     plugins = {"server": [_OF_SERVER]}
@@ -41,7 +41,7 @@ def quick_groups() -> list[list[str]]:
     ]
 
 
-def _group_of(path: Path) -> str:
+def group_of(path: Path) -> str:
     """The process that a file of tests runs in; empty for those that are no part of these."""
     room, *below = path.relative_to(HERE).parts
     if room == "adapters":
