@@ -64,22 +64,20 @@ class FakeClock(Clock):
         self.advance(nanoseconds)
 
 
-@dataclass
 class _Turns(Iterator[None]):
     """Turns of a loop, in each of which a clock moves; `operator.length_hint` counts those left."""
 
-    clock: FakeClock
-    left: int
-    takes: int
+    def __init__(self, clock: FakeClock, turns: int, takes: int) -> None:
+        self._clock, self._left, self._takes = clock, turns, takes
 
     def __next__(self) -> None:
-        if not self.left:
+        if not self._left:
             raise StopIteration
-        self.left -= 1
-        self.clock.advance(self.takes)
+        self._left -= 1
+        self._clock.advance(self._takes)
 
     def __length_hint__(self) -> int:
-        return self.left
+        return self._left
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ from ipyjaxbench.device import DevicePeaks, FrameworkDevices
 from ipyjaxbench.errors import OptionError, called_from
 from ipyjaxbench.option import options_of, spell
 from ipyjaxbench.reports import Note
+from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timing import TimeOptions, notes as timing_notes
 from tests.shell import Shell
 
@@ -102,17 +103,19 @@ def test_every_note_with_an_option_is_in_the_tables(kind: type) -> None:
 @pytest.mark.parametrize(
     ("line", "code"),
     [
-        ("%fwtime -q -o -b 0.01 time.sleep(0.1)", "over-budget"),
-        ("%fwtime -q -o --quick time.sleep(0.6)", "over-budget"),
+        ("%fwtime -q -o -b 0.01 clock.sleep(0.1)", "over-budget"),
+        ("%fwtime -q -o --quick clock.sleep(0.6)", "over-budget"),
     ],
 )
-def test_advice_goes_with_what_was_typed(shell: Shell, line: str, code: str) -> None:
-    shell.run("import time")
+def test_advice_goes_with_what_was_typed(
+    shell: Shell, line: str, code: str, scripted_clock: FakeClock
+) -> None:
+    shell.names["clock"] = scripted_clock
     measured = shell.run(line)
     advice = next(note.advice for note in measured.notes if note.code == code)
     (option,) = re.findall(FLAG, advice)
     value = "1" if option.startswith("-b") else option.split()[1][:2]
-    assert shell.run(line.replace(" time.", f" {option.split()[0]} {value} time."))
+    assert shell.run(line.replace(" clock.", f" {option.split()[0]} {value} clock."))
 
 
 @pytest.mark.parametrize(

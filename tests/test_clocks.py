@@ -14,7 +14,6 @@ _CLOCK = {"sleep", *_READ, *(f"{name}_ns" for name in _READ)}
 #: How often files still do: work that takes a while on purpose, and tests of the clock itself. A
 #: number may only fall: waits belong into `tests.waiting`, durations into `tests.accuracy`.
 LEFT = {
-    "adapters/jax/test_framework.py": 1,
     "adapters/jax/test_synchronization.py": 1,
     "adapters/late.py": 1,
     "cluster/engines.py": 1,

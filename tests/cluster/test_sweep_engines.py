@@ -1,7 +1,7 @@
 """`%%fwcompare --sweep engines=1,2,4` on real engines of ipyparallel."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -187,21 +187,22 @@ def test_without_a_client_engines_is_a_name_as_any_other(shell: Shell) -> None:
         shell.run("%%fwcompare --sweep engines=1,2 --engines all\na: engines + 1")
 
 
-def test_all_ranks_of_a_job_take_part_and_the_code_has_to_use_the_number(
-    shell_of: Callable[[str], Shell],
-) -> None:
-    shell = shell_of("jax")
-    with pytest.raises(UsageError, match=r"^a: engines 0,1 are one job: all of them take part"):
-        shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}\na: 1 + rank")
-    shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}{COLLECTIVE}")
-    summed = found(shell)
-    with pytest.raises(UsageError, match=r"^a at engines = 2: rank 1 .* ValueError: no data\.$"):
-        shell.run(
-            f"%%fwcompare --sweep engines=1,2 {SHORT}\n"
-            "if engines == 2 and rank: raise ValueError('no data')\na: engines + 1"
-        )
-    left = ask(shell.names["rc"][:], "'engines' in globals() or 'total' in globals()")
-    shell.run("%fwtime --engines all --quick 1 + rank")  # they still work together
+def test_all_ranks_of_a_job_take_part_and_the_code_has_to_use_the_number(shell: Shell) -> None:
+    with engines("jax") as client:
+        shell.names["rc"] = client
+        with pytest.raises(UsageError, match=r"^a: engines 0,1 are one job: all of them take part"):
+            shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}\na: 1 + rank")
+        shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}{COLLECTIVE}")
+        summed = found(shell)
+        with pytest.raises(
+            UsageError, match=r"^a at engines = 2: rank 1 .* ValueError: no data\.$"
+        ):
+            shell.run(
+                f"%%fwcompare --sweep engines=1,2 {SHORT}\n"
+                "if engines == 2 and rank: raise ValueError('no data')\na: engines + 1"
+            )
+        left = ask(client[:], "'engines' in globals() or 'total' in globals()")
+        shell.run("%fwtime --engines all --quick 1 + rank")  # they still work together
     assert left == [False, False]
     assert summed.scaling == Scaling({"sum": "strong"}, "jax", ("sum",))
     assert [point.values for point in summed.points] == [("1",), ("2",)]
