@@ -60,6 +60,7 @@ def timed(shell: Shell, path: Path, code: str = "step(x)") -> tuple[Measurement,
 
 
 @pytest.mark.parametrize("name", SETUP)
+@pytest.mark.usefixtures("real_clock")
 def test_a_pass_is_written_with_phases_lines_and_operations(
     shell: Shell, tmp_path: Path, name: str
 ) -> None:
