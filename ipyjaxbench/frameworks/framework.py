@@ -96,13 +96,24 @@ class Framework(ABC):
     def drain(self) -> None:
         """Wait until nothing that was started still runs, on any initialised device."""
 
-    def wait_for_devices(self) -> None:
+    def synchronize(self) -> None:
+        """Wait for what devices have been given, in the cheapest way; as `drain` does otherwise.
+
+        It is called right after calls. What a thread of the framework's own has yet to hand to a
+        device need not be waited for. What `prepare` makes ready is used.
+        """
+        self.drain()
+
+    def wait_for_devices(self, *, in_full: bool = True) -> None:
         """Do what `drain` does; raise a DeviceError in one line where a device fails.
 
         What it waits for last is the framework's own: not the user's code fails, but the device.
+
+        Args:
+            in_full: False does what `synchronize` does.
         """
         try:
-            self.drain()
+            self.drain() if in_full else self.synchronize()
         except Exception as error:
             raise DeviceError(
                 f"{self.name} cannot wait for its devices: {summarize_error(error)}."

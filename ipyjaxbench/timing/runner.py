@@ -1,20 +1,19 @@
 """Makes calls of a snippet: prepares each, waits for it, counts it, and reads the clock."""
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any, Protocol
 
-from ipyjaxbench.frameworks import CompilationWatch, Framework, Wait
+from ipyjaxbench.frameworks import CompilationWatch, Wait
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing.call_times import First, QueuedTime, Sample, TimedCall
+from ipyjaxbench.timing.hidden_work import HiddenWork
 from ipyjaxbench.timing.loop_cost import cost_of_binding
 from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
-from ipyjaxbench.timing.synchronize import Drain, find_waiter, leaves_work, wait_for_each
+from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode import Loop, Snippet
-
-#: Answers that work is running, until it is waited for; those that only a clock gives, in a row.
-_CONVINCING_ANSWERS, _CONVINCING_IN_A_ROW = 2, 3
 
 
 class Announce(Protocol):
@@ -30,7 +29,7 @@ class Calls:
     def __init__(self, snippet: Snippet, setup: Snippet | None, clock: Clock, drain: Drain) -> None:
         self.clock = clock
         self.drain = drain  # waits for the devices of the frameworks in play, as far as known
-        self.hidden = drain  # shows what a call has left running that its value does not show
+        self.hidden = HiddenWork(drain)  # what calls leave running that their values do not show
         self.watches: Sequence[CompilationWatch] = ()  # asked whether something was compiled
         # Binds fresh arguments, untimed, before each call that gives its own away.
         self.before_each: Callable[[], None] | None = None
@@ -44,15 +43,10 @@ class Calls:
         self.elapsed = self._spent = 0  # nanoseconds of the last stretch: on the wall, of CPUs
         self.begun = 0  # when that began, on the wall
         self._snippet = snippet
-        self._found_left = 0
         self._setup = setup.loop() if setup else None
         self._set_up_names = set(setup.binds) if setup else set()
-        # Waits for the value and for the names bound; None if there is nothing to wait for.
-        self.wait: Wait | None = None
-        self.waits_for_all = False  # whether it also waits for work that neither of them shows
+        self.waiting = Waiting()  # what each call is waited for
         self._wait: Wait = _no_wait
-        self._takes_value = False
-        self._names: Sequence[str] = ()
         # An event loop awaits what awaits, below frames of its own.
         above = None if snippet.awaits else depth_of_caller()
         self._depth = None if above is None else max(above + 1 - snippet.frames, 0)
@@ -83,46 +77,19 @@ class Calls:
         taken = self._run_loop(1, value.append, as_deep_as_the_cell=False)
         return First(taken, self.drain.wait_for_rest(), value[0] if value else None)
 
-    def plan(
-        self,
-        value: object,
-        results: Mapping[str, object],
-        kept: dict[str, Any],
-        frameworks: Sequence[Framework],
-    ) -> None:
-        """Have later calls wait for a value and for names bound, each in the cheapest way."""
-        of_value = find_waiter(value, frameworks)
-        of_names = {n: w for n, v in results.items() if (w := find_waiter(v, frameworks))}
-        waits = [*([of_value] if of_value else []), *of_names.values()]
-        wait = wait_for_each(waits) if waits else None
-        self.arrange(wait, value=of_value is not None, names=tuple(of_names), kept=kept)
-
     def wait_for_all(self) -> None:
         """Wait from now on, after each call, for the frameworks whose work was found running."""
-        self.waits_for_all = True
         self.announce("wait-for-all", 0)
-        wait, drain = self.wait, Drain([*self.hidden.found_running], self.clock)
+        drain = Drain([*self.hidden.drain.found_running], self.clock)
+        self.arrange(self.waiting.and_for(drain.synchronize), kept=self._keeps)
 
-        def wait_and_drain(value: Any) -> None:
-            if wait is not None:
-                wait(value)
-            drain()
-
-        self.arrange(wait_and_drain, value=self._takes_value, names=self._names, kept=self._keeps)
-
-    def arrange(
-        self, wait: Wait | None, *, value: bool, names: Sequence[str], kept: dict[str, Any]
-    ) -> None:
-        """Set how later calls are made: ``kept`` are names set back to these values before each.
-
-        ``wait`` takes the value, where ``value``, and those of ``names``; None waits for nothing.
-        """
+    def arrange(self, waiting: Waiting, *, kept: dict[str, Any]) -> None:
+        """Set what later calls are waited for, and names set back to values before each."""
         self.arranged += 1
-        self._found_left = 0
-        self.wait, self._wait = wait, wait or _no_wait
-        self._takes_value, self._names = value, names
-        waits = None if wait is None else names
-        self._loop = self._snippet.loop(value=value, waits=waits, resets=tuple(kept))
+        self.hidden.forget_samples()
+        self.waiting, self._wait = waiting, waiting.wait or _no_wait
+        waits = None if waiting.wait is None else waiting.names
+        self._loop = self._snippet.loop(value=waiting.takes_value, waits=waits, resets=tuple(kept))
         self._keeps = kept
         self._reset_ns = cost_of_binding(tuple(kept), self.clock) if kept else 0.0
 
@@ -141,7 +108,7 @@ class Calls:
         self.announce("one", 1)
         start = now()
         taken, before = self._run_loop(1, wait_and_see), self.clock.spent()
-        left = self.hidden.ask_after_call()
+        left = self.hidden.look()
         spent = self._spent + self.clock.spent() - before
         compiled = self.compilations() > compilations
         return TimedCall(returned[0] - start if returned else taken, taken, left, spent, compiled)
@@ -187,18 +154,13 @@ class Calls:
             self.check(sample.ns / sample.calls)
 
     def check(self, per_call: float) -> None:
-        """Ask whether the last call left work running, though none did while that was decided."""
-        answer = self.hidden.ask_after_call()
-        if answer is None:
-            return
-        is_certain = self.hidden.is_certain
-        left = leaves_work([(int(per_call), answer)], is_certain=is_certain)
+        """Look whether work is left running now, though none was when that was decided."""
+        __tracebackhide__ = True
+        left = self.hidden.ask_after_sample(per_call)
+        if left and not self.hidden.is_certain:
+            again = [self.time_one() for _ in range(self.hidden.looks)]
+            left = self.hidden.decide([(call.waited, call.left) for call in again])
         if left:
-            self._found_left += 1
-        elif not is_certain:
-            self._found_left = 0
-        needed = _CONVINCING_ANSWERS if is_certain else _CONVINCING_IN_A_ROW
-        if left and self._found_left == needed:
             self.on_work_left(left)
 
     def queue(self, calls: int) -> QueuedTime:
@@ -221,8 +183,9 @@ class Calls:
         self.announce("stretch", calls)
         loop, wait = self._loop, self._wait
         if observe is not None:
-            own, kept = self._takes_value, tuple(self._keeps)
-            self._loop = self._snippet.loop(value=own, waits=self._names, resets=kept, apart=True)
+            own, kept = self.waiting.takes_value, tuple(self._keeps)
+            names = self.waiting.names
+            self._loop = self._snippet.loop(value=own, waits=names, resets=kept, apart=True)
             wait = observe(wait)
         try:
             self._run_loop(calls, wait)

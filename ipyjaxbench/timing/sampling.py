@@ -17,7 +17,6 @@ _MIN_BUDGET_SHARE = 0.25  # of the budget: what a short run sees is one mood of 
 _STEP_NS = 100_000_000  # of samples between two meetings of a job: Ctrl-C waits for the next one
 _UNTIMED_NS = 2_000_000  # after a meeting, in which code runs slower, as after any pause
 _TRIES_PER_SIZE = 3  # of a size of samples: one may be disturbed
-_WATCHED_CALLS = 3  # without a warm-up; `synchronize.leaves_work` takes one "yes" of so many
 _MAX_WARM_CALLS = 50
 _MIN_WARM_NS = 50_000_000
 _MAX_WARM_SHARE = 0.2  # of the budget
@@ -55,7 +54,7 @@ def take_exact_samples(
     __tracebackhide__ = True
     one_each = number == 1
     most = repeat - 1 if one_each else number - 1
-    watched = min(_WATCHED_CALLS, most) if calls.hidden.may_wait else 0
+    watched = min(calls.hidden.looks, most)
     for _ in range(watched):
         samples.warm_up(calls, begun=not one_each)
         if one_each:

@@ -20,6 +20,7 @@ from ipyjaxbench.host import CLOCKS, Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.call_times import First, is_held
+from ipyjaxbench.timing.hidden_work import HiddenWork
 from ipyjaxbench.timing.in_place_changes import Changes
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.options import TimeOptions
@@ -30,6 +31,7 @@ from ipyjaxbench.timing.validity import checks, notes as validity_notes
 from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
+from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode import Muted, Snippet
 
 _MIN_REPORTED_WAIT_NS = 1_000_000
@@ -167,7 +169,8 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     calls.fresh = not used_once.isdisjoint(remade)
     lost = donated.forget_unused()
     calls.before_each = donated.refresh if lost else None
-    calls.plan(call.value, results, _values_to_reset(scope, frameworks), frameworks)
+    waiting = Waiting.for_results(call.value, results, frameworks)
+    calls.arrange(waiting, kept=_values_to_reset(scope, frameworks))
     shown += checks.check_first_call(scope, outputs, lost, frameworks, remade)
     shown += checks.check_value(call.value, snippet.text)
     shown += checks.check_assigned_value(snippet.statements, results)
@@ -217,7 +220,7 @@ def _drain_only(in_play: list[Framework], session: Session, frameworks: list[Fra
     everyone = Drain(frameworks, calls.clock)
     asked = [f for f in frameworks if f in in_play or f.is_running() is not None]
     calls.drain = everyone if session.setup else Drain(in_play, calls.clock)
-    calls.hidden = Drain(asked, calls.clock)
+    calls.hidden = HiddenWork(Drain(asked, calls.clock))
 
 
 def restore(later: LaterCalls) -> list[str]:

@@ -15,7 +15,6 @@ from ipyjaxbench.timing.call_kinds import Kinds
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
-from ipyjaxbench.timing.synchronize import leaves_work
 from ipyjaxbench.timing.throughput_and_dispatch import QueuedCalls, plan_queued_calls
 from ipyjaxbench.usercode import describe_error
 
@@ -115,7 +114,7 @@ class Steady:
             self.differ = kinds
             several = sampling.calls_per_mixed_sample(calls, kinds, deadline)
             self.number = max(self.number, several)
-        asynchronous = calls.wait is not None and self.options.clock == "elapsed"
+        asynchronous = calls.waiting.wait is not None and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
             most = _IN_FLIGHT_SHARE * self.room
             self.queued = plan_queued_calls(calls, samples.settled_warmup, most)
@@ -166,7 +165,7 @@ class Steady:
             sampling.take_samples(calls, samples, self.number, options.repeat, self._on_sample)
             return
         # Where work is hidden, a call whose work was over before the question seems to have none.
-        if typical > _SLOW_CALL_SHARE * budget and not (self.differ or calls.waits_for_all):
+        if typical > _SLOW_CALL_SHARE * budget and not (self.differ or calls.waiting.for_all):
             samples.use_warmup_as_samples()
         sampling.sample_until_steady(
             calls, samples, self.number, deadline, options.target,
@@ -178,9 +177,9 @@ class Steady:
 
     def _decide_waiting(self) -> None:
         """Decide what calls are waited for, once, from those of the warm-up."""
-        if self.samples.warmup and not self.calls.waits_for_all:
+        if self.samples.warmup and not self.calls.waiting.for_all:
             calls = [(call.waited, call.left) for call in self.samples.warmup]
-            if left := leaves_work(calls, is_certain=self.calls.hidden.is_certain):
+            if left := self.calls.hidden.decide(calls):
                 self._wait_for_all(left)
 
     def _wait_for_all(self, left: int) -> None:
@@ -199,7 +198,7 @@ class Steady:
 
         def on_round() -> None:
             __tracebackhide__ = True
-            if not calls.waits_for_all and self.samples.taken:
+            if not calls.waiting.for_all and self.samples.taken:
                 calls.check(self.samples.per_call)
             if queued is not None and queued.spent <= _QUEUED_SHARE * (wall() - begun):
                 queued.measure()

@@ -9,8 +9,10 @@ from ipyjaxbench.frameworks import Compilation, CompilationWatch
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
 from ipyjaxbench.timing.call_times import First, QueuedTime, Sample, TimedCall
+from ipyjaxbench.timing.hidden_work import HiddenWork
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework
 
@@ -59,38 +61,38 @@ def test_work_that_the_code_did_not_hand_on_is_in_the_first_call_too() -> None:
 
 def test_a_probe_tells_when_python_went_on_and_when_the_value_was_there() -> None:
     bench = Bench(WORK)
-    bench.calls.arrange(wait, value=True, names=(), kept={})
+    bench.calls.arrange(Waiting(wait, takes_value=True), kept={})
     assert bench.calls.time_one()[:3] == (10, 110, 0)
 
 
 def test_a_probe_tells_how_long_work_went_on_that_was_not_waited_for() -> None:
     bench = Bench(WORK)
-    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.arrange(Waiting(), kept={})
     assert bench.calls.time_one()[:3] == (10, 10, 100)
 
 
 def test_a_sample_is_the_time_of_all_its_calls_each_waited_for() -> None:
     bench = Bench(WORK)
-    bench.calls.arrange(wait, value=True, names=(), kept={})
+    bench.calls.arrange(Waiting(wait, takes_value=True), kept={})
     assert bench.calls.sample(7)[1::2] == (7 * 110, False)
 
 
 def test_names_are_waited_for_where_the_code_binds_them() -> None:
     bench = Bench(f"y = {WORK}")
-    bench.calls.arrange(wait, value=False, names=("y",), kept={})
+    bench.calls.arrange(Waiting(wait, names=("y",)), kept={})
     assert bench.calls.sample(3)[1::2] == (330, False)
 
 
 def test_without_waiting_work_overlaps_and_only_dispatch_is_read() -> None:
     bench = Bench(WORK)
-    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.arrange(Waiting(), kept={})
     assert bench.calls.sample(5)[1::2] == (50, False)
 
 
 def test_samples_of_calls_that_are_not_waited_for_tell_what_they_left_running() -> None:
     left: list[int] = []
     bench = Bench("device.start(dispatch=10, work=100_000)")
-    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.arrange(Waiting(), kept={})
     bench.calls.on_work_left = left.append
     assert bench.calls.sample(5).ns == 50
     assert left == []
@@ -100,7 +102,7 @@ def test_samples_of_calls_that_are_not_waited_for_tell_what_they_left_running() 
 
 def test_the_cpu_time_of_a_call_goes_on_until_what_it_left_is_done() -> None:
     bench = Bench("clock.advance(7); clock.disturb(1000); device.start(dispatch=10, work=100)")
-    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.arrange(Waiting(), kept={})
     assert bench.calls.time_one() == TimedCall(
         returned=1017, waited=1017, left=100, spent=7 + 10 + 100, compiled=False
     )
@@ -126,7 +128,7 @@ def test_work_that_a_sample_left_is_held_against_one_call(work: int, matters: bo
     """It matters from a twentieth of a call on: of calls of 10 µs from 500 ns on."""
     told: list[int] = []
     bench = Bench("clock.advance(10_000)")
-    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.arrange(Waiting(), kept={})
     bench.calls.on_work_left = told.append
     for _ in range(2):
         bench.calls.sample(5)
@@ -139,7 +141,7 @@ def test_work_that_a_sample_left_is_held_against_one_call(work: int, matters: bo
 def test_samples_ask_no_device_where_nothing_in_play_runs_ahead() -> None:
     asked: list[str] = []
     bench = Bench("clock.advance(10)")
-    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.arrange(Waiting(), kept={})
     bench.framework.is_running = lambda: asked.append("asked")  # type: ignore[method-assign]
     bench.calls.drain = Drain([], bench.clock)
     bench.calls.sample(5)
@@ -148,7 +150,7 @@ def test_samples_ask_no_device_where_nothing_in_play_runs_ahead() -> None:
 
 def test_where_nothing_has_to_be_prepared_no_device_is_waited_for_before_a_call() -> None:
     bench = Bench("clock.advance(10)")
-    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.arrange(Waiting(), kept={})
     waits = bench.device.waits
     bench.calls.sample(5)
     bench.calls.time_one()
@@ -159,12 +161,12 @@ def test_once_all_is_waited_for_a_call_lasts_until_its_value_and_other_work_are_
     bench = Bench("other.busy_until = clock.now() + 3000; device.start(dispatch=10, work=100)")
     other = bench.names["other"] = FakeDevice(bench.clock)
     on_other = FakeFramework(other)
-    bench.calls.hidden = Drain([on_other], bench.clock)
-    bench.calls.arrange(wait, value=True, names=(), kept={})
+    bench.calls.hidden = HiddenWork(Drain([on_other], bench.clock))
+    bench.calls.arrange(Waiting(wait, takes_value=True), kept={})
     assert bench.calls.time_one()[:3] == (10, 110, 2890)
-    assert not bench.calls.waits_for_all
+    assert not bench.calls.waiting.for_all
     bench.calls.wait_for_all()
-    assert bench.calls.waits_for_all
+    assert bench.calls.waiting.for_all
     bench.device.waits = 0
     assert bench.calls.time_one()[:3] == (10, 3000, 0)
     assert bench.device.waits == 1  # for the value
@@ -173,9 +175,9 @@ def test_once_all_is_waited_for_a_call_lasts_until_its_value_and_other_work_are_
 
 def test_queued_calls_are_waited_for_once_to_the_end_of_all_that_they_started() -> None:
     bench = Bench(WORK)
-    bench.calls.arrange(wait, value=True, names=(), kept={})
+    bench.calls.arrange(Waiting(wait, takes_value=True), kept={})
     assert bench.calls.queue(3) == QueuedTime(30, 310)
-    bench.calls.arrange(lambda value: None, value=True, names=(), kept={})
+    bench.calls.arrange(Waiting(lambda value: None, takes_value=True), kept={})
     assert bench.calls.queue(3) == QueuedTime(30, 310)  # the value does not show it
     bench = Bench("clock.advance(5)")
     assert bench.calls.queue(3) == QueuedTime(15, 15)
@@ -183,14 +185,14 @@ def test_queued_calls_are_waited_for_once_to_the_end_of_all_that_they_started() 
 
 def test_a_stretch_lasts_until_all_that_it_started_is_done() -> None:
     bench = Bench(WORK)
-    bench.calls.arrange(None, value=False, names=(), kept={})
+    bench.calls.arrange(Waiting(), kept={})
     bench.calls.stretch(3)
     assert bench.calls.elapsed == 310
 
 
 def test_one_more_call_is_set_up_and_gives_its_value_when_all_is_done() -> None:
     bench = Bench(f"log.append('call'); x = x + 1; {WORK}", "log.append('set')", x=0)
-    bench.calls.arrange(None, value=False, names=(), kept={"x": 5})
+    bench.calls.arrange(Waiting(), kept={"x": 5})
     value = bench.calls.again()
     assert isinstance(value, FakeArray)
     assert value.ready_at <= bench.clock.now()
@@ -215,7 +217,7 @@ def test_seconds_of_compiling_are_those_that_are_known() -> None:
 def test_samples_of_calls_that_are_waited_for_ask_nothing() -> None:
     left: list[int] = []
     bench = Bench("device.start(dispatch=10, work=100_000); log")
-    bench.calls.arrange(lambda value: None, value=True, names=(), kept={})
+    bench.calls.arrange(Waiting(lambda value: None, takes_value=True), kept={})
     bench.calls.on_work_left = left.append
     for _ in range(3):
         bench.calls.sample(5)
@@ -280,7 +282,7 @@ def test_arguments_are_renewed_before_each_stretch_untimed() -> None:
 @pytest.mark.parametrize("kept", [{"x": 5}, {"x": 5, "y": (1, 2)}])
 def test_names_are_set_back_before_each_call(kept: dict[str, Any]) -> None:
     bench = Bench("log.append((x, y)); x = x + 1; y = (*y, x)", x=0, y=())
-    bench.calls.arrange(None, value=False, names=(), kept=kept)
+    bench.calls.arrange(Waiting(), kept=kept)
     bench.calls.sample(2)
     assert [seen[0] for seen in bench.log] == [5, 5]
     assert [seen[1] for seen in bench.log] == ([(1, 2)] * 2 if "y" in kept else [(), (6,)])
@@ -288,7 +290,7 @@ def test_names_are_set_back_before_each_call(kept: dict[str, Any]) -> None:
 
 def test_the_cost_of_setting_names_back_is_taken_off() -> None:
     bench = Bench("x = x + 1; clock.advance(50)", x=0)
-    bench.calls.arrange(None, value=False, names=(), kept={"x": 0})
+    bench.calls.arrange(Waiting(), kept={"x": 0})
     # On a clock that stands still setting back costs nothing, so nothing may be taken off.
     assert bench.calls.sample(4).ns == 200
 
@@ -304,14 +306,14 @@ def test_what_setting_names_back_costs_is_the_least_that_a_thousand_turns_show()
     """Of nine readings each: with the name, and of the empty loop."""
     with_name, without = [9999, 6000, *[7000] * 7], [5000, 1000, *[2000] * 7]
     calls = on_clock(Bench("pass", x=0), *with_name, *without, 100, 10)
-    calls.arrange(None, value=False, names=(), kept={"x": 0})
+    calls.arrange(Waiting(), kept={"x": 0})
     assert calls.sample(4).ns == 100 - 4 * 5
     assert calls.sample(4).ns == 0  # and no less
 
 
 def test_setting_names_back_costs_nothing_where_the_empty_loop_took_longer() -> None:
     calls = on_clock(Bench("pass", x=0), *[1000] * 9, *[6000] * 9, 100)
-    calls.arrange(None, value=False, names=(), kept={"x": 0})
+    calls.arrange(Waiting(), kept={"x": 0})
     assert calls.sample(4).ns == 100
 
 
@@ -320,7 +322,7 @@ def test_a_sample_is_never_negative(step: int) -> None:
     device = FakeDevice(FakeClock(step=step))
     drain = Drain([], device.clock)
     calls = Calls(Snippet(Source.plain("x = x"), {"x": 1}), None, device.clock, drain)
-    calls.arrange(None, value=False, names=(), kept={"x": 1})
+    calls.arrange(Waiting(), kept={"x": 1})
     assert calls.sample(3).ns >= 0
 
 

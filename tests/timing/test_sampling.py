@@ -14,6 +14,7 @@ from ipyjaxbench.timing.call_times import Sample
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework
 
@@ -39,7 +40,7 @@ class Bench:
         snippet = Snippet(Source.plain("call()"), {"call": call})
         self.calls = Calls(snippet, None, self.clock, drain)
         self.calls.watches = [framework.capability(Compilation).watch(())]
-        self.calls.arrange(None, value=False, names=(), kept={})
+        self.calls.arrange(Waiting(), kept={})
         self.samples = Samples()
 
     def warm_up(self, seconds: float = 1000.0) -> int:

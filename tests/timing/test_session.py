@@ -121,7 +121,7 @@ def test_a_framework_that_the_code_does_not_use_is_asked_only_where_that_takes_n
     assert calls.drain() == 100
     assert (other.drained, silent.drained) == (0, 0)
     bench.device.start(dispatch=0, work=100)
-    assert calls.hidden.wait_for_rest() == 100
+    assert calls.hidden.drain.wait_for_rest() == 100
     assert (other.asked, silent.asked) == (1, 0)
 
 
@@ -131,7 +131,7 @@ def test_one_that_the_code_uses_is_asked_though_that_takes_a_clock(
     monkeypatch.setattr(bench.framework, "is_running", lambda: None)
     calls = planned(bench, START).session.calls
     bench.device.start(dispatch=0, work=100_000)
-    assert calls.hidden.wait_for_rest() == 100_000
+    assert calls.hidden.drain.wait_for_rest() == 100_000
 
 
 def test_all_are_waited_for_after_a_set_up_which_may_use_others(

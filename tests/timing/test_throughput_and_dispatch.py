@@ -12,6 +12,7 @@ from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.throughput_and_dispatch import QueuedCalls, plan_queued_calls
+from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import START, Bench, notes_by_code
 from tests.fake_framework import FakeFramework
@@ -33,7 +34,7 @@ def queue_of(
         array.wait()
         device.clock.advance(waiting)
 
-    calls.arrange(wait if waits else None, value=waits, names=(), kept={})
+    calls.arrange(Waiting(wait if waits else None, takes_value=waits), kept={})
     samples = Samples()
     sampling.warm_up(calls, samples, device.clock.wall() + 10**9)
     return plan_queued_calls(calls, samples.settled_warmup, most), device

@@ -88,14 +88,22 @@ class Jax(Framework):
         return waiter(value, arrays) or (lambda _: self.drain())
 
     def prepare(self) -> None:
-        """Compile the tiny programs that `drain` runs, one for each initialised device."""
+        """Make ready what `drain` asks each initialised device with."""
         if self.started():
             self._in_flight.prepare()
 
     def drain(self) -> None:
-        """Run a tiny program on each initialised device: it comes back when all before it has."""
+        """Run a tiny program on each initialised device: it comes back when all before it has.
+
+        The driver of GPUs waits for them where it can.
+        """
         if self.started():
             self._in_flight.wait()
+
+    def synchronize(self) -> None:
+        """Wait for GPUs by their driver alone where it can, which takes some microseconds."""
+        if self.started():
+            self._in_flight.synchronize()
 
     def runs_ahead(self) -> bool:
         """Whether it has started: it runs ahead wherever it computes."""

@@ -7,7 +7,8 @@ from ipyjaxbench import stats
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.timing.synchronize import Drain, leaves_work
+from ipyjaxbench.timing.synchronize import Drain
+from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.accuracy.case import Names
 from tests.accuracy.load import busy
@@ -65,11 +66,11 @@ def _decisions(code: str, names: Names, number: int) -> Iterator[tuple[bool, flo
     clock, (frameworks, _) = Clock.elapsed(), loaded()
     playing = [framework for framework in frameworks if framework.name == "jax"]
     calls = Calls(Snippet(Source.plain(code), names), None, clock, Drain(playing, clock))
-    calls.plan(calls.first().value, {}, {}, playing)
+    calls.arrange(Waiting.for_results(calls.first().value, {}, playing), kept={})
     while True:
         probes = [calls.time_one() for _ in range(number)]
         seen = [(probe.waited, probe.left) for probe in probes]
-        said = leaves_work(seen, is_certain=calls.hidden.is_certain) > 0
+        said = calls.hidden.decide(seen) > 0
         yield said, stats.median([probe.waited for probe in probes])
 
 

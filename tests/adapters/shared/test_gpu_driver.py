@@ -1,0 +1,207 @@
+"""The driver of GPUs: which are waited for, and what is left as it was; on a library that counts."""
+
+import subprocess
+import sys
+from ctypes import c_char_p
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.adapters.shared import gpu_driver
+from ipyjaxbench.adapters.shared.gpu_driver import CudaDriver, Driver, HipDriver, find_driver
+
+_NOT_INITIALISED, _ILLEGAL_ADDRESS = 3, 700
+
+
+class Cuda:
+    """The driver's functions for some GPUs of which this process uses some."""
+
+    def __init__(self, gpus: int = 2, active: tuple[int, ...] = (1,), status: int = 0) -> None:
+        self.gpus, self.is_active, self.status = gpus, active, status
+        self.retained = 0
+        self.current: list[int] = []  # the contexts of this thread
+        self.waited: list[int] = []
+
+    def cuDeviceGetCount(self, count: Any) -> int:  # noqa: N802  as the driver spells it
+        count._obj.value = self.gpus
+        return 0
+
+    def cuDevicePrimaryCtxGetState(self, device: int, flags: Any, active: Any) -> int:  # noqa: N802
+        active._obj.value = int(device in self.is_active)
+        return 0
+
+    def cuDevicePrimaryCtxRetain(self, context: Any, device: int) -> int:  # noqa: N802
+        self.retained += 1
+        context._obj.value = 100 + device
+        return 0
+
+    def cuDevicePrimaryCtxRelease_v2(self, device: int) -> int:  # noqa: N802
+        self.retained -= 1
+        return 0
+
+    def cuCtxPushCurrent_v2(self, context: Any) -> int:  # noqa: N802
+        self.current.append(context.value)
+        return 0
+
+    def cuCtxPopCurrent_v2(self, context: Any) -> int:  # noqa: N802
+        context._obj.value = self.current.pop()
+        return 0
+
+    def cuCtxSynchronize(self) -> int:  # noqa: N802
+        self.waited.append(self.current[-1])
+        return self.status
+
+    def cuGetErrorName(self, status: int, name: Any) -> int:  # noqa: N802
+        if status != _ILLEGAL_ADDRESS:
+            return 1
+        name._obj.value = b"CUDA_ERROR_ILLEGAL_ADDRESS"
+        return 0
+
+
+class Hip:
+    """The same of AMD's."""
+
+    def __init__(self, gpus: int = 3, active: tuple[int, ...] = (0, 2), status: int = 0) -> None:
+        self.gpus, self.is_active, self.status = gpus, active, status
+        self.current = 1
+        self.waited: list[int] = []
+
+    def hipGetDeviceCount(self, count: Any) -> int:  # noqa: N802
+        count._obj.value = self.gpus
+        return 0
+
+    def hipDevicePrimaryCtxGetState(self, device: int, flags: Any, active: Any) -> int:  # noqa: N802
+        active._obj.value = int(device in self.is_active)
+        return 0
+
+    def hipGetDevice(self, device: Any) -> int:  # noqa: N802
+        device._obj.value = self.current
+        return 0
+
+    def hipSetDevice(self, device: Any) -> int:  # noqa: N802
+        self.current = getattr(device, "value", device)
+        return 0
+
+    def hipDeviceSynchronize(self) -> int:  # noqa: N802
+        self.waited.append(self.current)
+        return self.status
+
+    class hipGetErrorName:  # noqa: N801
+        """A function whose type can be set."""
+
+        restype: Any = None
+
+        def __new__(cls, status: int) -> bytes:
+            assert cls.restype is c_char_p
+            return b"hipErrorLaunchFailure"
+
+
+def test_each_gpu_that_is_in_use_is_waited_for_and_all_is_left_as_it_was() -> None:
+    cuda = Cuda(gpus=4, active=(0, 3))
+    driver = CudaDriver(cuda)
+    assert driver.active() == [0, 3]
+    driver.wait()
+    assert cuda.waited == [100, 103]
+    assert (cuda.retained, cuda.current) == (0, [])
+
+
+def test_gpus_of_amd_are_waited_for_one_after_another() -> None:
+    hip = Hip()
+    HipDriver(hip).wait()
+    assert hip.waited == [0, 2]
+    assert hip.current == 1
+
+
+@pytest.mark.parametrize(
+    ("driver", "error"),
+    [
+        (CudaDriver(Cuda(status=_ILLEGAL_ADDRESS)), "CUDA_ERROR_ILLEGAL_ADDRESS"),
+        (CudaDriver(Cuda(status=12345)), "error 12345"),
+        (HipDriver(Hip(status=1)), "hipErrorLaunchFailure"),
+    ],
+)
+def test_a_gpu_that_fails_is_named_and_nothing_stays_held(driver: Driver, error: str) -> None:
+    with pytest.raises(RuntimeError, match=f"^the GPU's driver says {error}$"):
+        driver.wait()
+    library: Any = driver._library
+    assert getattr(library, "retained", 0) == 0
+    assert library.current in ([], 1)
+
+
+class _Libraries:
+    """Loads the libraries that a test names, as `ctypes.CDLL` does."""
+
+    def __init__(self, **found: Any) -> None:
+        self._found = found
+
+    def __call__(self, name: str, mode: int) -> Any:
+        library = self._found.get(name.split(".")[0])
+        if library is None:
+            raise OSError(f"{name}: cannot open shared object file")
+        return library
+
+
+class Old(Cuda):
+    """A driver from before contexts could be released."""
+
+    cuDevicePrimaryCtxRelease_v2 = property()  # type: ignore[assignment]  # noqa: N815
+
+
+class NotStarted(Cuda):
+    """A driver that no one has started in this process."""
+
+    def cuDeviceGetCount(self, count: Any) -> int:  # noqa: N802
+        return _NOT_INITIALISED
+
+
+@pytest.mark.parametrize(
+    ("libraries", "gpus", "kind"),
+    [
+        ({"libcuda": Cuda()}, 1, CudaDriver),
+        ({"libamdhip64": Hip()}, 2, HipDriver),
+        ({"libcuda": Cuda(active=()), "libamdhip64": Hip()}, 2, HipDriver),
+        ({"libcuda": Cuda()}, 0, None),
+        ({"libcuda": Cuda()}, 2, None),  # it would not wait for all of them
+        ({"libcuda": Cuda(active=())}, 1, None),  # of another process
+        ({"libcuda": Old()}, 1, None),
+        ({"libcuda": NotStarted()}, 1, None),
+        ({"libcuda": Cuda(status=_ILLEGAL_ADDRESS)}, 1, None),
+        ({}, 1, None),
+    ],
+)
+def test_a_driver_is_used_that_waits_for_all_gpus_of_a_framework(
+    monkeypatch: pytest.MonkeyPatch,
+    libraries: dict[str, Any],
+    gpus: int,
+    kind: type[Driver] | None,
+) -> None:
+    monkeypatch.setattr(gpu_driver.ctypes, "CDLL", _Libraries(**libraries))
+    found = find_driver(gpus)
+    assert (None if found is None else type(found)) is kind
+
+
+def test_a_library_that_is_not_loaded_stays_so() -> None:
+    """In a new process, with a library that is surely there."""
+    program = (
+        "import ctypes.util, pathlib\n"
+        "from ipyjaxbench.adapters.shared import gpu_driver\n"
+        "name = ctypes.util.find_library('bz2') or ctypes.util.find_library('z')\n"
+        "loaded = lambda: name in pathlib.Path('/proc/self/maps').read_text()\n"
+        "before = loaded()\n"
+        "gpu_driver.CudaDriver.libraries = (name,)\n"
+        "assert gpu_driver.find_driver(1) is None\n"
+        "assert loaded() == before, name\n"
+        "print('as before', before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "as before False\n", done.stderr
+
+
+def test_where_libraries_cannot_be_looked_for_without_loading_them_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gpu_driver.ctypes, "CDLL", _Libraries(libcuda=Cuda()))
+    monkeypatch.delattr(gpu_driver.os, "RTLD_NOLOAD", raising=False)
+    assert find_driver(1) is None
