@@ -1,4 +1,4 @@
-"""The driver of GPUs: which are waited for, and what is left as it was; on a library that counts."""
+"""The driver of GPUs: which are waited for, and what stays as it was, on a library that counts."""
 
 import subprocess
 import sys
@@ -22,36 +22,36 @@ class Cuda:
         self.current: list[int] = []  # the contexts of this thread
         self.waited: list[int] = []
 
-    def cuDeviceGetCount(self, count: Any) -> int:  # noqa: N802  as the driver spells it
+    def cuDeviceGetCount(self, count: Any) -> int:
         count._obj.value = self.gpus
         return 0
 
-    def cuDevicePrimaryCtxGetState(self, device: int, flags: Any, active: Any) -> int:  # noqa: N802
+    def cuDevicePrimaryCtxGetState(self, device: int, flags: Any, active: Any) -> int:
         active._obj.value = int(device in self.is_active)
         return 0
 
-    def cuDevicePrimaryCtxRetain(self, context: Any, device: int) -> int:  # noqa: N802
+    def cuDevicePrimaryCtxRetain(self, context: Any, device: int) -> int:
         self.retained += 1
         context._obj.value = 100 + device
         return 0
 
-    def cuDevicePrimaryCtxRelease_v2(self, device: int) -> int:  # noqa: N802
+    def cuDevicePrimaryCtxRelease_v2(self, device: int) -> int:
         self.retained -= 1
         return 0
 
-    def cuCtxPushCurrent_v2(self, context: Any) -> int:  # noqa: N802
+    def cuCtxPushCurrent_v2(self, context: Any) -> int:
         self.current.append(context.value)
         return 0
 
-    def cuCtxPopCurrent_v2(self, context: Any) -> int:  # noqa: N802
+    def cuCtxPopCurrent_v2(self, context: Any) -> int:
         context._obj.value = self.current.pop()
         return 0
 
-    def cuCtxSynchronize(self) -> int:  # noqa: N802
+    def cuCtxSynchronize(self) -> int:
         self.waited.append(self.current[-1])
         return self.status
 
-    def cuGetErrorName(self, status: int, name: Any) -> int:  # noqa: N802
+    def cuGetErrorName(self, status: int, name: Any) -> int:
         if status != _ILLEGAL_ADDRESS:
             return 1
         name._obj.value = b"CUDA_ERROR_ILLEGAL_ADDRESS"
@@ -66,27 +66,27 @@ class Hip:
         self.current = 1
         self.waited: list[int] = []
 
-    def hipGetDeviceCount(self, count: Any) -> int:  # noqa: N802
+    def hipGetDeviceCount(self, count: Any) -> int:
         count._obj.value = self.gpus
         return 0
 
-    def hipDevicePrimaryCtxGetState(self, device: int, flags: Any, active: Any) -> int:  # noqa: N802
+    def hipDevicePrimaryCtxGetState(self, device: int, flags: Any, active: Any) -> int:
         active._obj.value = int(device in self.is_active)
         return 0
 
-    def hipGetDevice(self, device: Any) -> int:  # noqa: N802
+    def hipGetDevice(self, device: Any) -> int:
         device._obj.value = self.current
         return 0
 
-    def hipSetDevice(self, device: Any) -> int:  # noqa: N802
+    def hipSetDevice(self, device: Any) -> int:
         self.current = getattr(device, "value", device)
         return 0
 
-    def hipDeviceSynchronize(self) -> int:  # noqa: N802
+    def hipDeviceSynchronize(self) -> int:
         self.waited.append(self.current)
         return self.status
 
-    class hipGetErrorName:  # noqa: N801
+    class hipGetErrorName:
         """A function whose type can be set."""
 
         restype: Any = None
@@ -144,13 +144,13 @@ class _Libraries:
 class Old(Cuda):
     """A driver from before contexts could be released."""
 
-    cuDevicePrimaryCtxRelease_v2 = property()  # type: ignore[assignment]  # noqa: N815
+    cuDevicePrimaryCtxRelease_v2 = property()  # type: ignore[assignment]
 
 
 class NotStarted(Cuda):
     """A driver that no one has started in this process."""
 
-    def cuDeviceGetCount(self, count: Any) -> int:  # noqa: N802
+    def cuDeviceGetCount(self, count: Any) -> int:
         return _NOT_INITIALISED
 
 
