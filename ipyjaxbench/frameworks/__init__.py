@@ -56,6 +56,7 @@ from ipyjaxbench.frameworks.state.undo import (
     are_identical,
 )
 from ipyjaxbench.frameworks.synchronous import Synchronous
+from ipyjaxbench.frameworks.waiters import find_waiter, wait_for_each, wait_for_results
 from ipyjaxbench.frameworks.walker import (
     Budget,
     find_arrays,

@@ -46,6 +46,7 @@ class Framework(ABC):
     immutable: bool = False
     keeps_copies: bool = False
     spins: bool = False
+    _failure: Exception | None = None
 
     @abstractmethod
     def version(self) -> str:
@@ -119,6 +120,18 @@ class Framework(ABC):
                 f"{self.name} cannot wait for its devices: {summarize_error(error)}."
                 " Restart the kernel if that stays."
             ) from error
+
+    def keep_failure(self, error: Exception) -> None:
+        """Note what work has raised that was waited for with all other, as a callback may."""
+        self._failure = error
+
+    def take_failure(self) -> Exception | None:
+        """Return what such work has raised since it was asked last; None where nothing has.
+
+        It is no failure of a device: what waits for devices keeps it for who knows whose it is.
+        """
+        failure, self._failure = self._failure, None
+        return failure
 
     def runs_ahead(self) -> bool:
         """Whether its operations may return before they are computed, as it is set now."""

@@ -22,6 +22,11 @@ def earlier_work(seconds: float) -> Note:
     return Note("earlier-work", f"Waited {waited} for work still running from earlier cells.")
 
 
+def earlier_failed(error: str) -> Note:
+    """Work from before had failed, and nobody had waited for it."""
+    return Note("earlier-failed", f"A computation of an earlier cell failed: {error}.")
+
+
 def unsynchronised(seconds: float, ratio: float) -> Note:
     """A clock that does not wait would have read something else."""
     read, off = units.duration(seconds), units.times(ratio)

@@ -1,11 +1,11 @@
 """Makes calls of a snippet: prepares each, waits for it, counts it, and reads the clock."""
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any, Protocol
 
-from ipyjaxbench.frameworks import CompilationWatch, Wait
+from ipyjaxbench.frameworks import CompilationWatch, Framework, Wait, wait_for_results
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing.call_times import First, QueuedTime, Sample, TimedCall
 from ipyjaxbench.timing.hidden_work import HiddenWork
@@ -24,9 +24,16 @@ class Announce(Protocol):
 
 
 class Calls:
-    """Calls of a snippet under one clock."""
+    """Calls of a snippet under one clock; code may import a framework that can be found then."""
 
-    def __init__(self, snippet: Snippet, setup: Snippet | None, clock: Clock, drain: Drain) -> None:
+    def __init__(
+        self,
+        snippet: Snippet,
+        setup: Snippet | None,
+        clock: Clock,
+        drain: Drain,
+        find_frameworks: Callable[[], Sequence[Framework]] = tuple,
+    ) -> None:
         self.clock = clock
         self.drain = drain  # waits for the devices of the frameworks in play, as far as known
         self.hidden = HiddenWork(drain)  # what calls leave running that their values do not show
@@ -43,6 +50,7 @@ class Calls:
         self.elapsed = self._spent = 0  # nanoseconds of the last stretch: on the wall, of CPUs
         self.begun = 0  # when that began, on the wall
         self._snippet = snippet
+        self._find_frameworks = find_frameworks
         self._setup = setup.loop() if setup else None
         self._set_up_names = set(setup.binds) if setup else set()
         self.waiting = Waiting()  # what each call is waited for
@@ -70,12 +78,34 @@ class Calls:
         return self.announce is not _no_announcement and not self.is_prepared
 
     def first(self) -> First:
-        """Make the first call, when all is set up, and wait for all that it started."""
+        """Make the first call, when all is set up, and wait for all that it started.
+
+        What its work raises is raised in the user's line.
+        """
         __tracebackhide__ = True
-        self.announce("first", 1)
+        clock, snippet = self.clock, self._snippet
         value: list[Any] = []
-        taken = self._run_loop(1, value.append, as_deep_as_the_cell=False)
-        return First(taken, self.drain.wait_for_rest(), value[0] if value else None)
+        times: list[int] = []  # when Python went on, and nanoseconds of work after that
+
+        def wait(given: Any) -> None:
+            __tracebackhide__ = True
+            times.append(clock.now())
+            times.append(self.drain.wait_for_rest())
+            self._raise_failure()
+            value.append(given if snippet.has_value else None)
+            self._wait_for_names(snippet.binds)
+            wait_for_results(value, self._find_frameworks())
+
+        loop = self._loop
+        self._loop = snippet.loop(value=snippet.has_value, waits=())
+        self.announce("first", 1)
+        start = clock.now()
+        try:
+            self._run_loop(1, wait, as_deep_as_the_cell=False)
+        finally:
+            self._loop = loop
+        returned, left = times
+        return First(returned - start, left, value[0])
 
     def wait_for_all(self) -> None:
         """Wait from now on, after each call, for the frameworks whose work was found running."""
@@ -109,6 +139,7 @@ class Calls:
         start = now()
         taken, before = self._run_loop(1, wait_and_see), self.clock.spent()
         left = self.hidden.look()
+        self._raise_failure()
         spent = self._spent + self.clock.spent() - before
         compiled = self.compilations() > compilations
         return TimedCall(returned[0] - start if returned else taken, taken, left, spent, compiled)
@@ -145,6 +176,7 @@ class Calls:
         __tracebackhide__ = True
         before = self.compilations()
         taken = self._run_loop(calls, self._wait)
+        self._raise_failure()
         ns = max(round(taken - calls * self._reset_ns), 0)
         return Sample(calls, ns, self._spent, self.compilations() > before)
 
@@ -157,6 +189,7 @@ class Calls:
         """Look whether work is left running now, though none was when that was decided."""
         __tracebackhide__ = True
         left = self.hidden.ask_after_sample(per_call)
+        self._raise_failure()
         if left and not self.hidden.is_certain:
             again = [self.time_one() for _ in range(self.hidden.looks)]
             left = self.hidden.decide([(call.waited, call.left) for call in again])
@@ -172,7 +205,9 @@ class Calls:
         returned = self._run_loop(calls, values.append)
         # Devices finish in order what one thread gives them; the code may use several.
         waited = self._waited(values) - self._waited(values)
-        return QueuedTime(returned, returned + max(waited + self.drain.wait_for_rest(), 0))
+        rest = self.drain.wait_for_rest()
+        self._raise_failure()
+        return QueuedTime(returned, returned + max(waited + rest, 0))
 
     def stretch(self, calls: int, observe: Callable[[Wait], Wait] | None = None) -> None:
         """Make calls, each waited for, of which none is a sample, and wait for what they leave.
@@ -190,6 +225,7 @@ class Calls:
         try:
             self._run_loop(calls, wait)
             self.elapsed += self.drain.wait_for_rest()
+            self._raise_failure()
         finally:
             self._loop = loop
 
@@ -201,8 +237,14 @@ class Calls:
         self.set_up()
         self.announce("again", 1)
         self._run_loop(1, value.append)
-        self.drain()
+        self.wait_for_failures()
         return value[0] if value else None
+
+    def wait_for_failures(self) -> None:
+        """Wait for all that calls have started, and raise what of it has failed."""
+        __tracebackhide__ = True
+        self.drain()
+        self._raise_failure()
 
     def end(self) -> None:
         """Make no more calls: let go of callbacks, which hold the user's objects."""
@@ -223,12 +265,24 @@ class Calls:
         if self._setup is not None and not begun:
             self._setup(repeat(None, 1), self.clock.now, _no_wait, ())
             names = self._snippet.names
+            self._wait_for_names(self._set_up_names)
             for name in self._set_up_names & self._keeps.keys():
                 self._keeps[name] = names.get(name)
         if self.before_each is not None:
             self.before_each()
         if self.is_prepared:
-            self.drain()
+            self.wait_for_failures()
+
+    def _wait_for_names(self, wanted: Iterable[str]) -> None:
+        __tracebackhide__ = True
+        names = self._snippet.names
+        bound = [names[name] for name in wanted if name in names]
+        wait_for_results(bound, self._find_frameworks())
+
+    def _raise_failure(self) -> None:
+        __tracebackhide__ = True
+        if failure := self.drain.take_failure():
+            raise failure
 
     def _waited(self, values: Sequence[Any]) -> int:
         """Nanoseconds that waiting for values takes; with the last, most are there."""

@@ -32,7 +32,7 @@ from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
 from ipyjaxbench.timing.waiting import Waiting
-from ipyjaxbench.usercode import Muted, Snippet
+from ipyjaxbench.usercode import Muted, Snippet, describe_error
 
 _MIN_REPORTED_WAIT_NS = 1_000_000
 
@@ -105,7 +105,10 @@ def open_session(
     drain = Drain(frameworks, clock)
     if drain.waited > _MIN_REPORTED_WAIT_NS:
         shown.append(notes.earlier_work(drain.waited * 1e-9))
-    calls, muted = Calls(snippet, setup, clock, drain), muted or Muted()
+    if failure := drain.take_failure():
+        shown.append(notes.earlier_failed(describe_error(failure)))
+    calls = Calls(snippet, setup, clock, drain, lambda: loaded()[0])
+    muted = muted or Muted()
     return Session(snippet, options, setup, muted, frameworks, calls, ExitStack(), tuple(shown))
 
 

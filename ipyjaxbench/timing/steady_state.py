@@ -67,6 +67,7 @@ class Steady:
                 try:
                     with self.counted():
                         self._take_samples(typical)
+                        self.calls.wait_for_failures()
                 finally:
                     self.conditions = meter.read()
         except KeyboardInterrupt as interrupt:

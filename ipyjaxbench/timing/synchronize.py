@@ -1,10 +1,9 @@
 """Waits for asynchronous work: all that was started before, and what one call starts or leaves."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework, Wait, find_arrays
+from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.host import Clock
 
 #: Below that, a wait after a call that left the caches cold looks like work.
@@ -46,6 +45,10 @@ class Drain:
             framework.wait_for_devices(in_full=False)
         return self.clock.wall() - start
 
+    def take_failure(self) -> Exception | None:
+        """Return what waited-for work has raised that no value shows, once; None for nothing."""
+        return next(filter(None, (f.take_failure() for f in self._frameworks)), None)
+
     @property
     def may_wait(self) -> bool:
         """Whether there can be anything to wait for."""
@@ -75,39 +78,3 @@ class Drain:
             return 0
         self.found_running.update(dict.fromkeys(unknown))
         return left
-
-
-def find_waiter(value: object, frameworks: Sequence[Framework]) -> Wait | None:
-    """Return the cheapest function that waits for all arrays in values built like ``value``.
-
-    It is None where there is nothing to wait for.
-    """
-    owned: dict[Framework, list[Any]] = {}
-    for framework, array in find_arrays(value, frameworks):
-        if framework.alive(array):
-            owned.setdefault(framework, []).append(array)
-    waits = [wait for f, arrays in owned.items() if (wait := f.waiter(value, arrays))]
-    return _all_of(waits)
-
-
-def _all_of(waits: Sequence[Callable[[Any], object]]) -> Wait | None:
-    if len(waits) <= 1:
-        return waits[0] if waits else None
-
-    def wait_for_all(value: Any) -> None:
-        for wait in waits:
-            wait(value)
-
-    return wait_for_all
-
-
-def wait_for_each(waits: Sequence[Wait]) -> Wait:
-    """Wait for each item of a tuple in its own way; one alone is handed over as it is."""
-    if len(waits) == 1:
-        return waits[0]
-
-    def wait(values: Sequence[Any]) -> None:
-        for wait_for, value in zip(waits, values, strict=True):
-            wait_for(value)
-
-    return wait

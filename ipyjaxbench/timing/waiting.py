@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ipyjaxbench.frameworks import Framework, Wait
-from ipyjaxbench.timing.synchronize import find_waiter, wait_for_each
+from ipyjaxbench.frameworks import Framework, Wait, find_waiter, wait_for_each
 
 
 @dataclass(frozen=True)

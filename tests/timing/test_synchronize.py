@@ -1,7 +1,6 @@
 """Waiting for asynchronous work."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import pytest
 
@@ -9,7 +8,7 @@ from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.errors import DeviceError
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
-from ipyjaxbench.timing.synchronize import Drain, find_waiter, wait_for_each
+from ipyjaxbench.timing.synchronize import Drain
 from tests.fake_framework import FakeFramework
 
 
@@ -46,13 +45,6 @@ class Slow(FakeFramework):
         self.asked += 1
         self.device.clock.advance(self.cost)
         super().drain()
-
-
-class Atomic(FakeFramework):
-    """A framework whose arrays are computed when they exist."""
-
-    def waiter(self, value: object, arrays: Any) -> None:
-        """There is nothing to wait for."""
 
 
 @pytest.fixture
@@ -183,62 +175,6 @@ def test_work_that_ends_while_the_device_is_asked_ran_all_the_same(device: FakeD
     assert drain.wait_for_rest() == 1
     device.start(dispatch=0, work=1000)
     assert drain.wait_for_rest() == 300
-
-
-def test_a_value_without_arrays_needs_no_waiting(device: FakeDevice) -> None:
-    assert find_waiter({"a": [1, "b", None]}, [FakeFramework(device), Python()]) is None
-    assert find_waiter(device.start(dispatch=0, work=1), []) is None
-
-
-def test_an_array_that_is_computed_when_it_exists_needs_no_waiting(device: FakeDevice) -> None:
-    assert find_waiter(device.start(dispatch=0, work=1), [Atomic(device)]) is None
-
-
-def test_one_array_is_waited_for_by_itself(device: FakeDevice) -> None:
-    array = device.start(dispatch=0, work=10)
-    device.start(dispatch=0, work=1000)
-    wait = find_waiter(array, [FakeFramework(device)])
-    assert wait is not None
-    wait(array)
-    assert device.clock.now() == 10
-
-
-def test_a_waiter_works_for_other_values_built_alike(device: FakeDevice) -> None:
-    wait = find_waiter([device.start(dispatch=0, work=10)], [FakeFramework(device)])
-    assert wait is not None
-    device.clock.advance(10_000)
-    wait([device.start(dispatch=0, work=30)])
-    assert device.clock.now() == 10_030
-
-
-def test_a_value_with_arrays_of_two_frameworks_waits_for_both() -> None:
-    clock = FakeClock()
-    first, second = FakeDevice(clock), FakeDevice(clock)
-    value = [first.start(dispatch=0, work=10), OtherArray(second, 500)]
-    second.busy_until = 500
-    wait = find_waiter(value, [First(first), Other(second)])
-    assert wait is not None
-    wait(value)
-    assert clock.now() == 500
-    assert (first.waits, second.waits) == (1, 1)
-
-
-def test_items_of_a_tuple_are_waited_for_each_in_its_own_way() -> None:
-    seen: list[tuple[str, object]] = []
-    wait = wait_for_each([lambda v: seen.append(("a", v)), lambda v: seen.append(("b", v))])
-    wait((1, 2))
-    assert seen == [("a", 1), ("b", 2)]
-
-
-def test_one_thing_to_wait_for_is_handed_over_as_it_is() -> None:
-    seen: list[object] = []
-    wait_for_each([seen.append])((1, 2))
-    assert seen == [(1, 2)]
-
-
-def test_a_tuple_of_another_length_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        wait_for_each([print, print])((1,))
 
 
 def test_a_device_that_fails_is_named_in_one_line() -> None:

@@ -44,7 +44,7 @@ class Jax(Framework):
         # Private, since nothing public tells whether a backend exists without making one.
         self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
         self._initialised()
-        self._in_flight = InFlight(local_devices)
+        self._in_flight = InFlight(local_devices, self.keep_failure)
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
             self.gaps = ("this version does not report compilations; phases are unknown.",)
 

@@ -1,12 +1,12 @@
 """What JAX has started and not finished: how to wait for it, and whether there is any."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import jax
 import numpy as np
-from jax._src import xla_bridge
+from jax._src import dispatch, xla_bridge
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.placement import is_host, platform_of
@@ -35,8 +35,12 @@ class InFlight:
     On GPUs the driver is asked instead, where there is one: such a program takes 75 to 200 µs.
     """
 
-    def __init__(self, devices: Callable[[], Sequence[Any]]) -> None:
+    def __init__(
+        self, devices: Callable[[], Sequence[Any]], on_failure: Callable[[Exception], object]
+    ) -> None:
         self._devices = devices
+        self._on_failure = on_failure  # called with what a callback of the user's has raised
+        self._told = ""  # of these, what cannot be forgotten
         self._programs: list[tuple[Callable[[Any], Any], Any]] = []  # where no driver waits
         self._driver: Driver | None = None
         self._has_threads = False
@@ -65,7 +69,7 @@ class InFlight:
         if self._programs:
             jax.block_until_ready(self._run())
         if self._has_threads or self._driver or not self._programs:
-            jax.block_until_ready(_alive(jax.live_arrays()))
+            _wait_for_alive()
         self._wait_for_gpus()
 
     def synchronize(self) -> None:
@@ -78,7 +82,17 @@ class InFlight:
     def _wait_for_gpus(self) -> None:
         if self._driver:
             self._driver.wait()
-        jax.effects_barrier()
+        self._wait_for_callbacks()
+
+    def _wait_for_callbacks(self) -> None:
+        try:
+            jax.effects_barrier()
+        except Exception as error:  # noqa: BLE001  whatever it raises, JAX wraps
+            # JAX keeps what failed, and would raise it for all code after it.
+            forget_callbacks()
+            if str(error) != self._told:
+                self._told = "" if can_forget_callbacks() else str(error)
+                self._on_failure(error)
 
     def is_any(self) -> bool | None:
         """Whether something runs; None where only the time that `synchronize` takes can tell."""
@@ -142,6 +156,28 @@ def _wait_for_undonated(value: Any) -> object:
     arrays = [leaf for leaf in trees.leaves(value) if isinstance(leaf, jax.Array)]
     left = _alive(arrays)
     return jax.block_until_ready(left if len(left) < len(arrays) else value)
+
+
+def _wait_for_alive() -> None:
+    """Wait for all arrays that anyone holds; what some raise is for those who use them."""
+    arrays = _alive(jax.live_arrays())
+    try:
+        jax.block_until_ready(arrays)
+    except Exception:  # noqa: BLE001  of a computation that failed
+        for array in arrays:
+            with suppress(Exception):
+                array.block_until_ready()
+
+
+def can_forget_callbacks() -> bool:
+    """Whether this version of JAX can be told to keep no callback that failed."""
+    return hasattr(dispatch, "runtime_tokens") and hasattr(dispatch.runtime_tokens, "clear")
+
+
+def forget_callbacks() -> None:
+    """Have JAX wait for no callback that was started until now, where it can be told so."""
+    if can_forget_callbacks():
+        dispatch.runtime_tokens.clear()
 
 
 def _alive(arrays: Sequence[Any]) -> list[Any]:

@@ -94,9 +94,18 @@ class TensorFlow(Framework):
         return (lambda _: tf.test.experimental.sync_devices()) if may_run_ahead() else None
 
     def drain(self) -> None:
-        """Wait for all devices where any of them runs ahead of Python."""
-        if self.runs_ahead():
+        """Wait for all devices where any of them runs ahead of Python.
+
+        What an operation raises that was told to run asynchronously is kept: TensorFlow refuses to
+        work until it is cleared.
+        """
+        if not self.runs_ahead():
+            return
+        try:
             tf.test.experimental.sync_devices()
+        except tf.errors.OpError as error:
+            tf_context.context().executor.clear_error()
+            self.keep_failure(error)
 
     def runs_ahead(self) -> bool:
         """Whether it computes on accelerators, or the user has set it so."""
