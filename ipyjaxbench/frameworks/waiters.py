@@ -33,6 +33,7 @@ def _all_of(waits: Sequence[Callable[[Any], object]]) -> Wait | None:
         return waits[0] if waits else None
 
     def wait_for_all(value: Any) -> None:
+        __tracebackhide__ = True
         for wait in waits:
             wait(value)
 
@@ -45,6 +46,7 @@ def wait_for_each(waits: Sequence[Wait]) -> Wait:
         return waits[0]
 
     def wait(values: Sequence[Any]) -> None:
+        __tracebackhide__ = True
         for wait_for, value in zip(waits, values, strict=True):
             wait_for(value)
 

@@ -34,4 +34,5 @@ from ipyjaxbench.host.system import (
     host_memory,
     summarize_error,
     usable_cpus,
+    wrapped_error,
 )

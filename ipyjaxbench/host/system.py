@@ -24,7 +24,20 @@ def host_memory() -> int:
 def summarize_error(error: Exception) -> str:
     """Return what went wrong inside of a framework, in one short line."""
     first, *_ = f"{type(error).__name__}: {error}".splitlines()
-    return first[:100]
+    return (wrapped_error(str(error)) or first)[:100]
+
+
+def wrapped_error(message: str) -> str:
+    """Return the line of the error whose traceback a message holds; "" where it holds none.
+
+    A framework that calls Python back can hand on no more than the text of what that raises.
+
+    >>> wrapped_error("INTERNAL: Traceback (most recent call last):\\n  File …\\nValueError: full")
+    'ValueError: full'
+    """
+    _, _, traceback = message.rpartition("Traceback (most recent call last):")
+    lines = traceback.splitlines() if traceback != message else []
+    return next((line.strip() for line in lines[1:] if line[:1].strip()), "")
 
 
 def filter_by_type(values: Sequence[object], *types: type) -> list[Any]:

@@ -130,6 +130,7 @@ class Calls:
         returned: list[int] = []
 
         def wait_and_see(value: Any) -> None:
+            __tracebackhide__ = True
             returned.append(now())
             wait(value)
 

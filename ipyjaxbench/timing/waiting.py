@@ -32,6 +32,7 @@ class Waiting:
         wait = self.wait
 
         def wait_for_all(value: Any) -> None:
+            __tracebackhide__ = True
             if wait is not None:
                 wait(value)
             synchronize()

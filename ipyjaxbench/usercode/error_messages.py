@@ -3,6 +3,7 @@
 from textwrap import shorten
 
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.host import wrapped_error
 from ipyjaxbench.usercode.objects import name_of
 
 _MAX_CHARACTERS, _MIN_CHARACTERS = 220, 30  # fewer say too little alone
@@ -27,7 +28,12 @@ def shorten_message(error: BaseException) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return the class of an error and the first line of its message."""
-    first, *_ = message_of(error).splitlines() or [""]
-    described = f"{name_of(type(error))}: {first}".rstrip(".: ")
+    """Return the class of an error and the first line of its message.
+
+    Of one that holds the traceback of another, which it wraps, the same of that.
+    """
+    message = message_of(error)
+    first, *_ = message.splitlines() or [""]
+    described = wrapped_error(message) or f"{name_of(type(error))}: {first}"
+    described = described.rstrip(".: ")
     return shorten(described, 140, placeholder=" …")

@@ -131,6 +131,7 @@ def waiter(value: object, arrays: Sequence[Any]) -> Wait | None:
 
 def _one_array(value: Any) -> object:
     """Wait for one array, or whatever a later call may return instead."""
+    __tracebackhide__ = True
     try:
         return value.block_until_ready()
     except AttributeError:
@@ -140,6 +141,7 @@ def _one_array(value: Any) -> object:
 
 
 def _pytree(value: Any) -> object:
+    __tracebackhide__ = True
     try:
         return jax.block_until_ready(value)
     except RuntimeError:
@@ -148,11 +150,13 @@ def _pytree(value: Any) -> object:
 
 def _one_object(value: object) -> object:
     """Wait for a plain object or dataclass, which is no pytree while its attributes are one."""
+    __tracebackhide__ = True
     return _pytree(_attributes(value) or value)
 
 
 def _wait_for_undonated(value: Any) -> object:
     """Wait for what is left of values that a later call was given; its result shows the rest."""
+    __tracebackhide__ = True
     arrays = [leaf for leaf in trees.leaves(value) if isinstance(leaf, jax.Array)]
     left = _alive(arrays)
     return jax.block_until_ready(left if len(left) < len(arrays) else value)

@@ -92,6 +92,7 @@ class Torch(Framework):
             return None
 
         def wait(_: object) -> None:
+            __tracebackhide__ = True
             for device in used:
                 accelerators.synchronize(device)
 
