@@ -13,7 +13,14 @@ from ipyjaxbench.device.live_arrays import LiveArrays
 from ipyjaxbench.device.memory_watch import MemoryWatch
 from ipyjaxbench.device.protocol import TransferWatch
 from ipyjaxbench.device.transfers import Transfer, Transfers
-from ipyjaxbench.frameworks import Compilation, find_eager_functions, find_reach, loaded
+from ipyjaxbench.frameworks import (
+    Compilation,
+    earlier_failures_apart,
+    find_eager_functions,
+    find_reach,
+    loaded,
+    wait_at_end,
+)
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode import (
     FUNCTION_NODES,
@@ -46,7 +53,7 @@ class TransferRecorder:
         self._names, self._clock = names, Clock.elapsed()
         self._frameworks = loaded()[0]
         self._memory = MemoryWatch(self._frameworks)
-        self._stack = ExitStack()
+        self._stack, self._apart = ExitStack(), ExitStack()
         self._transfers: dict[Transfer, Transfer] = {}
         self._is_open = False
         self._codes: dict[int, CodeType] = {}
@@ -60,8 +67,8 @@ class TransferRecorder:
         }
 
     def __enter__(self) -> "TransferRecorder":
-        for each in self._frameworks:
-            each.wait_for_devices()  # what was begun before is none of this code's
+        # What was begun before is none of this code's.
+        self._apart.enter_context(earlier_failures_apart(self._frameworks))
         self._before = LiveArrays(self._frameworks, self._names())
         self._memory.__enter__()
         with ExitStack() as stack:
@@ -82,6 +89,7 @@ class TransferRecorder:
             self._is_open = False
             self._stack.close()
             self._memory.__exit__()
+            self._apart.close()
 
     @property
     def is_read(self) -> bool:
@@ -159,7 +167,9 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
     nodes = [*ast.walk(source.tree)]
     defines = any(isinstance(node, FUNCTION_NODES) for node in nodes)
     decorates = any(getattr(node, "decorator_list", ()) for node in nodes)
-    code = instrument_cell(source, recorder, aside=recorder.is_read, operators=True)
+    code = instrument_cell(
+        source, recorder, aside=recorder.is_read, operators=True, at_end=wait_at_end(source, names)
+    )
     with recorder:
         if not (recorder.is_read and decorates):  # it may compile all that it names
             recorder.hook_into([names[name] for name in names_in(code) if name in names])

@@ -56,7 +56,13 @@ from ipyjaxbench.frameworks.state.undo import (
     are_identical,
 )
 from ipyjaxbench.frameworks.synchronous import Synchronous
-from ipyjaxbench.frameworks.waiters import find_waiter, wait_for_each, wait_for_results
+from ipyjaxbench.frameworks.waiters import (
+    earlier_failures_apart,
+    find_waiter,
+    wait_at_end,
+    wait_for_each,
+    wait_for_results,
+)
 from ipyjaxbench.frameworks.walker import (
     Budget,
     find_arrays,

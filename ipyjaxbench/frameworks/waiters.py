@@ -1,10 +1,13 @@
-"""What waits for the arrays in a value."""
+"""What waits for the arrays in a value, and for all that code has started."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ipyjaxbench.frameworks.framework import Framework, Wait
+from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.walker import find_arrays
+from ipyjaxbench.usercode import Namespace, Source, names_read_and_bound
 
 
 def wait_for_results(values: Iterable[object], frameworks: Sequence[Framework]) -> None:
@@ -13,6 +16,43 @@ def wait_for_results(values: Iterable[object], frameworks: Sequence[Framework]) 
     for value in values:
         if wait := find_waiter(value, frameworks):
             wait(value)
+
+
+def wait_at_end(source: Source, names: Namespace) -> Callable[[object], None]:
+    """Return what code calls last: it waits for all that the code has started.
+
+    It raises what of that has failed. It is given the value of the last expression; the frameworks
+    are those that are imported by then.
+    """
+    _, bound, _ = names_read_and_bound(source.compiled())
+
+    def wait(value: object) -> None:
+        __tracebackhide__ = True
+        frameworks, _ = loaded()
+        for framework in frameworks:
+            framework.wait_for_devices()
+            if failure := framework.take_failure():
+                raise failure
+        wait_for_results([value, *(names[n] for n in bound if n in names)], frameworks)
+
+    return wait
+
+
+@contextmanager
+def earlier_failures_apart(frameworks: Sequence[Framework]) -> Iterator[None]:
+    """Wait for earlier work, and have code that runs in the context not blamed for what failed.
+
+    Afterwards it can be told still.
+    """
+    for framework in frameworks:
+        framework.wait_for_devices()
+    earlier = [(framework, framework.take_failure()) for framework in frameworks]
+    try:
+        yield
+    finally:
+        for framework, failure in earlier:
+            if failure is not None:
+                framework.keep_failure(failure)
 
 
 def find_waiter(value: object, frameworks: Sequence[Framework]) -> Wait | None:

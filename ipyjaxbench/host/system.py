@@ -28,11 +28,11 @@ def summarize_error(error: Exception) -> str:
 
 
 def wrapped_error(message: str) -> str:
-    """Return the line of the error whose traceback a message holds; "" where it holds none.
+    r"""Return the line of the error whose traceback a message holds; "" where it holds none.
 
     A framework that calls Python back can hand on no more than the text of what that raises.
 
-    >>> wrapped_error("INTERNAL: Traceback (most recent call last):\\n  File …\\nValueError: full")
+    >>> wrapped_error("INTERNAL: Traceback (most recent call last):\n  File …\nValueError: full")
     'ValueError: full'
     """
     _, _, traceback = message.rpartition("Traceback (most recent call last):")

@@ -6,7 +6,14 @@ from dataclasses import replace
 from functools import partial
 from types import CodeType
 
-from ipyjaxbench.frameworks import Compilation, Program, find_eager_functions, loaded
+from ipyjaxbench.frameworks import (
+    Compilation,
+    Program,
+    earlier_failures_apart,
+    find_eager_functions,
+    loaded,
+    wait_at_end,
+)
 from ipyjaxbench.retracing.call_recorder import CallRecorder
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.protocol import Retracing, Watches, call_watches
@@ -52,6 +59,7 @@ def observe_code(
     keep_learning()
     event_count = TRACE_LOG.event_count
     with ExitStack() as stack:
+        stack.enter_context(earlier_failures_apart(frameworks))
         stack.enter_context(printed)
         for _, watch in watches:
             stack.enter_context(watch)
@@ -89,10 +97,12 @@ def _instrumented(
     source: Source, names: Namespace, recorder: CallRecorder, watches: Watches
 ) -> Iterator[CodeType]:
     """Give the code with its calls looked at; those in the user's functions too, meanwhile."""
+    at_end = wait_at_end(source, names)
     if any(watch.compiles_code for _, watch in watches):
-        yield instrument_cell(source, CopyingHook(recorder, source, is_users_function), aside=True)
+        hook = CopyingHook(recorder, source, is_users_function)
+        yield instrument_cell(source, hook, aside=True, at_end=at_end)
         return
-    code = instrument_cell(source, recorder)
+    code = instrument_cell(source, recorder, at_end=at_end)
     readers = [w.takes for framework, w in watches if framework.capability(Compilation).reads_code]
     values = [names[name] for name in names_in(code) if name in names]
     functions = find_eager_functions(values, loaded()[0], readers)

@@ -25,6 +25,7 @@ from ipyjaxbench.usercode.code_objects import (
     fingerprint,
     named_values,
     names_in,
+    names_read_and_bound,
     parts_of_callable,
     remove_hooks,
 )

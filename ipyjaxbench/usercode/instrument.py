@@ -39,7 +39,7 @@ _LOOK_AT_FRAMES = {
 }  # fmt: skip
 #: What has code of its own.
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_HOOK, _SITE, _OPERATOR = "__fw_call", "__fw_site_", "__fw_operator_"
+_HOOK, _SITE, _OPERATOR, _END = "__fw_call", "__fw_site_", "__fw_operator_", "__fw_end"
 _OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
@@ -60,7 +60,12 @@ class Site:
 
 
 def instrument_cell(
-    source: Source, hook: Hook, *, aside: bool = False, operators: bool = False
+    source: Source,
+    hook: Hook,
+    *,
+    aside: bool = False,
+    operators: bool = False,
+    at_end: Callable[[object], object] | None = None,
 ) -> CodeType:
     """Compile a cell with the hook in every call.
 
@@ -69,13 +74,27 @@ def instrument_cell(
         hook: gets each call.
         aside: leave the functions that it defines as they are; see `instrument_copies`.
         operators: whether the hook gets operators of two values too, as functions of these.
+        at_end: called last, with the value of the last expression, or None; what it raises is
+            raised in the last line.
 
     Returns:
         The code, to be executed; it binds the names that the cell does.
     """
     instrumented = Instrumented(hook, source.filename, lambda _: not aside, operators=operators)
     tree = instrumented.visit(copy.deepcopy(source.tree))
+    if at_end is not None:
+        instrumented.objects[_END] = at_end
+        _call_at_end(tree)
     return compile_changed(source, tree, instrumented.objects, aside=aside)
+
+
+def _call_at_end(tree: ast.Module) -> None:
+    last = tree.body.pop()
+    value = last.value if isinstance(last, ast.Expr) else ast.Constant(None)
+    function = ast.Attribute(ast.Constant(_END), "__call__", ast.Load())
+    call = ast.copy_location(ast.Call(function, [value], []), last)
+    tree.body += [] if isinstance(last, ast.Expr) else [last]
+    tree.body.append(ast.copy_location(ast.Expr(call), last))
 
 
 def compile_changed(

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import jax
@@ -84,11 +85,17 @@ def test_the_users_line_is_shown(full: Shell) -> None:
     assert re.search(r"----> 3 written\(work\(z\)\)", full.text)
 
 
-@pytest.mark.parametrize("function", [ipyjaxbench.measure, ipyjaxbench.compare])
-def test_functions_raise_it_too(function: Any) -> None:
-    with full_from(1) as names, pytest.raises(Exception, match=FULL):
-        call = lambda: names["written"](names["work"](names["x"]))  # noqa: E731
-        function(call) if function is ipyjaxbench.measure else function(a=call, b=lambda: 1)
+@pytest.mark.parametrize("arms", [(), ("other",)])
+def test_functions_raise_it_too(arms: tuple[str, ...]) -> None:
+    with full_from(1) as names:
+
+        def call() -> Any:
+            return names["written"](names["work"](names["x"]))
+
+        others = dict.fromkeys(arms, lambda: 1)
+        timed = partial(ipyjaxbench.compare, call=call, **others) if arms else None
+        with pytest.raises(Exception, match=FULL):
+            timed() if timed else ipyjaxbench.measure(call)
 
 
 @pytest.mark.parametrize(("call", "code"), [(2, "runs-once"), (40, "stopped-by-error")])
