@@ -25,6 +25,12 @@ EXAMPLES: list[tuple[Note, Note]] = [
         Note("earlier-work", "Waited 100 ms for work still running from earlier cells."),
     ),
     (
+        notes.earlier_failed("ValueError: disk is full"),
+        Note(
+            "earlier-failed", "A computation of an earlier cell failed: ValueError: disk is full."
+        ),
+    ),
+    (
         notes.unsynchronised(38e-6, 56.2),
         Note(
             "unsynchronised",
