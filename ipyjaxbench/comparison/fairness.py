@@ -10,7 +10,7 @@ from typing import Any
 from ipyjaxbench import units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, numbers_of
-from ipyjaxbench.device import ArrayInspector, DeviceInventory
+from ipyjaxbench.device import ArrayInspector, DeviceInventory, name_of_chip
 from ipyjaxbench.frameworks import Framework, Placement, Scope, find_arrays, find_compiler, loaded
 from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import ask, is_of, package_of
@@ -152,10 +152,14 @@ def _dtypes(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:
     return found
 
 
-def _devices(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:
-    """Return where the results live; the host's memory is the CPU's, and a GPU has two names."""
-    kinds = {device.partition(":")[0] for place in arm.outputs for device in place.devices}
-    return {"gpu" if kind == "cuda" else kind for kind in kinds}
+def _devices(arm: ArmFacts, frameworks: Sequence[Framework]) -> set[str]:
+    """Return on which chips the results are, by names that are the same for all frameworks."""
+    chips = {f.name: f.capability(DeviceInventory).chip for f in frameworks}
+    return {
+        chips.get(place.framework, name_of_chip)(device)
+        for place in arm.outputs
+        for device in place.devices
+    }
 
 
 def _threads(arm: ArmFacts, frameworks: Sequence[Framework]) -> set[str]:

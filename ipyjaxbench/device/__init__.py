@@ -43,6 +43,7 @@ from ipyjaxbench.device.protocol import (
     DeviceInventory,
     MemoryMeter,
     TransferWatch,
+    name_of_chip,
 )
 from ipyjaxbench.device.resident_curve import ResidentCurve
 from ipyjaxbench.device.set_memory import set_memory

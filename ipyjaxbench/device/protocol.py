@@ -14,6 +14,18 @@ from ipyjaxbench.frameworks import Capability
 from ipyjaxbench.reports import Note
 
 
+def name_of_chip(device: str) -> str:
+    """Return the name of a device without what is the framework's own in it.
+
+    >>> name_of_chip("cuda:1"), name_of_chip("cpu:3")
+    ('gpu:1', 'cpu')
+    """
+    kind, _, index = device.partition(":")
+    if kind == "cpu":
+        return kind
+    return f"{'gpu' if kind in ('cuda', 'rocm') else kind}:{index or 0}"
+
+
 class DeviceInventory(Capability):
     """The framework's devices, their memory and threads.
 
@@ -57,6 +69,17 @@ class DeviceInventory(Capability):
     def threads(self) -> int | None:
         """Return how many threads one operation may use on the CPU; None where not known."""
         return None
+
+    def chip(self, device: str) -> str:
+        """Return a name that a device has in all frameworks of this process, such as "gpu:0".
+
+        The host is "cpu", however many devices a framework makes of it. A GPU has the number that
+        its driver gives it here, which is the same for all: a visible part of one has its own.
+
+        Args:
+            device: its name in this framework, as placements have it.
+        """
+        return name_of_chip(device)
 
     def align_settings(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
         """Return a context in which settings are equal that other frameworks have too.

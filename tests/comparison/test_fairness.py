@@ -168,7 +168,7 @@ def test_conditions_that_are_the_same_everywhere_are_told() -> None:
     one, other = arm(outputs=(at("cpu:0"),)), arm(outputs=(at("cpu:1"), at("cpu:0")))
     assert facts(a=one, b=other) == (["float32", "cpu"], {})
     two = arm(outputs=(at("gpu:0"), at("cpu:0", "int8")))
-    assert facts(a=two, b=two) == (["float32, int8", "cpu, gpu"], {})
+    assert facts(a=two, b=two) == (["float32, int8", "cpu, gpu:0"], {})
 
 
 def test_conditions_that_differ_are_told_with_who_has_them() -> None:
@@ -177,8 +177,15 @@ def test_conditions_that_differ_are_told_with_who_has_them() -> None:
     assert equal == []
     assert notes == {
         "other-dtype": "Different dtypes: float32 (z, a); float64 (b).",
-        "other-device": "Different devices: cpu (b); gpu (z, a).",
+        "other-device": "Different devices: cpu (b); gpu:0 (z, a).",
     }
+
+
+def test_a_gpu_is_one_whatever_frameworks_call_it_and_two_gpus_are_two() -> None:
+    on_cuda, on_gpu = arm(outputs=(at("cuda:0"),)), arm(outputs=(at("gpu:0"),))
+    assert facts(a=on_cuda, b=on_gpu) == (["float32", "gpu:0"], {})
+    notes = facts(a=on_cuda, b=arm(outputs=(at("gpu:1"),)))[1]
+    assert notes == {"other-device": "Different devices: gpu:0 (a); gpu:1 (b)."}
 
 
 def test_what_is_not_known_of_all_arms_is_neither_the_same_nor_another() -> None:

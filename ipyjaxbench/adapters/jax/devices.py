@@ -59,6 +59,12 @@ class JaxDevices(DeviceInventory):
         alone = "--xla_cpu_multi_thread_eigen=false" in os.environ.get("XLA_FLAGS", "")
         return 1 if alone else usable_cpus()
 
+    def chip(self, device: str) -> str:
+        """Return the number of a GPU in this process: JAX counts those of a whole job."""
+        found = (each for each in local_devices() if device_name(each) == device)
+        number = getattr(next(found, None), "local_hardware_id", None)
+        return super().chip(device if number is None else f"{device.partition(':')[0]}:{number}")
+
     def align_settings(self, threads: int) -> AbstractContextManager[object]:  # noqa: ARG002
         """Set precision alone: XLA's threads are set when it starts."""
         context: AbstractContextManager[object] = jax.default_matmul_precision("highest")

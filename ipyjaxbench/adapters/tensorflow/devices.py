@@ -56,6 +56,18 @@ class TensorFlowDevices(DeviceInventory):
         """Return the CPU threads of one operation: as many as were set, or all CPUs."""
         return tf.config.threading.get_intra_op_parallelism_threads() or usable_cpus()
 
+    def chip(self, device: str) -> str:
+        """Return the number of a GPU in this process: TensorFlow counts those that are visible.
+
+        Several that were made of one GPU keep their own numbers.
+        """
+        kind, _, index = device.partition(":")
+        visible = tf.config.get_visible_devices("GPU") if kind == "gpu" else []
+        if visible and len(visible) == len(tf.config.list_logical_devices("GPU")):
+            physical = tf.config.list_physical_devices("GPU")
+            device = f"gpu:{physical.index(visible[int(index)])}"
+        return super().chip(device)
+
     @contextmanager
     def align_settings(self, threads: int) -> Iterator[None]:  # noqa: ARG002
         """Set precision alone: threads are set before TensorFlow starts."""

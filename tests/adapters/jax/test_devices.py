@@ -50,6 +50,14 @@ def test_a_gpu_is_told_with_its_memory_and_who_else_uses_it() -> None:
     )  # fmt: skip
 
 
+def test_a_gpu_has_the_number_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_job = gpu(id=9, local_hardware_id=1)
+    monkeypatch.setattr(devices, "local_devices", lambda: [of_job])
+    assert inventory().chip("gpu:9") == "gpu:1"
+    assert inventory().chip("tpu:3") == "tpu:3"
+    assert inventory().chip("cpu:3") == "cpu"
+
+
 def test_a_device_may_tell_less() -> None:
     tpu = gpu(platform="tpu", device_kind="TPU v4", compute_capability="", coords=[0, 1, 2],
               memory_stats=lambda: None)  # fmt: skip
