@@ -377,8 +377,8 @@ EXAMPLES: list[tuple[Note, Note]] = [
         validity_notes.reduced_precision("cpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
         Note(
             "reduced-precision",
-            "float32 matrix products on cpu:0 have reduced precision (relative error 3e-04,"
-            ' not 1e-07): mode is "fast".',
+            "TF32: float32 matrix products on cpu:0 are computed in it (relative error 3e-04, not"
+            ' 1e-07): mode is "fast".',
             "mode = exact",
             MEANING,
         ),
@@ -437,6 +437,15 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "other-device",
             "Different devices: cpu (numpy); gpu (jax).",
             "move the data of every arm to the same device",
+            MEANING,
+        ),
+    ),
+    (
+        comparison_notes.other_precision({"TF32": ["jax"], "float32": ["torch"]}),
+        Note(
+            "other-precision",
+            "Different precision: TF32 (jax); float32 (torch).",
+            "--align computes the products of every arm in float32",
             MEANING,
         ),
     ),

@@ -73,8 +73,9 @@ def _headline(c: Comparison) -> Headline:
 def _with_doubt(c: Comparison, detail: str) -> str:
     """Add what may turn the answer round."""
     codes = {note.code for note in c.notes}
+    cause = notes.cause_of(c.notes)
     doubts = {
-        "not like for like": not codes.isdisjoint(notes.UNLIKE),
+        f"not like for like: {cause}".rstrip(": "): not codes.isdisjoint(notes.UNLIKE),
         "arms slow each other down": "slowed-by-others" in codes,
     }
     return ", ".join(filter(None, (detail, *(doubt for doubt, holds in doubts.items() if holds))))

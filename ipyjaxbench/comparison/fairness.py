@@ -13,6 +13,7 @@ from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, num
 from ipyjaxbench.device import ArrayInspector, DeviceInventory, name_of_chip
 from ipyjaxbench.frameworks import Framework, Placement, Scope, find_arrays, find_compiler, loaded
 from ipyjaxbench.reports import Note
+from ipyjaxbench.timing import format_of_note
 from ipyjaxbench.usercode import ask, is_of, package_of
 
 _COMPARABLE = (numbers.Number, str, bytes)
@@ -42,7 +43,7 @@ def check_fairness(arms: Mapping[str, ArmFacts]) -> tuple[tuple[str, ...], tuple
     # Arms may read the same data in another order, and then give the same.
     if not any(isinstance(each, str) for each in found):
         found += _inputs(arms, frameworks)
-    for check in (_conditions, _compiled, _alone):
+    for check in (_conditions, _precision, _compiled, _alone):
         found += check(arms, frameworks)
     equal = tuple(each for each in found if isinstance(each, str))
     return equal, tuple(each for each in found if isinstance(each, Note))
@@ -140,8 +141,25 @@ def _conditions(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -
         if len(set(known.values())) == 1 and len(known) == len(facts):
             yield next(iter(known.values())) + everywhere
         elif len(set(known.values())) > 1:
-            groups = itertools.groupby(sorted(known, key=known.__getitem__), known.__getitem__)
-            yield note_on({value: list(labels) for value, labels in groups})
+            yield note_on(_by_value(known))
+
+
+def _by_value(words: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the labels that have each value."""
+    groups = itertools.groupby(sorted(words, key=words.__getitem__), words.__getitem__)
+    return {value: list(labels) for value, labels in groups}
+
+
+def _precision(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
+    """Compare how products of float32 are computed, where one of them rounds."""
+    formats = {
+        label: next((format_of_note(n) for n in arm.notes if n.code == "reduced-precision"), "")
+        for label, arm in arms.items()
+        if any(place.dtype == "float32" for place in (*arm.scope.inputs, *arm.outputs))
+    }
+    if any(formats.values()) and len(set(formats.values())) > 1:
+        named = {label: name or "float32" for label, name in formats.items()}
+        yield notes.other_precision(_by_value(named))
 
 
 def _dtypes(arm: ArmFacts, _: Sequence[Framework]) -> set[str]:

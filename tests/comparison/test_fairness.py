@@ -12,6 +12,7 @@ from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.frameworks import Placement, Scope, loaded
 from ipyjaxbench.reports import Note
 from ipyjaxbench.testing import FakeClock, FakeDevice
+from ipyjaxbench.timing.validity.notes import reduced_precision
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework
 
@@ -190,6 +191,31 @@ def test_a_gpu_is_one_whatever_frameworks_call_it_and_two_gpus_are_two() -> None
 
 def test_what_is_not_known_of_all_arms_is_neither_the_same_nor_another() -> None:
     assert facts(a=arm(outputs=(at("cpu:0"),)), b=arm()) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("errors", "words"),
+    [
+        ((3e-4, None), "TF32 (a); float32 (b)"),
+        ((2e-3, 3e-4), "TF32 (b); bfloat16 (a)"),
+        ((None, 5e-5), "bf16x3 (b); float32 (a)"),
+        ((3e-4, 4e-4), None),
+        ((None, None), None),
+    ],
+)
+def test_products_that_are_rounded_in_other_ways_are_told(
+    errors: tuple[float | None, float | None], words: str | None
+) -> None:
+    found = [(reduced_precision("gpu:0", "a setting", e, ""),) if e else () for e in errors]
+    a, b = (arm(outputs=(at("gpu:0"),), notes=notes) for notes in found)
+    told = facts(a=a, b=b)[1].get("other-precision")
+    assert told == (words and f"Different precision: {words}.")
+
+
+def test_an_arm_without_float32_has_no_precision_to_differ() -> None:
+    rounded = (reduced_precision("gpu:0", "a setting", 3e-4, ""),)
+    one, other = arm(outputs=(at("gpu:0"),), notes=rounded), arm(outputs=(at("gpu:0", "bfloat16"),))
+    assert "other-precision" not in facts(a=one, b=other)[1]
 
 
 def test_threads_are_those_of_the_frameworks_in_play(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,14 +198,24 @@ def narrowed(names: Sequence[str], wide: str, narrow: str) -> Note:
     )
 
 
+#: Relative errors of a product of float32, from which on it is one in a format; the worst first.
+_FORMATS = ((1e-3, "bfloat16"), (1e-4, "TF32"), (0.0, "bf16x3"))
+
+
 def reduced_precision(device: str, setting: str, error: float, advice: str) -> Note:
     """Products of float32 are rounded to fewer bits, as a tiny product has shown."""
+    name = next(name for least, name in _FORMATS if error >= least)
     return misleading(
         "reduced-precision",
-        f"float32 matrix products on {device} have reduced precision"
+        f"{name}: float32 matrix products on {device} are computed in it"
         f" (relative error {error:.0e}, not 1e-07): {setting}.",
         advice,
     )
+
+
+def format_of(note: Note) -> str:
+    """Return the name of the format that a Note on reduced precision names."""
+    return note.text.partition(":")[0]
 
 
 def setting_on(setting: str, effect: str, advice: str, *, mark: str = CHANGES_MEANING) -> Note:
