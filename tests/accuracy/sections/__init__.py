@@ -16,6 +16,7 @@ from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.loops import LOOPS
 from tests.accuracy.sections.memory import MEMORY
 from tests.accuracy.sections.network import NETWORK
+from tests.accuracy.sections.noisy import NOISY
 from tests.accuracy.sections.ordinary import ORDINARY
 from tests.accuracy.sections.overhead import OVERHEAD
 from tests.accuracy.sections.passes import PASSES
@@ -44,6 +45,7 @@ SECTIONS: dict[str, Section] = {
         IN_BACKGROUND,
         ON_PLATFORM,
         DECISIONS,
+        NOISY,
         VERDICTS,
         EQUAL,
         TURNS,
