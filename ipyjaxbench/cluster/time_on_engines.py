@@ -116,6 +116,6 @@ def _merge(members: Members, code: str, answers: Any) -> JobMeasurement:
 
 def refuse_options(options: TimeOptions, alone: str = "without --engines") -> None:
     """Refuse what times one process alone; ``alone`` says how that is typed."""
-    for name in ("fresh", "trace", "profile", "energy", "memory", "against"):
+    for name in ("fresh", "trace", "profile", "energy", "cold", "memory", "against"):
         if getattr(options, name):
             raise OptionError(f"--{name} works in one process alone, {alone}")

@@ -42,6 +42,7 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
     profile: bool = False,
     trace: str | None = None,
     energy: bool = False,
+    cold: bool = False,
     memory: bool = False,
     restore: bool = True,
     device: bool | None = None,
@@ -64,6 +65,7 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
         trace: like `profile`, and write these calls to this file, which https://ui.perfetto.dev
             shows; its name ends with ".json" or ".json.gz".
         energy: make calls for two more seconds, for the result's ``energy``: joules per call.
+        cold: make more calls, each after a write that fills the caches, for the result's ``cold``.
         memory: make up to two more calls, for the result's ``memory``: the most that a call needs.
         restore: undo what repeated calls change in place.
         device: the old name of `profile`.
@@ -87,8 +89,8 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
         warn_renamed("measure_code(device=…)", "measure_code(profile=…)")
     options = TimeOptions(
         number=number, repeat=repeat, aim=aim, budget=budget, fresh=fresh, passes=passes,
-        profile=profile or bool(device), trace=trace, energy=energy, memory=memory,
-        restore=restore,
+        profile=profile or bool(device), trace=trace, energy=energy, cold=cold,
+        memory=memory, restore=restore,
     )  # fmt: skip
     names = _names_of_caller(sys._getframe(2)) if namespace is None else namespace
     return _measure(code, names, options, setup)

@@ -16,6 +16,7 @@ from ipyjaxbench.timing import (
     roofline,
     verdict,
 )
+from ipyjaxbench.timing.cold_cache import ColdCache, measure_cold_cache
 from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.energy import Energy, measure_energy
@@ -40,9 +41,10 @@ _MIN_BYTES_TO_ASK = 100_000_000  # of results, from which on the free memory is 
 class Extra(NamedTuple):
     """What calls beyond the samples showed; None where they were not asked for."""
 
-    cold: ColdCallResult | None = None
+    fresh: ColdCallResult | None = None
     device: DeviceTime | None = None
     energy: Energy | None = None
+    cold: ColdCache | None = None
     memory: tuple[MemoryPeak, ...] = ()
 
 
@@ -119,14 +121,14 @@ def _room(later: LaterCalls) -> float:
 
 
 def _make_extra_calls(later: LaterCalls, steady: Steady, recording: Recording | None) -> Extra:
-    """Make cold calls, a profiled pass, and calls whose energy is counted, as was asked for."""
+    """Make the calls beyond the samples that were asked for."""
     __tracebackhide__ = True
     session, scope, in_play = later.session, later.first.scope, later.in_play
     calls, options, early = session.calls, session.options, steady.ended_early
-    cold = device = energy = None
+    fresh = device = energy = cold = None
     if options.fresh:
         sampling = cold_call.Sampling(options.fresh, steady.number, options.seconds, options.passes)
-        cold = cold_call.make_cold_calls(calls, scope, in_play, sampling, ended_early=early)
+        fresh = cold_call.make_cold_calls(calls, scope, in_play, sampling, ended_early=early)
     if options.profile:
         early = early or calls.interrupt is not None
         device = profiled_pass.profile_calls(
@@ -138,6 +140,13 @@ def _make_extra_calls(later: LaterCalls, steady: Steady, recording: Recording | 
         early = early or calls.interrupt is not None
         typical = steady.samples.per_call if steady.samples.taken else later.typical
         energy = measure_energy(calls, typical, options.seconds, ended_early=early)
+    if options.cold:
+        early = early or calls.interrupt is not None
+        typical = steady.samples.per_call if steady.samples.taken else later.typical
+        places = (*scope.inputs, *later.outputs)
+        cold = measure_cold_cache(
+            calls, in_play, places, typical, options.seconds, ended_early=early
+        )
     memory: tuple[MemoryPeak, ...] = ()
     if options.memory:
         early = early or calls.interrupt is not None
@@ -145,7 +154,7 @@ def _make_extra_calls(later: LaterCalls, steady: Steady, recording: Recording | 
     early = early or calls.interrupt is not None
     if options.number is None and steady.samples.taken and not early:
         _inspect_later_value(later, steady)
-    return Extra(cold, device, energy, memory)
+    return Extra(fresh, device, energy, cold, memory)
 
 
 def _measure_memory(
@@ -225,7 +234,8 @@ def summarize(
         throughputs=tuple(queued.throughputs) if queued else (),
         dispatches=tuple(steady.dispatches()) if waits else (),
         programs=later.programs,
-        fresh=extra.cold,
+        fresh=extra.fresh,
+        cold=extra.cold,
         device=extra.device,
         energy=extra.energy,
         memory=extra.memory,

@@ -18,6 +18,7 @@ from ipyjaxbench.record_types import (
 )
 from ipyjaxbench.reports import Note, Result
 from ipyjaxbench.timing import verdict
+from ipyjaxbench.timing.cold_cache import ColdCache
 from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart
 from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.energy import Energy
@@ -58,6 +59,7 @@ class Measurement(Result):
         counterpart: the same function compiled or eager, if it was measured before.
         device: busy time of devices, with ``--profile``; None without it.
         energy: what GPUs used per call, with ``--energy``; None without it.
+        cold: calls with cold caches, with ``--cold``; None without it.
         memory: the most memory that a call needs, with ``--memory``; empty without it.
         roof: the share of the device's peak, if ``%fwdevices --peak`` has measured it.
         conditions: what the machine did meanwhile.
@@ -99,6 +101,7 @@ class Measurement(Result):
     roof: Roofline | None = None
     conditions: Conditions | None = None
     energy: Energy | None = None
+    cold: ColdCache | None = None
     trace: TraceFile | None = None
     memory: tuple[MemoryPeak, ...] = ()
     against: Against | None = None
@@ -260,7 +263,7 @@ class Measurement(Result):
         """Return why these facts cannot be true, in words; None where they can."""
         if sum(self.rounds) != len(self.batches):
             return "the rounds do not add up to the samples"
-        known = (self.device, self.conditions, self.energy, *self.memory)
+        known = (self.device, self.conditions, self.energy, self.cold, *self.memory)
         parts = (part for part in known if part is not None)
         return next((wrong for part in parts if (wrong := part.check())), None)
 

@@ -164,6 +164,8 @@ def _device(m: Measurement) -> Iterator[Row]:
             yield "device", "; ".join(f"unknown for {name}: {why}" for name, why in reasons.items())
     if m.trace is not None:
         yield "trace", m.trace.words()
+    if m.cold is not None:
+        yield "cold caches", m.cold.words(m.median, m.precision)
     if m.energy is not None:
         yield "energy", m.energy.words()
     for peak in m.memory:

@@ -30,7 +30,7 @@ AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
 #: Fields for calls that are repeated, or made elsewhere: a loop runs once, here.
 _NOT_OF_LOOPS = (
     *("number", "repeat", "budget", "aim", "name", "against", "clock", "fresh", "profile"),
-    *("energy", "restore", "engines"),
+    *("energy", "cold", "restore", "engines"),
 )
 
 
@@ -99,6 +99,9 @@ class TimeOptions:
     )
     energy: bool = flag(
         "--energy", "two seconds of extra calls: joules per call, by the GPU driver's counter"
+    )
+    cold: bool = flag(
+        "--cold", "extra calls with cold caches: other data is written before each of them"
     )
     memory: bool = flag(
         "--memory", "up to two more calls: the most memory a call needs at once, and of what"
