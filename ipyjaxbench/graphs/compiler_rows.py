@@ -57,6 +57,9 @@ def _explain(difference: CountDifference) -> str:
     if difference.rewritten and difference.left > 0:
         names = ", ".join(difference.rewritten)
         return f"The program has {ours}; XLA adds {left}, since it computes {names} differently."
+    if difference.libraries:
+        names = ", ".join(difference.libraries)
+        return f"The program has {ours}; XLA does not count {left} in library calls ({names})."
     how = "adds" if difference.left > 0 else "omits"
     return f"The program has {ours}; XLA {how} {left}, for unknown reasons."
 

@@ -149,6 +149,7 @@ class CountDifference:
         reasons: of the difference, each with its FLOP; none where they are not known.
         uncounted: primitives that we do not count.
         rewritten: primitives that the compiler computes in another way.
+        libraries: library calls in place of primitives, whose FLOP the compiler does not count.
     """
 
     ours: float | None
@@ -157,6 +158,7 @@ class CountDifference:
     reasons: tuple[tuple[Literal["complex", "turns", "unused", "constant"], float], ...] = ()
     uncounted: tuple[str, ...] = ()
     rewritten: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,9 @@ def test_what_is_not_counted_is_one_line() -> None:
         (CountDifference(6e6, left=1e3, rewritten=("cumsum", "argmax")),
          ("The program has 6.00 MFLOP; XLA adds 1.00 kFLOP, since it computes cumsum, argmax"
           " differently.")),
+        (CountDifference(54e9, left=-54e9, libraries=("cublas matmul", "cudnn convForward")),
+         ("The program has 54.0 GFLOP; XLA does not count 54.0 GFLOP in library calls (cublas"
+          " matmul, cudnn convForward).")),
         (CountDifference(6e6, left=-1e3, rewritten=("cumsum",)),
          "The program has 6.00 MFLOP; XLA omits 1.00 kFLOP, for unknown reasons."),
         (CountDifference(0.0, left=1e3),

@@ -114,3 +114,13 @@ def test_what_is_not_counted_and_what_xla_rewrites_is_named() -> None:
     closed = jax.make_jaxpr(lambda x: jnp.sort(lax.cumsum(x)))(jnp.ones(1000))
     found = difference(closed, 5000.0, 1)
     assert found == CountDifference(1000.0, left=4000.0, uncounted=("sort",), rewritten=("cumsum",))
+
+
+def test_work_in_calls_of_libraries_is_told_where_it_is_missing() -> None:
+    closed = jax.make_jaxpr(lambda x: jnp.tanh(x @ x))(X)
+    found = difference(closed, 64.0, 1, ("cublas matmul",))
+    assert found is not None
+    assert (found.left, found.libraries) == (-PRODUCT, ("cublas matmul",))
+    more = difference(closed, 3 * PRODUCT, 1, ("cublas matmul",))
+    assert more is not None
+    assert more.libraries == ()

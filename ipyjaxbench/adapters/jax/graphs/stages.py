@@ -47,9 +47,11 @@ class LiveProgram(ProgramHandle):
         if memory is None:
             return None
         flops, text = counted_flops(cost), str(self._compiled.as_text())
+        devices, libraries = _devices(text), hlo.library_calls(text)
+        known = flops is not None
         return Compiled(
             flops=flops,
-            why=(flops is not None and difference(self.program, flops, _devices(text))) or "",
+            why=(known and difference(self.program, flops, devices, libraries)) or "",
             moved=counted_cost(cost, "bytes accessed"),
             memory=memory_needed(memory),
             temporary=memory.temp_size_in_bytes,

@@ -34,8 +34,13 @@ def counted_cost(cost: Any, name: str) -> float | None:
     return None if count is None or count < 0 else float(count)
 
 
-def difference(closed: Any, theirs: float, devices: int) -> CountDifference | None:
-    """Return why XLA's figure for one of the devices is another one; None where it is not."""
+def difference(
+    closed: Any, theirs: float, devices: int, libraries: tuple[str, ...] = ()
+) -> CountDifference | None:
+    """Return why XLA's figure for one of the devices is another one; None where it is not.
+
+    ``libraries`` are the calls of libraries in what it compiled.
+    """
     counted = Tally(closed)
     expected = counted.flops
     if devices > 1:
@@ -51,6 +56,7 @@ def difference(closed: Any, theirs: float, devices: int) -> CountDifference | No
         reasons=_reasons(closed, counted, theirs),
         uncounted=tuple(u.name for u in counted.uncounted if u.reason == "operation"),
         rewritten=tuple(name for name in _REWRITTEN if name in computed),
+        libraries=libraries if left < 0 else (),
     )
 
 
