@@ -1,8 +1,12 @@
 """Frameworks with a GPU; what lacks one is skipped, and counted."""
 
+import os
 from typing import Any
 
 import pytest
+
+# Set before JAX starts: most of the memory is for the processes that tests start.
+os.environ.update(XLA_PYTHON_CLIENT_PREALLOCATE="false")
 
 
 @pytest.fixture(autouse=True)

@@ -48,10 +48,18 @@ def assert_timed(found: Transfers) -> None:
     assert 0 < copying <= found.seconds
 
 
+#: What says how much memory frameworks take, as the user may have set it.
+_OF_MEMORY = ("XLA_PYTHON_CLIENT_", "XLA_CLIENT_MEM_FRACTION", "TF_FORCE_GPU_", "PYTORCH_CUDA_")
+
+
 def in_a_process(code: str, **environment: str) -> Any:
-    """What the last line of a new process says: what is taken at a start cannot be changed."""
+    """What the last line of a new process says: what is taken at a start cannot be changed.
+
+    How much memory is taken there is what the environment says here, whatever was set outside.
+    """
+    plain = {name: v for name, v in os.environ.items() if not name.startswith(_OF_MEMORY)}
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True,
+        [sys.executable, "-c", code], env={**plain, **environment}, capture_output=True,
         text=True, check=False, timeout=300,
     )  # fmt: skip
     assert not done.returncode, done.stderr

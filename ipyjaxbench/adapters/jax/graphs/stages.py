@@ -48,10 +48,11 @@ class LiveProgram(ProgramHandle):
             return None
         flops, text = counted_flops(cost), str(self._compiled.as_text())
         devices, libraries = _devices(text), hlo.library_calls(text)
-        known = flops is not None
+        theirs = 0.0 if flops is None and libraries else flops
+        why = None if theirs is None else difference(self.program, theirs, devices, libraries)
         return Compiled(
             flops=flops,
-            why=(known and difference(self.program, flops, devices, libraries)) or "",
+            why=why or "",
             moved=counted_cost(cost, "bytes accessed"),
             memory=memory_needed(memory),
             temporary=memory.temp_size_in_bytes,
