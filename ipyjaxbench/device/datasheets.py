@@ -40,10 +40,13 @@ class Datasheet:
             >>> h100.rated("float32", 50e12) / 1e12, h100.rated("float32", 400e12) / 1e12
             (67.0, 495.0)
         """
-        full, tensor = self.products.get(dtype), self.products.get("tf32")
-        if dtype == "float32" and tensor is not None and full is not None and measured > full:
-            return tensor
-        return full
+        return self.products.get("tf32" if self.uses_tf32(dtype, measured) else dtype)
+
+    def uses_tf32(self, dtype: str, measured: float) -> bool:
+        """Whether products of float32 were computed on tensor cores, as their rate tells."""
+        full = self.products.get(dtype)
+        is_above = full is not None and measured > full
+        return dtype == "float32" and is_above and "tf32" in self.products
 
 
 def _gpu(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from ipyjaxbench import units
+from ipyjaxbench.device.datasheets import find_datasheet
 from ipyjaxbench.device.peaks import DevicePeaks, Peaks
 from ipyjaxbench.errors import by_caller
 from ipyjaxbench.reports import Block, Facts, Footer, Headline, Note, Notes, Report, Table, report
@@ -40,15 +41,38 @@ def _headline(c: Peaks) -> Headline:
 
 def _table(peaks: tuple[DevicePeaks, ...]) -> Table:
     rate = partial(units.flops, per="/s")
-    dtypes = dict.fromkeys(dtype for each in peaks for dtype in each.products)
+    formats = [dict(_formats(each)) for each in peaks]
     rows = [
-        (f"{dtype} matmul", *(_cell(each.products.get(dtype), rate) for each in peaks))
-        for dtype in dtypes
+        (f"{name} matmul", *(_cell(each.get(name), rate) for each in formats))
+        for name in dict.fromkeys(name for each in formats for name in each)
     ]
     rows += [(label, *map(figure, peaks)) for label, figure in _ROWS.items()]
     heads = (_name(each) for each in peaks)
     filled = tuple(row for row in rows if any(cell != _UNKNOWN for cell in row[1:]))
     return Table("", ("highest measured", *heads), filled, folded=False)
+
+
+def _formats(c: DevicePeaks) -> Iterator[tuple[str, float]]:
+    """Yield rates of products by the format in which they were computed, as the chip tells."""
+    sheet = find_datasheet(c.kind)
+    for dtype, rate in c.products.items():
+        yield "TF32" if sheet is not None and sheet.uses_tf32(dtype, rate) else dtype, rate
+
+
+def _rated(c: DevicePeaks) -> str:
+    """Return the shares of what the datasheet states; "" where there is none."""
+    sheet = find_datasheet(c.kind)
+    if sheet is None:
+        return ""
+    shares = {
+        name: rate / stated
+        for (name, rate), dtype in zip(_formats(c), c.products, strict=True)
+        if (stated := sheet.rated(dtype, rate))
+    }
+    if c.bandwidth is not None:
+        shares["memory"] = c.bandwidth / sheet.bandwidth
+    words = ", ".join(f"{name} {units.percent(share)}" for name, share in shares.items())
+    return f"{words} of what is stated of an {sheet.name} (dense)"
 
 
 def _cell(figure: float | None, show: Callable[[float], str]) -> str:
@@ -70,6 +94,8 @@ def _facts(c: Peaks) -> Iterator[tuple[str, str]]:
         when = f"measured {units.ago(c.now - each.taken)}"
         parts = (kind, threads, each.settings, when, _agreement(each.spread))
         yield _name(each), ", ".join(filter(None, parts))
+        if rated := _rated(each):
+            yield "datasheet", f"{_name(each)}: {rated}"
     shared = [_name(each) for each in c.found if each.upload is None and each.download is None]
     if shared:
         yield "no transfers", f"{', '.join(shared)}: arrays are in host memory"

@@ -4,6 +4,7 @@ import dataclasses
 import gc
 import json
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -414,6 +415,23 @@ def test_looking_for_what_was_kept_makes_no_folder(fake: FakeFramework, data_dir
 
 
 # The report
+
+
+def test_products_are_named_by_what_the_chip_computed_with() -> None:
+    """As measured on an H100: JAX multiplies float32 on tensor cores, PyTorch does not."""
+    h100 = dataclasses.replace(PEAKS, kind="NVIDIA H100 80GB HBM3, compute capability 9.0",
+                               bandwidth=2.86e12)  # fmt: skip
+    of_jax = dataclasses.replace(h100, framework="jax", device="gpu:0",
+                                 products={"float32": 421e12, "bfloat16": 707e12})  # fmt: skip
+    of_torch = dataclasses.replace(h100, framework="torch", device="cuda:0",
+                                   products={"float32": 51.7e12})  # fmt: skip
+    text = str(Peaks((of_jax, of_torch), 1000.0))
+    assert re.search(r"TF32 matmul +421 TFLOP/s +-", text)
+    assert re.search(r"bfloat16 matmul +707 TFLOP/s +-", text)
+    assert re.search(r"float32 matmul +- +51\.7 TFLOP/s", text)
+    facts = " ".join(text.split())
+    assert "jax gpu:0: TF32 85 %, bfloat16 71 %, memory 85 % of what is stated of an H100" in facts
+    assert "torch cuda:0: float32 77 %, memory 85 % of what is stated of an H100" in facts
 
 
 def test_the_report_in_text() -> None:
