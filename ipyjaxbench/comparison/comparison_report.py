@@ -1,7 +1,7 @@
 """How a comparison is shown: which arm is faster, by how much, and how sure that is."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import stats, units
 from ipyjaxbench.comparison import notes
@@ -15,6 +15,7 @@ from ipyjaxbench.reports import (
     Facts,
     Footer,
     Headline,
+    Note,
     Notes,
     Report,
     Table,
@@ -73,12 +74,21 @@ def _headline(c: Comparison) -> Headline:
 def _with_doubt(c: Comparison, detail: str) -> str:
     """Add what may turn the answer round."""
     codes = {note.code for note in c.notes}
-    cause = notes.cause_of(c.notes)
+    cause = _cause(c.notes)
     doubts = {
         f"not like for like: {cause}".rstrip(": "): not codes.isdisjoint(notes.UNLIKE),
         "arms slow each other down": "slowed-by-others" in codes,
     }
     return ", ".join(filter(None, (detail, *(doubt for doubt, holds in doubts.items() if holds))))
+
+
+def _cause(found: Sequence[Note]) -> str:
+    """Return what makes arms unlike, such as "TF32 against float32"; "" where no Note names it."""
+    note = next((note for note in found if note.code in notes.NAMED), None)
+    if note is None:
+        return ""
+    _, _, words = note.text.rstrip(".").partition(": ")
+    return " against ".join(each.partition(" (")[0] for each in words.split("; "))
 
 
 def _answer(name: str, base: str, ratio: Ratio, word: str) -> tuple[str, str]:

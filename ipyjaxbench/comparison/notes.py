@@ -13,8 +13,8 @@ _WORTH_WAITING_SECONDS = 3600.0
 #: Codes of the Notes that say that arms do not do the same work on the same terms.
 UNLIKE = {"other-result", "other-data", "other-dtype", "other-device", "other-threads",
           "other-precision", "half-alone", "copies-alone"}  # fmt: skip
-#: Of these, those that name what each arm has: that is the cause, and stands in the headline.
-_NAMED = {"other-device", "other-dtype", "other-precision", "other-threads"}
+#: Of these, those that say what each arm has: "Different dtypes: float32 (a); float64 (b)."
+NAMED = {"other-device", "other-dtype", "other-precision", "other-threads"}
 _APART = "time each arm on its own: with %fwtime --name and %fwcompare, or with measure"
 #: Codes of the Notes on what to ask for where arms cannot be told apart.
 UNDECIDED = ("few-samples", "undecided")
@@ -75,15 +75,6 @@ def other_threads(groups: Mapping[str, Sequence[str]]) -> Note:
 
 def _words(groups: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{value} ({', '.join(labels)})" for value, labels in groups.items())
-
-
-def cause_of(found: Sequence[Note]) -> str:
-    """Return what makes arms unlike, such as "TF32 against float32"; "" where no Note names it."""
-    note = next((note for note in found if note.code in _NAMED), None)
-    if note is None:
-        return ""
-    _, _, words = note.text.rstrip(".").partition(": ")
-    return " against ".join(each.partition(" (")[0] for each in words.split("; "))
 
 
 def slowed_by_others(factors: Mapping[str, float]) -> Note:

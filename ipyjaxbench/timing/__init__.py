@@ -50,7 +50,6 @@ from ipyjaxbench.timing.session import (
 from ipyjaxbench.timing.steady_state import OnProgress, Steady, gc_paused
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.timing.validity.notes import (
-    format_of as format_of_note,
     half_product as note_half_product,
     narrowed as note_narrowed,
     processes as note_processes,

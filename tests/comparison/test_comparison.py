@@ -82,7 +82,7 @@ jax 0.10.2, numpy 2.4.6
         MIXED,
         """\
 a, same, bad, slow  slow is 9.00× slower than a   99 % CI 8.99–9.00×,   ✗ SLOWER
-                    not like for like
+                    not like for like: float32 against float64
   a     ██████ 1.00 ms · baseline
   same  ██████ 1.00 ms · same
   slow  ███████████████████████████████████████████████▓┤ 9.01 ms · 9.00× slower

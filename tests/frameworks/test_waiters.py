@@ -45,7 +45,7 @@ def device() -> FakeDevice:
 
 def test_results_are_waited_for_in_all_that_code_gave(device: FakeDevice) -> None:
     other = FakeDevice(device.clock)
-    values = [1, [device.start(dispatch=0, work=10)], {"a": OtherArray(other, 500)}]
+    values = [1, [device.start(dispatch=0, work=10)], OtherArray(other, 500)]
     wait_for_results(values, [First(device), Other(other)])
     assert device.clock.now() == 500
 

@@ -162,7 +162,7 @@ def measured(look: Look, work: int, hidden: int, seed: int, **options: Any) -> M
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ipyjaxbench.timing.session.loaded", lambda: ([gpu], {}))
         snippet = Snippet(Source.plain("call()"), noisy_gpu.names(gpu, work, hidden))
-        chosen = TimeOptions(**{"budget": _BUDGET, **options})
+        chosen = TimeOptions(**(options or {"budget": _BUDGET}))
         return measure_snippet(snippet, chosen, clock=gpu.device.clock)
 
 

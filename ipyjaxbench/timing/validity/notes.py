@@ -213,11 +213,6 @@ def reduced_precision(device: str, setting: str, error: float, advice: str) -> N
     )
 
 
-def format_of(note: Note) -> str:
-    """Return the name of the format that a Note on reduced precision names."""
-    return note.text.partition(":")[0]
-
-
 def setting_on(setting: str, effect: str, advice: str, *, mark: str = CHANGES_MEANING) -> Note:
     """A setting that is for finding errors, or that changes what the framework does."""
     return Note("setting-on", f"{setting} is on: {effect}.", advice, mark)
