@@ -33,7 +33,7 @@ from ipyjaxbench.usercode import (
     names_in,
     remove_hooks,
     run,
-    strip_hook_frames,
+    strip_our_frames,
 )
 
 #: By identity: a metaclass may define equality.
@@ -176,9 +176,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
         try:
             run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is shown
-            raised = error
-            if error.__traceback__ is not None:
-                error.__traceback__.tb_next = strip_hook_frames(error.__traceback__.tb_next)
+            raised = error.with_traceback(strip_our_frames(error.__traceback__))
         finally:
             remove_hooks([code])
     unseen = (_BODIES, _IN_CODE) if recorder.is_read and defines else (_IN_CODE,)

@@ -32,7 +32,7 @@ def wait_at_end(source: Source, names: Namespace) -> Callable[[object], None]:
         for framework in frameworks:
             framework.wait_for_devices()
             if failure := framework.take_failure():
-                raise failure
+                raise failure.with_traceback(None)
         wait_for_results([value, *(names[n] for n in bound if n in names)], frameworks)
 
     return wait

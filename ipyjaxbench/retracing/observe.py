@@ -32,6 +32,7 @@ from ipyjaxbench.usercode import (
     names_in,
     remove_hooks,
     run,
+    strip_our_frames,
 )
 
 
@@ -71,7 +72,7 @@ def observe_code(
                     if is_possible:
                         run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is shown
-            raised = error
+            raised = error.with_traceback(strip_our_frames(error.__traceback__))
         unseen = number_calls(TRACE_LOG.events_since(event_count))
         calls = (*recorder.calls(), *unseen)
         used = {call.framework for call in calls}

@@ -51,7 +51,7 @@ class Calls:
         self.begun = 0  # when that began, on the wall
         self._snippet = snippet
         self._find_frameworks = find_frameworks
-        self._setup = setup.loop() if setup else None
+        self._setup = setup.loop(waits=()) if setup else None
         self._set_up_names = set(setup.binds) if setup else set()
         self.waiting = Waiting()  # what each call is waited for
         self._wait: Wait = _no_wait
@@ -264,15 +264,18 @@ class Calls:
         """Run what comes before a call, untimed."""
         __tracebackhide__ = True
         if self._setup is not None and not begun:
-            self._setup(repeat(None, 1), self.clock.now, _no_wait, ())
+            self._setup(repeat(None, 1), self.clock.now, self._wait_for_set_up, ())
             names = self._snippet.names
-            self._wait_for_names(self._set_up_names)
             for name in self._set_up_names & self._keeps.keys():
                 self._keeps[name] = names.get(name)
         if self.before_each is not None:
             self.before_each()
         if self.is_prepared:
             self.wait_for_failures()
+
+    def _wait_for_set_up(self, _: object) -> None:
+        __tracebackhide__ = True
+        self._wait_for_names(self._set_up_names)
 
     def _wait_for_names(self, wanted: Iterable[str]) -> None:
         __tracebackhide__ = True
@@ -283,7 +286,7 @@ class Calls:
     def _raise_failure(self) -> None:
         __tracebackhide__ = True
         if failure := self.drain.take_failure():
-            raise failure
+            raise failure.with_traceback(None)
 
     def _waited(self, values: Sequence[Any]) -> int:
         """Nanoseconds that waiting for values takes; with the last, most are there."""

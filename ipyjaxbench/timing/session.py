@@ -32,7 +32,7 @@ from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
 from ipyjaxbench.timing.waiting import Waiting
-from ipyjaxbench.usercode import Muted, Snippet, describe_error
+from ipyjaxbench.usercode import Muted, Snippet, describe_error, strip_our_frames
 
 _MIN_REPORTED_WAIT_NS = 1_000_000
 
@@ -136,8 +136,10 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         first = calls.first()
         background.inspect_first_call()
         return FirstRun(first, scope, tuple(bound), carryover, donated, found, background)
-    except BaseException:
+    except BaseException as error:
         before.restore(frameworks)
+        # What fails while it is waited for is raised in the user's line.
+        error.__traceback__ = strip_our_frames(error.__traceback__) or error.__traceback__
         raise
 
 

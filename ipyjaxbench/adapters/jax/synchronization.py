@@ -136,16 +136,16 @@ def _one_array(value: Any) -> object:
         return value.block_until_ready()
     except AttributeError:
         return _pytree(value)
-    except RuntimeError:
-        return _wait_for_undonated(value)
+    except RuntimeError as error:
+        return _wait_for_undonated(value, error)
 
 
 def _pytree(value: Any) -> object:
     __tracebackhide__ = True
     try:
         return jax.block_until_ready(value)
-    except RuntimeError:
-        return _wait_for_undonated(value)
+    except RuntimeError as error:
+        return _wait_for_undonated(value, error)
 
 
 def _one_object(value: object) -> object:
@@ -154,12 +154,14 @@ def _one_object(value: object) -> object:
     return _pytree(_attributes(value) or value)
 
 
-def _wait_for_undonated(value: Any) -> object:
+def _wait_for_undonated(value: Any, error: RuntimeError) -> object:
     """Wait for what is left of values that a later call was given; its result shows the rest."""
     __tracebackhide__ = True
     arrays = [leaf for leaf in trees.leaves(value) if isinstance(leaf, jax.Array)]
     left = _alive(arrays)
-    return jax.block_until_ready(left if len(left) < len(arrays) else value)
+    if len(left) == len(arrays):
+        raise error  # of a computation that failed
+    return jax.block_until_ready(left)
 
 
 def _wait_for_alive() -> None:
