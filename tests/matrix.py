@@ -1,6 +1,6 @@
 """Runs tests where people are: with old, new and Colab's versions, and beside triton.
 
-    python -m tests.matrix [--folder DIR] [--only WORD] [pytest arguments]
+    python -m tests.matrix [--folder DIR] [--only WORDS] [pytest arguments]
 
 An environment is made once and kept in the folder.
 """
@@ -36,6 +36,8 @@ OF_FRAMEWORKS = tuple(
         "tensorflow/test_traces",
     )
 )  # fmt: skip
+#: What differs between Pythons in the magics themselves.
+OF_PYTHON = tuple(f"tests/jupyter/test_{name}.py" for name in ("errors", "fwtime", "namespaces"))
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,13 @@ class Environment:
 
 ENVIRONMENTS = (
     Environment(
-        "newest", "3.13", NEWEST, OF_FRAMEWORKS, ("jax", "flax", "tensorflow_cpu", "numpy")
+        "newest", "3.13", NEWEST, (*OF_FRAMEWORKS, *OF_PYTHON),
+        ("ipython", "jax", "flax", "tensorflow_cpu", "numpy"),
     ),
     Environment(
         "Colab", "3.13", ("ipython==7.34.0",), ("tests/jupyter", "tests/test_colab.py"), colab=True
     ),
     Environment("IPython 8", HERE, ("ipython==8.39.0",)),
-    Environment("IPython 9", "3.13", ("ipython==9.18.1",)),
     Environment(
         "asynchronous JAX platform", "3.12", ("jax==0.11.2", "lammps-jax-pjrt-cpu==0.11.2"),
         ("tests/async_platform",), ("jax", "jaxlib", "lammps-jax-pjrt-cpu"),
@@ -107,9 +109,10 @@ def main() -> int:
     kept = Path(tempfile.gettempdir()) / "ipyjaxbench-matrix"
     parser.add_argument("--folder", type=Path, default=kept, help=f"keeps them (now {kept})")
     parser.add_argument("--at-once", type=int, default=2, help="how many (now %(default)s)")
-    parser.add_argument("--only", default="", help="of which name or Python, as in 3.13")
+    parser.add_argument("--only", default="", help="words of names or Pythons, as in triton,3.13")
     chosen, arguments = parser.parse_known_args()
-    wanted = dict.fromkeys(e for e in ENVIRONMENTS if chosen.only in f"{e.name} {e.python}")
+    words = chosen.only.split(",")
+    wanted = [e for e in ENVIRONMENTS if any(word in f"{e.name} {e.python}" for word in words)]
     folder = chosen.folder.resolve()
     with ThreadPoolExecutor(chosen.at_once) as pool:
         results = [*pool.map(lambda each: run(each, make(each, folder), arguments), wanted)]

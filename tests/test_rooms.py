@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,13 +32,16 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imports(path: Path) -> Iterator[tuple[str, str]]:
+@cache
+def imports(path: Path) -> list[tuple[str, str]]:
     """What a file imports of the package: module and name, in functions and for types too."""
+    found: list[tuple[str, str]] = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ipyjaxbench"):
-            yield from ((node.module or "", alias.name) for alias in node.names)
+            found += ((node.module or "", alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
-            yield from ((a.name, "") for a in node.names if a.name.startswith("ipyjaxbench."))
+            found += ((a.name, "") for a in node.names if a.name.startswith("ipyjaxbench."))
+    return found
 
 
 def room(module: str) -> str:

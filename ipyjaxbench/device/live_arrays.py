@@ -11,6 +11,7 @@ from ipyjaxbench.usercode import package_of
 
 _NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
 _HISTORY = ("In", "Out")
+_PYTHONS_OWN = "__builtins__"  # a module's leads to the shell, by `get_ipython` and the last value
 
 
 class LiveArrays:
@@ -20,6 +21,7 @@ class LiveArrays:
         self._arrays: dict[int, tuple[weakref.ref[Any], Framework, ArrayInfo]] = {}
         self._bases: set[int] = set()  # memory of arrays that are here under another identity
         data = {n: v for n, v in names.items() if not issubclass(type(v), _NO_DATA)}
+        data.pop(_PYTHONS_OWN, None)
         # Such as `exit`, which leads to all that IPython holds.
         data = {n: v for n, v in data.items() if package_of(v) != "IPython"}
         shown = {n: v for n, v in data.items() if not n.startswith("_") and n not in _HISTORY}

@@ -1,94 +1,140 @@
-"""``fwbench`` in real runs of pytest, each in a process of its own."""
+"""``fwbench`` in real runs of pytest."""
 
 import importlib.util
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from ipyjaxbench.records import read_benchmarks
 
-Done = subprocess.CompletedProcess[str]
-Pytest = Callable[..., Done]
 COUNTING = """
 import pathlib
 def work(x): return x + 1
 def test_one(fwbench):
     assert fwbench(work, 1) == 2
 """
+#: Plugins of pytest's own that change the process, which is that of the test around them.
+_OF_PROCESS = ("cacheprovider", "faulthandler", "threadexception", "unraisableexception")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a run of pytest came to."""
+
+    returncode: int
+    stdout: str
+    stderr: str = ""
+
+
+Pytest = Callable[..., Done]
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Pytest:
-    """Writes a file of tests and runs pytest on it, with this plugin alone or all ``installed``."""
+def work(tmp_path: Path) -> Path:
+    """The folder in which pytest runs."""
     (tmp_path / "work").mkdir()
+    return tmp_path / "work"
 
-    def run(code: str, *options: str, installed: bool = False, **environment: str) -> Done:
-        test = tmp_path / "work" / "test_it.py"
-        test.write_text(code, "utf-8")
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        if not installed:  # others take seconds to import
-            command += ["-p", "ipyjaxbench.benchmarks.pytest_plugin"]
-            environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        return subprocess.run(
-            [*command, "--fwbench-quick", *options, test.name],
-            cwd=test.parent,
-            env={**os.environ, "JUPYTER_DATA_DIR": str(tmp_path / "data"), **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+
+@pytest.fixture
+def suite(work: Path, monkeypatch: pytest.MonkeyPatch) -> Pytest:
+    """Writes a file of tests and runs pytest on it, in this process, with this plugin alone."""
+
+    def run(code: str, *options: str, **environment: str) -> Done:
+        (work / "test_it.py").write_text(code, "utf-8")
+        environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "JUPYTER_DATA_DIR": str(data(work))}
+        out, err = io.StringIO(), io.StringIO()
+        with monkeypatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            patch.chdir(work)
+            code = pytest.main([
+                "-q", "--capture=sys", "--import-mode=importlib", "--fwbench-quick",
+                f"--rootdir={work}", "-pipyjaxbench.benchmarks.pytest_plugin",
+                *(f"-pno:{name}" for name in _OF_PROCESS), *options, "test_it.py",
+            ])  # fmt: skip
+        sys.modules.pop("test_it", None)
+        return Done(int(code), out.getvalue(), err.getvalue())
 
     return run
 
 
-def test_it_returns_the_value_and_shows_one_table(suite: Pytest, tmp_path: Path) -> None:
-    done = suite(COUNTING, "--fwbench-json", "a.json", installed=True)
+def run_apart(work: Path, code: str, *options: str) -> Done:
+    """Run pytest in a process of its own, with all plugins that are installed."""
+    (work / "test_it.py").write_text(code, "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-pno:cacheprovider", "--fwbench-quick"]
+    done = subprocess.run(
+        [*command, *options, "test_it.py"],
+        cwd=work,
+        env={**os.environ, "JUPYTER_DATA_DIR": str(data(work))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def data(work: Path) -> Path:
+    """Where the history goes."""
+    return work.parent / "data"
+
+
+def test_it_returns_the_value_and_shows_one_table(work: Path) -> None:
+    done = run_apart(work, COUNTING, "--fwbench-json", "a.json")
     assert done.returncode == 0, done.stdout
     assert "1 benchmark" in done.stdout
     assert "median ± rerun" in done.stdout
-    (found,) = read_benchmarks(tmp_path / "work" / "a.json")
+    (found,) = read_benchmarks(work / "a.json")
     assert (found.entry.name, found.entry.code) == ("test_it.py::test_one", "work(x)")
     assert found.entry.median > 0
     assert found.entry.relative is not None
 
 
 FRAMEWORKS = {
-    "jax": "import jax, jax.numpy as np\nf = jax.jit(lambda x: (x * 2).sum())\nx = np.ones(8)",
+    "jax": "import jax\nf = jax.jit(lambda x: (x * 2).sum())\nx = jax.numpy.ones(8)",
     "torch": "import torch\nf = lambda x: (x * 2).sum()\nx = torch.ones(8)",
     "tensorflow": "import tensorflow as tf\n"
     "f = tf.function(lambda x: tf.reduce_sum(x * 2))\nx = tf.ones(8)",
-    "numpy": "import numpy as np\nf = lambda x: (x * 2).sum()\nx = np.ones(8)",
+    "numpy": "import numpy\nf = lambda x: (x * 2).sum()\nx = numpy.ones(8)",
 }
 
 
-@pytest.mark.parametrize("name", FRAMEWORKS)
-def test_each_framework_gives_its_value_and_its_name(
-    suite: Pytest, name: str, tmp_path: Path
-) -> None:
-    if importlib.util.find_spec(name) is None:
-        pytest.skip(f"{name} is not installed")
-    code = f"{FRAMEWORKS[name]}\ndef test_it(fwbench):\n    assert float(fwbench(f, x)) == 16"
-    done = suite(code, "--fwbench-json", "a.json")
+def test_each_framework_gives_its_value_and_its_name(work: Path) -> None:
+    there = [name for name in FRAMEWORKS if importlib.util.find_spec(name) is not None]
+    if not there:
+        pytest.skip("no framework is installed")
+    tests = [
+        f"def test_{name}(fwbench):\n"
+        + indent(f"{FRAMEWORKS[name]}\nassert float(fwbench(f, x)) == 16\n", "    ")
+        for name in there
+    ]
+    done = run_apart(work, "".join(tests), "--fwbench-json", "a.json", "-pno:randomly")
     assert done.returncode == 0, done.stdout
-    (found,) = read_benchmarks(tmp_path / "work" / "a.json")
-    assert name in found.entry.environment.frameworks
-    if name in ("jax", "tensorflow"):
-        assert found.entry.first_call
-    assert ("first call" in done.stdout) is bool(found.entry.first_call)
+    found = [each.entry for each in read_benchmarks(work / "a.json")]
+    assert [each.name for each in found] == [f"test_it.py::test_{name}" for name in there]
+    for name, entry in zip(there, found, strict=True):
+        assert name in entry.environment.frameworks
+        assert entry.first_call or name not in ("jax", "tensorflow")
+    assert ("first call" in done.stdout) is any(each.first_call for each in found)
 
 
-def test_a_coroutine_function_is_awaited(suite: Pytest, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("real_clock")
+def test_a_coroutine_function_is_awaited(suite: Pytest, work: Path) -> None:
     code = "import asyncio\nasync def f(x):\n    await asyncio.sleep(0.002)\n    return x\n"
     code += "def test_it(fwbench):\n    assert fwbench(f, 5) == 5\n"
     done = suite(code, "--fwbench-json", "a.json")
     assert done.returncode == 0, done.stdout
-    assert read_benchmarks(tmp_path / "work" / "a.json")[0].entry.median > 0.002
+    assert read_benchmarks(work / "a.json")[0].entry.median > 0.002
 
 
 def test_a_coroutine_function_in_an_event_loop_is_refused_in_one_line(suite: Pytest) -> None:
@@ -109,9 +155,10 @@ def test_work(fwbench):
 """
 
 
-def test_code_that_takes_eight_times_as_long_fails_its_test(suite: Pytest, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("real_clock")
+def test_code_that_takes_eight_times_as_long_fails_its_test(suite: Pytest, work: Path) -> None:
     assert suite(SLOWED, "--fwbench-json", "a.json").returncode == 0
-    file = tmp_path / "work" / "a.json"
+    file = work / "a.json"
     text, changed = re.subn(r'"taken": ?[0-9.]+', '"taken": null', file.read_text("utf-8"))
     assert changed == 1
     file.write_text(text, "utf-8")  # else programs that are busy in one run leave it undecided
@@ -124,6 +171,7 @@ def test_code_that_takes_eight_times_as_long_fails_its_test(suite: Pytest, tmp_p
     assert "--fwbench-fail-slower allows 10" in done.stdout
 
 
+@pytest.mark.usefixtures("real_clock")
 def test_faster_code_passes(suite: Pytest) -> None:
     assert suite(SLOWED, "--fwbench-json", "a.json", TIMES="4").returncode == 0
     gate = ("--fwbench-compare", "a.json", "--fwbench-fail-slower", "10%")
@@ -143,10 +191,10 @@ def test_last_is_the_run_before(suite: Pytest) -> None:
     assert "ratio [95 % CI]" in done.stdout
 
 
-def test_without_a_history_nothing_is_kept(suite: Pytest, tmp_path: Path) -> None:
+def test_without_a_history_nothing_is_kept(suite: Pytest, work: Path) -> None:
     done = suite(COUNTING, IPYJAXBENCH_HISTORY="0")
     assert done.returncode == 0
-    assert not (tmp_path / "data").exists()
+    assert not data(work).exists()
 
 
 def test_what_says_nothing_is_shown_and_not_compared(suite: Pytest) -> None:
@@ -167,20 +215,20 @@ def test_disabled_it_calls_once(suite: Pytest) -> None:
     assert "2 functions called once and not measured with --fwbench-disable" in done.stdout
 
 
-def test_options_say_how_often(suite: Pytest, tmp_path: Path) -> None:
+def test_options_say_how_often(suite: Pytest, work: Path) -> None:
     code = "made = []\ndef test_it(fwbench):\n"
     code += "    fwbench.options(loops=1, repeat=9, setup=lambda: made.append(0))(len, [])\n"
     code += "    assert len(made) >= 9\n"
     done = suite(code, "--fwbench-json", "a.json")
     assert done.returncode == 0, done.stdout
-    assert read_benchmarks(tmp_path / "work" / "a.json")[0].entry.figure.samples == 8
+    assert read_benchmarks(work / "a.json")[0].entry.figure.samples == 8
 
 
-def test_two_in_one_test_and_ids_with_signs_keep_their_names(suite: Pytest, tmp_path: Path) -> None:
+def test_two_in_one_test_and_ids_with_signs_keep_their_names(suite: Pytest, work: Path) -> None:
     code = "import pytest\n@pytest.mark.parametrize('x', ['a::b|`c'])\n"
     code += "def test_it(fwbench, x):\n    fwbench(len, x)\n    fwbench(str, x)\n"
     assert suite(code, "--fwbench-json", "a.json").returncode == 0
-    names = [each.entry.name for each in read_benchmarks(tmp_path / "work" / "a.json")]
+    names = [each.entry.name for each in read_benchmarks(work / "a.json")]
     assert names == ["test_it.py::test_it[a::b|`c]", "test_it.py::test_it[a::b|`c]#2"]
 
 
@@ -201,9 +249,9 @@ def test_two_in_one_test_and_ids_with_signs_keep_their_names(suite: Pytest, tmp_
     ],
 )  # fmt: skip
 def test_what_is_mistyped_ends_in_one_line(
-    suite: Pytest, tmp_path: Path, options: tuple[str, ...], error: str
+    suite: Pytest, work: Path, options: tuple[str, ...], error: str
 ) -> None:
-    (tmp_path / "work" / "other.json").write_text(json.dumps({"kind": "measurement"}))
+    (work / "other.json").write_text(json.dumps({"kind": "measurement"}))
     done = suite(COUNTING, *options)
     assert done.returncode == 4
     lines = [line for line in done.stderr.splitlines() if line.strip()]

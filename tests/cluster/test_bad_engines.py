@@ -46,7 +46,7 @@ def wait_for_file(path: str) -> None:
 
 def works(shell: Shell) -> None:
     """The next measurement on all engines gives a table."""
-    shell.run("%fwtime --engines all --quick -v found step(x)")
+    shell.run("%fwtime --engines all -b 0.05 -v found step(x)")
     assert len(shell.names.pop("found").ranks) == len(shell.names["rc"].ids)
 
 

@@ -64,6 +64,11 @@ def test_modules_functions_and_what_ipython_holds_are_not_entered(
     assert since(frameworks, before, {"exit": Exit(), "f": function}) == []
 
 
+def test_what_python_binds_for_itself_in_a_module_is_not_entered(frameworks: Frameworks) -> None:
+    before = LiveArrays([*frameworks], {})
+    assert since(frameworks, before, {"__builtins__": {"_": [Array()]}}) == []
+
+
 def test_arrays_that_are_there_no_longer_are_freed(frameworks: Frameworks) -> None:
     kept, deleted, dead = Array(1), Array(2), Array(4)
     arrays = LiveArrays([*frameworks], {"kept": kept, "deleted": deleted, "dead": [dead]})

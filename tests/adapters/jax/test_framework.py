@@ -330,11 +330,10 @@ def test_the_users_compile_cache_is_kept() -> None:
     assert traces == [1]
 
 
-def test_a_hundred_thousand_arrays_are_answered() -> None:
-    one = jnp.ones(())
-    names = {"jax": jax, "many": [one] + [jax.device_put(np.float32(0)) for _ in range(99_999)]}
+def test_ten_thousand_arrays_are_answered() -> None:
+    names = {"jax": jax, "many": [jax.device_put(np.float32(0)) for _ in range(10_000)]}
     result = ipyjaxbench.measure_code("jax.tree.map(lambda a: a, many)", names, number=1, repeat=2)
-    assert result.outputs[0].arrays == 100_000
+    assert result.outputs[0].arrays == 10_000
 
 
 def test_other_threads_may_run_jax_meanwhile() -> None:

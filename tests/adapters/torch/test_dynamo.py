@@ -6,6 +6,7 @@ import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -338,8 +339,10 @@ CASES: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
+@pytest.mark.parametrize(
+    ("stage", "name"),
+    [*(("dynamo", name) for name in CASES), *product(("aten", "export"), ("scaled", "signed"))],
+)
 def test_what_is_compiled_stays_compiled(name: str, stage: str, names: dict[str, Any]) -> None:
     """The next call compiles nothing; one of another size compiles as often as it would have."""
     x, wide = torch.rand(3, 3), torch.rand(4, 4)
@@ -350,13 +353,12 @@ def test_what_is_compiled_stays_compiled(name: str, stage: str, names: dict[str,
         backend = Counting()
         compiled = torch.compile(CASES[name], backend=backend)
         told = []
-        for value in (x, x, wide, torch.rand(5, 5, dtype=torch.float64)):
+        for value, other in ((x, x), (x, torch.rand(6, 6)), (wide, x), (wide.double(), x)):
             compiled(value)
             told += [backend.times, *map(entries, (*CASES.values(), doubled))]
             told.append(sum(torch._dynamo.utils.counters["stats"].values()))
             if look:
-                for other in (x, torch.rand(6, 6)):
-                    looked(f"{name}(x)", {**names, "x": other}, stage)
+                looked(f"{name}(x)", {**names, "x": other}, stage)
         return told
 
     assert compilations(look=True) == compilations(look=False)
