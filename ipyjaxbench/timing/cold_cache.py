@@ -41,7 +41,7 @@ class ColdCache:
 
         Example:
             >>> ColdCache((2e-3,) * 20, 50 * 2**20).words(1e-3)
-            '2.00 ms per call, 2.0× the time with warm ones; 20 more, 100 MiB written before each'
+            '2.00 ms per call, 2.0× the time with warm ones; 20 more calls, 100 MiB written before each'
         """
         if self.median is None:
             return f"unknown: {self.reason}"
@@ -50,7 +50,8 @@ class ColdCache:
         how = "as with warm ones" if abs(ratio - 1) <= _ALIKE else how
         taken = units.duration(self.median, precision)
         written = units.size(_TIMES_THE_CACHE * self.cache)
-        return f"{taken} per call, {how}; {len(self.seconds):,} more, {written} written before each"
+        calls = units.count(len(self.seconds), "more call")
+        return f"{taken} per call, {how}; {calls}, {written} written before each"
 
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""

@@ -61,8 +61,8 @@ def test_calls_with_cold_caches_are_timed_beside_warm_ones(bench: Bench, cache: 
     calls = len(m.cold.seconds)
     assert m.cold.cache == CACHE
     assert row(m) == (
-        f"3.01 ms per call, 3.0× the time with warm ones; {calls} more, 2.00 MiB written before"
-        " each"
+        f"3.01 ms per call, 3.0× the time with warm ones; {calls} more calls, 2.00 MiB written"
+        " before each"
     )
 
 
@@ -75,7 +75,7 @@ def test_what_makes_no_difference_is_told_as_such() -> None:
     assert (
         ColdCache((1.05e-3,) * 5, CACHE)
         .words(1e-3)
-        .startswith("1.05 ms per call, as with warm ones; 5 more, ")
+        .startswith("1.05 ms per call, as with warm ones; 5 more calls, ")
     )
 
 
