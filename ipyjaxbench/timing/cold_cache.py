@@ -41,7 +41,7 @@ class ColdCache:
 
         Example:
             >>> ColdCache((2e-3,) * 20, 50 * 2**20).words(1e-3)
-            '2.00 ms per call, 2.0× the time with warm ones; 20 more calls, 100 MiB written before each'
+            '2.00 ms per call, 2.0× the time with warm ones; 20 more calls, after writes of 100 MiB'
         """
         if self.median is None:
             return f"unknown: {self.reason}"
@@ -51,7 +51,7 @@ class ColdCache:
         taken = units.duration(self.median, precision)
         written = units.size(_TIMES_THE_CACHE * self.cache)
         calls = units.count(len(self.seconds), "more call")
-        return f"{taken} per call, {how}; {calls}, {written} written before each"
+        return f"{taken} per call, {how}; {calls}, after writes of {written}"
 
     def check(self) -> str | None:
         """Return why these facts cannot be true, in words; None where they can."""

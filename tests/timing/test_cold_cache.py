@@ -61,8 +61,8 @@ def test_calls_with_cold_caches_are_timed_beside_warm_ones(bench: Bench, cache: 
     calls = len(m.cold.seconds)
     assert m.cold.cache == CACHE
     assert row(m) == (
-        f"3.01 ms per call, 3.0× the time with warm ones; {calls} more calls, 2.00 MiB written"
-        " before each"
+        f"3.01 ms per call, 3.0× the time with warm ones; {calls} more calls, after writes"
+        " of 2.00 MiB"
     )
 
 
