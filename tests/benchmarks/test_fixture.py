@@ -1,21 +1,18 @@
 """``fwbench`` in real runs of pytest."""
 
-import importlib.util
-import io
 import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
-from textwrap import indent
 
 import pytest
 
 from ipyjaxbench.records import read_benchmarks
+from tests.benchmarks.suite import Done, Pytest, data, suite, work
+
+__all__ = ["suite", "work"]  # fixtures
 
 COUNTING = """
 import pathlib
@@ -23,50 +20,6 @@ def work(x): return x + 1
 def test_one(fwbench):
     assert fwbench(work, 1) == 2
 """
-#: Plugins of pytest's own that change the process, which is that of the test around them.
-_OF_PROCESS = ("cacheprovider", "faulthandler", "threadexception", "unraisableexception")
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a run of pytest came to."""
-
-    returncode: int
-    stdout: str
-    stderr: str = ""
-
-
-Pytest = Callable[..., Done]
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Path:
-    """The folder in which pytest runs."""
-    (tmp_path / "work").mkdir()
-    return tmp_path / "work"
-
-
-@pytest.fixture
-def suite(work: Path, monkeypatch: pytest.MonkeyPatch) -> Pytest:
-    """Writes a file of tests and runs pytest on it, in this process, with this plugin alone."""
-
-    def run(code: str, *options: str, **environment: str) -> Done:
-        (work / "test_it.py").write_text(code, "utf-8")
-        environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "JUPYTER_DATA_DIR": str(data(work))}
-        out, err = io.StringIO(), io.StringIO()
-        with monkeypatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-            for name, value in environment.items():
-                patch.setenv(name, value)
-            patch.chdir(work)
-            code = pytest.main([
-                "-q", "--capture=sys", "--import-mode=importlib", "--fwbench-quick",
-                f"--rootdir={work}", "-pipyjaxbench.benchmarks.pytest_plugin",
-                *(f"-pno:{name}" for name in _OF_PROCESS), *options, "test_it.py",
-            ])  # fmt: skip
-        sys.modules.pop("test_it", None)
-        return Done(int(code), out.getvalue(), err.getvalue())
-
-    return run
 
 
 def run_apart(work: Path, code: str, *options: str) -> Done:
@@ -84,11 +37,6 @@ def run_apart(work: Path, code: str, *options: str) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def data(work: Path) -> Path:
-    """Where the history goes."""
-    return work.parent / "data"
-
-
 def test_it_returns_the_value_and_shows_one_table(work: Path) -> None:
     done = run_apart(work, COUNTING, "--fwbench-json", "a.json")
     assert done.returncode == 0, done.stdout
@@ -98,34 +46,6 @@ def test_it_returns_the_value_and_shows_one_table(work: Path) -> None:
     assert (found.entry.name, found.entry.code) == ("test_it.py::test_one", "work(x)")
     assert found.entry.median > 0
     assert found.entry.relative is not None
-
-
-FRAMEWORKS = {
-    "jax": "import jax\nf = jax.jit(lambda x: (x * 2).sum())\nx = jax.numpy.ones(8)",
-    "torch": "import torch\nf = lambda x: (x * 2).sum()\nx = torch.ones(8)",
-    "tensorflow": "import tensorflow as tf\n"
-    "f = tf.function(lambda x: tf.reduce_sum(x * 2))\nx = tf.ones(8)",
-    "numpy": "import numpy\nf = lambda x: (x * 2).sum()\nx = numpy.ones(8)",
-}
-
-
-def test_each_framework_gives_its_value_and_its_name(work: Path) -> None:
-    there = [name for name in FRAMEWORKS if importlib.util.find_spec(name) is not None]
-    if not there:
-        pytest.skip("no framework is installed")
-    tests = [
-        f"def test_{name}(fwbench):\n"
-        + indent(f"{FRAMEWORKS[name]}\nassert float(fwbench(f, x)) == 16\n", "    ")
-        for name in there
-    ]
-    done = run_apart(work, "".join(tests), "--fwbench-json", "a.json", "-pno:randomly")
-    assert done.returncode == 0, done.stdout
-    found = [each.entry for each in read_benchmarks(work / "a.json")]
-    assert [each.name for each in found] == [f"test_it.py::test_{name}" for name in there]
-    for name, entry in zip(there, found, strict=True):
-        assert name in entry.environment.frameworks
-        assert entry.first_call or name not in ("jax", "tensorflow")
-    assert ("first call" in done.stdout) is any(each.first_call for each in found)
 
 
 @pytest.mark.usefixtures("real_clock")
