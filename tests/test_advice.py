@@ -28,6 +28,7 @@ TIMING: dict[str, Callable[[], Note]] = {
 }
 COMPARING: dict[str, Callable[[], Note]] = {
     "other-threads": lambda: comparison_notes.other_threads({"1": ["a"], "2": ["b"]}),
+    "other-precision": lambda: comparison_notes.other_precision({"TF32": ["a"], "": ["b"]}),
     "undecided": lambda: comparison_notes.undecided(["b"], 0.1, 0.9, None),
     "undecided, counted": lambda: comparison_notes.undecided(["b"], 0.1, 0.9, 30),
     "few-samples": lambda: comparison_notes.few_samples(["b"], 7, 20, None),

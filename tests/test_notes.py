@@ -374,10 +374,10 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
-        validity_notes.reduced_precision("cpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
+        validity_notes.reduced_precision("gpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
         Note(
             "reduced-precision",
-            "TF32: float32 matrix products on cpu:0 are computed in it (relative error 3e-04, not"
+            "TF32: float32 matrix products on gpu:0 are computed in it (relative error 3e-04, not"
             ' 1e-07): mode is "fast".',
             "mode = exact",
             MEANING,

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -242,7 +243,7 @@ def test_errors_of_the_code_are_kept_and_their_traceback_is_the_users() -> None:
     assert error is not None
     assert error.__traceback__ is not None
     frames = []
-    trace = error.__traceback__.tb_next
+    trace: TracebackType | None = error.__traceback__
     while trace is not None:
         frames.append((trace.tb_frame.f_code.co_name, trace.tb_lineno))
         trace = trace.tb_next

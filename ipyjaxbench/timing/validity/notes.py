@@ -198,13 +198,14 @@ def narrowed(names: Sequence[str], wide: str, narrow: str) -> Note:
     )
 
 
-#: Relative errors of a product of float32, from which on it is one in a format; the worst first.
-_FORMATS = ((1e-3, "bfloat16"), (1e-4, "TF32"), (0.0, "bf16x3"))
+#: Relative errors of a product of float32 from which on it is one in 8 bits, and in 11.
+_FEW_BITS, _MORE_BITS = 1e-3, 1e-4
 
 
 def reduced_precision(device: str, setting: str, error: float, advice: str) -> Note:
     """Products of float32 are rounded to fewer bits, as a tiny product has shown."""
-    name = next(name for least, name in _FORMATS if error >= least)
+    eleven = "TF32" if device.startswith(("cuda", "gpu")) else "float16"
+    name = "bfloat16" if error >= _FEW_BITS else eleven if error >= _MORE_BITS else "bf16x3"
     return misleading(
         "reduced-precision",
         f"{name}: float32 matrix products on {device} are computed in it"

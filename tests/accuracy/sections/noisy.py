@@ -15,8 +15,9 @@ _LOOKS = {"driver": DRIVER, "tiny program": TINY_PROGRAM}
 _CALLS_NS = (30_000, 10_000_000)  # from, to; evenly by their logarithms
 _HIDDEN = {"none": (0.0, 0.0), "10 to 30 %": (0.1, 0.3), "30 % and more": (0.3, 2.0)}  # of a call
 _EACH = 112  # measurements in a round, of each kind: three rounds are 2,016
-_OFF, _WAIT_NS = 0.03, 10_000  # a wait in each call may cost so much
-_SMALL_NS = 60_000  # of hidden work: asking varies by as much
+#: What a headline may be off by. Hidden work below the second overlaps with the next call's start.
+_OFF, _OFF_NS = 0.03, 10_000
+_SMALL_NS = 25_000  # of hidden work: asking varies by as much
 
 
 def measure(group: str, rounds: int) -> Iterator[Row]:
@@ -43,9 +44,9 @@ def _measure(look: Look, draw: random.Random, least: float, most: float) -> tupl
     gpu = NoisyGpu(look, draw.randrange(2**32))
     with patch("ipyjaxbench.timing.session.loaded", lambda: ([gpu], {})):
         snippet = Snippet(Source.plain("call()"), names(gpu, work, hidden))
-        m = measure_snippet(snippet, TimeOptions(budget=0.1), clock=gpu.device.clock)
+        m = measure_snippet(snippet, TimeOptions(budget=0.5), clock=gpu.device.clock)
     told = any(note.code == "elsewhere" for note in m.notes)
-    allowed = _OFF * (work + hidden) + _WAIT_NS * told
+    allowed = max(_OFF * (work + hidden), _OFF_NS)
     return hidden, told, abs(m.median * 1e9 - work - hidden) > allowed
 
 
@@ -60,7 +61,7 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
         " 99 % wanted."
     )
     off, made = (sum(row[part] for row in ours) for part in ("off", "measured"))
-    yield f"The headline was more than 3 % off in {off} of {made:,}; none wanted."
+    yield f"The headline was more than 3 % and 10 µs off in {off} of {made:,}; none wanted."
 
 
 NOISY = Section(
@@ -71,7 +72,7 @@ NOISY = Section(
         " Asking it takes as long as `cuCtxSynchronize` took on an H100, or as a tiny JAX program:"
         " 2 to 3.5 µs (75 to 80) right after another question, 6 to 29 µs (80 to 150) after a call,"
         " and one of twenty answers is late by up to 200 µs. A headline is off where it is more"
-        " than 3 % from the time of all work, and 10 µs where each call is waited for."
+        " than 3 % and more than 10 µs from the time of all work."
     ),
     columns=(
         Column("measured", 8, "measurements", lambda r: f"{r['measured']:,}"),

@@ -118,7 +118,7 @@ def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code:
     with jax.default_matmul_precision("F16_F16_F16"):  # the one that a CPU obeys
         (note,) = caution_notes(code)
     assert note.text == (
-        "float32 matrix products on cpu:0 have reduced precision"
+        "float16: float32 matrix products on cpu:0 are computed in it"
         ' (relative error 3e-04, not 1e-07): jax_default_matmul_precision is "F16_F16_F16".'
     )
     assert note.advice == 'jax.config.update("jax_default_matmul_precision", "float32")'

@@ -64,7 +64,7 @@ def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code:
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         (note,) = caution_notes(code)
     assert note.text == (
-        "float32 matrix products on cpu have reduced precision"
+        "bfloat16: float32 matrix products on cpu are computed in it"
         " (relative error 3e-03, not 1e-07): torch.autocast computes them in bfloat16."
     )
 
@@ -95,7 +95,7 @@ def test_of_several_devices_that_round_the_first_is_told() -> None:
     code = CodeFacts(inputs=(placed,), statements=tuple(ast.parse("a @ a").body))
     with torch.autocast("cpu", dtype=torch.bfloat16):
         (note,) = caveats._note_rounding(code)
-    assert note.text.startswith("float32 matrix products on cpu have reduced precision")
+    assert note.text.startswith("bfloat16: float32 matrix products on cpu are")
 
 
 def test_the_setting_that_may_round_is_named_with_how_to_turn_it_off() -> None:
