@@ -13,6 +13,7 @@ from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.usercode import describe_error
 
 _SECONDS = 2.0  # in which the counter rises about twenty times
+_LONG_ENOUGH, _TRIES = 0.7, 3  # of these seconds; of numbers of calls that take so long
 _BETWEEN_READINGS = 0.005  # seconds: by so much the moment of a rise may be late
 
 
@@ -105,10 +106,15 @@ def _count(counter: EnergyCounter, calls: Calls, number: int) -> Energy:
         target=_read, args=(counter, wall, done, rises), daemon=True, name="ipyjaxbench energy"
     )
     reader.start()
-    begun = wall()
     try:
-        calls.stretch(number)
-        ended = begun + calls.elapsed
+        for _ in range(_TRIES):
+            begun = wall()
+            calls.stretch(number)
+            ended = begun + calls.elapsed
+            if calls.elapsed >= _LONG_ENOUGH * _SECONDS * 1e9:
+                break
+            # The samples were of slower calls, as a few after a pause are.
+            number = round(number * _SECONDS * 1e9 / max(calls.elapsed, 1))
     finally:
         done.set()
         reader.join()

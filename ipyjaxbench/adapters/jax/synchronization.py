@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -10,9 +10,11 @@ from jax._src import dispatch, xla_bridge
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.placement import is_host, platform_of
-from ipyjaxbench.adapters.shared.gpu_driver import Driver, find_driver
 from ipyjaxbench.frameworks import Wait
 from ipyjaxbench.usercode import is_opaque
+
+if TYPE_CHECKING:
+    from ipyjaxbench.adapters.shared.gpu_driver import Driver
 
 _OF_DRIVERS = ("cuda", "rocm", "gpu")
 
@@ -36,7 +38,9 @@ class InFlight:
     """
 
     def __init__(
-        self, devices: Callable[[], Sequence[Any]], on_failure: Callable[[Exception], object]
+        self,
+        devices: Callable[[], Sequence[Any]],
+        on_failure: Callable[[Exception], object] = lambda _: None,
     ) -> None:
         self._devices = devices
         self._on_failure = on_failure  # called with what a callback of the user's has raised
@@ -52,7 +56,7 @@ class InFlight:
             return
         devices = self._devices()
         gpus = [device for device in devices if platform_of(device) in _OF_DRIVERS]
-        self._driver = find_driver(len(gpus))
+        self._driver = _find_driver(len(gpus)) if gpus else None
         others = [device for device in devices if device not in gpus] if self._driver else devices
         with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
             inputs = [jax.device_put(np.int32(0), device) for device in others]
@@ -115,6 +119,12 @@ class InFlight:
         # A compiled program refuses to run while the user has jit disabled.
         with jax.disable_jit(disable=False) if jax.config.jax_disable_jit else nullcontext():
             return [program(x) for program, x in self._programs]
+
+
+def _find_driver(gpus: int) -> "Driver | None":
+    from ipyjaxbench.adapters.shared.gpu_driver import find_driver
+
+    return find_driver(gpus)
 
 
 def waiter(value: object, arrays: Sequence[Any]) -> Wait | None:

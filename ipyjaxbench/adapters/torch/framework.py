@@ -1,17 +1,19 @@
 """PyTorch: synchronous on the CPU, asynchronous on every accelerator, one wait per device."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
-from ipyjaxbench.adapters.shared.gpu_driver import Driver, find_driver
 from ipyjaxbench.adapters.torch import accelerators
 from ipyjaxbench.adapters.torch.placement import has_no_numbers, named_parts, shape_of
 from ipyjaxbench.adapters.torch.sharding import is_mesh
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import is_of
+
+if TYPE_CHECKING:
+    from ipyjaxbench.adapters.shared.gpu_driver import Driver
 
 _HERE = "ipyjaxbench.adapters.torch"
 
@@ -101,8 +103,10 @@ class Torch(Framework):
     def prepare(self) -> None:
         """Look for the driver of GPUs, where all accelerators in use are GPUs."""
         used = [*accelerators.used_accelerators()]
-        are_gpus = all(device.type == "cuda" for device in used)
-        self._driver = find_driver(len(used)) if are_gpus else None
+        if used and all(device.type == "cuda" for device in used):
+            from ipyjaxbench.adapters.shared.gpu_driver import find_driver
+
+            self._driver = find_driver(len(used))
 
     def drain(self) -> None:
         """Wait for every accelerator that this process uses; each has its own queue."""

@@ -171,11 +171,11 @@ def test_free_memory_is_what_a_device_has_left_or_the_host(
     stats: Any, free: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = "ipyjaxbench.adapters.jax.framework"
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))  # made without stand-ins
     monkeypatch.setattr(f"{module}.host_memory", lambda: 5000)
     larger = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 9000, "bytes_in_use": 10})
     mine = SimpleNamespace(memory_stats=lambda: stats)
     monkeypatch.setattr(f"{module}.local_devices", lambda: [larger, mine])
-    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
     assert adapter.free_memory() == free
     monkeypatch.setattr(f"{module}.local_devices", list)
     assert adapter.free_memory() == 5000
