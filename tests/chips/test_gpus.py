@@ -1,5 +1,9 @@
 """XLA's compiler for CUDA answers for GPUs, on a machine that has none."""
 
+import gzip
+import json
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -114,3 +118,33 @@ def test_a_bound_is_called_one() -> None:
     assert "≥ is a bound, no estimate" in text
     assert "gpu:h100: 1 kernel, ≥ 54.6 µs with all values in memory" in text
     assert codes(found) == ["roofline-bound"]
+
+
+#: What an H100 took per call of a queue of twenty, in seconds.
+TAKEN = json.loads(
+    gzip.decompress((Path(__file__).parents[1] / "recordings/h100/programs.json.gz").read_bytes())
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "dtype", "shape"),
+    [
+        ("mm_bf16_4096", "a @ a", "bfloat16", (4096, 4096)),
+        ("mm_bf16_8192", "a @ a", "bfloat16", (8192, 8192)),
+        ("mm_f32_8192", "a @ a", "float32", (8192, 8192)),
+        ("add_1e8", "a + 1", "float32", (10**8,)),
+        ("reduce_1e8", "a.sum()", "float32", (10**8,)),
+        ("softmax_8192", "jax.nn.softmax(a)", "float32", (8192, 8192)),
+        ("transpose", "a.T + 0", "float32", (8192, 8192)),
+        ("attention_bf16", "jax.nn.dot_product_attention(a, a, a)", "bfloat16", (4, 2048, 16, 64)),
+        ("sort_1e7", "jnp.sort(a)", "float32", (10**7,)),
+        ("fft", "jnp.fft.fft(a)", "float32", (4096, 4096)),
+    ],
+)  # fmt: skip
+def test_no_gpu_was_faster_than_its_bound(
+    program: str, code: str, dtype: str, shape: tuple[int, ...]
+) -> None:
+    names = {**NAMES, "a": jax.ShapeDtypeStruct(shape, dtype)}
+    found = trace_program(Source.plain(code), names, GraphOptions(on=("gpu:h100",)))
+    bound = found.estimates[0].seconds
+    assert 0.02 < bound / TAKEN[program] < 1
