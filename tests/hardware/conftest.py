@@ -5,8 +5,30 @@ from typing import Any
 
 import pytest
 
+from tests.hardware.table import HEADING, Row
+
 # Set before JAX starts: most of the memory is for the processes that tests start.
 os.environ.update(XLA_PYTHON_CLIENT_PREALLOCATE="false")
+
+_TABLE = pytest.StashKey[list[Row]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin the table that the tests fill."""
+    config.stash[_TABLE] = []
+
+
+@pytest.fixture
+def table(request: pytest.FixtureRequest) -> list[Row]:
+    """The rows that are printed at the end."""
+    return request.config.stash[_TABLE]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the table, right or wrong."""
+    found = terminalreporter.config.stash[_TABLE]
+    for line in [HEADING, *found] if found else []:
+        terminalreporter.write_line(str(line))
 
 
 @pytest.fixture(autouse=True)
