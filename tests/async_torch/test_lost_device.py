@@ -51,9 +51,10 @@ def test_it_is_said_in_one_line(
     if "fwdevices" in cell:
         after = min(after, 1)  # it waits before and after the cell
     lose(after)
-    with pytest.raises(UsageError) as found:
+    # Where it is lost while the line's own value is waited for, the line raises, as by hand.
+    with pytest.raises((UsageError, RuntimeError)) as found:
         run.run(cell)
-    assert str(found.value) == LINE
+    assert str(found.value) == (LINE if type(found.value) is UsageError else LOST)
     lose(10**9)
     run.run("%fwtime -q -b 0.2 -v found work(x)")
     assert run.names["found"].best >= 0.95e-3 * MS
