@@ -146,7 +146,7 @@ def test_what_torch_holds_of_a_gpu_and_would_give_back(monkeypatch: pytest.Monke
     (note,) = notes  # 2 MiB in pieces of 210 are no fragmentation
     assert note.text == (
         "cuda:0: PyTorch's allocator reserved 210 MiB, tensors use 160 MiB; "
-        "torch.cuda.empty_cache() frees up to 48 MiB"
+        "torch.cuda.empty_cache() frees up to 48.0 MiB"
     )
 
 
