@@ -86,8 +86,7 @@ def test_a_conversion_is_measured_where_a_tenth_of_the_memory_is_enough(
 
 
 @pytest.mark.parametrize(
-    ("entry", "axes"),
-    [(None, ()), ("a", ("a",)), (("a", "b"), ("a", "b")), (P.UNCONSTRAINED, ())],
+    ("entry", "axes"), [(None, ()), ("a", ("a",)), (("a", "b"), ("a", "b")), (P.UNCONSTRAINED, ())]
 )
 def test_a_part_of_a_spec_names_axes_of_the_mesh(entry: Any, axes: tuple[str, ...]) -> None:
     assert arrays._axes(entry) == axes

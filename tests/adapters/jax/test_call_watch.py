@@ -72,9 +72,7 @@ def test_how_many_programs_a_function_has_is_counted_where_it_is_known() -> None
     assert call_watch._entries(len) == -1
 
 
-def test_a_function_called_while_another_one_is_traced_is_part_of_it(
-    watch: JaxCallWatch,
-) -> None:
+def test_a_function_called_while_another_one_is_traced_is_part_of_it(watch: JaxCallWatch) -> None:
     f, taken = jax.jit(lambda x: x + 5), []
     jax.make_jaxpr(lambda x: taken.append(watch.takes(f)) or x)(X)
     assert taken == [False]

@@ -59,21 +59,6 @@ def test_operations_without_jit_are_programs_too() -> None:
     assert result.compilations == 3
 
 
-def test_a_nested_jit_is_part_of_the_outer_program() -> None:
-    inner = jax.jit(lambda x: jnp.sin(x) * 2)
-    names = {"f": jax.jit(lambda x: inner(inner(x))), "x": jnp.ones(11)}
-    result = ipyjaxbench.measure_code("f(x)", names, budget=0.05)
-    assert named(result.programs) == {"<lambda>": "compiled"}
-
-
-def test_nothing_is_named_where_all_was_in_memory() -> None:
-    f, x = jax.jit(lambda x: x * 3), jnp.ones(3)
-    f(x)
-    result = ipyjaxbench.measure_code("f(x)", {"f": f, "x": x}, budget=0.05)
-    assert result.programs == ()
-    assert "already compiled (in memory)" in str(result)
-
-
 DISK = """
 import sys, jax, jax.numpy as jnp, ipyjaxbench, os
 jax.config.update("jax_compilation_cache_dir", sys.argv[1])
@@ -138,18 +123,10 @@ def test_a_cold_call_compiles_all_anew_and_leaves_the_users_programs() -> None:
     assert len(traces) == 2
 
 
-def test_two_cold_calls_are_both_cold() -> None:
-    names = {"f": jax.jit(lambda x: x * 5), "x": jnp.ones(4)}
-    for _ in range(2):
-        result = ipyjaxbench.measure_code("f(x)", names, budget=0.02, fresh=True)
-        assert result.fresh is not None
-        assert len(result.fresh.programs) == 1
-
-
-@pytest.mark.parametrize("turns", [[1, 60, 1, 60], [1, 1, 1, 1]])
 @pytest.mark.usefixtures("real_clock")
-def test_of_several_cold_calls_each_program_is_timed(turns: list[int]) -> None:
+def test_of_several_cold_calls_each_program_is_timed() -> None:
     """The compiler that picks is played by the function, which multiplies more in some traces."""
+    turns = [1, 60, 1, 60]
     following = iter([1, *turns])
     traced: list[int] = []
 
@@ -168,8 +145,7 @@ def test_of_several_cold_calls_each_program_is_timed(turns: list[int]) -> None:
     assert len(later) == 4
     told = "recompiled-apart" in [note.code for note in result.notes]
     assert told is result.fresh.programs_differ
-    if len(set(turns)) > 1:
-        assert min(later[1::2]) > 3 * max(later[::2])
+    assert min(later[1::2]) > 3 * max(later[::2])
     names["f"](names["x"])
     assert len(traced) == 5
 
@@ -193,15 +169,6 @@ def test_all_options_are_as_before_a_cold_call(code: str) -> None:
     failed = result.fresh.cleared == ("the cold call raised ValueError: no",)
     assert failed == ("raise" in code)
     assert len(result.batches) == 2
-
-
-def test_a_donated_argument_gets_a_fresh_copy_in_the_cold_call_too() -> None:
-    step = jax.jit(lambda p: p + 1, donate_argnums=0)
-    names = {"step": step, "p": jnp.zeros(4)}
-    result = ipyjaxbench.measure_code("y = step(p)", names, number=2, repeat=2, fresh=True)
-    assert result.fresh is not None
-    assert named(result.fresh.programs) == {"<lambda>": "compiled"}
-    assert names["y"].tolist() == [1.0] * 4
 
 
 def test_what_was_compiled_ahead_of_time_cannot_be_made_fresh() -> None:
@@ -238,24 +205,6 @@ def test_the_original_of_a_jitted_function_is_known() -> None:
     assert adapter.capability(Compilation).original(jax.jit(step)) is step
     assert adapter.capability(Compilation).original(jax.jit(step).lower(1.0).compile()) is None
     assert adapter.capability(Compilation).original(step) is None
-
-
-def test_a_jitted_call_is_compared_with_the_eager_one_measured_before() -> None:
-    def step(x: Any) -> Any:
-        for _ in range(30):
-            x = jnp.sin(x) + 1
-        return x
-
-    names = {"step": step, "fast": jax.jit(step), "x": jnp.ones(100), "other": jnp.ones(101)}
-    eager = ipyjaxbench.measure_code("step(x)", names, budget=0.1)
-    compiled = ipyjaxbench.measure_code("fast(x)", names, budget=0.1)
-    assert eager.counterpart is None
-    assert compiled.counterpart is not None
-    assert compiled.counterpart.per_call == eager.median
-    spent = sum(s or 0.0 for s in compiled.phases.values())
-    assert compiled.counterpart.compilation == pytest.approx(spent)
-    assert "\nbreak-even  " in str(compiled)  # how it ends is up to a noisy clock
-    assert ipyjaxbench.measure_code("fast(other)", names, budget=0.02).counterpart is None
 
 
 def of_any(*xs: Any, **named: Any) -> Any:

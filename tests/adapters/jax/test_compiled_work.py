@@ -74,6 +74,13 @@ def test_a_peak_counts_unless_others_had_the_cpus_that_it_is_of(
     assert works._peak(device, {"float32": 1.0}) == (1e12 if is_known else None)
     works._peak(device, {"float32": 1.0})
     assert len(measured) == (1 if is_known else 2)
+    rates = iter([3e12, 1e12])
+    monkeypatch.setattr(compiled_work, "fastest_product", lambda *_: (next(rates), 512))
+    monkeypatch.setattr("ipyjaxbench.host.conditions.Conditions.taken", 0.2)
+    works = Works(lambda _: Probe())
+    works._peak(CPU, {"float32": 1.0})
+    monkeypatch.setattr("ipyjaxbench.host.conditions.Conditions.taken", 0.05)
+    assert works._peak(CPU, {"float32": 1.0}) == 3e12  # never below what was seen
 
 
 def test_where_one_of_two_dtypes_is_not_known_the_peak_is_not(

@@ -155,9 +155,7 @@ def test_an_array_that_failed_and_is_held_hinders_nobody(shell: Shell) -> None:
     assert shell.names["found"].median > 0
 
 
-def test_where_jax_cannot_forget_a_failure_it_is_told_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_jax_cannot_forget_a_failure_it_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synchronization, "can_forget_callbacks", lambda: False)
     told: list[Exception] = []
     in_flight = synchronization.InFlight(synchronization.local_devices, told.append)

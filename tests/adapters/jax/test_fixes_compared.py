@@ -2,107 +2,59 @@
 
 import logging
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as J  # as a user may call it
-import numpy as N
+import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
 import ipyjaxbench
-from ipyjaxbench import Diagnosis, UntraceableError
+from tests.adapters.jax.written import why, written
 
-X = J.arange(1.0, 4.0)
+X = jnp.arange(1.0, 4.0)
 
-
-def why(function: Callable[..., Any], *args: Any) -> Diagnosis:
-    with pytest.raises(UntraceableError) as caught:
-        ipyjaxbench.graph(function, *args)
-    return caught.value.diagnosis
-
-
-def text_of_a_number(x: Any) -> Any:
-    s = str(float(x[0]))
-    return len(s)
-
-
-def text_with_a_number(x: Any) -> Any:
-    return x * len(f"{float(x[0])}")
-
-
-def representation(x: Any) -> Any:
-    return x * len(repr(x[0].item() * 1.0))
-
-
-def name_with_a_number(x: Any) -> Any:
-    return {"w": x}.get("w" + str(int(x[0]))[1:], -x)
-
-
-def hashed(x: Any) -> Any:
-    return x * (hash(str(float(x[0]))) == hash("1.0"))
-
-
-def kind_of_a_number(x: Any) -> Any:
-    n = float(x[0])
-    return x * (2 if "Tracer" in type(n).__name__ else 3)
-
-
-def kind_by_isinstance(x: Any) -> Any:
-    if x.sum() > 0:
-        x = x * 2
-    return -x if isinstance(x, jax.core.Tracer) else x
-
-
-def text_elsewhere(x: Any) -> Any:
-    if x.sum() > 0:
-        x = x * 2
-    return x * len(str(x))
-
-
-def same_object(x: Any) -> Any:
-    y = x if x.sum() > 0 else -x
-    return x * (2 if y is x else 3)
-
-
-def masked_and_text(x: Any) -> Any:
-    y = x[x > 1]
-    return len(str(y.sum()))
-
-
-def chosen_by_list(x: Any) -> Any:
-    n = x[0].item()
-    return x * (n in [1.0, 2.0])
-
-
+TEXT_OF_A_NUMBER = "s = str(float(x[0]))\nreturn len(s)"
+TEXT_WITH_A_NUMBER = 'return x * len(f"{float(x[0])}")'
+HASHED = 'return x * (hash(str(float(x[0]))) == hash("1.0"))'
+CHOSEN_BY_LIST = "n = x[0].item()\nreturn x * (n in [1.0, 2.0])"
+DOUBLED = "if x.sum() > 0:\n    x = x * 2\n"
 DIFFERENT = [
-    text_of_a_number, text_with_a_number, representation, name_with_a_number, hashed,
-    kind_of_a_number, kind_by_isinstance, text_elsewhere, same_object, masked_and_text,
-    chosen_by_list,
-]  # fmt: skip
+    TEXT_OF_A_NUMBER,
+    TEXT_WITH_A_NUMBER,
+    "return x * len(repr(x[0].item() * 1.0))",
+    'return {"w": x}.get("w" + str(int(x[0]))[1:], -x)',
+    HASHED,
+    'n = float(x[0])\nreturn x * (2 if "Tracer" in type(n).__name__ else 3)',
+    f"{DOUBLED}return -x if isinstance(x, jax.core.Tracer) else x",
+    f"{DOUBLED}return x * len(str(x))",
+    "y = x if x.sum() > 0 else -x\nreturn x * (2 if y is x else 3)",
+    "y = x[x > 1]\nreturn len(str(y.sum()))",
+    CHOSEN_BY_LIST,
+]
 
 
-@pytest.mark.parametrize("jitted", [False, True])
-@pytest.mark.parametrize("function", DIFFERENT)
-def test_code_that_gives_something_else_under_jit_is_not_advised(
-    function: Callable[..., Any], jitted: bool
-) -> None:
-    found = why(jax.jit(function) if jitted else function, X)
-    assert found.fixes == ()
-    assert found.advice
-    assert "✓ traces" not in str(found)
+@pytest.mark.parametrize("lines", DIFFERENT)
+def test_code_that_gives_something_else_under_jit_is_not_advised(lines: str) -> None:
+    function = written("x", lines)
+    for each in (function, jax.jit(function)) if lines is HASHED else (function,):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = why(each, X)
+        assert found.fixes == ()
+        assert found.advice
+        assert "✓ traces" not in str(found)
 
 
 def test_what_is_a_number_to_python_has_to_be_computed_outside_of_jit() -> None:
-    assert "outside jit" in why(text_of_a_number, X).advice
-    assert "out of jit" in why(chosen_by_list, X).advice
+    assert "outside jit" in why(written("x", TEXT_OF_A_NUMBER), X).advice
+    assert "out of jit" in why(written("x", CHOSEN_BY_LIST), X).advice
 
 
-@pytest.mark.parametrize("function", [text_of_a_number, text_with_a_number, hashed])
-def test_no_text_of_a_tracer_is_advised_where_there_are_no_values(
-    function: Callable[..., Any],
-) -> None:
+@pytest.mark.parametrize("lines", [TEXT_OF_A_NUMBER, TEXT_WITH_A_NUMBER, HASHED])
+def test_no_text_of_a_tracer_is_advised_where_there_are_no_values(lines: str) -> None:
+    function = written("x", lines)
     with pytest.raises(jax.errors.ConcretizationTypeError) as caught:
         jax.jit(function)(X)
     assert ipyjaxbench.explain(caught.value).fixes == ()
@@ -111,7 +63,7 @@ def test_no_text_of_a_tracer_is_advised_where_there_are_no_values(
 
 SEEN: list[Any] = []
 COUNTS = {"calls": 0}
-_DRAWN = N.random.default_rng(1)
+_DRAWN = np.random.default_rng(1)
 
 
 @jax.jit
@@ -148,25 +100,17 @@ def test_computing_under_jit_leaves_nothing_behind(
     assert caplog.records == []
 
 
-def of_a_name_given_up(x: Any) -> Any:
-    n = float(x[0])
-    return x * n + len(str(N.float32))
-
-
-def turned(x: Any, n: Any = None) -> Any:
-    if n is None and x.sum() > 0:
-        x = J.sin(x) * 3
-    return x * 7
-
-
-@pytest.mark.parametrize("function", [text_of_a_number, of_a_name_given_up])
-def test_looking_for_what_to_write_warns_of_nothing(function: Callable[..., Any]) -> None:
+def test_names_that_a_library_gives_up_warn_of_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        why(function, X)
+        why(written("x", "n = float(x[0])\nreturn x * n + len(str(np.float32))"), X)
+
+
+TURNED = "if n is None and x.sum() > 0:\n    x = jnp.sin(x) * 3\nreturn x * 7"
 
 
 def test_nothing_is_written_to_the_disk_cache(tmp_path: Any) -> None:
+    turned = written("x, n=None", TURNED)
     names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
     before = {name: getattr(jax.config, name) for name in names}
     compilation_cache.reset_cache()  # that there is none was decided when it was first asked for

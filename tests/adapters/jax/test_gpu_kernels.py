@@ -75,8 +75,7 @@ ENTRY %main (x: f32[8,64,64,4], w: f32[16,3,3,4], a: bf16[64,32], b: bf16[32,16]
 
 
 @pytest.mark.parametrize(
-    ("how", "dtype"),
-    [("", "float32"), (", operand_precision={highest,highest}", FULL_FLOAT32)],
+    ("how", "dtype"), [("", "float32"), (", operand_precision={highest,highest}", FULL_FLOAT32)]
 )
 def test_a_product_in_a_fusion_counts_by_what_it_multiplies(how: str, dtype: str) -> None:
     (found,), unknown = kernels_in(PRODUCT.replace("HOW", how) + ENTRY)

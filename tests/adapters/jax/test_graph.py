@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import Graph, OptionError, UntraceableError
+from ipyjaxbench import Graph
 from ipyjaxbench.graphs.components import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
@@ -67,7 +67,6 @@ def graph(code: str, **options: Any) -> Graph:
 @pytest.mark.parametrize(
     ("code", "static"),
     [
-        ("flagged(x, True)", ("neg",)),
         ("flagged(x, neg=True)", ("neg",)),
         ("jitted(x, neg=True)", ()),
         ("first(x, 2)", ("n",)),
@@ -75,14 +74,9 @@ def graph(code: str, **options: Any) -> Graph:
         ("jnp.sum(x, axis=0)", ("axis",)),
         ("jnp.reshape(x, (4, 3))", ("shape",)),
         ("jnp.linspace(0, 1, 5)", ("num",)),
-        ("x @ x.T + 1", ()),
         ("x.sum(axis=0)", ()),
-        ("h @ h.T", ()),
-        ("jnp.dot(h, x.T)", ()),
-        ("layer(x)", ()),
         ("layer.scaled(x, 2.0)", ()),
         ("jax.vmap(layer)(x)", ()),
-        ("jax.grad(loss)(w, x)", ()),
         ("jax.value_and_grad(loss, argnums=1)(w, x)", ()),
         ("functools.partial(flagged, neg=False)(x)", ()),
         ("jnp.einsum('ij,kj->ik', x, x)", ()),
@@ -97,18 +91,15 @@ def test_static_arguments_are_found_and_verified(code: str, static: tuple[str, .
 @pytest.mark.parametrize(
     ("code", "flops"),
     [
-        ("jnp.ones((512, 512)) @ jnp.ones((512, 512))", None),
         ("x @ w", 2 * 3 * 4 * 2),
-        ("(lambda v: jnp.tanh(v))(x)", 12),
         ("jax.lax.scan(lambda c, _: (c @ c, None), x @ x.T, None, length=10)", 540),
         ("(lambda a: jax.lax.fori_loop(0, 10, lambda i, c: c @ c, a))(x @ x.T)", 10 * (54 + 1)),
         ("x.T", 0),
     ],
 )
-def test_operations_are_counted_with_every_turn_of_a_loop(code: str, flops: int | None) -> None:
+def test_operations_are_counted_with_every_turn_of_a_loop(code: str, flops: int) -> None:
     found = graph(code)
-    if flops is not None:
-        assert found.flops == flops
+    assert found.flops == flops
     assert math.fsum(c.flops for c in found.stats) == found.flops
     # A loop's own counter is on no line of the user's.
     assert 0 <= found.flops - math.fsum(c.flops for c in found.lines) <= 10
@@ -130,13 +121,9 @@ def test_inputs_have_the_names_of_arguments_and_paths() -> None:
     assert [(v.name, v.dtype, v.shape) for v in found.inputs] == [
         ("p['w']", "float32", (3, 4)), ("xs[0]", "float32", (3, 4)), ("xs[1]", "float32", ()),
     ]  # fmt: skip
+    assert {v.name: v.shape for v in graph("loss(x=x, w=w)").inputs} == {"x": (3, 4), "w": (4, 2)}
     assert [v.name for v in graph("layer(x)").inputs] == ["self[<flat index 0>]", "x"]
     assert [(v.dtype, v.shape, v.nbytes) for v in found.outputs] == [("float32", (3, 4), 48)]
-
-
-def test_arguments_by_keyword_have_their_own_shapes_in_any_order() -> None:
-    found = graph("loss(x=x, w=w)")
-    assert {v.name: v.shape for v in found.inputs} == {"x": (3, 4), "w": (4, 2)}
 
 
 def test_arrays_that_are_part_of_the_program_are_told() -> None:
@@ -161,13 +148,6 @@ def test_nothing_is_computed_or_compiled_and_no_cache_grows() -> None:
     assert compiled._cache_size() == 1
     with jax.no_tracing(True):
         compiled.trace(X)
-
-
-def test_numbers_that_jax_makes_narrower_are_told() -> None:
-    (note,) = ipyjaxbench.graph(jnp.dot, np.ones((3, 4)), X.T).notes
-    assert note.code == "narrowed"
-    assert note.text.startswith("a is float64; JAX converts it to float32")
-    assert ipyjaxbench.graph(jnp.dot, np.ones((3, 4), np.float32), X.T).notes == ()
 
 
 def test_output_of_tracing_is_not_shown_and_tries_are_counted(
@@ -207,21 +187,6 @@ def test_a_long_program_is_folded_and_its_report_stays_short() -> None:
     assert ends == ["bxx", "bxy"]  # the names are those that the whole program has
 
 
-@pytest.mark.parametrize("depth", [0, 1, 2])
-def test_inner_programs_fold_below_a_depth(depth: int) -> None:
-    inner = jax.jit(lambda x: jnp.cos(x) + 1)
-
-    def long(x: Any) -> Any:
-        for _ in range(60):
-            x = inner(jnp.sin(x))
-        return x
-
-    call = Source.plain("long(x)")
-    found = trace_program(call, {"long": long, "x": X}, GraphOptions(depth=depth))
-    assert ("(... 2 equations)" in found.program) is (depth == 0)
-    assert ("cos" in found.program) is (depth > 0)
-
-
 @pytest.mark.parametrize(
     ("stage", "words"),
     [("jaxpr", "dot_general["), ("stablehlo", "stablehlo.dot_general"), ("hlo", "HloModule"),
@@ -256,34 +221,8 @@ def test_lines_can_be_searched_for() -> None:
     assert graph("x + 1", find="sin").program == "no line contains 'sin'"
 
 
-@pytest.mark.parametrize("code", ["x[x > 0]", "flagged(x, x.sum() > 0)"])
-def test_what_cannot_be_traced_holds_what_jax_raises(code: str) -> None:
-    expected = (jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerBoolConversionError)
-    with pytest.raises(UntraceableError) as caught:
-        graph(code)
-    assert isinstance(caught.value.error, expected)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"stage": "c"},
-            "stage 'c': must be one of jaxpr, stablehlo, hlo, optimized, aten, dynamo, export, tf",
-        ),
-        ({"platform": "cpu"}, "--platform needs --stage stablehlo or --stage hlo"),
-        ({"stage": "hlo", "platform": "x"}, "platform 'x': must be one of cpu, cuda, rocm, tpu"),
-    ],
-)
-def test_bad_options_are_told_in_one_line(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(OptionError) as caught:
-        graph("x", **options)
-    assert str(caught.value) == message
-
-
-@pytest.mark.parametrize("code", ["flagged(x, True)", "jax.grad(loss)(w, x)"])
-def test_the_record_reads_back_and_html_survives(code: str) -> None:
-    found = graph(code)
+def test_the_record_reads_back_and_html_survives() -> None:
+    found = graph("jax.grad(loss)(w, x)")
     assert Graph.from_dict(found.to_dict()) == found
     assert_survives(Page(html.render(found.report())))
 

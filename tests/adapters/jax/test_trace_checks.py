@@ -10,7 +10,6 @@ from jax.extend.core import Primitive
 
 import ipyjaxbench
 from ipyjaxbench import TooManyTracesError
-from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.retracing.observe import keep_learning
 
 MaxTraces = Callable[[int], AbstractContextManager[object]]
@@ -27,19 +26,6 @@ def test_a_block_tells_what_was_traced_in_it_and_why() -> None:
     assert call.text == "step(jnp.ones(3))"
     assert [change.words() for change in call.why] == ["x: f32[2] → f32[3] (shape)"]
     assert set(call.phases) == {"trace", "lower", "compile"}
-
-
-def test_the_costs_of_a_call_are_parts_of_the_time_of_its_block() -> None:
-    keep_learning()
-    step = jax.jit(lambda x: jnp.sin(x) * 2)
-    clock, x = Clock.elapsed(), jnp.ones(2)
-    start = clock.now()
-    with ipyjaxbench.trace_cached() as seen:
-        step(x)
-    taken = (clock.now() - start) * 1e-9
-    (call,) = seen.traces.calls
-    assert all(seconds > 0 for seconds in call.phases.values())
-    assert sum(call.phases.values()) < taken
 
 
 def test_a_block_that_traces_too_much_fails_with_the_reason(max_traces: MaxTraces) -> None:
@@ -68,18 +54,6 @@ def test_calls_are_told_after_one_that_was_traced_and_did_not_compile() -> None:
     assert names == ["<lambda>", "<lambda>"]
 
 
-def test_an_error_in_a_block_is_the_one_that_is_raised(max_traces: MaxTraces) -> None:
-    step = jax.jit(lambda x: x + 5)
-
-    def fails() -> None:
-        with max_traces(0):
-            step(jnp.ones(2))
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fails()
-
-
 def test_a_plain_function_fails_when_it_is_traced_once_too_often() -> None:
     runs: list[int] = []
 
@@ -96,15 +70,3 @@ def test_a_plain_function_fails_when_it_is_traced_once_too_often() -> None:
     plain = ipyjaxbench.assert_max_traces(step, 0)
     plain(jnp.ones(4))
     assert len(runs) == 2
-
-
-def test_a_compiled_function_fails_when_it_is_traced_once_too_often() -> None:
-    @jax.jit
-    def step(x: jax.Array) -> jax.Array:
-        return x * 7
-
-    guarded = ipyjaxbench.assert_max_traces(step, 1)
-    guarded(jnp.ones(2))
-    guarded(jnp.ones(2))
-    with pytest.raises(TooManyTracesError, match="was traced 2 times, limit 1"):
-        guarded(jnp.ones(3))

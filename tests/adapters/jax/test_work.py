@@ -2,8 +2,6 @@
 
 import functools
 import logging
-import subprocess
-import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,24 +48,17 @@ def sine(x: Any) -> Any:
 # What is built in every call
 
 
+OUTSIDE = "run  g = %s  once, outside, and time  g(...)"
+
+
 @pytest.mark.parametrize(
     ("code", "built", "advice"),
     [
-        ("jax.jit(f)(x)", "jax.jit", "run  g = jax.jit(f)  once, outside, and time  g(...)"),
-        ("jit(f)(x)", "jit", "run  g = jit(f)  once, outside, and time  g(...)"),
+        ("jax.jit(f)(x)", "jax.jit", OUTSIDE % "jax.jit(f)"),
         ("y = jit(jax.vmap(f))(x)", "jit", None),
-        (
-            "jax.vmap(f)(x)",
-            "jax.vmap",
-            "run  g = jax.jit(jax.vmap(f))  once, outside, and time  g(...)",
-        ),
-        (
-            "jax.grad(loss)(x)",
-            "jax.grad",
-            "run  g = jax.jit(jax.grad(loss))  once, outside, and time  g(...)",
-        ),
+        ("jax.grad(loss)(x)", "jax.grad", OUTSIDE % "jax.jit(jax.grad(loss))"),
         ("partial(jit)(f)(x)", "jit", "create it once, outside, and time its call"),
-        ("for _ in range(2): jit(f)(x)", "jit", "run  g = jit(f)  once, outside, and time  g(...)"),
+        ("for _ in range(2): jit(f)(x)", "jit", OUTSIDE % "jit(f)"),
     ],
 )
 def test_what_is_built_in_every_call_is_told(
@@ -75,7 +66,7 @@ def test_what_is_built_in_every_call_is_told(
 ) -> None:
     names = {"jax": jax, "jit": jax.jit, "partial": functools.partial, "f": sine, "x": x,
              "loss": lambda x: sine(x).sum()}  # fmt: skip
-    found = run(code, names, budget=0.2)
+    found = run(code, names)
     if "recompiles" in found:  # a fresh function inside of another one is a new one every time
         assert f"because {built}(...) is called inside the timed code" in found["recompiles"].text
         assert found["recompiles"].advice == f"create {built}(...) once, outside, and time its call"
@@ -92,11 +83,8 @@ def test_what_building_costs_is_measured() -> None:
     assert text.endswith(" µs.")
 
 
-@pytest.mark.parametrize(
-    "code", ["jax.jit(lambda a: a + 1)(x)", "@jax.jit\ndef f(a):\n    return a + 1\nf(x)"]
-)
-def test_where_it_recompiles_the_cause_is_named(code: str) -> None:
-    found = run(code, {"jax": jax, "x": jnp.ones(3)}, budget=0.2)
+def test_where_it_recompiles_the_cause_is_named() -> None:
+    found = run("@jax.jit\ndef f(a):\n    return a + 1\nf(x)", {"jax": jax, "x": jnp.ones(3)})
     assert list(found) == ["recompiles"]
     assert found["recompiles"].text.endswith(
         "because jax.jit(...) is called inside the timed code."
@@ -110,7 +98,7 @@ def test_the_name_decides_nothing() -> None:
     assert run("jit(f)(x)", names) == run("jax.jit(f)(x)", names) == {}
 
 
-def test_making_a_function_alone_is_no_call(x: Any) -> None:
+def test_making_a_function_alone_is_no_call() -> None:
     (note,) = run("jax.jit(f)", {"jax": jax, "f": sine}).values()
     assert (
         note.text == "jax.jit(f) is a function, but it is not called: only creating it was timed."
@@ -132,9 +120,7 @@ def folded(x: Any) -> Any:
     return x[0] + jnp.tanh(BIG).sum()
 
 
-@pytest.mark.parametrize(
-    "code", ["f(x)", "y = f(x)", "y = f(x=x)", "o.f(o.x)", "f(x).block_until_ready()"]
-)
+@pytest.mark.parametrize("code", ["f(x)", "y = f(x=x)", "o.f(o.x)", "f(x).block_until_ready()"])
 def test_work_that_nothing_uses_is_told(code: str, x: Any) -> None:
     f = jax.jit(dead)
     found = run(code, {"f": f, "x": x, "o": SimpleNamespace(f=f, x=x)})
@@ -146,33 +132,20 @@ def test_work_that_nothing_uses_is_told(code: str, x: Any) -> None:
     )
 
 
-def test_work_that_an_inner_function_wastes_is_told(x: Any) -> None:
-    inner = jax.jit(lambda x: (x @ x, x + 1))
-    assert list(run("f(x)", {"f": jax.jit(lambda x: inner(x)[1]), "x": x})) == ["work-removed"]
-
-
 def chosen(x: Any) -> Any:
     return jnp.where(True, x, x @ x)
 
 
-def chosen_inside(x: Any) -> Any:
-    return jax.jit(chosen)(x)
-
-
-def returned_in_part(x: Any) -> Any:
-    return ((x @ x).sum(), x)[1]
-
-
-@pytest.mark.parametrize("function", [chosen, chosen_inside, returned_in_part])
-def test_work_that_a_constant_leaves_out_is_told(function: Any, x: Any) -> None:
-    names = {"f": jax.jit(function), "x": x}
-    assert list(run("f(x)", names)) == ["work-removed"]
-
-
-@pytest.mark.parametrize("code", ["f(x, x > 0)", "f(x, True)"])
-def test_a_choice_that_depends_on_an_argument_removes_nothing(code: str, x: Any) -> None:
-    f = jax.jit(lambda x, mask: jnp.where(mask, x @ x, x))
-    assert "work-removed" not in run(code, {"f": f, "x": x})
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: jax.jit(lambda x: (x @ x, x + 1))(x)[1],
+        jax.jit(chosen),
+        lambda x: ((x @ x).sum(), x)[1],
+    ],
+)
+def test_work_within_that_nothing_uses_is_told(function: Any, x: Any) -> None:
+    assert list(run("f(x)", {"f": jax.jit(function), "x": x})) == ["work-removed"]
 
 
 @pytest.mark.parametrize("inner", [folded, jax.jit(folded)])
@@ -186,6 +159,8 @@ def test_work_on_constants_is_told(inner: Any, x: Any) -> None:
 
 
 def test_the_same_work_on_an_argument_is_not(x: Any) -> None:
+    masked = jax.jit(lambda x, mask: jnp.where(mask, x @ x, x))
+    assert "work-removed" not in run("f(x, True)", {"f": masked, "x": x})
     f = jax.jit(lambda x, big: x[0] + jnp.tanh(big).sum())
     assert run("f(x, big)", {"f": f, "x": x, "big": BIG}) == {}
     used = jax.jit(lambda x: (x @ x @ x, x + 1))
@@ -217,26 +192,20 @@ def clean_twins() -> dict[str, Any]:
     small = jnp.arange(5.0)
     table = jnp.ones((300, 300))  # a large constant that takes part in the work
     return {
-        "product": lambda x: x @ x,
         "elementwise": lambda x: jnp.exp(x) * 2,
         "scan": lambda x: jax.lax.scan(step, x, None, length=5)[0],
-        "loop": lambda x: jax.lax.fori_loop(0, 5, lambda _, c: jnp.tanh(c @ c), x),
         "while": lambda x: jax.lax.while_loop(lambda c: c.sum() < 0, lambda c: c @ c, x),
         "cond": lambda x: jax.lax.cond(x[0, 0] > 0, lambda a: a @ a, lambda a: a, x),
         "vmap": jax.vmap(lambda row: row @ row),
-        "grad": jax.grad(lambda x: jnp.tanh(x @ x).sum()),
         "remat": jax.grad(jax.checkpoint(lambda x: jnp.tanh(x @ x).sum())),
         "mlp": lambda x: jax.grad(mlp)([x, x], x)[0],
         "small constant": lambda x: x.sum() + small.sum(),
         "constant": lambda x: table[:SIDE, :SIDE] @ x,
         "cholesky": lambda x: jnp.linalg.cholesky(x @ x.T + jnp.eye(SIDE)),
         "random": lambda x: x + jax.random.normal(jax.random.key(0), x.shape),
-        "convolution": lambda x: jax.lax.conv(x[None, None], x[None, None, :3, :3], (1, 1), "SAME"),
         "bf16": lambda x: (x.astype(jnp.bfloat16) @ x.astype(jnp.bfloat16)).astype(jnp.float32),
-        "outer": lambda x: x[0][:, None] @ x[0][None],
         "identity": lambda x: x,
         "slice": lambda x: (x @ x)[0],
-        "transpose": lambda x: x.T,
         "sort": jnp.sort,
     }
 
@@ -248,9 +217,9 @@ def test_ordinary_programs_are_left_alone(name: str, x: Any) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["f(x, 3)", "f(x, n=3)", "f(x, -1.5)", "f(o.x, 2)", "for _ in range(2): f(x, 1)", "f(*[x, 2])",
-     "f(g(x), 2)", "x2 = x + 1; f(x2, 3)", "x.T", "x @ x", "np.asarray(x)", "x.shape", "jnp.sum(x)",
-     "d['f'](x, 1)", "[f(x, n) for n in (1, 2)]", "jax.tree.map(jnp.sin, {'a': x})"],
+    ["f(x, n=3)", "f(o.x, -1.5)", "for _ in range(2): f(x, 1)", "f(*[x, 2])", "f(g(x), 2)",
+     "x2 = x + 1; f(x2, 3)", "x @ x", "np.asarray(x)", "x.shape", "d['f'](x, 1)",
+     "[f(x, n) for n in (1, 2)]", "jax.tree.map(jnp.sin, {'a': x})"],
 )  # fmt: skip
 def test_ordinary_calls_are_left_alone_and_compile_nothing_more(code: str, x: Any) -> None:
     traces: list[int] = []
@@ -260,8 +229,8 @@ def test_ordinary_calls_are_left_alone_and_compile_nothing_more(code: str, x: An
         return x * n
 
     f = jax.jit(function)
-    names = {"f": f, "g": jax.jit(sine), "x": x, "o": SimpleNamespace(x=x), "np": np, "jnp": jnp,
-             "jax": jax, "d": {"f": f}}  # fmt: skip
+    names = {"f": f, "g": jax.jit(sine), "x": x, "o": SimpleNamespace(x=x), "np": np, "jax": jax,
+             "d": {"f": f}}  # fmt: skip
     names["x"].block_until_ready()
     assert run(code, names) == {}
     before = len(traces)
@@ -321,59 +290,12 @@ def test_donated_arguments_are_no_hindrance() -> None:
     assert _adapter().capability(Compilation).work(f, (given,), {}).written == PRODUCT
 
 
-def test_a_program_too_large_to_be_counted_is_not_told() -> None:
-    def long(x: Any) -> Any:
-        for _ in range(21_000):
-            x = x * 2.0
-        return x
-
-    f = jax.jit(long)
-    traced = f.trace(1.0)  # compiling it would take minutes
-    from ipyjaxbench.adapters.jax.graphs.tally import TooLargeError, usage_of
-
-    with pytest.raises(TooLargeError):
-        usage_of(traced.jaxpr)
-
-
 def test_functions_that_are_not_compiled_here_are_not_told(x: Any) -> None:
     compiled = jax.jit(sine).lower(x).compile()
     assert _adapter().capability(Compilation).work(compiled, (x,), {}) is None
     assert _adapter().capability(Compilation).work(sine, (x,), {}) is None
     with jax.disable_jit():
         assert _adapter().capability(Compilation).work(jax.jit(sine), (x,), {}) is None
-
-
-def test_the_peak_is_measured_once_and_beats_what_programs_reach(
-    x: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured: list[str] = []
-
-    def measure(product: Any, *_: object) -> tuple[float, int]:
-        measured.extend(product.args)
-        return 1e12, 512
-
-    monkeypatch.setattr("ipyjaxbench.adapters.jax.graphs.compiled_work.fastest_product", measure)
-    monkeypatch.setattr(_adapter().capability(Compilation)._works, "_peaks", {})
-    monkeypatch.setattr("ipyjaxbench.host.conditions.Conditions.taken", 0.05)
-    found = work(jax.jit(lambda x: x @ x + 4), x)
-    assert found.peak() == found.peak() == 1e12
-    assert measured == ["float32"]
-
-
-def test_a_peak_that_was_measured_while_others_had_the_cpus_is_none(
-    x: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rates = iter([(3e12, 512), (1e12, 512)])
-    monkeypatch.setattr(
-        "ipyjaxbench.adapters.jax.graphs.compiled_work.fastest_product", lambda *_: next(rates)
-    )
-    monkeypatch.setattr(_adapter().capability(Compilation)._works, "_peaks", {})
-    monkeypatch.setattr(_adapter().capability(Compilation)._works, "_disturbed", {})
-    found = work(jax.jit(lambda x: x @ x + 4), x)
-    monkeypatch.setattr("ipyjaxbench.host.conditions.Conditions.taken", 0.2)
-    assert found.peak() is None
-    monkeypatch.setattr("ipyjaxbench.host.conditions.Conditions.taken", 0.05)
-    assert found.peak() == 3e12  # never below what was seen
 
 
 @pytest.mark.usefixtures("quiet")
@@ -389,38 +311,3 @@ def test_looking_logs_nothing(x: Any, caplog: pytest.LogCaptureFixture) -> None:
         caplog.clear()
         assert _adapter().capability(Compilation).work(f, (x,), {}) is not None
         assert [r.message for r in caplog.records if r.levelno >= logging.WARNING] == []
-
-
-# Copies on the host that arrays keep
-
-CONVERTED = """
-import sys
-
-import jax, jax.numpy as jnp, numpy as np
-import ipyjaxbench
-jax.config.update("jax_num_cpu_devices", 2)
-mesh = jax.make_mesh((2,), ("rows",))
-rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
-v = jax.device_put(jnp.arange(1_000_000) + 1, rows)
-setup = "v = (old + 1).block_until_ready()"
-names = {"np": np, "v": v, "old": v, "one": jnp.arange(1_000_000)}
-for code, setup in (
-    ("np.asarray(v)", None), ("y = np.asarray(v)", None), ("np.asarray(v)", setup),
-    ("np.asarray(v + 1)", None), ("v = old + 1; np.asarray(v)", None), ("np.asarray(one)", None),
-):
-    result = ipyjaxbench.measure_code(code, dict(names), setup=setup, budget=0.3)
-    told = [note.text for note in result.notes if note.code == "copy-kept"]
-    print(result.verdict == "INVALID", result.floor > 50e-6, *told)
-"""
-
-
-def test_an_array_that_keeps_its_copy_on_the_host_is_told() -> None:
-    """Of one that lies on two devices a copy is made, on a CPU too."""
-    lines = subprocess.run(
-        [sys.executable, "-c", CONVERTED], capture_output=True, text=True, check=True, timeout=120
-    ).stdout.splitlines()
-    for line in lines[:2]:
-        assert line.startswith(
-            "True False v caches its copy on the host: converting a new array takes "
-        )
-    assert lines[2:] == ["False True", "False True", "False True", "False False"]
