@@ -78,12 +78,6 @@ def test_a_version_without_marks_says_so(shell: Shell, monkeypatch: pytest.Monke
     assert found.fresh.seconds is not None
 
 
-def test_code_that_compiles_nothing_has_no_passes(shell: Shell) -> None:
-    found = measured(shell, "--passes x")
-    assert found.fresh is not None
-    assert found.fresh.seconds is None
-
-
 def test_an_error_in_the_cold_call_leaves_the_profiler_free(shell: Shell) -> None:
     shell.run(_CELL + "calls = []")
     shell.run("def fails(x):\n    calls.append(1)\n    if len(calls) > 3: raise OSError('no')\n"

@@ -41,13 +41,22 @@ def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_gpu_is_told_with_its_memory_and_who_else_uses_it() -> None:
-    assert devices._device(gpu(), GPUS) == (
-        Device(
-            "gpu:1", "NVIDIA H100, compute capability 9.0", process=2, used=10, peak=20, limit=30,
-            users=3,
-        ), [],
-    )  # fmt: skip
+TPU = {"platform": "tpu", "device_kind": "TPU v4", "compute_capability": "", "coords": [0, 1, 2],
+       "memory_stats": lambda: None}  # fmt: skip
+CPU = {"platform": "cpu", "device_kind": "cpu", "compute_capability": "", "memory_stats": dict}
+
+
+@pytest.mark.parametrize(
+    ("facts", "device"),
+    [
+        ({}, Device("gpu:1", "NVIDIA H100, compute capability 9.0", process=2, used=10, peak=20,
+                    limit=30, users=3)),
+        (TPU, Device("tpu:1", "TPU v4", process=2, coordinates=(0, 1, 2))),
+        (CPU, Device("cpu:1", process=2)),
+    ],
+)  # fmt: skip
+def test_a_device_is_told_as_far_as_it_tells(facts: dict[str, Any], device: Device) -> None:
+    assert devices._device(gpu(**facts), GPUS) == (device, [])
 
 
 def test_a_gpu_has_the_number_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,16 +65,6 @@ def test_a_gpu_has_the_number_of_this_process(monkeypatch: pytest.MonkeyPatch) -
     assert inventory().chip("gpu:9") == "gpu:1"
     assert inventory().chip("tpu:3") == "tpu:3"
     assert inventory().chip("cpu:3") == "cpu"
-
-
-def test_a_device_may_tell_less() -> None:
-    tpu = gpu(platform="tpu", device_kind="TPU v4", compute_capability="", coords=[0, 1, 2],
-              memory_stats=lambda: None)  # fmt: skip
-    device, notes = devices._device(tpu, GPUS)
-    assert device == Device("tpu:1", "TPU v4", process=2, coordinates=(0, 1, 2))
-    assert notes == []
-    cpu = gpu(platform="cpu", device_kind="cpu", compute_capability="", memory_stats=dict)
-    assert devices._device(cpu, GPUS)[0] == Device("cpu:1", process=2)
 
 
 @pytest.mark.parametrize(
@@ -77,16 +76,11 @@ def test_a_device_may_tell_less() -> None:
     ],
 )  # fmt: skip
 def test_who_else_uses_a_gpu_is_told_where_its_number_is_known(
-    more: dict[str, Any], users: int | None
+    more: dict[str, Any], users: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert devices._users(gpu(**more), GPUS) == users
-
-
-def test_where_gpus_are_numbered_anew_their_users_are_not_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
-    assert devices._users(gpu(), GPUS) is None
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")  # they are numbered anew
+    assert devices._users(gpu(**more), GPUS) is None
 
 
 @pytest.mark.parametrize(
@@ -147,20 +141,6 @@ def test_before_jax_has_looked_for_devices_nothing_is_asked(
     assert inventory().devices().devices == ()
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "why"),
-    [
-        ("JAX_PLATFORMS", "cpu", "JAX_PLATFORMS=cpu"),
-        ("JAX_PLATFORM_NAME", "cpu", "JAX_PLATFORM_NAME=cpu"),
-    ],
-)
-def test_a_variable_that_chooses_the_platform_is_told(
-    variable: str, value: str, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(variable, value)
-    assert devices._default() == ("cpu:0", why)
-
-
 def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with jax.default_device("cpu"):
         name, why = devices._default()
@@ -174,6 +154,9 @@ def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) ->
         assert devices._default() == ("cpu:0", "jax_platforms='cpu'")
     finally:
         jax.config.update("jax_platforms", before)
+    for variable in ("JAX_PLATFORM_NAME", "JAX_PLATFORMS"):
+        monkeypatch.setenv(variable, "cpu")
+        assert devices._default() == ("cpu:0", f"{variable}=cpu")
 
 
 def test_work_is_made_for_devices_of_this_process_alone() -> None:

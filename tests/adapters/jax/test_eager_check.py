@@ -10,6 +10,7 @@ import pytest
 from ipyjaxbench.adapters.jax.diagnosis import eager_check
 from ipyjaxbench.adapters.jax.diagnosis.eager_check import EagerCall
 from ipyjaxbench.usercode.call import Call
+from tests.adapters.jax.written import written
 
 X = jnp.ones(3)
 KEY = jax.random.key(0)
@@ -46,29 +47,18 @@ def test_results_are_the_same_as_far_as_their_dtype_goes(
     assert eager_check._is_same(one, other) is is_same
 
 
-def doubled(x: Any) -> Any:
-    return x * 2
-
-
-def summed(x: Any) -> Any:
-    return x + x
-
-
-def tripled(x: Any) -> Any:
-    return x * 3
-
-
-def boxed(x: Any) -> Any:
-    return [x * 2]
-
-
 def fails(x: Any) -> Any:
     raise KeyError("no")
 
 
-def endless(x: Any) -> Any:
-    while True:
-        x = x + 0
+def call_of(lines: str, value: Any = X) -> Call:
+    return Call.from_function(written("x", lines), value)
+
+
+DOUBLED = "return x * 2"
+ENDLESS = "while True:\n    x = x + 0"
+HALF = np.zeros(2**19, np.int8)
+WRITES = "with open('/nowhere/at/all', 'w'):\n    return x * 2"
 
 
 def assigns(x: Any) -> Any:
@@ -76,17 +66,14 @@ def assigns(x: Any) -> Any:
     return x
 
 
-def writes(x: Any) -> Any:
-    with open("/nowhere/at/all", "w"):
-        return x * 2
-
-
 @pytest.mark.parametrize(
-    ("other", "agrees"), [(summed, True), (tripled, False), (boxed, False), (fails, False)]
-)
-def test_another_function_agrees_where_it_gives_the_same(other: Any, *, agrees: bool) -> None:
-    eager = EagerCall(Call.from_function(doubled, X))
-    assert eager.agrees(Call.from_function(other, X)) is agrees
+    ("other", "agrees"),
+    [("return x + x", True), ("return x * 3", False), ("return [x * 2]", False),
+     ("raise KeyError('no')", False)],
+)  # fmt: skip
+def test_another_function_agrees_where_it_gives_the_same(other: str, *, agrees: bool) -> None:
+    eager = EagerCall(call_of(DOUBLED))
+    assert eager.agrees(call_of(other)) is agrees
     assert eager.failure is None
     assert eager.how == "without jit"
 
@@ -98,11 +85,11 @@ def test_what_a_call_raises_is_kept_and_agrees_with_nothing() -> None:
 
 
 def test_what_takes_too_long_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    doubled(X)  # is compiled
+    jax.block_until_ready(X * 2)  # is compiled
     monkeypatch.setattr(eager_check, "MAX_SECONDS", 0.2)
-    assert EagerCall(Call.from_function(endless, X)).failure is None
-    assert EagerCall(Call.from_function(endless, X)).agrees(Call.from_function(doubled, X)) is None
-    assert EagerCall(Call.from_function(doubled, X)).agrees(Call.from_function(endless, X)) is None
+    assert EagerCall(call_of(ENDLESS)).failure is None
+    assert EagerCall(call_of(ENDLESS)).agrees(call_of(DOUBLED)) is None
+    assert EagerCall(call_of(DOUBLED)).agrees(call_of(ENDLESS)) is None
 
 
 def test_code_that_assigns_to_a_part_is_made_with_arrays_of_numpy() -> None:
@@ -115,17 +102,12 @@ def test_code_that_assigns_to_a_part_is_made_with_arrays_of_numpy() -> None:
 @pytest.mark.parametrize(
     ("call", "is_made"),
     [
-        (Call.from_function(doubled, X), True),
-        (Call.from_function(doubled, jax.ShapeDtypeStruct((3,), "float32")), False),
-        (Call.from_function(writes, X), False),
-        (Call.from_function(doubled, np.zeros(2**20, np.int8)), True),
-        (Call.from_function(doubled, np.zeros(2**20 + 1, np.int8)), False),
-        (
-            Call.from_function(
-                lambda x, y: x, np.zeros(2**19, np.int8), y=np.zeros(2**19 + 1, np.int8)
-            ),
-            False,
-        ),
+        (call_of(DOUBLED), True),
+        (call_of(DOUBLED, jax.ShapeDtypeStruct((3,), "float32")), False),
+        (call_of(WRITES), False),
+        (call_of(DOUBLED, np.zeros(2**20, np.int8)), True),
+        (call_of(DOUBLED, np.zeros(2**20 + 1, np.int8)), False),
+        (Call.from_function(lambda x, y: x, HALF, y=np.zeros(2**19 + 1, np.int8)), False),
     ],
 )
 def test_a_call_is_made_where_it_is_small_known_and_acts_on_nothing(
@@ -136,5 +118,5 @@ def test_a_call_is_made_where_it_is_small_known_and_acts_on_nothing(
 
 def test_data_that_a_call_changes_is_a_copy() -> None:
     mine = np.ones(3)
-    EagerCall(Call.from_function(assigns, mine)).agrees(Call.from_function(doubled, mine))
+    EagerCall(Call.from_function(assigns, mine)).agrees(call_of(DOUBLED, mine))
     assert mine.tolist() == [1, 1, 1]

@@ -248,55 +248,7 @@ def test_tracers_that_the_code_keeps_are_taken_out_again_and_told() -> None:
     assert (LAST, SEEN) == (None, [])
 
 
-def test_what_refuses_to_be_put_back_is_told() -> None:
-    class Key:
-        is_broken = False
-
-        def __hash__(self) -> int:
-            if self.is_broken:
-                raise TypeError
-            return 1
-
-    by_key, key = {Key(): 0}, Key()
-
-    def fills(x: Any) -> Any:
-        by_key[key] = x
-        key.is_broken = True
-        return x
-
-    note, _ = ipyjaxbench.graph(fills, X).notes
-    assert "by_key" in note.text
-    assert note.text.endswith("It could not be restored.")
-
-
-def test_a_metaclass_does_not_keep_a_class_from_being_put_back() -> None:
-    class Sealed(type):
-        def __setattr__(cls, name: str, value: Any) -> None:
-            if value is None:
-                raise AttributeError(name)
-            super().__setattr__(name, value)
-
-    class Cache(metaclass=Sealed):
-        value = None
-
-    def fills(x: Any) -> Any:
-        Cache.value = x
-        return x
-
-    (note,) = ipyjaxbench.graph(fills, X).notes
-    assert note.text.endswith("The old value is restored.")
-    assert Cache.value is None
-
-
 # How long it takes
-
-TRIED: list[int] = []
-
-
-def test_no_more_than_32_choices_are_tried_and_they_leave_nothing() -> None:
-    many = "TRIED.append(1)\nreturn x[x > 0] + jnp.sort(x[x < 0])"
-    assert why(written("x, a, b, c, d, e, g", many, TRIED=TRIED), X, *range(6)).tries == 32
-    assert TRIED == []
 
 
 def test_a_loop_that_would_be_unrolled_without_an_end_is_given_up() -> None:

@@ -150,43 +150,6 @@ def test_nothing_is_computed_or_compiled_and_no_cache_grows() -> None:
         compiled.trace(X)
 
 
-def test_output_of_tracing_is_not_shown_and_tries_are_counted(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def loud(x: Any, n: Any) -> Any:
-        print("tracing")
-        return x[:n]
-
-    found = ipyjaxbench.graph(loud, X, 2)
-    assert capsys.readouterr().out == ""
-    assert found.tries == 2
-    assert found.printed == "tracing\n"
-    assert "printed tracing" in " ".join(str(found).split())
-    assert "traced 2 times" in " ".join(str(found).split())
-
-
-def test_a_small_program_is_shown_as_jax_prints_it() -> None:
-    found = graph("flagged(x, True)")
-    assert found.program == "{ lambda ; a:f32[3,4]. let b:f32[3,4] = neg a in (b,) }"
-    assert str(found.jaxpr) == found.program
-
-
-def test_a_long_program_is_folded_and_its_report_stays_short() -> None:
-    def long(x: Any) -> Any:
-        for _ in range(1000):
-            x = jnp.sin(x) * 2
-        return x
-
-    found = ipyjaxbench.graph(long, X)
-    assert found.operations == 2000
-    assert "... 1,950 more equations (.text() has all) ..." in found.program
-    assert len(found.text().splitlines()) > 2000
-    assert len(str(found).splitlines()) < 200
-    assert len(html.render(found.report())) < 300_000
-    ends = [line.split(":")[0].strip() for line in found.program.splitlines()[-3:-1]]
-    assert ends == ["bxx", "bxy"]  # the names are those that the whole program has
-
-
 @pytest.mark.parametrize(
     ("stage", "words"),
     [("jaxpr", "dot_general["), ("stablehlo", "stablehlo.dot_general"), ("hlo", "HloModule"),
@@ -256,17 +219,6 @@ def test_a_folded_program_shows_what_it_captures_as_jax_does() -> None:
     assert found.program.splitlines()[0] == "{ lambda a:f32[3,4]; b:f32[3,4]. let"
     assert found.program.splitlines()[1].strip() == "c:f32[3,4] = add b a"
     assert ipyjaxbench.graph(long, X[0]).text().startswith("{ lambda a:f32[3,4]; b:f32[4]. let")
-
-
-def test_what_is_no_data_in_a_tree_is_fixed_and_that_jit_refuses_it_is_told() -> None:
-    found = graph("(lambda x, cfg: x * cfg['k'] if cfg['mode'] == 'a' else x)"
-                  "(x, {'mode': 'a', 'k': 3.0})")  # fmt: skip
-    assert found.fixed == ("cfg['mode']",)
-    (note,) = found.notes
-    assert note.text.startswith("jax.jit rejects these parts of an argument: cfg['mode']")
-    many = graph("(lambda x, cfg: x * cfg[0])(x, [2.0, *'abcd'])")
-    assert many.fixed == ("4 parts of cfg",)
-    assert graph("(lambda x, k: x * k['a'])(x, {'a': 2.0})").notes == ()
 
 
 @pytest.mark.parametrize(

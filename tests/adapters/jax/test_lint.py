@@ -16,6 +16,7 @@ from ipyjaxbench.adapters.jax.graphs import lint_promotions
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.usercode.call import Call
+from tests.adapters.jax.written import written
 
 X, KEY = jnp.ones((4, 4)), jax.random.key(0)
 RAW = jax.random.PRNGKey(0)
@@ -39,59 +40,29 @@ def looped(x: Any) -> Any:
     return jax.lax.fori_loop(0, 20, lambda _, v: jnp.tanh(v @ v), x)
 
 
-def printed(x: Any) -> Any:
-    jax.debug.print("{}", x.sum())
-    return x
-
-
 def twice(key: Any) -> Any:
     return jax.random.normal(key) + jax.random.normal(key)
-
-
-def folded(key: Any) -> Any:
-    one, other = jax.random.fold_in(key, 1), jax.random.fold_in(key, 2)
-    return jax.random.normal(one) + jax.random.normal(other)
 
 
 def mixed(narrow: Any, x: Any) -> Any:
     return narrow * x
 
 
-def split(key: Any) -> Any:
-    first, second = jax.random.split(key)
-    return jax.random.normal(first) + jax.random.normal(second)
-
-
-def by_number(a: Any) -> Any:
-    return a * np.float32(2)
-
-
-def by_array(a: Any) -> Any:
-    return a * np.ones(4, np.float32)
-
-
-def by_array_asked_for(a: Any) -> Any:
-    return a.astype(np.float32) * np.ones(4, np.float32)
-
-
-def by_keyword(a: Any) -> Any:
-    return a + jnp.zeros(4, dtype="float32")
-
-
-def as_array(a: Any) -> Any:
-    return jnp.asarray(a, jnp.float32) + 1
-
-
-def product(a: Any, b: Any) -> Any:
-    return a @ b
-
-
-def picked(a: Any, b: Any) -> Any:
-    return jnp.where(a > 0, a, b)
-
-
-def summed(a: Any) -> Any:
-    return a.sum() + jnp.mean(a, dtype=jnp.float32).astype(a.dtype)
+PRINTED = written("x", 'jax.debug.print("{}", x.sum())\nreturn x')
+FOLDED = written(
+    "key",
+    """\
+one, other = jax.random.fold_in(key, 1), jax.random.fold_in(key, 2)
+return jax.random.normal(one) + jax.random.normal(other)""",
+)
+SPLIT = written(
+    "key",
+    """\
+first, second = jax.random.split(key)
+return jax.random.normal(first) + jax.random.normal(second)""",
+)
+ASKED_FOR = written("a", "return a.astype(\n    np.float32,\n) * np.ones(4, np.float32)")
+SUMMED = written("a", "return a.sum() + jnp.mean(a, dtype=jnp.float32).astype(a.dtype)")
 
 
 def repeated(turns: int) -> Callable[..., Any]:
@@ -116,7 +87,7 @@ def donating(function: Callable[..., Any], *numbers: int) -> Callable[..., Any]:
         ("unrolled", (unrolled, X), (looped, X)),
         ("unrolled", (repeated(8), X), (repeated(7), X)),
         ("weak-output", (lambda x: x * 2, 1.0), (lambda x: x * 2, X)),
-        ("called-back", (printed, X), (lambda x: x, X)),
+        ("called-back", (PRINTED, X), (lambda x: x, X)),
         ("low-precision", (jnp.dot, NARROW, NARROW), (jnp.dot, X, X)),
         ("low-precision", (jnp.dot, NARROW, NARROW),
          (lambda a, b: jnp.dot(a, b, preferred_element_type=jnp.float32), NARROW, NARROW)),
@@ -127,18 +98,22 @@ def donating(function: Callable[..., Any], *numbers: int) -> Callable[..., Any]:
         ("donated-unused", (donating(lambda x, y: x + y, 1), X, X[0]),
          (donating(lambda x, y: x + y, 0), X, X[0])),
         ("donated-unused", (donating(lambda x: x.sum(), 0), X), (jax.jit(lambda x: x.sum()), X)),
-        ("key-reused", (twice, KEY), (split, KEY)),
-        ("key-reused", (jax.jit(twice), KEY), (jax.jit(split), KEY)),
-        ("key-reused", (jax.jit(twice), RAW), (jax.jit(split), RAW)),
-        ("key-reused", (twice, RAW), (split, RAW)),
-        ("key-reused", (twice, RAW), (folded, RAW)),
+        ("key-reused", (twice, KEY), (SPLIT, KEY)),
+        ("key-reused", (jax.jit(twice), KEY), (jax.jit(SPLIT), KEY)),
+        ("key-reused", (jax.jit(twice), RAW), (jax.jit(SPLIT), RAW)),
+        ("key-reused", (twice, RAW), (SPLIT, RAW)),
+        ("key-reused", (twice, RAW), (FOLDED, RAW)),
         ("promoted", (mixed, NARROW, X), (mixed, NARROW, NARROW)),
         ("promoted", (mixed, NARROW, X), (lambda a, b: a.astype(b.dtype) * b, NARROW, X)),
-        ("promoted", (by_number, NARROW), (lambda a: a * 2, NARROW)),
-        ("promoted", (by_array, NARROW), (by_array_asked_for, NARROW)),
-        ("promoted", (by_keyword, NARROW), (as_array, NARROW)),
-        ("promoted", (product, NARROW, X), (product, NARROW, NARROW)),
-        ("promoted", (picked, NARROW, X), (summed, NARROW)),
+        ("promoted", (written("a", "return a * np.float32(2)"), NARROW), (lambda a: a * 2, NARROW)),
+        ("promoted", (written("a", "return a * np.ones(4, np.float32)"), NARROW),
+         (ASKED_FOR, NARROW)),
+        ("promoted", (written("a", "return a + jnp.zeros(4, dtype='float32')"), NARROW),
+         (written("a", "return jnp.asarray(a, jnp.float32) + 1"), NARROW)),
+        ("promoted", (written("a, b", "return a @ b"), NARROW, X),
+         (written("a, b", "return a @ b"), NARROW, NARROW)),
+        ("promoted", (written("a, b", "return jnp.where(a > 0, a, b)"), NARROW, X),
+         (SUMMED, NARROW)),
         ("promoted", (mixed, NARROW, X), (mixed, NARROW.astype("int8"), X)),
         ("promoted", (mixed, NARROW, X), (lambda a, x: a[0, 0] * x[0, 0], NARROW, X)),
         ("recomputed", (jax.grad(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))), 1.0),

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import Diagnosis, UntraceableError
 from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.return_types import NoDataError
+from tests.adapters.jax.written import why, written
 
 X = jnp.ones(3)
 
@@ -18,52 +17,27 @@ class Owl:
     pass
 
 
-class Box:
-    pass
-
-
-def owl(x: Any) -> Any:
-    return Owl()
-
-
-def box(x: Any) -> Any:
-    return x, [Box()]
-
-
-def one_of_two(x: Any, flag: Any = None) -> Any:
-    if flag is None:
-        return "none"
-    return "some"
-
-
-def shape(x: Any) -> Any:
-    y = x + 1
-    return {"a": jax.ShapeDtypeStruct(y.shape, y.dtype)}
-
-
-def why(function: Any) -> Diagnosis:
-    with pytest.raises(UntraceableError) as caught:
-        ipyjaxbench.graph(function, X)
-    return caught.value.diagnosis
+owl = written("x", "return Owl()", Owl=Owl)
 
 
 @pytest.mark.parametrize(
-    ("function", "message", "line"),
+    ("lines", "message", "line"),
     [
-        (owl, "the result is an Owl", 1),
-        (box, "result[1][0] is a Box", 1),
-        (one_of_two, "the result is a str", 0),  # that of the function, as there are several
+        ("return Owl()", "the result is an Owl", 2),
+        ("return x, [Owl()]", "result[1][0] is an Owl", 2),
+        # That of the function, as there are several.
+        ("if x is None:\n    return 'none'\nreturn 'some'", "the result is a str", 1),
     ],
 )
 def test_what_is_no_data_is_told_with_the_line_that_returns_it(
-    function: Any, message: str, line: int
+    lines: str, message: str, line: int
 ) -> None:
-    found = why(function)
-    first = function.__code__.co_firstlineno
-    assert (found.message, found.line) == (message, first + line)
+    found = why(written("x", lines, Owl=Owl), X)
+    assert (found.message, found.line) == (message, line)
 
 
 def test_a_shape_that_is_returned_computes_nothing() -> None:
+    shape = written("x", "return {'a': jax.ShapeDtypeStruct(x.shape, x.dtype)}")
     with pytest.raises(
         ipyjaxbench.SnippetError, match="is only the shape of an array and computes"
     ):

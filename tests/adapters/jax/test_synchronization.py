@@ -95,15 +95,10 @@ def test_the_tiny_programs_are_compiled_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [
-        lambda y: (y, [y]),
-        lambda y: ([y, X], [y, X]),
-        lambda y: ({"a": (y, 1)}, [y]),
-        lambda y: (Box(a=y, b=2), [y]),
-        lambda y: (SimpleNamespace(a=[y]), [y]),
-    ],
-)
+     "make",
+     [lambda y: (y, [y]), lambda y: ([y, X], [y, X]), lambda y: ({"a": (y, 1)}, [y]),
+      lambda y: (Box(a=y, b=2), [y]), lambda y: (SimpleNamespace(a=[y]), [y])],
+)  # fmt: skip
 def test_a_value_is_waited_for_whatever_it_is_made_of(
     make: Callable[[Any], tuple[Any, list[Any]]], started: Callable[[], Any]
 ) -> None:
@@ -159,14 +154,10 @@ def test_a_deleted_array_is_not_alive() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stats", "free"),
-    [
-        ({"bytes_limit": 100, "bytes_in_use": 30}, 70),
-        ({"bytes_limit": 100}, 100),
-        ({"bytes_in_use": 30}, 5000),
-        (None, 5000),
-    ],
-)
+     ("stats", "free"),
+     [({"bytes_limit": 100, "bytes_in_use": 30}, 70), ({"bytes_limit": 100}, 100),
+      ({"bytes_in_use": 30}, 5000), (None, 5000)],
+)  # fmt: skip
 def test_free_memory_is_what_a_device_has_left_or_the_host(
     stats: Any, free: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

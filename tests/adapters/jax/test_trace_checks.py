@@ -1,7 +1,6 @@
 """Traces in a block of code, functions that may be traced so often, and the fixture for tests."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +10,6 @@ from jax.extend.core import Primitive
 import ipyjaxbench
 from ipyjaxbench import TooManyTracesError
 from ipyjaxbench.retracing.observe import keep_learning
-
-MaxTraces = Callable[[int], AbstractContextManager[object]]
 
 
 def test_a_block_tells_what_was_traced_in_it_and_why() -> None:
@@ -26,20 +23,6 @@ def test_a_block_tells_what_was_traced_in_it_and_why() -> None:
     assert call.text == "step(jnp.ones(3))"
     assert [change.words() for change in call.why] == ["x: f32[2] → f32[3] (shape)"]
     assert set(call.phases) == {"trace", "lower", "compile"}
-
-
-def test_a_block_that_traces_too_much_fails_with_the_reason(max_traces: MaxTraces) -> None:
-    step = jax.jit(lambda x: x - 2)
-
-    def both() -> None:
-        with max_traces(1):
-            step(jnp.ones(2))
-            step(jnp.ones(3))
-
-    with pytest.raises(TooManyTracesError, match=r"2 times, limit 1\. .*x: f32\[2\] → f32\[3\]"):
-        both()
-    with max_traces(0):
-        step(jnp.ones(3))
 
 
 def test_calls_are_told_after_one_that_was_traced_and_did_not_compile() -> None:

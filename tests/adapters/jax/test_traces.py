@@ -2,7 +2,6 @@
 
 import functools
 import logging
-import threading
 from typing import Any
 
 import jax
@@ -253,42 +252,6 @@ def test_what_is_printed_is_printed_and_only_what_tracing_printed_is_told(
     found = observed("print('before'); g(1.0); g(2.0)", names)
     assert capsys.readouterr().out == "before\ntracing\nruntime 1.0\nruntime 2.0\n"
     assert [call.printed for call in found.calls] == ["tracing\n", ""]
-
-
-def test_threads_leave_standard_output_as_it_was() -> None:
-    import sys
-
-    before = sys.stdout, vars(sys.stdout).get("write")
-    names = {**fresh(), "threading": threading}
-    observed(
-        "ts = [threading.Thread(target=lambda n=n: [f(jnp.ones(n)) for _ in range(9)])"
-        " for n in (3, 4, 5)]\nfor t in ts: t.start()\nfor t in ts: t.join()",
-        names,
-    )
-    assert (sys.stdout, vars(sys.stdout).get("write")) == before
-
-
-def test_the_frame_above_a_call_is_the_users_and_so_is_the_code_that_stays() -> None:
-    names = {**fresh(), "__name__": "mine"}
-    observed(
-        "import collections, sys\nPair = collections.namedtuple('Pair', 'a b')\n"
-        "def who(): return sys._getframe(1).f_code.co_name\ndef here(x):\n    f(x)\n"
-        "    return who()\nseen = here(X)",
-        names,
-    )
-    assert (names["Pair"].__module__, names["seen"]) == ("mine", "here")
-    assert names["here"].__code__.co_names == ("f", "who")
-
-
-def test_calls_of_other_threads_do_not_count_for_this_one() -> None:
-    names = fresh()
-    names["threading"] = threading
-    found = observed(
-        "t = threading.Thread(target=lambda: f(jnp.ones(9)))\nf(X)\nt.start(); t.join()\nf(X)",
-        names,
-    )
-    mine = [call for call in found.calls if call.line in (2, 4)]
-    assert [call.state for call in mine] == ["TRACED", "CACHED"]
 
 
 def test_a_function_that_donates_is_called_again_with_a_copy() -> None:

@@ -60,6 +60,11 @@ def notes(function, *args):
     found = trace_call(Call.from_function(function, *args), GraphOptions(check=True))
     return [note.text for note in found.notes]
 
+def shared():
+    call = Call.from_function(lambda v: v @ v.T, w)
+    found = trace_call(call, GraphOptions(stats=True))
+    return [each.name for each in found.compiled.collectives], " ".join(str(found).split())
+
 def inner_mesh(chip):
     held = jax.jit(lambda v: jax.lax.with_sharding_constraint(v, NS(mesh, P("d"))) + 1)
     return layout(tracing.trace(Call.from_function(held, one)), (), find_chips(chip), None).mesh
@@ -78,6 +83,7 @@ print(json.dumps({
     "no work": [work(lambda v: v @ v.T, one), work(lambda v: v @ v.T, x)],
     "resharded": [notes(lambda v: v + 1, x), notes(lambda x, w: x @ w.T, one, one),
                   notes(lambda v, u: jax.lax.with_sharding_constraint(v + u, w.sharding), x, x)],
+    "shared": shared(),
     "leaf": [(leaf(x).device, leaf(x).sharding), (leaf(one).device, leaf(one).sharding)],
     "converted": [each is not None for each in map(inspector.conversion, (x, one))],
     "weights": [[len(weight.devices), weight.nbytes, weight.sharding is None]
@@ -148,6 +154,12 @@ def test_a_result_that_is_cut_otherwise_than_the_argument_it_looks_like_is_told(
         "A result with the shape of v is sharded as P(None, 'd'), and v as P('d',). Fed back as v,"
         " it causes a recompilation"
     )
+
+
+def test_work_is_shared_among_devices_and_what_they_exchange_is_told(two: Any) -> None:
+    exchanged, text = two["shared"]
+    assert exchanged == ["all-reduce"]
+    assert "Per device, of 2." in text
 
 
 def test_a_signature_tells_devices_and_how_an_array_is_cut(two: Any) -> None:

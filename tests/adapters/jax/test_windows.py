@@ -9,7 +9,6 @@ import pytest
 from jax import lax
 
 from ipyjaxbench import Graph
-from ipyjaxbench.graphs.components import CountDifference
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.usercode.call import Call
@@ -52,7 +51,7 @@ def of_both(function: Any, x: Any, cotangent: Any) -> Any:
     return value, pullback(cotangent)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
 @pytest.mark.parametrize(
     "pooled",
     [
@@ -99,24 +98,3 @@ def test_how_two_numbers_are_combined_is_no_equation_of_its_own() -> None:
 def test_of_complex_numbers_a_sum_is_two_in_a_window_too() -> None:
     pooled = windows((3, 3), (1, 1), "SAME")
     assert graph(pooled, X.astype("complex64")).flops == 2 * graph(pooled, X).flops
-
-
-def test_pooling_of_a_library_agrees_with_what_xla_compiles() -> None:
-    nnx = pytest.importorskip("flax.nnx")
-    for pool in (nnx.avg_pool, nnx.max_pool):
-        found = graph(lambda x, pool=pool: pool(x, (2, 2), (2, 2)), IMAGES, stats=True)
-        assert found.compiled is not None
-        assert (found.flops, found.compiled.why) == (found.compiled.flops, "")
-
-
-@pytest.mark.parametrize("cumulative", [jnp.cumsum, lax.cummax, jnp.argmax])
-def test_what_xla_computes_in_another_way_is_named(cumulative: Any) -> None:
-    found = graph(cumulative, jnp.ones(1000), stats=True)
-    assert found.flops == 1000
-    assert found.compiled is not None
-    if found.compiled.flops != pytest.approx(found.flops, rel=0.05):
-        assert isinstance(found.compiled.why, CountDifference)
-        assert found.compiled.why.rewritten == (cumulative.__name__,)
-        assert f"since it computes {cumulative.__name__} differently" in " ".join(
-            str(found).split()
-        )
