@@ -79,10 +79,10 @@ SEVERAL = "write several chips as tpu:%s; the first two numbers must be even"
 
 
 @pytest.mark.parametrize(
-     ("chip", "words"),
-     [("tpu:v9", KNOWN), ("tpu:v5e:2xx2", KNOWN), ("tpu:v5e:3x3", SEVERAL % "v5e:2x2"),
-      ("tpu:v4:2x2", SEVERAL % "v4:2x2x1"), ("tpu:v2:1x1", SEVERAL % "v2:2x2"),
-      ("tpu:v5e:2", SEVERAL % "v5e:2x2"), ("tpu:v5e:0x2", SEVERAL % "v5e:2x2")],
+    ("chip", "words"),
+    [("tpu:v9", KNOWN), ("tpu:v5e:2xx2", KNOWN), ("tpu:v5e:3x3", SEVERAL % "v5e:2x2"),
+     ("tpu:v4:2x2", SEVERAL % "v4:2x2x1"), ("tpu:v2:1x1", SEVERAL % "v2:2x2"),
+     ("tpu:v5e:2", SEVERAL % "v5e:2x2"), ("tpu:v5e:0x2", SEVERAL % "v5e:2x2")],
 )  # fmt: skip
 def test_what_is_no_chip_is_refused_with_what_is_one(chip: str, words: str) -> None:
     with pytest.raises(OptionError) as caught:

@@ -171,49 +171,32 @@ def test_all_options_are_as_before_a_cold_call(code: str) -> None:
     assert len(result.batches) == 2
 
 
-def test_what_was_compiled_ahead_of_time_cannot_be_made_fresh() -> None:
-    x = jnp.ones(4)
-    names = {"f": jax.jit(lambda x: x * 9).lower(x).compile(), "x": x}
-    result = ipyjaxbench.measure_code("f(x)", names, budget=0.02, fresh=True)
-    assert result.fresh is not None
-    assert result.fresh.seconds is None
-    assert result.fresh.cleared == (
-        "functions compiled ahead of time were not recompiled",
-        "nothing was recompiled",
-    )
-
-
-def test_a_version_with_other_keys_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("jax._src.config.pgle_profiling_runs")
-    f, x = jax.jit(lambda x: x * 11), jnp.ones(4)
+def test_what_cannot_be_made_fresh_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    f, x = jax.jit(lambda x: x * 9), jnp.ones(4)
     f(x)
-    result = ipyjaxbench.measure_code("f(x)", {"f": f, "x": x}, budget=0.02, fresh=True)
-    assert result.fresh is not None
-    assert result.fresh.seconds is None
-    assert result.fresh.cleared == (
-        "JAX's in-memory caches stayed in use",
-        "nothing was recompiled",
-    )
-
-
-def test_the_original_of_a_jitted_function_is_known() -> None:
-    adapter = next(f for f in loaded()[0] if isinstance(f, Jax))
-
-    def step(x: Any) -> Any:
-        return x
-
-    assert adapter.capability(Compilation).original(jax.jit(step)) is step
-    assert adapter.capability(Compilation).original(jax.jit(step).lower(1.0).compile()) is None
-    assert adapter.capability(Compilation).original(step) is None
+    for function, why in (
+        (f.lower(x).compile(), "functions compiled ahead of time were not recompiled"),
+        (f, "JAX's in-memory caches stayed in use"),
+    ):
+        if function is f:  # as in a version with other keys
+            monkeypatch.delattr("jax._src.config.pgle_profiling_runs")
+        names = {"f": function, "x": x}
+        result = ipyjaxbench.measure_code("f(x)", names, budget=0.02, fresh=True)
+        assert result.fresh is not None
+        assert result.fresh.seconds is None
+        assert result.fresh.cleared == (why, "nothing was recompiled")
 
 
 def of_any(*xs: Any, **named: Any) -> Any:
     return (*xs, *named.values())[0]
 
 
-def test_donated_arguments_are_known_by_number_and_by_name() -> None:
+def test_originals_and_donated_arguments_of_jitted_functions_are_known() -> None:
     compilation = next(f for f in loaded()[0] if isinstance(f, Jax)).capability(Compilation)
     x = jnp.ones(3)
+    assert compilation.original(jax.jit(of_any)) is of_any
+    assert compilation.original(jax.jit(of_any).lower(x).compile()) is None
+    assert compilation.original(of_any) is None
     for options, donates in (
         ({"donate_argnums": 0}, True), ({"donate_argnames": "a"}, True), ({}, False),
     ):  # fmt: skip
@@ -226,6 +209,11 @@ def test_donated_arguments_are_known_by_number_and_by_name() -> None:
 def test_a_version_without_the_decision_to_use_the_disk_cache_keeps_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    enabled = jax.config.jax_enable_compilation_cache
+    with no_disk_cache() as is_unused:
+        assert is_unused
+        assert jax.config.jax_enable_compilation_cache is False  # XLA's own are off too
+    assert jax.config.jax_enable_compilation_cache == enabled
     monkeypatch.delattr(compilation_cache, "_cache_initialized_mutex")
     with no_disk_cache() as is_unused:
         assert is_unused  # there is none
@@ -236,14 +224,6 @@ def test_a_version_without_the_decision_to_use_the_disk_cache_keeps_its_own(
             assert not is_unused
     finally:
         jax.config.update("jax_compilation_cache_dir", before)
-
-
-def test_without_the_disk_cache_xlas_own_are_off_too() -> None:
-    before = jax.config.jax_enable_compilation_cache
-    with no_disk_cache() as is_unused:
-        assert is_unused
-        assert jax.config.jax_enable_compilation_cache is False
-    assert jax.config.jax_enable_compilation_cache == before
 
 
 def test_where_profiles_guide_the_compiler_caches_stay_in_use() -> None:

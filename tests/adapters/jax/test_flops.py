@@ -46,9 +46,9 @@ def test_operations_are_those_counted_by_hand(function: Any, args: Any, flops: f
 
 
 @pytest.mark.parametrize(
-     ("function", "each"),
-     [(lambda x: x + x, 2), (lambda x: x - x, 2), (jnp.negative, 2), (lambda x: x * x, 6),
-      (lambda x: x / x, 11), (lax.abs, 4), (lax.exp, 1), (lax.cumsum, 2), (lambda x: x.sum(), 2)],
+    ("function", "each"),
+    [(lambda x: x + x, 2), (lambda x: x - x, 2), (jnp.negative, 2), (lambda x: x * x, 6),
+     (lambda x: x / x, 11), (lax.abs, 4), (lax.exp, 1), (lax.cumsum, 2), (lambda x: x.sum(), 2)],
 )  # fmt: skip
 def test_one_operation_of_complex_numbers_is_so_many_of_real_ones(
     function: Any, each: float

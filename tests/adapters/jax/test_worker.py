@@ -28,10 +28,10 @@ ENTRY %main (x: f32[8]) -> f32[8] {
 
 
 @pytest.mark.parametrize(
-     ("told", "seconds", "unknown"),
-     [(None, None, []), (0.0, 0.0, []), (0.999, 0.999, []), (1.0, 1.0, ["AlsoUnknown", "Cholesky"]),
-      (-0.75, 0.25, ["AlsoUnknown", "Cholesky"]), (-1.75, 0.25, ["AlsoUnknown", "Cholesky"]),
-      (-2.0, None, ["AlsoUnknown", "Cholesky"])],
+    ("told", "seconds", "unknown"),
+    [(None, None, []), (0.0, 0.0, []), (0.999, 0.999, []), (1.0, 1.0, ["AlsoUnknown", "Cholesky"]),
+     (-0.75, 0.25, ["AlsoUnknown", "Cholesky"]), (-1.75, 0.25, ["AlsoUnknown", "Cholesky"]),
+     (-2.0, None, ["AlsoUnknown", "Cholesky"])],
 )  # fmt: skip
 def test_what_cannot_be_estimated_is_left_out_of_the_time_and_named(
     told: float | None, seconds: float | None, unknown: list[str]
