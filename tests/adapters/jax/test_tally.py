@@ -1,4 +1,4 @@
-"""What is counted for certain in a program, by dtype, and how large a program may be for that."""
+"""What is counted in a program, by hand: operations, those that are certain, and unused ones."""
 
 from typing import Any
 
@@ -93,3 +93,111 @@ def test_a_function_of_a_library_costs_at_the_line_that_calls_it() -> None:
         return y + 1
 
     assert [line.name for line in tally(act, X).lines()] == ["y = jax.nn.relu(x)", "return y + 1"]
+
+
+EACH = 16.0
+inner = jax.jit(lambda x: (x @ x, jnp.tanh(x)))
+
+
+def chosen(mask: Any, x: Any) -> Any:
+    return jax.lax.select_n(mask, jnp.tanh(x), x @ x)
+
+
+def printing(x: Any) -> Any:
+    jax.debug.print("{}", jnp.tanh(x))
+    return x
+
+
+def turn(carry: Any, _: Any) -> Any:
+    return jnp.tanh(carry), (carry @ carry, jnp.tanh(X @ X))
+
+
+@pytest.mark.parametrize(
+    ("function", "usage"),
+    [
+        (lambda x: x @ x, Usage(PRODUCT)),
+        (lambda x: (x @ x, x)[1], Usage(PRODUCT, unused=PRODUCT)),
+        (lambda x: inner(x)[1], Usage(PRODUCT + EACH, unused=PRODUCT)),
+        # One use of each result of a function that is called twice keeps that one alone.
+        (lambda x: (inner(x)[0], inner(x)[1]), Usage(2 * (PRODUCT + EACH), unused=PRODUCT + EACH)),
+        (lambda x: x + jnp.tanh(X), Usage(2 * EACH, constant=EACH)),
+        (lambda x: x + inner(X)[1], Usage(PRODUCT + 2 * EACH, unused=PRODUCT, constant=EACH)),
+        (lambda x: x + jnp.tanh(jax.lax.mul(2.0, 3.0)), Usage(EACH + 2, constant=2)),
+        (jax.nn.relu, Usage(EACH)),
+        (printing, Usage(EACH)),
+        (jax.jit(printing), Usage(EACH)),
+        (lambda x: chosen(True, x), Usage(PRODUCT + 2 * EACH, unused=EACH)),
+        (lambda x: chosen(False, x), Usage(PRODUCT + 2 * EACH, unused=PRODUCT)),
+        (lambda x: chosen(x[0, 0] > 0, x), Usage(PRODUCT + 2 * EACH)),
+        (lambda x: jax.jit(chosen, static_argnums=0)(True, x),
+         Usage(PRODUCT + 2 * EACH, unused=EACH)),
+        (lambda x: jax.lax.scan(turn, x, None, length=5)[0],
+         Usage(2 * PRODUCT + 2 * EACH)),
+        (lambda x: (jax.lax.scan(turn, x, None, length=5), x)[1],
+         Usage(2 * PRODUCT + 2 * EACH, unused=2 * PRODUCT + 2 * EACH)),
+        (lambda x: jax.lax.scan(turn, X, None, length=5)[0] + x,
+         Usage(2 * PRODUCT + 3 * EACH, constant=2 * PRODUCT + 2 * EACH)),
+        (lambda x: jax.lax.while_loop(lambda c: c[0, 0] < 0, jnp.tanh, x), Usage()),
+        (lambda x: jax.lax.cond(x[0, 0] > 0, jnp.tanh, lambda c: c @ c, x), Usage()),
+    ],
+)  # fmt: skip
+def test_work_is_told_apart_by_what_uses_it(function: Any, usage: Usage) -> None:
+    closed = jax.make_jaxpr(function)(X)
+    assert usage_of(closed) == usage
+    assert usage_of(closed.jaxpr).written == usage.written
+
+
+OBLONG = jnp.ones((3, 4))
+COMPLEX = OBLONG.astype("complex64")
+IMAGE = jnp.ones((2, 3, 8, 8))  # two of three channels
+KERNEL = jnp.ones((5, 3, 2, 4))  # of five channels: 3 * 2 * 4 products for each number
+
+
+def convolved(**options: Any) -> Any:
+    no_padding = ((0, 0), (0, 0))
+    return lambda image, kernel: lax.conv_general_dilated(
+        image, kernel, (1, 1), no_padding, dimension_numbers=("NCHW", "OIHW", "NCHW"), **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "flops"),
+    [
+        (convolved(), (IMAGE, KERNEL), 2 * (2 * 5 * 7 * 5) * (3 * 2 * 4)),
+        (convolved(), (IMAGE, KERNEL[:1]), 2 * (2 * 1 * 7 * 5) * (3 * 2 * 4)),
+        (convolved(), (IMAGE, KERNEL[:0]), 0),
+        # Each group of channels has a kernel of its own.
+        (convolved(feature_group_count=3), (IMAGE, jnp.ones((6, 1, 2, 4))),
+         2 * (2 * 6 * 7 * 5) * (1 * 2 * 4)),
+        # Of the pixels of a dilated image (15 by 22) one in six is none that was put between.
+        (convolved(lhs_dilation=(2, 3)), (IMAGE, KERNEL), 2 * (2 * 5 * 14 * 19) * (3 * 2 * 4) / 6),
+        (lambda x: x @ x.T, (OBLONG,), 2 * 3 * 3 * 4),
+        (lambda x: x.sum(), (OBLONG,), 12),
+        (lambda x: x.at[0].set(1.0), (OBLONG,), 0),
+        (jnp.transpose, (OBLONG,), 0),
+    ],
+)  # fmt: skip
+def test_operations_are_those_counted_by_hand(function: Any, args: Any, flops: float) -> None:
+    counted = Tally(jax.make_jaxpr(function)(*args))
+    of_indices = sum(each for name, each in counted.steps if name in ("lt", "add", "select_n"))
+    assert counted.flops - of_indices == flops
+
+
+@pytest.mark.parametrize(
+    ("function", "each"),
+    [(lambda x: x + x, 2), (lambda x: x - x, 2), (jnp.negative, 2), (lambda x: x * x, 6),
+     (lambda x: x / x, 11), (lax.abs, 4), (lax.exp, 1), (lax.cumsum, 2), (lambda x: x.sum(), 2)],
+)  # fmt: skip
+def test_one_operation_of_complex_numbers_is_so_many_of_real_ones(
+    function: Any, each: float
+) -> None:
+    counted = Tally(jax.make_jaxpr(function)(COMPLEX))
+    assert counted.flops == 12 * each
+    assert counted.of_complex == 12 * (each - 1)
+    real = Tally(jax.make_jaxpr(function)(OBLONG))
+    assert (real.flops, real.of_complex) == (12, 0)
+
+
+def test_a_product_of_complex_numbers_is_four_products_and_their_sums() -> None:
+    counted = Tally(jax.make_jaxpr(lambda x: x @ x.T)(COMPLEX))
+    assert (counted.flops, counted.of_complex, counted.certain) == (4 * 72, 3 * 72, 72)

@@ -1,14 +1,20 @@
-"""What JAX does in each call: verdicts and reasons that are known to be right."""
+"""What JAX does in each call, in blocks and in libraries: verdicts and reasons that are right."""
 
 import functools
 import logging
+from contextlib import suppress
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
+from jax.extend.core import Primitive
 
+import ipyjaxbench
+from ipyjaxbench import TooManyTracesError
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks.compilation import UNNAMED
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
@@ -264,3 +270,96 @@ def test_a_function_that_donates_is_called_again_with_a_copy() -> None:
         assert [call.state for call in found.calls] == ["TRACED", "CACHED"]
         assert names[name] is given[name]
         assert given[name].is_deleted()
+
+
+def test_a_block_tells_what_was_traced_in_it_and_why() -> None:
+    keep_learning()
+    step = jax.jit(lambda x: x * 2)
+    step(jnp.ones(2))
+    with ipyjaxbench.trace_cached() as seen:
+        step(jnp.ones(2))
+        step(jnp.ones(3))
+    (call,) = seen.traces.calls
+    assert call.text == "step(jnp.ones(3))"
+    assert [change.words() for change in call.why] == ["x: f32[2] → f32[3] (shape)"]
+    assert set(call.phases) == {"trace", "lower", "compile"}
+
+
+def test_calls_are_told_after_one_that_was_traced_and_did_not_compile() -> None:
+    unknown = Primitive("unknown")
+    unknown.def_abstract_eval(lambda x: x)
+    fails, step = jax.jit(lambda x: unknown.bind(x) + 1), jax.jit(lambda x: x - 3)
+    x, names = jnp.ones(2), []
+    for function in (fails, step):
+        with suppress(NotImplementedError), ipyjaxbench.trace_cached() as seen:
+            function(x)
+        names += [call.name for call in seen.traces.calls]
+    assert names == ["<lambda>", "<lambda>"]
+
+
+def test_a_plain_function_fails_when_it_is_traced_once_too_often() -> None:
+    runs: list[int] = []
+
+    def step(x: jax.Array) -> jax.Array:
+        runs.append(1)
+        return x * 2
+
+    jitted = jax.jit(ipyjaxbench.assert_max_traces(step, 1))
+    jitted(jnp.ones(2))
+    jitted(jnp.ones(2))
+    with pytest.raises(TooManyTracesError, match=r"`step` was traced 2 times, limit 1\."):
+        jitted(jnp.ones(3))
+    assert len(runs) == 1
+    plain = ipyjaxbench.assert_max_traces(step, 0)
+    plain(jnp.ones(4))
+    assert len(runs) == 2
+
+
+def test_wrappers_of_libraries_and_methods_are_seen_with_their_names() -> None:
+    class Trainer:
+        def __init__(self) -> None:
+            self.step = jax.jit(self._step)
+
+        def _step(self, x: Any) -> Any:
+            return x + 1
+
+        def fit(self, x: Any, steps: int) -> None:
+            for _ in range(steps):
+                self.step(x)
+
+    @eqx.filter_jit
+    def filtered(model: Any, x: Any) -> Any:
+        return model(x)
+
+    @nnx.jit
+    def of_nnx(model: Any, x: Any) -> Any:
+        return model(x)
+
+    TRACE_LOG.clear()
+    names = {
+        "X": jnp.ones((4, 4)),
+        "trainer": Trainer(), "filtered": filtered, "of_nnx": of_nnx,
+        "eqx_model": eqx.nn.Linear(4, 2, key=jax.random.key(0)),
+        "nnx_model": nnx.Linear(4, 2, rngs=nnx.Rngs(0)),
+        "mapped": jax.pmap(lambda x: x * 2),
+    }  # fmt: skip
+    found = observed(
+        "filtered(eqx_model, X[0]); filtered(eqx_model, X[0]); filtered(eqx_model, X[0, :4] * 1)\n"
+        "of_nnx(nnx_model, X); of_nnx(nnx_model, X[:2])\n"
+        "trainer.fit(X, 3); trainer.fit(X[:2], 1)\n"
+        "mapped(X[:1]); mapped(X[:1])",
+        names,
+    )
+    told = [(c.name, c.state, c.times, "; ".join(w.words() for w in c.why)) for c in found.calls]
+    assert told == [
+        ("filtered", "TRACED", 1, "first call"),
+        ("filtered", "CACHED", 1, ""),
+        ("filtered", "CACHED", 1, ""),
+        ("of_nnx", "TRACED", 1, "first call"),
+        ("of_nnx", "TRACED", 1, "x: f32[4,4] → f32[2,4] (shape)"),
+        ("_step", "TRACED", 1, "first call"),
+        ("_step", "CACHED", 2, ""),
+        ("_step", "TRACED", 1, "x: f32[4,4] → f32[2,4] (shape)"),
+        ("<lambda>", "TRACED", 1, "first call"),
+        ("<lambda>", "CACHED", 1, ""),
+    ]

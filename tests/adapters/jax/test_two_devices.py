@@ -10,6 +10,12 @@ import pytest
 TWO = """
 import json
 import jax, jax.numpy as jnp, numpy as np
+import ipyjaxbench
+from jax._src import xla_bridge
+with ipyjaxbench.transfers() as t:
+    pass
+looked = [[*t.transfers.transfers], ipyjaxbench.devices().homes[0].started,
+          xla_bridge.backends_are_initialized()]
 jax.config.update("jax_num_cpu_devices", 2)
 from jax.sharding import Mesh, NamedSharding as NS, PartitionSpec as P
 from ipyjaxbench import OptionError
@@ -75,6 +81,8 @@ def exported(is_own, *args):
 inspector = adapter.capability(ArrayInspector)
 leaf = cache_key._argument_leaf
 print(json.dumps({
+    "looked": looked,
+    "started": ipyjaxbench.devices(start=True).homes[0].started,
     "virtual": [note.text for note in devices._virtual()],
     "missing": devices.count_missing([*jax.devices(), object()]),
     "own": [own(one), own(x), own(x, w, one), own(both), own(x, both), own(all_of_it)],
@@ -101,6 +109,11 @@ def two() -> Any:
         [sys.executable, "-c", TWO], capture_output=True, text=True, check=True, timeout=300
     )
     return json.loads(done.stdout)
+
+
+def test_looking_starts_nothing_unless_asked(two: Any) -> None:
+    assert two["looked"] == [[], False, False]
+    assert two["started"]
 
 
 def test_the_devices_of_one_cpu_are_told_with_what_made_them(two: Any) -> None:
