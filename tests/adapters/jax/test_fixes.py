@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import ipyjaxbench
 from ipyjaxbench.adapters.jax.diagnosis import fixes
 from ipyjaxbench.adapters.jax.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.jax.graphs import tracing
@@ -274,7 +273,3 @@ def test_no_more_than_sixty_changes_are_tried(
     monkeypatch.setattr(tracing, "error_of", error_of)
     assert [*search.find()] == []
     assert len(traced) == more
-
-
-def test_lists_of_rows_trace_as_they_are() -> None:
-    assert ipyjaxbench.graph(lambda x: sum(list(x)), X).static_argnames == ()

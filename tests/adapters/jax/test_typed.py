@@ -5,11 +5,9 @@ import sys
 import types
 
 import equinox
-import haiku
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 from flax import nnx
 
@@ -208,22 +206,6 @@ SESSIONS = {
         "m.drop.train()\nNone",
         "forward(m, x33) => CACHED",
     ),
-    "Haiku and Optax": (
-        ("net = hk.transform(lambda x: hk.Linear(2)(x))\n"
-        "params = net.init(jax.random.PRNGKey(0), x33)\n"
-        "tx = optax.adam(1e-3)\nstate = tx.init(params)"),
-        "apply = jax.jit(net.apply)",
-        "apply(params, None, x33) => TRACED first call",
-        ("@jax.jit\n"
-        "def train(params, state, x):\n"
-        "    grads = jax.grad(lambda p: net.apply(p, None, x).sum())(params)\n"
-        "    updates, state = tx.update(grads, state)\n"
-        "    return optax.apply_updates(params, updates), state"),
-        "train(params, state, x33) => TRACED first call",
-        "train(params, state, x33) => CACHED",
-        "new, state = train(params, state, x33)",
-        "train(new, state, x33) => CACHED",
-    ),
 }  # fmt: skip
 
 
@@ -233,7 +215,7 @@ def typing(shell: Shell) -> Shell:
     source = "import jax, jax.numpy as jnp\n@jax.jit\ndef step(x):\n    return jnp.sin(x)\n"
     exec(compile(source, "mod_of_mine.py", "exec"), mod.__dict__)
     shell.names.update(
-        jax=jax, jnp=jnp, np=np, functools=functools, eqx=equinox, nnx=nnx, hk=haiku, optax=optax,
+        jax=jax, jnp=jnp, np=np, functools=functools, eqx=equinox, nnx=nnx,
         mod=mod, jnp_add=lambda s, x: jnp.sin(x) + s,
         x3=jnp.ones(3), x4=jnp.ones(4), x33=jnp.ones((3, 3)),
     )  # fmt: skip
