@@ -50,21 +50,15 @@ def test_a_trace_is_over_at_the_end_of_its_last_event(watch: JaxCallWatch) -> No
     assert (placed.state, placed.traced_until) == ("RECOMPILED", 0.0)
 
 
-def test_a_cache_that_grew_without_an_event_is_the_slow_path(watch: JaxCallWatch) -> None:
+def test_a_call_that_grew_no_cache_or_passes_it_by_is_told_so(watch: JaxCallWatch) -> None:
     f = jax.jit(lambda x: x * 4)
     assert watch.end_call(f, Mark(len(watch._events), 0, 0)) is None  # it did not grow
     f(X)
     for entries, state in ((0, "SLOW-PATH"), (1, None), (-1, None)):
         outcome = watch.end_call(f, Mark(len(watch._events), 0, entries))
         assert (outcome and outcome.state) == state
-
-
-def test_with_jit_disabled_calls_pass_it_by(watch: JaxCallWatch) -> None:
     with jax.disable_jit():
         assert called(watch, jax.jit(lambda x: x + 4), X).state == "BYPASSED"
-
-
-def test_how_many_programs_a_function_has_is_counted_where_it_is_known() -> None:
     f = jax.jit(lambda x: x * 5)
     assert call_watch._entries(f) == 0
     f(X)
@@ -128,16 +122,13 @@ def miss(name: str, caller: str, *, place: str = "/home/me/a.py:3", says: str = 
     )
 
 
-def test_functions_stand_below_those_that_traced_them() -> None:
+def test_what_jax_logs_is_read_for_nested_functions_and_reasons() -> None:
     logged = [
         miss("deep", "outer.<locals>.inner"), miss("inner", "outer"), miss("lost", "elsewhere"),
         miss("sin", "inner", place=f"{jax.__file__}:1"), miss("outer", "<module>"), "another text",
         miss("inner", "deep"),
     ]  # fmt: skip
     assert call_watch._nested("outer", logged) == ((1, "inner"), (2, "deep"), (1, "lost"))
-
-
-def test_jaxs_own_reasons_are_told_in_one_line() -> None:
     says = "  * never seen function\n  * explanation of more\n"
     logged = [miss("other", "f"), miss("f", "<module>", says=says), miss("f", "<module>")]
     told = Change("guard", new="jax: never seen function; explanation of more")

@@ -83,14 +83,13 @@ def test_a_call_is_of_the_users_function_with_what_that_is_given(
     assert [*found.kwargs] == ["y"]
 
 
-def test_the_axes_are_those_that_vmap_was_given() -> None:
+def test_methods_have_their_object_and_vmap_its_axes_and_types() -> None:
     found = Called.from_call(jax.vmap(jitted, in_axes=1), (X,), {})
     assert (found.args[0].shape, found.transformation) == ((3,), "vmap over 5")
-
-
-def test_a_method_is_called_with_its_object() -> None:
     found = Called.from_call(MODEL.step, (X,), {})
     assert found.args == (MODEL, X)
+    _, (weak, strong), _ = callee.per_example(0, (jnp.full(3, 2.0), X), {})
+    assert (weak.weak_type, strong.weak_type) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +112,6 @@ def test_arrays_of_one_example_lack_the_axis_that_is_mapped(
     found, mapped, _ = callee.per_example(axes, args, {})
     assert found == name
     assert [getattr(value, "shape", ()) for value in mapped] == shapes
-
-
-def test_a_weak_type_stays_one_in_an_example() -> None:
-    _, (weak, strong), _ = callee.per_example(0, (jnp.full(3, 2.0), X), {})
-    assert (weak.weak_type, strong.weak_type) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,17 @@ def test_doubles_that_numpy_makes_in_the_statement_are_told(made: str) -> None:
     assert note.text.startswith(f"{made} is float64; JAX converts it to float32")
 
 
-def test_doubles_of_a_name_that_the_code_binds_are_told() -> None:
+def test_data_of_a_name_that_the_code_binds_or_computes_with_is_told() -> None:
     (note,) = caution_notes("v = np.linspace(0, 1)\nf(v)")
     assert note.text.startswith("v is float64")
+    (note,) = caution_notes("jnp.sum(index)")
+    assert note.text == "index is int64; JAX converts it to int32 because x64 is off."
+    assert caution_notes("jnp.take(a, index)") == []
+    jax.config.update("jax_enable_x64", True)
+    try:
+        assert caution_notes("f(x)") == []
+    finally:
+        jax.config.update("jax_enable_x64", False)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +82,6 @@ def test_nothing_is_told_of_what_numpy_makes_otherwise(code: str) -> None:
     assert caution_notes(code) == []
 
 
-def test_integers_are_told_where_they_are_what_is_computed() -> None:
-    (note,) = caution_notes("jnp.sum(index)")
-    assert note.text == "index is int64; JAX converts it to int32 because x64 is off."
-    assert caution_notes("jnp.take(a, index)") == []
-
-
 @pytest.mark.parametrize(
     "code",
     ["f(y)", "f(a); np.sum(x)", "jnp.ones(len(x))", "cast(x)", "a * rate", "f(params['w'])",
@@ -88,14 +90,6 @@ def test_integers_are_told_where_they_are_what_is_computed() -> None:
 )  # fmt: skip
 def test_nothing_is_told_of_types_that_stay_or_were_chosen(code: str) -> None:
     assert caution_notes(code) == []
-
-
-def test_with_x64_nothing_becomes_narrower() -> None:
-    jax.config.update("jax_enable_x64", True)
-    try:
-        assert caution_notes("f(x)") == []
-    finally:
-        jax.config.update("jax_enable_x64", False)
 
 
 @pytest.mark.parametrize("code", ["product(a)", "a @ a", "jnp.dot(a, a)"])

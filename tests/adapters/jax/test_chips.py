@@ -240,15 +240,6 @@ def test_notes_name_the_chips_that_they_are_of(
     assert note.text.startswith("100 % of the inputs and outputs on tpu:v6e is padding (4.00 MiB)")
 
 
-def test_padding_is_what_is_held_beside_data_and_never_negative() -> None:
-    def padding(held: int, real: int) -> int:
-        return estimate._estimate(
-            find_chips("tpu:v5e"), TOLD | {"held": held, "real": real}
-        ).padding
-
-    assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)
-
-
 @pytest.mark.parametrize(
     ("error", "memory", "limit", "words"),
     [
@@ -408,16 +399,18 @@ def test_what_cannot_be_estimated_is_left_out_of_the_time_and_named(
     assert asked_of._time(told, HLO) == (seconds, unknown)
 
 
-def test_calls_of_other_programs_are_named_but_for_those_in_fusions_and_those_that_are_free() -> (
-    None
-):
+def test_of_what_compilers_answer_bytes_and_calls_are_read() -> None:
     assert [*asked_of._unknown(HLO)] == ["Cholesky", "Cholesky", "AlsoUnknown"]
-
-
-def test_bytes_are_those_of_one_devices_part() -> None:
     x = jnp.ones((3, 5), "int16")
     assert asked_of._nbytes(x, x.sharding) == 30
     assert asked_of._nbytes(jax.ShapeDtypeStruct((2,), "float32"), x.sharding) == 8
+
+    def padding(held: int, real: int) -> int:
+        return estimate._estimate(
+            find_chips("tpu:v5e"), TOLD | {"held": held, "real": real}
+        ).padding
+
+    assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)
 
 
 def test_a_request_that_fails_costs_its_own_answer_alone() -> None:

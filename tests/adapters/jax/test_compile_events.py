@@ -23,7 +23,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     return clock
 
 
-def test_an_event_ends_when_it_is_reported(clock: FakeClock) -> None:
+def test_events_have_an_end_while_the_context_is_open(clock: FakeClock) -> None:
     events = Events()
     clock.advance(7 * SECOND)
     events._on_event(TRACE, 2.0, fun_name="step")
@@ -33,6 +33,10 @@ def test_an_event_ends_when_it_is_reported(clock: FakeClock) -> None:
     assert event._replace(end=0.0) == Event(
         "trace", 2.0, 0.0, "step", threading.get_ident(), makes_program=False
     )
+    with Events() as events:
+        jax.monitoring.record_event_duration_secs(TRACE, 1.0, fun_name="inside")
+    jax.monitoring.record_event_duration_secs(TRACE, 1.0, fun_name="outside")
+    assert [event.name for event in events.events] == ["inside"]
 
 
 @pytest.mark.parametrize(
@@ -80,10 +84,3 @@ def test_the_seconds_of_phases_count_each_moment_once() -> None:
     ]
     assert phases_of(events) == {"trace": 4.0, "compile": 2.0}
     assert programs_of(events) == (Program("f", 2.0, "compiled", "jax"),)
-
-
-def test_events_are_heard_while_the_context_is_open() -> None:
-    with Events() as events:
-        jax.monitoring.record_event_duration_secs(TRACE, 1.0, fun_name="inside")
-    jax.monitoring.record_event_duration_secs(TRACE, 1.0, fun_name="outside")
-    assert [event.name for event in events.events] == ["inside"]

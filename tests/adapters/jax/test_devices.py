@@ -59,12 +59,16 @@ def test_a_device_is_told_as_far_as_it_tells(facts: dict[str, Any], device: Devi
     assert devices._device(gpu(**facts), GPUS) == (device, [])
 
 
-def test_a_gpu_has_the_number_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_has_the_number_of_this_process_and_work_is_made_for_it_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     of_job = gpu(id=9, local_hardware_id=1)
     monkeypatch.setattr(devices, "local_devices", lambda: [of_job])
     assert inventory().chip("gpu:9") == "gpu:1"
     assert inventory().chip("tpu:3") == "tpu:3"
     assert inventory().chip("cpu:3") == "cpu"
+    assert inventory().probe("cpu:0") is not None
+    assert inventory().probe("cpu:99") is None
 
 
 @pytest.mark.parametrize(
@@ -157,11 +161,6 @@ def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) ->
     for variable in ("JAX_PLATFORM_NAME", "JAX_PLATFORMS"):
         monkeypatch.setenv(variable, "cpu")
         assert devices._default() == ("cpu:0", f"{variable}=cpu")
-
-
-def test_work_is_made_for_devices_of_this_process_alone() -> None:
-    assert inventory().probe("cpu:0") is not None
-    assert inventory().probe("cpu:99") is None
 
 
 def test_what_a_gpus_memory_is_to_be_is_set_before_jax_starts(

@@ -76,7 +76,9 @@ def test_the_first_search_is_in_vain_and_the_second_is_not(folder: Path) -> None
     assert all(path.name.endswith(("-cache", "-atime")) for path in folder.iterdir())
 
 
-def test_a_flag_that_counts_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flags_that_count_are_named_and_others_make_no_miss(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compiled()
     monkeypatch.setenv("XLA_FLAGS", f"{_FLAG}=true")
     assert reason().startswith("XLA flags differ from the entry of ")
@@ -86,11 +88,6 @@ def test_a_flag_that_counts_is_named(folder: Path, monkeypatch: pytest.MonkeyPat
     assert reason().endswith(" today (--xla_cpu_enable_fast_math=true is new)")
     monkeypatch.delenv("XLA_FLAGS")
     assert compiled() is None
-
-
-def test_a_flag_that_does_not_count_makes_no_miss(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     compiled()
     monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=/nowhere")
     assert compiled() is None

@@ -41,7 +41,7 @@ if a and b and c:
 return x"""
 
 
-def test_a_flag_before_the_fault_is_not_blamed_for_it() -> None:
+def test_who_is_to_blame_is_no_flag_and_nothing_that_is_assigned() -> None:
     found = why(BEHIND_A_FLAG, X, True)
     assert (found.source, found.blamed, found.static) == ("x = x[x > 0]", ("x",), ("flag",))
     behind_one = written("x, flag", "if flag:\n    x = x * 2\nreturn x[x > 0]")
@@ -53,6 +53,7 @@ def test_a_flag_before_the_fault_is_not_blamed_for_it() -> None:
     told = "a, b, c, n must be static too: their values are needed before that line"
     assert told in " ".join(str(found).split())
     assert ipyjaxbench.graph(BEHIND_A_FLAG, X, False).static_argnames == ("flag",)
+    assert why(written("x, i, v", "x[i] = v\nreturn x"), X, 1, X[0]).blamed == ("x",)
 
 
 class Thing:
@@ -336,10 +337,6 @@ def test_an_argument_that_is_to_be_static_is_tried_with_a_value_that_it_could_ha
         assert fix.cost == f"compiles once per value; verified with {value}"
 
 
-def test_the_array_that_is_assigned_to_is_to_blame_and_not_what_is_assigned() -> None:
-    assert why(written("x, i, v", "x[i] = v\nreturn x"), X, 1, X[0]).blamed == ("x",)
-
-
 def test_only_integers_of_64_bits_are_numbers_of_jax() -> None:
     for value, is_number in (
         (2**63 - 1, True), (2**63, False), (-(2**63), True), (-(2**63) - 1, False), (2.5, True),
@@ -401,13 +398,10 @@ def test_what_was_made_says_of_which_package_it_is() -> None:
     assert not return_types.is_of_another_framework(TypeError())
 
 
-def test_a_result_of_data_alone_is_not_refused() -> None:
+def test_results_that_are_no_data_are_refused_and_others_handed_on() -> None:
     for result in (X, 3, (X, {"a": 2.0}), None, ()):
         return_types.refuse_other_than_data(owl, [result])
         return_types.refuse_shapes(owl, [result])
-
-
-def test_a_filter_hands_on_data_alone() -> None:
     assert return_types.keep_data({"a": X, "b": "word", "c": 2}) == {"a": X, "b": None, "c": 2}
     assert return_types.explain_result("f", NoDataError("", owl, whole=[X, "a"])) == ""
     assert return_types.explain_result("f", ValueError()) == ""

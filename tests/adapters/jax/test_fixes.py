@@ -133,7 +133,7 @@ FOUR_FAULTS = written(
 )
 
 
-def test_up_to_three_faults_are_mended_together_each_with_its_line() -> None:
+def test_faults_are_mended_together_up_to_three_each_with_its_line() -> None:
     (fix, *_) = why(THREE_FAULTS, X).fixes
     assert fix.code.splitlines() == [
         "y = x.sum(where=x > 0)  # line 2",
@@ -146,6 +146,9 @@ def test_up_to_three_faults_are_mended_together_each_with_its_line() -> None:
         "x = jnp.array(x)", "x = x.at[0].set(2)",
     ]  # fmt: skip
     assert why(FOUR_FAULTS, X).fixes == ()
+    (fix, *_) = why(written("params, batch", STEP), {"w": X}, X).fixes
+    assert fix.same
+    assert fix.code == MENDED_STEP
 
 
 STEP = """\
@@ -163,12 +166,6 @@ def if_false(params):
     return params
 params = jax.lax.cond(loss > 1, if_true, if_false, params)
 jax.debug.print('loss={:.3f}', loss)  # line 5"""
-
-
-def test_a_step_of_training_is_mended_where_it_asks_for_its_loss() -> None:
-    (fix, *_) = why(written("params, batch", STEP), {"w": X}, X).fixes
-    assert fix.same
-    assert fix.code == MENDED_STEP
 
 
 def test_an_array_that_could_be_a_python_number_up_to_1000_is_tried_as_one() -> None:

@@ -47,9 +47,12 @@ def test_code_that_gives_something_else_under_jit_is_not_advised(lines: str) -> 
         assert "✓ traces" not in str(found)
 
 
-def test_what_is_a_number_to_python_has_to_be_computed_outside_of_jit() -> None:
+def test_advice_of_numbers_is_to_compute_them_outside_and_looking_warns_of_nothing() -> None:
     assert "outside jit" in why(written("x", TEXT_OF_A_NUMBER), X).advice
     assert "out of jit" in why(written("x", CHOSEN_BY_LIST), X).advice
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        why(written("x", "n = float(x[0])\nreturn x * n + len(str(np.float32))"), X)
 
 
 @pytest.mark.parametrize("lines", [TEXT_OF_A_NUMBER, TEXT_WITH_A_NUMBER, HASHED])
@@ -98,12 +101,6 @@ def test_computing_under_jit_leaves_nothing_behind(
     assert (jax.config.jax_disable_jit, jax.config.jax_log_compiles) == checked
     assert capfd.readouterr().out == ""
     assert caplog.records == []
-
-
-def test_names_that_a_library_gives_up_warn_of_nothing() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        why(written("x", "n = float(x[0])\nreturn x * n + len(str(np.float32))"), X)
 
 
 TURNED = "if n is None and x.sum() > 0:\n    x = jnp.sin(x) * 3\nreturn x * 7"

@@ -129,15 +129,12 @@ def a(y):
 return a(x)"""
 
 
-def test_a_function_within_a_function_is_named_after_both() -> None:
+def test_a_function_within_a_function_is_named_after_both_and_one_elsewhere_with_its_file(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = why(written("x", WITHIN), X)
     assert (found.inside, found.blamed) == ("f.a.b", ("x",))
     assert found.fixes[0].code == "return jnp.where(z.sum() > 0, z, -z)"
-
-
-def test_a_fix_is_found_in_another_module_and_spelled_in_its_names(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
     text = "import jax.numpy as nup\n\ndef inner(z):\n    return z if z.sum() > 0 else -z\n\n\n"
     (tmp_path / "my_helpers.py").write_text(text + "def outer(z):\n    return inner(z) + 1\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -66,12 +66,16 @@ def test_what_is_no_gpu_is_told_in_one_line(name: str, told: str) -> None:
     assert str(raised.value).startswith(f"--on {name}: {told}")
 
 
-def test_a_description_of_ones_own_has_its_peaks(tmp_path: Path) -> None:
+def test_a_description_of_ones_own_has_peaks_of_which_the_slower_counts(tmp_path: Path) -> None:
     (tmp_path / "own.txtpb").write_text(OWN)
     found = find_chips(f"gpu:{tmp_path}/own.txtpb")
     assert found.memory == 10**9
     assert found.arguments["target_config"] == OWN
     assert found.roof == Roof({"bfloat16": 10 * 4 * 512 * 1.5e9 * 2, FULL_FLOAT32: 5.12e12}, 1e12)
+    roof = Roof({"bfloat16": 1e12}, 1e9)
+    assert roof.seconds({"bfloat16": 2e12}, 1e9) == 2.0
+    assert roof.seconds({"bfloat16": 2e12}, 3e9) == 3.0
+    assert roof.seconds({"int4": 2e12}, 1e9) == 1.0  # of no known peak
 
 
 @pytest.mark.parametrize(
@@ -86,13 +90,6 @@ def test_a_file_that_describes_no_gpu_is_told(content: bytes, told: str, tmp_pat
     (tmp_path / "own.txtpb").write_bytes(content)
     with pytest.raises(OptionError, match=told):
         find_chips(f"gpu:{tmp_path}/own.txtpb")
-
-
-def test_the_roofline_is_the_longer_of_products_and_memory() -> None:
-    roof = Roof({"bfloat16": 1e12}, 1e9)
-    assert roof.seconds({"bfloat16": 2e12}, 1e9) == 2.0
-    assert roof.seconds({"bfloat16": 2e12}, 3e9) == 3.0
-    assert roof.seconds({"int4": 2e12}, 1e9) == 1.0  # of no known peak
 
 
 PRODUCT = """
@@ -184,19 +181,13 @@ def test_what_is_in_a_loop_runs_as_often_as_it_turns(turns: str, times: int, unk
     assert (found.name, found.times, found.nbytes, is_unknown) == ("copy.1", times, 64, unknown)
 
 
-def test_of_what_is_cut_out_or_put_in_the_part_counts() -> None:
+def test_of_parts_and_library_calls_what_they_move_and_multiply_counts() -> None:
     (row, out), _ = kernels_in(SLICE)
     assert row.nbytes == 32 + 4 + 32
     assert out.nbytes == 32 + 4 + 32  # in place: the part that is read, and written
-
-
-def test_calls_of_libraries_have_their_products() -> None:
     (conv, gemm), _ = kernels_in(LIBRARIES)
     assert (conv.library, conv.flops) == (
         "__cudnn$convForward", {"float32": 2.0 * 8 * 64 * 64 * 16 * 3 * 3 * 4},
     )  # fmt: skip
     assert (gemm.library, gemm.flops) == ("__cublas$gemm", {"bfloat16": 2.0 * 64 * 32 * 16})
-
-
-def test_a_text_without_a_program_has_no_kernels() -> None:
     assert kernels_in("") == ((), False)

@@ -126,14 +126,11 @@ def test_inputs_have_the_names_of_arguments_and_paths() -> None:
     assert [(v.dtype, v.shape, v.nbytes) for v in found.outputs] == [("float32", (3, 4), 48)]
 
 
-def test_arrays_that_are_part_of_the_program_are_told() -> None:
+def test_nothing_is_computed_and_captured_arrays_are_told() -> None:
     big = jnp.ones((600, 600))
     found = ipyjaxbench.graph(lambda x: x @ big, jnp.ones((2, 600)))
     assert [(v.shape, v.nbytes) for v in found.constants] == [((600, 600), 1_440_000)]
     assert "1 array, 1.37 MiB, f32[600,600]; part of" in str(found)
-
-
-def test_nothing_is_computed_or_compiled_and_no_cache_grows() -> None:
     traced: list[int] = []
 
     def body(x: Any) -> Any:

@@ -36,9 +36,6 @@ def test_a_program_is_shown_once_in_three_forms_or_assigned(ready: Shell) -> Non
     ready.run("g = %jaxpr -q x + 1\nn = len(g.jaxpr.eqns)")
     assert ready.names["n"] == 1
     assert ready.shown == []
-
-
-def test_a_cell_is_run_and_its_last_expression_is_shown(ready: Shell) -> None:
     ready.run("%%jaxpr -v g\ny = x * 2\nscaled(y, False)")
     assert ready.names["y"].shape == (6,)
     assert ready.names["g"].static_argnames == ("double",)
@@ -112,14 +109,11 @@ def test_a_trace_that_was_left_by_looking_is_told_by_the_timing_that_misses_it(
         assert ("trace" in ready.names["r"].phases) is (name == "other")
 
 
-def test_numpy_code_is_shown_as_that_of_jax_on_request(ready: Shell) -> None:
+def test_numpy_code_and_methods_of_computed_arrays_are_traced_alone(ready: Shell) -> None:
     ready.run("h = np.ones((3, 3), 'float32')\ndef n(a): return np.sin(a) @ a")
     ready.run("g = %jaxpr -q --np n(h)")
     assert [each.name for each in ready.names["g"].stats] == ["dot_general", "sin"]
     assert ready.names["np"].__name__ == "numpy"
-
-
-def test_to_look_at_a_method_of_a_computed_array_computes_nothing(ready: Shell) -> None:
     ready.run("def seen(x):\n    print(type(x).__name__)\n    return x * 2")
     ready.run("g = %jaxpr -q seen(x).sum()")
     assert [each.name for each in ready.names["g"].stats] == ["mul", "reduce_sum"]
@@ -127,7 +121,7 @@ def test_to_look_at_a_method_of_a_computed_array_computes_nothing(ready: Shell) 
     assert "Array" not in ready.names["g"].printed
 
 
-def test_two_calls_are_held_against_each_other(ready: Shell) -> None:
+def test_calls_are_held_against_others_and_against_themselves_before_an_edit(ready: Shell) -> None:
     ready.run('g = %jaxpr -q --diff "scaled(x, False)" scaled(x, True)')
     lines = ready.names["g"].program.splitlines()
     assert lines[:2] == ["--- scaled(x, False)", "+++ scaled(x, True)"]
@@ -137,9 +131,6 @@ def test_two_calls_are_held_against_each_other(ready: Shell) -> None:
     ready.run("g = %jaxpr -q --stage stablehlo x + 177")
     with pytest.raises(UsageError, match=r"there is no earlier program of .* with these options"):
         ready.run("%jaxpr --diff last x + 177")
-
-
-def test_a_call_is_held_against_itself_before_an_edit(ready: Shell) -> None:
     ready.run(
         "%jaxpr -q scaled(x, True)\ndef scaled(x, double):\n    return x * 3 if double else x"
     )
@@ -260,14 +251,13 @@ def test_what_to_write_for_an_expression_is_an_expression(
     assert [each.code for each in Diagnosis.from_dict(output.data[MIME]).fixes] == [fix]
 
 
-def test_an_interrupted_trace_is_told_shortly_and_leaves_nothing(ready: Shell) -> None:
+def test_trials_warn_of_nothing_and_an_interrupt_leaves_nothing(
+    ready: Shell, recwarn: pytest.WarningsRecorder
+) -> None:
     ready.run("n = 0\ndef stopped(x):\n    global n\n    n += 1\n    raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt, match=r"interrupted while tracing stopped\(x\)"):
         ready.run("%jaxpr stopped(x)")
     assert ready.names["n"] == 0
-
-
-def test_trials_warn_of_nothing(ready: Shell, recwarn: pytest.WarningsRecorder) -> None:
     ready.run(
         "def warns(x, n):\n    part = x[:n]\n"
         "    return part * float(np.log(np.array([-1.0]))[0])\n"

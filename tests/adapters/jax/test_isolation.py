@@ -88,7 +88,7 @@ def test_that_code_changes_an_array_of_more_than_a_mebibyte_is_not_told(
     assert table[0] == 0
 
 
-def test_a_working_directory_that_is_gone_is_no_hindrance(
+def test_a_call_that_changes_nothing_or_refuses_to_be_looked_at_has_no_notes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "gone").mkdir()
@@ -96,6 +96,10 @@ def test_a_working_directory_that_is_gone_is_no_hindrance(
     (tmp_path / "gone").rmdir()
     assert ipyjaxbench.graph(lambda x: x + 1, X).notes == ()
     os.chdir(tmp_path)
+    assert ipyjaxbench.graph(lambda x: x * TABLE + RANDOM.bit_generator.state["has_uint32"], X
+                             ).notes == ()  # fmt: skip
+    found = ipyjaxbench.graph(lambda x, other: x, X, Refuses())
+    assert found.fixed == ("other",)
 
 
 def test_what_holds_for_the_process_is_as_it_was() -> None:
@@ -134,16 +138,6 @@ def test_what_goes_one_way_is_told(name: str) -> None:
     assert ipyjaxbench.graph(names["leaves"], X).notes == ()
 
 
-def test_code_that_changes_nothing_has_no_notes() -> None:
-    assert ipyjaxbench.graph(lambda x: x * TABLE + RANDOM.bit_generator.state["has_uint32"], X
-                             ).notes == ()  # fmt: skip
-
-
 class Refuses:
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError(name)
-
-
-def test_an_object_that_refuses_every_question_can_be_an_argument() -> None:
-    found = ipyjaxbench.graph(lambda x, other: x, X, Refuses())
-    assert found.fixed == ("other",)

@@ -126,7 +126,7 @@ def test_it_is_found_and_the_equal_twin_is_left_alone(code: str, bad: tuple, goo
     assert code not in codes(*good)
 
 
-def test_what_is_found_is_told_with_its_size() -> None:
+def test_what_is_found_is_told_with_its_size_and_line() -> None:
     line = mixed.__code__.co_firstlineno + 1
     assert codes(mixed, NARROW, X)["promoted"] == (
         f"Line {line}, 'return narrow * x', promotes bfloat16 to float32 (64 B): one of its"
@@ -147,6 +147,13 @@ def test_what_is_found_is_told_with_its_size() -> None:
     again = jax.grad(lambda x: checkpoint(checkpoint(x)))
     assert "recomputes 2 parts" in codes(again, jnp.float32(1))["recomputed"]
 
+    def scanned(key: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (c + jax.random.normal(key), None), 0.0, None, 3)[0]
+
+    told = codes(scanned, KEY)["key-reused"]
+    assert told.partition("both times: ")[2].startswith("scan body function leads to key reuse")
+    assert "\n" not in told
+
 
 @pytest.mark.parametrize(
     ("has_rules", "typed"), [(True, "argument 0 is already consumed"), (False, None)]
@@ -162,15 +169,6 @@ def test_a_key_that_only_a_library_uses_twice_is_told_without_a_line(
     assert codes(names["both"], RAW)["key-reused"].endswith(": line unknown")
     told = codes(names["both"], KEY).get("key-reused")
     assert (told is None) if typed is None else (typed in str(told))
-
-
-def test_a_key_that_each_turn_of_a_scan_uses_is_told_in_one_line_of_jaxs() -> None:
-    def scanned(key: Any) -> Any:
-        return jax.lax.scan(lambda c, _: (c + jax.random.normal(key), None), 0.0, None, 3)[0]
-
-    told = codes(scanned, KEY)["key-reused"]
-    assert told.partition("both times: ")[2].startswith("scan body function leads to key reuse")
-    assert "\n" not in told
 
 
 @pytest.mark.parametrize(

@@ -49,14 +49,11 @@ def test_so_many_levels_of_inner_programs_are_shown(depth: int, names: set[str])
     assert [line[line.index("(...") :].rpartition(" ")[0] for line in hidden] == counts
 
 
-def test_inner_programs_are_indented_by_four_for_each_level() -> None:
+def test_inner_programs_are_indented_and_results_that_nothing_uses_have_no_name() -> None:
     text = text_of(jax.make_jaxpr(outer)(X), 2).splitlines()
     pads = {line.split(" = ")[1].split()[0]: len(line) - len(line.lstrip()) for line in text
             if " = " in line and "[" not in line.split(" = ")[1]}  # fmt: skip
     assert pads == {"sin": 8, "tan": 12}
-
-
-def test_a_result_that_nothing_uses_has_no_name() -> None:
     (line,) = lines(lambda x: lax.top_k(x, 2)[1], X)
     assert line.startswith("_:f32[2] b:i32[2] = top_k[")
 

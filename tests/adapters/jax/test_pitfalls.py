@@ -146,22 +146,16 @@ def test_what_was_called_is_not_changed_by_trying_fixes() -> None:
 KEPT: list[Any] = []
 
 
-def test_a_value_kept_from_an_earlier_trace_is_told() -> None:
+def test_what_was_left_or_given_away_by_an_earlier_call_is_told() -> None:
     KEPT.clear()
     jax.jit(lambda x: KEPT.append(x + 1) or x)(X)
     found = why(written("x", "return x + KEPT[0]", KEPT=KEPT), X)
     assert (found.error, found.source) == ("UnexpectedTracerError", "return x + KEPT[0]")
     assert found.because.startswith("A tracer leaked")
-
-
-def test_an_argument_whose_memory_was_given_away_is_told() -> None:
     given = jnp.ones(3)
     jax.jit(lambda p: p + 1, donate_argnums=0)(given)
     with pytest.raises(SnippetError, match="x was donated to an earlier call"):
         ipyjaxbench.graph(negatives, given)
-
-
-def test_a_key_used_twice_is_told() -> None:
     reused = written("key", "return jax.random.normal(key) + jax.random.normal(key)")
     with jax.debug_key_reuse(True):
         found = why(reused, jax.random.key(0))
@@ -180,21 +174,18 @@ class Table:
         return self
 
 
-def test_a_table_could_be_an_array() -> None:
+def test_arguments_of_another_kind_are_tried() -> None:
     (fix,) = why(lambda v: jnp.sum(v * 2), Table()).fixes
     assert fix.code == "v.to_numpy()"
-
-
-def test_a_derivative_by_an_integer_is_mended_by_a_float_and_not_by_another_jit() -> None:
+    (fix,) = why(SHAPED, X, [5]).fixes
+    assert fix.code == "jax.jit(f, static_argnames='ks')"
+    assert fix.cost.startswith("pass ks as a tuple, (5,)")
     found = why(jax.grad(powered), 3, True)
     (fix,) = found.fixes
     assert fix.code == "x=3.0"
     assert "static_argnames='negative'" in fix.cost
     assert "grad needs a float" in found.because
     ipyjaxbench.graph(jax.grad(powered), 3.0, True)
-
-
-def test_decorators_that_are_no_jit_are_not_taken_away() -> None:
     assert why(jax.vmap(negatives), jnp.ones((2, 3))).fixes[0].code.startswith("return")
     assert not why(jax.grad(lambda x: x), X).fixes
 
@@ -211,12 +202,6 @@ def test_what_stands_beside_an_array_and_is_no_number_is_to_blame(value: object)
 SHAPED = written("x, ks", "return jnp.ones(ks) + x[0]")
 
 
-def test_a_list_that_makes_a_shape_could_be_a_tuple() -> None:
-    (fix,) = why(SHAPED, X, [5]).fixes
-    assert fix.code == "jax.jit(f, static_argnames='ks')"
-    assert fix.cost.startswith("pass ks as a tuple, (5,)")
-
-
 @pytest.mark.skipif(jax.__version_info__ < (0, 5), reason="this version of JAX warns, and goes on")
 @pytest.mark.parametrize(("value", "fix"), [([5], ["ks=(5,)"]), (np.array([5]), [])])
 def test_a_static_argument_that_cannot_be_hashed_is_called_so(value: Any, fix: list[str]) -> None:
@@ -226,10 +211,18 @@ def test_a_static_argument_that_cannot_be_hashed_is_called_so(value: Any, fix: l
     assert [each.code for each in found.fixes] == fix
 
 
-def test_a_recursion_that_ends_is_not_said_to_have_no_end_alone() -> None:
+def test_what_failed_is_told_where_the_user_called_it() -> None:
     found = why(written("x, n", "return x if n == 0 else f(x + 1, n - 1)"), X, 100_000)
     assert found.because.endswith("or is too deep for Python's stack.")
     assert found.blamed == ()
+    found = why(jnp.reshape, X, (4, 4))
+    assert found.message.startswith("cannot reshape array of shape (10,)")
+    assert (found.blamed, found.static) == ((), ())
+    make = jax.make_jaxpr(lambda x: x)
+    found = why(make, X)
+    # Of another name since JAX 0.12.
+    assert found.message == f"the result is a {type(make(X)).__name__}"
+    assert found.line == 0
 
 
 class Mute(Exception):
@@ -252,17 +245,3 @@ def test_what_a_fix_changes_stands_below_the_code_and_not_in_it() -> None:
     assert rows["+"] == "+ jax.jit(moded, static_argnames='mode')   ✓ traces"
     assert "compiles once per value" in rows["but"]
     assert " at 0x" not in found.message
-
-
-def test_the_fault_of_a_library_function_that_needs_static_arguments_is_the_one_told() -> None:
-    found = why(jnp.reshape, X, (4, 4))
-    assert found.message.startswith("cannot reshape array of shape (10,)")
-    assert (found.blamed, found.static) == ((), ())
-
-
-def test_a_line_of_jax_is_not_told_as_the_users() -> None:
-    make = jax.make_jaxpr(lambda x: x)
-    found = why(make, X)
-    # Of another name since JAX 0.12.
-    assert found.message == f"the result is a {type(make(X)).__name__}"
-    assert found.line == 0

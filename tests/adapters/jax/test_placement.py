@@ -22,6 +22,8 @@ import jax, jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding as NS, PartitionSpec as P
 import numpy as np
 from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.usercode.snippet import Source
 mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
 ones = jnp.ones((16, 8))
 values = {
@@ -34,7 +36,12 @@ values = {
 found = locate(values)
 tree = {"tree": [values["rows"], {"both": values["both"]}], "alone": ones}
 surveyed = survey(tree)
-rest = locate({"many": [values["rows"] + i for i in range(2100)]})
+copied, _ = transfer_code(Source.plain('''
+a = jax.device_put(ones, jax.devices()[1])
+b = np.asarray(rows)
+c = np.asarray(rows)
+d = jax.device_put(ones, rows.sharding)
+'''), globals() | {"rows": jax.device_put(ones, NS(jax.make_mesh((8,), ("x",)), P("x")))})
 values["rows"].addressable_shards  # JAX keeps the parts from now on
 [shard.data for shard in values["rows"].addressable_shards]
 print(json.dumps([
@@ -44,7 +51,7 @@ print(json.dumps([
     [str(locate({name: values[name]})) for name in ("rows", "both")],
     str(found),
     {name: list(held) for name, held in surveyed.by_device().items()},
-    {name: list(held) for name, held in rest.by_device().items()},
+    [[t.line, t.source, t.target, t.copied, t.free] for t in copied.transfers],
     survey(tree | values).unnamed,
     str(locate(dict.fromkeys("abcdef", values["rows"]))),
 ]))
@@ -72,21 +79,27 @@ def test_each_array_is_told_with_its_devices_and_how_it_is_cut(eight: Any) -> No
     }
 
 
-def test_bytes_are_counted_on_each_device(eight: Any) -> None:
+def test_bytes_are_counted_on_each_device_also_of_trees_of_parts(eight: Any) -> None:
     whole, itemsize = 16 * 8 * 4, 4
     each = 4 * 8 * itemsize + 4 * 4 * itemsize + 16 * 1 * itemsize + whole
     assert eight[1]["cpu:0"] == [4, each]
     assert eight[1]["cpu:3"] == [5, each + whole]
-
-
-def test_a_tree_of_arrays_that_are_cut_takes_its_parts_on_each_device(eight: Any) -> None:
     parts = 4 * 8 * 4 + 4 * 4 * 4
     assert eight[4] == {
         "cpu:0": [3, parts + 16 * 8 * 4],
         **{f"cpu:{i}": [2, parts] for i in range(1, 8)},
     }
     assert eight[6] == {}  # parts of arrays with a name are no arrays without one
-    assert eight[5] == {f"cpu:{i}": [2100, 2100 * 4 * 8 * 4] for i in range(8)}
+
+
+def test_copies_between_devices_are_told_with_both(eight: Any) -> None:
+    size = 16 * 8 * 4
+    assert eight[5] == [
+        [2, "cpu:0", "cpu:1", size, ""],
+        [3, "cpu:0-7", "host", size, ""],
+        [4, "cpu:0-7", "host", 0, "reuses an earlier copy"],
+        [5, "cpu:0", "cpu:1-7", size * 7 // 8, ""],
+    ]
 
 
 def test_looking_adds_no_array_to_those_that_jax_holds() -> None:
@@ -100,14 +113,11 @@ def test_looking_adds_no_array_to_those_that_jax_holds() -> None:
     del held  # until here no other array takes the number of one that went meanwhile
 
 
-def test_pictures_show_which_device_has_which_part(eight: Any) -> None:
+def test_pictures_show_which_device_has_which_part_of_one_array_or_of_several(eight: Any) -> None:
     rows, both = eight[2]
     assert "rows 0-3   │ cpu:0,1 │" in rows
     assert "each device holds 128 B; every shard is on 2 devices; evenly split" in rows
     assert "rows 12-15 │    cpu:6    │    cpu:7    │" in both
-
-
-def test_several_arrays_are_in_one_picture_by_device(eight: Any) -> None:
     text = eight[3]
     assert "|       | rows       | both                    | joined   | all       |" in text
     assert "| cpu:7 | rows 12-15 | rows 12-15, columns 4-7 | column 7 | all of it |" in text
@@ -118,7 +128,7 @@ def test_several_arrays_are_in_one_picture_by_device(eight: Any) -> None:
     assert flag in " ".join(text.split())
 
 
-def test_values_without_arrays_are_told_for_what_they_are() -> None:
+def test_values_without_arrays_and_tracers_are_told_for_what_they_are() -> None:
     try:
         mesh = AbstractMesh((64,), ("x",))
     except TypeError:  # before JAX 0.6
@@ -133,9 +143,6 @@ def test_values_without_arrays_are_told_for_what_they_are() -> None:
         f"{empty}, with a sharding {P('x')} over {abstract}",
         "a mesh of 1 device: 'x' (1)",
     ]
-
-
-def test_a_value_of_a_function_that_is_traced_is_told_so() -> None:
     told = []
     jax.make_jaxpr(lambda x: told.extend(locate({"x": x}).arrays) or x)(jnp.ones(3))
     assert [(each.framework, each.layout) for each in told] == [

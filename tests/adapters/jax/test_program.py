@@ -23,14 +23,11 @@ def doubled(x: Any) -> Any:
     return x * 2
 
 
-def test_an_equation_has_the_file_and_line_of_the_users_code() -> None:
+def test_an_equation_has_the_file_and_line_of_the_users_code_or_none() -> None:
     (equation,) = jaxpr_of(doubled, X).eqns
     here = __file__, doubled.__code__.co_firstlineno + 1
     assert program.nearest_of(equation.source_info) == here
     assert program.place_of(equation.source_info) == here
-
-
-def test_what_has_no_traceback_has_no_place() -> None:
     info = source_info_util.new_source_info()
     assert program.nearest_of(info) == ("", 0)
     assert program.place_of(info) == ("", 0)
@@ -53,11 +50,18 @@ def test_only_functions_that_the_user_jitted_are_named_each_once() -> None:
     assert found["within"].startswith("within at ")
 
 
-def test_captured_arrays_are_told_once_the_largest_first() -> None:
+def test_captured_arrays_are_told_once_and_combinations_are_no_programs() -> None:
     small, large = jnp.ones(2), jnp.ones((4, 4))
     again = jax.jit(lambda x: x + small[0])
     closed = jax.make_jaxpr(lambda x: again(x + small.sum()) + large.sum())(X)
     assert [value.nbytes for value in program.constants_of(closed)] == [64, 8]
+
+    def summed(x: Any) -> Any:
+        return lax.reduce(x, 0.0, lambda a, b: a * 2 + b, (0,))
+
+    (equation,) = (e for e in jaxpr_of(summed, X).eqns if e.primitive.name == "reduce")
+    assert [*program.programs_in(equation)] == []
+    assert len([*program.jaxprs_in(equation)]) == 1
 
 
 def test_values_are_told_by_shape_dtype_and_bytes() -> None:
@@ -77,15 +81,6 @@ def test_values_are_told_by_shape_dtype_and_bytes() -> None:
         Value("", "float32", (), 4, weak=True),
         Value("", "State", None, 0, sized=False),
     )
-
-
-def test_how_two_numbers_are_combined_is_no_inner_program() -> None:
-    def summed(x: Any) -> Any:
-        return lax.reduce(x, 0.0, lambda a, b: a * 2 + b, (0,))
-
-    (equation,) = (e for e in jaxpr_of(summed, X).eqns if e.primitive.name == "reduce")
-    assert [*program.programs_in(equation)] == []
-    assert len([*program.jaxprs_in(equation)]) == 1
 
 
 def compiled_lines(code: str, path: Path) -> dict[str, tuple[str, int, str]]:
@@ -117,14 +112,11 @@ def test_what_a_library_computes_belongs_to_the_line_that_calls_it(tmp_path: Pat
     assert set(lines.values()) == {("users.py", 5, "inner")}
 
 
-def test_older_texts_name_the_line_at_each_operation() -> None:
+def test_texts_of_older_versions_and_those_without_lines_are_read() -> None:
     text = (
         '%y = f32[8] add(%x, %x), metadata={op_name="a" source_file="/home/me/a.py" source_line=3}'
     )
     assert lines_in(text)["y"] == ("/home/me/a.py", 3, "")
-
-
-def test_a_text_without_lines_has_none() -> None:
     assert lines_in("%y = f32[8] add(%x, %x)") == {}
     assert lines_in('%y = f32[8] add(%x, %x), metadata={op_name="a" stack_frame_id=9}') == {
         "y": None

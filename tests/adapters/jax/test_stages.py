@@ -77,14 +77,11 @@ def quartered(x: Any) -> Any:
     return jnp.where(x > 0, x, x / 4)
 
 
-def test_lines_are_those_of_the_users_code_that_call_and_not_of_the_first_that_called() -> None:
+def test_lines_are_those_of_the_users_code_that_call_also_into_libraries() -> None:
     for function in (halved, quartered):
         (line,) = graph(function, X).lines
         assert line.line == function.__code__.co_firstlineno + 1
         assert {"select_n", "jit", "div", "gt"} >= {*line.parts} >= {"select_n", "div"}
-
-
-def test_code_of_a_library_is_at_the_line_that_calls_it() -> None:
     optax = pytest.importorskip("optax")
     rule = optax.adam(1e-3)
 
@@ -94,25 +91,16 @@ def test_code_of_a_library_is_at_the_line_that_calls_it() -> None:
 
     first = updated.__code__.co_firstlineno
     assert [each.line - first for each in graph(updated, X).lines] == [1, 2]
-
-
-def test_what_no_line_of_the_user_calls_has_none() -> None:
     assert graph(jnp.sort, X).lines == ()
 
 
-def test_a_difference_without_a_known_reason_is_called_so() -> None:
+def test_differences_of_solvers_and_of_complex_numbers_have_reasons_and_others_none() -> None:
     found = graph(lambda key: jax.random.normal(key, (64, 64)), jax.random.key(0), stats=True)
     words = r"The program has 24.6 kFLOP; XLA adds \S+ kFLOP, for unknown reasons\."
     assert re.fullmatch(words, reason_of(found))
-
-
-def test_of_a_solver_what_runs_is_counted_and_what_is_not_is_named() -> None:
     found = graph(jnp.linalg.solve, X, X, stats=True)
     assert found.flops < 64**3
     assert "not counting lu, triangular_solve" in reason_of(found)
-
-
-def test_a_multiplication_of_complex_numbers_is_several_operations_for_us_and_one_for_xla() -> None:
     found = graph(lambda x: x @ x, X.astype(complex), stats=True)
     assert found.flops == 8 * 64**3
     assert reason_of(found).endswith(
@@ -120,14 +108,11 @@ def test_a_multiplication_of_complex_numbers_is_several_operations_for_us_and_on
     )
 
 
-def test_what_computes_shapes_alone_captures_nothing() -> None:
+def test_what_is_captured_is_no_value_in_between() -> None:
     found = graph(lambda x: x * jax.eval_shape(lambda v: v @ v, x).shape[0], X)
     assert found.constants == ()
     with pytest.raises(SnippetError, match="is only the shape of an array and computes nothing"):
         graph(lambda x: jax.eval_shape(lambda v: v @ v, x), X)
-
-
-def test_a_captured_array_is_no_value_in_between() -> None:
     big = jnp.ones((64, 64))
     text = " ".join(str(graph(lambda x: x @ big, X, stats=True)).split())
     assert "for captured arrays and temporaries" in text

@@ -102,10 +102,17 @@ def test_a_value_is_waited_for_whatever_it_is_made_of(
     assert y.is_ready()
 
 
-def test_a_value_that_hides_its_arrays_has_no_way_of_its_own() -> None:
+def test_values_that_hide_arrays_deleted_ones_and_meshes_are_told_apart() -> None:
     assert waiter(Box(inner=Box(a=X)), [X]) is None
     assert waiter([1], [X]) is None
     assert waiter(3, [X]) is None
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    assert adapter.alive(X)
+    assert not adapter.alive(gone())
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
+    assert adapter.parts(mesh) == adapter.parts(X.sharding) == ()
+    assert adapter.parts(Box(a=X)) is None
 
 
 @pytest.mark.parametrize("form", ["array", "tree", "object"])
@@ -126,12 +133,6 @@ def test_of_what_was_partly_given_away_the_rest_is_waited_for(
     assert y.is_ready()
 
 
-def test_a_deleted_array_is_not_alive() -> None:
-    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
-    assert adapter.alive(X)
-    assert not adapter.alive(gone())
-
-
 @pytest.mark.parametrize(
     ("stats", "free"),
     [({"bytes_limit": 100, "bytes_in_use": 30}, 70), ({"bytes_limit": 100}, 100),
@@ -149,10 +150,3 @@ def test_free_memory_is_what_a_device_has_left_or_the_host(
     assert adapter.free_memory() == free
     monkeypatch.setattr(f"{module}.local_devices", list)
     assert adapter.free_memory() == 5000
-
-
-def test_meshes_and_shardings_hold_no_arrays_and_other_objects_may() -> None:
-    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
-    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
-    assert adapter.parts(mesh) == adapter.parts(X.sharding) == ()
-    assert adapter.parts(Box(a=X)) is None

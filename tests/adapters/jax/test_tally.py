@@ -38,18 +38,18 @@ def test_what_branches_and_loops_without_a_known_end_compute_is_not_certain(
     assert counted.products == ({"float32": certain} if is_certain else {})
 
 
-def test_a_product_counts_in_the_dtype_of_what_stands_first() -> None:
+def test_products_count_in_the_first_dtype_and_complex_ones_four_times() -> None:
     narrow = X.astype("bfloat16")
     assert tally(jnp.matmul, narrow, X).products == {"bfloat16": PRODUCT}
     assert tally(jnp.matmul, X, narrow).products == {"float32": PRODUCT}
+    counted = Tally(jax.make_jaxpr(lambda x: x @ x.T)(COMPLEX))
+    assert (counted.flops, counted.of_complex, counted.certain) == (4 * 72, 3 * 72, 72)
 
 
-def test_a_program_that_computes_nothing_has_no_usage() -> None:
+def test_what_computes_nothing_or_calls_back_uses_no_constant() -> None:
     assert tuple(usage_of(jax.make_jaxpr(lambda x: x)(X))) == (0, 0, 0)
     assert tuple(Usage()) == (0, 0, 0)
 
-
-def test_what_a_callback_gives_is_no_constant() -> None:
     def drawn(x: Any) -> Any:
         return x + jnp.tanh(io_callback(lambda: np.float32(1), jax.ShapeDtypeStruct((), "float32")))
 
@@ -77,7 +77,7 @@ def test_usage_is_counted_up_to_20001_equations(more: int, is_counted: bool) -> 
             usage_of(closed)
 
 
-def test_bytes_of_a_line_are_those_of_what_its_equations_take_and_give() -> None:
+def test_costs_stand_at_the_lines_that_call() -> None:
     def product(x: Any) -> Any:
         y = x @ x
         return lax.scan(lambda c, _: (c + 1.0, None), y, None, 3)[0]
@@ -86,8 +86,6 @@ def test_bytes_of_a_line_are_those_of_what_its_equations_take_and_give() -> None
     assert (one.name, one.nbytes) == ("y = x @ x", 3 * X.nbytes)
     assert other.nbytes == 3 * 2 * X.nbytes
 
-
-def test_a_function_of_a_library_costs_at_the_line_that_calls_it() -> None:
     def act(x: Any) -> Any:
         y = jax.nn.relu(x)
         return y + 1
@@ -196,8 +194,3 @@ def test_one_operation_of_complex_numbers_is_so_many_of_real_ones(
     assert counted.of_complex == 12 * (each - 1)
     real = Tally(jax.make_jaxpr(function)(OBLONG))
     assert (real.flops, real.of_complex) == (12, 0)
-
-
-def test_a_product_of_complex_numbers_is_four_products_and_their_sums() -> None:
-    counted = Tally(jax.make_jaxpr(lambda x: x @ x.T)(COMPLEX))
-    assert (counted.flops, counted.of_complex, counted.certain) == (4 * 72, 3 * 72, 72)

@@ -117,7 +117,7 @@ def test_calls_within_transformations_are_told_so() -> None:
     assert judged(UNDER_TRANSFORMATIONS, fresh) == ([], [], 0)
 
 
-def test_nested_functions_stand_under_the_call_that_traced_them() -> None:
+def test_nested_functions_and_eager_operations_stand_beside_calls_whose_costs_are_parts() -> None:
     names = fresh()
     exec(
         "deep = jax.jit(lambda x: x + 1); deep.__wrapped__.__name__ = 'deep'\n"
@@ -127,15 +127,9 @@ def test_nested_functions_stand_under_the_call_that_traced_them() -> None:
     )
     (call,) = observed("whole(X)", names).calls
     assert call.nested[0] == (1, "inner")
-
-
-def test_costs_are_parts_of_the_call() -> None:
     (call,) = observed("f(X)", fresh()).calls
     assert list(call.phases) == ["trace", "lower", "compile"]
     assert 0 < sum(call.phases.values()) < call.seconds
-
-
-def test_eager_operations_that_compiled_are_summed() -> None:
     jax.clear_caches()
     found = observed("x = jnp.ones(77) * 3.5\nf(x)", fresh())
     names = {program.name for program in found.internal}

@@ -36,17 +36,8 @@ def fails(x: Any) -> Any:
     raise KeyError("a")
 
 
-def test_of_what_is_printed_only_the_last_try_is_kept() -> None:
-    assert ipyjaxbench.graph(loud, X, 2).printed == "int\n"
-
-
-def test_a_trace_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_MOST_SECONDS", 0.05)
-    assert isinstance(tracing.error_of(Call.from_function(endless, X), ()), TimeoutError)
-    assert not tracing.traces(Call.from_function(endless, X), ())
-
-
 def test_why_a_call_does_not_trace_is_told_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ipyjaxbench.graph(loud, X, 2).printed == "int\n"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert isinstance(tracing.error_of(Call.from_function(fails, X), ()), KeyError)
@@ -55,10 +46,13 @@ def test_why_a_call_does_not_trace_is_told_in_silence(capsys: pytest.CaptureFixt
     assert isinstance(tracing.error_of(Call.from_function(loud, X, 2), ()), IndexError)
     assert tracing.traces(Call.from_function(loud, X, 2), ("n",))
     assert not tracing.traces(Call.from_function(loud, X, 2), ("x",))
-
-
-def test_a_call_is_computed_under_jit_with_fixed_values() -> None:
     assert tracing.run(Call.from_function(loud, X, 2), ("n",)).tolist() == [1, 1]
+
+
+def test_a_trace_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "_MOST_SECONDS", 0.05)
+    assert isinstance(tracing.error_of(Call.from_function(endless, X), ()), TimeoutError)
+    assert not tracing.traces(Call.from_function(endless, X), ())
 
 
 def test_more_than_2000_equations_are_not_compiled() -> None:
@@ -92,14 +86,13 @@ def test_how_often_the_code_was_traced_is_counted(function: Any, args: Any, trie
     assert ipyjaxbench.graph(function, *args).tries == tries
 
 
-def test_no_line_of_ours_is_taken_for_the_users() -> None:
+def test_a_trace_takes_what_passes_meanwhile_and_no_line_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     traced = tracing.trace(Call.from_function(jnp.sin, X))
     places = [program.nearest_of(each.source_info) for each in traced.closed.jaxpr.eqns]
     assert places
     assert not [file for file, _ in places if file.startswith(PACKAGE)]
-
-
-def test_the_time_of_tracing_is_what_passes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer, "_CLOCK", FakeClock(step=10**9))
     assert ipyjaxbench.graph(jnp.sin, X).seconds == pytest.approx(1.0)
 

@@ -111,12 +111,9 @@ def two() -> Any:
     return json.loads(done.stdout)
 
 
-def test_looking_starts_nothing_unless_asked(two: Any) -> None:
+def test_devices_are_started_where_asked_and_told_with_what_made_them(two: Any) -> None:
     assert two["looked"] == [[], False, False]
     assert two["started"]
-
-
-def test_the_devices_of_one_cpu_are_told_with_what_made_them(two: Any) -> None:
     assert two["virtual"] == ["2 virtual devices on one CPU (jax_num_cpu_devices)"]
     assert two["missing"] == 1
 
@@ -148,15 +145,9 @@ def test_chips_are_laid_out_as_arguments_are_where_they_are_as_many(two: Any) ->
     assert cut == [["chips", 8]]
 
 
-def test_a_mesh_within_the_program_counts_where_it_has_as_many_devices(two: Any) -> None:
+def test_programs_keep_the_meshes_of_their_arguments_where_they_count(two: Any) -> None:
     assert two["inner"] == [[["chips", 4]], [["chips", 1]]]
-
-
-def test_a_program_is_exported_with_the_places_of_its_arguments_where_they_count(two: Any) -> None:
     assert two["exported"] == [2, 1, 1, 2]
-
-
-def test_work_is_told_of_programs_on_one_device(two: Any) -> None:
     assert two["no work"] == [False, True]
 
 
@@ -175,13 +166,10 @@ def test_work_is_shared_among_devices_and_what_they_exchange_is_told(two: Any) -
     assert "Per device, of 2." in text
 
 
-def test_a_signature_tells_devices_and_how_an_array_is_cut(two: Any) -> None:
+def test_arrays_on_two_devices_are_told_and_weighed_as_a_whole(two: Any) -> None:
     (device, spec), alone = two["leaf"]
     assert device == "cpu:0, cpu:1"
     assert "'d'" in spec
     assert alone == ["cpu:0", ""]
-
-
-def test_an_array_on_two_devices_is_converted_and_weighed_as_a_whole(two: Any) -> None:
     assert two["converted"] == [True, False]
     assert two["weights"] == [[2, 96, False], [1, 96, True]]

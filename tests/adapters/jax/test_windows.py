@@ -88,13 +88,10 @@ def test_gradients_reductions_and_scatters_are_near_xlas_count(function: Any, x:
     assert graph(function, x).flops == pytest.approx(count_of_xla(function, x), rel=0.1, abs=8)
 
 
-def test_how_two_numbers_are_combined_is_no_equation_of_its_own() -> None:
+def test_combinations_are_no_equations_and_complex_sums_are_two() -> None:
     found = graph(lambda x, y: x.at[jnp.array([1, 2])].add(y), X, jnp.ones((2, 9)))
     (scatter,) = (each for each in found.stats if each.name.startswith("scatter"))
     assert scatter.flops == 2 * 9
     assert all(each.flops <= 2 for each in found.stats if each is not scatter)
-
-
-def test_of_complex_numbers_a_sum_is_two_in_a_window_too() -> None:
     pooled = windows((3, 3), (1, 1), "SAME")
     assert graph(pooled, X.astype("complex64")).flops == 2 * graph(pooled, X).flops

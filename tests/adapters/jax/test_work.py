@@ -89,14 +89,11 @@ def test_where_it_recompiles_the_cause_is_named() -> None:
     )
 
 
-def test_the_name_decides_nothing() -> None:
+def test_only_a_call_of_jaxs_own_functions_builds() -> None:
     """Only JAX's own functions build: here `jit` and `jax` are something else."""
     names = {"jit": lambda f: f, "jax": SimpleNamespace(jit=lambda f: f), "f": sine,
              "x": jnp.ones(3)}  # fmt: skip
     assert run("jit(f)(x)", names) == run("jax.jit(f)(x)", names) == {}
-
-
-def test_making_a_function_alone_is_no_call() -> None:
     (note,) = run("jax.jit(f)", {"jax": jax, "f": sine}).values()
     assert (
         note.text == "jax.jit(f) is a function, but it is not called: only creating it was timed."
@@ -238,7 +235,7 @@ def test_unused_work_and_work_on_constants_are_told_apart(x: Any) -> None:
     assert found.compiled == SIDE**2
 
 
-def test_looking_compiles_nothing_and_keeps_the_cache(x: Any) -> None:
+def test_looking_compiles_and_logs_nothing(x: Any, caplog: pytest.LogCaptureFixture) -> None:
     f = jax.jit(lambda x: x @ x + 2)
     jax.block_until_ready(f(x))
     size = f._cache_size()
@@ -246,38 +243,29 @@ def test_looking_compiles_nothing_and_keeps_the_cache(x: Any) -> None:
         assert _adapter().capability(Compilation).work(f, (x,), {}) is not None
     assert "lower" not in watch.phases()
     assert (watch.compilations(), f._cache_size()) == (0, size)
-
-
-def test_a_program_that_was_never_called_is_not_compiled(x: Any) -> None:
-    f = jax.jit(lambda x: x @ x + 3)
-    with _adapter().capability(Compilation).watch([]) as watch:
-        assert _adapter().capability(Compilation).work(f, (x,), {}) is None
-    assert watch.compilations() == 0
-    assert f._cache_size() == 0
-
-
-def test_donated_arguments_are_no_hindrance() -> None:
-    f, given = jax.jit(lambda x: x @ x, donate_argnums=0), jnp.ones((SIDE, SIDE))
-    jax.block_until_ready(f(given))
-    assert given.is_deleted()
-    assert _adapter().capability(Compilation).work(f, (given,), {}).written == PRODUCT
-
-
-def test_functions_that_are_not_compiled_here_are_not_told(x: Any) -> None:
-    compiled = jax.jit(sine).lower(x).compile()
-    assert _adapter().capability(Compilation).work(compiled, (x,), {}) is None
-    assert _adapter().capability(Compilation).work(sine, (x,), {}) is None
-    with jax.disable_jit():
-        assert _adapter().capability(Compilation).work(jax.jit(sine), (x,), {}) is None
-
-
-def test_looking_logs_nothing(x: Any, caplog: pytest.LogCaptureFixture) -> None:
     f = jax.jit(lambda x: x @ x + 5)
     with jax.log_compiles(), caplog.at_level(logging.DEBUG, logger="jax"):
         jax.block_until_ready(f(x))
         caplog.clear()
         assert _adapter().capability(Compilation).work(f, (x,), {}) is not None
         assert [r.message for r in caplog.records if r.levelno >= logging.WARNING] == []
+
+
+def test_only_programs_that_were_compiled_here_are_told(x: Any) -> None:
+    f = jax.jit(lambda x: x @ x + 3)
+    with _adapter().capability(Compilation).watch([]) as watch:
+        assert _adapter().capability(Compilation).work(f, (x,), {}) is None
+    assert watch.compilations() == 0
+    assert f._cache_size() == 0
+    compiled = jax.jit(sine).lower(x).compile()
+    assert _adapter().capability(Compilation).work(compiled, (x,), {}) is None
+    assert _adapter().capability(Compilation).work(sine, (x,), {}) is None
+    with jax.disable_jit():
+        assert _adapter().capability(Compilation).work(jax.jit(sine), (x,), {}) is None
+    f, given = jax.jit(lambda x: x @ x, donate_argnums=0), jnp.ones((SIDE, SIDE))
+    jax.block_until_ready(f(given))
+    assert given.is_deleted()
+    assert _adapter().capability(Compilation).work(f, (given,), {}).written == PRODUCT
 
 
 CPU = jax.devices()[0]
