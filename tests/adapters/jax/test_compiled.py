@@ -1,11 +1,8 @@
 """JAX's first call explained, a cold call that leaves all caches alone, and what pays back."""
 
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -39,7 +36,7 @@ def named(programs: Any) -> dict[str, str]:
     return {program.name: program.origin for program in programs}
 
 
-def test_a_jitted_function_is_named_with_its_time() -> None:
+def test_programs_are_named_with_their_time_also_those_without_jit() -> None:
     def step(x: Any) -> Any:
         return jnp.tanh(x @ x).sum()
 
@@ -50,50 +47,10 @@ def test_a_jitted_function_is_named_with_its_time() -> None:
     assert (program.name, program.origin, program.framework) == ("step", "compiled", "jax")
     assert program.seconds == pytest.approx(result.phases["compile"], rel=0.01)
     assert "█ compile " in str(result)
-
-
-def test_operations_without_jit_are_programs_too() -> None:
     names = {"jnp": jnp, "x": jnp.ones((3, 5, 7))}
     result = ipyjaxbench.measure_code("jnp.sin(x) * 3.5 + x", names, budget=0.05)
     assert named(result.programs) == dict.fromkeys(["sin", "multiply", "add"], "compiled")
     assert result.compilations == 3
-
-
-DISK = """
-import sys, jax, jax.numpy as jnp, ipyjaxbench, os
-jax.config.update("jax_compilation_cache_dir", sys.argv[1])
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-def step(x):
-    return jnp.tanh(x @ x).sum()
-x = jnp.ones((40, 40)).block_until_ready()
-names = dict(f=jax.jit(step), x=x)
-before = sorted(os.listdir(sys.argv[1]))
-m = ipyjaxbench.measure_code("f(x)", names, budget=0.05, fresh=bool(sys.argv[2:]))
-print([(p.name, p.origin) for p in m.programs], list(m.phases), m.compilations)
-if m.fresh:
-    from jax._src import compilation_cache as c
-    print([(p.name, p.origin) for p in m.fresh.programs], list(m.fresh.phases), m.fresh.cleared)
-    print(sorted(os.listdir(sys.argv[1])) == before, c._cache_checked, c._cache_used)
-"""
-
-
-def _run(*arguments: str) -> list[str]:
-    command = [sys.executable, "-c", DISK, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
-
-
-def test_a_program_from_the_disk_cache_is_told_and_a_cold_call_neither_reads_nor_writes_it(
-    tmp_path: Path,
-) -> None:
-    compiled = "[('step', 'compiled')] ['trace', 'lower', 'compile']"
-    assert _run(str(tmp_path)) == [f"{compiled} 1"]
-    assert _run(str(tmp_path), "fresh") == [
-        "[('step', 'disk cache')] ['trace', 'lower', 'cache load'] 1",
-        f"{compiled} ()",
-        "True True True",
-    ]
 
 
 @pytest.mark.usefixtures("real_clock")

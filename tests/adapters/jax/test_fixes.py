@@ -28,41 +28,6 @@ BOTH_NAMES = (
         " jnp.where((x.sum() > 0) & ~(x[0] > 3), x, -x))"
     ),
 )
-SEVERAL_STATEMENTS = (
-    "if x.sum() > 0:\n    y = x * 2\n    return y * (y + 1)\nreturn x",
-    """\
-def if_true():
-    y = x * 2
-    return y * (y + 1)
-
-def if_false():
-    return x
-return jax.lax.cond(x.sum() > 0, if_true, if_false)""",
-)
-TWO_CARRIED = (
-    "total = 0.0\nfor _ in range(n):\n    x = x * 2\n    total += x.sum()\nreturn x, total",
-    """\
-def body(_, carry):
-    x, total = carry
-    x = x * 2
-    total += x.sum()
-    return (x, total)
-x, total = jax.lax.fori_loop(0, n, body, (x, total))""",
-)
-WHILE_TWO = (
-    "k = 0\nwhile x.sum() > 1:\n    x = x / 2\n    k += 1\nreturn x, k",
-    """\
-def goes_on(carry):
-    x, k = carry
-    return x.sum() > 1
-
-def body(carry):
-    x, k = carry
-    x = x / 2
-    k += 1
-    return (x, k)
-x, k = jax.lax.while_loop(goes_on, body, (x, k))""",
-)
 BRANCH_IN_LOOP = (
     """\
 found = jnp.zeros(())
@@ -101,9 +66,6 @@ return out""",
         (CHAINED, "return jnp.where(x[0] > 1, x, jnp.where(x[0] > 0, x * 2, -x))", (X,)),
         (TURNED, "x = jnp.where(x.sum() > 0, -x, x)", (X,)),
         (*BOTH_NAMES, (X,)),
-        (*SEVERAL_STATEMENTS, (X,)),
-        (*TWO_CARRIED, (X, THREE)),
-        (*WHILE_TWO, (X,)),
         (*BRANCH_IN_LOOP, (X, THREE)),
         ("return max(x.sum(), 0.0)", "return jnp.maximum(x.sum(), 0.0)", (X,)),
         ("return x * x.sum().item()", "return x * x.sum()", (X,)),
