@@ -157,15 +157,12 @@ class Holds:
         return x * self.n
 
 
-def test_a_method_bakes_its_object_in() -> None:
+def test_a_method_bakes_its_object_in_and_form_tells_how_arguments_are_given() -> None:
     one, other = Holds(1), Holds(2)
     first, again, second = (signature(each.method, X) for each in (one, one, other))
     assert first.captured["self"] == again.captured["self"] != second.captured["self"]
     assert first.captured["self"].value == "Holds object"
     assert first.code == second.code
-
-
-def test_form_tells_what_is_given_by_position_and_what_by_name() -> None:
     found = signature(lambda a, b, c: a, X, c=1, b=2)
     assert found.form == ("a", "b=", "c=")
     assert [*found.leaves] == ["a", "c", "b"]

@@ -72,7 +72,7 @@ def test_functions_lead_to_the_globals_and_cells_that_their_code_names() -> None
     assert {path for _, path, _ in steps(closing)} == {("made",), ("later",)}
 
 
-def test_a_class_leads_to_each_of_its_methods_once() -> None:
+def test_things_lead_to_what_they_wrap_and_classes_to_their_methods() -> None:
     assert sorted(steps(Derived)) == [
         ("method", ("act",), "act"), ("method", ("fixed",), "fixed"),
         ("method", ("jitted",), "<lambda>"), ("method", ("made",), "made"),
@@ -80,9 +80,6 @@ def test_a_class_leads_to_each_of_its_methods_once() -> None:
     ]  # fmt: skip
     (act,) = (step.to for step in call_graph.steps(Derived()) if step.path == ("act",))
     assert act is Derived.act
-
-
-def test_partials_methods_and_jitted_functions_lead_to_what_they_wrap() -> None:
     derived = Derived()
     partial = functools.partial(helper, derived, 3, key=uses_global)
     assert [*call_graph.steps(partial)] == [

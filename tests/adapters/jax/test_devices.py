@@ -134,15 +134,26 @@ def test_xla_computes_with_one_thread_for_each_cpu_unless_a_flag_says_otherwise(
     assert inventory().threads() == threads
 
 
-def test_before_jax_has_looked_for_devices_nothing_is_asked(
+def test_before_jax_has_started_nothing_is_asked_and_memory_can_be_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert devices.count_devices() == len(jax.devices())
     assert devices.count_missing([*jax.devices(), object()]) == 1
-    monkeypatch.setattr(devices.xla_bridge, "backends_are_initialized", lambda: False)
-    assert devices.count_devices() == 0
-    assert devices.count_missing([object()]) == 0
-    assert inventory().devices().devices == ()
+    with monkeypatch.context() as patch:
+        patch.setattr(devices.xla_bridge, "backends_are_initialized", lambda: False)
+        assert devices.count_devices() == 0
+        assert devices.count_missing([object()]) == 0
+        assert inventory().devices().devices == ()
+    request = MemoryRequest(prealloc=False)
+    started = "initialized without a GPU; nothing to change"
+    assert [*inventory().set_memory(request)] == [MemorySetting("jax", started)]
+    monkeypatch.setattr(devices, "has_gpus", lambda: True)
+    assert [*inventory().set_memory(request)] == [too_late("jax", request)]
+    monkeypatch.setattr(devices, "has_started", lambda: False)
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "true")  # is put back
+    (setting,) = inventory().set_memory(request)
+    assert setting != too_late("jax", request)
+    assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
 
 
 def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,18 +172,3 @@ def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) ->
     for variable in ("JAX_PLATFORM_NAME", "JAX_PLATFORMS"):
         monkeypatch.setenv(variable, "cpu")
         assert devices._default() == ("cpu:0", f"{variable}=cpu")
-
-
-def test_what_a_gpus_memory_is_to_be_is_set_before_jax_starts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    request = MemoryRequest(prealloc=False)
-    started = "initialized without a GPU; nothing to change"
-    assert [*inventory().set_memory(request)] == [MemorySetting("jax", started)]
-    monkeypatch.setattr(devices, "has_gpus", lambda: True)
-    assert [*inventory().set_memory(request)] == [too_late("jax", request)]
-    monkeypatch.setattr(devices, "has_started", lambda: False)
-    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "true")  # is put back
-    (setting,) = inventory().set_memory(request)
-    assert setting != too_late("jax", request)
-    assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"

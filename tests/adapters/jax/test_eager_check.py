@@ -78,10 +78,17 @@ def test_another_function_agrees_where_it_gives_the_same(other: str, *, agrees: 
     assert eager.how == "without jit"
 
 
-def test_what_a_call_raises_is_kept_and_agrees_with_nothing() -> None:
+def test_what_a_call_raises_is_kept_and_what_it_changes_is_a_copy() -> None:
     eager = EagerCall(Call.from_function(fails, X))
     assert isinstance(eager.failure, KeyError)
     assert eager.agrees(Call.from_function(fails, X)) is None
+    eager = EagerCall(Call.from_function(assigns, X))
+    assert eager.agrees(Call.from_function(lambda x: x.at[0].set(5), X)) is True
+    assert eager.how == "with arrays of NumPy"
+    assert X.tolist() == [1, 1, 1]
+    mine = np.ones(3)
+    EagerCall(Call.from_function(assigns, mine)).agrees(call_of(DOUBLED, mine))
+    assert mine.tolist() == [1, 1, 1]
 
 
 def test_what_takes_too_long_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,13 +97,6 @@ def test_what_takes_too_long_is_not_known(monkeypatch: pytest.MonkeyPatch) -> No
     assert EagerCall(call_of(ENDLESS)).failure is None
     assert EagerCall(call_of(ENDLESS)).agrees(call_of(DOUBLED)) is None
     assert EagerCall(call_of(DOUBLED)).agrees(call_of(ENDLESS)) is None
-
-
-def test_code_that_assigns_to_a_part_is_made_with_arrays_of_numpy() -> None:
-    eager = EagerCall(Call.from_function(assigns, X))
-    assert eager.agrees(Call.from_function(lambda x: x.at[0].set(5), X)) is True
-    assert eager.how == "with arrays of NumPy"
-    assert X.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,3 @@ def test_a_call_is_made_where_it_is_small_known_and_acts_on_nothing(
     call: Call, *, is_made: bool
 ) -> None:
     assert eager_check._may_be_made(call) is is_made
-
-
-def test_data_that_a_call_changes_is_a_copy() -> None:
-    mine = np.ones(3)
-    EagerCall(Call.from_function(assigns, mine)).agrees(call_of(DOUBLED, mine))
-    assert mine.tolist() == [1, 1, 1]

@@ -235,13 +235,20 @@ def test_tracers_that_the_code_keeps_are_taken_out_again_and_told() -> None:
 # How long it takes
 
 
-def test_a_loop_that_would_be_unrolled_without_an_end_is_given_up() -> None:
+def test_a_search_ends_at_loops_without_an_end_and_at_earlier_tracers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tracing, "_MOST_SECONDS", 1.0)
     repeated = written("x, n", "for _ in range(n):\n    x = x * 1.5\nreturn x")
     found = why(repeated, X, 3_000_000)
     assert found.stopped
     assert found.blamed == ("n",)
     assert "then stopped: it took too long" in str(found)
     assert found.fixes[0].code.startswith("x = jax.lax.fori_loop(0, n")
+    stale: list[Any] = []
+    jax.jit(lambda x: stale.append(x) or x)(X)
+    found = why(written("x, a, b", "return x + stale[0]", stale=stale), X, 1, 2)
+    assert (found.error, found.tries) == ("UnexpectedTracerError", 1)
 
 
 def slowly(x: Any, flag: Any) -> Any:
@@ -255,13 +262,6 @@ def test_what_jax_names_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(tracing, "_MOST_SECONDS", 0.1)
     monkeypatch.setattr(tracing, "_MOST_TURNS", 10**9)
     assert ipyjaxbench.graph(slowly, X, True).static_argnames == ("flag",)
-
-
-def test_a_tracer_of_an_earlier_trace_ends_the_search() -> None:
-    stale: list[Any] = []
-    jax.jit(lambda x: stale.append(x) or x)(X)
-    found = why(written("x, a, b", "return x + stale[0]", stale=stale), X, 1, 2)
-    assert (found.error, found.tries) == ("UnexpectedTracerError", 1)
 
 
 # Errors that were raised before
@@ -305,13 +305,17 @@ def test_an_error_is_explained_from_its_traceback(
     assert code in [fix.code for fix in explained(function, *args).fixes]
 
 
-def test_code_whose_source_is_gone_is_explained_without_a_line() -> None:
+def test_errors_of_before_are_explained_also_without_source() -> None:
     names: dict[str, Any] = {}
     exec("def gone(x):\n    return x if x.sum() > 0 else -x\n", names)
     found = why(names["gone"], X)
     assert (found.source, found.blamed, found.fixes) == ("", ("x",), ())
     assert "2: (source not available)" in str(found)
     assert explained(jax.jit(names["gone"]), X).error == "TracerBoolConversionError"
+    TURNS.clear()
+    found = explained(jax.jit(fails_once), X, X)
+    assert (found.error, found.tries) == ("NonConcreteBooleanIndexError", 1)
+    assert found.source.startswith("return x[y > 0]")
 
 
 TURNS: list[int] = []
@@ -320,13 +324,6 @@ TURNS: list[int] = []
 def fails_once(x: Any, y: Any) -> Any:
     TURNS.append(1)
     return x[y > 0] if len(TURNS) == 1 else x
-
-
-def test_an_error_that_does_not_come_again_is_explained_as_it_was() -> None:
-    TURNS.clear()
-    found = explained(jax.jit(fails_once), X, X)
-    assert (found.error, found.tries) == ("NonConcreteBooleanIndexError", 1)
-    assert found.source.startswith("return x[y > 0]")
 
 
 def test_an_argument_that_is_to_be_static_is_tried_with_a_value_that_it_could_have() -> None:

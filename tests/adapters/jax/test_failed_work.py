@@ -68,10 +68,15 @@ def test_what_fails_in_the_first_call_is_an_error_of_the_code(full: Shell, cell:
     full.run("%fwtime --quick 1 + 1")  # nothing of it is left
 
 
-def test_the_users_line_is_shown(full: Shell) -> None:
+def test_the_users_line_is_shown_and_names_are_as_before(full: Shell) -> None:
     with pytest.raises(Exception, match=FULL):
         full.run("%%fwtime\nz = x\nwritten(work(z))")
     assert re.search(r"----> 3 written\(work\(z\)\)", full.text)
+    full.run("import numpy as np; np.random.seed(0); before = np.random.get_state()[1].tolist()")
+    with pytest.raises(Exception, match=FULL):
+        full.run("%fwtime r = np.random.rand(); y = written(work(x))")
+    assert "r" not in full.names
+    assert np.random.get_state()[1].tolist() == full.names["before"]
 
 
 def test_functions_raise_it_too() -> None:
@@ -95,14 +100,6 @@ def test_a_later_call_that_fails_ends_the_measurement(call: int, code: str) -> N
     assert "ValueError: disk is full" in told[code]
     assert "Traceback" not in told[code]
     assert len(m.batches) < call
-
-
-def test_random_numbers_and_names_are_as_before(full: Shell) -> None:
-    full.run("import numpy as np; np.random.seed(0); before = np.random.get_state()[1].tolist()")
-    with pytest.raises(Exception, match=FULL):
-        full.run("%fwtime r = np.random.rand(); y = written(work(x))")
-    assert "r" not in full.names
-    assert np.random.get_state()[1].tolist() == full.names["before"]
 
 
 # What failed before

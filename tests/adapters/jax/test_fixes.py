@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ipyjaxbench.adapters.jax.diagnosis import fixes
+from ipyjaxbench.adapters.jax.diagnosis import eager_check, fixes
 from ipyjaxbench.adapters.jax.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.testing import FakeClock
@@ -191,7 +191,8 @@ def test_making_the_call_leaves_nothing_behind(capsys: pytest.CaptureFixture[str
     assert (np.random.get_state()[1] == drawn).all()
 
 
-def test_code_that_takes_too_long_without_jit_is_stopped() -> None:
+def test_code_that_takes_too_long_without_jit_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eager_check, "MAX_SECONDS", 0.3)
     (fix,) = why(written("x", "while x[0] < 5:\n    x = x + 0\nreturn x"), X).fixes
     assert fix.code == "x = jax.lax.while_loop(lambda x: x[0] < 5, lambda x: x + 0, x)"
     assert fix.same == ""

@@ -175,22 +175,19 @@ def test_a_donated_argument_out_of_reach_makes_a_single_run() -> None:
     assert names["y"].tolist() == [1.0] * 4
 
 
-def test_inputs_and_outputs_are_placed() -> None:
+def test_inputs_and_outputs_are_placed_and_tracers_are_no_arrays() -> None:
     names = {"f": jax.jit(lambda t, k: t["a"]), "t": {"a": jnp.ones(3), "b": jnp.ones((2, 2))},
              "key": jax.random.key(0)}  # fmt: skip
     result = ipyjaxbench.measure_code("y = f(t, key)", names, budget=0.05)
     assert [p.words() for p in result.inputs] == ["t 2 arrays 28 B cpu:0", "key key<fry>[] cpu:0"]
     assert [p.words() for p in result.outputs] == ["y f32[3] cpu:0"]
     assert result.frameworks == {"jax": jax.__version__}
-
-
-def test_tracers_are_not_arrays() -> None:
     seen: list[int] = []
     jax.jit(lambda x: (seen.append(len(find_arrays(x, [_adapter()]))), x)[1])(1.0)
     assert seen == [0]
 
 
-def test_listeners_are_as_before() -> None:
+def test_listeners_are_as_before_and_moments_belong_to_the_innermost_phase() -> None:
     from jax._src import monitoring
 
     before = list(monitoring.get_event_duration_listeners())
@@ -198,9 +195,6 @@ def test_listeners_are_as_before() -> None:
     with pytest.raises(ZeroDivisionError):
         ipyjaxbench.measure_code("f(x); 1 / 0", {"f": jnp.sin, "x": jnp.ones(2)})
     assert list(monitoring.get_event_duration_listeners()) == before
-
-
-def test_a_moment_belongs_to_the_innermost_phase() -> None:
     spans = [(0.0, 10.0, "trace"), (2.0, 5.0, "compile"), (4.0, 6.0, "lower"), (8.0, 9.0, "trace")]
     assert disjoint(spans) == {"trace": 6.0, "lower": 1.0, "compile": 3.0, "cache load": 0.0}
 
@@ -309,7 +303,9 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(tmp_
     assert any("PjitFunction" in name for name in names_seen)
 
 
-def test_a_trace_can_be_started_after_one_that_could_not_be_written() -> None:
+def test_a_trace_can_be_started_after_one_that_could_not_be_written_and_its_folder_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = _profiler.ProfilerSession()  # as a server has it while it captures
     found = _adapter().capability(Profiler).profile(lambda: None)
     session.stop()
@@ -318,11 +314,6 @@ def test_a_trace_can_be_started_after_one_that_could_not_be_written() -> None:
         _adapter().capability(Profiler).profile(lambda: jax.block_until_ready(SQUARE + 1)).intervals
         != ()
     )
-
-
-def test_the_folder_of_the_trace_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     seen: list[int] = []
     _adapter().capability(Profiler).profile(lambda: seen.append(len(list(tmp_path.iterdir()))))

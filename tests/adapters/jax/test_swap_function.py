@@ -108,10 +108,13 @@ def test_the_new_function_is_used_wherever_the_old_one_was(
     assert type(MODEL) is Model
 
 
-def test_a_method_of_a_class_keeps_its_class() -> None:
+def test_a_function_that_calls_itself_and_a_method_of_a_class_use_the_new_one() -> None:
     swapped = replace_function(Call.from_function(apply, Layer.made, 1), old, new)
     assert swapped.function(*swapped.args) == ("Layer", ("new", 1))
     assert Layer.made(1) == ("Layer", ("old", 1))
+    swapped = replace_function(Call.from_function(again, 3), again, once_more)
+    assert swapped.function(3) == "new"
+    assert again(3) == "old"
 
 
 def test_functions_in_modules_of_the_users_are_replaced_in_copies_of_these() -> None:
@@ -135,9 +138,3 @@ def again(n: int) -> Any:
 
 def once_more(n: int) -> Any:
     return again(n - 1) if n else "new"
-
-
-def test_a_function_that_calls_itself_calls_the_new_one() -> None:
-    swapped = replace_function(Call.from_function(again, 3), again, once_more)
-    assert swapped.function(3) == "new"
-    assert again(3) == "old"

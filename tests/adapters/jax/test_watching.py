@@ -25,15 +25,12 @@ def traced_lines(shell: Shell) -> list[str]:
     return [text for text in texts if text.startswith("traced: ")]
 
 
-def test_a_line_tells_what_a_cell_traced(watching: Shell) -> None:
+def test_a_line_tells_what_a_cell_traced_while_it_is_loaded(watching: Shell) -> None:
     watching.run("f = jax.jit(lambda x: x + 41)\ny = f(x)")
     (line,) = traced_lines(watching)
     assert line.startswith("traced: <lambda> (first call), in ")
     watching.run("y = f(x)")
     assert traced_lines(watching) == []
-
-
-def test_what_was_traced_while_it_was_not_loaded_is_no_news(watching: Shell) -> None:
     watching.run("%unload_ext ipyjaxbench")
     watching.run("y = jax.jit(lambda x: x + 42)(x)")
     assert traced_lines(watching) == []
