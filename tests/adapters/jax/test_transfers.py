@@ -17,6 +17,7 @@ from ipyjaxbench.device.copy_watch import CopyWatch
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.usercode.snippet import Source
 from tests.adapters import late
+from tests.adapters.jax.written import written
 
 
 def ran(code: str, **names: Any) -> Transfers:
@@ -155,19 +156,24 @@ def test_nothing_stays_replaced_and_nothing_is_traced_again(x: Any) -> None:
     f(x)
     code = traced.__code__
     ran("f(x)", f=f, x=x)
-    with pytest.raises(KeyError), ipyjaxbench.transfers():
-        raise KeyError
+    with pytest.raises(KeyError):
+        written("", "with transfers():\n    raise KeyError", transfers=ipyjaxbench.transfers)()
     f(x)
     assert traces == [1]
     assert traced.__code__ is code
     assert (vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put) == before
 
 
+#: Among few names: all that they lead to is looked at before and after.
+BLOCK = """\
+with transfers() as t:
+    y = jax.device_put(n)
+    float(y.sum())
+return t"""
+
+
 def test_a_block_of_code_tells_what_it_copies_and_what_it_cannot_see(x: Any, n: Any) -> None:
-    with ipyjaxbench.transfers() as t:
-        y = jax.device_put(n)
-        float(y.sum())
-    found = t.transfers
+    found = written("n", BLOCK, transfers=ipyjaxbench.transfers)(n).transfers
     assert [(each.text, each.direction) for each in found.transfers] == [
         ("jax.device_put(n)", "to devices"), ("float(y.sum())", "to the host"),
     ]  # fmt: skip
