@@ -87,13 +87,9 @@ def test_things_lead_to_what_they_wrap_and_classes_to_their_methods() -> None:
     ]  # fmt: skip
     assert [*call_graph.steps(derived.act)] == [Step(Derived.act), Step(derived)]
     assert [*call_graph.steps(jax.jit(helper))] == [Step(helper)]
-    assert [*call_graph.steps(X)] == [*call_graph.steps(math_like())] == []
-
-
-def math_like() -> ModuleType:
     module = ModuleType("of_mine")
     module.helper = helper  # type: ignore[attr-defined]
-    return module
+    assert [*call_graph.steps(X)] == [*call_graph.steps(module)] == []
 
 
 @pytest.mark.parametrize(

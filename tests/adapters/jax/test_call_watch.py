@@ -16,10 +16,6 @@ X = jnp.ones(3)
 LOGGERS = ("jax._src.pjit", "jax._src.interpreters.partial_eval")
 
 
-def total(x: Any) -> Any:
-    return x.sum()
-
-
 @pytest.fixture
 def watch() -> Iterator[JaxCallWatch]:
     with JaxCallWatch() as watch:
@@ -38,7 +34,7 @@ def test_whether_a_function_had_programs_before_is_told(watch: JaxCallWatch) -> 
     assert (first.state, first.known) == ("TRACED", False)
     assert (second.state, second.known) == ("TRACED", True)
     assert called(watch, f, X) is None
-    assert called(watch, jax.grad(jax.jit(total)), X).known is None
+    assert called(watch, jax.grad(jax.jit(lambda x: x.sum())), X).known is None
 
 
 def test_a_trace_is_over_at_the_end_of_its_last_event(watch: JaxCallWatch) -> None:

@@ -47,23 +47,14 @@ def test_results_are_the_same_as_far_as_their_dtype_goes(
     assert eager_check._is_same(one, other) is is_same
 
 
-def fails(x: Any) -> Any:
-    raise KeyError("no")
-
-
 def call_of(lines: str, value: Any = X) -> Call:
     return Call.from_function(written("x", lines), value)
 
 
-DOUBLED = "return x * 2"
+DOUBLED, ASSIGNS = "return x * 2", "x[0] = 5\nreturn x"
 ENDLESS = "while True:\n    x = x + 0"
 HALF = np.zeros(2**19, np.int8)
 WRITES = "with open('/nowhere/at/all', 'w'):\n    return x * 2"
-
-
-def assigns(x: Any) -> Any:
-    x[0] = 5
-    return x
 
 
 @pytest.mark.parametrize(
@@ -79,15 +70,15 @@ def test_another_function_agrees_where_it_gives_the_same(other: str, *, agrees: 
 
 
 def test_what_a_call_raises_is_kept_and_what_it_changes_is_a_copy() -> None:
-    eager = EagerCall(Call.from_function(fails, X))
+    eager = EagerCall(call_of("raise KeyError('no')"))
     assert isinstance(eager.failure, KeyError)
-    assert eager.agrees(Call.from_function(fails, X)) is None
-    eager = EagerCall(Call.from_function(assigns, X))
+    assert eager.agrees(call_of("raise KeyError('no')")) is None
+    eager = EagerCall(call_of(ASSIGNS))
     assert eager.agrees(Call.from_function(lambda x: x.at[0].set(5), X)) is True
     assert eager.how == "with arrays of NumPy"
     assert X.tolist() == [1, 1, 1]
     mine = np.ones(3)
-    EagerCall(Call.from_function(assigns, mine)).agrees(call_of(DOUBLED, mine))
+    EagerCall(call_of(ASSIGNS, mine)).agrees(call_of(DOUBLED, mine))
     assert mine.tolist() == [1, 1, 1]
 
 

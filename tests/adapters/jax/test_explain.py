@@ -56,7 +56,7 @@ def test_who_is_to_blame_is_no_flag_and_nothing_that_is_assigned() -> None:
     assert why(written("x, i, v", "x[i] = v\nreturn x"), X, 1, X[0]).blamed == ("x",)
 
 
-class Thing:
+class Owl:
     pass
 
 
@@ -70,8 +70,8 @@ async def awaited(x: Any) -> Any:
         (written("x", "yield x"), "the result is a generator"),
         (written("x", "return 'done'"), "the result is a str"),
         (
-            written("x", "return {'a': x, 'b': [Thing()]}", Thing=Thing),
-            "result['b'][0] is a Thing",
+            written("x", "return {'a': x, 'b': [Owl()]}", Owl=Owl),
+            "result['b'][0] is an Owl",
         ),
         (awaited, "the result is a coroutine: the function is async"),
         (written("x", "return awaited(x)", awaited=awaited), "the result is a coroutine"),
@@ -351,10 +351,6 @@ def test_a_function_is_named_where_it_is_another_than_the_one_that_was_called() 
     elsewhere = compile("def f(): pass", "/some/where/other.py", "exec").co_consts[0]
     assert diagnose._inside(call, elsewhere) == "f (other.py)"
     assert diagnose._inside(call, compile("1", "<cell>", "exec")) == ""
-
-
-class Owl:
-    pass
 
 
 owl = written("x", "return Owl()", Owl=Owl)

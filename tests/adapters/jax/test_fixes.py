@@ -139,11 +139,6 @@ def test_an_array_that_could_be_a_python_number_up_to_1000_is_tried_as_one() -> 
     assert why(of_length, X, jnp.array(1001)).fixes == ()
 
 
-def first_is_one(x: Any) -> Any:
-    x[0] = 1
-    return x
-
-
 @pytest.mark.parametrize(
     ("lines", "args"),
     [
@@ -157,7 +152,9 @@ def first_is_one(x: Any) -> Any:
 def test_a_fix_of_another_shape_dtype_or_value_is_withheld(
     lines: str, args: tuple[Any, ...]
 ) -> None:
-    function = written("x, n" if len(args) > 1 else "x", lines, helper=first_is_one)
+    function = written(
+        "x, n" if len(args) > 1 else "x", lines, helper=written("x", "x[0] = 1\nreturn x")
+    )
     assert why(function, *args).fixes == ()
 
 

@@ -54,10 +54,6 @@ def sets(x: Any) -> Any:
     return x + 1
 
 
-def draws(x: Any) -> Any:
-    return x * random.random() * np.random.rand() * RANDOM.random() * OWN.random()
-
-
 def notes(found: Graph) -> dict[str, str]:
     return {note.code: note.text for note in found.notes}
 
@@ -119,6 +115,10 @@ def test_random_numbers_are_drawn_again_and_that_they_are_part_of_the_program_is
 
     np.random.rand()
     before = states()
+
+    def draws(x: Any) -> Any:
+        return x * random.random() * np.random.rand() * RANDOM.random() * OWN.random()
+
     first, second = (ipyjaxbench.graph(draws, X) for _ in range(2))
     assert states() == before
     assert first.program == second.program

@@ -23,10 +23,6 @@ def negatives(x: Any) -> Any:
     return x[x < 0]
 
 
-def inner_of_two(x: Any) -> Any:
-    return negatives(x) * 2
-
-
 def moded(x: Any, mode: Any) -> Any:
     return x * 2 if mode == "a" else x
 
@@ -66,6 +62,7 @@ def test_the_line_the_argument_and_a_fix_are_told(
     assert fix in " ".join(str(found).split())
 
 
+INNER_OF_TWO = written("x", "return negatives(x) * 2", negatives=negatives)
 MASK = "return jnp.where(x < 0, x, 0)"
 OF_JIT = "@jax.jit\n@partial(jax.jit, static_argnames=['neg'])"
 BY_LAMBDA = lambda x: x[x < 0]  # noqa: E731  as people write it
@@ -79,7 +76,7 @@ def powered(x: Any, negative: Any) -> Any:
     ("function", "args", "blamed", "fix", "replaces"),
     [
         (negatives, (X,), "x", MASK, "return x[x < 0]"),
-        (inner_of_two, (X,), "x", MASK, "return x[x < 0]"),
+        (INNER_OF_TWO, (X,), "x", MASK, "return x[x < 0]"),
         (jax.jit(negatives), (X,), "x", MASK, "return x[x < 0]"),
         (BY_LAMBDA, (X,), "x", MASK.removeprefix("return "), "x[x < 0]"),
         (twice_jitted, (X, True), "neg", "@partial(jax.jit, static_argnames='neg')", OF_JIT),

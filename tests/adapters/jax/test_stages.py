@@ -20,14 +20,6 @@ def graph(function: Any, *args: Any, **options: Any) -> Graph:
     return trace_call(Call.from_function(function, *args), GraphOptions(**options))
 
 
-def scanned(x: Any) -> Any:
-    return jax.lax.scan(lambda c, _: (c @ x, None), x, None, length=1000)[0]
-
-
-def dead(x: Any) -> Any:
-    return (x @ x, x + 1)[1]
-
-
 def reason_of(found: Graph) -> str:
     """Why XLA counts something else, as the report says it."""
     (rows,) = (block.rows for block in found.report().blocks if isinstance(block, Facts))
@@ -38,9 +30,11 @@ def reason_of(found: Graph) -> str:
     ("function", "why"),
     [
         (lambda x: x @ x, ""),
-        (scanned, ("The program has 524 MFLOP: 524 MFLOP in later iterations (XLA counts a"
+        (lambda x: jax.lax.scan(lambda c, _: (c @ x, None), x, None, length=1000)[0],
+         ("The program has 524 MFLOP: 524 MFLOP in later iterations (XLA counts a"
          " loop's body once).")),
-        (dead, "The program has 528 kFLOP: 524 kFLOP in unused results, which XLA removes."),
+        (lambda x: (x @ x, x + 1)[1],
+         "The program has 528 kFLOP: 524 kFLOP in unused results, which XLA removes."),
         (jnp.sort, "The program has 0 FLOP, not counting sort."),
         (lambda x: jax.lax.fori_loop(0, 10, lambda _, c: c * 2, x[0, 0]), ""),
         (lambda x: jax.lax.map(lambda row: row @ x, x),

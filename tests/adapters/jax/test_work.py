@@ -107,17 +107,13 @@ def test_only_a_call_of_jaxs_own_functions_builds() -> None:
 BIG = jnp.ones((600, 600))
 
 
-def dead(x: Any) -> Any:
-    return (x @ x @ x, x + 1)[1]
-
-
 def folded(x: Any) -> Any:
     return x[0] + jnp.tanh(BIG).sum()
 
 
 @pytest.mark.parametrize("code", ["f(x)", "y = f(x=x)", "o.f(o.x)", "f(x).block_until_ready()"])
 def test_work_that_nothing_uses_is_told(code: str, x: Any) -> None:
-    f = jax.jit(dead)
+    f = jax.jit(lambda x: (x @ x @ x, x + 1)[1])
     found = run(code, {"f": f, "x": x, "o": SimpleNamespace(f=f, x=x)})
     assert list(found) == ["work-removed"]
     name = "o.f" if code.startswith("o.") else "f"
@@ -127,15 +123,11 @@ def test_work_that_nothing_uses_is_told(code: str, x: Any) -> None:
     )
 
 
-def chosen(x: Any) -> Any:
-    return jnp.where(True, x, x @ x)
-
-
 @pytest.mark.parametrize(
     "function",
     [
         lambda x: jax.jit(lambda x: (x @ x, x + 1))(x)[1],
-        jax.jit(chosen),
+        jax.jit(lambda x: jnp.where(True, x, x @ x)),
         lambda x: ((x @ x).sum(), x)[1],
     ],
 )
