@@ -1,5 +1,6 @@
 """Where JAX's arrays live, on eight virtual devices, in a process of its own."""
 
+import gc
 import json
 import os
 import subprocess
@@ -162,6 +163,17 @@ def test_models_of_flax_nnx_are_told_by_variables_with_their_bytes() -> None:
     optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
     held = locate({"o": optimizer}).arrays
     assert sum(each.nbytes for each in held) == 2 * 4 * (300 * 200 + 200) + 8
+
+
+def test_a_key_of_random_numbers_is_one_array() -> None:
+    gc.collect()  # arrays of other tests
+    before = survey({}).unnamed.get("jax", (0, 0))
+    key = jax.random.key(3)
+    found = survey({"key": key})
+    assert [(each.name, each.dtype, each.nbytes) for each in found.arrays] == [
+        ("key", "key<fry>", 8)
+    ]
+    assert found.unnamed.get("jax", (0, 0)) == before
 
 
 class Lost:
