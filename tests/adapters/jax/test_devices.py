@@ -63,8 +63,9 @@ def test_a_gpu_has_the_number_of_this_process_and_work_is_made_for_it_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     of_job = gpu(id=9, local_hardware_id=1)
-    monkeypatch.setattr(devices, "local_devices", lambda: [of_job])
-    assert inventory().chip("gpu:9") == "gpu:1"
+    with monkeypatch.context() as patch:
+        patch.setattr(devices, "local_devices", lambda: [of_job])
+        assert inventory().chip("gpu:9") == "gpu:1"
     assert inventory().chip("tpu:3") == "tpu:3"
     assert inventory().chip("cpu:3") == "cpu"
     assert inventory().probe("cpu:0") is not None

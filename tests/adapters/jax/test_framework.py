@@ -214,9 +214,9 @@ def test_small_work_in_a_plain_object_is_waited_for_without_asking_devices(
 
     monkeypatch.setattr(InFlight, "wait", wait)
     names = {"f": jax.jit(lambda x: x + 1), "x": jnp.ones(8), "Box": Box}
-    result = ipyjaxbench.measure_code("Box(f(x))", names, number=1, repeat=100)
+    result = ipyjaxbench.measure_code("Box(f(x))", names, number=1, repeat=200)
     assert "elsewhere" not in codes(result)
-    assert len(waits) < 50
+    assert len(waits) < 100
 
 
 FRESH = """
@@ -283,7 +283,7 @@ def test_operations_are_those_of_the_compiled_program_and_nothing_else(
     code: str, total: int, each: int
 ) -> None:
     """No tiny programs that wait for all work, no copies that stand in for donated arguments."""
-    names = {"f": PRODUCTS, "x": SQUARE, "give": jax.jit(lambda x: x + 1, donate_argnums=0)}
+    names = {"f": PRODUCTS, "x": SQUARE + 0, "give": jax.jit(lambda x: x + 1, donate_argnums=0)}
     found = ipyjaxbench.measure_code(code, names, number=2, repeat=3, profile=True).device
     assert found is not None
     (seen,) = found.passes
@@ -322,8 +322,9 @@ def test_a_trace_can_be_started_after_one_that_could_not_be_written_and_its_fold
 
 
 def test_a_version_that_cannot_profile_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jax.profiler, "ProfileData", None)
-    result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, profile=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(jax.profiler, "ProfileData", None)
+        result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, profile=True)
     told = "unknown for jax: this version cannot read profiles (jax 0.10 can)"
     assert told in " ".join(str(result).split())
     monkeypatch.delattr(jax.profiler, "ProfileOptions")

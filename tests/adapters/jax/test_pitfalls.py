@@ -81,8 +81,8 @@ def powered(x: Any, negative: Any) -> Any:
         (BY_LAMBDA, (X,), "x", MASK.removeprefix("return "), "x[x < 0]"),
         (twice_jitted, (X, True), "neg", "@partial(jax.jit, static_argnames='neg')", OF_JIT),
         (jax.jit(moded), (X, "a"), "mode", "jax.jit(moded, static_argnames='mode')", None),
-        (jax.grad(powered), (3, True), "x", "x=3.0", "x=3"),
-        (jax.grad(lambda a: a), (np.array(3),), "a", None, "a"),
+        (jax.grad(powered), (3, True), "", "x=3.0", "x=3"),
+        (jax.grad(lambda a: a), (np.array(3),), "", None, "a"),
         (np.sin, (X,), "x", "jax.numpy.sin", "numpy.sin"),
     ],
 )  # fmt: skip

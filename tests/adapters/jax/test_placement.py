@@ -37,14 +37,15 @@ values = {
 found = locate(values)
 tree = {"tree": [values["rows"], {"both": values["both"]}], "alone": ones}
 surveyed = survey(tree)
+values["rows"].addressable_shards  # JAX keeps the parts from now on
+[shard.data for shard in values["rows"].addressable_shards]
+unnamed = survey(tree | values).unnamed
 copied, _ = transfer_code(Source.plain('''
 a = jax.device_put(ones, jax.devices()[1])
 b = np.asarray(rows)
 c = np.asarray(rows)
 d = jax.device_put(ones, rows.sharding)
 '''), globals() | {"rows": jax.device_put(ones, NS(jax.make_mesh((8,), ("x",)), P("x")))})
-values["rows"].addressable_shards  # JAX keeps the parts from now on
-[shard.data for shard in values["rows"].addressable_shards]
 print(json.dumps([
     {each.name: [list(each.devices), each.sharding and each.sharding.describe(), each.committed]
      for each in found.arrays},
@@ -53,7 +54,7 @@ print(json.dumps([
     str(found),
     {name: list(held) for name, held in surveyed.by_device().items()},
     [[t.line, t.source, t.target, t.copied, t.free] for t in copied.transfers],
-    survey(tree | values).unnamed,
+    unnamed,
     str(locate(dict.fromkeys("abcdef", values["rows"]))),
 ]))
 """
