@@ -243,6 +243,7 @@ def test_a_search_ends_at_loops_without_an_end_and_at_earlier_tracers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tracing, "_MOST_SECONDS", 1.0)
+    monkeypatch.setattr(tracing, "_MOST_TURNS", 500)
     repeated = written("x, n", "for _ in range(n):\n    x = x * 1.5\nreturn x")
     found = why(repeated, X, 3_000_000)
     assert found.stopped
