@@ -94,18 +94,13 @@ def test_methods_have_their_object_and_vmap_its_axes_and_types() -> None:
 
 @pytest.mark.parametrize(
     ("axes", "args", "name", "shapes"),
-    [
-        (0, (X,), "vmap over 3", [(5,)]),
-        (1, (X,), "vmap over 5", [(3,)]),
-        (-1, (X,), "vmap over 5", [(3,)]),
-        (-2, (X,), "vmap over 3", [(5,)]),
-        ((None, 0), (X, X), "vmap over 3", [(3, 5), (5,)]),
-        ([1, None], (X, X), "vmap over 5", [(3,), (3, 5)]),
-        ((0, None), (X, 2.0), "vmap over 3", [(5,), ()]),
-        (None, (X,), "vmap", [(3, 5)]),
-        (0, (2.0,), "vmap", [()]),
-    ],
-)
+    [(0, (X,), "vmap over 3", [(5,)]), (1, (X,), "vmap over 5", [(3,)]),
+     (-1, (X,), "vmap over 5", [(3,)]), (-2, (X,), "vmap over 3", [(5,)]),
+     ((None, 0), (X, X), "vmap over 3", [(3, 5), (5,)]),
+     ([1, None], (X, X), "vmap over 5", [(3,), (3, 5)]),
+     ((0, None), (X, 2.0), "vmap over 3", [(5,), ()]), (None, (X,), "vmap", [(3, 5)]),
+     (0, (2.0,), "vmap", [()])],
+)  # fmt: skip
 def test_arrays_of_one_example_lack_the_axis_that_is_mapped(
     axes: Any, args: Any, name: str, shapes: list[tuple[int, ...]]
 ) -> None:

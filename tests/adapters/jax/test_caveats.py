@@ -129,16 +129,11 @@ FIRST = "tracing and compiling take longer, in the first call"
 
 @pytest.mark.parametrize(
     ("option", "mark", "effect"),
-    [
-        ("jax_debug_nans", "!", WAITS),
-        ("jax_debug_infs", "!", WAITS),
-        ("jax_disable_jit", "!", "nothing is compiled, operations run one by one"),
-        ("jax_check_tracer_leaks", "·", FIRST),
-        ("jax_enable_checks", "·", FIRST),
-        ("jax_log_compiles", "·", FIRST),
-        ("jax_explain_cache_misses", "·", FIRST),
-    ],
-)
+    [("jax_debug_nans", "!", WAITS), ("jax_debug_infs", "!", WAITS),
+     ("jax_disable_jit", "!", "nothing is compiled, operations run one by one"),
+     ("jax_check_tracer_leaks", "·", FIRST), ("jax_enable_checks", "·", FIRST),
+     ("jax_log_compiles", "·", FIRST), ("jax_explain_cache_misses", "·", FIRST)],
+)  # fmt: skip
 def test_options_for_finding_errors_are_told(option: str, mark: str, effect: str) -> None:
     jax.config.update(option, True)
     try:

@@ -141,14 +141,11 @@ def test_an_array_that_could_be_a_python_number_up_to_1000_is_tried_as_one() -> 
 
 @pytest.mark.parametrize(
     ("lines", "args"),
-    [
-        ("return x if x.sum() > 0 else x[:2]", (X,)),
-        ("return x if x.sum() > 0 else x.astype(int)", (X,)),
-        ("return x if n else -x", (POSITIVE, jnp.array([True]))),
-        ("helper(x)\nreturn x", (X,)),
-        ("return math.floor(x)", (POSITIVE,)),
-    ],
-)
+    [("return x if x.sum() > 0 else x[:2]", (X,)),
+     ("return x if x.sum() > 0 else x.astype(int)", (X,)),
+     ("return x if n else -x", (POSITIVE, jnp.array([True]))), ("helper(x)\nreturn x", (X,)),
+     ("return math.floor(x)", (POSITIVE,))],
+)  # fmt: skip
 def test_a_fix_of_another_shape_dtype_or_value_is_withheld(
     lines: str, args: tuple[Any, ...]
 ) -> None:

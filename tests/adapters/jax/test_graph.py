@@ -66,24 +66,15 @@ def graph(code: str, **options: Any) -> Graph:
 
 @pytest.mark.parametrize(
     ("code", "static"),
-    [
-        ("flagged(x, neg=True)", ("neg",)),
-        ("jitted(x, neg=True)", ()),
-        ("first(x, 2)", ("n",)),
-        ("several({'w': 1.0}, 1.0, 2.0, n=3)", ("n",)),
-        ("jnp.sum(x, axis=0)", ("axis",)),
-        ("jnp.reshape(x, (4, 3))", ("shape",)),
-        ("jnp.linspace(0, 1, 5)", ("num",)),
-        ("x.sum(axis=0)", ()),
-        ("layer.scaled(x, 2.0)", ()),
-        ("jax.vmap(layer)(x)", ()),
-        ("jax.value_and_grad(loss, argnums=1)(w, x)", ()),
-        ("functools.partial(flagged, neg=False)(x)", ()),
-        ("jnp.einsum('ij,kj->ik', x, x)", ()),
-        ("jax.nn.relu(jax.ShapeDtypeStruct((2, 3), 'float32'))", ()),
-        ("(lambda a: {'y': a, 'z': [a + 1]})(x)", ()),
-    ],
-)
+    [("flagged(x, neg=True)", ("neg",)), ("jitted(x, neg=True)", ()), ("first(x, 2)", ("n",)),
+     ("several({'w': 1.0}, 1.0, 2.0, n=3)", ("n",)), ("jnp.sum(x, axis=0)", ("axis",)),
+     ("jnp.reshape(x, (4, 3))", ("shape",)), ("jnp.linspace(0, 1, 5)", ("num",)),
+     ("x.sum(axis=0)", ()), ("layer.scaled(x, 2.0)", ()), ("jax.vmap(layer)(x)", ()),
+     ("jax.value_and_grad(loss, argnums=1)(w, x)", ()),
+     ("functools.partial(flagged, neg=False)(x)", ()), ("jnp.einsum('ij,kj->ik', x, x)", ()),
+     ("jax.nn.relu(jax.ShapeDtypeStruct((2, 3), 'float32'))", ()),
+     ("(lambda a: {'y': a, 'z': [a + 1]})(x)", ())],
+)  # fmt: skip
 def test_static_arguments_are_found_and_verified(code: str, static: tuple[str, ...]) -> None:
     assert graph(code).static_argnames == static
 

@@ -234,13 +234,9 @@ g = %jaxpr -q half.value
 
 @pytest.mark.parametrize(
     ("code", "fix"),
-    [
-        ("x[x > 0]", "jnp.where(x > 0, x, 0)"),
-        ("x[x > 0].sum() + 1", "x.sum(where=x > 0) + 1"),
-        ("np.sin(np.ones(3))", "jax.numpy.sin"),
-        ("short(x)", "jnp.where(x > 0, x, 0)"),
-    ],
-)
+    [("x[x > 0]", "jnp.where(x > 0, x, 0)"), ("x[x > 0].sum() + 1", "x.sum(where=x > 0) + 1"),
+     ("np.sin(np.ones(3))", "jax.numpy.sin"), ("short(x)", "jnp.where(x > 0, x, 0)")],
+)  # fmt: skip
 def test_what_to_write_for_an_expression_is_an_expression(
     code: str, fix: str, ready: Shell
 ) -> None:

@@ -173,29 +173,15 @@ def test_a_key_that_only_a_library_uses_twice_is_told_without_a_line(
 
 @pytest.mark.parametrize(
     ("code", "is_asked"),
-    [
-        ("a.astype(t)", True),
-        ("lax.convert_element_type(a, t)", True),
-        ("b = a.astype(t) + 1", True),
-        ("jnp.float32(a)", True),
-        ("jnp.float32(2)", False),
-        ("jnp.float16(a)", False),
-        ("jnp.asarray(a, t)", True),
-        ("jnp.array(a, t)", True),
-        ("jnp.asarray(a)", False),
-        ("jnp.asarray(2.0, t)", False),
-        ("jnp.asarray(a, dtype=t)", True),
-        ("jnp.asarray(2.0, dtype=t)", False),
-        ("jnp.sum(a, dtype=t)", True),
-        ("a.sum(dtype=t)", True),
-        ("total(dtype=t)", False),
-        ("jnp.dot(a, b, preferred_element_type=t)", True),
-        ("jnp.ones(3, dtype=t)", False),
-        ("jnp.full(a, 2, dtype=t)", False),
-        ("f(a)", False),
-        ("a + b", False),
-    ],
-)
+    [("a.astype(t)", True), ("lax.convert_element_type(a, t)", True),
+     ("b = a.astype(t) + 1", True), ("jnp.float32(a)", True), ("jnp.float32(2)", False),
+     ("jnp.float16(a)", False), ("jnp.asarray(a, t)", True), ("jnp.array(a, t)", True),
+     ("jnp.asarray(a)", False), ("jnp.asarray(2.0, t)", False), ("jnp.asarray(a, dtype=t)", True),
+     ("jnp.asarray(2.0, dtype=t)", False), ("jnp.sum(a, dtype=t)", True), ("a.sum(dtype=t)", True),
+     ("total(dtype=t)", False), ("jnp.dot(a, b, preferred_element_type=t)", True),
+     ("jnp.ones(3, dtype=t)", False), ("jnp.full(a, 2, dtype=t)", False), ("f(a)", False),
+     ("a + b", False)],
+)  # fmt: skip
 def test_a_conversion_is_asked_for_where_code_converts_data(code: str, *, is_asked: bool) -> None:
     (statement,) = ast.parse(code).body
     assert lint_promotions._is_asked_for(statement, "float32") is is_asked

@@ -164,19 +164,13 @@ class Strange:
 
 @pytest.mark.parametrize(
     ("code", "states"),
-    [
-        ("counted(Y)", ["WOULD-HIT"]),
-        ("counted(short); counted(short)", ["WOULD-TRACE", "WOULD-HIT"]),
-        ("counted(batch['x'][0]).sum()", ["WOULD-HIT"]),
-        ("counted(x=X)", ["WOULD-TRACE"]),
-        ("counted(-1.5 * 2)", ["WOULD-TRACE"]),
-        ("Steps.step(Y)", ["WOULD-HIT"]),
-        ("counted(X * 2)", ["?"]),
-        ("counted(counted(X))", ["WOULD-HIT", "?"]),
-        ("counted(strange.computed)", ["?"]),
-        ("counted(strange[0])", ["?"]),
-    ],
-)
+    [("counted(Y)", ["WOULD-HIT"]),
+     ("counted(short); counted(short)", ["WOULD-TRACE", "WOULD-HIT"]),
+     ("counted(batch['x'][0]).sum()", ["WOULD-HIT"]), ("counted(x=X)", ["WOULD-TRACE"]),
+     ("counted(-1.5 * 2)", ["WOULD-TRACE"]), ("Steps.step(Y)", ["WOULD-HIT"]),
+     ("counted(X * 2)", ["?"]), ("counted(counted(X))", ["WOULD-HIT", "?"]),
+     ("counted(strange.computed)", ["?"]), ("counted(strange[0])", ["?"])],
+)  # fmt: skip
 def test_a_call_is_predicted_without_being_run(code: str, states: list[str]) -> None:
     names, runs = fresh(), []
     counted = jax.jit(lambda x: (runs.append(1), x)[1])
