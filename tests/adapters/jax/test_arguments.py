@@ -77,7 +77,7 @@ def test_any_other_call_stays_as_it_is(function: Any) -> None:
     assert unbind_method(call) is call
 
 
-def test_only_a_container_within_itself_holds_itself() -> None:
+def test_what_contains_itself_or_is_nested_too_deeply_is_refused() -> None:
     inside: dict[str, Any] = {}
     inside["a"] = [1, (inside,)]
     twice = [1]
@@ -85,9 +85,6 @@ def test_only_a_container_within_itself_holds_itself() -> None:
     assert not holds_itself([twice, twice])
     assert not holds_itself({"a": [1, (2, {})]})
     assert not holds_itself(X)
-
-
-def test_what_is_nested_too_deep_to_be_looked_at_is_refused() -> None:
     deep: Any = 1
     for _ in range(201):
         deep = [deep]
@@ -99,15 +96,12 @@ def test_what_is_nested_too_deep_to_be_looked_at_is_refused() -> None:
             ipyjaxbench.graph(lambda x, y: x, X, deep)
 
 
-def test_up_to_three_parts_that_are_no_data_are_named_one_by_one() -> None:
+def test_parts_that_are_no_data_are_fixed_and_up_to_three_are_named() -> None:
     def first(x: Any, parts: Any) -> Any:
         return x * parts[0]
 
     assert ipyjaxbench.graph(first, X, [2.0, *"abc"]).fixed == ("parts[1]", "parts[2]", "parts[3]")
     assert ipyjaxbench.graph(first, X, [2.0, *"abcd"]).fixed == ("4 parts of parts",)
-
-
-def test_an_argument_without_leaves_is_not_fixed() -> None:
     assert ipyjaxbench.graph(lambda x, rest: x, X, ()).fixed == ()
     assert ipyjaxbench.graph(lambda x, rest: x, X, ("a",)).fixed == ("rest",)
 

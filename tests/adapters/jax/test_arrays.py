@@ -34,15 +34,12 @@ def test_an_array_is_located_with_what_jax_knows_of_it() -> None:
     assert inspector().locate("z", gone()).deleted
 
 
-def test_a_deleted_array_has_no_weight() -> None:
+def test_only_arrays_that_were_not_deleted_are_alive_and_have_a_weight() -> None:
     assert inspector().weight(X).nbytes == 24
     assert inspector().weight(X).sharding is None
     assert inspector().weight(gone()).nbytes == 0
     key = jax.random.key(0)
     assert inspector().weight(key).nbytes == 8
-
-
-def test_the_live_arrays_are_those_that_were_not_deleted() -> None:
     kept, lost = X + 5, gone()
     identities = {id(array) for array in inspector().live_arrays()}
     assert id(kept) in identities
@@ -61,11 +58,8 @@ def test_numbers_that_numpy_lacks_become_float32(array: Any, dtype: str) -> None
     assert (host == 1).all()
 
 
-def test_a_random_key_has_no_numbers() -> None:
+def test_what_shares_the_hosts_memory_or_has_no_numbers_is_not_converted() -> None:
     assert inspector().to_numpy(jax.random.key(0)) is None
-
-
-def test_an_array_that_shares_the_hosts_memory_has_no_conversion() -> None:
     assert inspector().conversion(X) is None
     assert inspector().conversion(gone()) is None
 
@@ -86,8 +80,7 @@ def test_a_conversion_is_measured_where_a_tenth_of_the_memory_is_enough(
 
 
 @pytest.mark.parametrize(
-    ("entry", "axes"),
-    [(None, ()), ("a", ("a",)), (("a", "b"), ("a", "b")), (P.UNCONSTRAINED, ())],
+    ("entry", "axes"), [(None, ()), ("a", ("a",)), (("a", "b"), ("a", "b")), (P.UNCONSTRAINED, ())]
 )
 def test_a_part_of_a_spec_names_axes_of_the_mesh(entry: Any, axes: tuple[str, ...]) -> None:
     assert arrays._axes(entry) == axes

@@ -91,12 +91,9 @@ def test_an_argument_is_told_by_what_jax_looks_at(value: Any, expected: Leaf | N
         assert found == expected
 
 
-def test_a_variable_of_flax_is_told_by_the_array_in_it() -> None:
+def test_arrays_are_told_by_what_holds_them_and_by_what_they_are_bound_to() -> None:
     nnx = pytest.importorskip("flax.nnx")
     assert leaf(nnx.Param(X)) == leaf(X)
-
-
-def test_an_array_that_was_put_on_a_device_is_bound_to_it() -> None:
     assert leaf(jax.device_put(X, jax.devices()[0])).committed
     assert not leaf(X).committed
 
@@ -122,14 +119,11 @@ def test_a_tree_is_told_with_the_paths_of_its_leaves() -> None:
     ]  # fmt: skip
 
 
-def test_a_container_within_itself_ends() -> None:
+def test_of_trees_up_to_20000_leaves_are_looked_at_each_once() -> None:
     tree: list[Any] = [1]
     tree.append([tree])
     found = [path for path, _ in cache_key.leaves("t", tree)]
     assert found == ["t", "t[0]", "t[1]", "t[1][0]"]
-
-
-def test_no_more_than_20000_leaves_of_an_argument_are_looked_at() -> None:
     # The list itself is the first of them.
     assert len([*cache_key.leaves("t", [0] * 19_999)]) == 20_000
     assert len([*cache_key.leaves("t", [0] * 20_001)]) == 20_000
@@ -163,15 +157,12 @@ class Holds:
         return x * self.n
 
 
-def test_a_method_bakes_its_object_in() -> None:
+def test_a_method_bakes_its_object_in_and_form_tells_how_arguments_are_given() -> None:
     one, other = Holds(1), Holds(2)
     first, again, second = (signature(each.method, X) for each in (one, one, other))
     assert first.captured["self"] == again.captured["self"] != second.captured["self"]
     assert first.captured["self"].value == "Holds object"
     assert first.code == second.code
-
-
-def test_form_tells_what_is_given_by_position_and_what_by_name() -> None:
     found = signature(lambda a, b, c: a, X, c=1, b=2)
     assert found.form == ("a", "b=", "c=")
     assert [*found.leaves] == ["a", "c", "b"]

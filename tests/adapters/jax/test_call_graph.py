@@ -72,7 +72,7 @@ def test_functions_lead_to_the_globals_and_cells_that_their_code_names() -> None
     assert {path for _, path, _ in steps(closing)} == {("made",), ("later",)}
 
 
-def test_a_class_leads_to_each_of_its_methods_once() -> None:
+def test_things_lead_to_what_they_wrap_and_classes_to_their_methods() -> None:
     assert sorted(steps(Derived)) == [
         ("method", ("act",), "act"), ("method", ("fixed",), "fixed"),
         ("method", ("jitted",), "<lambda>"), ("method", ("made",), "made"),
@@ -80,9 +80,6 @@ def test_a_class_leads_to_each_of_its_methods_once() -> None:
     ]  # fmt: skip
     (act,) = (step.to for step in call_graph.steps(Derived()) if step.path == ("act",))
     assert act is Derived.act
-
-
-def test_partials_methods_and_jitted_functions_lead_to_what_they_wrap() -> None:
     derived = Derived()
     partial = functools.partial(helper, derived, 3, key=uses_global)
     assert [*call_graph.steps(partial)] == [
@@ -90,13 +87,9 @@ def test_partials_methods_and_jitted_functions_lead_to_what_they_wrap() -> None:
     ]  # fmt: skip
     assert [*call_graph.steps(derived.act)] == [Step(Derived.act), Step(derived)]
     assert [*call_graph.steps(jax.jit(helper))] == [Step(helper)]
-    assert [*call_graph.steps(X)] == [*call_graph.steps(math_like())] == []
-
-
-def math_like() -> ModuleType:
     module = ModuleType("of_mine")
     module.helper = helper  # type: ignore[attr-defined]
-    return module
+    assert [*call_graph.steps(X)] == [*call_graph.steps(module)] == []
 
 
 @pytest.mark.parametrize(
@@ -112,11 +105,8 @@ def test_an_object_of_a_librarys_class_is_entered_where_it_holds_few_things(
     thing = make(**{f"a{n}": helper for n in range(count)})
     held = [path for kind, path, _ in steps(thing) if kind == "held"]
     assert held == ([(f"a{n}",) for n in range(count)] if is_entered else [])
-
-
-def test_an_object_does_not_lead_to_its_arrays_and_classes() -> None:
-    thing = SimpleNamespace(array=X, kind=Base, inner=Base())
-    assert [step.path for step in call_graph.steps(thing) if step.kind == "held"] == [("inner",)]
+    other = SimpleNamespace(array=X, kind=Base, inner=Base())  # neither arrays nor classes
+    assert [step.path for step in call_graph.steps(other) if step.kind == "held"] == [("inner",)]
 
 
 def test_no_more_than_2000_things_are_looked_at() -> None:

@@ -16,10 +16,6 @@ X = jnp.ones(3)
 LOGGERS = ("jax._src.pjit", "jax._src.interpreters.partial_eval")
 
 
-def total(x: Any) -> Any:
-    return x.sum()
-
-
 @pytest.fixture
 def watch() -> Iterator[JaxCallWatch]:
     with JaxCallWatch() as watch:
@@ -38,7 +34,7 @@ def test_whether_a_function_had_programs_before_is_told(watch: JaxCallWatch) -> 
     assert (first.state, first.known) == ("TRACED", False)
     assert (second.state, second.known) == ("TRACED", True)
     assert called(watch, f, X) is None
-    assert called(watch, jax.grad(jax.jit(total)), X).known is None
+    assert called(watch, jax.grad(jax.jit(lambda x: x.sum())), X).known is None
 
 
 def test_a_trace_is_over_at_the_end_of_its_last_event(watch: JaxCallWatch) -> None:
@@ -50,21 +46,15 @@ def test_a_trace_is_over_at_the_end_of_its_last_event(watch: JaxCallWatch) -> No
     assert (placed.state, placed.traced_until) == ("RECOMPILED", 0.0)
 
 
-def test_a_cache_that_grew_without_an_event_is_the_slow_path(watch: JaxCallWatch) -> None:
+def test_a_call_that_grew_no_cache_or_passes_it_by_is_told_so(watch: JaxCallWatch) -> None:
     f = jax.jit(lambda x: x * 4)
     assert watch.end_call(f, Mark(len(watch._events), 0, 0)) is None  # it did not grow
     f(X)
     for entries, state in ((0, "SLOW-PATH"), (1, None), (-1, None)):
         outcome = watch.end_call(f, Mark(len(watch._events), 0, entries))
         assert (outcome and outcome.state) == state
-
-
-def test_with_jit_disabled_calls_pass_it_by(watch: JaxCallWatch) -> None:
     with jax.disable_jit():
         assert called(watch, jax.jit(lambda x: x + 4), X).state == "BYPASSED"
-
-
-def test_how_many_programs_a_function_has_is_counted_where_it_is_known() -> None:
     f = jax.jit(lambda x: x * 5)
     assert call_watch._entries(f) == 0
     f(X)
@@ -72,9 +62,7 @@ def test_how_many_programs_a_function_has_is_counted_where_it_is_known() -> None
     assert call_watch._entries(len) == -1
 
 
-def test_a_function_called_while_another_one_is_traced_is_part_of_it(
-    watch: JaxCallWatch,
-) -> None:
+def test_a_function_called_while_another_one_is_traced_is_part_of_it(watch: JaxCallWatch) -> None:
     f, taken = jax.jit(lambda x: x + 5), []
     jax.make_jaxpr(lambda x: taken.append(watch.takes(f)) or x)(X)
     assert taken == [False]
@@ -130,16 +118,13 @@ def miss(name: str, caller: str, *, place: str = "/home/me/a.py:3", says: str = 
     )
 
 
-def test_functions_stand_below_those_that_traced_them() -> None:
+def test_what_jax_logs_is_read_for_nested_functions_and_reasons() -> None:
     logged = [
         miss("deep", "outer.<locals>.inner"), miss("inner", "outer"), miss("lost", "elsewhere"),
         miss("sin", "inner", place=f"{jax.__file__}:1"), miss("outer", "<module>"), "another text",
         miss("inner", "deep"),
     ]  # fmt: skip
     assert call_watch._nested("outer", logged) == ((1, "inner"), (2, "deep"), (1, "lost"))
-
-
-def test_jaxs_own_reasons_are_told_in_one_line() -> None:
     says = "  * never seen function\n  * explanation of more\n"
     logged = [miss("other", "f"), miss("f", "<module>", says=says), miss("f", "<module>")]
     told = Change("guard", new="jax: never seen function; explanation of more")

@@ -1,5 +1,6 @@
-"""What a call of a jitted function is of, behind methods, partials and transformations."""
+"""What a call of a jitted function is of, and trees in it that JAX refuses to walk."""
 
+import contextvars
 import functools
 from typing import Any
 
@@ -7,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 
 X = jnp.ones((3, 5))
@@ -81,41 +83,30 @@ def test_a_call_is_of_the_users_function_with_what_that_is_given(
     assert [*found.kwargs] == ["y"]
 
 
-def test_the_axes_are_those_that_vmap_was_given() -> None:
+def test_methods_have_their_object_and_vmap_its_axes_and_types() -> None:
     found = Called.from_call(jax.vmap(jitted, in_axes=1), (X,), {})
     assert (found.args[0].shape, found.transformation) == ((3,), "vmap over 5")
-
-
-def test_a_method_is_called_with_its_object() -> None:
     found = Called.from_call(MODEL.step, (X,), {})
     assert found.args == (MODEL, X)
+    _, (weak, strong), _ = callee.per_example(0, (jnp.full(3, 2.0), X), {})
+    assert (weak.weak_type, strong.weak_type) == (True, False)
 
 
 @pytest.mark.parametrize(
     ("axes", "args", "name", "shapes"),
-    [
-        (0, (X,), "vmap over 3", [(5,)]),
-        (1, (X,), "vmap over 5", [(3,)]),
-        (-1, (X,), "vmap over 5", [(3,)]),
-        (-2, (X,), "vmap over 3", [(5,)]),
-        ((None, 0), (X, X), "vmap over 3", [(3, 5), (5,)]),
-        ([1, None], (X, X), "vmap over 5", [(3,), (3, 5)]),
-        ((0, None), (X, 2.0), "vmap over 3", [(5,), ()]),
-        (None, (X,), "vmap", [(3, 5)]),
-        (0, (2.0,), "vmap", [()]),
-    ],
-)
+    [(0, (X,), "vmap over 3", [(5,)]), (1, (X,), "vmap over 5", [(3,)]),
+     (-1, (X,), "vmap over 5", [(3,)]), (-2, (X,), "vmap over 3", [(5,)]),
+     ((None, 0), (X, X), "vmap over 3", [(3, 5), (5,)]),
+     ([1, None], (X, X), "vmap over 5", [(3,), (3, 5)]),
+     ((0, None), (X, 2.0), "vmap over 3", [(5,), ()]), (None, (X,), "vmap", [(3, 5)]),
+     (0, (2.0,), "vmap", [()])],
+)  # fmt: skip
 def test_arrays_of_one_example_lack_the_axis_that_is_mapped(
     axes: Any, args: Any, name: str, shapes: list[tuple[int, ...]]
 ) -> None:
     found, mapped, _ = callee.per_example(axes, args, {})
     assert found == name
     assert [getattr(value, "shape", ()) for value in mapped] == shapes
-
-
-def test_a_weak_type_stays_one_in_an_example() -> None:
-    _, (weak, strong), _ = callee.per_example(0, (jnp.full(3, 2.0), X), {})
-    assert (weak.weak_type, strong.weak_type) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -140,3 +131,45 @@ def test_transformations_are_told_the_outermost_first(function: Any, names: list
 )  # fmt: skip
 def test_what_was_jitted_has_the_name_of_the_users_function(function: Any, name: str) -> None:
     assert callee.display_name(callee.plain_of(function)) == name
+
+
+NAME = contextvars.ContextVar("name", default="none")
+
+
+def levels_left(level: int = 0) -> int:
+    try:
+        return levels_left(level + 1)
+    except RecursionError:
+        return level
+
+
+def own_namespace() -> dict[str, Any]:
+    names: dict[str, Any] = {"x": 1.0}
+    names["g"] = names
+    return names
+
+
+@pytest.mark.parametrize("tree", [own_namespace(), [[{1: 1, "a": 2}]]], ids=["cycle", "keys"])
+def test_the_recursion_limit_is_as_far_away_as_before(tree: object) -> None:
+    before = levels_left()
+    assert trees.leaves(tree) == [tree]
+    for walk in (trees.flatten, trees.leaves_with_paths, lambda each: trees.map_leaves(id, each)):
+        with pytest.raises((ValueError, RecursionError, SystemError)):
+            walk(tree)
+    assert levels_left() == before
+
+
+def test_so_it_is_after_a_call_with_such_arguments_was_looked_at() -> None:
+    tree = {"x": jnp.ones(3), 1: 2}
+    before = levels_left()
+    assert [path for path, _ in cache_key.leaves("tree", tree)] == ["tree"]
+    assert callee.per_example(0, (tree,), {})[1] == (tree,)
+    assert callee.per_example(0, (jnp.ones((2, 3)),), {"tree": tree})[0] == "vmap"
+    assert callee.per_example([0, [1]], (jnp.ones(3), 2), {})[0] == "vmap"  # axes that do not fit
+    assert levels_left() == before
+
+
+def test_functions_see_the_context_in_which_a_tree_is_walked() -> None:
+    token = NAME.set("mine")
+    assert trees.map_leaves(lambda _: NAME.get(), [1, 2]) == ["mine", "mine"]
+    NAME.reset(token)

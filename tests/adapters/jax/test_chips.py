@@ -1,8 +1,10 @@
 """Chips that this machine does not have: what is refused, and how answers are read."""
 
 import importlib.util
+import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -17,7 +19,7 @@ from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 import ipyjaxbench
 from ipyjaxbench import MissingLibraryError, OptionError
-from ipyjaxbench.adapters.jax.chips import compile_remote, estimate
+from ipyjaxbench.adapters.jax.chips import compile_remote, estimate, worker as asked_of
 from ipyjaxbench.adapters.jax.chips.find_chips import find_chips
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
@@ -74,24 +76,15 @@ def runs(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     monkeypatch.setattr(compile_remote, "_WORKER", (sys.executable, "-c", code))
 
 
+KNOWN = "must be one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"
+SEVERAL = "write several chips as tpu:%s; the first two numbers must be even"
+
+
 @pytest.mark.parametrize(
     ("chip", "words"),
-    [
-        ("tpu:v9",
-         "must be one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
-        ("tpu:v5e:3x3",
-         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
-        ("tpu:v4:2x2",
-         "write several chips as tpu:v4:2x2x1; the first two numbers must be even"),
-        ("tpu:v2:1x1",
-         "write several chips as tpu:v2:2x2; the first two numbers must be even"),
-        ("tpu:v5e:2",
-         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
-        ("tpu:v5e:2xx2",
-         "must be one of tpu:v2, tpu:v3, tpu:v4, tpu:v5e, tpu:v5p, tpu:v6e, tpu:v7x"),
-        ("tpu:v5e:0x2",
-         "write several chips as tpu:v5e:2x2; the first two numbers must be even"),
-    ],
+    [("tpu:v9", KNOWN), ("tpu:v5e:2xx2", KNOWN), ("tpu:v5e:3x3", SEVERAL % "v5e:2x2"),
+     ("tpu:v4:2x2", SEVERAL % "v4:2x2x1"), ("tpu:v2:1x1", SEVERAL % "v2:2x2"),
+     ("tpu:v5e:2", SEVERAL % "v5e:2x2"), ("tpu:v5e:0x2", SEVERAL % "v5e:2x2")],
 )  # fmt: skip
 def test_what_is_no_chip_is_refused_with_what_is_one(chip: str, words: str) -> None:
     with pytest.raises(OptionError) as caught:
@@ -99,42 +92,28 @@ def test_what_is_no_chip_is_refused_with_what_is_one(chip: str, words: str) -> N
     assert str(caught.value) == f"--on {chip}: {words}"
 
 
+ALONE: dict[str, Any] = {"chips_per_host_bounds": (1, 1, 1)}
+BOTH_CORES = {"chip_config_name": "megacore"}
+
+
 @pytest.mark.parametrize(
-    ("chip", "compiler", "devices"),
-    [("tpu:v5e", "v5e:1x1", 1), ("tpu:v5e:2x4", "v5e:2x4", 8), ("tpu:v2:2x2", "v2:2x2", 8),
-     ("tpu:v4:2x2x2", "v4:2x2x2", 8), ("tpu:v5e:1x1", "v5e:1x1", 1), ("tpu:v2", "v2:1x1", 1),
-     ("tpu:v7x:2x2x1", "tpu7x:2x2x1", 8)],
+    ("chip", "compiler", "devices", "gibibytes", "arguments"),
+    [
+        ("tpu:v2", "v2:1x1", 1, 8, None), ("tpu:v2:2x2", "v2:2x2", 8, 8, {}),
+        ("tpu:v3:2x2", "v3:2x2", 8, 16, {}), ("tpu:v4", "v4:1x1x1", 1, 32, ALONE | BOTH_CORES),
+        ("tpu:v4:2x2x3", "v4:2x2x3", 12, 32, BOTH_CORES), ("tpu:v5e", "v5e:1x1", 1, 16, ALONE),
+        ("tpu:v5e:1x1", "v5e:1x1", 1, 16, ALONE), ("tpu:v5e:2x4", "v5e:2x4", 8, 16, {}),
+        ("tpu:v5p:2x2x1", "v5p:2x2x1", 4, 95, None), ("tpu:v6e:2x2", "v6e:2x2", 4, 32, None),
+        ("tpu:v7x:2x2x1", "tpu7x:2x2x1", 8, 96, None),
+    ],
 )  # fmt: skip
-def test_chips_have_so_many_devices(chip: str, compiler: str, devices: int) -> None:
+def test_chips_have_so_many_devices_with_the_memory_that_cloud_tpu_names(
+    chip: str, compiler: str, devices: int, gibibytes: int, arguments: dict[str, Any] | None
+) -> None:
     found = find_chips(chip)
     assert (found.compiler, found.devices) == (compiler, devices)
-
-
-def test_both_cores_of_a_v4_are_one_device() -> None:
-    assert find_chips("tpu:v4").arguments["chip_config_name"] == "megacore"
-
-
-@pytest.mark.parametrize(
-    ("chip", "gibibytes", "devices"),
-    [("v2", 8, 8), ("v3", 16, 8), ("v4", 32, 4), ("v5e", 16, 4), ("v5p", 95, 4), ("v6e", 32, 4),
-     ("v7x", 96, 8)],
-)  # fmt: skip
-def test_a_device_has_the_memory_that_cloud_tpu_names(
-    chip: str, gibibytes: int, devices: int
-) -> None:
-    host = "2x2x1" if chip in ("v4", "v5p", "v7x") else "2x2"
-    found = find_chips(f"tpu:{chip}:{host}")
-    assert (found.devices, found.memory) == (devices, gibibytes * 1024**3)
-    alone = find_chips(f"tpu:{chip}")
-    assert alone.devices == 1
-    assert alone.compiler.endswith(":1x1x1" if "x1" in host else ":1x1")
-
-
-def test_the_compiler_is_told_of_one_chip_that_it_stands_alone() -> None:
-    assert find_chips("tpu:v5e").arguments == {"chips_per_host_bounds": (1, 1, 1)}
-    assert find_chips("tpu:v5e:2x2").arguments == {}
-    assert find_chips("tpu:v4:2x2x3").arguments == {"chip_config_name": "megacore"}
-    assert find_chips("tpu:v4:2x2x3").devices == 12
+    assert found.memory == gibibytes * 1024**3
+    assert arguments in (None, found.arguments)
 
 
 def test_without_the_compiler_the_command_that_installs_it_is_told(
@@ -146,36 +125,32 @@ def test_without_the_compiler_the_command_that_installs_it_is_told(
     assert str(caught.value) == "libtpu is not installed: pip install ipyjaxbench[tpu]"
 
 
+F, G = "f(tree, x)", "g(none, one)"
+
+
 @pytest.mark.parametrize(
-    ("chip", "shard", "message"),
+    ("code", "chip", "shard", "message"),
     [
-        ("tpu:v5e", ("x", 0), "--shard needs several chips, as in --on tpu:v5e:2x2"),
-        ("tpu:v5e:2x2", ("y", 0), "--shard y: the inputs are tree['b'], tree['w'], x"),
-        ("tpu:v5e:2x2", ("x", 2), "--shard x:2: x is f32[8,6]; its axes are 0, 1"),
-        ("tpu:v5e:2x2", ("x", 1),
-         "--shard x:1: x is f32[8,6], and 6 is not divisible by 4"),
-        ("tpu:v5e:2x2", ("tree", 0),
+        (F, "tpu:v5e", [("x", 0)], "--shard needs several chips, as in --on tpu:v5e:2x2"),
+        (F, "tpu:v5e:2x2", [("y", 0)], "--shard y: the inputs are tree['b'], tree['w'], x"),
+        (F, "tpu:v5e:2x2", [("x", 2)], "--shard x:2: x is f32[8,6]; its axes are 0, 1"),
+        (F, "tpu:v5e:2x2", [("x", 1)], "--shard x:1: x is f32[8,6], and 6 is not divisible by 4"),
+        (F, "tpu:v5e:2x2", [("tree", 0)],
          "--shard tree:0: no array in tree has an axis 0 that 4 chips divide evenly"),
-        ("tpu:v5e:2x2", ("none", 0),
+        (G, "tpu:v5e:2x2", [("none", 0)],
          "--shard none:0: none is f32[0,4], and 0 is not divisible by 4"),
-        ("tpu:v5e:2x2", ("one", 0), "--shard one:0: one is f32[]; a scalar has no axes"),
+        (G, "tpu:v5e:2x2", [("one", 0)], "--shard one:0: one is f32[]; a scalar has no axes"),
+        ("jnp.zeros((4, 4))", "tpu:v5e:2x2", [("x", 0)], "--shard x: the inputs are none"),
+        ("y.sum()", "tpu:v5e:2x2", [("y", 0), ("y", 1)],
+         "--shard y:1: y is already sharded along another axis"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_cut_is_refused(chip: str, shard: tuple[str, int], message: str) -> None:
-    code = "g(none, one)" if shard[0] in ("none", "one") else "f(tree, x)"
+def test_what_cannot_be_cut_is_refused(
+    code: str, chip: str, shard: list[tuple[str, int]], message: str
+) -> None:
     with pytest.raises(OptionError) as caught:
-        graph(code, chip, shard=(shard,))
-    assert str(caught.value) == message
-
-
-def test_a_program_without_inputs_has_nothing_to_cut() -> None:
-    with pytest.raises(OptionError, match="--shard x: the inputs are none"):
-        graph("jnp.zeros((4, 4))", "tpu:v5e:2x2", shard=(("x", 0),))
-
-
-def test_nothing_is_cut_twice() -> None:
-    with pytest.raises(OptionError, match="--shard y:1: y is already sharded along another axis"):
-        graph("y.sum()", "tpu:v5e:2x2", shard=(("y", 0), ("y", 1)))
+        graph(code, chip, shard=tuple(shard))
+    assert str(caught.value).startswith(message)
 
 
 def test_an_argument_is_cut_wherever_it_can_be(worker: list[dict[str, Any]]) -> None:
@@ -203,18 +178,6 @@ def test_a_mesh_within_the_program_counts_where_it_has_as_many_devices(
     ]
 
 
-def test_several_chips_that_do_the_same_are_told(worker: list[dict[str, Any]]) -> None:
-    assert [n.code for n in graph("x + 1", "tpu:v5e:2x2").notes] == ["nothing-cut"]
-    assert graph("x + 1", "tpu:v5e").notes == ()
-
-
-def test_devices_that_share_the_work_by_what_the_program_says_do_not_all_the_same(
-    worker: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Exported, "nr_devices", 4)
-    assert graph("x + 1", "tpu:v5e:2x2").notes == ()
-
-
 @pytest.mark.parametrize(
     ("devices", "chip", "error"),
     [
@@ -233,56 +196,48 @@ def test_a_sharding_in_the_program_needs_as_many_devices(
     assert estimate._refused("why", find_chips(chip)) == {"error": "why"}
 
 
-def test_a_chip_of_two_devices_is_told_to_be_so(worker: object) -> None:
-    found = graph("x + 1", "tpu:v2", "tpu:v5e", "tpu:v4")
-    assert [note.text for note in found.notes] == [
-        "JAX sees a tpu:v2 chip as two devices: figures are for one of them."
-    ]
+MIB = 2**20
+
+
+def held(nbytes: int, padding: int) -> dict[str, Any]:
+    return {"held": nbytes, "real": nbytes - padding}
 
 
 @pytest.mark.parametrize(
-    ("held", "padding", "is_told"),
+    ("chips", "told", "devices", "codes"),
     [
-        (5 * 2**20, 2**20, False), (5 * 2**20, 2**20 + 1, True),  # a mebibyte
-        (100 * 2**20, 10 * 2**20, False), (100 * 2**20, 10 * 2**20 + 1, True),  # a tenth of it
+        (["tpu:v5e:2x2"], {}, 1, ["nothing-cut"]),  # all do the same
+        (["tpu:v5e:2x2"], {}, 4, []),  # they share the work by what the program says
+        (["tpu:v5e"], {}, 1, []),
+        (["tpu:v5e"], {"loops": True}, 1, ["loops-once"]),
+        (["tpu:v5e"], {"unknown": ["Cholesky"]}, 1, ["no-estimate"]),
+        (["tpu:v5e"], held(5 * MIB, MIB), 1, []),
+        (["tpu:v5e"], held(5 * MIB, MIB + 1), 1, ["padded"]),  # more than a mebibyte
+        (["tpu:v5e"], held(100 * MIB, 10 * MIB), 1, []),
+        (["tpu:v5e"], held(100 * MIB, 10 * MIB + 1), 1, ["padded"]),  # more than a tenth of it
+        (["tpu:v2", "tpu:v5e", "tpu:v4"], {}, 1, ["half-chips"]),
     ],
-)  # fmt: skip
-def test_padding_is_told_where_it_is_large(
-    held: int, padding: int, is_told: bool, worker: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = TOLD | {"held": held, "real": held - padding}
-    monkeypatch.setattr(compile_remote, "answers", lambda *_: [told])
-    assert ("padded" in [note.code for note in graph("x + 1", "tpu:v5e").notes]) is is_told
+)
+def test_what_changes_the_meaning_of_an_estimate_is_a_note(
+    chips: list[str], told: dict[str, Any], devices: int, codes: list[str], worker: object,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(Exported, "nr_devices", devices)
+    monkeypatch.setattr(compile_remote, "answers", lambda asked: [TOLD | told for _ in asked])
+    found = graph("x + 1", *chips)
+    assert [note.code for note in found.notes] == codes
+    assert Graph.from_dict(found.to_dict()).estimates == found.estimates
 
 
-def test_the_largest_padding_is_the_one_told(
+def test_notes_name_the_chips_that_they_are_of(
     worker: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (note,) = graph("x + 1", "tpu:v2", "tpu:v5e", "tpu:v4").notes
+    assert note.text == "JAX sees a tpu:v2 chip as two devices: figures are for one of them."
     answers = [TOLD | {"held": held * 2**20, "real": 0} for held in (2, 4, 3)]
     monkeypatch.setattr(compile_remote, "answers", lambda *_: answers)
     (note,) = graph("x + 1", "tpu:v5e", "tpu:v6e", "tpu:v5p").notes
     assert note.text.startswith("100 % of the inputs and outputs on tpu:v6e is padding (4.00 MiB)")
-
-
-@pytest.mark.parametrize(
-    ("told", "code"),
-    [({"loops": True}, "loops-once"), ({"unknown": ["Cholesky"]}, "no-estimate"),
-     ({"held": 40 * 2**20, "real": 30 * 2**20}, "padded")],
-)  # fmt: skip
-def test_what_changes_the_meaning_of_an_estimate_is_a_note(
-    told: dict[str, Any], code: str, worker: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compile_remote, "answers", lambda *_: [TOLD | told])
-    assert [note.code for note in graph("x + 1", "tpu:v5e").notes] == [code]
-
-
-def test_padding_is_what_is_held_beside_data_and_never_negative() -> None:
-    def padding(held: int, real: int) -> int:
-        return estimate._estimate(
-            find_chips("tpu:v5e"), TOLD | {"held": held, "real": real}
-        ).padding
-
-    assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)
 
 
 @pytest.mark.parametrize(
@@ -325,48 +280,27 @@ def test_a_program_that_calls_python_is_not_taken_to_a_chip(
     assert here.flops
 
 
-def test_three_chips_fit_into_80_columns(worker: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    large = {"memory": int(1.2 * 2**30), "flops": 54e9, "moved": 36e6, "held": 36 * 2**20}
-    monkeypatch.setattr(compile_remote, "answers", lambda asked: [TOLD | large for _ in asked])
-    text = str(graph("x + 1", "tpu:v5e:16x16", "tpu:v4:2x2x2", "tpu:v6e"))
-    row = next(line for line in text.splitlines() if line.strip().startswith("tpu:v5e:16x16"))
-    assert "1.20 GiB of 16.0 GiB  36.0 MiB" in row
-    assert max(map(len, text.splitlines())) <= 80
+ONE_BY_ONE = """
+import json, os, signal, sys, time
+for each in json.load(sys.stdin):
+    if "dies" in each:
+        print("Check failed: no", file=sys.stderr, flush=True); os.abort()
+    if "seconds" in each:
+        signal.setitimer(signal.ITIMER_REAL, each["seconds"]); time.sleep(60)
+    print(json.dumps(each), flush=True)
+"""
 
 
-def test_a_record_of_estimates_is_read_back(worker: object) -> None:
-    found = graph("x + 1", "tpu:v5e:2x2")
-    assert Graph.from_dict(found.to_dict()).estimates == found.estimates
-
-
-def test_a_compiler_that_ends_costs_its_own_answer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs(
-        monkeypatch,
-        "import json, os, sys\n"
-        "for each in json.load(sys.stdin):\n"
-        "    if each == {'dies': 1}:\n"
-        "        print('Check failed: no', file=sys.stderr, flush=True); os.abort()\n"
-        "    print(json.dumps(each), flush=True)\n",
-    )
-    told = compile_remote.answers([{"a": 1}, {"dies": 1}, {"b": 2}])
-    assert told == [
-        {"a": 1}, {"error": "the compiler exited with SIGABRT: Check failed: no"}, {"b": 2},
-    ]  # fmt: skip
-
-
-def test_a_compiler_that_takes_too_long_costs_its_own_answer_alone(
+def test_a_compiler_that_ends_or_takes_too_long_costs_its_own_answer_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    runs(
-        monkeypatch,
-        "import json, signal, sys, time\n"
-        "for each in json.load(sys.stdin):\n"
-        "    signal.setitimer(signal.ITIMER_REAL, each.get('seconds', 9))\n"
-        "    time.sleep('seconds' in each and 9)\n"
-        "    print(json.dumps(each), flush=True)\n",
-    )
-    told = compile_remote.answers([{"seconds": 0.1}, {"b": 2}])
-    assert told == [{"error": "the compiler took longer than 10 minutes"}, {"b": 2}]
+    runs(monkeypatch, ONE_BY_ONE)
+    assert compile_remote.answers([{"a": 1}, {"dies": 1}, {"seconds": 0.1}, {"b": 2}]) == [
+        {"a": 1},
+        {"error": "the compiler exited with SIGABRT: Check failed: no"},
+        {"error": "the compiler took longer than 10 minutes"},
+        {"b": 2},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -434,3 +368,58 @@ def test_the_compiler_gets_no_settings_that_write_files(monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "path", ["", "/somewhere"])
     path = compile_remote._environment()["PYTHONPATH"]
     assert path == os.pathsep.join([str(Path.cwd()), "/somewhere"])
+
+
+HLO = """
+HloModule jit_f
+
+%fused (p: f32[8]) -> f32[8] {
+  %c = f32[8] custom-call(%p), custom_call_target="Fused"
+}
+
+ENTRY %main (x: f32[8]) -> f32[8] {
+  %a = f32[8] custom-call(%x), custom_call_target="Cholesky"
+  %b = f32[8] fusion(%a), kind=kLoop, calls=%fused
+  %d = f32[8] custom-call(%b), custom_call_target="ConcatBitcast"
+  %e = f32[8] custom-call(%d), custom_call_target="Cholesky"
+  ROOT %f = f32[8] custom-call(%e), custom_call_target="AlsoUnknown"
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds", "unknown"),
+    [(None, None, []), (0.0, 0.0, []), (0.999, 0.999, []), (1.0, 1.0, ["AlsoUnknown", "Cholesky"]),
+     (-0.75, 0.25, ["AlsoUnknown", "Cholesky"]), (-1.75, 0.25, ["AlsoUnknown", "Cholesky"]),
+     (-2.0, None, ["AlsoUnknown", "Cholesky"])],
+)  # fmt: skip
+def test_what_cannot_be_estimated_is_left_out_of_the_time_and_named(
+    told: float | None, seconds: float | None, unknown: list[str]
+) -> None:
+    assert asked_of._time(told, HLO) == (seconds, unknown)
+
+
+def test_of_what_compilers_answer_bytes_and_calls_are_read() -> None:
+    assert [*asked_of._unknown(HLO)] == ["Cholesky", "Cholesky", "AlsoUnknown"]
+    x = jnp.ones((3, 5), "int16")
+    assert asked_of._nbytes(x, x.sharding) == 30
+    assert asked_of._nbytes(jax.ShapeDtypeStruct((2,), "float32"), x.sharding) == 8
+
+    def padding(held: int, real: int) -> int:
+        return estimate._estimate(
+            find_chips("tpu:v5e"), TOLD | {"held": held, "real": real}
+        ).padding
+
+    assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)
+
+
+def test_a_request_that_fails_costs_its_own_answer_alone() -> None:
+    asked = json.dumps([{"program": "AAAA"}, {"nothing": 1}])
+    done = subprocess.run(
+        compile_remote._WORKER, input=asked, capture_output=True, text=True, check=True,
+        timeout=300, env=compile_remote._environment(),
+    )  # fmt: skip
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first["error"]
+    assert second == {"error": "KeyError: 'program'"}
+    assert sys.executable == compile_remote._WORKER[0]

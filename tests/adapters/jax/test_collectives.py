@@ -1,9 +1,5 @@
 """What devices exchange is read from XLA's text, held against sizes that were counted by hand."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from ipyjaxbench.graphs.components import Collective
@@ -69,28 +65,6 @@ ENTRY %main (x: f32[8]) -> f32[8] {
         Collective("reduce-scatter", 1, 4 * 1024 * 256),
         Collective("all-reduce", 1, 32),
     )
-
-
-def test_what_this_machine_s_devices_exchange_is_found() -> None:
-    code = """
-import jax, jax.numpy as jnp
-from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
-from ipyjaxbench.graphs.hlo_collectives import collectives_in
-mesh = Mesh(jax.devices(), ("d",))
-x = jax.ShapeDtypeStruct((64, 128), "float32", sharding=NamedSharding(mesh, P(None, "d")))
-w = jax.ShapeDtypeStruct((128, 32), "float32", sharding=NamedSharding(mesh, P("d")))
-text = jax.jit(jnp.dot).lower(x, w).compile().as_text()
-print([(c.name, c.times, c.nbytes) for c in collectives_in(text)])
-"""
-    environment = {
-        **os.environ,
-        "JAX_PLATFORMS": "cpu",
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == str([("all-reduce", 1, 4 * 64 * 32)])
 
 
 @pytest.mark.parametrize(

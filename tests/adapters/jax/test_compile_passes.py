@@ -47,16 +47,6 @@ def test_passes_add_up_to_the_time_of_compiling_and_lines_are_the_users(shell: S
     assert Measurement.from_dict(found.to_dict()) == found
 
 
-def test_without_the_option_nothing_is_profiled(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jax.profiler, "start_trace", lambda *_, **__: 1 / 0)
-    found = measured(shell, "--fresh unrolled(x)")
-    assert found.fresh is not None
-    assert found.fresh.passes == ()
-    assert "passes" not in shell.shown[0].data["text/plain"]
-
-
 def test_a_profiler_in_use_is_one_line_and_the_call_is_made(shell: Shell, tmp_path: object) -> None:
     jax.profiler.start_trace(str(tmp_path))
     try:
@@ -70,18 +60,19 @@ def test_a_profiler_in_use_is_one_line_and_the_call_is_made(shell: Shell, tmp_pa
     assert "in use" in passes.reason or "profil" in passes.reason
 
 
-def test_a_version_without_marks_says_so(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_option_or_marks_no_passes_are_told(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(profiler, "_COMPILING", ("gone",))
     found = measured(shell, "--passes unrolled(x)")
     assert found.fresh is not None
     assert found.fresh.passes[0].reason == "this version does not mark what XLA compiles"
     assert found.fresh.seconds is not None
-
-
-def test_code_that_compiles_nothing_has_no_passes(shell: Shell) -> None:
-    found = measured(shell, "--passes x")
+    monkeypatch.setattr(jax.profiler, "start_trace", lambda *_, **__: 1 / 0)
+    found = measured(shell, "--fresh unrolled(x)")
     assert found.fresh is not None
-    assert found.fresh.seconds is None
+    assert found.fresh.passes == ()
+    assert "passes" not in shell.shown[0].data["text/plain"]
 
 
 def test_an_error_in_the_cold_call_leaves_the_profiler_free(shell: Shell) -> None:

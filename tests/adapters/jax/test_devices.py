@@ -41,31 +41,35 @@ def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_gpu_is_told_with_its_memory_and_who_else_uses_it() -> None:
-    assert devices._device(gpu(), GPUS) == (
-        Device(
-            "gpu:1", "NVIDIA H100, compute capability 9.0", process=2, used=10, peak=20, limit=30,
-            users=3,
-        ), [],
-    )  # fmt: skip
+TPU = {"platform": "tpu", "device_kind": "TPU v4", "compute_capability": "", "coords": [0, 1, 2],
+       "memory_stats": lambda: None}  # fmt: skip
+CPU = {"platform": "cpu", "device_kind": "cpu", "compute_capability": "", "memory_stats": dict}
 
 
-def test_a_gpu_has_the_number_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("facts", "device"),
+    [
+        ({}, Device("gpu:1", "NVIDIA H100, compute capability 9.0", process=2, used=10, peak=20,
+                    limit=30, users=3)),
+        (TPU, Device("tpu:1", "TPU v4", process=2, coordinates=(0, 1, 2))),
+        (CPU, Device("cpu:1", process=2)),
+    ],
+)  # fmt: skip
+def test_a_device_is_told_as_far_as_it_tells(facts: dict[str, Any], device: Device) -> None:
+    assert devices._device(gpu(**facts), GPUS) == (device, [])
+
+
+def test_a_gpu_has_the_number_of_this_process_and_work_is_made_for_it_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     of_job = gpu(id=9, local_hardware_id=1)
-    monkeypatch.setattr(devices, "local_devices", lambda: [of_job])
-    assert inventory().chip("gpu:9") == "gpu:1"
+    with monkeypatch.context() as patch:
+        patch.setattr(devices, "local_devices", lambda: [of_job])
+        assert inventory().chip("gpu:9") == "gpu:1"
     assert inventory().chip("tpu:3") == "tpu:3"
     assert inventory().chip("cpu:3") == "cpu"
-
-
-def test_a_device_may_tell_less() -> None:
-    tpu = gpu(platform="tpu", device_kind="TPU v4", compute_capability="", coords=[0, 1, 2],
-              memory_stats=lambda: None)  # fmt: skip
-    device, notes = devices._device(tpu, GPUS)
-    assert device == Device("tpu:1", "TPU v4", process=2, coordinates=(0, 1, 2))
-    assert notes == []
-    cpu = gpu(platform="cpu", device_kind="cpu", compute_capability="", memory_stats=dict)
-    assert devices._device(cpu, GPUS)[0] == Device("cpu:1", process=2)
+    assert inventory().probe("cpu:0") is not None
+    assert inventory().probe("cpu:99") is None
 
 
 @pytest.mark.parametrize(
@@ -77,16 +81,11 @@ def test_a_device_may_tell_less() -> None:
     ],
 )  # fmt: skip
 def test_who_else_uses_a_gpu_is_told_where_its_number_is_known(
-    more: dict[str, Any], users: int | None
+    more: dict[str, Any], users: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert devices._users(gpu(**more), GPUS) == users
-
-
-def test_where_gpus_are_numbered_anew_their_users_are_not_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
-    assert devices._users(gpu(), GPUS) is None
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")  # they are numbered anew
+    assert devices._users(gpu(**more), GPUS) is None
 
 
 @pytest.mark.parametrize(
@@ -136,29 +135,26 @@ def test_xla_computes_with_one_thread_for_each_cpu_unless_a_flag_says_otherwise(
     assert inventory().threads() == threads
 
 
-def test_before_jax_has_looked_for_devices_nothing_is_asked(
+def test_before_jax_has_started_nothing_is_asked_and_memory_can_be_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert devices.count_devices() == len(jax.devices())
     assert devices.count_missing([*jax.devices(), object()]) == 1
-    monkeypatch.setattr(devices.xla_bridge, "backends_are_initialized", lambda: False)
-    assert devices.count_devices() == 0
-    assert devices.count_missing([object()]) == 0
-    assert inventory().devices().devices == ()
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "why"),
-    [
-        ("JAX_PLATFORMS", "cpu", "JAX_PLATFORMS=cpu"),
-        ("JAX_PLATFORM_NAME", "cpu", "JAX_PLATFORM_NAME=cpu"),
-    ],
-)
-def test_a_variable_that_chooses_the_platform_is_told(
-    variable: str, value: str, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(variable, value)
-    assert devices._default() == ("cpu:0", why)
+    with monkeypatch.context() as patch:
+        patch.setattr(devices.xla_bridge, "backends_are_initialized", lambda: False)
+        assert devices.count_devices() == 0
+        assert devices.count_missing([object()]) == 0
+        assert inventory().devices().devices == ()
+    request = MemoryRequest(prealloc=False)
+    started = "initialized without a GPU; nothing to change"
+    assert [*inventory().set_memory(request)] == [MemorySetting("jax", started)]
+    monkeypatch.setattr(devices, "has_gpus", lambda: True)
+    assert [*inventory().set_memory(request)] == [too_late("jax", request)]
+    monkeypatch.setattr(devices, "has_started", lambda: False)
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "true")  # is put back
+    (setting,) = inventory().set_memory(request)
+    assert setting != too_late("jax", request)
+    assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
 
 
 def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,23 +170,6 @@ def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) ->
         assert devices._default() == ("cpu:0", "jax_platforms='cpu'")
     finally:
         jax.config.update("jax_platforms", before)
-
-
-def test_work_is_made_for_devices_of_this_process_alone() -> None:
-    assert inventory().probe("cpu:0") is not None
-    assert inventory().probe("cpu:99") is None
-
-
-def test_what_a_gpus_memory_is_to_be_is_set_before_jax_starts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    request = MemoryRequest(prealloc=False)
-    started = "initialized without a GPU; nothing to change"
-    assert [*inventory().set_memory(request)] == [MemorySetting("jax", started)]
-    monkeypatch.setattr(devices, "has_gpus", lambda: True)
-    assert [*inventory().set_memory(request)] == [too_late("jax", request)]
-    monkeypatch.setattr(devices, "has_started", lambda: False)
-    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "true")  # is put back
-    (setting,) = inventory().set_memory(request)
-    assert setting != too_late("jax", request)
-    assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
+    for variable in ("JAX_PLATFORM_NAME", "JAX_PLATFORMS"):
+        monkeypatch.setenv(variable, "cpu")
+        assert devices._default() == ("cpu:0", f"{variable}=cpu")

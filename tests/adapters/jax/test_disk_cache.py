@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from jax._src import cache_key, compilation_cache
 
+import ipyjaxbench
 from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.frameworks import DiskMiss
@@ -76,7 +77,34 @@ def test_the_first_search_is_in_vain_and_the_second_is_not(folder: Path) -> None
     assert all(path.name.endswith(("-cache", "-atime")) for path in folder.iterdir())
 
 
-def test_a_flag_that_counts_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_of_the_cache_is_told_and_a_cold_call_neither_reads_nor_writes_it(
+    folder: Path,
+) -> None:
+    names = {"f": jax.jit(step), "x": jnp.ones(4)}
+
+    def measured(**options: Any) -> ipyjaxbench.Measurement:
+        jax.clear_caches()
+        return ipyjaxbench.measure_code("f(x)", names, number=1, repeat=2, **options)
+
+    def told(found: Any) -> tuple[list[str], list[str]]:
+        origins = [each.origin for each in found.programs if each.name == "step"]
+        return origins, [*found.phases]
+
+    assert told(measured()) == (["compiled"], ["trace", "lower", "compile"])
+    kept = sorted(folder.iterdir())
+    again = measured(fresh=True)
+    assert told(again) == (["disk cache"], ["trace", "lower", "cache load"])
+    assert again.fresh is not None
+    assert told(again.fresh) == (["compiled"], ["trace", "lower", "compile"])
+    assert again.fresh.cleared == ()
+    assert sorted(folder.iterdir()) == kept
+    assert compilation_cache._cache_checked
+    assert compilation_cache._cache_used
+
+
+def test_flags_that_count_are_named_and_others_make_no_miss(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compiled()
     monkeypatch.setenv("XLA_FLAGS", f"{_FLAG}=true")
     assert reason().startswith("XLA flags differ from the entry of ")
@@ -86,11 +114,6 @@ def test_a_flag_that_counts_is_named(folder: Path, monkeypatch: pytest.MonkeyPat
     assert reason().endswith(" today (--xla_cpu_enable_fast_math=true is new)")
     monkeypatch.delenv("XLA_FLAGS")
     assert compiled() is None
-
-
-def test_a_flag_that_does_not_count_makes_no_miss(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     compiled()
     monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=/nowhere")
     assert compiled() is None

@@ -1,4 +1,4 @@
-"""GPUs that this machine does not have: names, peaks, and descriptions of a user's own."""
+"""GPUs that this machine does not have: names, peaks, own descriptions, and what is launched."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 
 from ipyjaxbench import OptionError
 from ipyjaxbench.adapters.jax.chips.find_chips import find_chips
+from ipyjaxbench.adapters.jax.chips.gpu_kernels import Launch, kernels_in
 from ipyjaxbench.adapters.jax.chips.gpus import CHIPS
 from ipyjaxbench.adapters.jax.chips.roofline import FULL_FLOAT32, Roof
 from ipyjaxbench.device import find_datasheet
@@ -65,12 +66,16 @@ def test_what_is_no_gpu_is_told_in_one_line(name: str, told: str) -> None:
     assert str(raised.value).startswith(f"--on {name}: {told}")
 
 
-def test_a_description_of_ones_own_has_its_peaks(tmp_path: Path) -> None:
+def test_a_description_of_ones_own_has_peaks_of_which_the_slower_counts(tmp_path: Path) -> None:
     (tmp_path / "own.txtpb").write_text(OWN)
     found = find_chips(f"gpu:{tmp_path}/own.txtpb")
     assert found.memory == 10**9
     assert found.arguments["target_config"] == OWN
     assert found.roof == Roof({"bfloat16": 10 * 4 * 512 * 1.5e9 * 2, FULL_FLOAT32: 5.12e12}, 1e12)
+    roof = Roof({"bfloat16": 1e12}, 1e9)
+    assert roof.seconds({"bfloat16": 2e12}, 1e9) == 2.0
+    assert roof.seconds({"bfloat16": 2e12}, 3e9) == 3.0
+    assert roof.seconds({"int4": 2e12}, 1e9) == 1.0  # of no known peak
 
 
 @pytest.mark.parametrize(
@@ -87,8 +92,102 @@ def test_a_file_that_describes_no_gpu_is_told(content: bytes, told: str, tmp_pat
         find_chips(f"gpu:{tmp_path}/own.txtpb")
 
 
-def test_the_roofline_is_the_longer_of_products_and_memory() -> None:
-    roof = Roof({"bfloat16": 1e12}, 1e9)
-    assert roof.seconds({"bfloat16": 2e12}, 1e9) == 2.0
-    assert roof.seconds({"bfloat16": 2e12}, 3e9) == 3.0
-    assert roof.seconds({"int4": 2e12}, 1e9) == 1.0  # of no known peak
+PRODUCT = """
+%gemm (p.1: f32[64,32], p.2: f32[32,16]) -> f32[64,16] {
+  %p.1 = f32[64,32]{1,0} parameter(0)
+  %p.2 = f32[32,16]{1,0} parameter(1)
+  %dot = f32[64,16]{1,0} dot(%p.1, %p.2), lhs_contracting_dims={1}, rhs_contracting_dims={0}HOW, metadata={op_name="jit(f)/dot_general"}
+  ROOT %tanh = f32[64,16]{1,0} tanh(%dot), metadata={op_name="jit(f)/tanh"}
+}
+"""  # noqa: E501
+ENTRY = """
+ENTRY %main (a: f32[64,32], b: f32[32,16]) -> f32[64,16] {
+  %a = f32[64,32]{1,0} parameter(0)
+  %b = f32[32,16]{1,0} parameter(1)
+  ROOT %gemm_fusion = f32[64,16]{1,0} fusion(%a, %b), kind=kCustom, calls=%gemm
+}
+"""
+LOOP = """
+%body (state: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %state = (s32[], f32[8]{0}) parameter(0)
+  %x = f32[8]{0} get-tuple-element(%state), index=1
+  %copy.1 = f32[8]{0} copy(%x)
+  ROOT %tuple = (s32[], f32[8]{0}) tuple(%state, %copy.1)
+}
+
+%condition (state.1: (s32[], f32[8])) -> pred[] {
+  %state.1 = (s32[], f32[8]{0}) parameter(0)
+  ROOT %less = pred[] compare(%state.1, %state.1), direction=LT
+}
+
+ENTRY %main (x.1: f32[8]) -> (s32[], f32[8]) {
+  %x.1 = f32[8]{0} parameter(0)
+  %tuple.1 = (s32[], f32[8]{0}) tuple(%x.1, %x.1)
+  ROOT %while = (s32[], f32[8]{0}) while(%tuple.1), condition=%condition, body=%bodyTURNS
+}
+"""
+SLICE = """
+%sliced (p: f32[100,8], i: s32[]) -> f32[1,8] {
+  %p = f32[100,8]{1,0} parameter(0)
+  %i = s32[] parameter(1)
+  ROOT %slice = f32[1,8]{1,0} dynamic-slice(%p, %i, %i), dynamic_slice_sizes={1,8}
+}
+
+%updated (whole: f32[100,8], part: f32[1,8], j: s32[]) -> f32[100,8] {
+  %whole = f32[100,8]{1,0} parameter(0)
+  %part = f32[1,8]{1,0} parameter(1)
+  %j = s32[] parameter(2)
+  ROOT %update = f32[100,8]{1,0} dynamic-update-slice(%whole, %part, %j, %j)
+}
+
+ENTRY %main (x: f32[100,8], k: s32[]) -> f32[100,8] {
+  %x = f32[100,8]{1,0} parameter(0)
+  %k = s32[] parameter(1)
+  %row = f32[1,8]{1,0} fusion(%x, %k), kind=kLoop, calls=%sliced
+  ROOT %out = f32[100,8]{1,0} fusion(%x, %row, %k), kind=kLoop, calls=%updated
+}
+"""
+LIBRARIES = """
+ENTRY %main (x: f32[8,64,64,4], w: f32[16,3,3,4], a: bf16[64,32], b: bf16[32,16]) -> f32[] {
+  %x = f32[8,64,64,4]{3,2,1,0} parameter(0)
+  %w = f32[16,3,3,4]{3,2,1,0} parameter(1)
+  %conv = (f32[8,64,64,16]{3,2,1,0}, u8[0]{0}) custom-call(%x, %w), window={size=3x3}, dim_labels=b01f_o01i->b01f, custom_call_target="__cudnn$convForward"
+  %a = bf16[64,32]{1,0} parameter(2)
+  %b = bf16[32,16]{1,0} parameter(3)
+  %gemm = (bf16[64,16]{1,0}, s8[4194304]{0}) custom-call(%a, %b), custom_call_target="__cublas$gemm", backend_config={"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}}
+  %sum = f32[] all-reduce(%s), replica_groups={}
+  ROOT %start = f32[] all-reduce-start(%sum)
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("how", "dtype"), [("", "float32"), (", operand_precision={highest,highest}", FULL_FLOAT32)]
+)
+def test_a_product_in_a_fusion_counts_by_what_it_multiplies(how: str, dtype: str) -> None:
+    (found,), unknown = kernels_in(PRODUCT.replace("HOW", how) + ENTRY)
+    nbytes = 4 * (64 * 32 + 32 * 16 + 64 * 16)
+    flops = {dtype: 2.0 * 64 * 32 * 16}
+    assert found == Launch("gemm_fusion", ("tanh", "dot_general"), "", 1, flops, nbytes)
+    assert not unknown
+
+
+@pytest.mark.parametrize(
+    ("turns", "times", "unknown"),
+    [(', backend_config={"known_trip_count":{"n":"12"}}', 12, False), ("", 1, True)],
+)
+def test_what_is_in_a_loop_runs_as_often_as_it_turns(turns: str, times: int, unknown: bool) -> None:
+    (found,), is_unknown = kernels_in(LOOP.replace("TURNS", turns))
+    assert (found.name, found.times, found.nbytes, is_unknown) == ("copy.1", times, 64, unknown)
+
+
+def test_of_parts_and_library_calls_what_they_move_and_multiply_counts() -> None:
+    (row, out), _ = kernels_in(SLICE)
+    assert row.nbytes == 32 + 4 + 32
+    assert out.nbytes == 32 + 4 + 32  # in place: the part that is read, and written
+    (conv, gemm), _ = kernels_in(LIBRARIES)
+    assert (conv.library, conv.flops) == (
+        "__cudnn$convForward", {"float32": 2.0 * 8 * 64 * 64 * 16 * 3 * 3 * 4},
+    )  # fmt: skip
+    assert (gemm.library, gemm.flops) == ("__cublas$gemm", {"bfloat16": 2.0 * 64 * 32 * 16})
+    assert kernels_in("") == ((), False)

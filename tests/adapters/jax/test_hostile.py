@@ -9,11 +9,7 @@ from tests.shell import Shell
 
 jax = pytest.importorskip("jax")
 
-CODE = PREPARED.format(
-    imports="import jax, jax.numpy",
-    array="jax.numpy.ones(3)",
-    jit="jax.jit",
-)
+CODE = PREPARED.format(imports="import jax, jax.numpy", array="jax.numpy.ones(3)", jit="jax.jit")
 USES = [use.replace("GRAPH", "jaxpr") for use in FRAMEWORK_USES]
 
 

@@ -16,6 +16,7 @@ from ipyjaxbench.adapters.jax.graphs import lint_promotions
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.usercode.call import Call
+from tests.adapters.jax.written import written
 
 X, KEY = jnp.ones((4, 4)), jax.random.key(0)
 RAW = jax.random.PRNGKey(0)
@@ -35,65 +36,29 @@ def unrolled(x: Any) -> Any:
     return x
 
 
-def looped(x: Any) -> Any:
-    return jax.lax.fori_loop(0, 20, lambda _, v: jnp.tanh(v @ v), x)
-
-
-def printed(x: Any) -> Any:
-    jax.debug.print("{}", x.sum())
-    return x
-
-
 def twice(key: Any) -> Any:
     return jax.random.normal(key) + jax.random.normal(key)
-
-
-def folded(key: Any) -> Any:
-    one, other = jax.random.fold_in(key, 1), jax.random.fold_in(key, 2)
-    return jax.random.normal(one) + jax.random.normal(other)
 
 
 def mixed(narrow: Any, x: Any) -> Any:
     return narrow * x
 
 
-def split(key: Any) -> Any:
-    first, second = jax.random.split(key)
-    return jax.random.normal(first) + jax.random.normal(second)
-
-
-def by_number(a: Any) -> Any:
-    return a * np.float32(2)
-
-
-def by_array(a: Any) -> Any:
-    return a * np.ones(4, np.float32)
-
-
-def by_array_asked_for(a: Any) -> Any:
-    return a.astype(
-        np.float32,
-    ) * np.ones(4, np.float32)
-
-
-def by_keyword(a: Any) -> Any:
-    return a + jnp.zeros(4, dtype="float32")
-
-
-def as_array(a: Any) -> Any:
-    return jnp.asarray(a, jnp.float32) + 1
-
-
-def product(a: Any, b: Any) -> Any:
-    return a @ b
-
-
-def picked(a: Any, b: Any) -> Any:
-    return jnp.where(a > 0, a, b)
-
-
-def summed(a: Any) -> Any:
-    return a.sum() + jnp.mean(a, dtype=jnp.float32).astype(a.dtype)
+PRINTED = written("x", 'jax.debug.print("{}", x.sum())\nreturn x')
+FOLDED = written(
+    "key",
+    """\
+one, other = jax.random.fold_in(key, 1), jax.random.fold_in(key, 2)
+return jax.random.normal(one) + jax.random.normal(other)""",
+)
+SPLIT = written(
+    "key",
+    """\
+first, second = jax.random.split(key)
+return jax.random.normal(first) + jax.random.normal(second)""",
+)
+ASKED_FOR = written("a", "return a.astype(\n    np.float32,\n) * np.ones(4, np.float32)")
+SUMMED = written("a", "return a.sum() + jnp.mean(a, dtype=jnp.float32).astype(a.dtype)")
 
 
 def repeated(turns: int) -> Callable[..., Any]:
@@ -115,10 +80,11 @@ def donating(function: Callable[..., Any], *numbers: int) -> Callable[..., Any]:
         ("baked-in", (lambda x: x @ BIG, jnp.ones((2, 600))),
          (lambda x, big: x @ big, jnp.ones((2, 600)), BIG)),
         ("baked-in", (lambda x: x + QUARTER, 1.0), (lambda x: x + QUARTER[1:], 1.0)),
-        ("unrolled", (unrolled, X), (looped, X)),
+        ("unrolled", (unrolled, X),
+         (lambda x: jax.lax.fori_loop(0, 20, lambda _, v: jnp.tanh(v @ v), x), X)),
         ("unrolled", (repeated(8), X), (repeated(7), X)),
         ("weak-output", (lambda x: x * 2, 1.0), (lambda x: x * 2, X)),
-        ("called-back", (printed, X), (lambda x: x, X)),
+        ("called-back", (PRINTED, X), (lambda x: x, X)),
         ("low-precision", (jnp.dot, NARROW, NARROW), (jnp.dot, X, X)),
         ("low-precision", (jnp.dot, NARROW, NARROW),
          (lambda a, b: jnp.dot(a, b, preferred_element_type=jnp.float32), NARROW, NARROW)),
@@ -129,18 +95,22 @@ def donating(function: Callable[..., Any], *numbers: int) -> Callable[..., Any]:
         ("donated-unused", (donating(lambda x, y: x + y, 1), X, X[0]),
          (donating(lambda x, y: x + y, 0), X, X[0])),
         ("donated-unused", (donating(lambda x: x.sum(), 0), X), (jax.jit(lambda x: x.sum()), X)),
-        ("key-reused", (twice, KEY), (split, KEY)),
-        ("key-reused", (jax.jit(twice), KEY), (jax.jit(split), KEY)),
-        ("key-reused", (jax.jit(twice), RAW), (jax.jit(split), RAW)),
-        ("key-reused", (twice, RAW), (split, RAW)),
-        ("key-reused", (twice, RAW), (folded, RAW)),
+        ("key-reused", (twice, KEY), (SPLIT, KEY)),
+        ("key-reused", (jax.jit(twice), KEY), (jax.jit(SPLIT), KEY)),
+        ("key-reused", (jax.jit(twice), RAW), (jax.jit(SPLIT), RAW)),
+        ("key-reused", (twice, RAW), (SPLIT, RAW)),
+        ("key-reused", (twice, RAW), (FOLDED, RAW)),
         ("promoted", (mixed, NARROW, X), (mixed, NARROW, NARROW)),
         ("promoted", (mixed, NARROW, X), (lambda a, b: a.astype(b.dtype) * b, NARROW, X)),
-        ("promoted", (by_number, NARROW), (lambda a: a * 2, NARROW)),
-        ("promoted", (by_array, NARROW), (by_array_asked_for, NARROW)),
-        ("promoted", (by_keyword, NARROW), (as_array, NARROW)),
-        ("promoted", (product, NARROW, X), (product, NARROW, NARROW)),
-        ("promoted", (picked, NARROW, X), (summed, NARROW)),
+        ("promoted", (written("a", "return a * np.float32(2)"), NARROW), (lambda a: a * 2, NARROW)),
+        ("promoted", (written("a", "return a * np.ones(4, np.float32)"), NARROW),
+         (ASKED_FOR, NARROW)),
+        ("promoted", (written("a", "return a + jnp.zeros(4, dtype='float32')"), NARROW),
+         (written("a", "return jnp.asarray(a, jnp.float32) + 1"), NARROW)),
+        ("promoted", (written("a, b", "return a @ b"), NARROW, X),
+         (written("a, b", "return a @ b"), NARROW, NARROW)),
+        ("promoted", (written("a, b", "return jnp.where(a > 0, a, b)"), NARROW, X),
+         (SUMMED, NARROW)),
         ("promoted", (mixed, NARROW, X), (mixed, NARROW.astype("int8"), X)),
         ("promoted", (mixed, NARROW, X), (lambda a, x: a[0, 0] * x[0, 0], NARROW, X)),
         ("recomputed", (jax.grad(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))), 1.0),
@@ -152,11 +122,6 @@ def test_it_is_found_and_the_equal_twin_is_left_alone(code: str, bad: tuple, goo
     assert code not in codes(*good)
 
 
-def test_the_line_and_the_number_of_turns_are_told() -> None:
-    text = codes(unrolled, X)["unrolled"]
-    assert "'x = jnp.tanh(x @ x)', was traced 20 times and became 40 equations" in text
-
-
 def test_a_loop_of_a_librarys_is_not_the_users_to_roll_up() -> None:
     optax = pytest.importorskip("optax")
     leaves = [X] * 20
@@ -164,7 +129,7 @@ def test_a_loop_of_a_librarys_is_not_the_users_to_roll_up() -> None:
     assert "unrolled" in codes(lambda tree: [jnp.add(leaf, leaf) for leaf in tree], leaves)
 
 
-def test_what_is_found_is_told_with_its_size() -> None:
+def test_what_is_found_is_told_with_its_size_and_line() -> None:
     line = mixed.__code__.co_firstlineno + 1
     assert codes(mixed, NARROW, X)["promoted"] == (
         f"Line {line}, 'return narrow * x', promotes bfloat16 to float32 (64 B): one of its"
@@ -173,9 +138,21 @@ def test_what_is_found_is_told_with_its_size() -> None:
     assert codes(lambda a: a @ a @ a, NARROW)["low-precision"].startswith("2 products of bfloat16 ")
     text = codes(donating(lambda x, y: x + y, 0, 1), X, X)["donated-unused"]
     assert text.startswith("f32[4,4] is donated for nothing: no result")
+    text = codes(unrolled, X)["unrolled"]
+    assert "'x = jnp.tanh(x @ x)', was traced 20 times and became 40 equations" in text
+    line = twice.__code__.co_firstlineno + 1
+    for key in (KEY, RAW):
+        assert f"line {line}: return jax.random.normal(key) +" in codes(twice, key)["key-reused"]
     checkpoint = jax.checkpoint(jnp.sin)
     again = jax.grad(lambda x: checkpoint(checkpoint(x)))
     assert "recomputes 2 parts" in codes(again, jnp.float32(1))["recomputed"]
+
+    def scanned(key: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (c + jax.random.normal(key), None), 0.0, None, 3)[0]
+
+    told = codes(scanned, KEY)["key-reused"]
+    assert told.partition("both times: ")[2].startswith("scan body function leads to key reuse")
+    assert "\n" not in told
 
 
 @pytest.mark.parametrize(
@@ -194,58 +171,17 @@ def test_a_key_that_only_a_library_uses_twice_is_told_without_a_line(
     assert (told is None) if typed is None else (typed in str(told))
 
 
-def test_a_key_that_each_turn_of_a_scan_uses_is_told_in_one_line_of_jaxs() -> None:
-    def scanned(key: Any) -> Any:
-        return jax.lax.scan(lambda c, _: (c + jax.random.normal(key), None), 0.0, None, 3)[0]
-
-    told = codes(scanned, KEY)["key-reused"]
-    assert told.partition("both times: ")[2].startswith("scan body function leads to key reuse")
-    assert "\n" not in told
-
-
-@pytest.mark.parametrize("key", [KEY, RAW])
-def test_the_line_that_uses_a_key_again_is_told(key: Any) -> None:
-    line = twice.__code__.co_firstlineno + 1
-    assert f"line {line}: return jax.random.normal(key) +" in codes(twice, key)["key-reused"]
-
-
-def test_nothing_is_looked_for_unless_asked() -> None:
-    found = trace_call(Call.from_function(twice, KEY), GraphOptions())
-    assert found.notes == ()
-
-
-def test_arrays_of_numpy_are_told_as_well() -> None:
-    big = np.ones((600, 600), np.float32)
-    assert codes(lambda x: x @ big, jnp.ones((2, 600)))["baked-in"].startswith(
-        "The function captures f32[600,600] (1.37 MiB)"
-    )
-
-
 @pytest.mark.parametrize(
     ("code", "is_asked"),
-    [
-        ("a.astype(t)", True),
-        ("lax.convert_element_type(a, t)", True),
-        ("b = a.astype(t) + 1", True),
-        ("jnp.float32(a)", True),
-        ("jnp.float32(2)", False),
-        ("jnp.float16(a)", False),
-        ("jnp.asarray(a, t)", True),
-        ("jnp.array(a, t)", True),
-        ("jnp.asarray(a)", False),
-        ("jnp.asarray(2.0, t)", False),
-        ("jnp.asarray(a, dtype=t)", True),
-        ("jnp.asarray(2.0, dtype=t)", False),
-        ("jnp.sum(a, dtype=t)", True),
-        ("a.sum(dtype=t)", True),
-        ("total(dtype=t)", False),
-        ("jnp.dot(a, b, preferred_element_type=t)", True),
-        ("jnp.ones(3, dtype=t)", False),
-        ("jnp.full(a, 2, dtype=t)", False),
-        ("f(a)", False),
-        ("a + b", False),
-    ],
-)
+    [("a.astype(t)", True), ("lax.convert_element_type(a, t)", True),
+     ("b = a.astype(t) + 1", True), ("jnp.float32(a)", True), ("jnp.float32(2)", False),
+     ("jnp.float16(a)", False), ("jnp.asarray(a, t)", True), ("jnp.array(a, t)", True),
+     ("jnp.asarray(a)", False), ("jnp.asarray(2.0, t)", False), ("jnp.asarray(a, dtype=t)", True),
+     ("jnp.asarray(2.0, dtype=t)", False), ("jnp.sum(a, dtype=t)", True), ("a.sum(dtype=t)", True),
+     ("total(dtype=t)", False), ("jnp.dot(a, b, preferred_element_type=t)", True),
+     ("jnp.ones(3, dtype=t)", False), ("jnp.full(a, 2, dtype=t)", False), ("f(a)", False),
+     ("a + b", False)],
+)  # fmt: skip
 def test_a_conversion_is_asked_for_where_code_converts_data(code: str, *, is_asked: bool) -> None:
     (statement,) = ast.parse(code).body
     assert lint_promotions._is_asked_for(statement, "float32") is is_asked

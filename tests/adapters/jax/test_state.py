@@ -55,20 +55,17 @@ def test_arrays_are_copied_only_where_calls_may_give_them_away(state: JaxState) 
     assert state.states(gone, CopyBudget(gives_away=True)) == []
 
 
-def test_of_what_jax_made_nothing_else_changes(state: JaxState) -> None:
+def test_what_is_no_array_of_its_own_has_no_state(state: JaxState) -> None:
     assert state.states(X.sharding, CopyBudget()) == []
     assert state.states(jax.devices()[0], CopyBudget()) == []
     assert state.states({"a": X}, CopyBudget()) is None
     assert state.states(3, CopyBudget()) is None
-
-
-def test_tracers_are_no_arrays_to_be_copied(state: JaxState) -> None:
     seen: list[Any] = []
     jax.make_jaxpr(lambda x: seen.append(state.states(x, CopyBudget(gives_away=True))) or x)(X)
     assert seen == [[]]
 
 
-def test_a_tree_is_copied_where_memory_is_left(
+def test_a_tree_is_copied_where_memory_is_left_and_all_arrays_are_there(
     state: JaxState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = {"a": X, "b": [X + 1, "c"]}
@@ -81,9 +78,6 @@ def test_a_tree_is_copied_where_memory_is_left(
             assert copied["a"].unsafe_buffer_pointer() != X.unsafe_buffer_pointer()
             assert copied["b"][0].tolist() == [2, 2, 2, 2]
             assert copied["b"][1] == "c"
-
-
-def test_a_tree_with_an_array_that_is_gone_is_not_copied(state: JaxState) -> None:
     gone = X + 1
     gone.delete()
     assert state.copy([X, gone]) is None

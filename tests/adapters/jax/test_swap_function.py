@@ -20,16 +20,16 @@ def new(x: Any) -> Any:
     return ("new", x)
 
 
+def other(x: Any) -> Any:
+    return ("other", x)
+
+
 def by_global(x: Any) -> Any:
     return old(x)
 
 
 def by_two(x: Any) -> Any:
     return by_global(x), old(x), other(x)
-
-
-def other(x: Any) -> Any:
-    return ("other", x)
 
 
 def closing() -> Any:
@@ -68,10 +68,6 @@ def apply(f: Any, x: Any) -> Any:
     return f(x)
 
 
-def named(x: Any, *, f: Any) -> Any:
-    return f(x)
-
-
 HOLDING = Layer(old)
 MODEL = Model()
 
@@ -85,7 +81,7 @@ MODEL = Model()
         (closing(), (1,), {}, (("new", 1), 3)),
         (functools.partial(apply, old), (1,), {}, ("new", 1)),
         (functools.partial(apply, x=1), (old,), {}, ("new", 1)),
-        (functools.partial(named, f=by_global), (1,), {}, ("new", 1)),
+        (functools.partial(apply, f=by_global), (), {"x": 1}, ("new", 1)),
         (jax.jit(by_global), (1,), {}, ("new", 1)),
         (HOLDING.act, (1,), {}, (("new", 1), 7)),
         (Layer(), (1,), {}, ("new", 1)),
@@ -94,7 +90,7 @@ MODEL = Model()
         (MODEL.run, (1,), {}, ("new", 1)),
         (apply, (old, 1), {}, ("new", 1)),
         (apply, (MODEL.run, 1), {}, ("new", 1)),
-        (named, (1,), {"f": MODEL.run}, ("new", 1)),
+        (apply, (), {"f": MODEL.run, "x": 1}, ("new", 1)),
         (apply, (other, 1), {}, ("other", 1)),
     ],
 )  # fmt: skip
@@ -112,10 +108,13 @@ def test_the_new_function_is_used_wherever_the_old_one_was(
     assert type(MODEL) is Model
 
 
-def test_a_method_of_a_class_keeps_its_class() -> None:
+def test_a_function_that_calls_itself_and_a_method_of_a_class_use_the_new_one() -> None:
     swapped = replace_function(Call.from_function(apply, Layer.made, 1), old, new)
     assert swapped.function(*swapped.args) == ("Layer", ("new", 1))
     assert Layer.made(1) == ("Layer", ("old", 1))
+    swapped = replace_function(Call.from_function(again, 3), again, once_more)
+    assert swapped.function(3) == "new"
+    assert again(3) == "old"
 
 
 def test_functions_in_modules_of_the_users_are_replaced_in_copies_of_these() -> None:
@@ -139,9 +138,3 @@ def again(n: int) -> Any:
 
 def once_more(n: int) -> Any:
     return again(n - 1) if n else "new"
-
-
-def test_a_function_that_calls_itself_calls_the_new_one() -> None:
-    swapped = replace_function(Call.from_function(again, 3), again, once_more)
-    assert swapped.function(3) == "new"
-    assert again(3) == "old"

@@ -41,18 +41,13 @@ def started() -> Iterator[Callable[[], Any]]:
     late.released.set()
 
 
-def test_before_it_is_prepared_a_wait_ends_when_arrays_that_are_held_are_there(
+def test_a_wait_ends_when_work_has_ended_also_where_its_result_was_dropped(
     started: Callable[[], Any],
 ) -> None:
     y = started()
-    InFlight(devices).wait()
-    assert y.is_ready()
-
-
-def test_a_wait_ends_when_work_whose_result_was_dropped_has_ended(
-    started: Callable[[], Any],
-) -> None:
     flight = InFlight(devices)
+    flight.wait()  # before it is prepared for arrays that are held alone
+    assert y.is_ready()
     flight.prepare()
     before = len(late.ended)
     started()
@@ -84,26 +79,18 @@ def test_whether_something_runs_is_not_known_beside_an_accelerator_or_before_it_
     assert flight.is_any() is None
     flight.prepare()
     assert flight.is_any() is False
-
-
-def test_the_tiny_programs_are_compiled_once() -> None:
     asked: list[int] = []
     flight = InFlight(lambda: asked.append(1) or devices())  # type: ignore[func-returns-value]
     flight.prepare()
     flight.prepare()
-    assert asked == [1]
+    assert asked == [1]  # the tiny programs are compiled once
 
 
 @pytest.mark.parametrize(
     "make",
-    [
-        lambda y: (y, [y]),
-        lambda y: ([y, X], [y, X]),
-        lambda y: ({"a": (y, 1)}, [y]),
-        lambda y: (Box(a=y, b=2), [y]),
-        lambda y: (SimpleNamespace(a=[y]), [y]),
-    ],
-)
+    [lambda y: (y, [y]), lambda y: ([y, X], [y, X]), lambda y: ({"a": (y, 1)}, [y]),
+     lambda y: (Box(a=y, b=2), [y]), lambda y: (SimpleNamespace(a=[y]), [y])],
+)  # fmt: skip
 def test_a_value_is_waited_for_whatever_it_is_made_of(
     make: Callable[[Any], tuple[Any, list[Any]]], started: Callable[[], Any]
 ) -> None:
@@ -115,10 +102,17 @@ def test_a_value_is_waited_for_whatever_it_is_made_of(
     assert y.is_ready()
 
 
-def test_a_value_that_hides_its_arrays_has_no_way_of_its_own() -> None:
+def test_values_that_hide_arrays_deleted_ones_and_meshes_are_told_apart() -> None:
     assert waiter(Box(inner=Box(a=X)), [X]) is None
     assert waiter([1], [X]) is None
     assert waiter(3, [X]) is None
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    assert adapter.alive(X)
+    assert not adapter.alive(gone())
+    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
+    assert adapter.parts(mesh) == adapter.parts(X.sharding) == ()
+    assert adapter.parts(Box(a=X)) is None
 
 
 @pytest.mark.parametrize("form", ["array", "tree", "object"])
@@ -139,34 +133,11 @@ def test_of_what_was_partly_given_away_the_rest_is_waited_for(
     assert y.is_ready()
 
 
-def test_an_error_of_the_computation_is_raised_by_the_wait() -> None:
-    def fail(_: Any) -> Any:
-        raise ValueError("no such number")
-
-    shape = jax.ShapeDtypeStruct((), jnp.float32)
-    function = jax.jit(lambda x: jax.pure_callback(fail, shape, x[0]))
-    for form in (lambda y: y, lambda y: [y]):
-        wait = waiter(form(X), [X])
-        assert wait is not None
-        with pytest.raises(Exception, match="no such number"):
-            wait(form(function(X)))
-
-
-def test_a_deleted_array_is_not_alive() -> None:
-    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
-    assert adapter.alive(X)
-    assert not adapter.alive(gone())
-
-
 @pytest.mark.parametrize(
     ("stats", "free"),
-    [
-        ({"bytes_limit": 100, "bytes_in_use": 30}, 70),
-        ({"bytes_limit": 100}, 100),
-        ({"bytes_in_use": 30}, 5000),
-        (None, 5000),
-    ],
-)
+    [({"bytes_limit": 100, "bytes_in_use": 30}, 70), ({"bytes_limit": 100}, 100),
+     ({"bytes_in_use": 30}, 5000), (None, 5000)],
+)  # fmt: skip
 def test_free_memory_is_what_a_device_has_left_or_the_host(
     stats: Any, free: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,10 +150,3 @@ def test_free_memory_is_what_a_device_has_left_or_the_host(
     assert adapter.free_memory() == free
     monkeypatch.setattr(f"{module}.local_devices", list)
     assert adapter.free_memory() == 5000
-
-
-def test_meshes_and_shardings_hold_no_arrays_and_other_objects_may() -> None:
-    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
-    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
-    assert adapter.parts(mesh) == adapter.parts(X.sharding) == ()
-    assert adapter.parts(Box(a=X)) is None

@@ -1,4 +1,4 @@
-"""What is counted for certain in a program, by dtype, and how large a program may be for that."""
+"""What is counted in a program, by hand or as XLA counts: operations, certain and unused ones."""
 
 from typing import Any
 
@@ -9,7 +9,11 @@ import pytest
 from jax import lax
 from jax.experimental import io_callback
 
+from ipyjaxbench import Graph
 from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError, Usage, usage_of
+from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_call
+from ipyjaxbench.usercode.call import Call
 
 X = jnp.ones((4, 4))
 PRODUCT = 2.0 * 4**3
@@ -38,18 +42,18 @@ def test_what_branches_and_loops_without_a_known_end_compute_is_not_certain(
     assert counted.products == ({"float32": certain} if is_certain else {})
 
 
-def test_a_product_counts_in_the_dtype_of_what_stands_first() -> None:
+def test_products_count_in_the_first_dtype_and_complex_ones_four_times() -> None:
     narrow = X.astype("bfloat16")
     assert tally(jnp.matmul, narrow, X).products == {"bfloat16": PRODUCT}
     assert tally(jnp.matmul, X, narrow).products == {"float32": PRODUCT}
+    counted = Tally(jax.make_jaxpr(lambda x: x @ x.T)(COMPLEX))
+    assert (counted.flops, counted.of_complex, counted.certain) == (4 * 72, 3 * 72, 72)
 
 
-def test_a_program_that_computes_nothing_has_no_usage() -> None:
+def test_what_computes_nothing_or_calls_back_uses_no_constant() -> None:
     assert tuple(usage_of(jax.make_jaxpr(lambda x: x)(X))) == (0, 0, 0)
     assert tuple(Usage()) == (0, 0, 0)
 
-
-def test_what_a_callback_gives_is_no_constant() -> None:
     def drawn(x: Any) -> Any:
         return x + jnp.tanh(io_callback(lambda: np.float32(1), jax.ShapeDtypeStruct((), "float32")))
 
@@ -77,7 +81,7 @@ def test_usage_is_counted_up_to_20001_equations(more: int, is_counted: bool) -> 
             usage_of(closed)
 
 
-def test_bytes_of_a_line_are_those_of_what_its_equations_take_and_give() -> None:
+def test_costs_stand_at_the_lines_that_call() -> None:
     def product(x: Any) -> Any:
         y = x @ x
         return lax.scan(lambda c, _: (c + 1.0, None), y, None, 3)[0]
@@ -86,10 +90,195 @@ def test_bytes_of_a_line_are_those_of_what_its_equations_take_and_give() -> None
     assert (one.name, one.nbytes) == ("y = x @ x", 3 * X.nbytes)
     assert other.nbytes == 3 * 2 * X.nbytes
 
-
-def test_a_function_of_a_library_costs_at_the_line_that_calls_it() -> None:
     def act(x: Any) -> Any:
         y = jax.nn.relu(x)
         return y + 1
 
     assert [line.name for line in tally(act, X).lines()] == ["y = jax.nn.relu(x)", "return y + 1"]
+
+
+EACH = 16.0
+inner = jax.jit(lambda x: (x @ x, jnp.tanh(x)))
+
+
+def chosen(mask: Any, x: Any) -> Any:
+    return jax.lax.select_n(mask, jnp.tanh(x), x @ x)
+
+
+def printing(x: Any) -> Any:
+    jax.debug.print("{}", jnp.tanh(x))
+    return x
+
+
+def turn(carry: Any, _: Any) -> Any:
+    return jnp.tanh(carry), (carry @ carry, jnp.tanh(X @ X))
+
+
+@pytest.mark.parametrize(
+    ("function", "usage"),
+    [
+        (lambda x: x @ x, Usage(PRODUCT)),
+        (lambda x: (x @ x, x)[1], Usage(PRODUCT, unused=PRODUCT)),
+        (lambda x: inner(x)[1], Usage(PRODUCT + EACH, unused=PRODUCT)),
+        # One use of each result of a function that is called twice keeps that one alone.
+        (lambda x: (inner(x)[0], inner(x)[1]), Usage(2 * (PRODUCT + EACH), unused=PRODUCT + EACH)),
+        (lambda x: x + jnp.tanh(X), Usage(2 * EACH, constant=EACH)),
+        (lambda x: x + inner(X)[1], Usage(PRODUCT + 2 * EACH, unused=PRODUCT, constant=EACH)),
+        (lambda x: x + jnp.tanh(jax.lax.mul(2.0, 3.0)), Usage(EACH + 2, constant=2)),
+        (jax.nn.relu, Usage(EACH)),
+        (printing, Usage(EACH)),
+        (jax.jit(printing), Usage(EACH)),
+        (lambda x: chosen(True, x), Usage(PRODUCT + 2 * EACH, unused=EACH)),
+        (lambda x: chosen(False, x), Usage(PRODUCT + 2 * EACH, unused=PRODUCT)),
+        (lambda x: chosen(x[0, 0] > 0, x), Usage(PRODUCT + 2 * EACH)),
+        (lambda x: jax.jit(chosen, static_argnums=0)(True, x),
+         Usage(PRODUCT + 2 * EACH, unused=EACH)),
+        (lambda x: jax.lax.scan(turn, x, None, length=5)[0],
+         Usage(2 * PRODUCT + 2 * EACH)),
+        (lambda x: (jax.lax.scan(turn, x, None, length=5), x)[1],
+         Usage(2 * PRODUCT + 2 * EACH, unused=2 * PRODUCT + 2 * EACH)),
+        (lambda x: jax.lax.scan(turn, X, None, length=5)[0] + x,
+         Usage(2 * PRODUCT + 3 * EACH, constant=2 * PRODUCT + 2 * EACH)),
+        (lambda x: jax.lax.while_loop(lambda c: c[0, 0] < 0, jnp.tanh, x), Usage()),
+        (lambda x: jax.lax.cond(x[0, 0] > 0, jnp.tanh, lambda c: c @ c, x), Usage()),
+    ],
+)  # fmt: skip
+def test_work_is_told_apart_by_what_uses_it(function: Any, usage: Usage) -> None:
+    closed = jax.make_jaxpr(function)(X)
+    assert usage_of(closed) == usage
+    assert usage_of(closed.jaxpr).written == usage.written
+
+
+OBLONG = jnp.ones((3, 4))
+COMPLEX = OBLONG.astype("complex64")
+IMAGE = jnp.ones((2, 3, 8, 8))  # two of three channels
+KERNEL = jnp.ones((5, 3, 2, 4))  # of five channels: 3 * 2 * 4 products for each number
+
+
+def convolved(**options: Any) -> Any:
+    no_padding = ((0, 0), (0, 0))
+    return lambda image, kernel: lax.conv_general_dilated(
+        image, kernel, (1, 1), no_padding, dimension_numbers=("NCHW", "OIHW", "NCHW"), **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "flops"),
+    [
+        (convolved(), (IMAGE, KERNEL), 2 * (2 * 5 * 7 * 5) * (3 * 2 * 4)),
+        (convolved(), (IMAGE, KERNEL[:1]), 2 * (2 * 1 * 7 * 5) * (3 * 2 * 4)),
+        (convolved(), (IMAGE, KERNEL[:0]), 0),
+        # Each group of channels has a kernel of its own.
+        (convolved(feature_group_count=3), (IMAGE, jnp.ones((6, 1, 2, 4))),
+         2 * (2 * 6 * 7 * 5) * (1 * 2 * 4)),
+        # Of the pixels of a dilated image (15 by 22) one in six is none that was put between.
+        (convolved(lhs_dilation=(2, 3)), (IMAGE, KERNEL), 2 * (2 * 5 * 14 * 19) * (3 * 2 * 4) / 6),
+        (lambda x: x @ x.T, (OBLONG,), 2 * 3 * 3 * 4),
+        (lambda x: x.sum(), (OBLONG,), 12),
+        (lambda x: x.at[0].set(1.0), (OBLONG,), 0),
+        (jnp.transpose, (OBLONG,), 0),
+    ],
+)  # fmt: skip
+def test_operations_are_those_counted_by_hand(function: Any, args: Any, flops: float) -> None:
+    counted = Tally(jax.make_jaxpr(function)(*args))
+    of_indices = sum(each for name, each in counted.steps if name in ("lt", "add", "select_n"))
+    assert counted.flops - of_indices == flops
+
+
+@pytest.mark.parametrize(
+    ("function", "each"),
+    [(lambda x: x + x, 2), (lambda x: x - x, 2), (jnp.negative, 2), (lambda x: x * x, 6),
+     (lambda x: x / x, 11), (lax.abs, 4), (lax.exp, 1), (lax.cumsum, 2), (lambda x: x.sum(), 2)],
+)  # fmt: skip
+def test_one_operation_of_complex_numbers_is_so_many_of_real_ones(
+    function: Any, each: float
+) -> None:
+    counted = Tally(jax.make_jaxpr(function)(COMPLEX))
+    assert counted.flops == 12 * each
+    assert counted.of_complex == 12 * (each - 1)
+    real = Tally(jax.make_jaxpr(function)(OBLONG))
+    assert (real.flops, real.of_complex) == (12, 0)
+
+
+PLANE = jnp.ones((8, 9))
+IMAGES = jnp.ones((1, 16, 16, 3))
+
+
+def graph(function: Any, *args: Any, **options: Any) -> Graph:
+    return trace_call(Call.from_function(function, *args), GraphOptions(**options))
+
+
+def count_of_xla(function: Any, *args: Any) -> float:
+    """What XLA counts in the program as it is handed over, before it is changed."""
+    cost = jax.jit(function).lower(*args).cost_analysis()
+    return float((cost[0] if isinstance(cost, list) else cost)["flops"])
+
+
+def windows(size: Any, strides: Any, padding: Any, by: Any = lax.add, **dilation: Any) -> Any:
+    start = {lax.max: -np.inf, lax.mul: 1}.get(by, 0)
+
+    def pooled(x: Any) -> Any:
+        return lax.reduce_window(x, jnp.asarray(start, x.dtype), by, size, strides, padding,
+                                 **dilation)  # fmt: skip
+
+    return pooled
+
+
+def average(x: Any) -> Any:
+    return lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") / 4
+
+
+def largest(x: Any) -> Any:
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 1, 1, 1), "SAME")
+
+
+def of_both(function: Any, x: Any, cotangent: Any) -> Any:
+    """The value and the gradient."""
+    value, pullback = jax.vjp(function, x)
+    return value, pullback(cotangent)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize(
+    "pooled",
+    [
+        windows((3, 3), (1, 1), "SAME"),
+        windows((3, 3), (2, 2), "VALID"),
+        windows((2, 3), (1, 2), ((1, 0), (2, 1))),
+        windows((2, 2), (1, 1), "VALID", window_dilation=(2, 2)),
+        windows((2, 2), (1, 1), "VALID", base_dilation=(2, 2)),
+        windows((3, 3), (1, 1), "SAME", lax.mul),
+        windows((3, 3), (1, 1), "SAME", lambda a, b: a * 2 + b),
+    ],
+)
+def test_windows_are_counted_as_xla_counts_them(pooled: Any, dtype: str) -> None:
+    x = PLANE.astype(dtype)
+    found = graph(pooled, x)
+    assert found.flops == count_of_xla(pooled, x) > 0
+    assert found.operations == 1
+    assert {each.name for each in found.stats} <= {"reduce_window", "reduce_window_sum"}
+
+
+@pytest.mark.parametrize(
+    ("function", "x"),
+    [
+        (average, IMAGES),
+        (largest, IMAGES),
+        (lambda x: of_both(average, x, IMAGES[:, :8, :8]), IMAGES),
+        (lambda x: of_both(largest, x, x), IMAGES),
+        (lambda x: lax.reduce(x, 0.0, lambda a, b: a * 2 + b, (0,)), jnp.ones((64, 64))),
+        (lambda x: x.at[1:3].add(x[:2] * 2), PLANE),
+        (lambda x: x.at[1:3].multiply(x[:2] * 2), PLANE),
+    ],
+)
+def test_gradients_reductions_and_scatters_are_near_xlas_count(function: Any, x: Any) -> None:
+    assert graph(function, x).flops == pytest.approx(count_of_xla(function, x), rel=0.1, abs=8)
+
+
+def test_combinations_are_no_equations_and_complex_sums_are_two() -> None:
+    found = graph(lambda x, y: x.at[jnp.array([1, 2])].add(y), PLANE, jnp.ones((2, 9)))
+    (scatter,) = (each for each in found.stats if each.name.startswith("scatter"))
+    assert scatter.flops == 2 * 9
+    assert all(each.flops <= 2 for each in found.stats if each is not scatter)
+    pooled = windows((3, 3), (1, 1), "SAME")
+    assert graph(pooled, PLANE.astype("complex64")).flops == 2 * graph(pooled, PLANE).flops

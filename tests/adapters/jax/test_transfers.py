@@ -1,9 +1,5 @@
 """What code copies of JAX's arrays; copies between devices in a process of its own with four."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,28 +15,9 @@ from ipyjaxbench import Transfers
 from ipyjaxbench.adapters.jax import transfers
 from ipyjaxbench.device.copy_watch import CopyWatch
 from ipyjaxbench.device.watch_transfers import transfer_code
-from ipyjaxbench.reports import html
 from ipyjaxbench.usercode.snippet import Source
 from tests.adapters import late
-from tests.sanitiser import Page, assert_survives
-
-FOUR = """
-import json
-import jax, jax.numpy as jnp, numpy as np
-from jax.sharding import NamedSharding, PartitionSpec as P
-from ipyjaxbench.usercode.snippet import Source
-from ipyjaxbench.device.watch_transfers import transfer_code
-mesh = jax.make_mesh((4,), ("rows",))
-x = jnp.ones((64, 8))
-cut = jax.device_put(x, NamedSharding(mesh, P("rows")))
-found, _ = transfer_code(Source.plain('''
-a = jax.device_put(x, jax.devices()[1])
-b = np.asarray(cut)
-c = np.asarray(cut)
-d = jax.device_put(x, cut.sharding)
-'''), globals())
-print(json.dumps([[t.line, t.source, t.target, t.copied, t.free] for t in found.transfers]))
-"""
+from tests.adapters.jax.written import written
 
 
 def ran(code: str, **names: Any) -> Transfers:
@@ -64,21 +41,6 @@ def n() -> Any:
     raw = np.zeros(4000 + 128, np.uint8)
     start = -raw.ctypes.data % 64 + 4
     return raw[start : start + 4000].view(np.float32).reshape(100, 10)
-
-
-def test_copies_between_devices_are_told_with_both() -> None:
-    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
-    done = subprocess.run(
-        [sys.executable, "-c", FOUR], env=environment, capture_output=True, text=True, check=True,
-        timeout=300,
-    )  # fmt: skip
-    size = 64 * 8 * 4
-    assert json.loads(done.stdout) == [
-        [2, "cpu:0", "cpu:1", size, ""],
-        [3, "cpu:0-3", "host", size, ""],
-        [4, "cpu:0-3", "host", 0, "reuses an earlier copy"],
-        [5, "cpu:0", "cpu:1-3", size * 3 // 4, ""],
-    ]
 
 
 def test_what_the_cpu_reads_in_place_is_no_copy(x: Any) -> None:
@@ -116,7 +78,7 @@ def test_a_copy_is_measured_alone_where_a_tenth_of_the_memory_is_enough(
     assert (only.seconds is not None) is is_measured
 
 
-def test_numbers_and_shapes_are_no_copies_of_arrays(x: Any, n: Any) -> None:
+def test_numbers_and_deleted_arrays_are_no_copies(x: Any, n: Any) -> None:
     x + 1
     code = (
         "jnp.asarray(2.0)\njax.device_put(np.float32(3))\nx + 1\njax.device_put(x, x.sharding)\n"
@@ -127,6 +89,10 @@ def test_numbers_and_shapes_are_no_copies_of_arrays(x: Any, n: Any) -> None:
     assert error is None
     assert rows(found) == []
     assert names["shape"] == (100, 10)
+    x.delete()
+    _, error = transfer_code(Source.plain("np.asarray(x)"), {"x": x, "np": np})
+    assert isinstance(error, RuntimeError)
+    assert "deleted" in str(error)
 
 
 def test_functions_that_jax_makes_of_others_take_numpy_arrays_too(n: Any) -> None:
@@ -141,13 +107,6 @@ def test_functions_that_jax_makes_of_others_take_numpy_arrays_too(n: Any) -> Non
     }  # fmt: skip
 
 
-def test_data_that_is_put_is_asked_for(n: Any) -> None:
-    found = ran("jax.device_put(n)\njnp.asarray(n)\njnp.array(n)", n=n)
-    assert [(t.line, t.asked, t.copied) for t in found.transfers] == [
-        (1, True, 4000), (2, True, 4000), (3, True, 4000),
-    ]  # fmt: skip
-
-
 def test_numbers_that_change_their_type_on_the_way_are_told_once_as_what_arrives() -> None:
     wide = np.ones((100, 10))
     assert wide.dtype == np.float64
@@ -155,22 +114,9 @@ def test_numbers_that_change_their_type_on_the_way_are_told_once_as_what_arrives
     code = "jax.device_put(wide)\njnp.asarray(wide)\nf(wide, wide.T.copy().T)\nf(wide, wide)"
     found = ran(code, wide=wide, f=f)
     assert {t.dtype for t in found.transfers} == {"float32"}
-    assert [(t.line, t.nbytes) for t in found.transfers] == [
-        (1, 4000), (2, 4000), (3, 8000), (4, 8000),
+    assert [(t.line, t.nbytes, t.asked) for t in found.transfers] == [
+        (1, 4000, True), (2, 4000, True), (3, 8000, False), (4, 8000, False),
     ]  # fmt: skip
-
-
-def test_calls_in_a_loop_are_told_together(x: Any) -> None:
-    found = ran("for i in range(5):\n    if x[0, 0] > i:\n        pass", x=x)
-    (only,) = found.transfers
-    assert (only.line, only.text, only.times, only.asked) == (2, "x[0, 0] > i", 5, False)
-
-
-def test_functions_are_looked_into(x: Any) -> None:
-    found = ran("helper(x)", helper=helper, x=x)
-    (only,) = found.transfers
-    assert (only.text, only.function) == ("np.array(a)", "helper")
-    assert "np.array(a) in helper" in str(found).replace("\n", " ")
 
 
 def test_libraries_whose_names_begin_as_jaxs_does_are_not_jaxs() -> None:
@@ -178,10 +124,6 @@ def test_libraries_whose_names_begin_as_jaxs_does_are_not_jaxs() -> None:
     for file, is_jaxs in ((folder / "a.py", True), (f"{folder}typing/a.py", False)):
         function = eval(compile("lambda x: x", str(file), "eval"))
         assert transfers._is_of_jax(function) is is_jaxs
-
-
-def helper(a: Any) -> Any:
-    return np.array(a)
 
 
 def test_waiting_for_the_computation_is_no_part_of_the_copy(
@@ -202,18 +144,6 @@ def test_waiting_for_the_computation_is_no_part_of_the_copy(
     assert found.seconds >= only.waited + only.seconds
 
 
-def test_arrays_made_and_given_up_are_counted() -> None:
-    old = jnp.ones((50, 50))
-    names = {"jnp": jnp, "old": old, "params": {}}
-    del old
-    code = "new = jnp.zeros((20, 30))\nparams['w'] = jnp.zeros(7)\ndel old"
-    found, _ = transfer_code(Source.plain(code), names)
-    assert [(each.name, each.nbytes) for each in found.created if each.name] == [
-        ("new", 2400), ("in params", 28),
-    ]  # fmt: skip
-    assert ("old", 10_000) in [(each.name, each.nbytes) for each in found.freed]
-
-
 def test_nothing_stays_replaced_and_nothing_is_traced_again(x: Any) -> None:
     before = vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put
     traces: list[int] = []
@@ -226,47 +156,26 @@ def test_nothing_stays_replaced_and_nothing_is_traced_again(x: Any) -> None:
     f(x)
     code = traced.__code__
     ran("f(x)", f=f, x=x)
-    with pytest.raises(KeyError), ipyjaxbench.transfers():
-        raise KeyError
+    with pytest.raises(KeyError):
+        written("", "with transfers():\n    raise KeyError", transfers=ipyjaxbench.transfers)()
     f(x)
     assert traces == [1]
     assert traced.__code__ is code
     assert (vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put) == before
 
 
+#: Among few names: all that they lead to is looked at before and after.
+BLOCK = """\
+with transfers() as t:
+    y = jax.device_put(n)
+    float(y.sum())
+return t"""
+
+
 def test_a_block_of_code_tells_what_it_copies_and_what_it_cannot_see(x: Any, n: Any) -> None:
-    with ipyjaxbench.transfers() as t:
-        y = jax.device_put(n)
-        float(y.sum())
-    found = t.transfers
+    found = written("n", BLOCK, transfers=ipyjaxbench.transfers)(n).transfers
     assert [(each.text, each.direction) for each in found.transfers] == [
         ("jax.device_put(n)", "to devices"), ("float(y.sum())", "to the host"),
     ]  # fmt: skip
     assert "y" in [each.name for each in found.created]
     assert any("NumPy arrays passed to compiled functions" in words for words in found.unseen)
-
-
-def test_a_record_reads_back_and_the_page_survives(x: Any, n: Any) -> None:
-    found = ran("a = np.array(x)\nx + n\nnp.asarray(x)", x=x, n=n)
-    assert Transfers.from_dict(found.to_dict()) == found
-    assert_survives(Page(html.render(found.report())))
-
-
-def test_deleted_arrays_raise_what_they_would(x: Any) -> None:
-    x.delete()
-    _, error = transfer_code(Source.plain("np.asarray(x)"), {"x": x, "np": np})
-    assert isinstance(error, RuntimeError)
-    assert "deleted" in str(error)
-
-
-def test_looking_starts_nothing() -> None:
-    code = (
-        "import jax, ipyjaxbench\n"
-        "from jax._src import xla_bridge\n"
-        "with ipyjaxbench.transfers() as t: pass\n"
-        "print(t.transfers.transfers, xla_bridge.backends_are_initialized())\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert done.stdout.split() == ["()", "False"]

@@ -10,6 +10,12 @@ import pytest
 TWO = """
 import json
 import jax, jax.numpy as jnp, numpy as np
+import ipyjaxbench
+from jax._src import xla_bridge
+with ipyjaxbench.transfers() as t:
+    pass
+looked = [[*t.transfers.transfers], ipyjaxbench.devices().homes[0].started,
+          xla_bridge.backends_are_initialized()]
 jax.config.update("jax_num_cpu_devices", 2)
 from jax.sharding import Mesh, NamedSharding as NS, PartitionSpec as P
 from ipyjaxbench import OptionError
@@ -60,6 +66,12 @@ def notes(function, *args):
     found = trace_call(Call.from_function(function, *args), GraphOptions(check=True))
     return [note.text for note in found.notes]
 
+def shared():
+    rows, columns = (jax.device_put(jnp.ones((64, 64)), each.sharding) for each in (x, w))
+    call = Call.from_function(lambda a, b: a @ b, columns, rows)
+    found = trace_call(call, GraphOptions(stats=True))
+    return [each.name for each in found.compiled.collectives], " ".join(str(found).split())
+
 def inner_mesh(chip):
     held = jax.jit(lambda v: jax.lax.with_sharding_constraint(v, NS(mesh, P("d"))) + 1)
     return layout(tracing.trace(Call.from_function(held, one)), (), find_chips(chip), None).mesh
@@ -70,6 +82,8 @@ def exported(is_own, *args):
 inspector = adapter.capability(ArrayInspector)
 leaf = cache_key._argument_leaf
 print(json.dumps({
+    "looked": looked,
+    "started": ipyjaxbench.devices(start=True).homes[0].started,
     "virtual": [note.text for note in devices._virtual()],
     "missing": devices.count_missing([*jax.devices(), object()]),
     "own": [own(one), own(x), own(x, w, one), own(both), own(x, both), own(all_of_it)],
@@ -78,6 +92,7 @@ print(json.dumps({
     "no work": [work(lambda v: v @ v.T, one), work(lambda v: v @ v.T, x)],
     "resharded": [notes(lambda v: v + 1, x), notes(lambda x, w: x @ w.T, one, one),
                   notes(lambda v, u: jax.lax.with_sharding_constraint(v + u, w.sharding), x, x)],
+    "shared": shared(),
     "leaf": [(leaf(x).device, leaf(x).sharding), (leaf(one).device, leaf(one).sharding)],
     "converted": [each is not None for each in map(inspector.conversion, (x, one))],
     "weights": [[len(weight.devices), weight.nbytes, weight.sharding is None]
@@ -97,7 +112,9 @@ def two() -> Any:
     return json.loads(done.stdout)
 
 
-def test_the_devices_of_one_cpu_are_told_with_what_made_them(two: Any) -> None:
+def test_devices_are_started_where_asked_and_told_with_what_made_them(two: Any) -> None:
+    assert two["looked"] == [[], False, False]
+    assert two["started"]
     assert two["virtual"] == ["2 virtual devices on one CPU (jax_num_cpu_devices)"]
     assert two["missing"] == 1
 
@@ -129,15 +146,9 @@ def test_chips_are_laid_out_as_arguments_are_where_they_are_as_many(two: Any) ->
     assert cut == [["chips", 8]]
 
 
-def test_a_mesh_within_the_program_counts_where_it_has_as_many_devices(two: Any) -> None:
+def test_programs_keep_the_meshes_of_their_arguments_where_they_count(two: Any) -> None:
     assert two["inner"] == [[["chips", 4]], [["chips", 1]]]
-
-
-def test_a_program_is_exported_with_the_places_of_its_arguments_where_they_count(two: Any) -> None:
     assert two["exported"] == [2, 1, 1, 2]
-
-
-def test_work_is_told_of_programs_on_one_device(two: Any) -> None:
     assert two["no work"] == [False, True]
 
 
@@ -150,13 +161,16 @@ def test_a_result_that_is_cut_otherwise_than_the_argument_it_looks_like_is_told(
     )
 
 
-def test_a_signature_tells_devices_and_how_an_array_is_cut(two: Any) -> None:
+def test_work_is_shared_among_devices_and_what_they_exchange_is_told(two: Any) -> None:
+    exchanged, text = two["shared"]
+    assert exchanged == ["all-reduce"]
+    assert "Per device, of 2." in text
+
+
+def test_arrays_on_two_devices_are_told_and_weighed_as_a_whole(two: Any) -> None:
     (device, spec), alone = two["leaf"]
     assert device == "cpu:0, cpu:1"
     assert "'d'" in spec
     assert alone == ["cpu:0", ""]
-
-
-def test_an_array_on_two_devices_is_converted_and_weighed_as_a_whole(two: Any) -> None:
     assert two["converted"] == [True, False]
     assert two["weights"] == [[2, 96, False], [1, 96, True]]

@@ -5,11 +5,9 @@ import sys
 import types
 
 import equinox
-import haiku
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 from flax import nnx
 
@@ -23,16 +21,12 @@ SESSIONS = {
         "f(x3) => TRACED first call",
         "f(x3 * 2) => CACHED",
         "f(x4) => TRACED x: f32[3] → f32[4] (shape)",
-        "f(x3) => CACHED",
         "f(x33) => TRACED x: f32[4] → f32[3,3] (rank)",
-        "f(x33) => CACHED",
         "f(x3.astype('int32')) => TRACED x: f32[3] → i32[3] (dtype)",
-        "f(x3.astype('bfloat16')) => TRACED x: i32[3] → bf16[3] (dtype)",
         "f(x4) => CACHED",
         "f(jnp.float32(1)) => TRACED x: f32[3,3] → f32[] (rank)",
         "f(jnp.asarray(1.0)) => TRACED x: f32[] → f32[] weak (weak type)",
         "f(2.0) => SLOW-PATH x: f32[] weak → float (type)",
-        "f(2.0) => CACHED",
     ),
     "numbers, and how they are given": (
         _F,
@@ -51,14 +45,11 @@ SESSIONS = {
         "def h(x, mode='a', n=1):\n    return jnp.sin(x) * n"),
         "h(x3, mode='a') => TRACED first call",
         "h(x3, mode='b') => TRACED mode: 'a' → 'b' (static value)",
-        "h(x3, mode='a') => CACHED",
         "h(x3, mode='a', n=2) => TRACED n was omitted, is now passed by keyword",
         "h(x3, mode='a', n=3) => TRACED n: 2 → 3 (static value)",
-        "h(x3, mode='a', n=3) => CACHED",
         "ap = jax.jit(lambda x, g: g(x), static_argnums=1)",
         "ap(x3, jnp.sin) => TRACED first call",
         "ap(x3, jnp.cos) => TRACED g: sin → cos (static value)",
-        "ap(x3, jnp.sin) => CACHED",
     ),
     "trees": (
         "@jax.jit\ndef tree(p):\n    return jax.tree.map(jnp.sum, p)",
@@ -67,16 +58,13 @@ SESSIONS = {
         "tree({'w': x4}) => TRACED p['w']: f32[3] → f32[4] (shape)",
         "tree({'b': x4, 'w': x3}) => CACHED",
         "tree([x3, x3]) => TRACED p: dict → list",
-        "tree((x3, x3)) => TRACED p: list → tuple",
         "tree({'w': x3, 'b': None}) => TRACED p['b']: f32[4] → None (type)",
-        "tree({'w': x3}) => CACHED",
     ),
     "where arrays lie": (
         _F,
         "f(x3) => TRACED first call",
         ("f(jax.device_put(x3, jax.devices()[0]))"
         " => RECOMPILED x was uncommitted, is now committed to cpu:0"),
-        "f(jax.device_put(x3, jax.devices()[0])) => CACHED",
         "f(np.ones(3, 'float32')) => SLOW-PATH x was a device array, is now a NumPy array",
         "f(np.ones(3, 'float32')) => CACHED",
         "f(x3) => CACHED",
@@ -87,8 +75,6 @@ SESSIONS = {
         ("with jax.default_matmul_precision('highest'):\n    f(x3)"
         " => TRACED jax_default_matmul_precision: None → highest"),
         "with jax.enable_x64(True):\n    f(x3) => TRACED jax_enable_x64: False → True",
-        "f(x3) => CACHED",
-        "with jax.default_matmul_precision('highest'):\n    f(x3) => CACHED",
         "with jax.disable_jit():\n    f(x3) => BYPASSED",
     ),
     "dropped traces": (
@@ -102,21 +88,14 @@ SESSIONS = {
     ),
     "functions made anew": (
         "jax.jit(lambda x: jnp.sin(x) + 1)(x3)\n => TRACED first call",
-        ("jax.jit(lambda x: jnp.sin(x) + 1)(x3)\n"
-        " => TRACED new function object (same code)"),
+        "jax.jit(lambda x: jnp.sin(x) + 1)(x3)\n => TRACED new function object (same code)",
         "jax.jit(lambda x: jnp.cos(x) + 1)(x3)\n => TRACED first call",
         _F,
         "f(x3) => TRACED first call",
         _F,
         "f(x3) => TRACED new function object (same code)",
-        "f(x3) => CACHED",
         "@jax.jit\ndef f(x):\n    return jnp.cos(x)",
         "f(x3) => TRACED first call after redefinition",
-        "@jax.jit\ndef r(x, s):\n    return x * s",
-        "r(x3, 2.0) => TRACED first call",
-        "@jax.jit\ndef r(y, n):\n    return y * n",
-        "r(x3, 2.0) => TRACED first call after redefinition",
-        "r(x3, 2.0) => CACHED",
     ),
     "values that are baked in": (
         "def times(n):\n    return jax.jit(lambda x: jnp.sin(x) * n)",
@@ -128,7 +107,6 @@ SESSIONS = {
         "p1, p2 = (jax.jit(functools.partial(jnp_add, s)) for s in (1.0, 2.0))",
         "p1(x3) => TRACED first call",
         "p2(x3) => TRACED new function object (captured s: 1.0 → 2.0)",
-        "p1(x3) => CACHED",
         "n = 1",
         "g1 = jax.jit(lambda x: jnp.tan(x) * n)",
         "g1(x3) => TRACED first call",
@@ -142,29 +120,19 @@ SESSIONS = {
         "y = f(x3)",
         "f(x3) => CACHED",
         "f(x4) => TRACED x: f32[3] → f32[4] (shape)",
-        "y = f(x33)",
-        "f(x33) => CACHED",
         "@jax.jit\ndef timed(x):\n    return jnp.sum(jnp.sin(x))",
         "%fwtime -q -n1 -r2 timed(x3)",
-        "timed(x3) => CACHED",
         "timed(x4) => TRACED x: f32[3] → f32[4] (shape)",
         "@jax.jit\ndef seen(x):\n    return jnp.sum(jnp.sin(x))",
         "%jaxpr -q seen(x3)",
         "seen(x3) => COMPILED first call; already traced, as by %jaxpr or .lower()",
-        "seen(x3) => CACHED",
-        "seen(x4) => TRACED x: f32[3] → f32[4] (shape)",
     ),
     "where functions are defined": (
-        "@jax.jit\ndef here(x):\n    return jnp.sin(x)\nhere(x3) => TRACED first call",
-        "here(x4) => TRACED x: f32[3] → f32[4] (shape)",
-        "here(x3) => CACHED",
         "mod.step(x3) => TRACED first call",
         "mod.step(x4) => TRACED x: f32[3] → f32[4] (shape)",
-        "mod.step(x4) => CACHED",
         "def outer(x):\n    return inner(x) + 1\n@jax.jit\ndef inner(x):\n    return jnp.cos(x)",
         "outer(x3) => TRACED first call",
         "outer(x4) => TRACED x: f32[3] → f32[4] (shape)",
-        "outer(x3) => CACHED",
     ),
     "methods": (
         ("class Model:\n"
@@ -174,12 +142,9 @@ SESSIONS = {
         "    def run(self, x):\n        return jnp.cos(x) * self.k\n"
         "m1, m2 = Model(1), Model(2)"),
         "m1.run(x3) => TRACED first call",
-        "m1.run(x4) => TRACED x: f32[3] → f32[4] (shape)",
         "m2.run(x3) => TRACED self: Model object → another Model object (static value)",
         "m1.run(x3) => CACHED",
         "m1.step(x3) => TRACED first call",
-        "m1.step(x4) => TRACED x: f32[3] → f32[4] (shape)",
-        "m1.step(x3) => CACHED",
         ("m2.step(x3) => TRACED new function object"
         " (captured self: Model object → another Model object)"),
     ),
@@ -192,23 +157,17 @@ SESSIONS = {
         "loss(x3) => CACHED",
         "jax.value_and_grad(loss)(x3) => CACHED",
         "jax.vmap(loss)(x33) => RECOMPILED was called directly, is now called under vmap over 3",
-        "jax.vmap(loss)(x33) => CACHED",
         ("jax.vmap(loss)(x33[:2])"
         " => RECOMPILED was called under vmap over 3, is now called under vmap over 2"),
-        "jax.vmap(loss)(x3) => TRACED x: f32[3] → f32[] (rank)",
         "jax.vmap(loss, in_axes=1)(x33[:2]) => TRACED x: f32[3] → f32[2] (shape)",
         ("jax.vmap(jax.grad(loss))(x33)"
         " => RECOMPILED was called under vmap over 3, is now called under vmap over 3 of grad"),
         ("jax.jacfwd(loss)(x3)"
         " => RECOMPILED was called under vmap over 3 of grad, is now called under jacfwd"),
-        "jax.jacfwd(loss)(x3) => CACHED",
         ("jax.hessian(loss)(x3)"
         " => RECOMPILED was called under jacfwd, is now called under jacfwd of jacrev"),
-        "jax.hessian(loss)(x3) => CACHED",
         "vg = jax.jit(jax.value_and_grad(loss))",
         "vg(x3) => TRACED first call after redefinition",
-        "vg(x4) => TRACED x: f32[3] → f32[4] (shape)",
-        "vg(x3) => CACHED",
     ),
     "Equinox": (
         ("class Net(eqx.Module):\n"
@@ -220,7 +179,6 @@ SESSIONS = {
         "apply(n1, x3, True) => CACHED",
         "apply(n2, x3, True) => TRACED net.act: 'relu' → 'tanh' (static value)",
         "apply(n2, x3, False) => TRACED training: True → False (static value)",
-        "apply(n2, x3, False) => CACHED",
         ("apply(Net(x4, 'tanh'), x4, False)"
         " => TRACED net.w: f32[3] → f32[4] (shape); x: f32[3] → f32[4] (shape)"),
         "drop = eqx.nn.Dropout(0.5)",
@@ -232,7 +190,6 @@ SESSIONS = {
         "dropped(drop, x3, jax.random.key(1)) => CACHED",
         "egrad = eqx.filter_jit(eqx.filter_grad(lambda net, x: jnp.sum(net(x))))",
         "egrad(n1, x3) => TRACED first call",
-        "egrad(n1, x3) => CACHED",
         "egrad(n2, x3) => TRACED net.act: 'relu' → 'tanh' (static value)",
     ),
     "Flax NNX": (
@@ -246,29 +203,8 @@ SESSIONS = {
         "forward(m, x33) => CACHED",
         "m.drop.eval()\nNone",
         "forward(m, x33) => TRACED model.drop.deterministic: False → True (static value)",
-        "forward(m, x33) => CACHED",
-        "forward(m, x33[:2]) => TRACED x: f32[3,3] → f32[2,3] (shape)",
         "m.drop.train()\nNone",
         "forward(m, x33) => CACHED",
-    ),
-    "Haiku and Optax": (
-        ("net = hk.transform(lambda x: hk.Linear(2)(x))\n"
-        "params = net.init(jax.random.PRNGKey(0), x33)\n"
-        "tx = optax.adam(1e-3)\nstate = tx.init(params)"),
-        "apply = jax.jit(net.apply)",
-        "apply(params, None, x33) => TRACED first call",
-        "apply(params, None, x33) => CACHED",
-        "apply(params, None, x33[:2]) => TRACED x: f32[3,3] → f32[2,3] (shape)",
-        ("@jax.jit\n"
-        "def train(params, state, x):\n"
-        "    grads = jax.grad(lambda p: net.apply(p, None, x).sum())(params)\n"
-        "    updates, state = tx.update(grads, state)\n"
-        "    return optax.apply_updates(params, updates), state"),
-        "train(params, state, x33) => TRACED first call",
-        "train(params, state, x33) => CACHED",
-        "new, state = train(params, state, x33)",
-        "train(new, state, x33) => CACHED",
-        "train(new, state, x33[:2]) => TRACED x: f32[3,3] → f32[2,3] (shape)",
     ),
 }  # fmt: skip
 
@@ -279,7 +215,7 @@ def typing(shell: Shell) -> Shell:
     source = "import jax, jax.numpy as jnp\n@jax.jit\ndef step(x):\n    return jnp.sin(x)\n"
     exec(compile(source, "mod_of_mine.py", "exec"), mod.__dict__)
     shell.names.update(
-        jax=jax, jnp=jnp, np=np, functools=functools, eqx=equinox, nnx=nnx, hk=haiku, optax=optax,
+        jax=jax, jnp=jnp, np=np, functools=functools, eqx=equinox, nnx=nnx,
         mod=mod, jnp_add=lambda s, x: jnp.sin(x) + s,
         x3=jnp.ones(3), x4=jnp.ones(4), x33=jnp.ones((3, 3)),
     )  # fmt: skip

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-import equinox
 import jax
 import jax.numpy as jnp
 import pytest
-from flax import nnx
 from IPython.core.error import UsageError
 
 from tests.shell import Shell
@@ -27,15 +25,12 @@ def traced_lines(shell: Shell) -> list[str]:
     return [text for text in texts if text.startswith("traced: ")]
 
 
-def test_a_line_tells_what_a_cell_traced(watching: Shell) -> None:
+def test_a_line_tells_what_a_cell_traced_while_it_is_loaded(watching: Shell) -> None:
     watching.run("f = jax.jit(lambda x: x + 41)\ny = f(x)")
     (line,) = traced_lines(watching)
     assert line.startswith("traced: <lambda> (first call), in ")
     watching.run("y = f(x)")
     assert traced_lines(watching) == []
-
-
-def test_what_was_traced_while_it_was_not_loaded_is_no_news(watching: Shell) -> None:
     watching.run("%unload_ext ipyjaxbench")
     watching.run("y = jax.jit(lambda x: x + 42)(x)")
     assert traced_lines(watching) == []
@@ -71,39 +66,16 @@ def test_a_fix_that_is_computed_under_jit_is_no_trace_of_the_users(watching: She
 def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
     watching.run("@jax.jit\ndef loss(x):\n    return jnp.sum(jnp.sin(x) * 3)\ny = loss(x)")
     for cell, reason in (
-        ("y = loss(x[:2])", "x: f32[3] → f32[2] (shape)"),
         ("jax.clear_caches(); y = loss(x)", "earlier call, but caches were cleared"),
         ("y = jax.grad(loss)(x)", "was called directly, is now called under grad"),
-        (
-            "y = jax.vmap(loss)(jnp.ones((4, 3)))",
-            "was called under grad, is now called under vmap over 4",
-        ),
-        (
-            "y = jax.vmap(loss)(jnp.ones((5, 3)))",
-            "was called under vmap over 4, is now called under vmap over 5",
-        ),
         ("y = jax.vmap(jax.grad(loss))(jnp.ones((5, 3)))", "under vmap over 5 of grad"),
     ):
         watching.run(cell)
         (line,) = traced_lines(watching)
         assert reason in line, cell
-    for cell in ("y = loss(x)", "y = jax.grad(loss)(x)", "y = jax.vmap(loss)(jnp.ones((5, 3)))"):
+    for cell in ("y = loss(x)", "y = jax.grad(loss)(x)"):
         watching.run(cell)
         assert traced_lines(watching) == []
-
-
-def test_wrappers_of_libraries_are_told_by_the_users_names(watching: Shell) -> None:
-    watching.names.update(eqx=equinox, nnx=nnx)
-    watching.run("@eqx.filter_jit\ndef apply(net, x):\n    return net(x)\n"
-                 "net = eqx.nn.Linear(3, 2, key=jax.random.key(0))\ny = apply(net, x)")  # fmt: skip
-    assert traced_lines(watching)[0].startswith("traced: apply (first call), in ")
-    watching.run("y = apply(lambda x: x, x)")
-    assert "apply (net: Linear → <lambda> (type)), in " in traced_lines(watching)[0]
-    watching.run("@nnx.jit\ndef forward(model, x):\n    return model(x)\n"
-                 "m = nnx.Dropout(0.5, rngs=nnx.Rngs(0))\ny = forward(m, x)")  # fmt: skip
-    assert "forward (first call)" in traced_lines(watching)[0]
-    watching.run("m.eval(); y = forward(m, x)")
-    assert "forward (model.deterministic: False → True (static value))" in traced_lines(watching)[0]
 
 
 def test_calls_in_threads_have_the_users_line(watching: Shell) -> None:

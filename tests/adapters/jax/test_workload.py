@@ -11,7 +11,6 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax.compilation import INSPECTED
-from ipyjaxbench.graphs.components import Workload
 from tests.loads import BYTES, PRODUCT, N, in_float32, left_as_it_was, load
 
 
@@ -71,15 +70,6 @@ def test_products_that_checkpoint_recomputes_are_told_apart(
     assert found is not None
     assert found.products == {"float32": 3 * each * PRODUCT}
     assert found.recomputed == ({"float32": 3 * again * PRODUCT} if again else {})
-
-
-def test_products_count_in_the_dtype_in_which_they_are_made(x: Any) -> None:
-    def mixed(x: Any) -> Any:
-        y = x.astype("bfloat16")
-        return (y @ y).astype("float32") + x @ x
-
-    found = load("jax", "f(x)", f=mixed, x=x)
-    assert found == Workload({"bfloat16": PRODUCT, "float32": PRODUCT}, False, 2 * BYTES)
 
 
 @pytest.mark.parametrize(
