@@ -1,12 +1,6 @@
 """What torch.compile sees of a call, and that looking leaves no trace in the user's session."""
 
-import logging
-import os
-import random
-import sys
-import warnings
 from collections.abc import Callable, Iterator
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -39,11 +33,6 @@ def around(x: Any) -> Any:
     return torch.relu(h)
 
 
-def twice(x: Any) -> Any:
-    y = signed(x)
-    return signed(y) + y
-
-
 def printing(x: Any) -> Any:
     y = x.sin()
     print("half way")
@@ -60,11 +49,6 @@ def looping(x: Any) -> Any:
 
 def numbered(x: Any) -> Any:
     return x * x.sum().item()
-
-
-def applied(f: Any, x: Any) -> Any:
-    print("applied")
-    return f(x) + 1
 
 
 def doubled(x: Any) -> Any:
@@ -119,7 +103,6 @@ def names() -> dict[str, Any]:
     torch.manual_seed(0)
     return {
         **globals(), "x": torch.rand(3, 3), "gated": Gated(), "linear": torch.nn.Linear(3, 4),
-        "compiled_signed": torch.compile(signed, backend="eager"),
         "compiled_module": torch.compile(Gated(), backend="eager"),
     }  # fmt: skip
 
@@ -172,10 +155,8 @@ def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
     ("code", "graphs", "line", "because"),
     [
         ("signed(x)", 2, "if y.sum() > 0:", IF),
-        ("gated(x)", 2, "if h.sum() > 1000:", IF),
         ("gated.forward(x)", 2, "if h.sum() > 1000:", IF),
         ("compiled_module(x)", 2, "if h.sum() > 1000:", IF),
-        ("compiled_signed(x)", 2, "if y.sum() > 0:", IF),
         ("around(x)", 3, "if y.sum() > 0:", IF),
         ("numbered(x)", 2, "return x * x.sum().item()", "a Python number needs a tensor's"),
         ("printing(x)", 2, 'print("half way")', "Dynamo does not know how to trace builtin"),
@@ -198,19 +179,6 @@ def test_graph_breaks_are_told_with_their_lines(
 def linked(number: int) -> str:
     with open(__file__) as file:
         return file.read().splitlines()[number - 1].strip()
-
-
-def test_functions_behind_a_break_are_seen_too(names: dict[str, Any]) -> None:
-    found = graph("applied(doubled, x)", names)
-    assert found.program.splitlines() == [
-        "# graph 1 of 1",
-        "mul: f32[3,3] = mul(x, 2)",
-        "add: f32[3,3] = add(mul, 1)",
-        "return add",
-    ]
-    found = graph("around(x)", names)
-    assert "h: f32[3,3] = matmul(stack0, x)" in found.program
-    assert "mul" in found.program.split("# graph 2")[0]
 
 
 def deeper(x: Any, levels: int) -> Any:
@@ -248,51 +216,26 @@ def test_the_line_of_a_break_that_is_asked_for_is_told(code: str, names: dict[st
     assert cut.because.startswith("User-inserted graph break")
 
 
-def stepping(model: Any, optimizer: Any, x: Any) -> Any:
-    optimizer.zero_grad()
-    loss = model(x).square().mean()
-    loss.backward()
-    optimizer.step()
-    return loss
-
-
-def test_an_optimizer_may_be_an_argument(names: dict[str, Any]) -> None:
-    optimizer = torch.optim.Adam(names["linear"].parameters())
-    names |= {"optimizer": optimizer}
-    stepping(names["linear"], optimizer, names["x"])
-    found = graph("stepping(linear, optimizer, x)", names)
-    assert found.operations
-    assert all("addcdiv" in str(program.graph) or "linear" in str(program.graph)
-               for program in found.graph)  # fmt: skip
-
-
-@pytest.mark.parametrize("code", ["linear(x)", "torch.relu(x)", "x @ x + 1", "x.sum(dim=0)"])
-def test_what_is_pytorchs_own_is_looked_at_too(code: str, names: dict[str, Any]) -> None:
-    found = graph(code, names)
-    assert found.operations
-    assert not found.breaks
-
-
-@pytest.mark.parametrize(
-    ("code", "operation"),
-    [("linear(x)", "torch.nn.functional.linear"), ("torch.relu(x)", "torch.relu"),
-     ("x @ x", "matmul"), ("x.sum(dim=0)", "Tensor.sum")],
-)  # fmt: skip
-def test_operations_have_the_names_that_users_write(
-    code: str, operation: str, names: dict[str, Any]
-) -> None:
-    assert [part.name for part in graph(code, names).stats] == [operation]
-
-
 def multiplied(x: Any) -> Any:
     return x.mm(x).matmul(x)
 
 
-def test_products_by_methods_are_counted_one_by_one(names: dict[str, Any]) -> None:
-    found = graph("multiplied(x)", names)
-    assert {part.name: part.flops for part in found.stats} == {
-        "Tensor.mm": 2 * 3**3, "Tensor.matmul": 2 * 3**3,
-    }  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "operations"),
+    [
+        ("linear(x)", {"torch.nn.functional.linear": 2 * 3 * 3 * 4}),
+        ("torch.relu(x)", {"torch.relu": 0}),
+        ("x @ x", {"matmul": 2 * 3**3}),
+        ("x.sum(dim=0)", {"Tensor.sum": 0}),
+        ("multiplied(x)", {"Tensor.mm": 2 * 3**3, "Tensor.matmul": 2 * 3**3}),
+    ],
+)
+def test_operations_have_the_names_that_users_write_and_are_counted_one_by_one(
+    code: str, operations: dict[str, int], names: dict[str, Any]
+) -> None:
+    found = graph(code, names)
+    assert {part.name: part.flops for part in found.stats} == operations
+    assert not found.breaks
 
 
 def by_numpy(x: Any) -> Any:
@@ -334,15 +277,15 @@ def test_what_the_call_raises_is_a_diagnosis(names: dict[str, Any]) -> None:
 
 
 CASES: dict[str, Callable[..., Any]] = {
-    "scaled": scaled, "signed": signed, "around": around, "twice": twice, "numbered": numbered,
-    "printing": printing, "looping": looping,
+    "scaled": scaled, "signed": signed, "around": around, "looping": looping,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("stage", "name"),
-    [*(("dynamo", name) for name in CASES), *product(("aten", "export"), ("scaled", "signed"))],
-)
+    [("dynamo", "scaled"), ("dynamo", "around"), ("dynamo", "looping"), ("aten", "signed"),
+     ("export", "signed")],
+)  # fmt: skip
 def test_what_is_compiled_stays_compiled(name: str, stage: str, names: dict[str, Any]) -> None:
     """The next call compiles nothing; one of another size compiles as often as it would have."""
     x, wide = torch.rand(3, 3), torch.rand(4, 4)
@@ -353,7 +296,7 @@ def test_what_is_compiled_stays_compiled(name: str, stage: str, names: dict[str,
         backend = Counting()
         compiled = torch.compile(CASES[name], backend=backend)
         told = []
-        for value, other in ((x, x), (x, torch.rand(6, 6)), (wide, x), (wide.double(), x)):
+        for value, other in ((x, x), (x, torch.rand(6, 6)), (wide, x)):
             compiled(value)
             told += [backend.times, *map(entries, (*CASES.values(), doubled))]
             told.append(sum(torch._dynamo.utils.counters["stats"].values()))
@@ -372,7 +315,7 @@ def looked(code: str, names: dict[str, Any], stage: str) -> None:
             raise
 
 
-@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
+@pytest.mark.parametrize("stage", ["aten", "dynamo"])
 def test_a_first_compilation_after_a_look_is_as_without_it(
     stage: str, names: dict[str, Any]
 ) -> None:
@@ -431,60 +374,26 @@ def test_dynamos_records_stay(names: dict[str, Any]) -> None:
 
 def test_no_name_is_left_in_the_users_module(names: dict[str, Any]) -> None:
     before, codes = set(globals()), [f.__code__ for f in CASES.values()]
-    for code in ("around(x)", "twice(x)", "scaled(x)", "gated(x)", "applied(doubled, x)"):
+    for code in ("around(x)", "scaled(x)", "gated(x)"):
         graph(code, names)
     assert set(globals()) == before
     assert all(f.__code__ is c for f, c in zip(CASES.values(), codes, strict=True))
 
 
-@pytest.mark.parametrize("code", ["gated(x)", "training(x)", "trained_in_place(x)"])
-@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
-def test_no_tensor_of_the_users_changes(code: str, stage: str, names: dict[str, Any]) -> None:
+def test_a_call_that_is_made_changes_nothing_of_the_users(names: dict[str, Any]) -> None:
     training(names["x"])
-    models = (names["gated"], MODEL)
-    state = [t for model in models for t in model.state_dict(keep_vars=True).values()]
+    gated = names["gated"]
+    state = [t for model in (gated, MODEL) for t in model.state_dict(keep_vars=True).values()]
     tensors = [*state, names["x"]]
-    copies = [t.detach().clone() for t in tensors]
-    versions = [t._version for t in tensors]
-    gradients = [(t, t.grad, None if t.grad is None else t.grad.clone()) for t in tensors]
-    looked(code, names, stage) if stage != "dynamo" else graph(code, names, stage)
-    assert all(torch.equal(t, c) for t, c in zip(tensors, copies, strict=True))
-    assert [t._version for t in tensors] == versions
-    for tensor, given, values in gradients:
-        assert tensor.grad is given
-        assert given is None or torch.equal(given, values)
 
+    def now() -> list[Any]:
+        gradients = [(id(t.grad), None if t.grad is None else t.grad.tolist()) for t in tensors]
+        return [gradients, [(t.tolist(), t._version) for t in tensors], gated.calls]
 
-def test_a_module_that_is_given_counts_nothing(names: dict[str, Any]) -> None:
-    graph("gated(x)", names)
-    assert names["gated"].calls == 0
-
-
-@pytest.mark.parametrize("stage", ["aten", "dynamo", "export"])
-def test_the_session_is_as_before(stage: str, names: dict[str, Any]) -> None:
-    def drawing(x: Any) -> Any:
-        print(random.random(), np.random.rand())
-        torch.manual_seed(7)
-        return x + torch.rand(3, 3)
-
-    names["drawing"] = drawing
-
-    def global_state() -> list[Any]:
-        loggers = {n: (each.level, each.disabled, list(each.handlers))
-                   for n, each in logging.root.manager.loggerDict.items()
-                   if isinstance(each, logging.Logger)}  # fmt: skip
-        return [
-            torch.get_rng_state().tolist(), random.getstate(), repr(np.random.get_state()),
-            dict(os.environ), list(warnings.filters), loggers, sys.stdout, sys.stderr,
-            torch.is_grad_enabled(), torch.get_default_dtype(),
-        ]  # fmt: skip
-
-    looked("drawing(x)", names, stage)
-    before = global_state()
-    for code in ("drawing(x)", "around(x)", "gated(x)"):
-        looked(code, names, stage)
-    for now, then in zip(global_state(), before, strict=True):
-        assert now == then
+    before = now()
+    for code in ("gated(x)", "training(x)", "trained_in_place(x)"):
+        graph(code, names)
+        assert now() == before
 
 
 def test_the_whole_text_of_each_stage_can_be_asked_for(names: dict[str, Any]) -> None:
@@ -502,7 +411,7 @@ def test_the_whole_text_of_each_stage_can_be_asked_for(names: dict[str, Any]) ->
 
 def test_it_can_be_drawn(names: dict[str, Any]) -> None:
     for stage in ("aten", "dynamo", "export"):
-        found = graph("twice(x)" if stage == "dynamo" else "scaled(x)", names, stage)
+        found = graph("around(x)" if stage == "dynamo" else "scaled(x)", names, stage)
         assert found.live is not None
         nodes = [*found.live.nodes()]
         known = {node.name for node in nodes}

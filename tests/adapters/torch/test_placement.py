@@ -11,14 +11,12 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 import torch.distributed
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 
 import ipyjaxbench
-from ipyjaxbench import Whereabouts
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.device.locate import locate, survey
-from ipyjaxbench.device.memory_settings import MemoryRequest
-from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
+from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.device.whereabouts import ArrayPlacement
 from ipyjaxbench.host import Gpu
 
@@ -39,10 +37,6 @@ def test_a_view_shares_the_memory_of_its_base_in_whichever_order_they_are_named(
         assert {each.name: each.of for each in found.arrays} == {"x": "", "part": "x"}
         assert found.by_device() == {"cpu": (1, 96)}
     assert "shares memory with x, view of 96 B" in str(found)
-
-
-def test_a_view_of_what_has_no_name_tells_how_much_it_holds_on_to() -> None:
-    assert placement_of(torch.ones(100)[3:5]).layout == "view of 400 B"
 
 
 def test_a_tensor_of_numpys_memory_shares_it() -> None:
@@ -74,6 +68,7 @@ def _fake() -> object:
         (lambda: torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last), (2, 3, 4, 5), 480,
          "channels last"),
         (lambda: torch.ones(2, 3).t(), (3, 2), 24, "column-major"),
+        (lambda: torch.ones(100)[3:5], (2,), 8, "view of 400 B"),
         (lambda: torch.ones(1).expand(1000), (1000,), 4, "broadcast along axis 0"),
         (lambda: torch.eye(3).to_sparse(), (3, 3), 3 * 2 * 8 + 3 * 4,
          "sparse coo, 3 nonzeros stored"),
@@ -94,22 +89,12 @@ def _fake() -> object:
 def test_each_kind_of_tensor_is_told_with_what_it_takes(
     make: Any, shape: tuple[int, ...], nbytes: int, layout: str
 ) -> None:
-    found = placement_of(make())
-    assert (found.shape, found.nbytes, found.layout) == (shape, nbytes, layout)
-
-
-@pytest.mark.filterwarnings("ignore")  # of layouts that PyTorch has not settled yet
-@pytest.mark.parametrize(
-    "make",
-    [lambda: torch.eye(3).to_sparse(), lambda: torch.eye(3).to_sparse_csr(), _nested, _lazy,
-     lambda: torch.ones(2, 3), lambda: torch.ones(1).expand(4), lambda: torch.ones(2).to_mkldnn()],
-)  # fmt: skip
-def test_a_survey_counts_the_bytes_that_a_closer_look_tells(make: Any) -> None:
     tensor = make()
-    weight = Torch().capability(ArrayInspector).weight(tensor)
-    if tensor.layout is not torch.strided:
-        assert weight.nbytes == placement_of(tensor).nbytes
-    assert weight.devices == placement_of(tensor).devices
+    found, weight = placement_of(tensor), Torch().capability(ArrayInspector).weight(tensor)
+    assert (found.shape, found.nbytes, found.layout) == (shape, nbytes, layout)
+    assert weight.devices == found.devices
+    if tensor.layout is not torch.strided:  # of others numbers that are repeated count each time
+        assert weight.nbytes == nbytes
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -130,26 +115,11 @@ def test_rows_of_several_lengths_have_a_shape_that_is_open() -> None:
     assert placement_of(rows).shape == (2, -1)
 
 
-def test_a_module_that_was_not_called_yet_can_be_measured() -> None:
-    names = {"net": torch.nn.LazyLinear(3), "x": torch.ones(2, 4)}
-    result = ipyjaxbench.measure_code("net(x)", names, number=1, repeat=1)
-    assert result.outputs[0].shape == (2, 3)
-
-
 def test_a_value_on_several_devices_has_a_line_for_each() -> None:
     found = survey({"net": [torch.ones(2), torch.ones(3), torch.ones(4, device="meta")]})
     assert [(each.name, each.devices, each.arrays, each.nbytes) for each in found.arrays] == [
         ("net", ("cpu",), 2, 20), ("net", ("meta",), 1, 0),
     ]  # fmt: skip
-
-
-def test_thousands_of_tensors_are_counted_and_those_known_already_once() -> None:
-    many = [torch.ones(2) for _ in range(3000)]
-    one, two = survey({"many": many, "again": list(many)}).arrays
-    assert (one.arrays, one.nbytes) == (3000, 24000)
-    assert (two.arrays, two.nbytes) == (3000, 0)
-    *_, rest = locate({"many": many}).arrays
-    assert (rest.name, rest.arrays, rest.nbytes, rest.devices) == ("...", 1000, 8000, ("cpu",))
 
 
 def test_no_code_of_a_subclass_runs() -> None:
@@ -204,38 +174,12 @@ def test_the_state_of_an_optimiser_is_told_by_parameters(named: bool) -> None:
     ]
 
 
-def test_an_optimiser_without_state_is_told_by_its_parameters() -> None:
-    net = torch.nn.Linear(3, 2)
-    found = locate({"o": torch.optim.SGD(net.parameters())})
-    assert [each.nbytes for each in found.arrays] == [24, 8]
-    assert {each.of for each in locate({"net": net, "o": torch.optim.SGD(net.parameters())}).arrays
-            if each.name.startswith("o.")} == {"net.weight", "net.bias"}  # fmt: skip
-
-
 def test_parameters_that_several_names_hold_count_once() -> None:
     net = torch.nn.Linear(3, 2)
     names = {"net": net, "o": torch.optim.SGD(net.parameters()), "w": net.weight}
     found = survey(names)
     assert sum(each.nbytes for each in found.arrays if not each.of) == 4 * (3 * 2 + 2)
     assert next(each.of for each in found.arrays if each.name == "w") == "net"
-
-
-def _blocks(count: int) -> torch.nn.Module:
-    return torch.nn.Sequential(
-        *(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)) for _ in range(count))
-    )
-
-
-def test_a_large_model_is_folded_by_modules() -> None:
-    for count, line in (
-        (5, "net.4.1.weight torch f32[4,4] 64 B cpu, requires grad"),
-        (12, "net.11.1 torch 2 arrays 80 B cpu, requires grad"),
-        (36, "net.35 torch 4 arrays 160 B cpu, requires grad"),
-        (60, "... 80 more 3.12 KiB"),
-    ):
-        text = str(locate({"net": _blocks(count)}))
-        assert line in " ".join(text.split())
-        assert max(map(len, text.splitlines())) <= 80
 
 
 # Devices
@@ -298,21 +242,13 @@ def test_a_gpu_is_told_with_what_the_allocator_holds_of_it(gpu: pytest.MonkeyPat
     assert "other processes on the GPUs" not in text
 
 
-def test_a_setting_that_is_set_is_not_asked_for(gpu: pytest.MonkeyPatch) -> None:
-    gpu.setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-    assert not any("fragmentation" in words for words in home().texts)
-
-
 def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None:
     def lost(_: int) -> None:
-        raise RuntimeError("CUDA error: an illegal memory access was encountered\nmore\nmore")
+        raise RuntimeError("CUDA error: an illegal access\nmore\nmore")
 
     gpu.setattr(torch.cuda, "memory_stats", lost)
     (words,) = (words for words in home().texts if "cuda:0" in words)
-    assert words == (
-        "cuda:0 does not respond: RuntimeError: CUDA error: an illegal memory access was"
-        " encountered"
-    )
+    assert words == "cuda:0 does not respond: RuntimeError: CUDA error: an illegal access"
     assert [device.name for device in home().devices] == ["cpu", "cuda:0"]
 
 
@@ -371,13 +307,6 @@ def test_the_local_part_of_a_dtensor_shares_its_memory(mesh: Any) -> None:
     assert [each.of for each in found.arrays] == ["", "t"]
 
 
-def test_terms_of_a_sum_are_no_copies(mesh: Any) -> None:
-    sharding = placement_of(DTensor.from_local(torch.ones(3), mesh, [Partial()])).sharding
-    assert sharding is not None
-    assert sharding.describe() == "partial sum over 'data' (1)"
-    assert sharding.copies == 1
-
-
 def test_placements_that_are_not_known_are_told_in_pytorchs_words(mesh: Any) -> None:
     from torch.distributed.tensor.placement_types import _StridedShard
 
@@ -386,16 +315,6 @@ def test_placements_that_are_not_known_are_told_in_pytorchs_words(mesh: Any) -> 
     )
     assert found.sharding is None
     assert found.layout.startswith("DTensor, placements=(_StridedShard(dim=0")
-
-
-def test_parameters_under_fsdp_are_told_by_their_placements(mesh: Any) -> None:
-    from torch.distributed.fsdp import fully_shard
-
-    net = torch.nn.Linear(4, 4)
-    fully_shard(net, mesh=mesh)
-    found = locate({"net": net})
-    assert [each.name for each in found.arrays] == ["net.weight", "net.bias"]
-    assert all(each.sharding is not None and each.gradients for each in found.arrays)
 
 
 EIGHT = """
@@ -455,21 +374,3 @@ def test_the_parts_told_are_those_that_each_of_eight_processes_has() -> None:
     assert "rows 0-2 │ rank:0,1 │" in text
     assert "| rank:6,7 | row 9 | no rows | partial result |" in text
     assert "placements=(Shard(dim=0), Replicate())" in text
-
-
-def test_what_is_told_can_be_kept() -> None:
-    found = locate({"net": Net(), "x": torch.ones(3)[1:]})
-    assert Whereabouts.from_dict(found.to_dict()) == found
-
-
-def test_the_share_of_each_gpu_is_set_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[float, int]] = []
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda _: 0.9, raising=False)
-    monkeypatch.setattr(
-        torch.cuda, "set_per_process_memory_fraction", lambda f, i: calls.append((f, i))
-    )
-    told = [*Torch().capability(DeviceInventory).set_memory(MemoryRequest(fraction=0.5))]
-    assert calls == [(0.5, 0), (0.5, 1)]
-    assert told[1].undo == "torch.cuda.set_per_process_memory_fraction(0.9, 1)"
