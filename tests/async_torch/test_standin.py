@@ -40,53 +40,12 @@ def test_what_waits_for_work(what: str, names: dict[str, Any]) -> None:
     assert not returned_early(lambda: WAITS[what]({"y": y}))
 
 
-def test_other_devices_and_streams_wait_for_nothing(names: dict[str, Any]) -> None:
-    drain()
-    names["work"](names["z"])
-    assert returned_early(lambda: torch.accelerator.synchronize(0))
-    assert returned_early(names["side"].synchronize)
-    drain()
-    with names["side"]:
-        names["work"](names["x"])
-    assert returned_early(torch.Stream(device=names["x"].device).synchronize)
-    assert not returned_early(lambda: torch.accelerator.synchronize(0))
-
-
-def test_a_stream_waits_for_an_event_of_another(names: dict[str, Any]) -> None:
-    drain()
-    done = torch.Event(device=names["x"].device)
-    with names["side"]:
-        y = names["work"](names["x"])
-        done.record()
-    assert not done.query()
-    torch.accelerator.current_stream(0).wait_event(done)
-    assert torch.equal((y + 1).cpu(), names["host"] + 2)
-
-
-def test_events_tell_how_long_work_took(names: dict[str, Any]) -> None:
-    drain()
-    start, end = (torch.Event(device=names["x"].device, enable_timing=True) for _ in range(2))
-    start.record()
-    names["work"](names["x"])
-    end.record()
-    end.synchronize()
-    assert start.elapsed_time(end) >= MS
-
-
 def test_pinned_memory_is_copied_later_and_ordinary_memory_at_once(names: dict[str, Any]) -> None:
     for source, is_early in ((names["pinned"], True), (names["host"], False)):
         drain()
         names["work"](names["x"])
         copied = torch.empty_like(names["x"])
         assert returned_early(lambda: copied.copy_(source, non_blocking=True)) is is_early  # noqa: B023
-
-
-def test_a_failure_comes_up_where_it_is_waited_for(names: dict[str, Any]) -> None:
-    drain()
-    torch.mm(names["x"], names["x"], out=torch.ones(3, 3, device=names["x"].device))
-    with pytest.raises(RuntimeError, match="an operation failed before this wait"):
-        torch.accelerator.synchronize(0)
-    drain()
 
 
 def test_what_it_computes_is_what_the_host_does(device: str) -> None:

@@ -16,19 +16,6 @@ from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 
-class Residual(nn.Module):
-    """Convolutions, and what goes in is added."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Conv2d(3, 3, 3, padding=1, bias=False)
-        self.norm, self.head = nn.BatchNorm2d(3), nn.Linear(3, 10)
-
-    def forward(self, x: Any, *, scale: float = 1.0) -> Any:
-        h = F.relu(self.norm(self.first(x)) + x)
-        return self.head(h.mean(dim=(2, 3))) * scale
-
-
 def flagged(x: Any, how: str, neg: bool = False) -> Any:
     y = getattr(torch, how)(x)
     return -y if neg else y
@@ -47,57 +34,33 @@ def step(model: Any, x: Any, y: Any) -> Any:
 
 X, W = torch.rand(3, 4), torch.rand(4, 2)
 NAMES = {
-    "torch": torch, "nn": nn, "F": F, "functools": functools, "x": X, "w": W,
-    "image": torch.rand(2, 3, 8, 8), "sequence": torch.rand(2, 5, 8),
-    "labels": torch.tensor([0, 1]), "lstm": nn.LSTM(8, 16, batch_first=True),
+    "torch": torch, "F": F, "functools": functools, "x": X, "w": W, "flagged": flagged,
+    "sequence": torch.rand(2, 5, 8), "labels": torch.tensor([0, 1, 0]), "lstm": nn.LSTM(8, 16),
     "transformer": nn.Transformer(8, 2, 1, 1, 16, batch_first=True),
-    "bag": nn.EmbeddingBag(10, 8), "mlp": nn.Sequential(nn.Linear(4, 8), nn.GELU()),
-    "resnet": Residual(), "flagged": flagged, "params": {"w": W, "b": torch.zeros(2)},
+    "mlp": nn.Sequential(nn.Linear(4, 8), nn.GELU()), "params": {"w": W, "b": torch.zeros(2)},
     "loss": loss, "y": torch.rand(3, 2), "step": step, "batch": (X, "sin"), "more": {"dim": 0},
-    "compiled": torch.compile(flagged, backend="eager"),
-    "compiled_mlp": torch.compile(nn.Sequential(nn.Linear(4, 2)), backend="eager"),
-    "sgd": sgd, "settings": {"weight_decay": 0, "momentum": 0, "lr": 0.1, "dampening": 0,
-                             "nesterov": False, "maximize": False},
+    "compiled": torch.compile(flagged, backend="eager"), "sgd": sgd,
+    "settings": {"weight_decay": 0, "momentum": 0, "lr": 0.1, "dampening": 0, "nesterov": False,
+                 "maximize": False},
     "in_place": nn.Sequential(nn.Linear(4, 2), nn.ReLU()),
 }  # fmt: skip
 NAMES["in_place"].compile(backend="eager")
-
-CALLS = """
-x.T
-x.sum(dim=0, keepdim=True)
-torch.sum(x, **more)
-torch.einsum("ij,jk->ik", x, w)
-torch.linalg.svd(x)
-torch.rand_like(x)
-lstm(sequence)
-transformer(sequence, sequence)
-bag(labels[None])
-resnet(image)
-resnet.forward(image, scale=2.0)
-F.cross_entropy(x[:2], labels)
-flagged(x, how="cos", neg=True)
-flagged(*batch)
-functools.partial(flagged, how="tanh")(x)
-compiled(x, "sin", neg=True)
-compiled_mlp(x)
-in_place(x)
-torch.func.grad_and_value(loss)(params, x, y)
-torch.func.vmap(mlp)(x)
-torch.func.hessian(lambda v: (v**3).sum())(x[0])
-torch.func.functional_call(mlp, dict(mlp.named_parameters()), x)
-torch.utils.checkpoint.checkpoint(mlp, x, use_reentrant=False)
-step(resnet, image, labels)
-sgd([x], [x], [None], **settings)
-x[x > 0.5]
-float(x.sum())
-""".strip().splitlines()
+HESSIAN = "torch.func.hessian(lambda v: (v**3).sum())(x[0])"
+CALLS = (
+    "x.T", "torch.sum(x, **more)", "torch.linalg.svd(x)", "torch.rand_like(x)", "lstm(sequence)",
+    "transformer(sequence, sequence)", "mlp.forward(input=x)", "flagged(*batch)",
+    "functools.partial(flagged, how='tanh')(x)", "compiled(x, 'sin', neg=True)", "in_place(x)",
+    "torch.func.grad_and_value(loss)(params, x, y)", "torch.func.vmap(mlp)(x)", HESSIAN,
+    "torch.func.functional_call(mlp, dict(mlp.named_parameters()), x)",
+    "torch.utils.checkpoint.checkpoint(mlp, x, use_reentrant=False)", "step(mlp, x, labels)",
+    "sgd([x], [x], [None], **settings)", "x[x > 0.5]", "float(x.sum())",
+)  # fmt: skip
 #: What depends on values; export and dynamo can do with some of it.
 MEANT_TO_FAIL = {
     "aten": {"x[x > 0.5]", "float(x.sum())"},
     "dynamo": set(),
-    "export": {"float(x.sum())", "step(resnet, image, labels)",
-               "torch.func.hessian(lambda v: (v**3).sum())(x[0])"},
-}  # fmt: skip
+    "export": {"float(x.sum())", "step(mlp, x, labels)", HESSIAN},
+}
 #: What changes its arguments, gives a number, or gives what dynamo takes from an input.
 NO_TENSOR_COMES_OUT = {"sgd([x], [x], [None], **settings)", "float(x.sum())", "x.T"}
 

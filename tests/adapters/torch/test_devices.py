@@ -269,6 +269,7 @@ def test_settings_that_backends_have_of_their_own_are_theirs_again() -> None:
         assert inventory().probe("cpu").settings == "float32 matmul precision: mixed"
     finally:
         torch.set_float32_matmul_precision("highest")  # of all backends
+    assert inventory().probe("cpu").settings == ""
 
 
 # The work that measures peaks

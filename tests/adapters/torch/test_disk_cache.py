@@ -101,3 +101,7 @@ def test_a_cold_call_keeps_nothing_and_magics_say_why(folder: Path, shell: Shell
               "    %trace_cached rise(x)")  # fmt: skip
     text = " ".join(shell.shown[0].data["text/plain"].split())
     assert "DISK-MISS Inductor's settings differ from the entry of" in text
+    clear_caches()
+    shell.run("torch._dynamo.reset()\n%trace_cached -v found rise(x)")
+    (call, *_) = shell.names["found"].calls
+    assert (call.state, [*call.phases]) == ("DISK", ["trace", "cache load"])

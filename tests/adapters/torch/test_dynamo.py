@@ -1,5 +1,6 @@
 """What torch.compile sees of a call, and that looking leaves no trace in the user's session."""
 
+import linecache
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -45,6 +46,19 @@ def looping(x: Any) -> Any:
         if x.sum() > 100:
             break
     return x + 1
+
+
+def asking(x: Any) -> Any:
+    y = x + 1
+    torch._dynamo.graph_break()
+    return y * 2
+
+
+def asking_in_a_loop(x: Any) -> Any:
+    for _ in range(2):
+        x = x + 1
+        torch._dynamo.graph_break()
+    return x
 
 
 def numbered(x: Any) -> Any:
@@ -118,8 +132,7 @@ def entries(function: Any) -> int:
 class Counting:
     """A backend that counts what it compiles."""
 
-    def __init__(self) -> None:
-        self.times = 0
+    times = 0
 
     def __call__(self, module: Any, _: Any) -> Any:
         self.times += 1
@@ -160,25 +173,24 @@ def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
         ("around(x)", 3, "if y.sum() > 0:", IF),
         ("numbered(x)", 2, "return x * x.sum().item()", "a Python number needs a tensor's"),
         ("printing(x)", 2, 'print("half way")', "Dynamo does not know how to trace builtin"),
+        ("asking(x)", 2, "torch._dynamo.graph_break()", "User-inserted graph break"),
+        ("asking_in_a_loop(x)", 0, "torch._dynamo.graph_break()", "User-inserted graph break; P"),
         ("looping(x)", 0, "if x.sum() > 100:", "Python's if or while needs a tensor's value; P"),
     ],
 )  # fmt: skip
 def test_graph_breaks_are_told_with_their_lines(
-    code: str, graphs: int, line: str, because: str, names: dict[str, Any]
+    code: str, graphs: int, line: str, because: str, names: dict[str, Any], capsys: Any
 ) -> None:
     found = graph(code, names)
     assert found.program.count("# graph ") == graphs
     assert [cut.source for cut in found.breaks] == [line]
     assert found.breaks[0].because.startswith(because)
-    assert linked(found.breaks[0].line) == line
+    assert linecache.getline(__file__, found.breaks[0].line).strip() == line
     assert [note.code for note in found.notes] == ["call-made"]
     assert "nothing was executed" not in str(found)
     assert [v.shape for v in found.outputs] == [(3, 3)]
-
-
-def linked(number: int) -> str:
-    with open(__file__) as file:
-        return file.read().splitlines()[number - 1].strip()
+    assert found.printed == ("half way\n" if code == "printing(x)" else "")
+    assert capsys.readouterr().out == ""
 
 
 def deeper(x: Any, levels: int) -> Any:
@@ -196,24 +208,8 @@ def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> No
     assert found.tries == 5  # traced once before, without being made
 
 
-def asking_in_a_loop(x: Any) -> Any:
-    for _ in range(2):
-        x = x + 1
-        torch._dynamo.graph_break()
-    return x
-
-
-def asking(x: Any) -> Any:
-    y = x + 1
-    torch._dynamo.graph_break()
-    return y * 2
-
-
-@pytest.mark.parametrize("code", ["asking_in_a_loop(x)", "asking(x)"])
-def test_the_line_of_a_break_that_is_asked_for_is_told(code: str, names: dict[str, Any]) -> None:
-    cut = graph(code, names).breaks[0]
-    assert cut.source == "torch._dynamo.graph_break()"
-    assert cut.because.startswith("User-inserted graph break")
+def by_numpy(x: Any) -> Any:
+    return torch.from_numpy(np.sin(x.numpy()))
 
 
 def multiplied(x: Any) -> Any:
@@ -226,24 +222,17 @@ def multiplied(x: Any) -> Any:
         ("linear(x)", {"torch.nn.functional.linear": 2 * 3 * 3 * 4}),
         ("torch.relu(x)", {"torch.relu": 0}),
         ("x @ x", {"matmul": 2 * 3**3}),
-        ("x.sum(dim=0)", {"Tensor.sum": 0}),
         ("multiplied(x)", {"Tensor.mm": 2 * 3**3, "Tensor.matmul": 2 * 3**3}),
+        ("by_numpy(x)", {"numpy.sin": 0}),
     ],
 )
 def test_operations_have_the_names_that_users_write_and_are_counted_one_by_one(
     code: str, operations: dict[str, int], names: dict[str, Any]
 ) -> None:
     found = graph(code, names)
-    assert {part.name: part.flops for part in found.stats} == operations
+    told = {part.name: part.flops for part in found.stats}
+    assert told.items() >= operations.items()
     assert not found.breaks
-
-
-def by_numpy(x: Any) -> Any:
-    return torch.from_numpy(np.sin(x.numpy()))
-
-
-def test_functions_of_numpy_that_dynamo_takes_have_numpys_name(names: dict[str, Any]) -> None:
-    assert "= numpy.sin(" in graph("by_numpy(x)", names).program
 
 
 @pytest.mark.parametrize(
@@ -252,19 +241,13 @@ def test_functions_of_numpy_that_dynamo_takes_have_numpys_name(names: dict[str, 
         ("generic_jump TensorVariable()\nmore", IF),
         ("Unsupported Tensor.item() call", "a Python number needs a tensor's value"),
         ("Dynamic shape operator\n", "the shape of a result depends on the data"),
-        ("Odd\n  Explanation: It is odd. See there.\n  Hint: none", "It is odd"),
-        ("Odd\n  Explanation: It is torch.odd.", "It is torch.odd"),
+        ("Odd\n  Explanation: It is torch.odd. See there.\n  Hint: none", "It is torch.odd"),
+        ("Odd\n  Explanation: It is odd.", "It is odd"),
         ("  something else\nTensor.item()", "something else"),
     ],
 )
 def test_a_reason_of_dynamos_is_one_sentence(reason: str, words: str) -> None:
     assert describe_break(reason) == words
-
-
-def test_printed_text_is_told_once(names: dict[str, Any], capsys: Any) -> None:
-    assert graph("around(x)", names).printed == ""
-    assert graph("printing(x)", names).printed == "half way\n"
-    assert capsys.readouterr().out == ""
 
 
 def test_what_the_call_raises_is_a_diagnosis(names: dict[str, Any]) -> None:
@@ -316,23 +299,6 @@ def looked(code: str, names: dict[str, Any], stage: str) -> None:
 
 
 @pytest.mark.parametrize("stage", ["aten", "dynamo"])
-def test_a_first_compilation_after_a_look_is_as_without_it(
-    stage: str, names: dict[str, Any]
-) -> None:
-    """What dynamo learns of changing sizes would have the first graph be one of any size."""
-    for size in (3, 4, 5):
-        looked("signed(x)", {**names, "x": torch.rand(size, size)}, stage)
-    seen = []
-
-    def backend(module: Any, example: Any) -> Any:
-        seen.append(example)
-        return module.forward
-
-    torch.compile(signed, backend=backend)(torch.rand(6, 6))
-    assert all(isinstance(each, torch.Tensor) for each in seen[0])
-
-
-@pytest.mark.parametrize("stage", ["aten", "dynamo"])
 def test_a_compiled_function_inside_stays_as_it_is(stage: str, names: dict[str, Any]) -> None:
     COMPILED_INSIDE(names["x"])
     before = entries(doubled)
@@ -343,7 +309,7 @@ def test_a_compiled_function_inside_stays_as_it_is(stage: str, names: dict[str, 
     assert backend.times == 1
 
 
-def test_dynamos_records_stay(names: dict[str, Any]) -> None:
+def test_dynamos_records_and_the_users_module_stay(names: dict[str, Any]) -> None:
     from torch._dynamo import callback, convert_frame, eval_frame, pgo, utils
 
     torch.compile(signed, backend="eager")(names["x"])
@@ -356,7 +322,8 @@ def test_dynamos_records_stay(names: dict[str, Any]) -> None:
             set(eval_frame.cached_backends), {k: list(v) for k, v in
             utils.compilation_time_metrics.items()}, repr(pgo._CODE_STATE),
             torch._dynamo.config.get_config_copy(), eval_frame._stance.stance,
-            torch._C._dynamo.eval_frame.get_eval_frame_callback(),
+            torch._C._dynamo.eval_frame.get_eval_frame_callback(), set(globals()),
+            [id(f.__code__) for f in CASES.values()],
         ]  # fmt: skip
 
     started: list[Any] = []
@@ -365,19 +332,11 @@ def test_dynamos_records_stay(names: dict[str, Any]) -> None:
         before = global_state()
         for code in ("around(x)", "scaled(x)", "gated(x)"):
             graph(code, names)
-        assert global_state() == before
+            assert global_state() == before
         assert not started
         assert callback.callback_handler.start_callbacks == [started.append]
     finally:
         callback.callback_handler.remove_start_callback(started.append)
-
-
-def test_no_name_is_left_in_the_users_module(names: dict[str, Any]) -> None:
-    before, codes = set(globals()), [f.__code__ for f in CASES.values()]
-    for code in ("around(x)", "scaled(x)", "gated(x)"):
-        graph(code, names)
-    assert set(globals()) == before
-    assert all(f.__code__ is c for f, c in zip(CASES.values(), codes, strict=True))
 
 
 def test_a_call_that_is_made_changes_nothing_of_the_users(names: dict[str, Any]) -> None:
@@ -436,9 +395,7 @@ def test_an_export_has_the_names_of_the_arguments(names: dict[str, Any]) -> None
 def test_shapes_alone_do_where_there_is_no_break(names: dict[str, Any]) -> None:
     shapes = (("float32", (3, 3)),)
     assert graph("scaled", names, shapes=shapes).operations == 3
-    with pytest.raises(
-        SnippetError, match="the call has a graph break, after which Python needs values"
-    ):
+    with pytest.raises(SnippetError, match="a graph break, after which Python needs values"):
         graph("signed", names, shapes=shapes)
 
 
@@ -446,7 +403,5 @@ def test_dynamo_that_is_switched_off_is_told(
     names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
-    with pytest.raises(
-        SnippetError, match=r"stage='dynamo' needs torch.compile, which is disabled"
-    ):
+    with pytest.raises(SnippetError, match=r"'dynamo' needs torch.compile, which is disabled"):
         graph("scaled(x)", names)

@@ -96,19 +96,18 @@ import torch
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.adapters.torch.graphs import isolation
 from ipyjaxbench.graphs import GraphTracer
-if {refused}:
-    sys.modules["tensorflow"] = sys
-    isolation.find_spec = lambda name: object()
+isolation.find_spec = lambda name: object()
 before = dict(os.environ), list(warnings.filters)
-Torch().capability(GraphTracer).load()
-print((dict(os.environ), list(warnings.filters)) == before, "torch._dynamo" in sys.modules)
+sys.modules["tensorflow"] = sys
+for _ in range(2):
+    Torch().capability(GraphTracer).load()
+    print((dict(os.environ), list(warnings.filters)) == before, "torch._dynamo" in sys.modules)
+    sys.modules.pop("tensorflow", None)
 """
 
 
-@pytest.mark.parametrize("refused", [False, True])
-def test_loading_the_tracer_changes_no_settings_and_never_aborts(refused: bool) -> None:
+def test_loading_the_tracer_changes_no_settings_and_never_aborts() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", LOADED.format(refused=refused)],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.stdout.split() == ["True", str(not refused)], done.stderr
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout.split() == ["True", "False", "True", "True"], done.stderr

@@ -31,6 +31,7 @@ CASES = (
     Provoked(HEAD + "f(ones(5, 4))", "TRACED", "shape", "x: f32[4,4] → f32[5,4]"),
     Provoked(HEAD + "f(X.double())", "TRACED", "dtype", "x: f32[4,4] → f64[4,4]"),
     Provoked(HEAD + "f(ones(4))", "TRACED", "rank", "x: f32[4,4] → f32[4]"),
+    Provoked(HEAD + "f(X.numpy())", "TRACED", "type", "x: f32[4,4] → NumPy f32[4,4]"),
     Provoked(HEAD + "f(X.t())", "TRACED", "layout", "x: contiguous → strides (1, 4)"),
     Provoked(HEAD + "f(X.clone().requires_grad_())", "TRACED", "layout", "requires_grad"),
     Provoked(HEAD + "f(X, flag=False)", "TRACED", "number", "flag: True → False"),
@@ -41,6 +42,8 @@ CASES = (
     # what a call does not tell
     Provoked("of_global(X)\nG = 4\nof_global(X)", "TRACED", "number", "global G: 3 → 4"),
     Provoked("by_helper(X)\nG = 4\nby_helper(X)", "TRACED", "number", "global G: 3 → 4"),
+    Provoked("by_helper(X)\ndef helper(x):\n    return x\nby_helper(X)", "TRACED", "guard",
+             "global helper.__code__ is a different object"),
     Provoked("by_table(X)\nT['k'] = 4\nby_table(X)", "TRACED", "guard", "T['k'] == 3"),
     Provoked(HEAD + "\nwith torch.no_grad():\n    f(X)", "TRACED", "setting",
              "grad mode: on → off"),
@@ -52,6 +55,8 @@ CASES = (
     # modules, methods, closures, partials
     Provoked("net(X)\nmodule.eval()\nnet(X)", "TRACED", "static value",
              "self.training: True → False"),
+    Provoked("net(X)\nmodule.linear.weight.requires_grad_(False)\nnet(X)", "TRACED", "layout",
+             "self.linear.weight: contiguous, requires_grad → contiguous"),
     Provoked("net(X); net(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
     Provoked("linear(X); linear(ones(4))", "TRACED", "rank", "input: f32[4,4] → f32[4]"),
     Provoked("module.compile(backend='eager')\nmodule(X)\nmodule(ones(2, 4))", "TRACED", "shape",
@@ -66,6 +71,9 @@ CASES = (
     Provoked("h = functools.partial(f, s=2.0); h(X); h(ones(2, 4))", "TRACED", "shape", "x: "),
     Provoked("made(2)(X); made(3)(X)", "TRACED", "number", "s: 2 → 3"),
     Provoked("exec(CODE); again(X)\nexec(CODE); again(X)", "TRACED", "function", "same code"),
+    Provoked("exec(CODE); again(X)\nexec(CODE.replace('7', '8')); again(X)", "TRACED", "first",
+             "first call after redefinition"),
+    Provoked(HEAD + "torch._dynamo.reset(); f(X)", "TRACED", "first", "caches were cleared"),
     Provoked("outer(X); outer(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
     # where dynamo gives up, or is told to
     Provoked("broken(X)", "BREAK", "first", "first call"),
