@@ -1,4 +1,4 @@
-"""`%fwdevices` and `%%fwdevices` tell the devices' memory and each copy, with its time."""
+"""Devices' memory and each copy, with its time; and programs of each device."""
 
 from typing import Any
 
@@ -96,3 +96,14 @@ def test_a_copy_that_does_not_block_is_waited_for(
     (missed,) = copies(run, code)
     drain()
     assert missed.seconds < 0.4 * copy.seconds
+
+
+def test_another_device_and_autocast_are_other_programs(run: Shell) -> None:
+    run.run("step = torch.compile(lambda y: (y @ y) * 2, backend='eager')\nstep(x)")
+    cell = "step(x)\nstep(z)\nstep(z)\nwith torch.autocast(device): step(x)"
+    run.run(f"%%trace_cached -v found\n{cell}")
+    states = [call.state for call in run.names["found"].calls]
+    assert [state == "CACHED" for state in states] == [True, False, True, False]
+    text = shown(run)
+    assert "y: 0 → 1 (device)" in text or "standin:0 → standin:1 (device)" in text
+    assert "autocast: off → standin torch.float16" in text

@@ -79,11 +79,6 @@ def closing(inside: list[Any]) -> Any:
     return function
 
 
-def test_where_nothing_changes_nothing_is_told() -> None:
-    model = Model()
-    assert effects(lambda: None, ("f", uses_globals), ("m", model)) == SideEffects()
-
-
 def test_names_that_stand_for_something_else_are_told_and_put_back() -> None:
     model, tracer = Model(), Tracer()
 
@@ -95,6 +90,7 @@ def test_names_that_stand_for_something_else_are_told_and_put_back() -> None:
         set_count(5)
         SEEN.append([{"k": tracer}])
 
+    assert effects(lambda: None, ("f", uses_globals), ("m", model)) == SideEffects()
     found = effects(change, ("m", model), ("f", uses_globals))
     assert found.tracers_restored == ("m.n", "SEEN")
     assert {*found.restored} == {"m.late", "m.seen", "Model.made", "COUNT"}
@@ -192,27 +188,20 @@ def test_a_tracer_in_an_object_that_is_kept_is_told_too() -> None:
 
 
 def test_what_cannot_be_put_back_is_told_apart() -> None:
-    held = {"n": 0, "m": 0}
+    class Kept(Items):
+        can_restore = False
 
     def refuse(_: object) -> None:
         raise RuntimeError("no")
 
-    settings = [(name, Setting(lambda name=name: [held[name]], refuse)) for name in held]
+    held, items = {"n": 0, "m": 0}, []
+    settings: list[Any] = [(name, Setting(lambda name=name: [held[name]], refuse)) for name in held]
     settings.append(("fixed", Setting(lambda: [held["n"]], None)))
-    with Log([], settings) as found:
+    with Log([], [*settings, ("x", Kept(items)), ("y", Kept([]))]) as found:
         held.update(n=1)
-    assert found.side_effects.not_restored == ("n", "fixed")
-    assert found.side_effects.tracers_leaked == ()
-
-
-def test_a_tracer_that_cannot_be_put_back_is_told_as_one() -> None:
-    class Kept(Items):
-        can_restore = False
-
-    items: list[Any] = []
-    with Log([], [("x", Kept(items)), ("y", Kept([]))]) as found:
         items.append(Tracer())
-    assert found.side_effects == SideEffects(tracers_leaked=("x",))
+    expected = SideEffects(tracers_leaked=("x",), not_restored=("n", "fixed"))
+    assert found.side_effects == expected
 
 
 def test_random_numbers_that_were_drawn_are_told() -> None:
@@ -259,13 +248,9 @@ def test_no_more_places_are_looked_at_than_is_said() -> None:
     class Few(Log):
         most = 3
 
-    values = [[], [], [], []]
-
-    def change() -> None:
-        for each in values:
-            each.append(1)
-
-    found = effects(change, *((f"x{i}", each) for i, each in enumerate(values)), log=Few)
+    values: list[list[int]] = [[], [], [], []]
+    roots = ((f"x{i}", each) for i, each in enumerate(values))
+    found = effects(lambda: [each.append(1) for each in values], *roots, log=Few)
     assert found.restored == ("x0", "x1", "x2")
     assert values == [[], [], [], [1]]
 

@@ -23,7 +23,7 @@ def scaled(x: Any, w: Any, flag: bool = True) -> Any:
     return torch.relu(h) * 2.0 if flag else h
 
 
-TABLE = torch.rand(8)
+TABLE, SINGLE = torch.rand(8), torch.tensor(3.0)
 
 
 class Block(torch.nn.Module):
@@ -92,58 +92,46 @@ def test_a_length_that_depends_on_values_is_open_and_has_no_bytes(names: dict[st
     assert (result.shape, result.nbytes) == ((-1,), 0)
 
 
-def test_the_number_of_an_argument_is_not_part_of_the_program(names: dict[str, Any]) -> None:
-    names["n"] = torch.tensor(2.0)
-    with pytest.raises(UntraceableError):
-        graph("x * n.item()", names)
+def counting(x: Any) -> Any:
+    SINGLE.add_(1)
+    return x * SINGLE.tolist()
 
 
-def test_numbers_that_the_code_has_written_are_not_read(names: dict[str, Any]) -> None:
-    single = torch.tensor(3.0)
-
-    def counting(x: Any) -> Any:
-        single.add_(1)
-        return x * single.tolist()
-
-    with pytest.raises(UntraceableError):
-        graph("counting(x)", {**names, "counting": counting})
-    assert single.item() == 3.0
-
-
-@pytest.mark.parametrize("stage", ["aten", "export"])
-def test_an_argument_that_the_code_names_too_is_one_input(
-    stage: str, names: dict[str, Any]
+@pytest.mark.parametrize("code", ["x * n.item()", "counting(x)"])
+def test_numbers_of_arguments_and_those_that_were_written_are_not_part_of_the_program(
+    code: str, names: dict[str, Any]
 ) -> None:
-    found = graph("(lambda a: a + x)(x)", names, stage=stage)
-    assert ([v.name for v in found.inputs], found.constants) == (["a"], ())
-    assert "aten.add.Tensor(a, a)" in found.program
+    with pytest.raises(UntraceableError):
+        graph(code, {**names, "n": torch.tensor(2.0), "counting": counting})
+    assert SINGLE.item() == 3.0
 
 
-@pytest.mark.parametrize("stage", ["aten", "export"])
-def test_a_tensor_of_numbers_that_the_code_makes_is_a_constant(
-    stage: str, names: dict[str, Any]
-) -> None:
-    found = graph("x + torch.tensor([1.0, 2.0, 3.0, 4.0])", names, stage=stage)
-    assert [value.name for value in found.inputs] == ["x"]
-    assert [(value.shape, value.nbytes) for value in found.constants] == [((4,), 16)]
+STATE = ["first.weight", "first.bias", "norm.weight", "norm.bias", "norm.running_mean",
+         "norm.running_var", "norm.num_batches_tracked"]  # fmt: skip
+MADE = "x + torch.tensor([1.0, 2.0, 3.0, 4.0])"
 
 
 @pytest.mark.parametrize(
-    ("stage", "first"),
-    [("aten", "aten.addmm(first.bias, x, t)"),
-     ("export", "aten.linear(x, first.weight, first.bias)")],
+    ("code", "stage", "inputs", "constants", "part"),
+    [
+        ("(lambda a: a + x)(x)", "aten", ["a"], [], "aten.add.Tensor(a, a)"),
+        ("(lambda a: a + x)(x)", "export", ["a"], [], "aten.add.Tensor(a, a)"),
+        (MADE, "aten", ["x"], [((4,), 16)], "aten.add"),
+        (MADE, "export", ["x"], [((4,), 16)], "aten.add"),
+        ("block(x, by=3.0)", "aten", [*STATE, "x"], [((8,), 32)],
+         "aten.addmm(first.bias, x, t)"),
+        ("block(x, by=3.0)", "export", [*STATE, "x"], [((8,), 32)],
+         "aten.linear(x, first.weight, first.bias)"),
+    ],
 )  # fmt: skip
-def test_a_modules_own_tensors_are_inputs_and_what_it_names_beside_them_is_not(
-    stage: str, first: str, names: dict[str, Any]
-) -> None:
-    found = graph("block(x, by=3.0)", names, stage=stage)
-    assert [value.name for value in found.inputs] == [
-        "first.weight", "first.bias", "norm.weight", "norm.bias", "norm.running_mean",
-        "norm.running_var", "norm.num_batches_tracked", "x",
-    ]  # fmt: skip
-    assert [value.shape for value in found.constants] == [(8,)]
-    assert first in found.program
-    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
+def test_arguments_and_a_modules_own_tensors_are_inputs_and_what_is_named_beside_them_is_not(
+    code: str, stage: str, inputs: list[str], constants: list[Any], part: str,
+    names: dict[str, Any],
+) -> None:  # fmt: skip
+    found = graph(code, names, stage=stage)
+    assert [value.name for value in found.inputs] == inputs
+    assert [(value.shape, value.nbytes) for value in found.constants] == constants
+    assert part in found.program
 
 
 def test_of_a_call_that_traces_no_failure_is_told() -> None:
@@ -157,27 +145,6 @@ def test_shapes_alone_will_do(names: dict[str, Any]) -> None:
     assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
 
 
-def attention(q: Any, k: Any) -> Any:
-    return torch.nn.functional.scaled_dot_product_attention(q, k, k)
-
-
-def grad_of(function: Any) -> Any:
-    """With respect to a module's parameters, or to all that is given."""
-
-    def gradient(*args: Any) -> Any:
-        is_module = isinstance(function, torch.nn.Module)
-        inputs = list(function.parameters()) if is_module else args
-        result = function(*args)
-        result = result[0] if isinstance(result, tuple) else result
-        return torch.autograd.grad(result.sum(), inputs)
-
-    return gradient
-
-
-QKV = {
-    "q": torch.rand(2, 4, 6, 8, requires_grad=True),
-    "k": torch.rand(2, 4, 10, 8, requires_grad=True),
-}
 ATTENTION = 2 * 2 * 2 * 4 * 6 * 10 * 8
 LSTM = 2 * 5 * 2 * (8 * 64 + 16 * 64)
 
@@ -190,10 +157,11 @@ LSTM = 2 * 5 * 2 * (8 * 64 + 16 * 64)
         ("torch.nn.Conv2d(3, 8, 3)(torch.rand(1, 3, 16, 16))", 2 * 8 * 14 * 14 * 27),
         ("torch.func.grad(lambda a: (a @ w).sum())(x)", 2 * 2 * 3 * 4 * 5),
         # What PyTorch's own counter leaves out.
-        ("attention(q, k)", ATTENTION),
-        ("grad_of(attention)(q, k)", 3.5 * ATTENTION),  # scores again, and four of their size
+        ("attention(q, k, k)", ATTENTION),
+        ("(lambda q, k: grad(attention(q, k, k).sum(), (q, k)))(q, k)",
+         3.5 * ATTENTION),  # scores again, and four of their size
         ("lstm(words)", LSTM),
-        ("grad_of(lstm)(words)", 3 * LSTM),
+        ("(lambda words: grad(lstm(words)[0].sum(), [*lstm.parameters()]))(words)", 3 * LSTM),
         ("torch.nn.GRU(8, 16)(words)", LSTM * 3 // 4),
         ("x @ w[:, 0]", 2 * 3 * 4),
         ("torch.dot(x[0], x[1])", 2 * 4),
@@ -205,7 +173,9 @@ LSTM = 2 * 5 * 2 * (8 * 64 + 16 * 64)
 def test_products_and_convolutions_are_counted(
     code: str, flops: int, names: dict[str, Any]
 ) -> None:
-    names |= {**QKV, "attention": attention, "grad_of": grad_of, "words": torch.rand(5, 2, 8),
+    q, k = (torch.rand(2, 4, n, 8, requires_grad=True) for n in (6, 10))
+    names |= {"q": q, "k": k, "attention": torch.nn.functional.scaled_dot_product_attention,
+              "grad": torch.autograd.grad, "words": torch.rand(5, 2, 8),
               "lstm": torch.nn.LSTM(8, 16)}  # fmt: skip
     found = graph(code, names)
     assert found.flops == flops
