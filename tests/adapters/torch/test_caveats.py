@@ -1,7 +1,9 @@
 """What of PyTorch's settings changes what a figure means: told where it is so, and only there."""
 
 import ast
-import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ NAMES: dict[str, Any] = {
     "torch": torch,
     "net": NET,
     "step": lambda x: NET(x).sum().backward(),
+    "f": torch.compile(lambda x: x + 1, backend="eager"),
     "a": torch.ones(64, 64),
     "b": torch.ones(64, 64, dtype=torch.bfloat16),
 }
@@ -98,6 +101,7 @@ def test_the_setting_that_may_round_is_named_with_how_to_turn_it_off() -> None:
                 'torch.get_float32_matmul_precision() is "medium"',
                 'torch.set_float32_matmul_precision("highest")',
             )
+        torch.set_float32_matmul_precision("highest")
         for kind, (backend, setting) in matmuls.items():
             getattr(torch.backends, backend).matmul.fp32_precision = setting
             name = f"torch.backends.{backend}.matmul.fp32_precision"
@@ -107,52 +111,34 @@ def test_the_setting_that_may_round_is_named_with_how_to_turn_it_off() -> None:
         torch.set_float32_matmul_precision("highest")  # of all backends
 
 
-def test_anomaly_detection_is_told_where_autograd_records() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with torch.autograd.detect_anomaly():
-            notes = caution_notes("step(a)")
-            assert caution_notes("a @ a") == []
-    (note,) = notes
-    assert note.text == (
-        "Anomaly detection is on: autograd records where each operation was called"
-        " and checks every gradient."
-    )
-    assert caution_notes("step(a)") == []
-
-
-def test_deterministic_algorithms_are_told() -> None:
+@contextmanager
+def deterministic() -> Iterator[None]:
     torch.use_deterministic_algorithms(True)
-    try:
-        (note,) = caution_notes("a @ a")
-    finally:
-        torch.use_deterministic_algorithms(False)
-    assert note == Note(
-        "setting-on",
-        "torch.use_deterministic_algorithms is on: some operations use slower algorithms.",
-        "torch.use_deterministic_algorithms(False)",
-    )
+    yield
+    torch.use_deterministic_algorithms(False)
 
 
-def test_a_compiler_that_is_turned_off_is_told_where_it_would_be_used(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+@pytest.mark.parametrize(
+    ("is_on", "code", "unconcerned", "text"),
+    [
+        (torch.autograd.detect_anomaly, "step(a)", "a @ a",
+         "Anomaly detection is on: autograd records where each operation was called and checks "),
+        (deterministic, "a @ a", "",
+         "torch.use_deterministic_algorithms is on: some operations use slower algorithms."),
+        (partial(torch._dynamo.config.patch, disable=True), "f(a)", "a + 1",
+         "torch._dynamo.config.disable is on: torch.compile compiles nothing new."),
+        (torch.profiler.profile, "a @ a", "", "torch.profiler is active"),
+    ],
+)  # fmt: skip
+def test_what_is_switched_on_is_told_where_it_matters(
+    is_on: Any, code: str, unconcerned: str, text: str
 ) -> None:
-    monkeypatch.setitem(NAMES, "f", torch.compile(lambda x: x + 1, backend="eager"))
-    assert caution_notes("f(a)") == []
-    torch._dynamo.config.disable = True
-    try:
-        (note,) = caution_notes("f(a)")
-        assert caution_notes("a + 1") == []
-    finally:
-        torch._dynamo.config.disable = False
-    assert note.text == "torch._dynamo.config.disable is on: torch.compile compiles nothing new."
-
-
-def test_a_profiler_is_told_while_it_runs() -> None:
-    with torch.profiler.profile():
-        (note,) = caution_notes("a @ a")
-    assert note.text.startswith("torch.profiler is active")
-    assert caution_notes("a @ a") == []
+    with is_on():
+        (note,) = caution_notes(code)
+        assert not unconcerned or caution_notes(unconcerned) == []
+    assert note.text.startswith(text)
+    assert caution_notes(code) == []
 
 
 def test_several_processes_are_told() -> None:

@@ -182,10 +182,7 @@ def test_a_fix_replaces_lines_and_gives_the_same_values() -> None:
     assert fix.replaces == "if x.sum() > 0:\n    return x + w\nreturn x - w"
     assert fix.same == "without tracing"
     assert diagnosis("masked(x)").fixes[0].same == ""
-
-
-def test_a_function_of_torch_alone_has_no_line_and_its_arguments_are_named() -> None:
-    found = diagnosis("torch.nonzero(x)")
+    found = diagnosis("torch.nonzero(x)")  # of PyTorch alone: there is no line
     assert (found.line, found.source, found.blamed) == (0, "", ("x",))
 
 

@@ -10,9 +10,7 @@ import torch
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, set_guard_complete_hook
 
 from ipyjaxbench.adapters.torch import Torch
-from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.retracing import trace_log
-from ipyjaxbench.retracing.max_traces import assert_max_traces
 from ipyjaxbench.retracing.observe import keep_learning, learns, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
@@ -334,7 +332,6 @@ def test_compiled_code_and_its_helpers_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        "made_here = torch.compile(lambda x: torch.sin(x) + 1, backend='eager')\nmade_here(X)",
         ("def aid(x):\n    return torch.sin(x)\n@compiled\ndef here(x):\n    return aid(x) + 1\n"
         "aid(X)\nhere(X)"),
         ("class Here(torch.nn.Module):\n    def forward(self, x):\n        return -x\n"
@@ -425,15 +422,6 @@ def test_what_is_compiled_between_is_learned_and_known_later() -> None:
     assert [change.words() for change in other.why] == ["x: f32[5,4] → f32[6,4] (shape)"]
     (event,) = [event for event in trace_log.TRACE_LOG.events if event.name == "f"][-1:]
     assert event.phases["trace"] > 0
-
-
-def test_a_function_may_be_compiled_so_often() -> None:
-    names = fresh()
-    guarded = assert_max_traces(names["f"], 1)
-    guarded(names["X"])
-    guarded(2 * names["X"])
-    with pytest.raises(TooManyTracesError, match=r"x: f32\[4,4\] → f64\[4,4\] \(dtype\)"):
-        guarded(names["X"].double())
 
 
 def test_without_dynamos_hook_no_verdict_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
