@@ -34,39 +34,27 @@ HIDDEN = (
 )
 
 
-def median(run: Shell, code: str, options: str = "-b 0.5") -> float:
-    """Time code; return its median."""
+def timed(run: Shell, code: str, options: str = "-n 1 -r 20") -> Any:
     run.run(f"%fwtime -q {options} -v found {code}")
-    return float(run.names.pop("found").median)
-
-
-def truth(run: Shell, code: str) -> float:
-    """Its time by hand."""
-    compiled = compile(code, "<by hand>", "exec")
-    return by_hand(lambda: exec(compiled, run.names))
+    return run.names.pop("found")
 
 
 def patch_out(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Have the adapter wait for nothing where it asks for these."""
-    nothing: dict[str, Callable[..., Any]] = {
-        "waiter": lambda self, value, arrays: None,
-        "drain": lambda self: None,
-        "is_running": lambda self: False,
-    }
     for name in names:
-        monkeypatch.setattr(Torch, name, nothing[name])
+        value = False if name == "is_running" else None
+        monkeypatch.setattr(Torch, name, lambda *_, value=value: value)
 
 
 @pytest.mark.parametrize("code", [*SHOWN, *READ, *HIDDEN])
 def test_all_that_a_call_starts_is_waited_for(code: str, run: Shell) -> None:
-    true = truth(run, code)
+    compiled = compile(code, "<by hand>", "exec")
+    true = by_hand(lambda: exec(compiled, run.names))
     assert true >= MS * 1e-3
-    run.run(f"%fwtime -q -b 0.5 -v found {code}")
     # Of both the quickest: other programs make any call slower, none quicker.
-    assert 0.95 * MS * 1e-3 < run.names["found"].best < 1.5 * true
+    assert 0.95 * MS * 1e-3 < timed(run, code, "-b 0.5").best < 1.5 * true
 
 
-# Of SHOWN, the copy from ordinary memory waits for the call before.
 @pytest.mark.parametrize(
     ("code", "waits"),
     [*((code, ("waiter", "drain", "is_running")) for code in SHOWN if "host" not in code),
@@ -76,28 +64,21 @@ def test_without_its_wait_the_figure_is_wrong(
     code: str, waits: tuple[str, ...], run: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patch_out(monkeypatch, *waits)
-    assert median(run, code, "-n 1 -r 20") < 0.4e-3 * MS
-
-
-def _wait_for_stream(device: torch.device) -> None:
-    torch.accelerator.current_stream(device).synchronize()
-
-
-def _wait_for_current_device(_: torch.device) -> None:
-    torch.accelerator.synchronize()
+    assert timed(run, code).median < 0.4e-3 * MS
 
 
 @pytest.mark.parametrize(
     ("code", "wait"),
-    [("with side: y = work(x)", _wait_for_stream), ("work(z)", _wait_for_current_device)],
-)
+    [("with side: y = work(x)", lambda on: torch.accelerator.current_stream(on).synchronize()),
+     ("work(z)", lambda _: torch.accelerator.synchronize())],
+)  # fmt: skip
 def test_a_wait_for_the_current_stream_or_device_alone_misses_others(
     code: str, wait: Callable[..., None], run: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patch_out(monkeypatch, "drain", "is_running")
-    assert median(run, code, "-n 1 -r 20") > 0.95e-3 * MS
+    assert timed(run, code).median > 0.95e-3 * MS
     monkeypatch.setattr(accelerators, "synchronize", wait)
-    assert median(run, code, "-n 1 -r 20") < 0.4e-3 * MS
+    assert timed(run, code).median < 0.4e-3 * MS
 
 
 def test_work_that_the_result_does_not_show_is_said(run: Shell) -> None:

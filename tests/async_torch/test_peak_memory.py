@@ -28,7 +28,6 @@ def train():
 def ready(run: Shell) -> Iterator[Shell]:
     run.names["large"] = run.names["x"].repeat(4, 4)
     run.run(CODE)
-    drain()
     yield run
     run.names.pop("large")
     run.names.pop("y", None)

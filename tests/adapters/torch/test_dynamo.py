@@ -15,6 +15,7 @@ from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
+Names = dict[str, Any]
 IF = "Python's if or while needs a tensor's value"
 
 
@@ -109,7 +110,7 @@ def deeper(x: Any, levels: int) -> Any:
 
 
 @pytest.fixture
-def names() -> dict[str, Any]:
+def names() -> Names:
     torch.manual_seed(0)
     return {
         **globals(), "x": torch.rand(3, 3), "gated": Gated(), "linear": torch.nn.Linear(3, 4),
@@ -124,7 +125,7 @@ def reset() -> Iterator[None]:
     torch._dynamo.reset()
 
 
-def graph(code: str, names: dict[str, Any], stage: str = "dynamo", **options: Any) -> Graph:
+def graph(code: str, names: Names, stage: str = "dynamo", **options: Any) -> Graph:
     return trace_program(Source.plain(code), names, GraphOptions(stage=stage, **options))
 
 
@@ -132,7 +133,7 @@ def entries(function: Any) -> int:
     return len(torch._dynamo.eval_frame._debug_get_cache_entry_list(function.__code__))
 
 
-def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
+def test_a_call_that_is_one_graph_is_not_made(names: Names) -> None:
     found = graph("scaled(x, by=3.0)", names)
     assert found.program.splitlines() == [
         "matmul: f32[3,3] = matmul(x, x)",
@@ -162,7 +163,7 @@ def test_a_call_that_is_one_graph_is_not_made(names: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_graph_breaks_are_told_with_their_lines(
-    code: str, graphs: int, line: str, because: str, names: dict[str, Any], capsys: Any
+    code: str, graphs: int, line: str, because: str, names: Names, capsys: Any
 ) -> None:
     found = graph(code, names)
     assert found.program.count("# graph ") == graphs
@@ -176,7 +177,7 @@ def test_graph_breaks_are_told_with_their_lines(
     assert capsys.readouterr().out == ""
 
 
-def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> None:
+def test_functions_that_were_not_looked_at_are_told(names: Names) -> None:
     """Each call makes a new one, which no later call meets."""
     found = graph("deeper(x, 1)", names)
     assert found.breaks[-1].because == "ran after a graph break and was not analyzed"
@@ -195,7 +196,7 @@ def test_functions_that_were_not_looked_at_are_told(names: dict[str, Any]) -> No
     ],
 )
 def test_operations_have_the_names_that_users_write_and_are_counted_one_by_one(
-    code: str, operations: dict[str, int], names: dict[str, Any]
+    code: str, operations: dict[str, int], names: Names
 ) -> None:
     found = graph(code, names)
     assert {part.name: part.flops for part in found.stats}.items() >= operations.items()
@@ -217,7 +218,7 @@ def test_a_reason_of_dynamos_is_one_sentence(reason: str, words: str) -> None:
     assert describe_break(reason) == words
 
 
-def test_what_the_call_raises_is_a_diagnosis(names: dict[str, Any]) -> None:
+def test_what_the_call_raises_is_a_diagnosis(names: Names) -> None:
     code = failing.__code__
     with pytest.raises(UntraceableError) as caught:
         graph("failing(x)", names)
@@ -237,7 +238,7 @@ CASES: dict[str, Callable[..., Any]] = {
     [("dynamo", "scaled"), ("dynamo", "around"), ("dynamo", "looping"),
      ("dynamo", "calling_compiled"), ("aten", "signed"), ("export", "signed")],
 )  # fmt: skip
-def test_what_is_compiled_stays_compiled(name: str, stage: str, names: dict[str, Any]) -> None:
+def test_what_is_compiled_stays_compiled(name: str, stage: str, names: Names) -> None:
     """The next call compiles nothing; one of another size compiles as often as it would have."""
     x, wide = torch.rand(3, 3), torch.rand(4, 4)
 
@@ -261,7 +262,7 @@ def test_what_is_compiled_stays_compiled(name: str, stage: str, names: dict[str,
     assert compilations(look=True) == compilations(look=False)
 
 
-def test_dynamos_records_and_the_users_module_stay(names: dict[str, Any]) -> None:
+def test_dynamos_records_and_the_users_module_stay(names: Names) -> None:
     from torch._dynamo import callback, convert_frame, eval_frame, pgo, utils
 
     torch.compile(signed, backend="eager")(names["x"])
@@ -291,7 +292,7 @@ def test_dynamos_records_and_the_users_module_stay(names: dict[str, Any]) -> Non
         callback.callback_handler.remove_start_callback(started.append)
 
 
-def test_a_call_that_is_made_changes_nothing_of_the_users(names: dict[str, Any]) -> None:
+def test_a_call_that_is_made_changes_nothing_of_the_users(names: Names) -> None:
     gated, x = names["gated"], names["x"]
     tensors = [*gated.state_dict(keep_vars=True).values(), x]
     before = [(t.tolist(), t._version) for t in tensors]
@@ -301,7 +302,7 @@ def test_a_call_that_is_made_changes_nothing_of_the_users(names: dict[str, Any])
         assert gated.calls == 0
 
 
-def test_the_whole_text_of_each_stage_can_be_asked_for(names: dict[str, Any]) -> None:
+def test_the_whole_text_of_each_stage_can_be_asked_for(names: Names) -> None:
     found = graph("scaled(x)", names, "aten")
     assert found.text() == found.program
     assert "matmul: f32[3,3] = matmul(x, x)" in found.text("dynamo")
@@ -317,7 +318,7 @@ def test_the_whole_text_of_each_stage_can_be_asked_for(names: dict[str, Any]) ->
     [("aten", "scaled(x)", {"out"}), ("export", "scaled(x)", {"out"}),
      ("dynamo", "signed(x)", {"g1_out", "g2_out"})],
 )  # fmt: skip
-def test_it_can_be_drawn(stage: str, code: str, outs: set[str], names: dict[str, Any]) -> None:
+def test_it_can_be_drawn(stage: str, code: str, outs: set[str], names: Names) -> None:
     found = graph(code, names, stage)
     assert found.live is not None
     nodes = [*found.live.nodes()]
@@ -328,7 +329,7 @@ def test_it_can_be_drawn(stage: str, code: str, outs: set[str], names: dict[str,
     assert found.live.compiled() is None
 
 
-def test_an_export_has_the_names_of_the_arguments(names: dict[str, Any]) -> None:
+def test_an_export_has_the_names_of_the_arguments(names: Names) -> None:
     found = graph("linear(x)", names, "export")
     assert isinstance(found.graph, torch.export.ExportedProgram)
     assert found.program.splitlines() == [
@@ -338,16 +339,14 @@ def test_an_export_has_the_names_of_the_arguments(names: dict[str, Any]) -> None
     assert [v.name for v in graph("scaled(x, by=3.0)", names, "export").inputs] == ["x"]
 
 
-def test_shapes_alone_do_where_there_is_no_break(names: dict[str, Any]) -> None:
+def test_shapes_alone_do_where_there_is_no_break(names: Names) -> None:
     shapes = (("float32", (3, 3)),)
     assert graph("scaled", names, shapes=shapes).operations == 3
     with pytest.raises(SnippetError, match="a graph break, after which Python needs values"):
         graph("signed", names, shapes=shapes)
 
 
-def test_dynamo_that_is_switched_off_is_told(
-    names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dynamo_that_is_switched_off_is_told(names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
     with pytest.raises(SnippetError, match=r"'dynamo' needs torch.compile, which is disabled"):
         graph("scaled(x)", names)

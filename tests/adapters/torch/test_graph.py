@@ -23,6 +23,7 @@ def scaled(x: Any, w: Any, flag: bool = True) -> Any:
     return torch.relu(h) * 2.0 if flag else h
 
 
+Names = dict[str, Any]
 TABLE, SINGLE = torch.rand(8), torch.tensor(3.0)
 
 
@@ -46,7 +47,7 @@ def increased(x: Any) -> Any:
 
 
 @pytest.fixture
-def names() -> dict[str, Any]:
+def names() -> Names:
     torch.manual_seed(0)
     return {
         "torch": torch, "x": torch.rand(3, 4), "w": torch.rand(4, 5), "scaled": scaled,
@@ -54,7 +55,7 @@ def names() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def graph(code: str, names: dict[str, Any], **options: Any) -> Graph:
+def graph(code: str, names: Names, **options: Any) -> Graph:
     return trace_program(Source.plain(code), names, GraphOptions(**options))
 
 
@@ -72,22 +73,20 @@ def graph(code: str, names: dict[str, Any], **options: Any) -> Graph:
                                       "return add_out"]),
     ],
 )  # fmt: skip
-def test_a_call_is_shown_as_its_operations(
-    code: str, program: list[str], names: dict[str, Any]
-) -> None:
+def test_a_call_is_shown_as_its_operations(code: str, program: list[str], names: Names) -> None:
     found = graph(code, names)
     assert found.program.splitlines() == program
     assert found.seconds > 0
     assert found.tries == 1
 
 
-def test_a_call_that_gives_no_tensor_is_a_program_without_results(names: dict[str, Any]) -> None:
+def test_a_call_that_gives_no_tensor_is_a_program_without_results(names: Names) -> None:
     found = graph("(lambda a: None)(x)", names)
     assert (found.operations, found.outputs) == (0, ())
     assert [value.name for value in found.inputs] == ["a"]
 
 
-def test_a_length_that_depends_on_values_is_open_and_has_no_bytes(names: dict[str, Any]) -> None:
+def test_a_length_that_depends_on_values_is_open_and_has_no_bytes(names: Names) -> None:
     (result,) = graph("picked(x)", names, stage="export").outputs
     assert (result.shape, result.nbytes) == ((-1,), 0)
 
@@ -99,7 +98,7 @@ def counting(x: Any) -> Any:
 
 @pytest.mark.parametrize("code", ["x * n.item()", "counting(x)"])
 def test_numbers_of_arguments_and_those_that_were_written_are_not_part_of_the_program(
-    code: str, names: dict[str, Any]
+    code: str, names: Names
 ) -> None:
     with pytest.raises(UntraceableError):
         graph(code, {**names, "n": torch.tensor(2.0), "counting": counting})
@@ -131,7 +130,7 @@ MADE = "x + torch.tensor([1.0, 2.0, 3.0, 4.0])"
 )  # fmt: skip
 def test_arguments_and_a_modules_own_tensors_are_inputs_and_what_is_named_beside_them_is_not(
     code: str, stage: str, inputs: list[str], constants: list[Any], part: str,
-    names: dict[str, Any],
+    names: Names,
 ) -> None:  # fmt: skip
     found = graph(code, names, stage=stage)
     assert [value.name for value in found.inputs] == inputs
@@ -144,7 +143,7 @@ def test_of_a_call_that_traces_no_failure_is_told() -> None:
     assert aten.failure(call) == (None, ())
 
 
-def test_shapes_alone_will_do(names: dict[str, Any]) -> None:
+def test_shapes_alone_will_do(names: Names) -> None:
     shapes = (("float32", (3, 4)),)
     found = trace_program(Source.plain("block"), names, GraphOptions(shapes=shapes), "torch")
     assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
@@ -175,9 +174,7 @@ LSTM = 2 * 5 * 2 * (8 * 64 + 16 * 64)
          2 * 3 * 4 * 5 * 3),
     ],
 )  # fmt: skip
-def test_products_and_convolutions_are_counted(
-    code: str, flops: int, names: dict[str, Any]
-) -> None:
+def test_products_and_convolutions_are_counted(code: str, flops: int, names: Names) -> None:
     q, k = (torch.rand(2, 4, n, 8, requires_grad=True) for n in (6, 10))
     names |= {"q": q, "k": k, "attention": torch.nn.functional.scaled_dot_product_attention,
               "grad": torch.autograd.grad, "words": torch.rand(5, 2, 8),
@@ -187,7 +184,7 @@ def test_products_and_convolutions_are_counted(
     assert found.uncounted == (Uncounted("others"),)
 
 
-def test_products_that_are_not_counted_are_named(names: dict[str, Any]) -> None:
+def test_products_that_are_not_counted_are_named(names: Names) -> None:
     names["bilinear"] = torch.nn.Bilinear(4, 4, 2)
     found = graph("bilinear(x, x)", names)
     assert found.uncounted == (Uncounted("others"), Uncounted("products", "aten._trilinear"))
@@ -195,7 +192,7 @@ def test_products_that_are_not_counted_are_named(names: dict[str, Any]) -> None:
     assert "matrix products and convolutions only, as PyTorch counts; excludes aten._tri" in shown
 
 
-def test_an_operation_of_anothers_may_compute_anything(names: dict[str, Any]) -> None:
+def test_an_operation_of_anothers_may_compute_anything(names: Names) -> None:
     @torch.library.custom_op("of_these_tests::twice", mutates_args=())
     def twice(x: torch.Tensor) -> torch.Tensor:
         return x * 2
@@ -210,7 +207,7 @@ def test_an_operation_of_anothers_may_compute_anything(names: dict[str, Any]) ->
     [("a @ m", [Uncounted("products", "torch.ops.higher_order.while_loop")]), ("a + 1", [])],
 )
 def test_products_in_a_loop_are_counted_for_one_turn_and_that_is_said(
-    body: str, uncounted: list[Uncounted], names: dict[str, Any]
+    body: str, uncounted: list[Uncounted], names: Names
 ) -> None:
     names |= {"while_loop": while_loop, "square": torch.rand(4, 4)}
     code = f"while_loop(lambda a, m: a.sum() < 9, lambda a, m: ({body}, m + 0), (x, square))"
@@ -219,7 +216,7 @@ def test_products_in_a_loop_are_counted_for_one_turn_and_that_is_said(
     assert found.flops == (2 * 3 * 4 * 4 if "@" in body else 0)
 
 
-def test_nothing_of_the_users_changes(names: dict[str, Any]) -> None:
+def test_nothing_of_the_users_changes(names: Names) -> None:
     block = names["block"]
     names["compiled"] = torch.compile(scaled, backend="eager")
     names["compiled"](names["x"], names["w"])
@@ -246,7 +243,7 @@ def test_nothing_of_the_users_changes(names: dict[str, Any]) -> None:
     ],
 )
 def test_why_a_call_cannot_be_traced_is_told(
-    code: str, line: str, because: str, names: dict[str, Any], capfd: pytest.CaptureFixture[str]
+    code: str, line: str, because: str, names: Names, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(UntraceableError) as caught:
         graph(code, names)
@@ -256,7 +253,7 @@ def test_why_a_call_cannot_be_traced_is_told(
     assert capfd.readouterr().err == ""
 
 
-def test_what_is_no_call_with_tensors_is_told_so(names: dict[str, Any]) -> None:
+def test_what_is_no_call_with_tensors_is_told_so(names: Names) -> None:
     with pytest.raises(SnippetError, match=r"pass a call with some, such as  f\(x\)"):
         trace_program(Source.plain("len([3])"), names, GraphOptions(), "torch")
     for code in ("block", "torch.compile(block)"):
@@ -264,13 +261,13 @@ def test_what_is_no_call_with_tensors_is_told_so(names: dict[str, Any]) -> None:
             trace_program(Source.plain(code), names, GraphOptions())
 
 
-def test_a_call_that_only_makes_tensors_is_a_program(names: dict[str, Any]) -> None:
+def test_a_call_that_only_makes_tensors_is_a_program(names: Names) -> None:
     found = graph("torch.rand(3)", names)
     assert [each.shape for each in found.outputs] == [(3,)]
     assert found.text().startswith("rand: f32[3] = aten.rand(")
 
 
-def test_a_long_graph_is_folded(names: dict[str, Any]) -> None:
+def test_a_long_graph_is_folded(names: Names) -> None:
     def long(x: Any) -> Any:
         for _ in range(200):
             x = x + 1

@@ -35,8 +35,6 @@ CASES = (
     Provoked(HEAD + "f(X, flag=False)", "TRACED", "number", "flag: True → False"),
     Provoked(HEAD + "f(X, s=torch.tensor(2.0))", "TRACED", "type", "s: float → f32[]"),
     Provoked("chosen(X, 'relu'); chosen(X, 'tanh')", "TRACED", "static value", "'relu' → 'tanh'"),
-    Provoked("total([X, X]); total([X, X, X])", "TRACED", "structure", "xs[2] was added"),
-    Provoked("apply(X, torch.sin); apply(X, torch.cos)", "TRACED", "static value", "sin → cos"),
     # what a call does not tell
     Provoked("of_global(X)\nG = 4\nof_global(X)", "TRACED", "number", "global G: 3 → 4"),
     Provoked("by_helper(X)\nG = 4\nby_helper(X)", "TRACED", "number", "global G: 3 → 4"),
@@ -62,9 +60,7 @@ CASES = (
     Provoked("module.forward = compiled(module.forward)\nmodule(X)\nmodule(ones(2, 4))", "TRACED",
              "shape", "x: f32[4,4] → f32[2,4]"),
     Provoked("forwarded(X); forwarded(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
-    Provoked("called(X); called(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
     Provoked("sine(X); sine(X.double())", "TRACED", "dtype", "f32[4,4] → f64[4,4]"),
-    Provoked("m.step(X); m.step(ones(2, 4))", "TRACED", "shape", "x: f32[4,4] → f32[2,4]"),
     Provoked("m.step(X)\nm.scale = 3.0\nm.step(X)", "TRACED", "number", "self.scale: 2.0 → 3.0"),
     Provoked("h = functools.partial(f, s=2.0); h(X); h(ones(2, 4))", "TRACED", "shape", "x: "),
     Provoked("made(2)(X); made(3)(X)", "TRACED", "number", "s: 2 → 3"),
@@ -103,14 +99,6 @@ def chosen(x, mode):
     return torch.relu(x) if mode == "relu" else x - 1
 
 @compiled
-def total(xs):
-    return sum(xs) * 2
-
-@compiled
-def apply(x, g):
-    return g(x)
-
-@compiled
 def of_global(x):
     return x * G
 
@@ -142,13 +130,7 @@ class Forwarded(torch.nn.Module):
     def forward(self, x):
         return x * 4
 
-class Called:
-    def __call__(self, x):
-        return x * 6
-
 class Model:
-    scale = 1.0
-
     def __init__(self):
         self.scale = 2.0
 
@@ -209,7 +191,7 @@ def start(backend: str = "eager") -> dict[str, Any]:
     names.update(
         module=module, net=names["compiled"](module), m=names["Model"](), outer=outer,
         linear=names["compiled"](torch.nn.Linear(4, 4)), forwarded=names["Forwarded"](),
-        called=names["compiled"](names["Called"]()), sine=names["compiled"](torch.sin),
+        sine=names["compiled"](torch.sin),
     )  # fmt: skip
     return names
 
