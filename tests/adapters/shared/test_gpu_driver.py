@@ -61,9 +61,10 @@ class Cuda:
 class Hip:
     """The same of AMD's."""
 
-    def __init__(self, gpus: int = 3, active: tuple[int, ...] = (0, 2), status: int = 0) -> None:
-        self.gpus, self.is_active, self.status = gpus, active, status
-        self.current = 1
+    gpus, is_active, current = 3, (0, 2), 1
+
+    def __init__(self, status: int = 0) -> None:
+        self.status = status
         self.waited: list[int] = []
 
     def hipGetDeviceCount(self, count: Any) -> int:
@@ -123,17 +124,16 @@ def test_a_gpu_that_fails_is_named_and_nothing_stays_held(driver: Driver, error:
     assert library.current in ([], 1)
 
 
-class _Libraries:
+def libraries(**found: Any) -> Any:
     """Loads the libraries that a test names, as `ctypes.CDLL` does."""
 
-    def __init__(self, **found: Any) -> None:
-        self._found = found
-
-    def __call__(self, name: str, mode: int) -> Any:
-        library = self._found.get(name.split(".")[0])
+    def load(name: str, mode: int) -> Any:
+        library = found.get(name.split(".")[0])
         if library is None:
             raise OSError(f"{name}: cannot open shared object file")
         return library
+
+    return load
 
 
 class Old(Cuda):
@@ -150,7 +150,7 @@ class NotStarted(Cuda):
 
 
 @pytest.mark.parametrize(
-    ("libraries", "gpus", "kind"),
+    ("there", "gpus", "kind"),
     [
         ({"libcuda": Cuda()}, 1, CudaDriver),
         ({"libamdhip64": Hip()}, 2, HipDriver),
@@ -165,12 +165,9 @@ class NotStarted(Cuda):
     ],
 )
 def test_a_driver_is_used_that_waits_for_all_gpus_of_a_framework(
-    monkeypatch: pytest.MonkeyPatch,
-    libraries: dict[str, Any],
-    gpus: int,
-    kind: type[Driver] | None,
+    there: dict[str, Any], gpus: int, kind: type[Driver] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gpu_driver.ctypes, "CDLL", _Libraries(**libraries))
+    monkeypatch.setattr(gpu_driver.ctypes, "CDLL", libraries(**there))
     found = find_driver(gpus)
     assert (None if found is None else type(found)) is kind
     monkeypatch.delattr(gpu_driver.os, "RTLD_NOLOAD", raising=False)

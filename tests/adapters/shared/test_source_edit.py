@@ -4,6 +4,8 @@ import ast
 import math
 from types import FunctionType
 
+import pytest
+
 from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Sources, sites
 from ipyjaxbench.adapters.shared.diagnosis.syntax import call, name
@@ -67,29 +69,24 @@ def test_a_changed_function_has_the_closure_and_the_defaults_of_the_old_one() ->
     assert old(1) == 5
 
 
-def test_a_change_that_closes_over_more_makes_no_function() -> None:
+def test_a_change_that_closes_over_more_or_makes_no_sense_makes_no_function() -> None:
     old = function_of(
         "def outer(a, b):\n    def f(x):\n        return a\n    return f\nf = outer(1, 2)"
     )
     assert changed(old, 3, name("a")) is not None
-    source = "def f(x):\n    return a\ndef g(): return x"
-    assert Sources().build(ast.parse(source).body[0], old) is not None  # type: ignore[arg-type]
     (wrong,) = ast.parse("def f(x):\n    return (yield 1) + (await x)").body
     assert Sources().build(wrong, old) is None  # type: ignore[arg-type]
 
 
-def test_names_of_libraries_are_those_of_the_library_or_what_stands_in_for_it() -> None:
+def test_names_of_libraries_are_those_of_the_library_or_what_stands_in_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(STAND_INS, "math.sqrt.__test", lambda x: -x)
     old = function_of("def f(x):\n    return x")
-    new = changed(old, 2, call("math.sqrt", name("x")))
-    assert new is not None
-    assert new(4.0) == 2
-    STAND_INS["math.sqrt.__test"] = lambda x: -x
-    try:
-        other = changed(old, 2, call("math.sqrt.__test", name("x")))
-    finally:
-        del STAND_INS["math.sqrt.__test"]
-    assert other is not None
-    assert other(4.0) == -4
+    for full, value in (("math.sqrt", 2), ("math.sqrt.__test", -4)):
+        new = changed(old, 2, call(full, name("x")))
+        assert new is not None
+        assert new(4.0) == value
 
 
 def test_what_was_made_has_a_source_too() -> None:

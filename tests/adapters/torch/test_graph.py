@@ -24,7 +24,7 @@ def scaled(x: Any, w: Any, flag: bool = True) -> Any:
 
 
 Names = dict[str, Any]
-TABLE, SINGLE = torch.rand(8), torch.tensor(3.0)
+TABLE, SINGLE = torch.ones(8), torch.tensor(3.0)
 
 
 class Block(torch.nn.Module):
@@ -94,6 +94,18 @@ def test_a_length_that_depends_on_values_is_open_and_has_no_bytes(names: Names) 
 def counting(x: Any) -> Any:
     SINGLE.add_(1)
     return x * SINGLE.tolist()
+
+
+def reading(x: Any) -> Any:
+    return x * TABLE.tolist()[1] + float(TABLE.numpy().sum()) + SINGLE.item()
+
+
+@pytest.mark.parametrize("stage", ["aten", "export"])
+def test_numbers_that_the_code_names_can_be_read(stage: str, names: Names) -> None:
+    found = graph("reading(x)", {**names, "reading": reading}, stage=stage)
+    assert ", 1.0)" in found.program
+    assert ", 8.0)" in found.program
+    assert ", 3.0)" in found.program
 
 
 @pytest.mark.parametrize("code", ["x * n.item()", "counting(x)"])

@@ -299,12 +299,11 @@ def test_placements_that_are_not_known_are_told_in_pytorchs_words(mesh: Any) -> 
     assert found.layout.startswith("DTensor, placements=(_StridedShard(dim=0")
 
 
-@pytest.fixture(params=range(8))
+@pytest.fixture(params=[0, 3, 7])
 def rank(request: pytest.FixtureRequest) -> Iterator[int]:
     """One process of eight, as far as PyTorch knows."""
-    torch.distributed.init_process_group(
-        "fake", rank=request.param, world_size=8, store=FakeStore()
-    )
+    start = torch.distributed.init_process_group
+    start("fake", rank=request.param, world_size=8, store=FakeStore())
     yield request.param
     torch.distributed.destroy_process_group()
 
