@@ -176,13 +176,11 @@ def test_what_cannot_be_put_back_is_told_apart_and_so_is_what_was_drawn() -> Non
     def refuse(_: object) -> None:
         raise RuntimeError("no")
 
-    held, items, source = {"n": 0, "m": 0}, [], random.Random(1)
+    held, items, source, other = {"n": 0, "m": 0}, [], random.Random(1), random.Random(2)
     before = source.getstate()
     states: list[Any] = [(n, Setting(lambda n=n: [held[n]], refuse)) for n in held]
     states += [("fixed", Setting(lambda: [held["n"]], None)), ("x", Kept(items)), ("y", Kept([]))]
-    states += [
-        (n, GeneratorState.from_random(r)) for n, r in (("a", source), ("b", random.Random(2)))
-    ]
+    states += [(n, GeneratorState.from_random(r)) for n, r in (("a", source), ("b", other))]
     with Log([], states) as found:
         held.update(n=1)
         items.append(Tracer())
