@@ -114,8 +114,10 @@ def test_the_setting_that_may_round_is_named_with_how_to_turn_it_off() -> None:
 @contextmanager
 def deterministic() -> Iterator[None]:
     torch.use_deterministic_algorithms(True)
-    yield
-    torch.use_deterministic_algorithms(False)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")

@@ -234,6 +234,7 @@ def test_threads_and_precision_are_set_for_a_while() -> None:
         with inventory().align_settings(threads + 1):
             assert (torch.get_num_threads(), matmul_precision()) == (threads + 1, "highest")
         assert (torch.get_num_threads(), matmul_precision()) == (threads, "medium")
+        torch.set_float32_matmul_precision("highest")
         matmul.fp32_precision = "bf16"  # of a backend alone
         with inventory().align_settings(threads):
             assert (matmul.fp32_precision, matmul_precision()) == ("ieee", "highest")

@@ -63,8 +63,6 @@ def test_a_setting_that_counts_is_named_and_a_hit_is_silent(folder: Path) -> Non
     assert folder.exists()
     with config.patch(epilogue_fusion=False):
         assert reason().endswith(" today (epilogue_fusion=False is new)")
-    with config.patch(epilogue_fusion=False, max_fusion_size=32):
-        assert "max_fusion_size=32 is new" in reason()
     assert reason(5) == ""  # that the arguments differ is why it was traced
     before_type = torch.get_default_dtype()
     try:

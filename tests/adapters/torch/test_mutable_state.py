@@ -242,6 +242,7 @@ def test_sparse_tensors_and_those_of_a_call_that_is_only_traced() -> None:
         w.data.add_(1)
     assert w.requires_grad  # autograd alone is put back
     assert w.tolist() == [2.0] * 3
-    with restore_tensors([sparse], is_made=True):
-        sparse.mul_(5)
+    with restore_tensors([w, sparse], is_made=True):
+        w.data.mul_(5)
+    assert w.tolist() == [2.0] * 3
     assert sparse.to_dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]

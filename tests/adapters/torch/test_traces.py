@@ -38,8 +38,8 @@ CASES = (
     # what a call does not tell
     Provoked("of_global(X)\nG = 4\nof_global(X)", "TRACED", "number", "global G: 3 → 4"),
     Provoked("by_helper(X)\nG = 4\nby_helper(X)", "TRACED", "number", "global G: 3 → 4"),
-    Provoked("by_helper(X)\ndef helper(x):\n    return x\nby_helper(X)", "TRACED", "guard",
-             "global helper.__code__ is a different object"),
+    Provoked("by_helper(X); old = helper\ndef helper(x):\n    return x\nby_helper(X)", "TRACED",
+             "guard", "global helper.__code__ is a different object"),
     Provoked("by_table(X)\nT['k'] = 4\nby_table(X)", "TRACED", "guard", "T['k'] == 3"),
     Provoked(HEAD + "\nwith torch.no_grad():\n    f(X)", "TRACED", "setting",
              "grad mode: on → off"),

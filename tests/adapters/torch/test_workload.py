@@ -10,7 +10,7 @@ from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
-from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load
+from tests.loads import BYTES, PRODUCT, N, load
 
 
 @pytest.fixture(autouse=True)
@@ -74,13 +74,3 @@ def test_convolutions_in_torch_may_be_computed_by_shortcuts() -> None:
     assert found is not None
     assert found.shortcuts
     assert found.products["float32"] > 0
-
-
-def test_measuring_leaves_torch_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    def state() -> Any:
-        usual = torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads()
-        return usual, torch.get_rng_state().tolist()
-
-    found = left_as_it_was(state, monkeypatch)
-    assert "torch" in [each.framework for each in found.found]
-    assert all(each.products["float32"] > 0 for each in found.found)
