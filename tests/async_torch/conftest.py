@@ -46,6 +46,7 @@ def names(device: str) -> dict[str, Any]:
         "torch": torch, "device": device, "host": host, "x": x, "z": z,
         "side": torch.Stream(device=x.device), "pinned": host.pin_memory(),
         "work": lambda y: busy(y, MS),
+        "compiled": torch.compile(lambda y: busy(y, MS) * 2, backend="eager"),
     }  # fmt: skip
 
 

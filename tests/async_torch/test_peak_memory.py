@@ -28,7 +28,6 @@ def train():
 def ready(run: Shell) -> Iterator[Shell]:
     run.names["large"] = run.names["x"].repeat(4, 4)
     run.run(CODE)
-    drain()
     yield run
     run.names.pop("large")
     run.names.pop("y", None)
@@ -75,11 +74,15 @@ def test_a_training_step_gives_back_gradients_of_the_step_before(ready: Shell) -
     assert found.peak == pytest.approx(needed, rel=0.02)
 
 
+def peaks_of_cell(ready: Shell, code: str) -> list[Any]:
+    ready.run(f"%%fwdevices -q -v found\n{code}")
+    return [peak for peak in ready.names["found"].peaks if peak.framework == "torch"]
+
+
 def test_a_cell_that_raises_the_counter_tells_its_peak(ready: Shell) -> None:
     needed = by_counter(lambda: ready.names["chain"](ready.names["large"]))
     torch.accelerator.reset_peak_memory_stats(0)
-    ready.run("%%fwdevices -q -v found\ny = chain(large)")
-    (found,) = [peak for peak in ready.names["found"].peaks if peak.framework == "torch"]
+    (found,) = peaks_of_cell(ready, "y = chain(large)")
     assert found.peak == pytest.approx(needed, rel=0.02)
 
 
@@ -87,10 +90,8 @@ def test_a_cell_below_an_earlier_peak_tells_no_figure_but_a_bound(ready: Shell) 
     ready.run("y = [large * i for i in range(4)]; del y")
     drain()
     before = highest()
-    ready.run("%%fwdevices -q -v found\ny = chain(large)")
-    (found,) = [peak for peak in ready.names["found"].peaks if peak.framework == "torch"]
+    (found,) = peaks_of_cell(ready, "y = chain(large)")
     assert found.peak is None
     assert found.reason.startswith("at most ")
     assert highest() == before
-    ready.run("%%fwdevices -q -v found\n1 + 1")  # nothing of it is used
-    assert not [peak for peak in ready.names["found"].peaks if peak.framework == "torch"]
+    assert peaks_of_cell(ready, "1 + 1") == []  # nothing of it is used

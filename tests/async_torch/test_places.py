@@ -1,4 +1,4 @@
-"""`%fwdevices` and `%%fwdevices` tell the devices' memory and each copy, with its time."""
+"""Devices' memory and each copy, with its time; and programs of each device."""
 
 from typing import Any
 
@@ -61,7 +61,6 @@ def test_tensors_have_their_device(run: Shell) -> None:
         ("y = x.to(z.device)", "standin:0", "standin:1"),
         ("y = z.cpu()", "standin:1", "cpu"),
         ("y = x.to('cpu', non_blocking=True)", "standin:0", "cpu pinned"),
-        ("y = host.standin()", "cpu", "standin:0"),
         ("y = torch.empty_like(host).copy_(x)", "standin:0", "cpu"),
         ("y = x.sum().item()", "standin:0", "host"),
     ],
@@ -75,30 +74,36 @@ def test_copies_have_bytes_direction_and_time(
     assert 0 < copy.seconds < 1e-3 * MS
 
 
-def test_work_before_a_copy_is_waiting_not_copying(run: Shell) -> None:
+def test_work_before_a_copy_is_waiting_not_copying(
+    run: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     copy = quickest_copy(run, "y = work(x).cpu()")
     assert copy.seconds < 0.4e-3 * MS
     assert copy.waited > 0.9e-3 * MS
-
-
-def test_without_the_wait_the_work_before_is_counted_as_copying(
-    run: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(TorchCopies, "_wait", lambda self, values: None)
     (copy,) = copies(run, "y = work(x).cpu()")
     assert copy.seconds > 0.9e-3 * MS
 
 
-BIG = "torch.ones(64, 1024, 1024, pin_memory=True)"
-
-
 def test_a_copy_that_does_not_block_is_waited_for(
     run: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run.run(f"big = {BIG}; there = torch.empty_like(big, device=device)")
+    run.run("big = torch.ones(64, 1024, 1024, pin_memory=True)")
+    run.run("there = torch.empty_like(big, device=device)")
     code = "there.copy_(big, non_blocking=True)"
     (copy,) = copies(run, code)
     monkeypatch.setattr(TorchCopies, "_wait", lambda self, values: None)
     (missed,) = copies(run, code)
     drain()
     assert missed.seconds < 0.4 * copy.seconds
+
+
+def test_another_device_and_autocast_are_other_programs(run: Shell) -> None:
+    run.run("step = torch.compile(lambda y: (y @ y) * 2, backend='eager')\nstep(x)")
+    cell = "step(x)\nstep(z)\nstep(z)\nwith torch.autocast(device): step(x)"
+    run.run(f"%%trace_cached -v found\n{cell}")
+    states = [call.state for call in run.names["found"].calls]
+    assert [state == "CACHED" for state in states] == [True, False, True, False]
+    text = shown(run)
+    assert "y: 0 → 1 (device)" in text or "standin:0 → standin:1 (device)" in text
+    assert "autocast: off → standin torch.float16" in text

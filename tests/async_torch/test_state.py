@@ -11,38 +11,22 @@ from tests.shell import Shell
 DRAW = "torch.rand(3, device='standin:{}').tolist()"
 
 
-def draws(run: Shell, index: int, between: str = "") -> tuple[Any, Any]:
-    """What comes next on a device, and what comes next after a cell in between."""
-    drawn = []
-    for cell in ("", between):
-        run.run("torch.manual_seed(5)")
-        if cell:
-            run.run(cell)
-        drawn.append(run.run(DRAW.format(index)))
-    return drawn[0], drawn[1]
+def drawn_after(run: Shell, index: int, cell: str) -> Any:
+    """What comes next on a device after a cell, of the same seed."""
+    run.run("torch.manual_seed(5)")
+    run.run(cell)
+    return run.run(DRAW.format(index))
 
 
 @pytest.mark.parametrize("index", [0, 1])
-def test_random_numbers_go_on_as_after_one_call(index: int, run: Shell) -> None:
-    code = f"torch.rand(7, device='standin:{index}')"
-    once, _ = draws(run, index)
-    run.run("torch.manual_seed(5)")
-    run.run(code)
-    after_one_call = run.run(DRAW.format(index))
-    _, timed = draws(run, index, f"%fwtime -q -b 0.1 {code}")
-    assert timed == after_one_call != once
-
-
-def test_without_the_state_of_devices_random_numbers_are_others(
-    run: Shell, monkeypatch: pytest.MonkeyPatch
+def test_random_numbers_go_on_as_after_one_call(
+    index: int, run: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    code = f"torch.rand(7, device='standin:{index}')"
+    after_none, after_one = drawn_after(run, index, "None"), drawn_after(run, index, code)
+    assert drawn_after(run, index, f"%fwtime -q -b 0.1 {code}") == after_one != after_none
     monkeypatch.setattr(TorchState, "random_state", lambda *_, **__: None)
-    code = "torch.rand(7, device='standin:0')"
-    run.run("torch.manual_seed(5)")
-    run.run(code)
-    after_one_call = run.run(DRAW.format(0))
-    _, timed = draws(run, 0, f"%fwtime -q -b 0.1 {code}")
-    assert timed != after_one_call
+    assert drawn_after(run, index, f"%fwtime -q -b 0.1 {code}") != after_one
 
 
 def test_a_generator_of_a_device_is_put_back(run: Shell) -> None:

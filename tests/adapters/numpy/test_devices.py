@@ -27,8 +27,5 @@ def test_without_a_library_for_it_the_threads_are_not_known(
 ) -> None:
     monkeypatch.setattr("threadpoolctl.threadpool_info", lambda: [{"user_api": "openmp"}])
     assert NumPyDevices(NumPy()).threads() is None
-
-
-def test_a_probe_negates_in_place_and_counts_what_is_read_and_written() -> None:
-    (_, moved), (_, read) = NumPyProbe().streams(4096)
-    assert (moved, read) == (2 * 4096, 4096)
+    # Its probe negates in place, which reads and writes, and sums.
+    assert [moved for _, moved in NumPyProbe().streams(4096)] == [2 * 4096, 4096]

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 
 import ipyjaxbench
@@ -42,14 +41,6 @@ def test_the_global_random_state_is_that_after_one_run() -> None:
     assert np.random.rand() == second
 
 
-@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
-def test_a_generator_of_the_users_is_as_after_one_run(make: object) -> None:
-    expected = make(5).normal(size=2)
-    generator = make(5)
-    ipyjaxbench.measure_code("generator.normal()", {"generator": generator}, budget=0.05)
-    assert generator.normal() == expected[1]
-
-
 def test_work_in_place_is_told_with_its_number_of_calls() -> None:
     names = {"a": np.zeros(3)}
     result = ipyjaxbench.measure_code("a += 1", names, number=5, repeat=2, restore=False)
@@ -58,57 +49,31 @@ def test_work_in_place_is_told_with_its_number_of_calls() -> None:
     assert note.text.startswith("'a' advanced by 10 calls instead of one")
 
 
+def placed(name: str, dtype: str, *shape: int, framework: str = "numpy") -> Placement:
+    return Placement(name, framework, 1, dtype, shape, ("cpu",), 64)
+
+
+#: Whole numbers and single rows go another way in NumPy, and others' arrays are theirs to tell.
+INPUTS = (
+    placed("x", "float64", 4, 4), placed("other", "float64", 4, 4), placed("whole", "int64", 4, 4),
+    placed("row", "float64", 4), placed("cube", "float32", 4, 4, 4),
+    placed("m", "complex128", 4, 4), placed("t", "float32", 4, 4, framework="torch"),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("code", "told"),
-    [
-        ("x @ x.T", True),
-        ("x.T @ x", True),
-        ("np.dot(x, x.T)", True),
-        ("np.matmul(x.T, x)", True),
-        ("x.T.dot(x)", True),
-        ("x.dot(x.T)", True),
-        ("y = 1 + np.tanh(x @ x.T)", True),
-        ("x @ x", False),
-        ("x @ other.T", False),
-        ("whole @ whole.T", False),
-        ("row @ row.T", False),
-        ("np.add(x, x.T)", False),
-    ],
-)
-def test_a_product_of_which_half_is_computed_is_told(code: str, told: bool) -> None:
-    """Whole numbers and single rows go another way in NumPy."""
-    x = np.random.default_rng(0).random((40, 40))
-    names = {"np": np, "x": x, "other": x + 1, "whole": x.astype(int), "row": x[0]}
-    found = ipyjaxbench.measure_code(code, names, budget=0.02)
-    assert ("half-product" in [note.code for note in found.notes]) is told
-
-
-def test_what_is_rebound_is_set_back_before_each_call() -> None:
-    names = {"np": np, "a": np.ones(4)}
-    result = ipyjaxbench.measure_code("a = np.concatenate([a, a])", names, number=40, repeat=2)
-    assert names["a"].shape == (8,)
-    assert [note.code for note in result.notes] == []
-
-
-def test_a_result_of_more_than_half_the_memory_is_computed_once() -> None:
-    free = psutil.virtual_memory().available
-    names = {"np": np, "n": int(0.6 * free)}
-    result = ipyjaxbench.measure_code("y = np.zeros(n, 'u1')", names)  # pages are not touched
-    assert result.verdict == "ONCE"
-    assert [note.code for note in result.notes] == ["over-memory"]
-    assert names["y"].nbytes == names["n"]
-
-
-def test_a_product_of_others_arrays_is_theirs_to_tell() -> None:
-    placed = Placement("t", "torch", 1, "float32", (4, 4), ("cpu",), 64)
-    cube = Placement("c", "numpy", 1, "float32", (4, 4, 4), ("cpu",), 256)
-    mine = Placement("m", "numpy", 1, "complex128", (4, 4), ("cpu",), 256)
-    code = CodeFacts(
-        inputs=(placed, cube, mine),
-        statements=tuple(ast.parse("t @ t.T; c @ c.T; m @ m.T; m.T @ m; (t + m).dot(t.T)").body),
-    )
-    (note,) = NumPy().capability(Caveats).caveats(code)
-    assert note.text.startswith("NumPy uses the symmetry of m @ m.T")
+    [("y = 1 + np.tanh(x @ x.T)", "x"), ("x.T @ x", "x"), ("np.dot(x, x.T)", "x"),
+     ("np.matmul(x.T, x)", "x"), ("x.T.dot(x)", "x"), ("x.dot(x.T)", "x"),
+     ("m @ m.T; m.T @ m; (t + m).dot(t.T)", "m"), ("x @ x", ""), ("x @ other.T", ""),
+     ("whole @ whole.T", ""), ("row @ row.T", ""), ("cube @ cube.T", ""), ("t @ t.T", ""),
+     ("np.add(x, x.T)", "")],
+)  # fmt: skip
+def test_a_product_of_which_half_is_computed_is_told(code: str, told: str) -> None:
+    facts = CodeFacts(inputs=INPUTS, statements=tuple(ast.parse(code).body))
+    notes = [*NumPy().capability(Caveats).caveats(facts)]
+    assert [note.code for note in notes] == ["half-product"] * bool(told)
+    assert all(note.text.startswith(f"NumPy uses the symmetry of {told} @") for note in notes)
 
 
 def test_a_view_is_placed_as_one() -> None:
@@ -132,9 +97,7 @@ def test_an_array_in_a_file_is_told_with_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("array", "layout", "nbytes"),
     [
-        (np.ones((3, 4)).T, "column-major", 96),
         (np.broadcast_to(np.float64(1), (3, 4)), "broadcast along axes 0, 1", 8),
-        (np.ones(6)[::-1], "reversed along axis 0", 48),
         (np.ones((2, 3, 4)).transpose(2, 0, 1), "memory order of axes 1, 2, 0", 192),
         (np.ones((4, 4))[:, ::2], "strided, view of 128 B", 64),
         (np.ma.ones(3), "MaskedArray", 24),

@@ -33,17 +33,16 @@ def read_only(array: Any) -> Any:
     return array
 
 
-def test_memory_that_arrays_share_is_remembered_once() -> None:
+def test_memory_is_remembered_once_where_somebody_may_write_it() -> None:
     base, budget = np.ones((4, 6)), CopyBudget()
     assert owner(base[1:][1:]) is owner(base) is base
     assert kinds(base[1:], budget) == [Form, Numbers]
     assert kinds(base, budget) == [Form]
     assert kinds(np.ones(3), budget) == [Form, Numbers]
-
-
-def test_numbers_that_nobody_may_write_are_not_copied() -> None:
     assert kinds(read_only(np.ones(3))) == [Form]
     assert kinds(read_only(np.ones(3)[:])) == [Form, Numbers]  # the array itself may be written
+    assert numbers(np.array([budget, 3], object)).parts == [budget, 3]  # they may change too
+    assert numbers(np.ones(2)).parts == []
 
 
 @pytest.mark.parametrize("value", [np.float64(1), np.dtype("f4"), np.sin])
@@ -55,9 +54,9 @@ def test_what_never_changes_is_left_alone(value: Any) -> None:
 @pytest.mark.parametrize(
     "array",
     [
-        np.arange(3, dtype=np.uint8), np.arange(8, dtype=np.uint8), np.arange(4, dtype=np.float32),
-        np.array([np.nan, 1.0, 2.0]), np.arange(6.0).reshape(2, 3).T, np.array([1, "a"], object),
-        np.array([(1, 2.0), (3, 4.0)], "u1,f4"), np.arange(2000.0),
+        np.arange(3, dtype=np.uint8), np.arange(4, dtype=np.float32), np.array([np.nan, 1.0, 2.0]),
+        np.arange(6.0).reshape(2, 3).T, np.array([1, "a"], object),
+        np.array([(1, 2.0), (3, 4.0)], "u1,f4"),
     ],
 )  # fmt: skip
 def test_each_number_that_changes_is_noticed_and_put_back(array: Any) -> None:
@@ -70,7 +69,7 @@ def test_each_number_that_changes_is_noticed_and_put_back(array: Any) -> None:
     assert str(array.tolist()) == str(before.tolist())
 
 
-@pytest.mark.parametrize("position", [0, 511, 512, 1023, 1024, 1029])
+@pytest.mark.parametrize("position", [0, 1023, 1029])
 def test_without_memory_for_a_copy_each_number_is_looked_at_all_the_same(position: int) -> None:
     array = np.arange(1030.0)  # two pages, and a part of one
     kept = numbers(array, CopyBudget(most=0))
@@ -81,33 +80,22 @@ def test_without_memory_for_a_copy_each_number_is_looked_at_all_the_same(positio
     assert kept.changed()
 
 
-def test_objects_in_an_array_may_change_too() -> None:
-    inner: list[int] = []
-    assert numbers(np.array([inner, 3], object)).parts == [inner, 3]
-    assert numbers(np.ones(2)).parts == []
-
-
-def test_another_size_is_put_back_with_the_numbers() -> None:
-    array = np.arange(3.0)
-    form, kept = states(array, CopyBudget())[:2]  # type: ignore[index]
-    array.resize(5, refcheck=False)
-    assert kept.changed()
-    assert form.changed()
-    for each in (form, kept):
-        each.restore()
-    assert array.tolist() == [0.0, 1.0, 2.0]
-
-
 @pytest.mark.filterwarnings("ignore")  # NumPy would rather have a new array
-def test_another_shape_and_whether_it_may_be_written_are_put_back() -> None:
+def test_another_form_and_size_are_put_back() -> None:
     array = np.arange(6.0)
-    form = states(array, CopyBudget())[0]  # type: ignore[index]
+    form, kept = states(array, CopyBudget())[:2]  # type: ignore[index]
     array.shape = (2, 3)
     array.flags.writeable = False
     assert form.changed()
     form.restore()
     assert (array.shape, array.flags.writeable) == ((6,), True)
     assert not form.changed()
+    array.resize(8, refcheck=False)
+    assert kept.changed()
+    assert form.changed()
+    for each in (form, kept):
+        each.restore()
+    assert array.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
 
 
 @pytest.mark.parametrize(
@@ -122,18 +110,10 @@ def test_generators_of_all_kinds_draw_the_same_again(make: Callable[[int], Any])
     source = make(5)
     restore = adapter().random_state([source])
     assert restore is not None
-    first = draw()
+    first, of_all = draw(), np.random.rand()
     assert draw() != first
     restore()
-    assert draw() == first
-
-
-def test_the_global_generator_draws_the_same_again() -> None:
-    restore = adapter().random_state([])
-    assert restore is not None
-    first = np.random.rand()
-    restore()
-    assert np.random.rand() == first
+    assert (draw(), np.random.rand()) == (first, of_all)
     restore()
 
 
@@ -143,11 +123,9 @@ def test_random_numbers_that_nobody_loaded_stay_unloaded(monkeypatch: pytest.Mon
     assert states(3, CopyBudget()) is None
 
 
-@pytest.mark.parametrize(
-    ("method", "expected"), [("sort", True), ("fill", True), ("sum", False), ("copy", False)]
-)
-def test_methods_that_give_nothing_back_change_in_place(method: str, expected: bool) -> None:
-    assert adapter().changes_in_place(method) is expected
+def test_methods_that_give_nothing_back_change_in_place() -> None:
+    told = [*map(adapter().changes_in_place, ("sort", "fill", "sum", "copy"))]
+    assert told == [True, True, False, False]
 
 
 def test_a_table_of_pandas_is_changed_by_other_blocks_and_axes_alone() -> None:

@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from ipyjaxbench.adapters.shared.diagnosis.choice import Choice, Logic
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Rule
 from tests.adapters.shared.code import applied, site_of
 
 IN_EXPRESSIONS, OF_RETURNS, OF_ASSIGNMENTS = Choice(
@@ -35,41 +36,38 @@ def test_a_test_becomes_one_expression_of_arrays(
     assert ast.unparse(Logic("m", operators=False).condition(node)) == without_operators
 
 
-def test_expressions_choose() -> None:
-    new = ["return where(x > 0, y, where(n, 1, 2))",
-           "return y if x > 0 else where(n, 1, 2)"]  # fmt: skip
-    assert applied(IN_EXPRESSIONS, "return y if x > 0 else (1 if n else 2)")[:2] == new
-    assert applied(IN_EXPRESSIONS, "return y") == []
-
-
-@pytest.mark.parametrize(("lines", "new", "count"), [
-    (["if x:", "    return y", "return n"], "return where(x, y, n)", 2),
-    (["if x:", "    return y", "else:", "    return n", "y = 1"], "return where(x, y, n)", 1),
-    (["if x:", "    return y", "elif y:", "    return x", "return n"],
-     "return where(x, y, where(y, x, n))", 2),
+@pytest.mark.parametrize(("rule", "lines", "new"), [
+    (IN_EXPRESSIONS, ["return y if x > 0 else (1 if n else 2)"],
+     ["return where(x > 0, y, where(n, 1, 2))", "return y if x > 0 else where(n, 1, 2)",
+      "return where(x > 0, y, 1 if n else 2)"]),
+    (IN_EXPRESSIONS, ["return y"], []),
+    (OF_RETURNS, ["if x:", "    return y", "return n"], ["return where(x, y, n)"]),
+    (OF_RETURNS, ["if x:", "    return y", "else:", "    return n", "y = 1"],
+     ["return where(x, y, n)"]),
+    (OF_RETURNS, ["if x:", "    return y", "elif y:", "    return x", "return n"],
+     ["return where(x, y, where(y, x, n))"]),
+    # What is no plain value.
+    (OF_RETURNS, ["if x:", "    return", "return n"], []),
+    (OF_RETURNS, ["if x:", "    y = 1", "    return y", "return n"], []),
+    (OF_RETURNS, ["if x:", "    return y"], []),
+    (OF_RETURNS, ["return y"], []),
+    (OF_ASSIGNMENTS, ["if x:", "    y = n"], ["y = where(x, n, y)"]),
+    (OF_ASSIGNMENTS, ["if x:", "    y = 1", "else:", "    n = 2"],
+     ["y, n = (where(x, 1, y), where(x, n, 2))"]),
+    (OF_ASSIGNMENTS, ["if x:", "    y = 1", "elif n:", "    y = 2"],
+     ["y = where(x, 1, where(n, 2, y))"]),
+    # What does more than assign.
+    (OF_ASSIGNMENTS, ["if x:", "    f(y)"], []),
+    (OF_ASSIGNMENTS, ["if x:", "    y = 1", "else:", "    f(y)"], []),
+    (OF_ASSIGNMENTS, ["y = n"], []),
 ])  # fmt: skip
-def test_returns_choose(lines: list[str], new: str, count: int) -> None:
-    assert applied(OF_RETURNS, *lines) == [new]
-    assert [edit.count for edit in OF_RETURNS(site_of(*lines))] == [count]
+def test_both_sides_are_computed_and_one_is_chosen(
+    rule: Rule, lines: list[str], new: list[str]
+) -> None:
+    assert applied(rule, *lines) == new
 
 
-def test_returns_that_are_no_plain_values_stay() -> None:
-    assert applied(OF_RETURNS, "if x:", "    return", "return n") == []
-    assert applied(OF_RETURNS, "if x:", "    y = 1", "    return y", "return n") == []
-    assert applied(OF_RETURNS, "if x:", "    return y") == []
-    assert applied(OF_RETURNS, "return y") == []
-
-
-@pytest.mark.parametrize(("lines", "new"), [
-    (["if x:", "    y = n"], "y = where(x, n, y)"),
-    (["if x:", "    y = 1", "else:", "    n = 2"], "y, n = (where(x, 1, y), where(x, n, 2))"),
-    (["if x:", "    y = 1", "elif n:", "    y = 2"], "y = where(x, 1, where(n, 2, y))"),
-])  # fmt: skip
-def test_assignments_choose(lines: list[str], new: str) -> None:
-    assert applied(OF_ASSIGNMENTS, *lines) == [new]
-
-
-def test_branches_that_do_more_than_assign_stay() -> None:
-    assert applied(OF_ASSIGNMENTS, "if x:", "    f(y)") == []
-    assert applied(OF_ASSIGNMENTS, "if x:", "    y = 1", "else:", "    f(y)") == []
-    assert applied(OF_ASSIGNMENTS, "y = n") == []
+@pytest.mark.parametrize(("other", "count"), [("return n", 2), ("else:\n    return n\ny = 1", 1)])
+def test_what_follows_goes_where_it_was_the_other_side(other: str, count: int) -> None:
+    site = site_of("if x:", "    return y", *other.split("\n"))
+    assert [edit.count for edit in OF_RETURNS(site)] == [count]

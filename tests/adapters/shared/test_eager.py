@@ -24,15 +24,15 @@ def emptied() -> Iterator[None]:
     HELD.clear()
 
 
-def test_what_takes_too_long_or_raises_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_or_raises_gives_nothing_and_is_put_back(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert attempt(lambda: 3, is_here) == 3
     assert attempt(lambda: 1 // 0, is_here) is None
+    assert attempt(partial(print, "unseen"), is_here) is None
+    assert capsys.readouterr().out == ""
     monkeypatch.setattr(eager, "MAX_SECONDS", 0.0)
     assert attempt(lambda: 3, is_here) is None
-
-
-def test_changes_are_put_back_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eager, "MAX_SECONDS", 0.0)
     attempt(partial(HELD.append, "changed"), is_here, emptied)
     assert HELD == []
 
@@ -49,17 +49,11 @@ def test_code_has_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert attempt(partial(work, 2_000_000_001), is_here) is None
 
 
-def test_what_it_prints_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert attempt(partial(print, "unseen"), is_here) is None
-    assert capsys.readouterr().out == ""
-
-
-def test_results_are_the_same_where_they_are_as_many_and_the_same_one_by_one() -> None:
-    def equal(one: int, other: int) -> bool:
-        return one == other
-
-    assert are_same([1, 2], [1, 2], equal)
-    assert are_same([], [], equal)
-    assert not are_same([1, 2], [1, 3], equal)
-    assert not are_same([1, 2], [1], equal)
-    assert not are_same([1], [1, 2], equal)
+@pytest.mark.parametrize(("one", "other", "same"), [
+    ([1, 2], [1, 2], True), ([], [], True), ([1, 2], [1, 3], False), ([1, 2], [1], False),
+    ([1], [1, 2], False),
+])  # fmt: skip
+def test_results_are_the_same_where_they_are_as_many_and_the_same_one_by_one(
+    one: list[int], other: list[int], *, same: bool
+) -> None:
+    assert are_same(one, other, int.__eq__) is same

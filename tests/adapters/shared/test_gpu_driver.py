@@ -10,7 +10,7 @@ import pytest
 from ipyjaxbench.adapters.shared import gpu_driver
 from ipyjaxbench.adapters.shared.gpu_driver import CudaDriver, Driver, HipDriver, find_driver
 
-_NOT_INITIALISED, _ILLEGAL_ADDRESS = 3, 700
+_ILLEGAL_ADDRESS = 700
 
 
 class Cuda:
@@ -61,9 +61,10 @@ class Cuda:
 class Hip:
     """The same of AMD's."""
 
-    def __init__(self, gpus: int = 3, active: tuple[int, ...] = (0, 2), status: int = 0) -> None:
-        self.gpus, self.is_active, self.status = gpus, active, status
-        self.current = 1
+    gpus, is_active, current = 3, (0, 2), 1
+
+    def __init__(self, status: int = 0) -> None:
+        self.status = status
         self.waited: list[int] = []
 
     def hipGetDeviceCount(self, count: Any) -> int:
@@ -97,19 +98,14 @@ class Hip:
 
 
 def test_each_gpu_that_is_in_use_is_waited_for_and_all_is_left_as_it_was() -> None:
-    cuda = Cuda(gpus=4, active=(0, 3))
+    cuda, hip = Cuda(gpus=4, active=(0, 3)), Hip()
     driver = CudaDriver(cuda)
     assert driver.active() == [0, 3]
     driver.wait()
     assert cuda.waited == [100, 103]
     assert (cuda.retained, cuda.current) == (0, [])
-
-
-def test_gpus_of_amd_are_waited_for_one_after_another() -> None:
-    hip = Hip()
     HipDriver(hip).wait()
-    assert hip.waited == [0, 2]
-    assert hip.current == 1
+    assert (hip.waited, hip.current) == ([0, 2], 1)
 
 
 @pytest.mark.parametrize(
@@ -128,17 +124,16 @@ def test_a_gpu_that_fails_is_named_and_nothing_stays_held(driver: Driver, error:
     assert library.current in ([], 1)
 
 
-class _Libraries:
+def libraries(**found: Any) -> Any:
     """Loads the libraries that a test names, as `ctypes.CDLL` does."""
 
-    def __init__(self, **found: Any) -> None:
-        self._found = found
-
-    def __call__(self, name: str, mode: int) -> Any:
-        library = self._found.get(name.split(".")[0])
+    def load(name: str, mode: int) -> Any:
+        library = found.get(name.split(".")[0])
         if library is None:
             raise OSError(f"{name}: cannot open shared object file")
         return library
+
+    return load
 
 
 class Old(Cuda):
@@ -151,11 +146,11 @@ class NotStarted(Cuda):
     """A driver that no one has started in this process."""
 
     def cuDeviceGetCount(self, count: Any) -> int:
-        return _NOT_INITIALISED
+        return 3
 
 
 @pytest.mark.parametrize(
-    ("libraries", "gpus", "kind"),
+    ("there", "gpus", "kind"),
     [
         ({"libcuda": Cuda()}, 1, CudaDriver),
         ({"libamdhip64": Hip()}, 2, HipDriver),
@@ -170,14 +165,13 @@ class NotStarted(Cuda):
     ],
 )
 def test_a_driver_is_used_that_waits_for_all_gpus_of_a_framework(
-    monkeypatch: pytest.MonkeyPatch,
-    libraries: dict[str, Any],
-    gpus: int,
-    kind: type[Driver] | None,
+    there: dict[str, Any], gpus: int, kind: type[Driver] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gpu_driver.ctypes, "CDLL", _Libraries(**libraries))
+    monkeypatch.setattr(gpu_driver.ctypes, "CDLL", libraries(**there))
     found = find_driver(gpus)
     assert (None if found is None else type(found)) is kind
+    monkeypatch.delattr(gpu_driver.os, "RTLD_NOLOAD", raising=False)
+    assert find_driver(gpus) is None  # libraries cannot be looked for without loading them
 
 
 def test_a_library_that_is_not_loaded_stays_so() -> None:
@@ -198,11 +192,3 @@ def test_a_library_that_is_not_loaded_stays_so() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.stdout.split() == ["False", "True"], done.stderr
-
-
-def test_where_libraries_cannot_be_looked_for_without_loading_them_there_is_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(gpu_driver.ctypes, "CDLL", _Libraries(libcuda=Cuda()))
-    monkeypatch.delattr(gpu_driver.os, "RTLD_NOLOAD", raising=False)
-    assert find_driver(1) is None

@@ -3,25 +3,22 @@
 from ipyjaxbench.adapters.shared.hlo import readable
 
 HLO = """\
-HloModule jit_f, entry_computation_layout={(f32[3]{0})->f32[3]{0}}
+HloModule jit_f
 
 FileNames
 1 "/home/me/a.py"
 
 StackFrames
 1 {file_location_id=1 parent_frame_id=1}
-2 {file_location_id=2 parent_frame_id=1}
 
 ENTRY %main (x: f32[3]) -> f32[3] {
-  %x = f32[3]{0} parameter(0), metadata={op_name="x"}
   ROOT %add = f32[3]{0} add(%x, %x), metadata={op_type="add" source={line=3} more}, backend={0}
 }
 
 """
 HLO_READABLE = """\
-HloModule jit_f, entry_computation_layout={(f32[3]{0})->f32[3]{0}}
+HloModule jit_f
 ENTRY %main (x: f32[3]) -> f32[3] {
-  %x = f32[3]{0} parameter(0)
   ROOT %add = f32[3]{0} add(%x, %x), backend={0}
 }"""
 
@@ -30,7 +27,6 @@ STABLE = """\
 module @jit_f {
   func.func @main(%arg0: tensor<3xf32> loc("x)(")) -> tensor<3xf32> {
     %0 = stablehlo.add %arg0, %arg0 : tensor<3xf32> loc(fused[callsite("a"("b":1:2)), "c"])
-    %1 = stablehlo.block(%0) : tensor<3xf32> loc(#loc3)
   } loc(#loc)
 } loc(#loc)
 #loc2 = loc("/home/me/a.py":3:4)
@@ -39,7 +35,6 @@ STABLE_READABLE = """\
 module @jit_f {
   func.func @main(%arg0: tensor<3xf32>) -> tensor<3xf32> {
     %0 = stablehlo.add %arg0, %arg0 : tensor<3xf32>
-    %1 = stablehlo.block(%0) : tensor<3xf32>
   }
 }"""
 

@@ -3,7 +3,6 @@
 import ast
 import math
 from collections.abc import Callable, Iterator
-from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
@@ -61,18 +60,13 @@ def test_the_function_of_a_rewrite_is_whole_and_knows_what_changed() -> None:
     (found,) = rewrite(function_of(TEXT), 2, lambda _: True, [PLAIN])
     assert ast.unparse(found.definition) == TEXT.strip().replace("int(x)", "x", 1)
     assert (found.edit.changes, found.edit.count) == ("stays a float", 1)
+    assert found.replaces == "y = int(x)"
 
 
 def test_of_a_lambda_the_expression_is_shown() -> None:
     function = function_of("def anchor(): pass\na = lambda x: int(x) + 1")
     found = rewrite(function.__globals__["a"], 2, lambda _: True, [PLAIN])
     assert [each.text for each in found] == ["x + 1"]
-
-
-def test_a_function_whose_source_is_gone_cannot_be_rewritten() -> None:
-    names: dict[str, FunctionType] = {}
-    exec("def f(x): return int(x)", names)
-    assert [*rewrite(names["f"], 1, lambda _: True, [PLAIN], [PLAIN])] == []
 
 
 def test_a_call_is_tried_with_another_argument() -> None:
@@ -84,9 +78,6 @@ def test_a_call_is_tried_with_another_argument() -> None:
 
 
 def test_the_lines_that_a_rewrite_takes_away_are_known() -> None:
-    assert [each.replaces for each in rewrite(function_of(TEXT), 2, lambda _: True, [PLAIN])] == [
-        "y = int(x)"
-    ]
     choice = Choice("m.where", lambda test: test).rules
     text = "def f(x):\n    if x > 0:\n        return x\n    return -x\n"
     (found,) = rewrite(function_of(text, m=math), 2, lambda _: True, choice)

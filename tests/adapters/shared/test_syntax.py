@@ -11,24 +11,18 @@ def body(text: str) -> list[ast.stmt]:
     return ast.parse(text).body
 
 
-def test_a_copy_is_a_tree_of_its_own_in_the_same_places() -> None:
+def test_a_copy_is_a_tree_of_its_own_in_the_same_places_and_new_nodes_take_old_lines() -> None:
     old = body("if x:\n    y = f(a, b)")[0]
     vars(old)["parent"] = old  # as libraries leave it on nodes
     new = syntax.copy_tree(old)
     assert ast.dump(new, include_attributes=True) == ast.dump(old, include_attributes=True)
     assert not {id(n) for n in ast.walk(new)} & {id(n) for n in ast.walk(old)}
     assert "parent" not in vars(new)
-
-
-def test_new_nodes_take_the_line_of_what_they_replace() -> None:
-    old = ast.parse("\n\nx + y", mode="eval").body
-    new = ast.Expr(ast.BinOp(old, ast.Add(), ast.Constant(1)))
-    syntax.set_lines(new, 2)
-    assert (new.lineno, new.end_lineno, old.lineno) == (2, 3, 3)
-    assert (new.value.right.lineno, new.col_offset) == (2, 0)
-
-
-def test_the_line_of_a_function_is_that_of_its_first_decorator() -> None:
+    added = ast.parse("\n\nx + y", mode="eval").body
+    around = ast.Expr(ast.BinOp(added, ast.Add(), ast.Constant(1)))
+    syntax.set_lines(around, 2)
+    assert (around.lineno, around.end_lineno, added.lineno) == (2, 3, 3)
+    assert (around.value.right.lineno, around.col_offset) == (2, 0)
     (decorated,), (plain,) = body("\n@a\n@b\ndef f(): pass"), body("\ndef f(): pass")
     assert (syntax.first_line(decorated), syntax.first_line(plain)) == (2, 2)
 

@@ -3,7 +3,7 @@
 import functools
 import random
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 
@@ -58,6 +58,9 @@ class Model:
 
     def step(self) -> None: ...
 
+    @classmethod
+    def make(cls) -> None: ...
+
 
 COUNT = 0
 SEEN: list[Any] = []
@@ -79,11 +82,6 @@ def closing(inside: list[Any]) -> Any:
     return function
 
 
-def test_where_nothing_changes_nothing_is_told() -> None:
-    model = Model()
-    assert effects(lambda: None, ("f", uses_globals), ("m", model)) == SideEffects()
-
-
 def test_names_that_stand_for_something_else_are_told_and_put_back() -> None:
     model, tracer = Model(), Tracer()
 
@@ -95,6 +93,7 @@ def test_names_that_stand_for_something_else_are_told_and_put_back() -> None:
         set_count(5)
         SEEN.append([{"k": tracer}])
 
+    assert effects(lambda: None, ("f", uses_globals), ("m", model)) == SideEffects()
     found = effects(change, ("m", model), ("f", uses_globals))
     assert found.tracers_restored == ("m.n", "SEEN")
     assert {*found.restored} == {"m.late", "m.seen", "Model.made", "COUNT"}
@@ -103,23 +102,16 @@ def test_names_that_stand_for_something_else_are_told_and_put_back() -> None:
     assert (Model.made, COUNT, SEEN) == ([], 0, [])
 
 
-def test_a_method_leads_to_its_object_as_self() -> None:
+def test_a_method_leads_to_its_object_as_self_and_to_its_class() -> None:
     model = Model()
     found = effects(lambda: setattr(model, "n", 1), ("m", model.step))
     assert (found.restored, model.n) == (("self.n",), 0)
-
-    class Own:
-        made = 0
-
-        @classmethod
-        def make(cls) -> None: ...
-
-    found = effects(lambda: setattr(Own, "made", 1), ("m", Own.make))
-    assert (found.restored, Own.made) == (("Own.made",), 0)
+    found = effects(lambda: setattr(Model, "made", 1), ("m", Model.make))
+    assert (found.restored, Model.made) == (("Model.made",), [])
 
 
 def test_what_a_function_closes_over_and_its_defaults_are_reached_by_their_names() -> None:
-    inside, given = [1], [2]
+    inside, given, own = [1], [2], [0]
     function = closing(inside)
     function.__kwdefaults__["c"] = given
 
@@ -128,10 +120,8 @@ def test_what_a_function_closes_over_and_its_defaults_are_reached_by_their_names
         given.append(4)
         function.mark = 1
 
-    found = effects(change, ("f", function))
-    assert {*found.restored} == {"inside", "c", "function.mark"}
+    assert {*effects(change, ("f", function)).restored} == {"inside", "c", "function.mark"}
     assert (inside, given, vars(function)) == ([1], [2], {})
-    own = [0]
     function.__defaults__ = (own,)
     assert effects(lambda: own.append(1), ("f", function)).restored == ("b",)
 
@@ -141,88 +131,64 @@ def test_names_of_the_users_modules_that_a_function_reads_are_held() -> None:
     vars(module).update(__file__="/home/me/of_a_test.py", held=1, apart=1)
     names: dict[str, Any] = {"other": module}
     exec("def f(): return other.held", names)
-
-    def change() -> None:
-        module.held = module.apart = 2
-
-    found = effects(change, ("f", names["f"]))
+    found = effects(lambda: vars(module).update(held=2, apart=2), ("f", names["f"]))
     assert (found.restored, module.held, module.apart) == (("other.held",), 1, 2)
 
 
-def test_what_decorators_wrap_and_partials_hold_is_followed() -> None:
-    @functools.wraps(uses_globals)
-    def wrapper() -> None: ...
-
-    for value in (wrapper, functools.partial(uses_globals), {"k": [(uses_globals,)]}):
-        found = effects(lambda: set_count(3), ("f", value))
-        assert found.restored == ("COUNT",)
-
-
-def test_values_without_a_name_are_put_back_and_not_told() -> None:
-    items = [1]
-    found = effects(lambda: items.append(2), (None, [items]), (None, Model()))
-    assert (found, items) == (SideEffects(), [1])
+@pytest.mark.parametrize(
+    "value",
+    [functools.wraps(uses_globals)(lambda: None), functools.partial(uses_globals),
+     {"k": [(uses_globals,)]}],
+)  # fmt: skip
+def test_what_decorators_wrap_and_partials_and_containers_hold_is_followed(value: Any) -> None:
+    assert effects(lambda: set_count(3), ("f", value)).restored == ("COUNT",)
 
 
-def test_containers_may_be_told_with_their_keys() -> None:
+def test_containers_may_be_told_with_their_keys_or_without_any_name() -> None:
     inner: dict[Any, list[int]] = {"k": [], 3: [], (1,): []}
     values = deque([[0], inner])
 
     def change() -> None:
-        for each in inner.values():
+        for each in (*inner.values(), values[0]):
             each.append(1)
-        values[0].append(1)
 
+    assert effects(change, (None, values), (None, Model())) == SideEffects()
     assert effects(change, ("x", values)).restored == ("x",)
     found = effects(change, ("x", values), log=WithKeys)
     assert {*found.restored} == {"x[0]", "x[1]['k']", "x[1][3]", "x[1]"}
     assert values == deque([[0], {"k": [], 3: [], (1,): []}])
 
 
-def test_a_tracer_in_an_object_that_is_kept_is_told_too() -> None:
-    kept: list[Any] = []
-    holder = SimpleNamespace(inner=[Tracer()])
-    found = effects(lambda: kept.append(holder), ("x", kept))
-    assert (found.tracers_restored, kept) == (("x",), [])
-
+def test_a_tracer_in_an_object_that_is_kept_is_told_too_but_not_in_a_function() -> None:
     def function() -> None: ...
 
     function.inner = Tracer()  # type: ignore[attr-defined]
+    kept: list[Any] = []
+    found = effects(lambda: kept.append(SimpleNamespace(inner=[Tracer()])), ("x", kept))
+    assert (found.tracers_restored, kept) == (("x",), [])
     assert effects(lambda: kept.append(function), ("x", kept)).restored == ("x",)
 
 
-def test_what_cannot_be_put_back_is_told_apart() -> None:
-    held = {"n": 0, "m": 0}
+def test_what_cannot_be_put_back_is_told_apart_and_so_is_what_was_drawn() -> None:
+    class Kept(Items):
+        can_restore = False
 
     def refuse(_: object) -> None:
         raise RuntimeError("no")
 
-    settings = [(name, Setting(lambda name=name: [held[name]], refuse)) for name in held]
-    settings.append(("fixed", Setting(lambda: [held["n"]], None)))
-    with Log([], settings) as found:
-        held.update(n=1)
-    assert found.side_effects.not_restored == ("n", "fixed")
-    assert found.side_effects.tracers_leaked == ()
-
-
-def test_a_tracer_that_cannot_be_put_back_is_told_as_one() -> None:
-    class Kept(Items):
-        can_restore = False
-
-    items: list[Any] = []
-    with Log([], [("x", Kept(items)), ("y", Kept([]))]) as found:
-        items.append(Tracer())
-    assert found.side_effects == SideEffects(tracers_leaked=("x",))
-
-
-def test_random_numbers_that_were_drawn_are_told() -> None:
-    source = random.Random(1)
+    held, items, source, other = {"n": 0, "m": 0}, [], random.Random(1), random.Random(2)
     before = source.getstate()
-    states = [(name, GeneratorState.from_random(each)) for name, each in
-              (("a", source), ("b", random.Random(2)))]  # fmt: skip
+    states: list[Any] = [(n, Setting(lambda n=n: [held[n]], refuse)) for n in held]
+    states += [("fixed", Setting(lambda: [held["n"]], None)), ("x", Kept(items)), ("y", Kept([]))]
+    states += [(n, GeneratorState.from_random(r)) for n, r in (("a", source), ("b", other))]
     with Log([], states) as found:
+        held.update(n=1)
+        items.append(Tracer())
         source.random()
-    assert (found.side_effects, source.getstate()) == (SideEffects(drawn=("a",)), before)
+    assert found.side_effects == SideEffects(
+        tracers_leaked=("x",), not_restored=("n", "fixed"), drawn=("a",)
+    )
+    assert source.getstate() == before
 
 
 @pytest.mark.parametrize("cache", [functools.cache, functools.lru_cache(maxsize=2)])
@@ -240,56 +206,38 @@ def test_a_cache_is_emptied_where_it_keeps_a_tracer(cache: Any) -> None:
     assert made.cache_info().currsize == 0
 
 
+@pytest.mark.parametrize(
+    ("count", "told"), [(3, [True, True]), (4, [False, True]), (5, [False, False])]
+)
 def test_large_containers_are_not_entered_and_larger_ones_are_not_copied(
-    monkeypatch: pytest.MonkeyPatch,
+    count: int, told: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(undo_log, "_MOST_ENTERED", 3)
     monkeypatch.setattr(undo_log, "_MOST_COPIED", 4)
-    told = []
-    for count in (3, 4, 5):
-        inner: list[int] = []
-        values: list[Any] = [inner] * count
-        found = [effects(lambda: inner.append(1), ("x", values)),  # noqa: B023
-                 effects(lambda: values.append(1), ("x", values))]  # noqa: B023  # fmt: skip
-        told.append([bool(each.restored) for each in found])
-    assert told == [[True, True], [False, True], [False, False]]
+    inner: list[int] = []
+    values: list[Any] = [inner] * count
+    changes = (lambda: inner.append(1)), (lambda: values.append(1))
+    assert [bool(effects(change, ("x", values)).restored) for change in changes] == told
 
 
 def test_no_more_places_are_looked_at_than_is_said() -> None:
     class Few(Log):
         most = 3
 
-    values = [[], [], [], []]
-
-    def change() -> None:
-        for each in values:
-            each.append(1)
-
-    found = effects(change, *((f"x{i}", each) for i, each in enumerate(values)), log=Few)
+    values: list[list[int]] = [[], [], [], []]
+    roots = ((f"x{i}", each) for i, each in enumerate(values))
+    found = effects(lambda: [each.append(1) for each in values], *roots, log=Few)
     assert found.restored == ("x0", "x1", "x2")
     assert values == [[], [], [], [1]]
 
 
-def test_what_the_framework_knows_leads_where_it_says() -> None:
-    inner = [1]
+def test_what_the_framework_knows_leads_where_it_says_and_what_refuses_hides_nothing() -> None:
+    inner, items, knows = [1], [], SimpleNamespace(other=[2])
 
     class Knowing(Log):
         def parts_of(self, name: str | None, value: Any) -> Iterable[Named] | None:
-            return [("inside", inner)] if value is knows else None
-
-    knows = SimpleNamespace(other=[2])
-
-    def change() -> None:
-        inner.append(2)
-        knows.other.append(3)
-
-    found = effects(change, ("x", knows), log=Knowing)
-    assert (found.restored, inner, knows.other) == (("inside",), [1], [2, 3])
-
-
-def test_objects_that_refuse_to_be_looked_at_hide_nothing_else() -> None:
-    class Raising(Log):
-        def parts_of(self, name: str | None, value: Any) -> Iterable[Named] | None:
+            if value is knows:
+                return [("inside", inner)]
             if type(value) is SimpleNamespace:
                 raise RuntimeError("no")
             return None
@@ -299,21 +247,23 @@ def test_objects_that_refuse_to_be_looked_at_hide_nothing_else() -> None:
                 raise RuntimeError("no")
             return super().leaves(tree)
 
-    items: list[Any] = []
-    roots = ("x", SimpleNamespace(a=1)), ("y", items)
-    assert effects(lambda: items.append(2.5), *roots, log=Raising).restored == ("y",)
+    def change() -> None:
+        inner.append(2)
+        knows.other.append(3)
+        items.append(2.5)
+
+    roots = ("x", knows), ("z", SimpleNamespace(a=1)), ("y", items)
+    assert {*effects(change, *roots, log=Knowing).restored} == {"inside", "y"}
+    assert (inner, knows.other, items) == ([1], [2, 3], [])
 
 
 def test_what_code_keeps_is_said_in_a_note() -> None:
-    def notes(told: SideEffects) -> Iterator[tuple[str, str]]:
-        return ((note.text.partition(".")[0], note.text.rpartition("later. ")[2])
-                for note in told.tracer_notes("stand-in"))  # fmt: skip
-
     both = SideEffects(("a", "b"), ("c",), restored=("d",))
-    assert [*notes(both)] == [
-        ("The code stores a value in a, b", "The old value is restored."),
-        ("The code stores a value in c", "It could not be restored."),
-    ]
-    assert [*notes(SideEffects(restored=("d",), not_restored=("e",)))] == []
+    kept, lost = (note.text for note in both.tracer_notes("stand-in"))
+    assert kept.startswith("The code stores a value in a, b.")
+    assert kept.endswith("later. The old value is restored.")
+    assert lost.startswith("The code stores a value in c.")
+    assert lost.endswith("later. It could not be restored.")
+    assert [*SideEffects(restored=("d",), not_restored=("e",)).tracer_notes()] == []
     (note,) = SideEffects(("a",)).tracer_notes()
     assert "that is a tracer without data" in note.text

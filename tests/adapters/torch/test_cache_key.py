@@ -79,12 +79,7 @@ def test_of_a_module_its_mode_and_its_tensors_are_looked_at() -> None:
 
 @pytest.mark.parametrize(
     ("count", "mode"),
-    [
-        (0, "True"),
-        (1, "True, but False in 0"),
-        (3, "True, but False in 0, 1, 2"),
-        (4, "True, but False in 0, 1, 2, …"),
-    ],
+    [(0, "True"), (3, "True, but False in 0, 1, 2"), (4, "True, but False in 0, 1, 2, …")],
 )
 def test_parts_of_a_module_in_another_mode_are_named_three_at_most(count: int, mode: str) -> None:
     net = torch.nn.Sequential(*(torch.nn.Dropout(0.5) for _ in range(5)))

@@ -1,11 +1,6 @@
 """torch.compile's first call explained, and a cold call that leaves the user's caches alone."""
 
 import functools
-import itertools
-import os
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,12 +14,8 @@ import ipyjaxbench
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.adapters.torch.compilation import cold_call, original
 from ipyjaxbench.adapters.torch.compile_events import Times, phases_of
-from ipyjaxbench.frameworks import Compilation, loaded
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.frameworks.compilation import Program
-
-
-def _adapter() -> Torch:
-    return next(f for f in loaded()[0] if isinstance(f, Torch))
 
 
 def entries(function: Any) -> int:
@@ -50,45 +41,6 @@ def test_compiled_frames_are_named_and_split() -> None:
     assert result.programs == (Program("step", seconds, "compiled", "torch"),)
 
 
-def test_a_module_is_named_by_its_class() -> None:
-    net = torch.compile(torch.nn.Linear(3, 3), backend="eager")
-    result = ipyjaxbench.measure_code("net(x)", {"net": net, "x": torch.ones(2, 3)}, budget=0.05)
-    assert [p.name for p in result.programs] == ["Linear"]
-
-
-def test_a_backward_pass_is_named_after_its_frame() -> None:
-    f = torch.compile(step, backend="aot_eager")
-    names = {"f": f, "x": torch.ones(4, 4, requires_grad=True)}
-    result = ipyjaxbench.measure_code("f(x).backward()", names, number=2, repeat=2)
-    assert [p.name for p in result.programs] == ["step", "step backward"]
-
-
-def test_what_follows_a_graph_break_is_named_by_its_line() -> None:
-    def broken(x: torch.Tensor) -> torch.Tensor:
-        return x + 1 if x.sum() > 0 else x
-
-    names = {"f": torch.compile(broken, backend="eager"), "x": torch.ones(3)}
-    result = ipyjaxbench.measure_code("f(x)", names, budget=0.02)
-    line = broken.__code__.co_firstlineno + 1
-    assert [p.name for p in result.programs] == ["broken", f"broken from line {line}"]
-
-
-@pytest.mark.usefixtures("real_clock")
-def test_frames_that_dynamo_has_no_record_of_any_more_are_counted_too() -> None:
-    functions: dict[str, Any] = {}
-    for number in range(70):
-        exec(f"def f{number}(x): return x + {number}", functions)
-
-    def many() -> None:
-        for number in range(70):
-            torch.compile(functions[f"f{number}"], backend="eager")(torch.ones(2))
-
-    result = ipyjaxbench.measure_code("many()", {"many": many}, number=1, repeat=1)
-    assert result.compilations == 70
-    assert [p.name for p in result.programs] == ["?"] * 6 + [f"f{n}" for n in range(6, 70)]
-    assert 0 < sum(s or 0.0 for s in result.phases.values()) < result.first_call
-
-
 @pytest.mark.parametrize("kind", ["function", "module"])
 def test_a_cold_call_compiles_anew_and_leaves_what_was_compiled(kind: str) -> None:
     net = torch.nn.Linear(6, 6)
@@ -110,82 +62,33 @@ def test_a_cold_call_compiles_anew_and_leaves_what_was_compiled(kind: str) -> No
     assert len(get_compilation_metrics()) == known
 
 
-@pytest.mark.usefixtures("real_clock")
-def test_of_several_cold_calls_each_program_is_timed() -> None:
-    """A backend that picks another kernel each time: every second one does the work 300 times."""
-    kernels = itertools.cycle([1, 300])
-
-    def pick(program: torch.fx.GraphModule, _: object) -> Any:
-        times = next(kernels)
-        return lambda *args: [program(*args) for _ in range(times)][-1]
-
-    names = {"f": torch.compile(step, backend=pick), "x": torch.ones(20, 20)}
-    result = ipyjaxbench.measure_code("f(x)", names, budget=0.4, fresh=3, restore=False)
-    assert result.fresh is not None
-    later = [each.later for each in result.fresh.recompiled]
-    assert min(later[::2]) > 3 * max(later[1], result.fresh.usual or 1)
-    told = "recompiled-apart" in [note.code for note in result.notes]
-    assert told is result.fresh.programs_differ
-    assert entries(step) == 1
-
-
-def test_cold_calls_do_not_use_up_the_number_of_recompilations() -> None:
-    f, x = torch.compile(step, backend="eager"), torch.ones(5, 5)
-    for _ in range(torch._dynamo.config.recompile_limit + 2):
-        result = ipyjaxbench.measure_code("f(x)", {"f": f, "x": x}, number=1, repeat=2, fresh=True)
-        assert result.fresh is not None
-        assert len(result.fresh.programs) == 1
-    assert entries(step) == 1
-
-
-def test_random_state_is_that_of_one_run_after_a_cold_call() -> None:
-    torch.manual_seed(1)
-    first, second = torch.randn(2), torch.randn(2)
-    torch.manual_seed(1)
-    f = torch.compile(lambda: torch.randn(2), backend="eager")
-    names = {"f": f}
-    ipyjaxbench.measure_code("r = f()", names, number=2, repeat=2, fresh=True)
-    assert torch.equal(names["r"], first)  # type: ignore[arg-type]
-    assert torch.equal(torch.randn(2), second)
-
-
-def test_a_compiled_function_that_no_name_holds_is_told() -> None:
-    class Trainer:
-        def __init__(self) -> None:
-            self.step = torch.compile(step, backend="eager")
-
-    names = {"t": Trainer(), "x": torch.ones(3, 3)}
-    result = ipyjaxbench.measure_code("t.step(x)", names, budget=0.02, fresh=True)
-    assert result.fresh is not None
-    assert result.fresh.seconds is None
-    assert result.fresh.cleared == ("step stayed compiled", "nothing was recompiled")
-
-
-def test_a_module_that_was_compiled_in_place_is_told() -> None:
-    class Net(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return torch.sin(x)
-
-    net, x = Net(), torch.ones(3)
+def in_place() -> torch.nn.Module:
+    net = torch.nn.Linear(3, 3)
     net.compile(backend="eager")
-    net(x)
-    result = ipyjaxbench.measure_code("net(x)", {"net": net, "x": x}, budget=0.02, fresh=True)
-    assert result.compilations == 0
-    assert result.fresh is not None
-    assert result.fresh.cleared == ("net stayed compiled", "nothing was recompiled")
+    net(torch.ones(3, 3))
+    return net
 
 
-def test_without_torch_compile_there_is_nothing_to_be_fresh_about() -> None:
-    result = ipyjaxbench.measure_code("x + 1", {"x": torch.ones(3)}, budget=0.02, fresh=True)
-    assert result.fresh is not None
-    assert result.fresh.cleared == ("nothing here is compiled (torch)",)
+@pytest.mark.parametrize(
+    ("make", "code", "name"),
+    [(lambda: SimpleNamespace(step=torch.compile(step, backend="eager")), "t.step(x)", "step"),
+     (in_place, "t(x)", "t")],
+)  # fmt: skip
+def test_what_no_name_holds_or_was_compiled_in_place_stays_so_and_is_told(
+    make: Any, code: str, name: str
+) -> None:
+    names = {"t": make(), "x": torch.ones(3, 3)}
+    fresh = ipyjaxbench.measure_code(code, names, budget=0.02, fresh=True).fresh
+    assert fresh is not None
+    assert fresh.seconds is None
+    assert fresh.cleared == (f"{name} stayed compiled", "nothing was recompiled")
 
 
 def test_the_original_of_a_compiled_function_is_known() -> None:
-    net = torch.nn.Linear(2, 2)
-    assert _adapter().capability(Compilation).original(torch.compile(step, backend="eager")) is step
-    assert _adapter().capability(Compilation).original(torch.compile(net, backend="eager")) is net
-    assert _adapter().capability(Compilation).original(step) is None
+    net, original_of = torch.nn.Linear(2, 2), Torch().capability(Compilation).original
+    assert original_of(torch.compile(step, backend="eager")) is step
+    assert original_of(torch.compile(net, backend="eager")) is net
+    assert original_of(step) is None
 
 
 def test_what_stands_in_for_a_function_in_a_cold_call_gives_the_same() -> None:
@@ -205,19 +108,11 @@ def test_what_stands_in_for_a_function_in_a_cold_call_gives_the_same() -> None:
 
 def test_a_function_of_the_users_around_a_compiled_one_stays_as_it_is_and_is_told() -> None:
     class Counter:
-        def __init__(self) -> None:
-            self.calls = 0
-
-        def __call__(self) -> int:
-            return self.calls
+        def __call__(self) -> None:
+            """It can be called too, and compiles nothing."""
 
         def count(self, function: Any) -> Any:
-            @functools.wraps(function)
-            def counted(*args: Any) -> Any:
-                self.calls += 1
-                return function(*args)
-
-            return counted
+            return functools.wraps(function)(lambda *args: (self, function(*args))[1])
 
     counted = Counter().count(torch.compile(step, backend="eager"))
     with cold_call({"f": counted}, []) as cold:
@@ -250,61 +145,3 @@ def test_what_took_no_time_is_no_phase() -> None:
         dynamo_cumulative_compile_time_us=3e6, aot_autograd_cumulative_compile_time_us=1e6
     )
     assert phases_of([entry, entry]) == {"trace": 4.0, "lower": 2.0}
-
-
-INDUCTOR = """
-import os, sys, tempfile, torch, ipyjaxbench
-def step(x):
-    return x @ x
-x = torch.ones(8, 8)
-names = dict(f=torch.compile(step), x=x)
-def look(code, **options):
-    m = ipyjaxbench.measure_code(code, names, number=1, repeat=2, **options)
-    for programs, phases in ([(m.programs, m.phases)] if not m.fresh
-                             else [(m.fresh.programs, m.fresh.phases)]):
-        print([(p.name, p.origin) for p in programs], list(phases))
-    return m
-def files():
-    return sorted(os.path.join(a, c) for a, _, b in os.walk(sys.argv[1]) for c in b)
-look("f(x)")
-torch._dynamo.reset()
-look("f(x)")
-before, folders, there = files(), os.listdir(tempfile.gettempdir()), dict(os.environ)
-print(*look("f(x)", fresh=True).fresh.cleared)
-names["g"] = torch.compile(lambda x: x.T @ x)
-names["cold"] = lambda: os.environ["TORCHINDUCTOR_CACHE_DIR"] != sys.argv[1]
-m = look("g(x)\\nif cold(): raise ValueError('no')", fresh=True)
-print(*m.fresh.cleared)
-print(os.listdir(tempfile.gettempdir()) == folders, dict(os.environ) == there)
-print(set(before) <= set(files()))
-torch._dynamo.reset()
-look("f(x)")
-"""
-
-
-def test_inductors_disk_cache_is_told_and_left_alone_by_a_cold_call(tmp_path: Path) -> None:
-    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
-    cache.mkdir()
-    temporary.mkdir()
-    environment = {
-        **os.environ,
-        "TORCHINDUCTOR_CACHE_DIR": str(cache),
-        "TMPDIR": str(temporary),
-        "TORCHINDUCTOR_COMPILE_THREADS": "1",
-    }
-    command = [sys.executable, "-c", INDUCTOR, str(cache)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    compiled = "[('step', 'compiled')] ['trace', 'compile']"
-    loaded_ = "[('step', 'disk cache')] ['trace', 'cache load']"
-    emptied = "Inductor's in-memory caches were cleared, those on disk kept"
-    assert done.stdout.splitlines() == [
-        compiled,
-        loaded_,
-        compiled,
-        emptied,
-        "[] []",
-        "the cold call raised ValueError: no",
-        "True True",
-        "True",
-        loaded_,
-    ], done.stderr

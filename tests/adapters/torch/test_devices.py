@@ -55,9 +55,7 @@ def test_gpus_in_use_are_the_current_one_and_those_that_hold_memory(
     assert Torch().runs_ahead()
     Torch().drain()
     assert waited == [SECOND, THIRD]
-
-
-def test_without_accelerators_nothing_runs_ahead() -> None:
+    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
     assert [*accelerators.used_accelerators()] == []
     assert (Torch().runs_ahead(), Torch().is_running()) == (False, False)
 
@@ -75,13 +73,7 @@ def test_work_on_one_stream_in_use_is_work_that_runs(
     assert Torch().is_running() is is_running
 
 
-def test_a_device_without_streams_is_not_known_to_be_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_a_mac(monkeypatch)
-    assert not accelerators.is_busy(torch.device("xla", 0))
-    assert Torch().is_running() is None
-
-
-def test_a_macs_gpu_and_xla_have_one_device_each(
+def test_a_macs_gpu_and_xla_have_one_device_each_without_streams(
     monkeypatch: pytest.MonkeyPatch, waited: list[object]
 ) -> None:
     xla = SimpleNamespace(sync=lambda *, wait: waited.append(("xla", wait)))
@@ -90,6 +82,11 @@ def test_a_macs_gpu_and_xla_have_one_device_each(
     assert [*accelerators.used_accelerators()] == [torch.device("mps", 0), torch.device("xla", 0)]
     Torch().drain()
     assert waited == ["mps", ("xla", True)]
+    assert not accelerators.is_busy(torch.device("xla", 0))
+    assert Torch().is_running() is None
+    ran: list[int] = []
+    profile = Torch().capability(Profiler).profile(lambda: ran.append(1))
+    assert (profile.reason, ran) == ("PyTorch's profiler does not see mps, xla", [])
 
 
 def test_values_are_waited_for_on_their_devices_once_each(
@@ -106,11 +103,9 @@ def test_values_are_waited_for_on_their_devices_once_each(
 def test_the_free_memory_is_that_of_the_fullest_gpu_in_use(gpus: pytest.MonkeyPatch) -> None:
     gpus.setattr(torch.cuda, "mem_get_info", lambda device: (100 - device.index, 1000))
     assert Torch().free_memory() == 98
-
-
-def test_without_a_gpu_the_free_memory_is_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_a_mac(monkeypatch)
-    monkeypatch.setattr("ipyjaxbench.adapters.torch.framework.host_memory", lambda: 7)
+    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
+    on_a_mac(gpus)
+    gpus.setattr("ipyjaxbench.adapters.torch.framework.host_memory", lambda: 7)
     assert Torch().free_memory() == 7
 
 
@@ -134,13 +129,6 @@ def test_pinned_memory_is_told_where_gpus_are_in_use(gpus: pytest.MonkeyPatch) -
     assert locate("t", torch.ones(3)).memory == ""
     gpus.setattr(torch.cuda, "is_initialized", lambda: False)
     assert locate("t", torch.ones(2)).memory == ""
-
-
-def test_a_profiler_that_sees_no_device_in_use_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_a_mac(monkeypatch)
-    ran: list[int] = []
-    profile = Torch().capability(Profiler).profile(lambda: ran.append(1))
-    assert (profile.reason, ran) == ("PyTorch's profiler does not see mps", [])
 
 
 # The inventory
@@ -180,103 +168,81 @@ def test_what_can_look_for_devices_is_started(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("driver", "words"),
-    [
-        (12080, "built for CUDA 12.4; the driver supports up to 12.8"),
-        (13010, "built for CUDA 12.4; the driver supports up to 13.1"),
-        (0, "built for CUDA 12.4"),
-    ],
-)
+    ("cuda", "driver", "words"),
+    [("12.4", 13010, "built for CUDA 12.4; the driver supports up to 13.1"),
+     ("12.4", 0, "built for CUDA 12.4"), (None, 0, "built for ROCm 6.4")],
+)  # fmt: skip
 def test_the_version_of_the_driver_is_told_where_there_is_one(
-    driver: int, words: str, monkeypatch: pytest.MonkeyPatch
+    cuda: str | None, driver: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.version, "cuda", "12.4")
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    monkeypatch.setattr(torch.version, "hip", "6.4")
     monkeypatch.setattr(torch._C, "_cuda_getDriverVersion", lambda: driver, raising=False)
     note = devices._version()
     assert (note.code, note.text) == ("gpu-driver", words)
 
 
-def test_amds_version_is_told_by_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.version, "cuda", None)
-    monkeypatch.setattr(torch.version, "hip", "6.4")
-    assert devices._version().text == "built for ROCm 6.4"
-
-
 @pytest.mark.parametrize(
-    ("held", "codes"),
+    ("held", "codes", "freed"),
     [
-        ({}, []),
-        ({"reserved_bytes": 0, "allocated_bytes": 5}, []),
-        ({"reserved_bytes": 1000, "inactive_split_bytes": 99}, ["memory-reserved"]),
-        (
-            {"reserved_bytes": 1000, "inactive_split_bytes": 101},
-            ["memory-reserved", "memory-fragmented"],
-        ),
+        ({}, [], ""),
+        ({"reserved_bytes": 0, "allocated_bytes": 5}, [], ""),
+        ({"reserved_bytes": 1000, "inactive_split_bytes": 99}, ["memory-reserved"], "901 B"),
+        ({"reserved_bytes": 1000, "inactive_split_bytes": 101, "allocated_bytes": 990},
+         ["memory-reserved", "memory-fragmented"], "0 B"),
     ],
-)
+)  # fmt: skip
 def test_pieces_are_told_from_a_tenth_of_what_is_reserved_on(
-    held: dict[str, int], codes: list[str], monkeypatch: pytest.MonkeyPatch
+    held: dict[str, int], codes: list[str], freed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
     stats = {f"{name}.all.current": nbytes for name, nbytes in held.items()}
-    assert [note.code for note in devices._allocator("cuda:0", stats)] == codes
-
-
-def test_no_less_than_nothing_can_be_given_back() -> None:
-    stats = {
-        "reserved_bytes.all.current": 1000,
-        "allocated_bytes.all.current": 990,
-        "inactive_split_bytes.all.current": 20,
-    }
-    first, *_ = devices._allocator("cuda:0", stats)
-    assert first.text.endswith("frees up to 0 B")
+    monkeypatch.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
+    found = [*devices._allocator("cuda:0", stats)]
+    assert [note.code for note in found] == codes
+    assert not codes or found[0].text.endswith(f"frees up to {freed}")
+    monkeypatch.setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
+    assert [note.code for note in devices._allocator("cuda:0", stats)] == codes[:1]
 
 
 def set_memory(**request: Any) -> list[Any]:
     return [*inventory().set_memory(MemoryRequest(**request))]
 
 
-def test_a_share_of_no_gpu_is_not_set() -> None:
+@pytest.mark.parametrize("ask", [None, lambda _: 0.9])
+def test_a_share_of_each_gpu_is_set_at_any_time(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version that does not tell the share of before had all."""
+    assert set_memory() == []
     (setting,) = set_memory(fraction=0.5)
     assert (setting.words, setting.undo) == ("sees no GPU; nothing changed", "")
-    assert set_memory() == []
-
-
-def test_a_version_that_does_not_tell_its_share_had_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[float, int]] = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.delattr(torch.cuda, "get_per_process_memory_fraction", raising=False)
-    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *_: None)
-    (setting,) = set_memory(fraction=0.25)
-    assert setting.words == "limited to 25% of cuda:0 from now on; keeps what it already has"
-    assert setting.undo == "torch.cuda.set_per_process_memory_fraction(1.0, 0)"
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", ask, raising=False)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *a: calls.append(a))
+    first, second = set_memory(fraction=0.25)
+    assert calls == [(0.25, 0), (0.25, 1)]
+    assert first.words == "limited to 25% of cuda:0 from now on; keeps what it already has"
+    before = 0.9 if ask else 1.0
+    assert second.undo == f"torch.cuda.set_per_process_memory_fraction({before}, 1)"
 
 
 def test_threads_and_precision_are_set_for_a_while() -> None:
-    def settings() -> tuple[int, str]:
-        return torch.get_num_threads(), torch.get_float32_matmul_precision()
-
-    threads = torch.get_num_threads()
+    threads, matmul = torch.get_num_threads(), torch.backends.mkldnn.matmul
     assert inventory().threads() == threads
     torch.set_float32_matmul_precision("medium")
     try:
         with inventory().align_settings(threads + 1):
-            assert settings() == (threads + 1, "highest")
-        assert settings() == (threads, "medium")
-    finally:
+            assert (torch.get_num_threads(), matmul_precision()) == (threads + 1, "highest")
+        assert (torch.get_num_threads(), matmul_precision()) == (threads, "medium")
         torch.set_float32_matmul_precision("highest")
-
-
-def test_settings_that_backends_have_of_their_own_are_theirs_again() -> None:
-    matmul = torch.backends.mkldnn.matmul
-    matmul.fp32_precision = "bf16"
-    try:
-        with inventory().align_settings(torch.get_num_threads()):
+        matmul.fp32_precision = "bf16"  # of a backend alone
+        with inventory().align_settings(threads):
             assert (matmul.fp32_precision, matmul_precision()) == ("ieee", "highest")
         assert (matmul.fp32_precision, matmul_precision()) == ("bf16", "mixed")
         assert inventory().probe("cpu").settings == "float32 matmul precision: mixed"
     finally:
         torch.set_float32_matmul_precision("highest")  # of all backends
+    assert inventory().probe("cpu").settings == ""
 
 
 # The work that measures peaks
@@ -288,24 +254,16 @@ def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead(
     waited: list[torch.device] = []
     monkeypatch.setattr(accelerators, "synchronize", waited.append)
     assert float(inventory().probe("cpu").smallest_operation()()) == -1
+    assert [moved for _, moved in inventory().probe("cpu").streams(4096)] == [2 * 4096, 4096]
     assert waited == []
     result = inventory().probe("meta").smallest_operation()()
     assert result.device.type == "meta"
     assert waited == [torch.device("meta")]
-
-
-def test_a_probe_waits_after_its_work_and_gives_its_result() -> None:
-    seen: list[float] = []
-    number = torch.ones(())
+    seen, number = [], torch.ones(())
     probe = TorchProbe(torch.device("cpu"), lambda: seen.append(float(number)))
     make: Callable[[Any], Any] = probe._add_wait
     assert make(number.neg_)() is number
-    assert seen == [-1]
-
-
-def test_a_probe_negates_in_place_and_counts_what_is_read_and_written() -> None:
-    (_, moved), (_, read) = inventory().probe("cpu").streams(4096)
-    assert (moved, read) == (2 * 4096, 4096)
+    assert seen == [-1]  # after its work
 
 
 def test_numbers_of_8_bits_are_multiplied_by_the_operation_of_each_device() -> None:

@@ -1,6 +1,8 @@
 """Why Inductor's cache on disk had no graph: provoked in a real cache, each with its twin."""
 
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import torch
 from torch._inductor import codecache, config
 from torch._inductor.utils import clear_caches
 
+import ipyjaxbench
 from ipyjaxbench.adapters.torch import disk_cache
 from ipyjaxbench.adapters.torch.compilation import DynamoWatch
 from ipyjaxbench.host import data_folder
@@ -60,8 +63,6 @@ def test_a_setting_that_counts_is_named_and_a_hit_is_silent(folder: Path) -> Non
     assert folder.exists()
     with config.patch(epilogue_fusion=False):
         assert reason().endswith(" today (epilogue_fusion=False is new)")
-    with config.patch(epilogue_fusion=False, max_fusion_size=32):
-        assert "max_fusion_size=32 is new" in reason()
     assert reason(5) == ""  # that the arguments differ is why it was traced
     before_type = torch.get_default_dtype()
     try:
@@ -101,3 +102,41 @@ def test_a_cold_call_keeps_nothing_and_magics_say_why(folder: Path, shell: Shell
               "    %trace_cached rise(x)")  # fmt: skip
     text = " ".join(shell.shown[0].data["text/plain"].split())
     assert "DISK-MISS Inductor's settings differ from the entry of" in text
+    clear_caches()
+    shell.run("torch._dynamo.reset()\n%trace_cached -v found rise(x)")
+    (call, *_) = shell.names["found"].calls
+    assert (call.state, [*call.phases]) == ("DISK", ["trace", "cache load"])
+
+
+def test_the_cache_on_disk_is_told_and_left_alone_by_a_cold_call(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(code: str, **options: Any) -> tuple[Any, list[Any]]:
+        torch._dynamo.reset()
+        clear_caches()
+        found = ipyjaxbench.measure_code(code, names, number=1, repeat=2, **options)
+        told = found.fresh or found
+        return found, [*((each.name, each.origin) for each in told.programs), *told.phases]
+
+    def there() -> Any:
+        files = {path for path in folder.rglob("*") if path.is_file()}
+        return files, [*temporary.iterdir()], dict(os.environ)
+
+    names: dict[str, Any] = {
+        "f": torch.compile(slope), "g": torch.compile(lambda x: x.T @ x), "x": torch.ones(6, 6),
+        "cold": lambda: os.environ["TORCHINDUCTOR_CACHE_DIR"] != str(folder),
+    }  # fmt: skip
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    compiled = [("slope", "compiled"), "trace", "compile"]
+    assert look("f(x)")[1] == compiled
+    look("g(x)")
+    before = there()
+    found, told = look("f(x)", fresh=True)
+    assert told == compiled
+    assert found.fresh.cleared == ("Inductor's in-memory caches were cleared, those on disk kept",)
+    found, told = look("g(x)\nif cold(): raise ValueError('no')", fresh=True)
+    assert (told, found.fresh.cleared) == ([], ("the cold call raised ValueError: no",))
+    assert there() == before
+    assert look("f(x)")[1] == [("slope", "disk cache"), "trace", "cache load"]

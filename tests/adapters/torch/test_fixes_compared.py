@@ -21,11 +21,6 @@ from ipyjaxbench.usercode.call import Call
 from ipyjaxbench.usercode.snippet import Source
 
 
-def text_of_a_number(x: Any) -> Any:
-    s = str(float(x[0]))
-    return x * len(s)
-
-
 def only_text(x: Any) -> Any:
     return len(f"{float(x[0])}")
 
@@ -36,28 +31,9 @@ def text_elsewhere(x: Any) -> Any:
     return x * len(str(x))
 
 
-def kind_elsewhere(x: Any) -> Any:
-    y = x if x.sum() > 0 else -x
-    return x * (2 if type(y) is torch.Tensor else 3)
-
-
 def key_by_value(x: Any) -> Any:
     n = int(x[0])
     return x * {1: 5, 2: 6}.get(n, 0)
-
-
-def kind_of_a_number(x: Any) -> Any:
-    n = float(x[0])
-    return x * (2 if isinstance(n, float) else 3)
-
-
-def in_a_list(x: Any) -> Any:
-    n = x[0].item()
-    return x * any(n is each for each in [n]) * len(str(n))
-
-
-def whole_part(x: Any) -> Any:
-    return x / x.sum().item().__floor__()
 
 
 def masked_text(x: Any) -> Any:
@@ -97,10 +73,6 @@ def writing(x: Any) -> Any:
 
 
 X = torch.arange(1.0, 4.0)
-DIFFERENT = [
-    "text_of_a_number", "only_text", "text_elsewhere", "kind_elsewhere", "key_by_value",
-    "kind_of_a_number", "in_a_list", "masked_text",
-]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +88,7 @@ def diagnosis(code: str, names: dict[str, Any], shapes: Any = ()) -> Diagnosis:
     return caught.value.diagnosis
 
 
-@pytest.mark.parametrize("name", DIFFERENT)
+@pytest.mark.parametrize("name", ["only_text", "text_elsewhere", "key_by_value", "masked_text"])
 def test_code_that_gives_something_else_in_the_trace_is_not_advised(name: str) -> None:
     found = diagnosis(f"{name}(x)", {**globals(), "x": X})
     assert found.fixes == ()
@@ -169,9 +141,6 @@ def test_what_draws_acts_or_is_large_is_traced_alone() -> None:
     assert EagerCall(call(text_elsewhere, torch.ones(2**20 + 1)), has_values=True).result is None
     assert EagerCall(call(text_elsewhere, X), has_values=False).result is None
     assert diagnosis("dropped(x)", {**globals(), "x": X}).fixes
-
-
-def test_with_shapes_alone_a_fix_is_only_traced() -> None:
     assert diagnosis("text_elsewhere", {**globals()}, (("float32", (3,)),)).fixes
 
 

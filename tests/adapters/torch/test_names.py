@@ -21,16 +21,9 @@ x, longer = torch.ones(5), torch.ones(7)
 USES = {
     "arms": "%%fwcompare -q -b 0.05\na: compiled(x)\nb: f(x)",
     "an arm that fails": "%%fwcompare -q --keep-going -b 0.05\na: compiled(x)\nb: 1 / 0",
-    "set-up": "%%fwcompare -q -b 0.05\ncompiled(x)\na: f(x)\nb: f(x + 1)",
-    "set-up of an arm": "%%fwcompare -q -b 0.05\nsetup a: compiled(x)\na: f(x)\nb: f(x + 1)",
     "a sweep": "%%fwcompare -q -b 0.05 --sweep n=3,5\ny = x[:n]\na: compiled(y)\nb: f(y)",
-    "a magic in an arm": "%%fwcompare -q -b 0.05\na: %time compiled(x)\nb: f(x)",
     "%fwtime": "%fwtime -q -b 0.05 compiled(x)",
-    "%%fwtime": "%%fwtime -q -b 0.05 compiled(x)\ny = compiled(x)",
     "%%trace_cached": "%%trace_cached -q\ncompiled(x)",
-    "%%fwdevices": "%%fwdevices -q\ncompiled(x)",
-    "%fwdevices": "%fwdevices -q compiled(x)",
-    "%jaxpr": "%jaxpr -q compiled(x)",
 }
 
 

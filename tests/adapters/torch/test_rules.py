@@ -1,13 +1,10 @@
 """What PyTorch's rules write in place of a statement, before anything is tried."""
 
-import ast
-
 import numpy as N
 import pytest
 
-from ipyjaxbench.adapters.shared.diagnosis.rewrite import rewrite
 from ipyjaxbench.adapters.torch.diagnosis.rules import RULES, RULES_OF_FUNCTIONS
-from tests.adapters.shared.code import applied, function_of, site_of
+from tests.adapters.shared.code import applied, site_of
 
 NUMBER, WHERE_FOR_NUMBER, REDUCTION, MASK = RULES[3:]
 
@@ -63,26 +60,3 @@ def test_numpy_goes_from_all_lines(line: str, new: str) -> None:
     (rule,) = RULES_OF_FUNCTIONS
     assert applied(rule, line, "return x.numpy()", N=N) == [f"{new}\nreturn x"]
     assert applied(rule, "y = torch.sin(x)", "return n.a", N=N) == []
-
-
-def test_of_a_function_that_is_rewritten_the_new_lines_are_shown() -> None:
-    text = "def f(x):\n    y = x.item()\n    return x.item() + y"
-    every = rewrite(function_of(text), 3, lambda _: True, [NUMBER])
-    assert [(new.text, ast.unparse(new.definition)) for new in every] == [
-        ("return x + y", "def f(x):\n    y = x.item()\n    return x + y")
-    ]
-    first_of_function = rewrite(function_of(text), 3, lambda _: True, [], [NUMBER])
-    assert [new.text for new in first_of_function] == ["y = x"]
-
-
-def test_the_first_change_of_a_rule_that_helps_is_taken() -> None:
-    text = "def f(x):\n    return x.item() + float(x)"
-    helps = rewrite(function_of(text), 2, lambda new: "item" in new.text, [NUMBER, MASK])
-    assert [new.text for new in helps] == ["return x.item() + x.float()"]
-    assert [*rewrite(function_of(text), 2, lambda _: False, [NUMBER])] == []
-
-
-def test_of_a_statement_with_a_body_the_head_is_shown() -> None:
-    text = "def f(x):\n    if x.item():\n        return 1"
-    (new,) = rewrite(function_of(text), 2, lambda _: True, [NUMBER])
-    assert new.text == "if x:"

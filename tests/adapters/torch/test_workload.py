@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 import torch
 
-from ipyjaxbench.device.protocol import DeviceInventory
 from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
-from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load, named
+from tests.loads import BYTES, PRODUCT, N, load
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +23,7 @@ def a() -> Any:
     return torch.ones(N, N)
 
 
-@pytest.mark.parametrize("code", ["a @ a", "torch.mm(a, a + 0)", "f(a)"])
+@pytest.mark.parametrize("code", ["a @ a", "f(a)"])
 def test_a_product_in_torch_is_counted(a: Any, code: str) -> None:
     found = load("torch", code, torch=torch, a=a, f=lambda a: torch.relu(a @ a).sum())
     assert found is not None
@@ -75,26 +74,3 @@ def test_convolutions_in_torch_may_be_computed_by_shortcuts() -> None:
     assert found is not None
     assert found.shortcuts
     assert found.products["float32"] > 0
-
-
-def test_another_precision_of_products_has_peaks_of_its_own() -> None:
-    probe = named("torch").capability(DeviceInventory).probe
-    before = torch.get_float32_matmul_precision()
-    settings = []
-    try:
-        for setting in ("highest", "medium"):
-            torch.set_float32_matmul_precision(setting)
-            settings.append(probe("cpu").settings)
-    finally:
-        torch.set_float32_matmul_precision(before)
-    assert settings == ["", "float32 matmul precision: medium"]
-
-
-def test_measuring_leaves_torch_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    def state() -> Any:
-        usual = torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads()
-        return usual, torch.get_rng_state().tolist()
-
-    found = left_as_it_was(state, monkeypatch)
-    assert "torch" in [each.framework for each in found.found]
-    assert all(each.products["float32"] > 0 for each in found.found)
