@@ -12,11 +12,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
-from ipyjaxbench.frameworks.state.positions import (
-    is_readable,
-    is_unreadable,
-    position_states,
-)
+from ipyjaxbench.frameworks.state.positions import is_readable, is_unreadable, position_states
 
 
 def advanced(names: dict[str, Any], code: str) -> str:

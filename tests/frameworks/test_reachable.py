@@ -42,10 +42,7 @@ class Donating(MutableState):
 
 
 class Adapter(FakeFramework):
-    capabilities: ClassVar = {
-        **FakeFramework.capabilities,
-        "MutableState": f"{__name__}:Donating",
-    }
+    capabilities: ClassVar = {**FakeFramework.capabilities, "MutableState": f"{__name__}:Donating"}
 
 
 FAKE = Adapter()

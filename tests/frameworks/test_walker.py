@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.frameworks import walker
-from ipyjaxbench.frameworks.walker import (
-    Budget,
-    find_arrays,
-    iterate_arrays,
-    iterate_named_arrays,
-)
+from ipyjaxbench.frameworks.walker import Budget, find_arrays, iterate_arrays, iterate_named_arrays
 from tests.fake_framework import FakeFramework
 
 FAKE = FakeFramework()

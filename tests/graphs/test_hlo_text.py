@@ -2,12 +2,7 @@
 
 import pytest
 
-from ipyjaxbench.graphs.hlo_text import (
-    count_program,
-    instructions,
-    renumbered,
-    without_numbers,
-)
+from ipyjaxbench.graphs.hlo_text import count_program, instructions, renumbered, without_numbers
 from ipyjaxbench.graphs.program_changes import (
     IDENTICAL,
     ProgramChange,

@@ -77,11 +77,7 @@ def test_a_value_that_changed_in_several_respects_is_named_once() -> None:
         (ARRAY, Leaf("array", "float32", (3, 1)), "x: f32[3] → f32[3,1] (rank)"),
         (ARRAY, Leaf("array", "float32", (4,)), "x: f32[3] → f32[4] (shape)"),
         (ARRAY, Leaf("array", "int32", (3,)), "x: f32[3] → i32[3] (dtype)"),
-        (
-            ARRAY,
-            Leaf("array", "float32", (3,), weak=True),
-            "x: f32[3] → f32[3] weak (weak type)",
-        ),
+        (ARRAY, Leaf("array", "float32", (3,), weak=True), "x: f32[3] → f32[3] weak (weak type)"),
         (ARRAY, Leaf("int", value="3"), "x: f32[3] → int (type)"),
         (Leaf("list"), Leaf("dict"), "x: list → dict"),
         (Leaf("int", value="1"), Leaf("int", value="2"), "x: 1 → 2 (static value)"),

@@ -34,9 +34,7 @@ def test_what_was_traced_in_a_block_is_known_after_it(
     assert block.traces.calls[0].why[0].words() == "n: f32[1] → f32[2] (shape)"
 
 
-def test_a_block_in_which_nothing_is_traced_names_no_framework(
-    fake: TracingFramework,
-) -> None:
+def test_a_block_in_which_nothing_is_traced_names_no_framework(fake: TracingFramework) -> None:
     with trace_cached(0) as block:
         pass
     assert (block.traces.calls, block.traces.frameworks) == ((), {})

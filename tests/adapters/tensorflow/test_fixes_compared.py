@@ -77,9 +77,7 @@ def test_code_that_gives_something_else_in_a_graph_is_not_advised(name: str) -> 
     assert found.advice
 
 
-def test_what_is_made_to_compare_leaves_nothing_behind(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_is_made_to_compare_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
     SEEN.clear()
     drawn = np.random.get_state()[1].copy()
     count = compiled.experimental_get_tracing_count()

@@ -180,10 +180,7 @@ def twice(x: tf.Tensor) -> tf.Tensor:
 
 @pytest.mark.parametrize(
     ("function", "counts"),
-    [
-        (twice, {"MatMul": 2, "Tanh": 1}),
-        (tf.function(twice), {"MatMul": 2, "Tanh": 1}),
-    ],
+    [(twice, {"MatMul": 2, "Tanh": 1}), (tf.function(twice), {"MatMul": 2, "Tanh": 1})],
     ids=["eager", "graph"],
 )
 def test_operations_are_counted_and_are_busy_within_the_call(
@@ -209,9 +206,7 @@ def test_operations_that_xla_compiled_are_seen() -> None:
     assert not any("inference" in operation.name for operation in seen.operations)
 
 
-def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(
-    tmp_path: Path,
-) -> None:
+def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(tmp_path: Path) -> None:
     tf.profiler.experimental.start(str(tmp_path))
     result = ipyjaxbench.measure_code("x + 1", {"x": SQUARE}, number=2, repeat=2, profile=True)
     tf.profiler.experimental.stop()

@@ -9,11 +9,7 @@ from tests.shell import Shell
 
 tensorflow = pytest.importorskip("tensorflow")
 
-CODE = PREPARED.format(
-    imports="import tensorflow as tf",
-    array="tf.ones(3)",
-    jit="tf.function",
-)
+CODE = PREPARED.format(imports="import tensorflow as tf", array="tf.ones(3)", jit="tf.function")
 USES = [use.replace("GRAPH", "tfgraph") for use in FRAMEWORK_USES]
 
 
