@@ -20,8 +20,6 @@ def equal_to(value: Any) -> Any:
 
 CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     "appended": (lambda: [A, B], lambda x: x.append(C)),
-    "removed": (lambda: [A, B], lambda x: x.pop()),
-    "emptied": (lambda: [A], lambda x: x.clear()),
     "filled": (list, lambda x: x.append(A)),
     "turned": (lambda: [A, B], lambda x: x.reverse()),
     "another": (lambda: [A, B], lambda x: x.__setitem__(1, C)),
@@ -49,14 +47,7 @@ def test_items_that_change_are_seen_and_put_back(name: str) -> None:
     assert not state.changed()
     assert sorted(map(id, values)) == sorted(map(id, before))
     assert isinstance(values, set) or [*map(id, values)] == [*map(id, before)]
-
-
-def test_a_deque_stays_as_long_as_it_was() -> None:
-    values = deque([A, B], maxlen=2)
-    state = Items(values)
-    values.append(C)
-    state.restore()
-    assert values == deque([A, B], maxlen=2)
+    assert getattr(values, "maxlen", None) == getattr(make(), "maxlen", None)
 
 
 @pytest.mark.parametrize("value", [BIG, "ab", 2.5])

@@ -158,7 +158,7 @@ NAMES = {
     "step": step, "adam": ADAM, "sgd": keras.optimizers.SGD(momentum=0.9), "by_numpy": by_numpy,
     "made": made, "params": {"w": W, "b": tf.zeros(2)}, "batch": (X, True),
     "series": tf.ones((2, 7, 4)),
-    "ragged": tf.ragged.constant([[1.0, 2.0], [3.0]]), 
+    "ragged": tf.ragged.constant([[1.0, 2.0], [3.0]]),
     "open": tf.TensorSpec((None, 4)), "sparse": tf.sparse.from_dense(X), "g": GENERATOR,
     "trained": compiled(), "dense": LAYERS.Dense(4),
     "loss": keras.losses.MeanSquaredError(), "functools": __import__("functools"),

@@ -129,12 +129,13 @@ def test_a_product_of_a_variable_is_timed_and_placed() -> None:
     assert result.frameworks == {"tensorflow": tf.__version__}
 
 
-def test_seeded_numbers_are_those_of_one_run() -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_seeded_numbers_are_those_of_one_run(fresh: bool) -> None:
     tf.random.set_seed(42)
     expected = [float(tf.random.normal([])) for _ in range(4)]
     tf.random.set_seed(42)
-    names = {"tf": tf}
-    ipyjaxbench.measure_code("r = tf.random.normal([])", names, budget=0.05)
+    names = {"tf": tf, "f": tf.function(tf.sin), "x": tf.ones(3)}
+    ipyjaxbench.measure_code("f(x); r = tf.random.normal([])", names, budget=0.05, fresh=fresh)
     assert [float(names["r"]), *(float(tf.random.normal([])) for _ in range(3))] == expected
 
 

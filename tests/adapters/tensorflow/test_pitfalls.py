@@ -54,11 +54,6 @@ def unread(x: Any) -> Any:
     return np.sin(x)
 
 
-@tf.function(autograph=False)
-def gated(x: Any, n: Any) -> Any:
-    return x if n > 1 else -x
-
-
 def taken_apart(x: Any) -> Any:
     return [row * 2 for row in x]
 
@@ -123,9 +118,6 @@ def calling(x: Any) -> Any:
 
 
 class Box:
-    def plain(self, x: Any) -> Any:
-        return np.tanh(x)
-
     @tf.function
     def traced(self, x: Any) -> Any:
         return np.tanh(x)
@@ -145,38 +137,24 @@ def diagnosis(code: str) -> Diagnosis:
     ("code", "source", "blamed", "fix"),
     [
         ("sine(x)", "return np.sin(y)", ("x",), "return tf.sin(y)"),
-        (
-            "averaged(x)",
-            "return np.mean(x, axis=0) + np.maximum(x, 0.0)",
-            ("x",),
-            "return tf.reduce_mean(x, axis=0) + tf.maximum(x, 0.0)",
-        ),
+        ("averaged(x)", "return np.mean(x, axis=0) + np.maximum(x, 0.0)", ("x",),
+         "return tf.reduce_mean(x, axis=0) + tf.maximum(x, 0.0)"),
         ("largest(x)", "return np.argmax(x)", ("x",), "return tf.experimental.numpy.argmax(x)"),
         ("signed(x)", "if tf.reduce_sum(x) > 0:", (), "@tf.function"),
         ("first(x)", "return float(x[0, 0]) * x", ("x",), "@tf.function"),
         ("numbers(x)", "return x.numpy() * 2", (), "return x * 2"),
         ("repeated(x, n)", "for _ in range(n):", ("n",), "@tf.function"),
         ("listed(x, n)", "return [x for _ in range(n)]", ("n",), "n=2"),
-        (
-            "chosen(x, n)",
-            "return [1.0, 2.0, 3.0][n] * x",
-            ("n",),
-            "return tf.gather([1.0, 2.0, 3.0], n) * x",
-        ),
-        (
-            "assigned(x)",
-            "x[0] = 1.0",
-            (),
-            "x = tf.tensor_scatter_nd_update(x, [[0]], [tf.broadcast_to(1.0, x[0].shape)])",
-        ),
+        ("chosen(x, n)", "return [1.0, 2.0, 3.0][n] * x", ("n",),
+         "return tf.gather([1.0, 2.0, 3.0], n) * x"),
+        ("assigned(x)", "x[0] = 1.0", (),
+         "x = tf.tensor_scatter_nd_update(x, [[0]], [tf.broadcast_to(1.0, x[0].shape)])"),
         ("typed(x, n)", "return x * n", (), "return x * tf.cast(n, x.dtype)"),
         ("unread(x)", "return np.sin(x)", ("x",), "return tf.sin(x)"),
-        ("gated(x, n)", "return x if n > 1 else -x", ("n",), "@tf.function"),
         ("outer(x)", "return np.sin(y)", ("x",), "return tf.sin(y)"),
-        ("box.plain(x)", "return np.tanh(x)", ("x",), "return tf.tanh(x)"),
         ("box.traced(x)", "return np.tanh(x)", ("x",), "return tf.tanh(x)"),
     ],
-)
+)  # fmt: skip
 def test_the_line_the_argument_and_a_fix_that_traces_are_told(
     code: str, source: str, blamed: tuple[str, ...], fix: str
 ) -> None:
@@ -192,9 +170,11 @@ def test_a_tensor_that_is_taken_apart_in_brackets_is_named() -> None:
 
 
 def test_a_fix_replaces_lines_and_gives_the_same_values() -> None:
-    fix = diagnosis("signed(x)").fixes[1]
-    assert fix.replaces == "if tf.reduce_sum(x) > 0:\n    return x\nreturn -x"
-    assert fix.same == "without tracing"
+    where = diagnosis("signed(x)").fixes[1]
+    assert where.code == "return tf.where(tf.reduce_sum(x) > 0, x, -x)"
+    assert where.replaces == "if tf.reduce_sum(x) > 0:\n    return x\nreturn -x"
+    assert where.same == "without tracing"
+    assert where.cost == "computes both branches, then selects one"
 
 
 IN_A_FILE = 'in user code:\n\n  File "/a.py", line 1, in f  *\n    return g(x)\n\n  {}\n'
@@ -213,12 +193,6 @@ IN_A_FILE = 'in user code:\n\n  File "/a.py", line 1, in f  *\n    return g(x)\n
 )
 def test_of_a_message_the_part_that_says_something_is_told(text: str, message: str) -> None:
     assert message_of(ValueError(text)) == message
-
-
-def test_an_if_is_told_as_where_too() -> None:
-    where = diagnosis("signed(x)").fixes[1]
-    assert where.code == "return tf.where(tf.reduce_sum(x) > 0, x, -x)"
-    assert where.cost == "computes both branches, then selects one"
 
 
 @pytest.mark.parametrize(
@@ -240,7 +214,6 @@ def test_what_no_rewriting_mends_has_advice(code: str, because: str) -> None:
 @pytest.mark.parametrize(
     ("call", "source", "fix"),
     [
-        (lambda: tf.function(sine)(X), "return np.sin(y)", "return tf.sin(y)"),
         (lambda: tf.function(outer)(X), "return np.sin(y)", "return tf.sin(y)"),
         (lambda: signed(X), "if tf.reduce_sum(x) > 0:", "@tf.function"),
         (lambda: NAMES["box"].traced(X), "return np.tanh(x)", "return tf.tanh(x)"),
@@ -263,13 +236,9 @@ def test_what_was_not_raised_by_a_trace_is_left_to_others(error: BaseException) 
     assert diagnose.explain(error) is None
 
 
-def narrow() -> Any:
-    return keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
-
-
 @pytest.mark.parametrize("code", ["model(x[:, :3])", "model(x[:, :3]) + 1", "through(x)"])
 def test_what_keras_says_of_an_error_is_told_not_where_it_was_raised(code: str) -> None:
-    model = narrow()
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
     names = {"model": model, "x": X, "through": lambda v: model(v[:, :3])}
     with pytest.raises(UntraceableError) as caught:
         trace_program(Source.plain(code), names, GraphOptions())
@@ -291,12 +260,7 @@ def test_frames_of_the_look_are_hidden_in_what_was_raised() -> None:
 
 
 def test_trying_fixes_leaves_nothing_behind() -> None:
-    before = len(linecache.cache), signed.experimental_get_tracing_count()
-    diagnosis("signed(x)")
+    before = signed.experimental_get_tracing_count()
     diagnosis("signed(x)")
     assert "<fix>" not in linecache.cache
-    assert signed.experimental_get_tracing_count() == before[1]
-
-
-def test_a_diagnosis_fits_one_screen() -> None:
-    assert len(str(diagnosis("repeated(x, n)")).splitlines()) < 24
+    assert signed.experimental_get_tracing_count() == before
