@@ -3,7 +3,12 @@
 import pytest
 
 from ipyjaxbench.device.locate import locate
-from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory, MemoryMeter, TransferWatch
+from ipyjaxbench.device.protocol import (
+    ArrayInspector,
+    DeviceInventory,
+    MemoryMeter,
+    TransferWatch,
+)
 from ipyjaxbench.frameworks import (
     Collectives,
     Compilation,

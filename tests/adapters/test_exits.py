@@ -114,9 +114,11 @@ def test_an_interrupt_is_in_the_report(ready: Shell, magic: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
-    "cell",
-    ["%%fwcompare -b 90\na: turns(x)\nb: x * 2", "%fwtime -b 90 turns(x)",
-     "%%fwdevices\nfor _ in range(10**7): turns(x)", "%jaxpr forever(x)"],
+    ("ready", "cell"),
+    [("torch", "%%fwcompare -b 90\na: turns(x)\nb: x * 2"), ("jax", "%fwtime -b 90 turns(x)"),
+     ("tensorflow", "%%fwdevices\nfor _ in range(10**7): turns(x)"),
+     *((name, "%jaxpr forever(x)") for name in NEEDS)],
+    indirect=["ready"],
 )  # fmt: skip
 def test_a_traceback_at_an_interrupt_is_of_the_users_code(ready: Shell, cell: str) -> None:
     ready.run("def turns(x):\n    begun.set()\n    for _ in range(50): y = x * 2\n    return y")

@@ -56,7 +56,7 @@ def fail(run: Shell) -> None:
     run.shell.run_cell(f"train({SIDE})", store_history=False)
 
 
-@pytest.mark.parametrize("make", ["np.ones", "torch.ones", "jnp.ones"])
+@pytest.mark.parametrize("make", ["np.ones", "torch.ones"])
 def test_a_result_that_ipython_keeps_is_found_and_let_go(ready: Shell, make: str) -> None:
     number = numbered(ready, f"{{'loss': [{make}(({SIDE}, {SIDE}))]}}")
     path = f"Out[{number}]['loss'][0]"

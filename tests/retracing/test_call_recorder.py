@@ -128,8 +128,6 @@ def test_the_long_way_has_a_reason_and_nothing_to_write(recorder: CallRecorder) 
 
 
 OWN = Change("guard", new="it says so")
-
-
 UNSEEN = "reason unknown (earlier traces were not observed)"
 
 

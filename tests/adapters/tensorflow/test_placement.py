@@ -140,25 +140,6 @@ def test_tensors_that_are_made_of_several_are_told_part_by_part() -> None:
     assert names(tf.IndexedSlices(tf.ones(2), tf.constant([0, 1]))) == ["x.values", "x.indices"]
 
 
-def test_weights_of_keras_are_told_by_their_paths() -> None:
-    import keras
-
-    block = keras.Sequential([keras.layers.Dense(3, name="first")], name="block")
-    model = keras.Sequential([keras.Input((2,)), block, keras.layers.Dense(1, name="last")])
-    optimizer = keras.optimizers.SGD(momentum=0.9)
-    optimizer.build(model.trainable_variables)
-    assert names(model) == [
-        "x.block.first.kernel", "x.block.first.bias", "x.last.kernel", "x.last.bias",
-    ]  # fmt: skip
-    assert names(model.weights[0]) == ["x.value"]
-    found = names(optimizer)
-    assert found[:2] == ["x.iteration", "x.learning_rate"]
-    assert len(found) == 6
-    kernel = model.weights[0]
-    shared = locate({"m": model, "w": kernel, "v": kernel.value}).arrays[-2:]
-    assert [each.of for each in shared] == ["m.block.first.kernel"] * 2
-
-
 def test_a_symbolic_tensor_has_neither_device_nor_bytes() -> None:
     seen = []
 
