@@ -204,7 +204,7 @@ def test_a_quiet_session_has_no_holders(ready: Shell) -> None:
     assert ready.names["done"].released == ("nothing",)
 
 
-@pytest.mark.parametrize("typed", ["--held y", "--release --peak", "--held --no-prealloc"])
+@pytest.mark.parametrize("typed", ["--held y", "--release --peak"])
 def test_what_cannot_be_combined_is_refused_in_a_line(ready: Shell, typed: str) -> None:
     with pytest.raises(UsageError, match="--held and --release look at the whole session"):
         ready.run(f"%fwdevices {typed}")

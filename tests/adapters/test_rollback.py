@@ -87,7 +87,6 @@ def session() -> Session:
 
 
 LOOKS = [
-    ("jax", "{}(jnp.ones(3))", {}),
     ("jax", "{}(jnp.ones(3))", {"stage": "optimized", "check": True, "stats": True}),
     ("jax", "{}(jnp.asarray(torch.randn(3).numpy() + taken()))", {}),
     ("torch", "{}(torch.randn(3))", {}),
