@@ -1,5 +1,6 @@
 """Any call in TensorFlow gives a program, or a diagnosis: over Keras too, and counted."""
 
+import functools
 from typing import Any
 
 import keras
@@ -13,7 +14,6 @@ from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 2)), name="w")
-GENERATOR = tf.random.Generator.from_seed(1)
 
 
 def flagged(x: Any, neg: bool) -> Any:
@@ -25,34 +25,9 @@ def applied(f: Any, *xs: Any, scale: float = 1.0, how: str = "sum") -> Any:
     return tf.reduce_sum(made) if how == "sum" else made
 
 
-@tf.function
-def scaled(x: Any, by: float = 2.0) -> Any:
-    return x * by
-
-
 @tf.function(autograph=False)
 def plain(x: Any) -> Any:
-    return scaled(x) @ W
-
-
-def outer(x: Any) -> Any:
-    return plain(x) + tf.function(tf.sin)(x)[:, :2]
-
-
-class Affine(tf.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.w = tf.Variable(tf.ones((4, 2)))
-
-    def __call__(self, x: Any) -> Any:
-        return x @ self.w
-
-    @tf.function
-    def traced(self, x: Any) -> Any:
-        return x @ self.w
-
-    def twice(self, x: Any) -> Any:
-        return self.traced(x) + self(x)
+    return tf.function(tf.sin)(x) @ W
 
 
 class Lazy(tf.Module):
@@ -69,35 +44,16 @@ class Lazy(tf.Module):
 class Model(keras.Model):
     def __init__(self) -> None:
         super().__init__()
-        self.first = keras.layers.Dense(8, activation="relu")
         self.last = keras.layers.Dense(1)
 
     def call(self, x: Any, training: bool = False) -> Any:
-        return self.last(self.first(x))
-
-
-def by_data(x: Any) -> Any:
-    for _ in tf.range(5):
-        x = x * 2.0 if tf.reduce_sum(x) < 100.0 else x
-    return x
-
-
-def collatz(n: Any) -> Any:
-    steps = 0
-    while n > 1:
-        n = n // 2 if n % 2 == 0 else 3 * n + 1
-        steps += 1
-    return steps
-
-
-def gradient(model: Any, x: Any) -> Any:
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x, training=True) ** 2)
-    return tape.gradient(loss, model.trainable_variables)
+        return self.last(x)
 
 
 def step(model: Any, optimizer: Any, x: Any) -> Any:
-    grads = gradient(model, x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x, training=True) ** 2)
+    grads = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(grads, model.trainable_variables, strict=True))
     return grads
 
@@ -132,7 +88,7 @@ def stacked(x: Any) -> Any:
     return found.stack()
 
 
-def compiled() -> Any:
+def trained() -> Any:
     given = keras.Input((4,))
     both = keras.layers.Concatenate()([given, keras.layers.Dense(3)(given)])
     model = keras.Model(given, keras.layers.Dense(1)(both))
@@ -150,22 +106,18 @@ ADAM.build(BUILT.trainable_variables)
 DATASET = tf.data.Dataset.from_tensor_slices(np.ones((6, 2), "f")).batch(2)
 NAMES = {
     "dataset": DATASET, "pairs": iter(DATASET), "taken": taken, "summed": summed, "listed": listed,
-    "stacked": stacked, "mirrored": tf.distribute.MirroredStrategy(["CPU:0"]),
-    "tf": tf, "np": np, "keras": keras, "layers": LAYERS, "x": X, "w": W, "h": np.ones((3, 4), "f"),
-    "flagged": flagged, "applied": applied, "scaled": scaled, "plain": plain, "outer": outer,
-    "affine": Affine(), "lazy": Lazy(), "by_data": by_data, "collatz": collatz, "built": BUILT,
-    "model": SUBCLASSED, "unbuilt": Model(), "gradient": gradient,
-    "step": step, "adam": ADAM, "sgd": keras.optimizers.SGD(momentum=0.9), "by_numpy": by_numpy,
-    "made": made, "params": {"w": W, "b": tf.zeros(2)}, "batch": (X, True),
-    "series": tf.ones((2, 7, 4)),
-    "ragged": tf.ragged.constant([[1.0, 2.0], [3.0]]),
-    "open": tf.TensorSpec((None, 4)), "sparse": tf.sparse.from_dense(X), "g": GENERATOR,
-    "trained": compiled(), "dense": LAYERS.Dense(4),
-    "loss": keras.losses.MeanSquaredError(), "functools": __import__("functools"),
+    "stacked": stacked, "mirrored": tf.distribute.MirroredStrategy(["CPU:0"]), "plain": plain,
+    "tf": tf, "keras": keras, "layers": LAYERS, "x": X, "w": W, "h": np.ones((3, 4), "f"),
+    "flagged": flagged, "applied": applied, "lazy": Lazy(), "built": BUILT, "model": SUBCLASSED,
+    "unbuilt": Model(), "step": step, "adam": ADAM, "sgd": keras.optimizers.SGD(momentum=0.9),
+    "by_numpy": by_numpy, "made": made, "params": {"w": W, "b": tf.zeros(2)}, "batch": (X, True),
+    "series": tf.ones((2, 7, 4)), "ragged": tf.ragged.constant([[1.0, 2.0], [3.0]]),
+    "open": tf.TensorSpec((None, 4)), "sparse": tf.sparse.from_dense(X),
+    "g": tf.random.Generator.from_seed(1), "trained": trained(), "dense": LAYERS.Dense(4),
+    "functools": functools,
 }  # fmt: skip
 
 CALLS = """
-x @ w
 x[0] * 2 + tf.sin(x[1])
 tf.sin(h)
 tf.zeros((2, 3))
@@ -181,28 +133,20 @@ flagged(*batch)
 functools.partial(flagged, neg=True)(x)
 applied(tf.add, x, 1.0, scale=2.0, how="none")
 (lambda p, a: a @ p["w"] + p["b"])(params, x)
-scaled(x, by=3.0)
-outer(x)
+plain(x)
 tf.function(flagged, jit_compile=True)(x, True)
-affine(x)
-affine.twice(x)
-by_data(x)
-collatz(tf.constant(27))
 dense(x)
 layers.BatchNormalization()(x, training=True)
 layers.GRU(5, return_sequences=True)(series)
-layers.MultiHeadAttention(2, 3)(series, series)
-layers.Dropout(0.5)(x, training=True)
 keras.Sequential([layers.Dense(3), layers.Dense(1)])(x)
 built(h)
 built.call(x)
 model(x, training=True)
-loss(x, 2 * x)
 keras.ops.softmax(x)
 step(built, adam, x)
 trained.train_step((x, tf.ones((3, 1))))
 trained.test_step((x, tf.ones((3, 1))))
-adam.apply(gradient(built, x), built.trainable_variables)
+adam.apply(built.trainable_variables, built.trainable_variables)
 next(pairs)
 taken(pairs)
 summed(dataset)
@@ -247,7 +191,6 @@ def test_calls_of_all_kinds_give_a_program_or_say_why_not() -> None:
         except SnippetError as error:
             failed[code] = str(error)
     print(f"{len(CALLS) - len(failed)} of {len(CALLS)} calls gave a program; the others: {failed}")
-    assert len(CALLS) >= 50
     assert failed.keys() == MEANT_TO_FAIL.keys()
     assert all(failed[code].startswith(words) for code, words in MEANT_TO_FAIL.items())
 
@@ -264,5 +207,4 @@ def test_looking_builds_and_traces_nothing() -> None:
     for name in ("unbuilt", "dense", "sgd"):
         assert not NAMES[name].built
     assert NAMES["lazy"].w is None
-    for each in (scaled, plain, NAMES["affine"].traced):
-        assert each.experimental_get_tracing_count() == 0
+    assert plain.experimental_get_tracing_count() == 0
