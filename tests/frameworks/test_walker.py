@@ -81,24 +81,16 @@ def attributed(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("make", "path"),
     [
-        (array, "x"),
-        (lambda: [1, array()], "x[1]"),
-        (lambda: (array(),), "x[0]"),
-        (lambda: {"k": array()}, "x['k']"),
-        (lambda: OrderedDict({1: array()}), "x[1]"),
-        (lambda: deque([0, array()]), "x[1]"),
-        ({"k": array()}.values, "x[0]"),
-        (lambda: Table(k=array()), "x['k']"),
-        (lambda: SimpleNamespace(a=array()), "x.a"),
-        (lambda: attributed(Slots()), "x.a"),
-        (lambda: partial(max, 1, array()), "x.args[1]"),
+        (array, "x"), (lambda: [1, array()], "x[1]"), (lambda: (array(),), "x[0]"),
+        (lambda: {"k": array()}, "x['k']"), (lambda: OrderedDict({1: array()}), "x[1]"),
+        (lambda: deque([0, array()]), "x[1]"), ({"k": array()}.values, "x[0]"),
+        (lambda: Table(k=array()), "x['k']"), (lambda: SimpleNamespace(a=array()), "x.a"),
+        (lambda: attributed(Slots()), "x.a"), (lambda: partial(max, 1, array()), "x.args[1]"),
         (lambda: partial(max, key=array()), "x.keywords['key']"),
         (lambda: SimpleNamespace(f=Table(k=array()).__getitem__), "x.f.__self__['k']"),
-        (lambda: attributed(partial(max)), "x.a"),
-        (Net, "x.a"),
-        (OfOdd, "x.a"),
+        (lambda: attributed(partial(max)), "x.a"), (Net, "x.a"), (OfOdd, "x.a"),
     ],
-)
+)  # fmt: skip
 def test_an_array_is_found_and_has_the_path_that_one_would_type(make: Any, path: str) -> None:
     value = make()
     assert paths(value) == [path]

@@ -89,18 +89,15 @@ class Holder:
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        (Call("f()", of_a_global), True),
-        (Call("f()", scaled), True),
-        (Call("f()", tf.zeros, (3,), {}, ("shape",)), True),
-        (Call("f()", X.numpy), True),
+        (Call("f()", of_a_global), True), (Call("f()", scaled), True),
+        (Call("f()", tf.zeros, (3,), {}, ("shape",)), True), (Call("f()", X.numpy), True),
         (Call("f(x)", print, (tf.float32,), {}, ("x",)), True),
         (Call("f(x)", print, (), {"end": tf.float32}), True),
         (Call("f(x)", print, (NAMES["model"],), {}, ("x",)), True),
         (Call("f(x)", len, ([1],), {}, ("x",)), False),
-        (Call("f(x)", print, (None,), {}, ("x",)), False),
-        (Call("f()", Holder().method), False),
+        (Call("f(x)", print, (None,), {}, ("x",)), False), (Call("f()", Holder().method), False),
     ],
-)
+)  # fmt: skip
 def test_a_call_without_tensors_is_tensorflows_where_it_calls_or_names_some(
     call: Call, expected: bool
 ) -> None:
