@@ -10,8 +10,6 @@ import tensorflow as tf  # noqa: F401
 import torch._dynamo  # noqa: F401  changes the environment when it is loaded
 from IPython.core.error import UsageError
 
-import ipyjaxbench
-from ipyjaxbench.graphs import UntraceableError
 from ipyjaxbench.jupyter.errors import TraceFailedError
 from tests.shell import Shell
 
@@ -63,12 +61,6 @@ def test_code_that_ends_itself_does_not_trace(
     diagnosis = failed.value.diagnosis
     assert (f"{diagnosis.error}: {diagnosis.message}", diagnosis.line) == (error, line)
     assert ready.names["kept"].value == 1
-
-
-def test_from_python_it_is_the_same_error(ready: Shell) -> None:
-    with pytest.raises(UntraceableError, match="SystemExit: 3") as failed:
-        ipyjaxbench.graph(ready.names["ends"], ready.names["x"])
-    assert isinstance(failed.value.error, SystemExit)
 
 
 @pytest.mark.filterwarnings("ignore:To exit")

@@ -268,20 +268,6 @@ def test_a_step_of_optax_in_plain_dictionaries(donated: tuple[int, ...], code: s
     as_once(make, code, lambda names: arrays(names["s"]))
 
 
-def test_references_of_jax() -> None:
-    if not hasattr(jax, "new_ref"):
-        pytest.skip("this JAX has none")
-
-    def make() -> Names:
-        @jax.jit
-        def add(ref: Any) -> None:
-            ref[...] = ref[...] + 1
-
-        return {"ref": jax.new_ref(jnp.zeros(3)), "add": add}
-
-    as_once(make, "add(ref)", lambda names: names["ref"][...])
-
-
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
 def test_tables_of_pandas() -> None:
     def make() -> Names:
@@ -293,10 +279,3 @@ def test_tables_of_pandas() -> None:
 
     as_once(make, "df.sort_values(0, inplace=True); df['new'] = df[0] * 2; s.iloc[3] += 1", left)
     as_once(make, "s[len(s)] = 4", left)
-
-
-def test_methods_that_give_back_a_new_object_change_nothing() -> None:
-    names = {"v": jnp.ones(3), "t": torch.ones(3)}
-    for code in ("v.sort()", "t.sort()"):
-        found = ipyjaxbench.measure_code(code, names, number=3, repeat=2)
-        assert not {"state-advanced", "put-back"} & {note.code for note in found.notes}

@@ -33,17 +33,6 @@ class Plain:
         type(self).made += 1
 
 
-class Slotted:
-    __slots__ = ("late", "n")
-
-    def __init__(self) -> None:
-        self.n = 0
-
-    def step(self) -> None:
-        self.n += 1
-        self.late = self.n
-
-
 class Lists(list):  # type: ignore[type-arg]
     """Its own methods do more than a list's."""
 
@@ -116,17 +105,6 @@ def test_it_is_as_one_run_leaves_it(code: str) -> None:
     assert shown(names["x"]) == shown(once["x"])
     assert names["x"] is value  # the same object
     assert "state-advanced" not in codes(found)
-
-
-@pytest.mark.parametrize("kind", [Plain, Slotted])
-def test_attributes_are_put_back(kind: Any) -> None:
-    held, made = kind(), Plain.made
-    found = run("held.step()", {"held": held})
-    assert held.n == 1
-    assert Plain.made == made + (kind is Plain)
-    assert getattr(held, "late", 1) == 1
-    (note,) = [note for note in found.notes if note.code == "put-back"]
-    assert note.text.startswith("Restored to the state after the first call: held")
 
 
 def test_what_functions_close_over_globals_and_objects_of_methods_are_put_back() -> None:

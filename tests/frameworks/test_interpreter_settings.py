@@ -7,7 +7,6 @@ import sys
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import ipyjaxbench
@@ -58,21 +57,6 @@ def test_context_variables_and_what_a_mapping_proxy_shows_are_put_back() -> None
     assert codes("var.set(var.get() + 1); p['a'].append(1)", names) == {"put-back"}
     assert (var.get(), held) == (2, [1])
     var.reset(token)
-
-
-@pytest.mark.parametrize(
-    ("a", "code", "shape", "is_written"),
-    [
-        (np.zeros((2, 6)), "a.shape = a.shape[1] // 2, a.shape[0] * 2", (3, 4), True),
-        (np.zeros((2, 8)).reshape(-1)[4:], "a.shape = (*a.shape, 1)", (12, 1), True),  # a view
-        (np.zeros(3), "a.flags.writeable = not a.flags.writeable", (3,), False),
-    ],
-)
-def test_the_shape_of_an_array_and_whether_it_is_written_are_put_back(
-    a: Any, code: str, shape: tuple[int, ...], is_written: bool
-) -> None:
-    assert codes(code, {"a": a}) == {"put-back"}
-    assert (a.shape, a.flags.writeable) == (shape, is_written)
 
 
 def test_variables_that_come_are_taken_away_and_those_that_go_come_back(
