@@ -8,6 +8,7 @@ import jax  # noqa: F401  importing them changes the environment, which no test 
 import pytest
 import tensorflow as tf  # noqa: F401
 import torch  # noqa: F401
+from IPython.core.error import UsageError
 
 from ipyjaxbench import Measurement
 from ipyjaxbench.reports.result import MIME
@@ -106,6 +107,24 @@ def test_lines_of_a_cell_are_those_of_the_editor(shell: Shell, tmp_path: Path) -
         ("cell, line 3", "for i in range(2):"),
         ("cell, line 4", "a = a @ x"),
     }
+
+
+def test_a_place_that_cannot_be_is_refused_before_anything_runs(shell: Shell) -> None:
+    ran: list[int] = []
+    shell.names["note"] = ran.append
+    message = "a file name that ends with .json or .json.gz"
+    with pytest.raises(UsageError, match=message) as raised:
+        shell.run("%fwtime --trace a.txt note(1)")
+    assert "\n" not in str(raised.value)
+    assert ran == []
+
+
+def test_code_without_a_profiler_is_timed_and_has_no_file(shell: Shell, tmp_path: Path) -> None:
+    shell.run(f"r = %fwtime -q -n 2 -r 2 --trace {tmp_path / 'a.json'} sum(range(9))")
+    trace = shell.names["r"].trace
+    assert trace.words() == "not written: there is no profiler for it"
+    assert not (tmp_path / "a.json").exists()
+    assert len(shell.names["r"].batches) == 2
 
 
 def test_a_call_that_fails_under_the_profiler_leaves_the_hook_and_no_file(

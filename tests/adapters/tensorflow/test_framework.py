@@ -176,6 +176,15 @@ def test_what_a_function_keeps_of_variables_is_no_array() -> None:
     assert [each.words() for each in result.inputs] == ["x f32[3,4] cpu:0"]
 
 
+def test_a_keras_model_is_placed_by_its_weights() -> None:
+    import keras
+
+    model = keras.Sequential([keras.layers.Dense(4)])
+    model(tf.ones((2, 3)))
+    result = ipyjaxbench.measure_code("m(x)", {"m": model, "x": tf.ones((2, 3))}, budget=0.05)
+    assert result.inputs[0].words() == "m 2 arrays 64 B cpu:0"
+
+
 def test_operations_of_the_cpu_are_done_when_python_goes_on() -> None:
     adapter = _adapter()
     assert (adapter.runs_ahead(), adapter.is_running()) == (False, False)
