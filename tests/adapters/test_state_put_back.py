@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import keras
 import numpy as np
 import optax
-import pandas as pd
 import pytest
 import tensorflow as tf
 import torch
@@ -215,32 +213,6 @@ def arrays(value: Any) -> list[Any]:
     return [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, jax.Array)]
 
 
-def test_a_step_of_equinox_that_keeps_its_state_in_a_dictionary() -> None:
-    def make() -> Names:
-        model = eqx.nn.MLP(4, 2, 8, 2, key=jax.random.key(0))
-        tx = optax.adam(1e-2)
-        x, y = jnp.ones((16, 4)), jnp.zeros((16, 2))
-        state = {"model": model, "opt": tx.init(eqx.filter(model, eqx.is_array)), "losses": []}
-
-        @eqx.filter_jit
-        def update(model: Any, opt: Any) -> Any:
-            loss = eqx.filter_value_and_grad(lambda m: ((jax.vmap(m)(x) - y) ** 2).mean())
-            value, grads = loss(model)
-            updates, opt = tx.update(grads, opt)
-            return eqx.apply_updates(model, updates), opt, value
-
-        def step() -> None:
-            state["model"], state["opt"], value = update(state["model"], state["opt"])
-            state["losses"].append(float(value))
-
-        return {"step": step, "state": state}
-
-    def left(names: Names) -> Any:
-        return [arrays(names["state"]), names["state"]["losses"]]
-
-    as_once(make, "step()", left)
-
-
 @pytest.mark.parametrize(
     ("donated", "code"),
     [((), "step()"), ((0, 1), "s['p'], s['o'], loss = update(s['p'], s['o'])")],
@@ -266,16 +238,3 @@ def test_a_step_of_optax_in_plain_dictionaries(donated: tuple[int, ...], code: s
         return {"s": s, "update": update, "step": step}
 
     as_once(make, code, lambda names: arrays(names["s"]))
-
-
-@pytest.mark.filterwarnings("ignore:The inplace keyword")
-def test_tables_of_pandas() -> None:
-    def make() -> Names:
-        values = np.random.RandomState(0).rand(50, 3)
-        return {"df": pd.DataFrame(values), "s": pd.Series(values[:, 0])}
-
-    def left(names: Names) -> Any:
-        return [names["df"].to_numpy(), [*map(str, names["df"].columns)], names["s"].to_numpy()]
-
-    as_once(make, "df.sort_values(0, inplace=True); df['new'] = df[0] * 2; s.iloc[3] += 1", left)
-    as_once(make, "s[len(s)] = 4", left)

@@ -67,15 +67,6 @@ def test_members_of_a_set_are_told_apart_by_identity() -> None:
     assert state.changed()
 
 
-def test_items_can_be_exchanged_before_they_are_put_back() -> None:
-    values = [A, B]
-    state = Items(values)
-    state.replace(lambda item: C if item is A else item)
-    assert state.changed()
-    state.restore()
-    assert [*map(id, values)] == [id(C), id(B)]
-
-
 ENTRY_CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     "another value": (lambda: {1: A, 2: B}, lambda x: x.__setitem__(1, C)),
     "a new key": (lambda: {1: A, 2: B}, lambda x: x.__setitem__(3, C)),
@@ -108,13 +99,15 @@ def test_entries_that_change_are_seen_and_put_back_in_their_order(name: str) -> 
     assert not state.changed()
 
 
-def test_values_can_be_exchanged_before_they_are_put_back() -> None:
-    values = {1: A, 2: B}
-    state = Entries(values)
-    values[3] = A
-    state.replace(lambda value: C if value is B else value)
-    state.restore()
-    assert [*map(id, values.values())] == [id(A), id(C)]
+def test_what_is_held_can_be_exchanged_before_it_is_put_back() -> None:
+    values, keyed = [A, B], {1: A, 2: B}
+    states = Items(values), Entries(keyed)
+    keyed[3] = A
+    for state in states:
+        state.replace(lambda each: C if each is B else each)
+        assert state.changed()
+        state.restore()
+    assert [*map(id, values)] == [*map(id, keyed.values())] == [id(A), id(C)]
 
 
 class Own(dict[str, int]):
