@@ -1,10 +1,11 @@
-"""Where values live, in words."""
+"""Where values live, in words; what adapters hand over cannot be changed on the way."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks.placement import Placement
+from ipyjaxbench.frameworks import ArrayInfo, ColdCall, Placement, Program, Work
 
 
 def place(**changes: object) -> Placement:
@@ -53,3 +54,15 @@ def test_what_is_so_of_all_of_them_is_told_apart_from_what_is_so_of_one(fact: st
 )
 def test_gpus_are_known_by_their_names(devices: tuple[str, ...], is_gpu: bool) -> None:
     assert place(devices=devices).on_gpu is is_gpu
+
+
+@pytest.mark.parametrize(
+    "value",
+    [ArrayInfo("x", "jax", "float32", (3,), 12, ("cpu:0",)), place(), ColdCall(),
+     Program("f", 0.5, "compiled", "jax"), Work(1.0, 1.0, 0.0, 0.0, 1.0, 0, lambda: None)],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_values_cannot_be_changed(value: Any) -> None:
+    field = dataclasses.fields(value)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, field, "another")
