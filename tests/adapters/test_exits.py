@@ -10,8 +10,6 @@ import tensorflow as tf  # noqa: F401
 import torch._dynamo  # noqa: F401  changes the environment when it is loaded
 from IPython.core.error import UsageError
 
-import ipyjaxbench
-from ipyjaxbench.graphs import UntraceableError
 from ipyjaxbench.jupyter.errors import TraceFailedError
 from tests.shell import Shell
 
@@ -65,12 +63,6 @@ def test_code_that_ends_itself_does_not_trace(
     assert ready.names["kept"].value == 1
 
 
-def test_from_python_it_is_the_same_error(ready: Shell) -> None:
-    with pytest.raises(UntraceableError, match="SystemExit: 3") as failed:
-        ipyjaxbench.graph(ready.names["ends"], ready.names["x"])
-    assert isinstance(failed.value.error, SystemExit)
-
-
 @pytest.mark.filterwarnings("ignore:To exit")
 def test_a_fix_that_ends_itself_is_none(ready: Shell) -> None:
     with pytest.raises(UsageError):
@@ -114,9 +106,11 @@ def test_an_interrupt_is_in_the_report(ready: Shell, magic: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
-    "cell",
-    ["%%fwcompare -b 90\na: turns(x)\nb: x * 2", "%fwtime -b 90 turns(x)",
-     "%%fwdevices\nfor _ in range(10**7): turns(x)", "%jaxpr forever(x)"],
+    ("ready", "cell"),
+    [("torch", "%%fwcompare -b 90\na: turns(x)\nb: x * 2"), ("jax", "%fwtime -b 90 turns(x)"),
+     ("tensorflow", "%%fwdevices\nfor _ in range(10**7): turns(x)"),
+     *((name, "%jaxpr forever(x)") for name in NEEDS)],
+    indirect=["ready"],
 )  # fmt: skip
 def test_a_traceback_at_an_interrupt_is_of_the_users_code(ready: Shell, cell: str) -> None:
     ready.run("def turns(x):\n    begun.set()\n    for _ in range(50): y = x * 2\n    return y")

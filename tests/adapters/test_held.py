@@ -56,7 +56,7 @@ def fail(run: Shell) -> None:
     run.shell.run_cell(f"train({SIDE})", store_history=False)
 
 
-@pytest.mark.parametrize("make", ["np.ones", "torch.ones", "jnp.ones"])
+@pytest.mark.parametrize("make", ["np.ones", "torch.ones"])
 def test_a_result_that_ipython_keeps_is_found_and_let_go(ready: Shell, make: str) -> None:
     number = numbered(ready, f"{{'loss': [{make}(({SIDE}, {SIDE}))]}}")
     path = f"Out[{number}]['loss'][0]"
@@ -204,7 +204,7 @@ def test_a_quiet_session_has_no_holders(ready: Shell) -> None:
     assert ready.names["done"].released == ("nothing",)
 
 
-@pytest.mark.parametrize("typed", ["--held y", "--release --peak", "--held --no-prealloc"])
+@pytest.mark.parametrize("typed", ["--held y", "--release --peak"])
 def test_what_cannot_be_combined_is_refused_in_a_line(ready: Shell, typed: str) -> None:
     with pytest.raises(UsageError, match="--held and --release look at the whole session"):
         ready.run(f"%fwdevices {typed}")

@@ -91,6 +91,7 @@ def test_a_token_is_that_of_one_object() -> None:
     owner = Thing()
     assert token(MethodType(function, owner)) == token(MethodType(function, owner))
     assert token(MethodType(function, owner)) != token(MethodType(function, other))
+    assert token(3) == id(3) != token(4)  # what cannot be referred to weakly
 
 
 def test_a_miss_is_in_the_nearest_line_of_the_users() -> None:
@@ -104,11 +105,6 @@ def test_a_miss_is_in_the_nearest_line_of_the_users() -> None:
     thread.join()
     nobodys = cache_miss("f", Signature({}), *frames, placed=False)
     assert (nobodys.line, nobodys.text) == (0, "")
-
-
-def test_what_cannot_be_referred_to_weakly_is_told_by_its_identity() -> None:
-    assert token(3) == id(3)
-    assert token(3) != token(4)
 
 
 def test_a_values_text_has_40_characters_at_most() -> None:

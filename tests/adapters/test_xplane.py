@@ -28,52 +28,56 @@ def plain(name: str, start: float, end: float, **stats: object) -> Event:
     return Event(name, start, end, stats)
 
 
-def operation_rows(*lines: Line) -> list[tuple[str, float, float, str]]:
+def rows(*lines: Line) -> list[tuple[str, float, float, str]]:
     """What ran where."""
     return [i[:4] for i in operations(lines, hlo_operation)]
 
 
-def test_bookkeeping_on_the_host_is_no_operation() -> None:
+def of_threads(*events: list[Event]) -> list[tuple[str, float, float]]:
+    """What ran on the host, whose threads did this."""
+    found = rows(*(Line(HOST, f"thread {n}", each) for n, each in enumerate(events)))
+    assert {row[3] for row in found} <= {"cpu:0"}
+    return [row[:3] for row in found]
+
+
+def test_bookkeeping_on_the_host_is_no_operation_and_the_outer_ones_come_first() -> None:
     events = [
         plain("PjitFunction(f)", 0, 9),
         plain("ThreadpoolListener::StartRegion", 1, 1),
-        op("dot.1", 2, 5),
+        *(op("dot", 1, 3), op("add", 0, 1), op("while", 1, 4)),
         plain("ThunkExecutor::Execute (wait for completion)", 5, 9),
     ]
-    assert operation_rows(Line(HOST, "python", events)) == [("dot.1", 2, 5, "cpu:0")]
+    assert of_threads(events) == [("add", 0, 1), ("while", 1, 4), ("dot", 1, 3)]
 
 
 def test_devices_of_the_host_are_told_apart() -> None:
     events = [op("a", 0, 1, device_ordinal=3), op("b", 1, 2, device_ordinal=-1)]
-    assert [device for *_, device in operation_rows(Line(HOST, "t", events))] == ["cpu:3", "cpu:0"]
+    assert [device for *_, device in rows(Line(HOST, "t", events))] == ["cpu:3", "cpu:0"]
 
 
-def test_an_operation_that_another_thread_finishes_ends_there() -> None:
-    here = [op("sine", 0, 4, _p=7)]
-    there = [plain("end: sine", 9, 10, _c=7)]
-    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there)) == [
-        ("sine", 0, 10, "cpu:0")
-    ]
-
-
-def test_an_end_that_is_told_after_the_next_operation_is_when_that_one_began() -> None:
-    here = [op("sine", 0, 4, _p=7)]
-    there = [op("dot", 6, 9), plain("end: sine", 9, 10, _c=7)]
-    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there)) == [
-        ("sine", 0, 6, "cpu:0"),
-        ("dot", 6, 9, "cpu:0"),
-    ]
-
-
-def test_a_loop_does_not_last_until_its_last_operation_elsewhere() -> None:
-    here = [op("while", 0, 4, _p=7), op("dot", 1, 3)]
-    there = [plain("end: while", 99, 100, _c=7)]
-    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there))[0] == (
-        "while",
-        0,
-        4,
-        "cpu:0",
-    )
+@pytest.mark.parametrize(
+    ("here", "there", "found"),
+    [
+        ([op("sine", 0, 4, _p=7)], [plain("end: sine", 9, 10, _c=7)], [("sine", 0, 10)]),
+        # An end that is told after the next operation is when that one began.
+        ([op("sine", 0, 4, _p=7)], [op("dot", 6, 9), plain("end: sine", 9, 10, _c=7)],
+         [("sine", 0, 6), ("dot", 6, 9)]),
+        # A loop does not last until its last operation elsewhere.
+        ([op("while", 0, 4, _p=7), op("dot", 1, 3)], [plain("end: while", 99, 100, _c=7)],
+         [("while", 0, 4), ("dot", 1, 3)]),
+        # One that ends later itself is not cut by what another thread reports.
+        ([op("sine", 0, 20, _p=7), op("dot", 20, 21)], [plain("end: sine", 9, 10, _c=7)],
+         [("sine", 0, 20), ("dot", 20, 21)]),
+        # An end of no operation, and one without an end.
+        ([op("sine", 0, 4, _p=7), op("add", 5, 6)],
+         [plain("sine", 9, 10, _c=7), plain("end: sine", 9, 10)],
+         [("sine", 0, 4), ("add", 5, 6)]),
+    ],
+)  # fmt: skip
+def test_an_operation_that_another_thread_finishes_ends_there(
+    here: list[Event], there: list[Event], found: list[tuple[str, float, float]]
+) -> None:
+    assert of_threads(here, there) == found
 
 
 def test_a_gpu_is_seen_by_its_streams_and_the_host_beside_it_is_not() -> None:
@@ -97,7 +101,7 @@ def test_a_tpu_is_seen_by_its_line_of_operations_without_their_text() -> None:
         Line("/device:TPU:0", "XLA Modules", [plain("jit_f", 0, 9)]),
         Line("/device:TPU:0", "XLA Ops", events),
     ]
-    assert operation_rows(*lines) == [("fusion.3", 0, 5, "tpu:0")]
+    assert rows(*lines) == [("fusion.3", 0, 5, "tpu:0")]
 
 
 def test_operations_of_one_program_can_be_left_out() -> None:
@@ -108,41 +112,11 @@ def test_operations_of_one_program_can_be_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("plane", "expected"),
-    [
-        (HOST, True),
-        ("/device:GPU:0", True),
-        ("/device:TPU:12", True),
-        ("/device:TPU:0 SparseCore 0", False),
-        ("/host:metadata", False),
-        ("Task Environment", False),
-    ],
-)
+    [(HOST, True), ("/device:GPU:0", True), ("/device:TPU:12", True),
+     ("/device:TPU:0 SparseCore 0", False), ("/host:metadata", False)],
+)  # fmt: skip
 def test_planes_that_may_hold_operations(plane: str, expected: bool) -> None:
     assert may_hold_operations(plane) is expected
-
-
-def test_an_operation_that_ends_later_itself_is_not_cut_by_what_another_thread_reports() -> None:
-    here = [op("sine", 0, 20, _p=7), op("dot", 20, 21)]
-    there = [plain("end: sine", 9, 10, _c=7)]
-    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there))[0] == (
-        "sine",
-        0,
-        20,
-        "cpu:0",
-    )
-
-
-def test_an_end_that_is_of_no_operation_and_one_without_an_end_change_nothing() -> None:
-    here = [op("sine", 0, 4, _p=7), op("add", 5, 6)]
-    there = [plain("sine", 9, 10, _c=7), plain("end: sine", 9, 10)]
-    assert operation_rows(Line(HOST, "a", here), Line(HOST, "b", there)) == [
-        ("sine", 0, 4, "cpu:0"), ("add", 5, 6, "cpu:0"),
-    ]  # fmt: skip
-
-
-def test_operations_of_a_thread_come_in_order_the_outer_ones_first() -> None:
-    events = [op("dot", 1, 3), op("add", 0, 1), op("while", 1, 4)]
-    assert [name for name, *_ in operation_rows(Line(HOST, "a", events))] == ["add", "while", "dot"]
 
 
 def test_a_line_of_operations_counts_where_the_device_has_no_streams() -> None:
@@ -152,7 +126,7 @@ def test_a_line_of_operations_counts_where_the_device_has_no_streams() -> None:
         Line("/device:GPU:0", "Stream #1", [plain("sine", 0, 1)]),
         Line("/device:GPU:0", "XLA Ops", [plain("sine", 0, 1)]),
     ]
-    assert operation_rows(*lines) == [("dot", 0, 1, "tpu:0"), ("sine", 0, 1, "gpu:0")]
+    assert rows(*lines) == [("dot", 0, 1, "tpu:0"), ("sine", 0, 1, "gpu:0")]
 
 
 def fails(*_: Any) -> Any:

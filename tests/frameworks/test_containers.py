@@ -20,8 +20,6 @@ def equal_to(value: Any) -> Any:
 
 CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     "appended": (lambda: [A, B], lambda x: x.append(C)),
-    "removed": (lambda: [A, B], lambda x: x.pop()),
-    "emptied": (lambda: [A], lambda x: x.clear()),
     "filled": (list, lambda x: x.append(A)),
     "turned": (lambda: [A, B], lambda x: x.reverse()),
     "another": (lambda: [A, B], lambda x: x.__setitem__(1, C)),
@@ -49,14 +47,7 @@ def test_items_that_change_are_seen_and_put_back(name: str) -> None:
     assert not state.changed()
     assert sorted(map(id, values)) == sorted(map(id, before))
     assert isinstance(values, set) or [*map(id, values)] == [*map(id, before)]
-
-
-def test_a_deque_stays_as_long_as_it_was() -> None:
-    values = deque([A, B], maxlen=2)
-    state = Items(values)
-    values.append(C)
-    state.restore()
-    assert values == deque([A, B], maxlen=2)
+    assert getattr(values, "maxlen", None) == getattr(make(), "maxlen", None)
 
 
 @pytest.mark.parametrize("value", [BIG, "ab", 2.5])
@@ -74,15 +65,6 @@ def test_members_of_a_set_are_told_apart_by_identity() -> None:
     values.clear()
     values.add(equal_to(BIG))
     assert state.changed()
-
-
-def test_items_can_be_exchanged_before_they_are_put_back() -> None:
-    values = [A, B]
-    state = Items(values)
-    state.replace(lambda item: C if item is A else item)
-    assert state.changed()
-    state.restore()
-    assert [*map(id, values)] == [id(C), id(B)]
 
 
 ENTRY_CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
@@ -117,13 +99,15 @@ def test_entries_that_change_are_seen_and_put_back_in_their_order(name: str) -> 
     assert not state.changed()
 
 
-def test_values_can_be_exchanged_before_they_are_put_back() -> None:
-    values = {1: A, 2: B}
-    state = Entries(values)
-    values[3] = A
-    state.replace(lambda value: C if value is B else value)
-    state.restore()
-    assert [*map(id, values.values())] == [id(A), id(C)]
+def test_what_is_held_can_be_exchanged_before_it_is_put_back() -> None:
+    values, keyed = [A, B], {1: A, 2: B}
+    states = Items(values), Entries(keyed)
+    keyed[3] = A
+    for state in states:
+        state.replace(lambda each: C if each is B else each)
+        assert state.changed()
+        state.restore()
+    assert [*map(id, values)] == [*map(id, keyed.values())] == [id(A), id(C)]
 
 
 class Own(dict[str, int]):

@@ -11,7 +11,6 @@ from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing.measure import measure_snippet
 from ipyjaxbench.timing.options import TimeOptions
@@ -79,9 +78,3 @@ def test_arms_are_compared_with_work_that_is_waited_for(cupy: Any) -> None:
     options = CompareOptions(budget=0.5)
     found = compare_snippets(arms, options, clock=GPU.clock)
     assert found["two"].median == pytest.approx(2 * found["one"].median, rel=0.01)
-
-
-def test_what_it_does_not_offer_is_answered(cupy: Any) -> None:
-    compilation = cupy.capability(Compilation)
-    assert type(compilation) is Compilation
-    assert not compilation.compiles(len)

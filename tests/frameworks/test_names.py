@@ -1,7 +1,6 @@
 """Values under names are put back, where names come and go as well."""
 
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -150,11 +149,3 @@ def test_a_name_that_stands_for_an_equal_number_is_no_arrival() -> None:
     state = DictNames(names)
     names.update(a=int(str(names["a"])), b=3)
     assert [*state.arrivals()] == [("b", [3])]
-
-
-def test_a_namespace_is_an_object_with_attributes() -> None:
-    value = SimpleNamespace(a=A)
-    (state,) = attribute_states(value)
-    value.a = B
-    state.restore()
-    assert value.a is A

@@ -42,10 +42,7 @@ class Donating(MutableState):
 
 
 class Adapter(FakeFramework):
-    capabilities: ClassVar = {
-        **FakeFramework.capabilities,
-        "MutableState": f"{__name__}:Donating",
-    }
+    capabilities: ClassVar = {**FakeFramework.capabilities, "MutableState": f"{__name__}:Donating"}
 
 
 FAKE = Adapter()
@@ -71,24 +68,17 @@ class Own:
 @pytest.mark.parametrize(
     ("value", "kinds"),
     [
-        ([1], ["Items"]),
-        ({1: 2}, ["Entries"]),
-        (bytearray(b"a"), ["Buffer"]),
-        (numbers("d", [1.0]), ["Buffer"]),
-        (random.Random(3), ["GeneratorState", "AttributeNames"]),
-        (([1], frozenset({2})), ["Items"]),
-        (io.StringIO("a"), ["Memory", "AttributeNames"]),
-        (iter([1]), ["Position"]),
+        ([1], ["Items"]), ({1: 2}, ["Entries"]), (bytearray(b"a"), ["Buffer"]),
+        (numbers("d", [1.0]), ["Buffer"]), (([1], frozenset({2})), ["Items"]),
+        (random.Random(3), ["GeneratorState", "AttributeNames"]), ([].append, ["Items"]),
+        (io.StringIO("a"), ["Memory", "AttributeNames"]), (iter([1]), ["Position"]),
         (contextvars.ContextVar("v"), ["Setting"]),
         (functools.partial(len, [1]), ["Items", "AttributeNames", "Entries"]),
         (SimpleNamespace(a=[1]), ["AttributeNames", "Items"]),
-        ([].append, ["Items"]),
-        (3, []),
-        (len, []),
-        (object(), []),
+        (3, []), (len, []), (object(), []), (int, []), (types, []),
     ],
     ids=lambda value: type(value).__name__,
-)
+)  # fmt: skip
 def test_what_holds_something_has_a_state(value: object, kinds: list[str]) -> None:
     assert sorted(state_kinds({"x": value}).get("x", [])) == sorted(kinds)
 
@@ -167,13 +157,11 @@ def test_objects_of_libraries_may_be_left_out_but_for_their_arrays() -> None:
     value.items = [1]
     assert state_kinds({"x": value}) == {"x": ["AttributeNames", "Items"]}
     assert state_kinds({"x": value}, of_user=True) == {}
-    assert state_kinds({"x": [FakeArray(FAKE.device, 0)]}, of_user=True)["x"] == [
-        "Items",
-        "DonatedArray",
-    ]
+    found = state_kinds({"x": [FakeArray(FAKE.device, 0)]}, of_user=True)
+    assert found["x"] == ["Items", "DonatedArray"]
 
 
-@pytest.mark.parametrize("package", ["IPython.core", "ipyjaxbench", "zmq", "json", "threading"])
+@pytest.mark.parametrize("package", ["IPython.core", "zmq", "threading"])
 def test_objects_of_the_session_and_of_python_are_not_entered(package: str) -> None:
     value: Any = type("Theirs", (), {"__module__": package})()
     value.items = [1]
@@ -182,7 +170,7 @@ def test_objects_of_the_session_and_of_python_are_not_entered(package: str) -> N
     assert reachable.opaque == {"x"}
 
 
-@pytest.mark.parametrize("module", ["collections", "queue", "functools"])
+@pytest.mark.parametrize("module", ["collections", "queue"])
 def test_a_few_of_pythons_classes_hold_what_users_put_in(module: str) -> None:
     value: Any = type("Theirs", (), {"__module__": module})()
     value.items = [1]
@@ -227,13 +215,9 @@ def test_one_that_holds_very_many_leaves_as_much_to_the_others() -> None:
 
 def test_arrays_of_one_framework_can_be_left_out() -> None:
     value = [FakeArray(FAKE.device, 0), [1]]
-    assert state_kinds({"x": value})["x"] == ["Items", "DonatedArray", "Items"]
-    assert state_kinds({"x": value}, without=FAKE)["x"] == ["Items", "Items"]
-    assert state_kinds({"x": value}, without=FRAMEWORKS[0])["x"] == [
-        "Items",
-        "DonatedArray",
-        "Items",
-    ]
+    every = ["Items", "DonatedArray", "Items"]
+    for without, kinds in ((None, every), (FRAMEWORKS[0], every), (FAKE, ["Items", "Items"])):
+        assert state_kinds({"x": value}, without=without)["x"] == kinds
 
 
 def test_arrays_that_were_given_away_are_put_back_as_copies() -> None:
@@ -252,13 +236,11 @@ def test_arrays_that_were_given_away_are_put_back_as_copies() -> None:
 
 
 def test_where_none_was_given_away_values_stay() -> None:
-    one = FakeArray(FAKE.device, 0)
-    state = {"p": (one,)}
+    state = {"p": (FakeArray(FAKE.device, 0),)}
     before = state["p"]
     saved = Checkpoint({"state": state}, FRAMEWORKS, None)
     saved.restore()
-    assert state["p"] is before
-    assert saved.revived(before) is before
+    assert state["p"] is saved.revived(before) is before
     assert saved.restored == saved.failed == []
 
 
@@ -313,7 +295,3 @@ def test_fewer_objects_are_looked_at_where_nothing_is_put_back(
     assert [each.cut for each in made] == [[], ["rows"], ["rows"]]
     assert made[0].known == {"rows"}
     assert made[1].known == set()
-
-
-def test_types_of_python_are_no_users_classes() -> None:
-    assert state_kinds({"int": int, "types": types}) == {}

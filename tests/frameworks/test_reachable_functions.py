@@ -43,6 +43,9 @@ def functions(*values: object, **options: Any) -> list[str]:
 
 def test_functions_modules_and_what_functions_name_are_reached_each_once() -> None:
     assert functions(outer, outer) == ["outer", "json", "inner"]
+    module = ModuleType("of_a_test")  # which is not entered
+    module.inner = inner  # type: ignore[attr-defined]
+    assert find_reach([module], [Python()]).functions == [module]
 
 
 def test_values_are_those_that_the_users_functions_use() -> None:
@@ -54,16 +57,12 @@ def test_values_are_those_that_the_users_functions_use() -> None:
 @pytest.mark.parametrize(
     ("value", "reached"),
     [
-        (partial(inner), {"partial", "inner"}),
-        ({"a": [(inner,)]}, {"inner"}),
-        (Trainer(inner), {"inner", "outer", "method"}),
-        (Trainer(inner).method, {"method", "outer", "inner"}),
-        (SimpleNamespace(a=inner), {"inner"}),
-        (Trainer, {"Trainer"}),
-        (3, set()),
+        (partial(inner), {"partial", "inner"}), ({"a": [(inner,)]}, {"inner"}),
+        (Trainer(inner), {"inner", "outer", "method"}), (SimpleNamespace(a=inner), {"inner"}),
+        (Trainer(inner).method, {"method", "outer", "inner"}), (Trainer, {"Trainer"}), (3, set()),
     ],
     ids=lambda value: type(value).__name__,
-)
+)  # fmt: skip
 def test_what_holds_functions_leads_to_them(value: object, reached: set[str]) -> None:
     assert {*functions(value)} - {"__init__", "json"} == reached
 
@@ -127,9 +126,3 @@ def test_what_was_wrapped_to_be_compiled_is_not_eager() -> None:
     for value in (wrapper, of_torch):
         found = find_eager_functions([value], [Python()], [lambda each: type(each) is Compiled])
         assert inner not in [*found]
-
-
-def test_modules_are_reached_and_not_entered() -> None:
-    module = ModuleType("of_a_test")
-    module.inner = inner  # type: ignore[attr-defined]
-    assert find_reach([module], [Python()]).functions == [module]

@@ -71,8 +71,7 @@ def test_a_framework_that_is_broken_is_told_and_the_rest_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
-    [("no\nbecause", "RuntimeError: no"), ("x" * 90, f"RuntimeError: {'x' * 86}")],
+    ("said", "told"), [("no\nbecause", "RuntimeError: no"), ("x" * 90, f"RuntimeError: {'x' * 86}")]
 )
 def test_why_a_framework_cannot_be_used_is_said_in_one_short_line(
     third_party: None, monkeypatch: pytest.MonkeyPatch, said: str, told: str

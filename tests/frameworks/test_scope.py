@@ -85,13 +85,6 @@ def test_what_is_called_by_a_dotted_name_is_known() -> None:
     assert found.called == {"t.fit": Trainer.fit}
 
 
-def test_compiled_functions_are_told_from_others() -> None:
-    compiled = FAKE.device.compile
-    found = scope("f(3); g(4)", f=compiled, g=len)
-    assert found.compiled == [compiled]
-    assert {*map(id, found.functions)} >= {id(compiled), id(len)}
-
-
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A library with a function and a class."""

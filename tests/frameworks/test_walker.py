@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.frameworks import walker
-from ipyjaxbench.frameworks.walker import (
-    Budget,
-    find_arrays,
-    iterate_arrays,
-    iterate_named_arrays,
-)
+from ipyjaxbench.frameworks.walker import Budget, find_arrays, iterate_arrays, iterate_named_arrays
 from tests.fake_framework import FakeFramework
 
 FAKE = FakeFramework()
@@ -37,7 +32,9 @@ class Cell:
 
 
 class Slots:
-    __slots__ = ("a",)
+    """One of its slots is empty."""
+
+    __slots__ = ("a", "empty")
 
 
 class Table(Mapping[str, Any]):
@@ -56,30 +53,44 @@ class Table(Mapping[str, Any]):
         return len(self._held)
 
 
-def slotted() -> Slots:
-    value = Slots()
-    value.a = array()  # type: ignore[attr-defined]
+class Net:
+    """It can be called, and has an array."""
+
+    def __init__(self) -> None:
+        self.a = array()
+
+    def __call__(self) -> None: ...
+
+
+class Odd(type):
+    """Its classes are equal to all others."""
+
+    __eq__ = lambda *_: True  # noqa: E731
+    __hash__ = type.__hash__
+
+
+class OfOdd(Net, metaclass=Odd):
+    """An object of such a class."""
+
+
+def attributed(value: Any) -> Any:
+    value.a = array()
     return value
 
 
 @pytest.mark.parametrize(
     ("make", "path"),
     [
-        (array, "x"),
-        (lambda: [1, array()], "x[1]"),
-        (lambda: (array(),), "x[0]"),
-        (lambda: {"k": array()}, "x['k']"),
-        (lambda: OrderedDict({1: array()}), "x[1]"),
-        (lambda: deque([0, array()]), "x[1]"),
-        ({"k": array()}.values, "x[0]"),
-        (lambda: Table(k=array()), "x['k']"),
-        (lambda: SimpleNamespace(a=array()), "x.a"),
-        (slotted, "x.a"),
-        (lambda: partial(max, 1, array()), "x.args[1]"),
+        (array, "x"), (lambda: [1, array()], "x[1]"), (lambda: (array(),), "x[0]"),
+        (lambda: {"k": array()}, "x['k']"), (lambda: OrderedDict({1: array()}), "x[1]"),
+        (lambda: deque([0, array()]), "x[1]"), ({"k": array()}.values, "x[0]"),
+        (lambda: Table(k=array()), "x['k']"), (lambda: SimpleNamespace(a=array()), "x.a"),
+        (lambda: attributed(Slots()), "x.a"), (lambda: partial(max, 1, array()), "x.args[1]"),
         (lambda: partial(max, key=array()), "x.keywords['key']"),
         (lambda: SimpleNamespace(f=Table(k=array()).__getitem__), "x.f.__self__['k']"),
+        (lambda: attributed(partial(max)), "x.a"), (Net, "x.a"), (OfOdd, "x.a"),
     ],
-)
+)  # fmt: skip
 def test_an_array_is_found_and_has_the_path_that_one_would_type(make: Any, path: str) -> None:
     value = make()
     assert paths(value) == [path]
@@ -92,14 +103,13 @@ def test_an_array_that_is_held_twice_is_found_once_by_its_first_path() -> None:
     one = array()
     assert paths([{"a": one}, one]) == ["x[0]['a']"]
     assert count([one, [one]]) == 1
+    itself: list[Any] = [one]
+    itself.append(itself)
+    assert (count(itself), paths(itself)) == (1, ["x[0]"])
 
 
 def test_arrays_in_sets_are_found_and_have_no_path() -> None:
-    class Held:
-        def __init__(self) -> None:
-            self.a = array()
-
-    for value in ({Held()}, frozenset((Held(),))):
+    for value in ({Net()}, frozenset((Net(),))):
         assert (count(value), paths(value)) == (1, [])
 
 
@@ -132,6 +142,8 @@ def test_very_many_items_that_begin_with_1001_numbers_hold_no_arrays() -> None:
         assert found == [int(front == 1000)] * 5
     assert count([*range(500), [], *range(2000), array()]) == 1
     assert count([0] * 1000) == 0
+    assert paths([*range(2000), array()]) == ["x[2000]"]  # but for those that get names
+    assert paths({**dict.fromkeys(range(2000), 0), "w": array()}) == ["x['w']"]
 
 
 def test_no_more_than_so_many_values_are_looked_at_for_arrays_that_need_no_path(
@@ -179,6 +191,42 @@ class TestBudget:
         assert paths(beside, budget) == ["x[1]"]
         assert budget.is_spent
         assert count([*plain, array()]) == 0
+
+    def test_numbers_of_a_librarys_class_are_not_counted_as_objects(self) -> None:
+        number = type("float64", (float,), {})
+        assert paths([[number(n) for n in range(30)], array()]) == ["x[1]"]
+
+
+def _refuse(*_: object) -> Any:
+    raise RuntimeError("there is nothing here")
+
+
+class Unbound:
+    """A proxy of nothing: to ask what it is raises, as with werkzeug's outside of a request."""
+
+    __class__ = property(_refuse)  # type: ignore[assignment]
+    __getattr__ = _refuse
+
+
+class Closed(dict[str, Any]):
+    """A mapping that cannot be read."""
+
+    items = values = _refuse
+
+
+class Pairs(Table):
+    """A mapping that has pairs and values, the last of which cannot be had."""
+
+    keys = _refuse
+
+    def __iter__(self) -> Iterator[str]:
+        return iter("abc")
+
+
+def test_objects_that_raise_when_they_are_looked_into_hide_nothing_else() -> None:
+    value = [Unbound(), Closed(a=1), array()]
+    assert (count(value), paths(value)) == (1, ["x[2]"])
+    assert paths(Pairs(a=array(), b=array())) == ["x['a']", "x['b']"]
 
 
 def test_what_the_framework_knows_to_be_inside_is_what_is_inside() -> None:

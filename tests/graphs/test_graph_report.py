@@ -5,16 +5,7 @@ import pytest
 from ipyjaxbench import Graph
 from ipyjaxbench.graphs import Break, Collective, Count, CountDifference, Uncounted, Value, notes
 from ipyjaxbench.graphs.components import Compiled, Estimate
-from ipyjaxbench.reports import (
-    Code,
-    Details,
-    Facts,
-    Footer,
-    Headline,
-    Listing,
-    Notes,
-    Table,
-)
+from ipyjaxbench.reports import Code, Details, Facts, Footer, Headline, Listing, Notes, Table
 from tests.graphs.test_components import a_graph
 
 MIB = 2**20
@@ -246,15 +237,11 @@ def test_lines_of_code_show_their_share_of_the_cost() -> None:
     lines = (Count("y = x @ x", 1, 3e6, 3, ("dot",), 2048.0), Count("y + 1", 1, 1e6, 4, ("add",)))
     assert listing(a_graph(lines=lines)) == Listing(
         "cost by line: FLOP · bytes before fusion",
-        (
-            ("3", 0.75, "3.00 MFLOP · 2.00 KiB", "y = x @ x"),
-            ("4", 0.25, "1.00 MFLOP", "y + 1"),
-        ),
+        (("3", 0.75, "3.00 MFLOP · 2.00 KiB", "y = x @ x"), ("4", 0.25, "1.00 MFLOP", "y + 1")),
     )
     moved = (Count("x.T", 1, 0.0, 0, ("transpose",), 30.0), Count("x", 1, 0.0, 7, ("id",), 10.0))
     assert listing(a_graph(lines=moved)) == Listing(
-        "cost by line: bytes before fusion",
-        (("", 0.75, "30 B", "x.T"), ("7", 0.25, "10 B", "x")),
+        "cost by line: bytes before fusion", (("", 0.75, "30 B", "x.T"), ("7", 0.25, "10 B", "x"))
     )
 
 

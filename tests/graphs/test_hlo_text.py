@@ -2,12 +2,7 @@
 
 import pytest
 
-from ipyjaxbench.graphs.hlo_text import (
-    count_program,
-    instructions,
-    renumbered,
-    without_numbers,
-)
+from ipyjaxbench.graphs.hlo_text import count_program, instructions, renumbered, without_numbers
 from ipyjaxbench.graphs.program_changes import (
     IDENTICAL,
     ProgramChange,
@@ -83,14 +78,11 @@ def test_a_program_that_is_numbered_otherwise_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("sine(%param_0.3)", "cosine(%param_0.3)"),
-        ("f32[8,4]{1,0} tanh", "f32[8,4]{0,1} tanh"),
-        ("add(%a.1, %b.2)", "add(%a.1, %a.1)"),
-        ("replica_groups={}", "replica_groups={{0,1}}"),
-        ("__cublas$gemm", "__cublas$lt$matmul"),
-        ("kind=kLoop", "kind=kInput"),
+        ("sine(%param_0.3)", "cosine(%param_0.3)"), ("f32[8,4]{1,0} tanh", "f32[8,4]{0,1} tanh"),
+        ("add(%a.1, %b.2)", "add(%a.1, %a.1)"), ("replica_groups={}", "replica_groups={{0,1}}"),
+        ("__cublas$gemm", "__cublas$lt$matmul"), ("kind=kLoop", "kind=kInput"),
     ],
-)
+)  # fmt: skip
 def test_what_differs_is_never_called_identical(old: str, new: str) -> None:
     assert old in PROGRAM
     diff = diff_hlo(PROGRAM, PROGRAM.replace(old, new), ("a", "b"))

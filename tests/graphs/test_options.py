@@ -37,15 +37,11 @@ def test_a_stage_of_another_framework_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "flag"),
     [
-        ({"platform": "cpu", "stage": "stablehlo"}, "--platform"),
-        ({"check": True}, "--check"),
-        ({"on": ("tpu:v5e",)}, "--on"),
-        ({"grad": True}, "--grad"),
-        ({"vmap": True}, "--vmap"),
-        ({"numpy": True, "vmap": True}, "--vmap"),
-        ({"numpy": True}, "--np"),
+        ({"platform": "cpu", "stage": "stablehlo"}, "--platform"), ({"check": True}, "--check"),
+        ({"on": ("tpu:v5e",)}, "--on"), ({"grad": True}, "--grad"), ({"vmap": True}, "--vmap"),
+        ({"numpy": True, "vmap": True}, "--vmap"), ({"numpy": True}, "--np"),
     ],
-)
+)  # fmt: skip
 def test_what_goes_with_jax_alone_is_refused_elsewhere(options: dict[str, Any], flag: str) -> None:
     assert refusal("tensorflow", **options) == (
         f"{flag} works for JAX only, and this is a tensorflow program"

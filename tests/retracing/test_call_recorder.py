@@ -128,8 +128,6 @@ def test_the_long_way_has_a_reason_and_nothing_to_write(recorder: CallRecorder) 
 
 
 OWN = Change("guard", new="it says so")
-
-
 UNSEEN = "reason unknown (earlier traces were not observed)"
 
 
@@ -208,13 +206,10 @@ def printing(fake: TracingFramework) -> Callable[[], None]:
 @pytest.mark.parametrize(
     ("outcome", "printed"),
     [
-        (TRACED, "tracing\nrunning\n"),
-        (replace(TRACED, traced_until=0.5), "tracing\n"),
-        (replace(TRACED, traced_until=0.0), "tracing\n"),
-        (Outcome("BYPASSED"), ""),
-        (None, ""),
+        (TRACED, "tracing\nrunning\n"), (replace(TRACED, traced_until=0.5), "tracing\n"),
+        (replace(TRACED, traced_until=0.0), "tracing\n"), (Outcome("BYPASSED"), ""), (None, ""),
     ],
-)
+)  # fmt: skip
 def test_only_what_is_printed_while_it_is_traced_is_told(
     fake: TracingFramework, watch: Watch, outcome: Outcome | None, printed: str
 ) -> None:

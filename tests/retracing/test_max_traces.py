@@ -34,17 +34,12 @@ def test_what_was_traced_in_a_block_is_known_after_it(
     assert block.traces.calls[0].why[0].words() == "n: f32[1] → f32[2] (shape)"
 
 
-def test_a_block_in_which_nothing_is_traced_names_no_framework(
-    fake: TracingFramework,
+def test_more_traces_than_allowed_fail_when_the_block_ends(
+    fake: TracingFramework, log: TraceLog
 ) -> None:
     with trace_cached(0) as block:
         pass
     assert (block.traces.calls, block.traces.frameworks) == ((), {})
-
-
-def test_more_traces_than_allowed_fail_when_the_block_ends(
-    fake: TracingFramework, log: TraceLog
-) -> None:
     with trace_cached(2):
         traced(log, "f", 1, 2)
     with pytest.raises(TooManyTracesError) as raised, trace_cached(1) as block:

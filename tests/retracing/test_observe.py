@@ -8,12 +8,20 @@ import pytest
 
 from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.frameworks import Program
-from ipyjaxbench.retracing import CacheMiss, TraceOptions, Traces, keep_learning, observe_code
+from ipyjaxbench.retracing import (
+    CacheMiss,
+    Retracing,
+    TraceOptions,
+    Traces,
+    keep_learning,
+    observe_code,
+)
 from ipyjaxbench.retracing.observe import learns
+from ipyjaxbench.retracing.protocol import call_watches
 from ipyjaxbench.retracing.trace_log import TraceLog
 from ipyjaxbench.testing import FakeArray
 from ipyjaxbench.usercode import Source
-from tests.retracing.fake import TRACED, Jitted, TracingFramework, Watch, signature
+from tests.retracing.fake import TRACED, Eager, Jitted, TracingFramework, Watch, signature
 
 
 def inside(f: Any, n: int) -> Any:
@@ -70,11 +78,6 @@ def test_what_was_seen_until_an_error_is_kept(fake: TracingFramework) -> None:
     assert f.calls == [1]
 
 
-def test_a_framework_without_calls_is_not_named(fake: TracingFramework) -> None:
-    found, _ = observed("x = 1")
-    assert (found.frameworks, found.calls, found.seen) == ({}, (), 0)
-
-
 @pytest.mark.parametrize(("twice", "calls"), [(True, [1, 1]), (False, [1])])
 def test_a_second_run_shows_what_the_first_one_left(
     fake: TracingFramework, twice: bool, calls: list[int]
@@ -85,9 +88,10 @@ def test_a_second_run_shows_what_the_first_one_left(
     assert [call.state for call in found.calls] == ["TRACED", "CACHED"][: len(calls)]
 
 
-def test_code_that_does_nothing_runs_once(fake: TracingFramework) -> None:
-    found, error = observed("'text'", True)
-    assert (found.calls, error) == ((), None)
+def test_code_that_calls_nothing_compiled_names_no_framework(fake: TracingFramework) -> None:
+    for code in ("'text'", "x = 1"):
+        found, error = observed(code, True)
+        assert (found.frameworks, found.calls, found.seen, error) == ({}, (), 0, None)
 
 
 @pytest.mark.parametrize(("donates", "runs"), [(True, 2), (False, 1)])
@@ -174,3 +178,12 @@ def test_a_framework_is_asked_to_report_until_it_does(
     fake.listeners[-1](CacheMiss("f", signature(1), placed=False))
     assert log.functions() == [("fake", "f")]
     assert not learns("eager")
+
+
+def test_only_frameworks_that_compile_have_a_watch_and_report(fake: TracingFramework) -> None:
+    offered = Retracing(Eager())
+    assert offered.call_watch() is None
+    assert offered.is_tracing(((), {})) is offered.listen(print) is False
+    assert list(call_watches([Eager(), fake])) == [(fake, fake.watch)]
+    fake.watch = None
+    assert list(call_watches([fake])) == []

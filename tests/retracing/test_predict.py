@@ -40,38 +40,24 @@ def predicted(code: str, names: dict[str, Any]) -> Traces:
     return predict_code(Source.plain(code), names)
 
 
+HIT, TRACE = "WOULD-HIT", "WOULD-TRACE"
+
+
 @pytest.mark.parametrize(
     ("code", "states"),
     [
-        ("f(1)", ["WOULD-HIT"]),
-        ("f(2)", ["WOULD-TRACE"]),
-        ("f(-1)", ["?"]),
-        ("f(2); f(2)", ["WOULD-TRACE", "WOULD-HIT"]),
-        ("f(2); g(2)", ["WOULD-TRACE", "WOULD-TRACE"]),
-        ("f(n); f(n + 1)", ["WOULD-HIT", "WOULD-TRACE"]),
-        ("f(n=1); f(**{'n': 1}); f(*[1])", ["WOULD-HIT"] * 3),
-        ("f(h())", ["?"]),
-        ("f(n=h())", ["?"]),
-        ("f(f(1))", ["WOULD-HIT", "?"]),
-        ("h(f(1))", ["WOULD-HIT"]),
-        ("m = 1; f(m)", ["WOULD-HIT"]),
-        ("n = 2; f(n)", ["WOULD-TRACE"]),
-        ("n = h(); f(n)", ["?"]),
-        ("n = f(1); f(n)", ["WOULD-HIT", "?"]),
-        ("for n in (1,): f(n)", ["?"]),
-        ("n += 0; f(n)", ["?"]),
-        ("n, m = 1, 2; f(n)", ["?"]),
-        ("import n; f(n)", ["?"]),
-        ("import n.m; f(n)", ["?"]),
-        ("import m as n; f(n)", ["?"]),
-        ("from m import n; f(n)", ["?"]),
-        ("def n(): f(3)\nf(n)", ["?"]),
-        ("class n: pass\nf(n)", ["?"]),
-        ("k = lambda: f(3); f(1)", ["WOULD-HIT"]),
-        ("f(x.shape[0])", ["WOULD-TRACE"]),
-        ("o.step(1)", ["WOULD-TRACE"]),
+        ("f(1)", [HIT]), ("f(2)", [TRACE]), ("f(-1)", ["?"]), ("f(2); f(2)", [TRACE, HIT]),
+        ("f(2); g(2)", [TRACE, TRACE]), ("f(n); f(n + 1)", [HIT, TRACE]),
+        ("f(n=1); f(**{'n': 1}); f(*[1])", [HIT] * 3), ("f(h())", ["?"]), ("f(n=h())", ["?"]),
+        ("f(f(1))", [HIT, "?"]), ("h(f(1))", [HIT]), ("m = 1; f(m)", [HIT]),
+        ("n = 2; f(n)", [TRACE]), ("n = h(); f(n)", ["?"]), ("n = f(1); f(n)", [HIT, "?"]),
+        ("for n in (1,): f(n)", ["?"]), ("n += 0; f(n)", ["?"]), ("n, m = 1, 2; f(n)", ["?"]),
+        ("import n; f(n)", ["?"]), ("import n.m; f(n)", ["?"]), ("import m as n; f(n)", ["?"]),
+        ("from m import n; f(n)", ["?"]), ("def n(): f(3)\nf(n)", ["?"]),
+        ("class n: pass\nf(n)", ["?"]), ("k = lambda: f(3); f(1)", [HIT]),
+        ("f(x.shape[0])", [TRACE]), ("o.step(1)", [TRACE]),
     ],
-)
+)  # fmt: skip
 def test_calls_are_predicted_in_the_order_in_which_they_would_be_made(
     names: dict[str, Any], code: str, states: list[str]
 ) -> None:
@@ -97,13 +83,8 @@ def test_each_call_has_its_line_its_number_and_its_reason(
         "",
         "depends on h(1), which was not run; depends on h(2), which was not run",
     ]
-    assert [call.says for call in calls] == [
-        "",
-        "",
-        "",
-        "cannot be predicted without running the call",
-        "",
-    ]
+    says = "cannot be predicted without running the call"
+    assert [call.says for call in calls] == ["", "", "", says, ""]
     assert {(call.times, call.seconds, call.framework) for call in calls} == {(1, 0.0, "fake")}
 
 
@@ -113,12 +94,14 @@ def test_of_a_name_that_is_not_defined_the_traceback_is_short(names: dict[str, A
     assert len(raised.traceback) == 2
 
 
+LOOKS = "--predict looks at what jax.jit, torch.compile and tf.function return"
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("x + n", "--predict looks at what jax.jit, torch.compile and tf.function return"),
-        ("h(1)", "--predict looks at what jax.jit, torch.compile and tf.function return"),
-        ("h(2)(1)", "h(2) is created at run time: assign it to a name first"),
+        ("x + n", LOOKS),
+        ("h(1)", LOOKS),
         ("import f; f(1)", "f is created at run time: assign it to a name first"),
         ("h(2)(1); h(3)(1)", "h(3) is created at run time: assign it to a name first"),
     ],

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature
 from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
 from ipyjaxbench.retracing.traces import number_calls
@@ -73,11 +76,12 @@ def test_a_frameworks_own_reason_stands_where_signatures_do_not_differ() -> None
     assert [event.why[0].words() for event in log.events] == ["first call", own.new]
 
 
-def test_old_events_and_signatures_are_forgotten() -> None:
+def test_old_events_and_signatures_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_log, "_MAX_EVENTS", 10)
+    monkeypatch.setattr(trace_log, "_MAX_SIGNATURES", 4)
     log = TraceLog()
-    for size in range(1100):
+    for size in range(12):
         log.record("jax", CacheMiss("f", of(size), placed=False))
-    assert (len(log.events), log.event_count) == (1000, 1100)
-    assert len(log.events_since(0)) == 1000
-    assert len(log.events_since(1090)) == 10
-    assert log.signatures("jax", "f") == tuple(of(size) for size in range(900, 1100))
+    assert (len(log.events), log.event_count) == (10, 12)
+    assert (len(log.events_since(0)), len(log.events_since(11))) == (10, 1)
+    assert log.signatures("jax", "f") == tuple(of(size) for size in range(8, 12))

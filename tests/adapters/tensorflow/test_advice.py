@@ -39,7 +39,9 @@ def test_another_shape_needs_no_trace_unless_xla_compiles_it() -> None:
     assert fixed(SHAPE, xla=True) == fixed(SHAPE, relaxed=True, xla=True) == [pad]
 
 
-def test_a_method_is_called_on_one_object() -> None:
+def test_a_function_is_made_once_and_a_method_is_called_on_one_object() -> None:
+    (found,) = fixed(Change("function", new="same code"))
+    assert found.startswith("Call tf.function once and reuse its result: each new `f` object")
     (found,) = fixed(Change("static value", "self", "M", "another M"))
     assert found == "Call `f` on the same object: TensorFlow traces it again for each new one"
 

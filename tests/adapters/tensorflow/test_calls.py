@@ -1,5 +1,6 @@
 """Any call in TensorFlow gives a program, or a diagnosis: over Keras too, and counted."""
 
+import functools
 from typing import Any
 
 import keras
@@ -13,7 +14,6 @@ from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
 X, W = tf.ones((3, 4)), tf.Variable(tf.ones((4, 2)), name="w")
-GENERATOR = tf.random.Generator.from_seed(1)
 
 
 def flagged(x: Any, neg: bool) -> Any:
@@ -25,34 +25,9 @@ def applied(f: Any, *xs: Any, scale: float = 1.0, how: str = "sum") -> Any:
     return tf.reduce_sum(made) if how == "sum" else made
 
 
-@tf.function
-def scaled(x: Any, by: float = 2.0) -> Any:
-    return x * by
-
-
 @tf.function(autograph=False)
 def plain(x: Any) -> Any:
-    return scaled(x) @ W
-
-
-def outer(x: Any) -> Any:
-    return plain(x) + tf.function(tf.sin)(x)[:, :2]
-
-
-class Affine(tf.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.w = tf.Variable(tf.ones((4, 2)))
-
-    def __call__(self, x: Any) -> Any:
-        return x @ self.w
-
-    @tf.function
-    def traced(self, x: Any) -> Any:
-        return x @ self.w
-
-    def twice(self, x: Any) -> Any:
-        return self.traced(x) + self(x)
+    return tf.function(tf.sin)(x) @ W
 
 
 class Lazy(tf.Module):
@@ -69,35 +44,16 @@ class Lazy(tf.Module):
 class Model(keras.Model):
     def __init__(self) -> None:
         super().__init__()
-        self.first = keras.layers.Dense(8, activation="relu")
         self.last = keras.layers.Dense(1)
 
     def call(self, x: Any, training: bool = False) -> Any:
-        return self.last(self.first(x))
-
-
-def by_data(x: Any) -> Any:
-    for _ in tf.range(5):
-        x = x * 2.0 if tf.reduce_sum(x) < 100.0 else x
-    return x
-
-
-def collatz(n: Any) -> Any:
-    steps = 0
-    while n > 1:
-        n = n // 2 if n % 2 == 0 else 3 * n + 1
-        steps += 1
-    return steps
-
-
-def gradient(model: Any, x: Any) -> Any:
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x, training=True) ** 2)
-    return tape.gradient(loss, model.trainable_variables)
+        return self.last(x)
 
 
 def step(model: Any, optimizer: Any, x: Any) -> Any:
-    grads = gradient(model, x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x, training=True) ** 2)
+    grads = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(grads, model.trainable_variables, strict=True))
     return grads
 
@@ -132,13 +88,10 @@ def stacked(x: Any) -> Any:
     return found.stack()
 
 
-def functional() -> Any:
+def trained() -> Any:
     given = keras.Input((4,))
     both = keras.layers.Concatenate()([given, keras.layers.Dense(3)(given)])
-    return keras.Model(given, keras.layers.Dense(1)(both))
-
-
-def compiled(model: Any) -> Any:
+    model = keras.Model(given, keras.layers.Dense(1)(both))
     model.compile("adam", "mse")
     model.optimizer.build(model.trainable_variables)
     return model
@@ -153,100 +106,51 @@ ADAM.build(BUILT.trainable_variables)
 DATASET = tf.data.Dataset.from_tensor_slices(np.ones((6, 2), "f")).batch(2)
 NAMES = {
     "dataset": DATASET, "pairs": iter(DATASET), "taken": taken, "summed": summed, "listed": listed,
-    "stacked": stacked, "mirrored": tf.distribute.MirroredStrategy(["CPU:0"]),
-    "tf": tf, "np": np, "keras": keras, "layers": LAYERS, "x": X, "w": W, "h": np.ones((3, 4), "f"),
-    "flagged": flagged, "applied": applied, "scaled": scaled, "plain": plain, "outer": outer,
-    "affine": Affine(), "lazy": Lazy(), "by_data": by_data, "collatz": collatz, "built": BUILT,
-    "functional": functional(), "model": SUBCLASSED, "unbuilt": Model(), "gradient": gradient,
-    "step": step, "adam": ADAM, "sgd": keras.optimizers.SGD(momentum=0.9), "by_numpy": by_numpy,
-    "made": made, "params": {"w": W, "b": tf.zeros(2)}, "batch": (X, True),
-    "image": tf.ones((2, 16, 16, 3)), "words": tf.ones((2, 7), tf.int32),
-    "series": tf.ones((2, 7, 4)),
-    "ragged": tf.ragged.constant([[1.0, 2.0], [3.0]]), "spec": tf.TensorSpec((3, 4)),
-    "open": tf.TensorSpec((None, 4)), "sparse": tf.sparse.from_dense(X), "g": GENERATOR,
-    "trained": compiled(functional()), "dense": LAYERS.Dense(4),
-    "loss": keras.losses.MeanSquaredError(), "functools": __import__("functools"),
+    "stacked": stacked, "mirrored": tf.distribute.MirroredStrategy(["CPU:0"]), "plain": plain,
+    "tf": tf, "keras": keras, "layers": LAYERS, "x": X, "w": W, "h": np.ones((3, 4), "f"),
+    "flagged": flagged, "applied": applied, "lazy": Lazy(), "built": BUILT, "model": SUBCLASSED,
+    "unbuilt": Model(), "step": step, "adam": ADAM, "sgd": keras.optimizers.SGD(momentum=0.9),
+    "by_numpy": by_numpy, "made": made, "params": {"w": W, "b": tf.zeros(2)}, "batch": (X, True),
+    "series": tf.ones((2, 7, 4)), "ragged": tf.ragged.constant([[1.0, 2.0], [3.0]]),
+    "open": tf.TensorSpec((None, 4)), "sparse": tf.sparse.from_dense(X),
+    "g": tf.random.Generator.from_seed(1), "trained": trained(), "dense": LAYERS.Dense(4),
+    "functools": functools,
 }  # fmt: skip
 
 CALLS = """
-x @ w
-x + 1
 x[0] * 2 + tf.sin(x[1])
 tf.sin(h)
 tf.zeros((2, 3))
-tf.linspace(0.0, 1.0, 5)
-tf.concat([x, x], axis=1)
-tf.einsum("ij,jk->ik", x, w)
-tf.linalg.svd(x)
-tf.nn.softmax(x, axis=-1)
-tf.nn.conv2d(image, tf.ones((3, 3, 3, 8)), 1, "SAME")
-tf.one_hot(words, 4)
-tf.where(x > 0, x, 0)
-tf.boolean_mask(x, x > 0)
-tf.unique(x[0])
-tf.strings.as_string(x)
 tf.strings.join([tf.constant("a"), "b"])
 tf.random.normal((3,))
 g.normal((3,))
-tf.map_fn(lambda row: row * 2, x)
-tf.scan(lambda a, b: a + b, x)
 tf.while_loop(lambda v: tf.reduce_sum(v) < 99, lambda v: (v * 2,), (x,))
-tf.cond(tf.reduce_sum(x) > 0, lambda: x, lambda: -x)
-tf.switch_case(tf.constant(1), [lambda: x, lambda: -x])
 tf.vectorized_map(lambda row: row * 2, x)
-tf.reduce_sum(ragged)
 ragged * 2.0
 tf.sparse.sparse_dense_matmul(sparse, w)
-tf.tanh(spec)
 tf.tanh(open)
-flagged(x, True)
-flagged(x, neg=False)
 flagged(*batch)
 functools.partial(flagged, neg=True)(x)
-applied(tf.tanh, x)
 applied(tf.add, x, 1.0, scale=2.0, how="none")
-applied(lambda a: a @ w, x, how="sum")
 (lambda p, a: a @ p["w"] + p["b"])(params, x)
-scaled(x)
-scaled(x, by=3.0)
 plain(x)
-outer(x)
 tf.function(flagged, jit_compile=True)(x, True)
-affine(x)
-affine.traced(x)
-affine.twice(x)
-by_data(x)
-collatz(tf.constant(27))
 dense(x)
-layers.Dense(3, activation="gelu")(x)
-layers.Conv2D(8, 3)(image)
 layers.BatchNormalization()(x, training=True)
-layers.LayerNormalization()(x)
-layers.LSTM(5)(series)
 layers.GRU(5, return_sequences=True)(series)
-layers.MultiHeadAttention(2, 3)(series, series)
-layers.Embedding(10, 4)(words)
-layers.MaxPooling2D()(image)
-layers.Dropout(0.5)(x, training=True)
 keras.Sequential([layers.Dense(3), layers.Dense(1)])(x)
-built(x)
 built(h)
-built(x, training=True)
 built.call(x)
-functional(x)
 model(x, training=True)
-loss(x, 2 * x)
 keras.ops.softmax(x)
-gradient(built, x)
 step(built, adam, x)
 trained.train_step((x, tf.ones((3, 1))))
 trained.test_step((x, tf.ones((3, 1))))
-adam.apply(gradient(built, x), built.trainable_variables)
+adam.apply([v * 2 for v in built.trainable_variables], built.trainable_variables)
 next(pairs)
 taken(pairs)
 summed(dataset)
 dataset.map(lambda v: v * 2)
-dataset.reduce(0.0, lambda a, b: a + tf.reduce_sum(b))
 stacked(x)
 (lambda v: tf.TensorArray(tf.float32, 3).unstack(v))(x)
 mirrored.run(lambda v: v * 2, (x,))
@@ -287,7 +191,6 @@ def test_calls_of_all_kinds_give_a_program_or_say_why_not() -> None:
         except SnippetError as error:
             failed[code] = str(error)
     print(f"{len(CALLS) - len(failed)} of {len(CALLS)} calls gave a program; the others: {failed}")
-    assert len(CALLS) >= 60
     assert failed.keys() == MEANT_TO_FAIL.keys()
     assert all(failed[code].startswith(words) for code, words in MEANT_TO_FAIL.items())
 
@@ -304,5 +207,4 @@ def test_looking_builds_and_traces_nothing() -> None:
     for name in ("unbuilt", "dense", "sgd"):
         assert not NAMES[name].built
     assert NAMES["lazy"].w is None
-    for each in (scaled, plain, NAMES["affine"].traced):
-        assert each.experimental_get_tracing_count() == 0
+    assert plain.experimental_get_tracing_count() == 0

@@ -32,11 +32,12 @@ def test_of_several_traces_no_time_is_told() -> None:
     assert "2 programs: 2 × step" in str(result)
 
 
-def test_a_function_made_inside_of_the_code_has_no_name_that_is_told() -> None:
+def test_a_function_made_inside_of_the_code_has_no_name_and_makes_no_steady_state() -> None:
     names = {"tf": tf, "x": tf.ones(3)}
-    result = ipyjaxbench.measure_code("tf.function(lambda v: v * 2)(x)", names, number=1, repeat=1)
+    result = ipyjaxbench.measure_code("tf.function(lambda v: v * 2)(x)", names, number=1, repeat=4)
     assert [p.name for p in result.programs] == ["?"]
     assert "1 program" in str(result)
+    assert result.verdict == "RECOMPILES"
 
 
 def test_a_compilation_by_xla_is_told_without_a_time() -> None:
@@ -50,7 +51,7 @@ def test_a_compilation_by_xla_is_told_without_a_time() -> None:
     assert "already compiled (in memory)" in str(again)
 
 
-@pytest.mark.parametrize("options", [{}, {"jit_compile": True}, {"reduce_retracing": True}])
+@pytest.mark.parametrize("options", [{"jit_compile": True}, {"reduce_retracing": True}])
 def test_a_cold_call_traces_anew_and_leaves_what_was_traced(options: dict[str, bool]) -> None:
     f, x = tf.function(step, **options), tf.ones(5)
     f(x)
@@ -77,16 +78,6 @@ def test_a_function_that_no_name_holds_keeps_its_traces_and_is_told() -> None:
     assert result.fresh is not None
     assert result.fresh.seconds is None
     assert result.fresh.cleared == ("step kept its traces", "nothing was recompiled")
-
-
-def test_seeded_numbers_are_those_of_one_run_after_a_cold_call() -> None:
-    tf.random.set_seed(42)
-    expected = [float(tf.random.normal([])) for _ in range(3)]
-    tf.random.set_seed(42)
-    names = {"tf": tf, "f": tf.function(step), "x": tf.ones(3)}
-    code = "f(x); r = tf.random.normal([])"
-    ipyjaxbench.measure_code(code, names, budget=0.05, fresh=True)
-    assert [float(names["r"]), *(float(tf.random.normal([])) for _ in range(2))] == expected
 
 
 def test_this_thread_traces_apart_and_others_as_ever() -> None:

@@ -9,12 +9,12 @@ from tests.shell import Shell
 
 tensorflow = pytest.importorskip("tensorflow")
 
-CODE = PREPARED.format(
-    imports="import tensorflow as tf",
-    array="tf.ones(3)",
-    jit="tf.function",
-)
-USES = [use.replace("GRAPH", "tfgraph") for use in FRAMEWORK_USES]
+CODE = PREPARED.format(imports="import tensorflow as tf", array="tf.ones(3)", jit="tf.function")
+#: What of them walks TensorFlow's own trees, looks into its traces, or lists its tensors.
+OFTEN = ("uses([o]", "asks(", "%explain", "[o, x]", "%%fwdevices", "%%trace_cached", "GRAPH -q o(")
+USES = [
+    use.replace("GRAPH", "tfgraph") for use in FRAMEWORK_USES if any(each in use for each in OFTEN)
+]
 
 
 @pytest.mark.parametrize("use", USES)

@@ -54,19 +54,13 @@ def test_without_memory_for_a_copy_changes_are_noticed_all_the_same() -> None:
     assert kept.changed()
 
 
-@pytest.mark.parametrize("value", [tf.ones(2), tf.float32, tf.TensorSpec((2,))])
-def test_what_never_changes_is_left_alone(value: Any) -> None:
-    assert state().states(value, CopyBudget()) == []
-
-
-def test_modules_and_what_is_none_of_tensorflows_are_for_others() -> None:
+def test_what_never_changes_is_left_alone_and_what_is_none_of_tensorflows_is_for_others() -> None:
+    for value in (tf.ones(2), tf.float32, tf.TensorSpec((2,))):
+        assert state().states(value, CopyBudget()) == []
     assert state().states(tf.Module(), CopyBudget()) is None
     assert state().states([1], CopyBudget()) is None
-
-
-def test_variables_of_a_graph_that_is_being_made_have_no_value_yet() -> None:
     variable = tf.Variable(1.0)
-    with tf.Graph().as_default():
+    with tf.Graph().as_default():  # one that is being made: it has no value yet
         assert state().states(variable, CopyBudget()) == []
 
 

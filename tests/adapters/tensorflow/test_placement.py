@@ -23,6 +23,8 @@ import json
 import tensorflow as tf
 import keras
 from ipyjaxbench.device.locate import locate, survey
+from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.usercode.snippet import Source
 
 def home():
     return next(each for each in survey({}).homes if each.framework == "tensorflow")
@@ -46,6 +48,13 @@ with tf.device("CPU:1"):
 values = {"mirrored": mirrored, "summed": summed, "model": model, "replicas": replicas,
           "second": second}
 found = locate(values)
+copied, _ = transfer_code(Source.plain('''
+with tf.device("CPU:1"):
+    y = tf.identity(x)
+    z = x + y
+with tf.device("CPU:0"):
+    w = tf.matmul(x, x)
+'''), {"tf": tf, "x": tf.ones((8, 8))})
 print(json.dumps([
     [before, home().started, [d.name for d in home().devices], home().default, home().why],
     [chosen.default, chosen.why],
@@ -54,6 +63,7 @@ print(json.dumps([
      for each in found.arrays},
     {name: list(held) for name, held in found.by_device().items()},
     str(found),
+    [[t.line, t.source, t.target, t.copied, t.asked] for t in copied.transfers],
 ]))
 """
 
@@ -67,16 +77,11 @@ def two() -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_virtual_devices_are_told_once_it_has_started(two: Any) -> None:
-    assert two[0] == [False, True, ["cpu:0", "cpu:1"], "cpu:0", ""]
-    assert two[2] == ["2 virtual CPUs on 1 physical (tf.config.set_logical_device_configuration)"]
-
-
-def test_the_default_device_is_that_of_the_scope(two: Any) -> None:
-    assert two[1] == ["cpu:1", "tf.device"]
-
-
-def test_a_strategy_in_scope_is_told(two: Any) -> None:
+def test_devices_their_default_and_a_strategy_are_told_once_it_has_started(two: Any) -> None:
+    virtual = "2 virtual CPUs on 1 physical (tf.config.set_logical_device_configuration)"
+    assert two[:3] == [
+        [False, True, ["cpu:0", "cpu:1"], "cpu:0", ""], ["cpu:1", "tf.device"], [virtual],
+    ]  # fmt: skip
     assert "MirroredStrategy with 2 replicas is active" in two[3]
 
 
@@ -97,6 +102,10 @@ def test_bytes_are_counted_on_each_device(two: Any) -> None:
     copied = 4 * (4 * 2 + 1 + 2 * 3 + 3)
     assert two[5] == {"cpu:0": [5, copied + 12], "cpu:1": [6, copied + 12 + 12]}
     assert max(map(len, two[6].splitlines())) <= 80
+
+
+def test_copies_between_devices_are_told_with_both(two: Any) -> None:
+    assert two[7] == [[3, "cpu:0", "cpu:1", 256, True], [4, "cpu:0", "cpu:1", 256, False]]
 
 
 def names(value: object) -> list[str]:
@@ -131,25 +140,6 @@ def test_tensors_that_are_made_of_several_are_told_part_by_part() -> None:
     assert names(tf.IndexedSlices(tf.ones(2), tf.constant([0, 1]))) == ["x.values", "x.indices"]
 
 
-def test_weights_of_keras_are_told_by_their_paths() -> None:
-    import keras
-
-    block = keras.Sequential([keras.layers.Dense(3, name="first")], name="block")
-    model = keras.Sequential([keras.Input((2,)), block, keras.layers.Dense(1, name="last")])
-    optimizer = keras.optimizers.SGD(momentum=0.9)
-    optimizer.build(model.trainable_variables)
-    assert names(model) == [
-        "x.block.first.kernel", "x.block.first.bias", "x.last.kernel", "x.last.bias",
-    ]  # fmt: skip
-    assert names(model.weights[0]) == ["x.value"]
-    found = names(optimizer)
-    assert found[:2] == ["x.iteration", "x.learning_rate"]
-    assert len(found) == 6
-    kernel = model.weights[0]
-    shared = locate({"m": model, "w": kernel, "v": kernel.value}).arrays[-2:]
-    assert [each.of for each in shared] == ["m.block.first.kernel"] * 2
-
-
 def test_a_symbolic_tensor_has_neither_device_nor_bytes() -> None:
     seen = []
 
@@ -162,39 +152,6 @@ def test_a_symbolic_tensor_has_neither_device_nor_bytes() -> None:
     (found,) = locate({"x": seen[0]}).arrays
     assert (found.devices, found.nbytes) == ((), 0)
     assert "symbolic tensor of a graph, no values" in str(locate({"x": seen[0]}))
-
-
-FRESH = """
-import tensorflow as tf
-from tensorflow.python.eager import context
-import jax
-from jax._src import xla_bridge
-import ipyjaxbench
-
-def started():
-    handle = context._context is not None and context._context._context_handle is not None
-    return handle, xla_bridge.backends_are_initialized()
-
-found = ipyjaxbench.devices()
-print({each.framework: (each.started, each.devices) for each in found.homes}, started())
-print(" ".join(str(found).split()))
-gpus = tf.config.list_physical_devices("GPU")  # may still be set up
-tf.config.threading.set_inter_op_parallelism_threads(3)
-found = ipyjaxbench.devices(start=True)
-print([(each.framework, each.started, len(each.devices) > 0) for each in found.homes], started())
-"""
-
-
-def test_looking_starts_neither_tensorflow_nor_the_jax_that_it_imports() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FRESH], capture_output=True, text=True, check=False,
-        timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    nothing, text, all_of_them = done.stdout.splitlines()[-3:]
-    assert nothing == "{'jax': (False, ()), 'tensorflow': (False, ())} (False, False)"
-    assert text.count("imported but not initialized; `devices(start=True)` lists its devices") == 2
-    assert all_of_them == "[('jax', True, True), ('tensorflow', True, True)] (True, True)"
 
 
 # GPUs, as far as TensorFlow's functions tell of them
@@ -249,16 +206,13 @@ def test_what_was_chosen_for_its_memory_is_told(gpu: pytest.MonkeyPatch) -> None
     gpu.setattr(tf.config.experimental, "get_memory_growth", lambda _: True)
     assert home().texts == ("TensorFlow allocates GPU memory on demand and keeps it",)
     gpu.setattr(tf.config.experimental, "get_memory_growth", lambda _: None)
+    gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "True")
+    assert home().texts == ("TensorFlow allocates GPU memory on demand and keeps it",)
+    gpu.delenv("TF_FORCE_GPU_ALLOW_GROWTH")
     part = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
     gpu.setattr(tf.config, "get_logical_device_configuration", lambda _: [part])
     assert home().texts == ()
     assert home().devices[0].limit == 2**30
-
-
-def test_growth_that_the_environment_asks_for_is_told(gpu: pytest.MonkeyPatch) -> None:
-    gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "True")
-    (words,) = home().texts
-    assert words.startswith("TensorFlow allocates GPU memory on demand")
 
 
 def test_each_of_several_gpus_is_told_by_its_number(gpu: pytest.MonkeyPatch) -> None:
@@ -356,9 +310,8 @@ def set_memory(
 def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> None:
     growth: list[bool] = []
     limits: list[float] = []
-    gpu.setattr(
-        tf.config.experimental, "set_memory_growth", lambda _, enable: growth.append(enable)
-    )
+    config = tf.config.experimental
+    gpu.setattr(config, "set_memory_growth", lambda _, enable: growth.append(enable))
     gpu.setattr(
         tf.config, "set_logical_device_configuration",
         lambda _, cuts: limits.extend(cut.memory_limit for cut in cuts),
@@ -369,9 +322,8 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
     assert grows.words == "allocates memory of GPU:0 on demand"
     assert limited.words == "limited to 40.0 GiB of GPU:0"
     first = "tf.config.list_physical_devices('GPU')[0]"
-    assert grows.undo == (
-        f"tf.config.experimental.set_memory_growth({first}, False)  # before first use"
-    )
+    set_growth = "tf.config.experimental.set_memory_growth"
+    assert grows.undo == f"{set_growth}({first}, False)  # before first use"
     assert limited.undo.startswith(f"tf.config.set_logical_device_configuration({first}, [")
     both = gpu_memory.set_memory(MemoryRequest(prealloc=False, fraction=0.5), started=False)
     assert [each.words for each in both] == [
@@ -380,10 +332,9 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
     ]  # fmt: skip
     limits.pop()
     several = NvidiaGpu("H100", memory=80 * 2**30), NvidiaGpu("A100", memory=40 * 2**30)
-    gpu.setattr(drivers, lambda: several)
-    assert set_memory(fraction=0.5).words.startswith("memory size of GPU:0 unknown.")
-    gpu.setattr(drivers, lambda: ())
-    assert set_memory(fraction=0.5).words.startswith("memory size of GPU:0 unknown.")
+    for unlike in (several, ()):
+        gpu.setattr(drivers, lambda unlike=unlike: unlike)
+        assert set_memory(fraction=0.5).words.startswith("memory size of GPU:0 unknown.")
     assert set_memory(started=True, prealloc=False).words.startswith("too late")
     assert (growth, limits) == ([True], [40 * 2**10])
 
@@ -391,10 +342,10 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
 def test_gpus_that_were_cut_before_stay_so(gpu: pytest.MonkeyPatch) -> None:
     part = tf.config.LogicalDeviceConfiguration(memory_limit=1024)
     gpu.setattr(tf.config, "get_logical_device_configuration", lambda _: [part])
-    assert (
-        set_memory(fraction=0.5).words == "GPU:0 is already split into logical devices; unchanged"
-    )
-    assert set_memory(prealloc=False).undo == ""
+    is_split = "GPU:0 is already split into logical devices"
+    assert set_memory(fraction=0.5).words == f"{is_split}; unchanged"
+    found = set_memory(prealloc=False)
+    assert (found.words, found.undo) == (f"{is_split}, which cannot allocate on demand", "")
 
 
 def test_without_a_gpu_nothing_is_set() -> None:
@@ -420,21 +371,16 @@ def test_numbers_are_given_to_numpy_with_a_type_that_it_has() -> None:
 # The work that measures peaks
 
 
-def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead() -> None:
-    waited: list[int] = []
-    probe = TensorFlowProbe("cpu:0", lambda: waited.append(1))
-    assert float(probe.smallest_operation()()) == -1  # type: ignore[arg-type]
-    assert waited == [1]
-
-
-def test_the_work_of_the_cpu_is_done_when_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     waited: list[int] = []
     monkeypatch.setattr(tf.test.experimental, "sync_devices", lambda: waited.append(1))
     inventory = TensorFlow().capability(DeviceInventory)
     inventory.probe("cpu:0").smallest_operation()()
     assert waited == []
     monkeypatch.setattr(devices, "may_run_ahead", lambda: True)
-    inventory.probe("cpu:0").smallest_operation()()
+    assert float(inventory.probe("cpu:0").smallest_operation()()) == -1
     assert waited == [1]
     with tf.Graph().as_default():
         assert inventory.probe("cpu:0") is None

@@ -15,7 +15,6 @@ from tensorflow.python.eager.polymorphic_function import transform
 
 from ipyjaxbench.adapters.tensorflow import compile_events
 from ipyjaxbench.adapters.tensorflow.retracing import cache_lookup, call_watch
-from ipyjaxbench.errors import TooManyTracesError
 from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
@@ -32,38 +31,25 @@ CASES = (
     Provoked("f(X)", "TRACED", "first", "first call"),
     Provoked(HEAD + "f(2 * X)", "CACHED"),
     Provoked("for n in (3, 3, 4):\n    f(tf.ones(n))", "TRACED", "shape", "x: f32[3] → f32[4]"),
-    Provoked("[f(tf.ones(n)) for n in (3, 4)]", "TRACED", "shape", "x: f32[3] → f32[4]"),
     Provoked(HEAD + "f(x=X)", "CACHED"),
-    Provoked("f(X, 2.0); f(X, s=2.0)", "CACHED"),
     Provoked("f(X, 1.0); f(X)", "CACHED"),
     Provoked("rest(X); rest(X, X)", "TRACED", "structure", "xs[1] was added"),
     Provoked("named(a=X); named(b=X)", "TRACED", "form", "b was omitted, is now passed by keyword"),
     Provoked("h = functools.partial(f, s=2.0); h(X); h(tf.ones(4))", "TRACED", "shape", "f32[3]"),
     Provoked("outer(X); outer(tf.ones(4))", "TRACED", "shape", "x: f32[3] → f32[4]"),
-    Provoked("(lambda v: f(v))(X); f(tf.ones(4))", "TRACED", "shape", "x: f32[3] → f32[4]"),
     Provoked("f.get_concrete_function(tf.TensorSpec([7])); f(tf.ones(7))", "CACHED"),
     Provoked("f.get_concrete_function(tf.TensorSpec([7])); f(X)", "TRACED", "shape", "f32[7]"),
     Provoked("f.get_concrete_function(X)(X)", "CACHED"),
     # arguments
-    Provoked(HEAD + "f(tf.ones((3, 3)))", "TRACED", "rank", "x: f32[3] → f32[3,3]"),
     Provoked(HEAD + "f(tf.ones(3, 'int32'), 1)", "TRACED", "dtype", "x: f32[3] → i32[3]"),
-    Provoked(HEAD + "f(X, 2.0)", "TRACED", "static value", "s: 1.0 → 2.0"),
     Provoked(HEAD + "f(X, 1); f(X, True)", "CACHED"),
     Provoked("f(X, 1); f(tf.ones(4), 1.0)", "TRACED", "shape", "x: f32[3] → f32[4]"),
     Provoked("f(X, 2.0); f(X, tf.constant(2.0))", "TRACED", "type", "s: 2.0 → f32[]"),
     Provoked("f(X, tf.constant(2.0)); f(X, tf.constant(3.0))", "CACHED"),
     Provoked("chosen(X, 'relu'); chosen(X, 'tanh')", "TRACED", "static value", "'relu' → 'tanh'"),
-    Provoked("flagged(X, True); flagged(X, False)", "TRACED", "static value", "neg: True → False"),
-    Provoked("flagged(X, None); flagged(X, tf.constant(True))", "TRACED", "type",
-             "neg: None → bool[]"),
-    Provoked(HEAD + "f(np.ones(3, 'float32'))", "CACHED"),
     Provoked(HEAD + "f(np.ones(3))", "TRACED", "dtype", "x: f32[3] → f64[3]"),
-    Provoked("f(X, np.float32(2)); f(X, np.float32(3))", "CACHED"),
     Provoked("tree({'a': X, 'b': X}); tree({'a': X})", "TRACED", "structure", "d['b'] was removed"),
-    Provoked("tree({'a': X}); tree({'a': tf.ones(4)})", "TRACED", "shape", "d['a']: f32[3]"),
-    Provoked("tree({'a': X, 'b': None}); tree({'a': X, 'b': X})", "TRACED", "type", "d['b']: None"),
     Provoked("tree({'a': (X, 1)}); tree({'a': (X, 2)})", "TRACED", "static value", "d['a'][1]: 1"),
-    Provoked("first([X, X]); first((X, X))", "TRACED", "structure", "x: list → tuple"),
     Provoked("applied(X, tf.sin); applied(X, tf.cos)", "TRACED", "static value", "sin → cos"),
     Provoked("applied(X, lambda v: v); applied(X, lambda v: v)", "TRACED", "static value",
              "another"),
@@ -74,14 +60,10 @@ CASES = (
     Provoked("first(tf.ragged.constant([[1.0]])); first(tf.ragged.constant([[[1.0]]]))", "TRACED",
              "static value", "RaggedTensorSpec"),
     # options of the function
-    Provoked("relaxed(X); relaxed(tf.ones(4))", "TRACED", "shape", "x: f32[3] → f32[4]"),
     Provoked("relaxed(X); relaxed(tf.ones(4)); relaxed(tf.ones(5))", "CACHED"),
     Provoked("declared(X); declared(tf.ones(4))", "CACHED"),
-    Provoked("jitted(X); jitted(X)", "CACHED"),
-    Provoked("both(X); both(tf.ones(4))", "?"),
     # variables that a function captures, or makes
     Provoked("captured(X); V.assign(3.0); captured(X)", "CACHED"),
-    Provoked("lazy = Lazy(); lazy(X); lazy(X)", "CACHED"),
     # function objects
     Provoked("for _ in range(2):\n    tf.function(lambda x: x + 1)(X)", "TRACED", "function",
              "same code"),
@@ -89,7 +71,6 @@ CASES = (
              "    return x * x - 4\ng(X)", "TRACED", "first", "after redefinition"),
     Provoked("a = M(); b = M(); a.step(X); b.step(X)", "TRACED", "static value",
              "self: M → another M"),
-    Provoked("m = M(); m.step(X); m.step(X, 2)", "TRACED", "static value", "n: 1 → 2"),
     Provoked("m = Lazy(); m(X); m(tf.ones(4))", "TRACED", "shape", "x: f32[3] → f32[4]"),
     # what surrounds a call
     Provoked(HEAD + "\nwith tf.device('/CPU:0'):\n    f(X)", "CACHED"),
@@ -98,7 +79,6 @@ CASES = (
     Provoked(EAGERLY.format("f(X)"), "BYPASSED"),
     Provoked("try:\n    f(X, 'text')\nexcept Exception: pass", "RAISED"),
     # Keras
-    Provoked("k.fit(A, B, verbose=0)", "TRACED", "first", "first call"),
     Provoked("k.fit(A, B, verbose=0); k.fit(A, B, epochs=2, verbose=0)", "CACHED"),
     Provoked("k.fit(A, B, verbose=0); k.fit(A, B, sample_weight=np.ones(8), verbose=0)", "TRACED",
              "type", "sample_weight: None → f64[8]"),
@@ -162,7 +142,6 @@ def start() -> dict[str, Any]:
         "rest": tf.function(lambda *xs: xs[0]),
         "named": tf.function(lambda **xs: next(iter(xs.values()))),
         "chosen": tf.function(lambda x, mode: x if mode == "relu" else -x),
-        "flagged": tf.function(lambda x, neg: x if neg is None else x * 2),
         "tree": tf.function(lambda d: d["a"]),
         "first": tf.function(lambda x: x[0]),
         "applied": tf.function(lambda x, g: g(x)),
@@ -210,6 +189,14 @@ def test_what_is_printed_while_tracing_stands_with_the_call() -> None:
     assert [(call.state, call.printed) for call in found.calls] == [
         ("TRACED", "Running g()\n"), ("CACHED", ""),
     ]  # fmt: skip
+    assert [*found.calls[0].phases] == ["trace"]
+    assert found.calls[0].phases["trace"] > 0
+
+
+def test_where_xla_may_have_compiled_without_a_trace_that_is_said() -> None:
+    found = observed("both(X)\nboth(tf.ones(4))", fresh())
+    assert [call.state for call in found.calls] == ["TRACED", "?"]
+    assert "XLA compiles each new shape" in " ".join(str(found).split())
 
 
 def test_nested_functions_stand_under_the_call_that_traced_them_the_outermost_first() -> None:
@@ -231,46 +218,23 @@ def test_of_a_model_the_compiled_functions_are_named_and_those_for_its_data_are_
     assert names in (["multi_step_on_iterator", "one_step_on_data"], ["one_step_on_data"])
 
 
-def test_where_xla_may_have_compiled_without_a_trace_that_is_said() -> None:
-    found = observed("both(X)\nboth(tf.ones(4))", fresh())
-    assert [call.state for call in found.calls] == ["TRACED", "?"]
-    assert "XLA compiles each new shape" in " ".join(str(found).split())
-
-
-def test_the_time_of_tracing_is_part_of_the_call() -> None:
-    (call,) = observed("f(X)", fresh()).calls
-    assert list(call.phases) == ["trace"]
-    assert 0 < call.phases["trace"] < call.seconds
-
-
 @pytest.mark.parametrize(
     ("code", "fix"),
     [
         ("f(X); f(X, 2.0)", "Pass `s` as a tensor (`tf.constant(...)`)"),
-        ("f(X); f(tf.ones(4))",
-         "Use `@tf.function(reduce_retracing=True)`, or an `input_signature`"),
-        ("for _ in range(2):\n    tf.function(lambda x: x)(X)", "Call tf.function once"),
-        ("jitted(X); jitted(tf.ones(4))",
-         "pad `x` to a fixed multiple (for instance with `tf.pad`)"),
-        ("a = M(); b = M(); a.step(X); b.step(X)", "Call `step` on the same object"),
+        ("f(X); f(tf.ones(4))", "Use `@tf.function(reduce_retracing=True)`, or"),
+        ("jitted(X); jitted(tf.ones(4))", "pad `x` to a fixed multiple"),
         ("k.train_on_batch(A, B); k.compile('sgd', 'mse'); k.train_on_batch(A, B)",
          "Call compile() on the model once"),
+        ("relaxed(X); relaxed(tf.ones(4))", ""),
+        ("k.train_on_batch(A, B); k.train_on_batch(A[1:], B[1:])", ""),
     ],
 )  # fmt: skip
-def test_it_says_what_to_write(code: str, fix: str) -> None:
+def test_it_says_what_to_write_where_something_is(code: str, fix: str) -> None:
     *_, last = observed(code, fresh()).calls
-    assert len(last.fixes) == 1
-    assert fix in last.fixes[0]
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["f(X)", "relaxed(X); relaxed(tf.ones(4))",
-     "k.train_on_batch(A, B); k.train_on_batch(A[1:], B[1:])"],
-)  # fmt: skip
-def test_it_says_nothing_where_nothing_is_to_be_written(code: str) -> None:
-    *_, last = observed(code, fresh()).calls
-    assert (last.state, last.fixes) == ("TRACED", ())
+    assert last.state == "TRACED"
+    assert len(last.fixes) == bool(fix)
+    assert fix in "".join(last.fixes)
 
 
 def test_nothing_of_the_users_is_left_changed() -> None:
@@ -317,15 +281,6 @@ def test_an_error_while_tracing_is_the_users_own() -> None:
     assert "mine" in str(error)
     assert isinstance(error, KeyError)
     assert [call.state for call in found.calls] == ["RAISED"]
-
-
-def test_more_traces_than_allowed_are_an_error_with_the_reason() -> None:
-    code = Source.plain("for n in (3, 4, 5):\n    f(tf.ones(n))\nafter = 1")
-    found, error = observe_code(code, names := fresh(), TraceOptions(most=1))
-    assert isinstance(error, TooManyTracesError)
-    assert "x: f32[3] → f32[4] (shape)" in str(error)
-    assert found.traces == 2
-    assert "after" not in names
 
 
 @pytest.mark.parametrize(
@@ -413,15 +368,6 @@ def test_a_model_whose_traces_are_told_in_another_way_has_no_verdict(
     monkeypatch.setattr(compile_events, "tracings", lambda _: [].pop())
     found = observed("k.fit(A, B, verbose=0)\nf(X)\nf(X)", fresh())
     assert [call.state for call in found.calls] == ["?", "TRACED", "CACHED"]
-
-
-def test_tensorflows_own_reason_stands_where_ours_is_not_known() -> None:
-    names = fresh()
-    names["f"](tf.ones(3))
-    names["f"](tf.ones(4), 2.0)
-    says = cache_lookup.last_difference(names["f"])
-    assert "x: TensorSpec(shape=(3,)" in says
-    assert "s: Literal[1.0] → Literal[2.0]" in says
 
 
 def test_tensorflows_own_warning_is_known_and_no_print_of_the_users() -> None:

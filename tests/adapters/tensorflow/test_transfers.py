@@ -1,8 +1,5 @@
-"""What code copies of TensorFlow's tensors; between two virtual devices in a process of its own."""
+"""What code copies of TensorFlow's tensors."""
 
-import json
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,24 +10,6 @@ from ipyjaxbench import Transfers
 from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.usercode.snippet import Source
 
-TWO = """
-import json
-import tensorflow as tf
-(cpu,) = tf.config.list_physical_devices("CPU")
-tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from ipyjaxbench.usercode.snippet import Source
-from ipyjaxbench.device.watch_transfers import transfer_code
-x = tf.ones((8, 8))
-found, _ = transfer_code(Source.plain('''
-with tf.device("CPU:1"):
-    y = tf.identity(x)
-    z = x + y
-with tf.device("CPU:0"):
-    w = tf.matmul(x, x)
-'''), globals())
-print(json.dumps([[t.line, t.source, t.target, t.copied, t.asked] for t in found.transfers]))
-"""
-
 
 def ran(code: str, **names: Any) -> Transfers:
     found, error = transfer_code(Source.plain(code), {"tf": tf, "np": np, **names})
@@ -40,16 +19,6 @@ def ran(code: str, **names: Any) -> Transfers:
 
 def rows(found: Transfers) -> list[tuple[str, str, int, bool, str]]:
     return [(t.text, t.direction, t.copied, t.asked, t.free) for t in found.transfers]
-
-
-def test_copies_between_devices_are_told_with_both() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TWO], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert json.loads(done.stdout) == [
-        [3, "cpu:0", "cpu:1", 256, True],
-        [4, "cpu:0", "cpu:1", 256, False],
-    ]
 
 
 def test_the_numpy_method_copies_and_numpy_itself_reads_in_place() -> None:
