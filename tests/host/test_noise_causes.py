@@ -201,10 +201,7 @@ def test_waiting_under_a_quota_is_the_quotas() -> None:
 
 def test_a_slight_quota_does_not_hide_other_programs() -> None:
     found = causes_of(cpu=1.0, busy=4.0, waited=0.95, throttles=1, throttled=0.05)
-    assert found == [
-        BUSY,
-        "the container's CPU quota paused it 1 time, 50 ms in total",
-    ]
+    assert found == [BUSY, "the container's CPU quota paused it 1 time, 50 ms in total"]
 
 
 @pytest.mark.parametrize(
@@ -258,11 +255,7 @@ def test_clocks_that_are_not_told_or_full_are_said_to_be_held_down(clocks: dict[
 
 
 @pytest.mark.parametrize(
-    ("others", "said"),
-    [
-        (1, "1 other process uses the GPU"),
-        (2, "2 other processes use the GPU"),
-    ],
+    ("others", "said"), [(1, "1 other process uses the GPU"), (2, "2 other processes use the GPU")]
 )
 def test_other_processes_on_the_gpu_are_named(others: int, said: str) -> None:
     assert causes_of(gpus=(dataclasses.replace(H100, others=others),)) == [said]

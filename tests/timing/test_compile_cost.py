@@ -28,12 +28,7 @@ def made(*named: tuple[str, float | None], origin: Any = "compiled") -> list[Pro
         ),
         (
             made(*((name, 0.01) for name in "abcdef")),
-            [
-                (
-                    "compiled",
-                    "6 programs: a 10 ms, b 10 ms, c 10 ms, d 10 ms, and 2 more",
-                )
-            ],
+            [("compiled", "6 programs: a 10 ms, b 10 ms, c 10 ms, d 10 ms, and 2 more")],
         ),
         (
             made(("add", 0.01), ("<lambda>", 0.015), ("add", 0.01)),
@@ -42,10 +37,7 @@ def made(*named: tuple[str, float | None], origin: Any = "compiled") -> list[Pro
         (made(("?", 0.02)), [("compiled", "1 program 20 ms, names unknown")]),
         (made(("?", 0.02), ("?", 0.01)), [("compiled", "2 programs 30 ms, names unknown")]),
         (made(("f", None), ("g", None), origin="traced"), [("traced", "2 programs: f, g")]),
-        (
-            made(("f", 0.01), ("g", 0.02), ("g", None)),
-            [("compiled", "3 programs: 2 × g, f 10 ms")],
-        ),
+        (made(("f", 0.01), ("g", 0.02), ("g", None)), [("compiled", "3 programs: 2 × g, f 10 ms")]),
         (
             made(*((name, 0.01) for name in "abcd")),
             [("compiled", "4 programs: a 10 ms, b 10 ms, c 10 ms, d 10 ms")],
@@ -55,10 +47,7 @@ def made(*named: tuple[str, float | None], origin: Any = "compiled") -> list[Pro
             [("loaded", "step 12 ms from the disk cache")],
         ),
         (
-            [
-                *made(("step", 0.012), ("add", 0.01), origin="disk cache"),
-                *made(("new", 0.05)),
-            ],
+            [*made(("step", 0.012), ("add", 0.01), origin="disk cache"), *made(("new", 0.05))],
             [
                 ("compiled", "new 50 ms"),
                 ("loaded", "2 programs from the disk cache: step 12 ms, add 10 ms"),
@@ -79,10 +68,7 @@ PARTS = {"trace": 0.004, "lower": 0.009, "compile": 0.081}
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (
-            ColdCallResult(0.096, PARTS),
-            f"{SPLIT} (your caches are untouched)",
-        ),
+        (ColdCallResult(0.096, PARTS), f"{SPLIT} (your caches are untouched)"),
         (
             ColdCallResult(0.096, {"compile": 0.09}, (), ("g stayed compiled", "h too")),
             "96.0 ms = compile 90 ms + run 6.0 ms (g stayed compiled; h too)",

@@ -108,10 +108,7 @@ def test_an_array_made_from_an_array_of_the_same_device_is_not_a_copy_to_the_hos
     assert copy_texts("jnp.asarray(x)", [JAX], [JAX]) == []
 
 
-OWN = [
-    dataclasses.replace(HOST, name="a", nbytes=24),
-    dataclasses.replace(JAX, name="x"),
-]
+OWN = [dataclasses.replace(HOST, name="a", nbytes=24), dataclasses.replace(JAX, name="x")]
 
 
 def made(code: str, **places: Placement) -> list[str]:

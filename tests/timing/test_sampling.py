@@ -67,13 +67,7 @@ def noise(spread: float, seed: int = 1) -> Callable[[int], int]:
 
 @pytest.mark.parametrize(
     ("number", "repeat", "batches"),
-    [
-        (3, 2, [2, 3]),
-        (2, 2, [1, 2]),
-        (1, 4, [1, 1, 1]),
-        (5, 1, [4]),
-        (1, 1, []),
-    ],
+    [(3, 2, [2, 3]), (2, 2, [1, 2]), (1, 4, [1, 1, 1]), (5, 1, [4]), (1, 1, [])],
 )
 def test_exactly_as_many_calls_are_made_as_were_asked_for(
     number: int, repeat: int, batches: list[int]

@@ -95,11 +95,7 @@ def test_a_look_is_short_and_its_results_fit_into_memory(
 
 @pytest.mark.parametrize(
     ("work", "most", "programs"),
-    [
-        (1_000, ALL_FREE, 64 + 16 + 4),
-        (1_000_000, ALL_FREE, 7 + 1 + 4),
-        (9_000_000, 3.0, 3 + 1 + 3),
-    ],
+    [(1_000, ALL_FREE, 64 + 16 + 4), (1_000_000, ALL_FREE, 7 + 1 + 4), (9_000_000, 3.0, 3 + 1 + 3)],
 )
 def test_a_look_queues_many_calls_then_a_quarter_then_a_few(
     work: int, most: float, programs: int

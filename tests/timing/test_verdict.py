@@ -80,8 +80,7 @@ def test_a_speed_that_wanders_is_named_where_it_neither_drifts_nor_has_two_value
 
 
 @pytest.mark.parametrize(
-    ("highest", "shown"),
-    [(1.079, []), (1.081, ["the samples drifted (1.00–1.08 ms)"])],
+    ("highest", "shown"), [(1.079, []), (1.081, ["the samples drifted (1.00–1.08 ms)"])]
 )
 def test_a_speed_that_wanders_by_over_eight_percent_is_named(
     highest: float, shown: list[str]
