@@ -276,77 +276,45 @@ def test_a_note_is_a_sentence_of_one_line(note: Note, words: str) -> None:
     ("note", "text"),
     [
         (notes.compiled_late(1), "1 sample with a compilation was left out."),
-        (
-            validity_notes.recompiles(1, 1, None),
-            "1 of 1 sample compiled something: there is no steady state.",
-        ),
-        (
-            validity_notes.recompiles(2, 2, 0.0),
-            "2 of 2 samples compiled something: there is no steady state.",
-        ),
-        (
-            validity_notes.recompiles(2, 2, None, "jit"),
-            "there is no steady state, because jit(...) is called inside the timed code.",
-        ),
-        (
-            notes.needs_longer(3.0, 0.02, 2.0),
-            "After 2.0 s the 95 % CI of the median is wider than ±100 %.",
-        ),
+        (validity_notes.recompiles(1, 1, None),
+         "1 of 1 sample compiled something: there is no steady state."),
+        (validity_notes.recompiles(2, 2, 0.0),
+         "2 of 2 samples compiled something: there is no steady state."),
+        (validity_notes.recompiles(2, 2, None, "jit"),
+         "there is no steady state, because jit(...) is called inside the timed code."),
+        (notes.needs_longer(3.0, 0.02, 2.0),
+         "After 2.0 s the 95 % CI of the median is wider than ±100 %."),
         (notes.needs_longer(1.0, 0.3, 2.39), "After 2.4 s the 95 % CI of the median is ±100 %."),
-        (
-            validity_notes.copies("data may go to a device", None),
-            "In every call, data may go to a device.",
-        ),
+        (validity_notes.copies("data may go to a device", None),
+         "In every call, data may go to a device."),
         (validity_notes.copies("x goes", 0), "In every call, x goes (0 B)."),
-        (
-            validity_notes.narrowed(["x"], "int64", "int32"),
-            "x is int64; JAX converts it to int32 because x64 is off.",
-        ),
-        (
-            validity_notes.not_called("lambda: f(x)", call="f(x)", made=True),
-            "lambda: f(x) is a function, but it is not called: only creating it was timed.",
-        ),
+        (validity_notes.narrowed(["x"], "int64", "int32"),
+         "x is int64; JAX converts it to int32 because x64 is off."),
+        (validity_notes.not_called("lambda: f(x)", call="f(x)", made=True),
+         "lambda: f(x) is a function, but it is not called: only creating it was timed."),
         (validity_notes.built_each_call("jit", None, 1e-6, ""), "Every call runs jit(...)."),
         (validity_notes.built_each_call("jit", 9.9e-6, 100e-6, ""), "Every call runs jit(...)."),
-        (
-            validity_notes.built_each_call("jit", 10.1e-6, 100e-6, ""),
-            "Every call runs jit(...), which takes 10.1 µs of its 100 µs.",
-        ),
-        (
-            validity_notes.used_up("gen", before=True),
-            "An earlier run exhausted gen: the calls found it empty.",
-        ),
-        (
-            validity_notes.no_work(None),
-            "The code is only a name or a constant: there is nothing to time.",
-        ),
-        (
-            validity_notes.impossible_speed(2**26, 67.1e9, 20e9, memory=True),
-            "each call moves 64.0 MiB: 67.1 GB/s, more than the measured peak of 20.0 GB/s. Some",
-        ),
-        (
-            notes.over_budget(9.0, again=True),
-            "One warm call only: it took longer than the time budget.",
-        ),
-        (
-            notes.state_advanced(["x"], 2, restore=False),
-            "'x' advanced by 2 calls instead of one: restore=False keeps what the calls changed.",
-        ),
-        (
-            notes.put_back(list("abcd"), 0),
-            "Restored to the state after the first call: a, b, c, d.",
-        ),
-        (
-            notes.put_back(list("abcdefg"), 0),
-            "Restored to the state after the first call: a, b, c, d and 3 more.",
-        ),
-        (
-            notes.started_anew(["xs"], None),
-            "xs: reset before each call (not timed) to the state before the first one.",
-        ),
+        (validity_notes.built_each_call("jit", 10.1e-6, 100e-6, ""),
+         "Every call runs jit(...), which takes 10.1 µs of its 100 µs."),
+        (validity_notes.used_up("gen", before=True),
+         "An earlier run exhausted gen: the calls found it empty."),
+        (validity_notes.no_work(None),
+         "The code is only a name or a constant: there is nothing to time."),
+        (validity_notes.impossible_speed(2**26, 67.1e9, 20e9, memory=True),
+         "each call moves 64.0 MiB: 67.1 GB/s, more than the measured peak of 20.0 GB/s. Some"),
+        (notes.over_budget(9.0, again=True),
+         "One warm call only: it took longer than the time budget."),
+        (notes.state_advanced(["x"], 2, restore=False),
+         "'x' advanced by 2 calls instead of one: restore=False keeps what the calls changed."),
+        (notes.put_back(list("abcd"), 0),
+         "Restored to the state after the first call: a, b, c, d."),
+        (notes.put_back(list("abcdefg"), 0),
+         "Restored to the state after the first call: a, b, c, d and 3 more."),
+        (notes.started_anew(["xs"], None),
+         "xs: reset before each call (not timed) to the state before the first one."),
         (comparison_notes.eager_beside_compiled(["a", "b"], ["c"]), "c is compiled, a, b are not."),
     ],
-)
+)  # fmt: skip
 def test_numbers_and_nouns_agree(note: Note, text: str) -> None:
     assert text in note.text
 

@@ -55,13 +55,10 @@ def test_what_is_no_age_is_refused(text: str) -> None:
     [
         (validation.variable, ["x", "größe_2"], ["2x", "for", "a.b", ""]),
         (validation.name, ["before", "my own", "n=16"], ["", " ", "-x", "last", "best", "a?", "'"]),
-        (
-            validation.chip,
-            ["tpu:v5e", "tpu:v5e:2x2", "tpu:v4:2x2x4"],
-            ["v5e", "tpu:", "tpu:v5e:4", "tpu:v5e:2x2 "],
-        ),
+        (validation.chip, ["tpu:v5e", "tpu:v5e:2x2", "tpu:v4:2x2x4"],
+         ["v5e", "tpu:", "tpu:v5e:4", "tpu:v5e:2x2 "]),
     ],
-)
+)  # fmt: skip
 def test_names_are_accepted_as_they_were_typed(
     rule: Callable[[str], str], accepted: list[str], refused: list[str]
 ) -> None:
