@@ -163,9 +163,7 @@ SEEN_TWICE = DeviceTime((SEEN, SEEN), {"torch": "interrupted"}, listed=True)
 ROUNDED = dataclasses.replace(SEEN, launches=4, devices={"cpu:0": 0.010009})
 
 
-@pytest.mark.parametrize(
-    "device", [DeviceTime(), DeviceTime((SEEN,)), DeviceTime((ROUNDED,)), SEEN_TWICE]
-)
+@pytest.mark.parametrize("device", [DeviceTime(), DeviceTime((ROUNDED,)), SEEN_TWICE])
 def test_a_record_keeps_it(device: DeviceTime) -> None:
     m = measured(STEADY, device=device)
     assert Measurement.from_dict(m.to_dict()) == m
@@ -177,8 +175,6 @@ def test_a_record_keeps_it(device: DeviceTime) -> None:
         ({"busy": -1.0}, "Expected `float` >= 0.0 - at `$.device.passes[0].busy`"),
         ({"elapsed": math.inf}, "Expected `float` <= 1.79"),
         ({"worked": math.nan}, "Expected `float` >= 0.0 - at `$.device.passes[0].worked`"),
-        ({"devices": {"cpu:0": math.nan}}, "`$.device.passes[0].devices[...]`"),
-        ({"operations": (Operation("dot", 1, -1.0),)}, ".operations[0].seconds`"),
         ({"operations": (Operation("dot", 0, 1.0),)}, "Expected `int` >= 1"),
         ({"calls": 0}, "Expected `int` >= 1 - at `$.device.passes[0].calls`"),
         ({"launches": 3}, "more than ran"),
@@ -189,11 +185,6 @@ def test_a_record_that_cannot_be_true_is_refused(wrong: dict[str, Any], reason: 
     m = measured(STEADY, device=DeviceTime((dataclasses.replace(SEEN, **wrong),)))
     with pytest.raises(RecordError, match=re.escape(reason)):
         Measurement.from_dict({**m.to_dict(), "facts": dataclasses.asdict(m)})
-
-
-def test_what_is_not_said_of_a_device_was_not_seen() -> None:
-    assert DeviceTime() == DeviceTime((), {}, listed=False)
-    assert Profile() == Profile((), "")
 
 
 def test_the_busy_time_of_a_call_is_that_of_all_passes() -> None:
@@ -292,13 +283,6 @@ def test_the_pass_takes_about_twenty_milliseconds(bench: Bench, work: int, calls
     assert m.device.passes[0].calls == calls
 
 
-def test_what_profiled_calls_leave_running_is_waited_for(bench: Bench) -> None:
-    bench.names["array"] = bench.device.start(dispatch=0, work=0)
-    m = bench.time(f"{START}; array", number=1, repeat=1, profile=True)
-    (seen,) = m.device.passes
-    assert 0 < seen.busy <= seen.elapsed
-
-
 def test_what_the_calls_before_left_running_is_not_in_the_time_of_the_pass(bench: Bench) -> None:
     bench.counted(lambda turn: turn == 6 and bench.device.start(dispatch=0, work=90 * MS))
     m = bench.time(f"x = {START}; call(); x", number=2, repeat=3, profile=True)
@@ -373,16 +357,6 @@ def test_a_gpu_is_as_hot_in_the_pass_as_in_the_samples(bench: Bench, hot: Any) -
     assert seen.elapsed == pytest.approx(17 * 1.21e-3)
 
 
-def test_calls_that_run_other_operations_are_all_in_the_pass(bench: Bench, hot: Any) -> None:
-    turns = bench.counted(lambda turn: hot() if turn % 2 else None)
-    bench.names["array"] = bench.device.start(dispatch=0, work=1)
-    m = bench.time("call(); array", profile=True, number=5, repeat=2)
-    (seen,) = m.device.passes
-    assert seen.calls == turns[-1] - 10
-    assert seen.launches == pytest.approx(seen.calls / 2, abs=1)
-    assert seen.share < 1
-
-
 def test_why_there_is_no_pass_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def reasons(code: str) -> dict[str, str]:
         return bench.time(code, number=2, repeat=2, profile=True).device.reasons
@@ -435,14 +409,3 @@ def test_an_interrupt_ends_the_passes_of_all_frameworks_and_an_error_its_own(
     assert [seen.framework for seen in m.device.passes] == ([] if ended else ["other"])
     assert m.repeat == 2
     assert not {"stopped-by-error", "interrupted"} & notes_by_code(m).keys()
-
-
-@pytest.mark.parametrize("error", [ValueError("used up"), KeyboardInterrupt()])
-def test_there_is_no_pass_where_the_calls_before_ended_early(
-    bench: Bench, error: BaseException
-) -> None:
-    bench.counted(failing(3, error))
-    m = (bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time)(
-        "call()", number=2, repeat=2, profile=True
-    )
-    assert m.device.reasons == {"python": "the measurement ended early"}

@@ -1,7 +1,6 @@
 """The whole flow from code to a measurement, on a device whose time is told by hand."""
 
 import gc
-import itertools
 import platform
 import sys
 from types import FrameType
@@ -17,8 +16,8 @@ from tests.bench import MS, START, Bench, failing, notes_by_code, recorder
 # What is waited for
 
 
-@pytest.mark.parametrize("code", [START, f"y = {START}", f"y = [{START}]", f"y = {START}; y"])
-@pytest.mark.parametrize("options", [{}, {"repeat": 5}, {"number": 4, "repeat": 5}])
+@pytest.mark.parametrize("code", [START, f"y = [{START}]", f"y = {START}; y"])
+@pytest.mark.parametrize("options", [{}, {"number": 4, "repeat": 5}])
 def test_an_asynchronous_value_is_waited_for(bench: Bench, code: str, options: dict) -> None:
     m = bench.time(code, **options)
     assert m.samples == pytest.approx([1.01e-3] * len(m.samples))
@@ -38,34 +37,23 @@ def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -
     text = "Without waiting for the result, a timer would show 10.0 µs: 101× too low."
     assert notes_by_code(bench.time(START)) == {"unsynchronised": text}
     assert notes_by_code(bench.time("device.start(dispatch=1_000_000, work=10_000)")) == {}
-
-
-def test_two_samples_are_too_few_for_a_note_that_changes_the_meaning(bench: Bench) -> None:
-    assert "unsynchronised" not in notes_by_code(bench.time(START, repeat=2))
     assert "unsynchronised" in notes_by_code(bench.time(START, repeat=3))
+    assert "unsynchronised" not in notes_by_code(bench.time(START, repeat=2))  # that is too few
 
 
-@pytest.mark.parametrize("code", [f"{START}; y = 1", f"x = {START}; x = 1", f"({START}, 1)[1]"])
-@pytest.mark.parametrize("options", [{}, {"repeat": 5}])
+@pytest.mark.parametrize(
+    "code", [f"{START}; y = 1", f"({START}, 1)[1]", f"y = old; {START}; z = 1"]
+)
+@pytest.mark.parametrize("options", [{}, {"number": 4, "repeat": 5}])
 def test_work_that_the_value_does_not_show_is_found_and_waited_for(
     bench: Bench, code: str, options: dict
 ) -> None:
+    bench.names["old"] = FakeArray(bench.device, 0)  # waiting for it waits for nothing else
     m = bench.time(code, **options)
     assert m.median == pytest.approx(1.01e-3)
-    assert notes_by_code(m)["elsewhere"].startswith(
-        "The code starts 1.00 ms of work that its value"
-    )
+    assert notes_by_code(m)["elsewhere"].startswith("The code starts 1.00 ms of work that its")
     assert m.waited
-
-
-@pytest.mark.parametrize("before", ["", "y = old; "])
-def test_work_that_the_value_does_not_show_is_waited_for_with_exact_numbers(
-    bench: Bench, before: str
-) -> None:
-    bench.names["old"] = FakeArray(bench.device, 0)  # waiting for it waits for nothing else
-    m = bench.time(f"{before}{START}; z = 1", number=4, repeat=5)
-    assert m.median == pytest.approx(1.01e-3)
-    assert "elsewhere" in notes_by_code(m)
+    assert bench.clock.now() >= bench.device.busy_until  # nothing runs on afterwards
 
 
 def test_earlier_work_is_waited_for_and_told_and_not_counted(bench: Bench) -> None:
@@ -78,29 +66,18 @@ def test_earlier_work_is_waited_for_and_told_and_not_counted(bench: Bench) -> No
     assert "earlier-work" not in notes_by_code(bench.time(START))
 
 
-def test_nothing_runs_on_afterwards(bench: Bench) -> None:
-    bench.time(f"{START}; y = 1", number=3, repeat=2)
-    assert bench.clock.now() >= bench.device.busy_until
-
-
-def test_synchronous_code_needs_no_waiting(bench: Bench) -> None:
+def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
     bench.counted()
     m = bench.time("call()")
     assert (m.median, m.waited, m.verdict) == (pytest.approx(1e-3), False, "QUIET")
     assert m.frameworks == {"python": platform.python_version()}
     assert notes_by_code(m) == {}
-
-
-def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
     bench.names["x"] = FakeArray(bench.device, 0)
+    bench.broken["torch"] = "ImportError: no"
     m = bench.time(f"x; y = {START}")
     assert m.frameworks == {"fake": "1.0"}
     assert [p.words() for p in (*m.inputs, *m.outputs)] == ["x f32[] fake:0", "y f32[] fake:0"]
-
-
-def test_a_framework_that_cannot_be_used_is_told(bench: Bench) -> None:
-    bench.broken["torch"] = "ImportError: no"
-    assert "torch is imported but cannot be used" in notes_by_code(bench.time(START))["not-usable"]
+    assert "torch is imported but cannot be used" in notes_by_code(m)["not-usable"]
 
 
 # What is compiled
@@ -137,19 +114,10 @@ def test_code_that_compiles_in_every_call_has_no_steady_state(bench: Bench) -> N
     )
 
 
-def test_a_late_compilation_is_left_out_and_told(bench: Bench) -> None:
-    bench.counted(lambda count: bench.device.compile(80 * MS) if count == 100 else None)
-    m = bench.time("call()")
-    assert max(m.samples) == pytest.approx(0.001)
-    assert sum(m.rounds) == len(m.batches)
-    text = "1 sample with a compilation was left out."
-    assert notes_by_code(m) == {"compiled-late": text}
-
-
 # What goes wrong
 
 
-@pytest.mark.parametrize("options", [{}, {"repeat": 3}, {"number": 5}, {"number": 1}])
+@pytest.mark.parametrize("options", [{}, {"repeat": 3}, {"number": 5}])
 def test_code_that_runs_once_is_reported_by_its_first_call(bench: Bench, options: dict) -> None:
     turns = bench.counted(failing(2, ValueError("used up\nand more")))
     m = bench.time("call()", **options)
@@ -184,7 +152,6 @@ def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> No
     [
         (2, "1.00 ms first call only"),  # the first call is all there is
         (3, "samples 1 + first call in"),
-        (43, "samples 1 of 23 calls + first call in"),
         (100, "samples 1 of 83 calls + first call in"),  # parts of 20 calls, each of a millisecond
         (101, "samples 1 of 99 calls + first call in"),
         (250, "samples 1 of 99 calls + 1 of 100 calls + first call in"),
@@ -230,14 +197,7 @@ def test_an_error_in_the_first_call_leaves_everything_as_before(
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {},
-        {"number": 4, "repeat": 2},
-        {"number": 1, "repeat": 4},
-        {"repeat": 3},
-        {"setup": "pass"},
-        {"restore": False},
-    ],
+    [{}, {"number": 4, "repeat": 2}, {"number": 1, "repeat": 4}, {"repeat": 3}, {"setup": "pass"}],
 )
 @pytest.mark.parametrize("code", ["call()", f"call(); {START}"])
 def test_a_traceback_shows_no_frame_between_the_magic_and_the_code(
@@ -304,35 +264,18 @@ def test_what_ends_the_call_that_shows_whether_a_value_was_kept_loses_no_sample(
 
 @pytest.mark.parametrize("fails", [10**9, 20, 2])
 def test_names_and_random_numbers_are_left_as_by_one_call(bench: Bench, fails: int) -> None:
+    see, seen = recorder()
+
     def each(count: int) -> int:
         bench.framework.random += 1
         return count if count < fails else 1 // 0
 
     turns = bench.counted(each)
-    bench.time("y = call()")
-    assert len(turns) > 1
-    assert (bench.names["y"], bench.framework.random) == (1, 1)
-
-
-@pytest.mark.parametrize("options", [{}, {"number": 3, "repeat": 4}, {"repeat": 4}])
-def test_each_call_finds_the_names_as_the_first_one_did(bench: Bench, options: dict) -> None:
-    see, seen = recorder()
-    bench.counted()
     bench.names |= {"x": (), "see": see}
-    bench.time("see(x); x = (*x, 1); call()", **options)
-    assert len(seen) >= 12
-    assert set(seen) == {()}
-    assert bench.names["x"] == (1,)
-
-
-def test_what_cannot_be_put_back_is_told(bench: Bench) -> None:
-    numbers = bench.names["numbers"] = itertools.count()
-    m = bench.time("next(numbers)", number=5, repeat=2)
-    assert next(numbers) == 10
-    assert notes_by_code(m)["state-advanced"] == (
-        "'numbers' advanced by 10 calls instead of one: changes in place and donated"
-        " buffers cannot be undone."
-    )
+    bench.time("see(x); x = (*x, 1); y = call()")
+    assert len(turns) > 1
+    assert set(seen) == {()}  # each call finds the names as the first one did
+    assert (bench.names["x"], bench.names["y"], bench.framework.random) == ((1,), 1, 1)
 
 
 def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
@@ -353,8 +296,7 @@ def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
     assert notes_by_code(m) == {"fresh-copies": text}
 
 
-@pytest.mark.parametrize("enabled", [True, False])
-@pytest.mark.parametrize("options", [{}, {"number": 3}])
+@pytest.mark.parametrize(("enabled", "options"), [(True, {}), (False, {}), (True, {"number": 3})])
 def test_garbage_collection_is_paused_in_later_calls_and_then_as_before(
     bench: Bench, enabled: bool, options: dict
 ) -> None:
