@@ -125,8 +125,8 @@ def test_calls_are_compared_whose_arguments_are_alike(
     names = pair.bench.names
     own = {"step": names["step"], "fast": names["fast"]}
     names |= {"both": [pair.array(), pair.array()], "other": pair.make(lambda x: None), "n": 1,
-              "bare": SimpleNamespace(), "holder": {"f": names["fast"]}, "flag": True, "thing": SimpleNamespace(**own),
-              "module": ModuleType("module")}  # fmt: skip
+              "bare": SimpleNamespace(), "holder": {"f": names["fast"]}, "flag": True,
+              "thing": SimpleNamespace(**own), "module": ModuleType("module")}  # fmt: skip
     vars(names["module"]).update(own)
     pair.time(eager)
     assert (pair.time(compiled).counterpart is not None) is is_compared

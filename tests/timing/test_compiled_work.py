@@ -139,7 +139,8 @@ def asked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize(
     ("code", "args", "kwargs"),
     [("f(1, -2.5, 'a', None)", (1, -2.5, "a", None), {}),
-     ("f(x, n=x, k=[1])", (7,), {"n": 7, "k": [1]}), ("f(o.inner.x)", (9,), {}), ("y: int = f(x)", (7,), {}), ("x += f(x)", (7,), {}),
+     ("f(x, n=x, k=[1])", (7,), {"n": 7, "k": [1]}), ("f(o.inner.x)", (9,), {}),
+     ("y: int = f(x)", (7,), {}), ("x += f(x)", (7,), {}),
      ("x = f(x)", (7,), {}), ("g(f(x))", (7,), {}), ("z = 1; f(x).real", (7,), {})],
 )  # fmt: skip
 def test_a_call_that_each_run_makes_is_looked_at(

@@ -40,7 +40,7 @@ class Turns:
         return self
 
     def turn(self) -> None:
-        if self._reader:
+        if self._reader is not None and not self._reader.dead:
             self._reader.parent = greenlet.getcurrent()
             self._reader.switch()
 
@@ -152,20 +152,6 @@ def test_a_counter_that_stops_to_answer_is_said(
     bench.counted(lambda turn: (turns.turn(), turn > 40 and gpu.pop("energy", None)))
     found = bench.time("call()", number=10, repeat=2, energy=True).energy
     assert found == Energy(reason="the driver's counter did not rise twice in 0.5 s of calls")
-
-
-def test_an_answer_that_fails_is_no_rise(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, turns: Turns
-) -> None:
-    answers = iter(range(1000))
-
-    def every_second() -> int:
-        if next(answers) % 2:
-            raise OSError
-        return 5
-
-    install(monkeypatch, full(energy=every_second))
-    assert taken(bench, turns).reason == "the driver's counter did not rise twice in 0.5 s of calls"
 
 
 @pytest.mark.parametrize(
