@@ -73,7 +73,7 @@ def test_names_are_accepted_as_they_were_typed(
 def test_types_and_shapes_are_read_as_reports_spell_them(text: str, arrays: object) -> None:
     assert validation.shapes(text) == arrays
     for wrong in ("", "f32", "f32[2] i32[]", "f32[-1]"):
-        with pytest.raises(ValueError, match="^dtypes with shapes$"):
+        with pytest.raises(ValueError, match=r"^dtypes with shapes$"):
             validation.shapes(wrong)
     with pytest.raises(ValueError, match=r"shapes \(f128 is not one of f16, bf16, f32, f64, "):
         validation.shapes("f32[2],f128[3]")
