@@ -169,15 +169,14 @@ def test_neither_arrays_nor_functions_are_kept_alive(pair: Pair) -> None:
     assert [reference() for reference in gone] == [None, None]
 
 
-def test_what_is_remembered_is_bounded(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(break_even, "_MAX_REMEMBERED", 3)
-    for number in range(6):
-        pair.time(f"step({number})")
-    assert len(break_even._known) == 3
-
-
-def test_a_single_call_and_one_that_compiles_each_time_are_not_remembered(pair: Pair) -> None:
+def test_a_few_are_remembered_but_no_single_call_and_none_that_compiles_each_time(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair.bench.time("step(x)", number=1, repeat=1)
     pair.bench.names["anew"] = lambda x: pair.bench.device.compile(40 * MS)
     assert pair.time("anew(x)").verdict == "RECOMPILES"
     assert not break_even._known
+    monkeypatch.setattr(break_even, "_MAX_REMEMBERED", 3)
+    for number in range(6):
+        pair.time(f"step({number})")
+    assert len(break_even._known) == 3

@@ -33,6 +33,7 @@ def test_what_was_compiled_before_is_compiled_anew_in_one_more_call(
     bench: Bench, cold: list[Any]
 ) -> None:
     jitted = bench.names["jitted"]
+    bench.names["x"] = 1
     m = bench.time(CODE, number=3, repeat=2, fresh=True)
     assert m.fresh == ColdCallResult(
         pytest.approx(0.081),
@@ -49,6 +50,9 @@ def test_what_was_compiled_before_is_compiled_anew_in_one_more_call(
     assert not bench.device.cold
     assert bench.time(CODE, number=3, repeat=2).fresh is None
     assert len(cold) == 7 + 6
+    m = bench.time("jitted = jitted; call(); x = x + 1", number=3, repeat=2, fresh=True)
+    assert m.fresh.cleared == ("kept",)  # what the code binds is not replaced
+    assert bench.names["x"] == 2
 
 
 @pytest.mark.parametrize(
@@ -233,20 +237,3 @@ def test_other_functions_that_are_compiled_are_handed_over_without_a_name(
     bench.names |= {"jitted": jitted, "use": lambda: (other, plain)}
     bench.time("jitted; use()", number=1, repeat=2, fresh=True)
     assert handed == [({"jitted": jitted}, [other])]
-
-
-def test_a_function_that_the_code_binds_is_not_replaced(bench: Bench, cold: list[Any]) -> None:
-    code = "jitted = jitted; call()"
-    m = bench.time(code, number=3, repeat=2, fresh=True)
-    assert m.fresh is not None
-    assert m.fresh.cleared == ("kept",)
-
-
-def test_carried_names_and_random_state_are_those_of_one_run(bench: Bench, cold: list[Any]) -> None:
-    def draw() -> int:
-        bench.framework.random += 1
-        return bench.framework.random
-
-    bench.names.update(draw=draw, x=1)
-    bench.time("jitted; call(); r = draw(); x = x + 1", number=3, repeat=2, fresh=True)
-    assert (bench.names["x"], bench.names["r"], bench.framework.random) == (2, 1, 1)

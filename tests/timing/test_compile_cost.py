@@ -35,7 +35,8 @@ def made(*named: tuple[str, float | None], origin: Any = "compiled") -> list[Pro
         (made(("f", 0.01), ("g", 0.02), ("g", None)), {"compiled": "3 programs: 2 × g, f 10 ms"}),
         (made(("step", 0.012), origin="disk cache"), {"loaded": "step 12 ms from the disk cache"}),
         ([*made(("step", 0.012), ("g", 0.009), origin="disk cache"), *made(("new", 0.05))],
-         {"compiled": "new 50 ms", "loaded": "2 programs from the disk cache: step 12 ms, g 9.0 ms"}),
+         {"compiled": "new 50 ms",
+          "loaded": "2 programs from the disk cache: step 12 ms, g 9.0 ms"}),
     ],
 )  # fmt: skip
 def test_programs_are_named_and_counted(programs: list[Program], rows: dict[str, str]) -> None:

@@ -174,7 +174,8 @@ holder = SimpleNamespace(numbers=numbers, n=1)
     [("f()", "numbers"), ("g()", ""), ("h()", "numbers"), ("Kind(), kind.other()", "numbers"),
      ("kind.other()", ""), ("plain.draw()", "numbers"), ("plain.other()", ""),
      ("summed + 1", "numbers"), ("short()", "numbers"), ("alias()", "numbers"),
-     ("method()", "numbers"), ("part()", "numbers"), ("memo()", "numbers"), ("next(holder.numbers)", "holder"), ("holder.n", "")],
+     ("method()", "numbers"), ("part()", "numbers"), ("memo()", "numbers"),
+     ("next(holder.numbers)", "holder"), ("holder.n", "")],
 )  # fmt: skip
 def test_an_iterator_of_a_library_is_told_where_the_code_may_use_it(
     code: str, told: str, fake: FakeFramework

@@ -319,9 +319,6 @@ def test_what_the_machine_did_is_a_cause_of_noise_only() -> None:
     assert measured(MOVED, conditions=busy).causes == measured(MOVED).causes
     wrong = dataclasses.replace(busy, cpu=-1.0)
     assert measured(STEADY, conditions=wrong).check() is not None
-
-
-def test_rounds_hold_all_samples() -> None:
     assert measured(STEADY).check() is None
     wrong = "the rounds do not add up to the samples"
     assert measured(STEADY, rounds=(10,) * 9).check() == wrong

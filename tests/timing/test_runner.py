@@ -1,6 +1,5 @@
 """Calls of a snippet under one clock."""
 
-import traceback
 from typing import Any
 
 import pytest
@@ -160,20 +159,6 @@ def test_one_more_call_is_set_up_and_gives_its_value_when_all_is_done() -> None:
     assert Bench("x = 1", x=0).calls.again() is None
 
 
-def test_samples_of_calls_that_are_waited_for_ask_nothing() -> None:
-    left: list[int] = []
-    bench = Bench("device.start(dispatch=10, work=100_000); log")
-    bench.calls.arrange(Waiting(lambda value: None, takes_value=True), kept={})
-    bench.calls.on_work_left = left.append
-    for _ in range(3):
-        bench.calls.sample(5)
-    bench.calls.check(per_call=10)
-    assert left == []
-    bench.device.start(dispatch=0, work=100_000)
-    bench.calls.check(per_call=10)
-    assert left == [100_000]
-
-
 def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:
     bench = Bench("if log: device.compile(1000)\nclock.advance(1)")
     with bench.framework.capability(Compilation).watch(()) as watch:
@@ -252,9 +237,3 @@ def test_a_call_that_fails_is_counted_and_those_after_it_are_not() -> None:
     with pytest.raises(ValueError, match="third"):
         bench.calls.sample(10)
     assert bench.calls.made == 3
-
-
-def test_a_traceback_ends_in_the_line_of_the_user() -> None:
-    with pytest.raises(ZeroDivisionError) as raised:
-        Bench("y = 1\nz = y / 0").calls.first()
-    assert traceback.extract_tb(raised.value.__traceback__)[-1].line == "z = y / 0"

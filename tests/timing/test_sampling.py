@@ -90,13 +90,6 @@ def test_no_call_is_looked_at_closely_where_nothing_runs_ahead() -> None:
     assert bench.samples.batches == [(4, 40), (5, 50)]
 
 
-def test_calls_that_need_preparing_are_made_one_by_one_and_counted_as_one_sample() -> None:
-    bench = Bench(lambda count: 10 * count)
-    bench.calls.before_each = lambda: bench.clock.advance(1_000_000)
-    sampling.take_samples(bench.calls, bench.samples, 3, 2, lambda left: None)
-    assert bench.samples.batches == [(3, 60), (3, 150)]
-
-
 # Warm-up
 
 
@@ -275,12 +268,6 @@ def test_samples_in_which_something_compiled_are_left_out_of_their_rounds() -> N
     assert samples.batches == [(1, 2), (1, 3), (1, 5)]
     assert samples.rounds == [1, 1, 0, 1]
     assert samples.compiled == [False] * 3
-
-
-def test_a_sample_remembers_whether_something_compiled_in_any_of_its_calls() -> None:
-    bench = Bench(lambda _: 10, compiles=lambda count: count == 5)
-    sampling.take_samples(bench.calls, bench.samples, 2, 4, lambda left: None)
-    assert bench.samples.compiled == [False, False, True, False]
 
 
 def test_other_programs_do_not_make_samples_of_short_calls_shorter() -> None:

@@ -31,7 +31,9 @@ def test_a_wait_for_earlier_work_is_told_from_a_millisecond_on(
 ) -> None:
     bench.device.start(dispatch=0, work=work)
     bench.framework.gaps = ("compilations are not counted",)
-    codes = [note.code for note in bench.time(START).notes]
+    m = bench.time(START)
+    assert m.first_call == m.median == pytest.approx(1.01e-3)
+    codes = [note.code for note in m.notes]
     assert ("earlier-work" in codes) is is_told
     assert codes[0] == "unknown-part"  # what a framework does not report
 

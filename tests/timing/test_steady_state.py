@@ -118,7 +118,9 @@ def test_two_results_have_to_fit_into_the_free_memory(
     bench: Bench, free: int, is_enough: bool
 ) -> None:
     bench.framework.free_memory = lambda: free  # type: ignore[method-assign]
-    assert ("over-memory" not in notes_by_code(bench.time(START))) is is_enough
+    m = bench.time(START)
+    assert ("over-memory" not in notes_by_code(m)) is is_enough
+    assert (m.verdict == "ONCE" and m.batches == ()) is not is_enough
 
 
 @pytest.mark.parametrize(("nbytes", "is_asked"), [(99_999_999, False), (100_000_000, True)])

@@ -197,16 +197,3 @@ def test_an_interrupt_while_calls_are_queued_keeps_the_samples(bench: Bench) -> 
     m = bench.interrupted(f"call(); {START}")
     assert "interrupted" in notes_by_code(m)
     assert m.median == pytest.approx(2.01e-3)
-
-
-def test_queued_calls_take_at_most_two_fifths_of_the_time(bench: Bench) -> None:
-    m = bench.time("device.start(dispatch=10, work=3_000_000 + clock.now() * 7919 % 6_000_000)")
-    assert len(m.throughputs) >= 2
-    assert m.elapsed <= 2.3
-
-
-@pytest.mark.parametrize("options", [{"number": 5}, {"repeat": 5}, {"number": 2, "repeat": 3}])
-def test_with_exact_numbers_no_calls_are_queued(bench: Bench, options: dict) -> None:
-    m = bench.time(START, **options)
-    assert m.throughput is None
-    assert m.dispatch == pytest.approx(10e-6)
