@@ -327,35 +327,21 @@ def test_what_the_machine_did_is_a_cause_of_noise_only() -> None:
 @pytest.mark.parametrize(
     ("roof", "share", "rated"),
     [
-        (
-            Roofline("matmul peak", 310e9, 500e9),
-            "compute-bound, 62 % of this device's peak (310 of 500 GFLOP/s)",
-            "",
-        ),
-        (
-            Roofline("matmul peak", 900e6, 100e9),
-            "compute-bound, 1 % of this device's peak (900 MFLOP/s of 100 GFLOP/s)",
-            "",
-        ),
-        (
-            Roofline("memory bandwidth", 3e12, 3e12, rated=3.35e12, chip="H100 memory"),
-            "memory-bound, 100 % of this device's peak (3.00 of 3.00 TB/s)",
-            "; 90 % of the datasheet's (H100 memory: 3.35 TB/s)",
-        ),
-        (
-            Roofline("matmul peak", 405e12, 700e12, rated=989e12, chip="H100 bfloat16"),
-            "compute-bound, 58 % of this device's peak (405 of 700 TFLOP/s)",
-            "; 41 % of the datasheet's (H100 bfloat16: 989 TFLOP/s, dense)",
-        ),
-        (
-            Roofline(
-                "matmul peak", 400e12, 700e12, rated=1e15, chip="H100", recomputed=1e14, mfu=0.3
-            ),
-            "compute-bound, 57 % of this device's peak (400 of 700 TFLOP/s, 100 TFLOP/s of it",
-            " recomputed); HFU 40 %, MFU 30 % of the datasheet's (H100: 1.00 PFLOP/s, dense)",
-        ),
+        (Roofline("matmul peak", 310e9, 500e9),
+         "compute-bound, 62 % of this device's peak (310 of 500 GFLOP/s)", ""),
+        (Roofline("matmul peak", 900e6, 100e9),
+         "compute-bound, 1 % of this device's peak (900 MFLOP/s of 100 GFLOP/s)", ""),
+        (Roofline("memory bandwidth", 3e12, 3e12, rated=3.35e12, chip="H100 memory"),
+         "memory-bound, 100 % of this device's peak (3.00 of 3.00 TB/s)",
+         "; 90 % of the datasheet's (H100 memory: 3.35 TB/s)"),
+        (Roofline("matmul peak", 405e12, 700e12, rated=989e12, chip="H100 bfloat16"),
+         "compute-bound, 58 % of this device's peak (405 of 700 TFLOP/s)",
+         "; 41 % of the datasheet's (H100 bfloat16: 989 TFLOP/s, dense)"),
+        (Roofline("matmul peak", 400e12, 700e12, rated=1e15, chip="H100", recomputed=1e14, mfu=0.3),
+         "compute-bound, 57 % of this device's peak (400 of 700 TFLOP/s, 100 TFLOP/s of it",
+         " recomputed); HFU 40 %, MFU 30 % of the datasheet's (H100: 1.00 PFLOP/s, dense)"),
     ],
-)
+)  # fmt: skip
 def test_the_share_of_a_peak_is_told_in_its_unit(roof: Roofline, share: str, rated: str) -> None:
     assert rows(measured(STEADY, roof=roof))["roofline"] == share + rated
 
