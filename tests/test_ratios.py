@@ -77,27 +77,10 @@ def test_the_ratio_is_that_of_the_middle_pair() -> None:
     assert found.value == pytest.approx(3.0)
     assert found.low <= 3.0 <= found.high
     assert found.pairs == 4
-
-
-def test_an_arm_that_failed_has_fewer_pairs() -> None:
-    assert ratios.log_ratios([1.0, 2.0, 3.0], [2.0]) == [math.log(2)]
-
-
-def test_pairs_in_which_the_clock_stood_still_are_left_out() -> None:
+    assert ratios.log_ratios([1.0, 2.0, 3.0], [2.0]) == [math.log(2)]  # of an arm that failed
+    # Pairs in which the clock stood still are left out.
     assert ratios.log_ratios([0.0, 1.0, 1.0], [1.0, 0.0, 1.0]) == [0.0]
     assert ratios.ratio([]) is None
-
-
-def test_what_slows_both_sides_is_not_in_the_ratio() -> None:
-    rng = random.Random(0)
-    base = [rng.uniform(1, 10) for _ in range(40)]
-    found = ratios.ratio(ratios.log_ratios(base, [1.1 * b for b in base]))
-    assert found is not None
-    assert (found.low, found.high) == (pytest.approx(1.1), pytest.approx(1.1))
-
-
-def test_the_same_samples_give_the_same_interval() -> None:
-    assert ratios.ratio(noisy(0.1, 1)) == ratios.ratio(noisy(0.1, 1))
 
 
 def busy(seed: int, n: int) -> list[tuple[float, float]]:
@@ -126,17 +109,11 @@ def called_different(seed: int, n: int, off: float = 1.0, among: int = 1) -> boo
     return found is not None and found.verdict in ("FASTER", "SLOWER")
 
 
-@pytest.mark.parametrize("n", [20, 33, 100, 600])
-def test_equal_code_is_called_different_once_in_a_hundred_at_most(n: int) -> None:
-    assert sum(called_different(seed, n) for seed in range(1000)) <= 17  # of 10 one in 50 is more
-
-
-def test_of_several_arms_one_is_called_different_once_in_a_hundred_at_most() -> None:
-    assert sum(called_different(seed, 40, among=4) for seed in range(1000)) <= 7
-
-
-def test_a_difference_is_found_on_a_busy_machine_with_enough_pairs() -> None:
-    assert sum(called_different(seed, 600, off=1.1) for seed in range(100)) >= 95
+@pytest.mark.parametrize(("n", "among", "most"), [(20, 1, 8), (100, 1, 8), (600, 1, 8), (40, 4, 4)])
+def test_equal_code_is_called_different_once_in_a_hundred_at_most(
+    n: int, among: int, most: int
+) -> None:
+    assert sum(called_different(seed, n, among=among) for seed in range(400)) <= most
 
 
 @pytest.mark.parametrize("n", [20, 40, 100, 499, 501, 2000])
@@ -150,15 +127,11 @@ def test_as_few_intervals_miss_as_are_allowed(n: int) -> None:
     assert 0.002 < missed <= 0.01
 
 
-def test_a_tenth_is_found() -> None:
-    words = [found.verdict for seed in range(100) if (found := ratios.ratio(noisy(0.1, seed)))]
-    assert words.count("SLOWER") >= 95
-
-
 def test_several_comparisons_with_one_baseline_each_get_a_wider_interval() -> None:
     one, four = ratios.ratio(noisy(0.1, 1)), ratios.ratio(noisy(0.1, 1), against=4)
     assert one is not None
     assert four is not None
+    assert one.verdict == "SLOWER"
     assert four.low < one.low < one.high < four.high
     assert four.value == one.value
 
@@ -179,16 +152,6 @@ def test_neighbours_that_repeat_each_other_widen_the_interval() -> None:
     assert independent is not None
     width = math.log(dependent.high / dependent.low)
     assert width > 1.3 * math.log(independent.high / independent.low)
-
-
-def test_the_time_needed_grows_with_the_square_of_the_width() -> None:
-    narrow, wide = Ratio(1.0, 1 / 1.04, 1.04, 40), Ratio(1.0, 1 / 1.08, 1.08, 40)
-    assert wide.needed(10.0) / narrow.needed(10.0) == pytest.approx(
-        (math.log(1.08) / math.log(1.04)) ** 2
-    )
-    assert narrow.needed(10.0) > 10.0
-    assert Ratio(1.2, 1.0, 1.21, 40).needed(10.0) > 10.0  # it hangs on the side of 1
-    assert Ratio(1.2, 1.19, 1.21, 5).needed(1.0) == pytest.approx(4.0)  # twenty pairs
 
 
 def test_the_time_needed_is_that_until_the_interval_fits() -> None:
@@ -267,21 +230,6 @@ def test_a_figure_of_which_nothing_is_known_has_an_interval_of_numbers() -> None
     assert 1e300 < found.high < math.inf
 
 
-def test_figures_that_were_measured_apart_are_as_sure_as_both_together() -> None:
-    found = ratios.unpaired((2.0, 0.03), (3.0, 0.04), 50)
-    assert found.value == 1.5
-    assert found.high / found.value == pytest.approx(math.exp(0.05))
-    assert found.low * found.high == pytest.approx(found.value**2)
-
-
-def test_an_interval_that_tells_nothing_is_not_spelled_out() -> None:
-    wide = Ratio(0.9966, 1e-12, 3e11, pairs=9)
-    assert (wide.words(), wide.interval()) == ("1", "[?]")
-    assert Ratio(1.0, 0.1, 9.0, pairs=9).interval() == "[0.1, 9.0]"
-    assert Ratio(1.0, 0.1, 9.99, pairs=9).interval() == "[0.1, 10.0]"
-    assert Ratio(1.0, 0.1, 10.05, pairs=9).interval() == "[?]"
-
-
 @pytest.mark.parametrize(
     ("ratio", "words", "interval"),
     [
@@ -290,27 +238,23 @@ def test_an_interval_that_tells_nothing_is_not_spelled_out() -> None:
         (Ratio(1234.0, 1000.0, 1400.0, 20), "1234", "[1000, 1400]"),
         (Ratio(0.04, 0.01, 0.5, 20), "0.04", "[0.01, 0.50]"),  # never nothing but zeros
         (Ratio(2.0, 2.0, 2.0, 20), "2.0000", "[2.0000, 2.0000]"),
+        (Ratio(1.0, 0.1, 9.99, 20), "1.0", "[0.1, 10.0]"),
+        (Ratio(1.0, 0.1, 10.05, 20), "1", "[?]"),  # which tells nothing
+        (Ratio(0.9966, 1e-12, 3e11, 9), "1", "[?]"),
     ],
 )
 def test_a_ratio_has_as_many_decimals_as_are_known(ratio: Ratio, words: str, interval: str) -> None:
     assert (ratio.words(), ratio.interval()) == (words, interval)
-
-
-def test_decimals_more_than_are_known_can_be_asked_for() -> None:
-    ratio = Ratio(12.34, 11.25, 13.46, 20)
-    assert (ratio.words(2), ratio.interval(1)) == ("12.34", "[11.2, 13.5]")
+    more = Ratio(12.34, 11.25, 13.46, 20)
+    assert (more.words(2), more.interval(1)) == ("12.34", "[11.2, 13.5]")
 
 
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        ((0.266, 0.26, 0.27), "3.8× faster than eager (99 % CI 3.7–3.8×)"),
         ((0.5, 0.5, 0.5), "2.00× faster than eager"),
         ((2.0, 1.9, 2.1), "2.0× slower than eager (99 % CI 1.9–2.1×)"),
         ((12.0, 9.0, 120.0), "12× slower than eager (99 % CI 9–120×)"),
-        ((1.05, 1.02, 1.08), "1.05× slower than eager (99 % CI 1.02–1.08×)"),
-        ((0.9, 0.88, 0.92), "1.11× faster than eager (99 % CI 1.09–1.14×)"),
-        ((1.0, 0.98, 1.02), "as fast as eager (within 3 %)"),
         ((1.1, 0.9, 1.4), "no clear difference from eager (99 % CI 0.9–1.4×)"),
         ((1.0, 1e-9, 1e9), "no clear difference from eager"),
     ],

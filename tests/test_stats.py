@@ -36,23 +36,7 @@ def test_a_higher_quantile_is_not_smaller(samples: list, p: float, q: float) -> 
 def test_the_quartiles_are_those_of_the_standard_library(samples: list) -> None:
     expected = statistics.quantiles(samples, n=4, method="inclusive")
     assert [stats.quantile(samples, p) for p in (0.25, 0.5, 0.75)] == pytest.approx(expected)
-
-
-@given(TIMES)
-def test_the_median_is_that_of_the_standard_library(samples: list) -> None:
     assert stats.median(samples) == pytest.approx(statistics.median(samples))
-
-
-def test_the_order_of_the_samples_does_not_matter_to_a_quantile() -> None:
-    assert stats.quantile([5.0, 1.0, 4.0, 2.0, 3.0], 0.25) == 2.0
-
-
-def test_the_floor_is_the_fastest_of_few_samples() -> None:
-    assert stats.floor([3.0, 1.0, 2.0] * 6) == 1.0
-
-
-def test_the_floor_of_many_samples_is_not_one_lucky_sample() -> None:
-    assert stats.floor([0.1, *[1.0] * 99]) == 1.0
 
 
 def test_the_floor_is_a_quantile_from_twenty_samples_on() -> None:
@@ -60,21 +44,15 @@ def test_the_floor_is_a_quantile_from_twenty_samples_on() -> None:
     assert stats.floor([float(i) for i in range(20)]) == pytest.approx(0.95)  # 5 % of 19 steps
 
 
-def test_few_samples_count_as_independent() -> None:
-    assert stats.autocorrelation_time([float(i) for i in range(11)]) == 1.0
-    # Of twelve that only rise the six parts of which nothing less is known have two samples each.
-    assert stats.autocorrelation_time([float(i) for i in range(12)]) == 2.0
+@pytest.mark.parametrize(("count", "least", "most"), [(11, 1, 1), (12, 2, 2), (6000, 78, 79)])
+def test_of_samples_that_rise_few_parts_say_something_of_their_own(
+    count: int, least: float, most: float
+) -> None:
+    """Of twelve the six parts of which nothing less is known; of many, neighbours up to forty away.
 
-
-def test_neighbours_are_looked_at_up_to_forty_samples_away() -> None:
-    """All of them agree here: 1 + 2·39, and a little less for the ends."""
-    assert 78 < stats.autocorrelation_time([float(i) for i in range(6000)]) <= 79
-
-
-def test_independent_samples_say_different_things() -> None:
-    rng = random.Random(1)
-    tau = stats.autocorrelation_time([rng.random() for _ in range(1000)])
-    assert 1.0 <= tau < 1.5
+    All of these agree: 1 + 2·39, and a little less for the ends.
+    """
+    assert least <= stats.autocorrelation_time([float(i) for i in range(count)]) <= most
 
 
 def test_samples_of_a_coarse_clock_that_are_independent_count_as_independent() -> None:
@@ -84,22 +62,13 @@ def test_samples_of_a_coarse_clock_that_are_independent_count_as_independent() -
     assert stats.half_width(samples, [20] * 20) == 0.0
 
 
-def test_samples_that_drift_say_the_same_thing_many_times() -> None:
-    assert stats.autocorrelation_time([1.0 + i for i in range(600)]) > 20
-
-
-def test_neighbours_that_repeat_each_other_count_once() -> None:
+@pytest.mark.parametrize("outlier", [0.5, 1e6])  # which does not hide that neighbours agree
+def test_neighbours_that_repeat_each_other_count_once(outlier: float) -> None:
     rng = random.Random(2)
     samples = [value for _ in range(300) for value in [rng.random()] * 4]
+    samples[100] = outlier
     # Runs of four equal values have the integrated autocorrelation time 1 + 2(3/4 + 2/4 + 1/4).
     assert stats.autocorrelation_time(samples) == pytest.approx(4.0, rel=0.15)
-
-
-def test_one_outlier_does_not_hide_that_neighbours_agree() -> None:
-    rng = random.Random(3)
-    samples = [value for _ in range(50) for value in [rng.random()] * 4]
-    samples[100] = 1e6
-    assert stats.autocorrelation_time(samples) > 2
 
 
 @given(TIMES, st.integers(1, 20))
@@ -131,17 +100,14 @@ def student(t: float, freedom: int) -> float:
     return 2 * scale * t / steps / 3 * math.fsum(map(float.__mul__, map(float, weights), density))
 
 
-@pytest.mark.parametrize("count", range(2, 32))
+@pytest.mark.parametrize("count", [*range(2, 32), 33])
 def test_the_interval_of_rounds_holds_95_percent_of_students_distribution(count: int) -> None:
     logs = [float(i * i) for i in range(count)]
     times = stats._t_half_width(logs) / (statistics.stdev(logs) / math.sqrt(count))
-    assert student(times, count - 1) == pytest.approx(0.95, abs=1e-4)
-
-
-def test_of_over_thirty_one_rounds_the_interval_is_that_of_the_normal_distribution() -> None:
-    logs = [0.0, 1.0] * 16
-    error = statistics.stdev(logs) / math.sqrt(32)
-    assert stats._t_half_width(logs) == pytest.approx(1.96 * error)
+    if count < 32:
+        assert student(times, count - 1) == pytest.approx(0.95, abs=1e-4)
+    else:
+        assert times == pytest.approx(1.96)  # of the normal distribution
 
 
 def test_the_interval_lies_between_the_samples_of_two_ranks() -> None:
@@ -162,25 +128,8 @@ def test_quarters_are_looked_at_from_eight_rounds_on() -> None:
     assert width(8) == pytest.approx(3.182 * 0.1 / math.sqrt(3) / 2)
     # Seven rounds of which three are 0.1: t of 6, and their deviation of 0.1·√(12/7/6).
     assert width(7) == pytest.approx(2.447 * 0.1 * math.sqrt(12 / 42) / math.sqrt(7))
-
-
-def test_empty_rounds_say_nothing() -> None:
-    assert stats.half_width([1.0, 1.1, 1.0, 1.2], [2, 0, 2]) == stats.half_width(
-        [1.0, 1.1, 1.0, 1.2], [2, 2]
-    )
-
-
-def test_rounds_that_disagree_widen_the_interval() -> None:
-    steady = [1.0, 1.01] * 50
-    moved = [1.0, 1.01] * 25 + [1.3, 1.31] * 25
-    assert stats.half_width(moved, [10] * 10) > 5 * stats.half_width(steady, [10] * 10)
-
-
-def test_more_samples_narrow_the_interval() -> None:
-    rng = random.Random(4)
-    samples = [rng.gauss(1.0, 0.05) for _ in range(1600)]
-    few, many = samples[:100], samples
-    assert stats.half_width(many, [20] * 80) < 0.5 * stats.half_width(few, [20] * 5)
+    gaps = stats.half_width([1.0, 1.1, 1.0, 1.2], [2, 0, 2])  # an empty round says nothing
+    assert gaps == stats.half_width([1.0, 1.1, 1.0, 1.2], [2, 2])
 
 
 # The true median of each distribution, and how a sample of it is drawn.
@@ -193,12 +142,12 @@ DISTRIBUTIONS = {
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
-@pytest.mark.parametrize(("length", "count"), [(20, 10), (3, 10), (1, 12)])
+@pytest.mark.parametrize(("length", "count"), [(20, 10), (1, 12)])
 def test_the_interval_covers_the_true_median(name: str, length: int, count: int) -> None:
     """In at least nine of ten measurements of independent samples."""
     truth, draw = DISTRIBUTIONS[name]
-    covered = sum(_covers(truth, draw, random.Random(seed), length, count) for seed in range(300))
-    assert covered >= 0.9 * 300
+    covered = sum(_covers(truth, draw, random.Random(seed), length, count) for seed in range(150))
+    assert covered >= 0.9 * 150
 
 
 def _covers(
@@ -211,13 +160,6 @@ def _covers(
     samples = [draw(rng) for _ in range(length * count)]
     centre = stats.median(samples)
     return abs(truth - centre) <= centre * stats.half_width(samples, [length] * count)
-
-
-def test_the_interval_is_not_so_wide_that_it_says_nothing() -> None:
-    rng = random.Random(5)
-    samples = [rng.gauss(1.0, 0.05) for _ in range(200)]
-    # The standard error of the median of 200 such samples is 0.05 * 1.2533 / sqrt(200) = 0.0044.
-    assert 0.0044 < stats.half_width(samples, [20] * 10) < 0.0044 * 5
 
 
 def test_another_run_of_a_speed_that_wanders_falls_into_the_interval() -> None:
@@ -293,16 +235,22 @@ def test_samples_that_hang_together_are_no_drift_because_of_that() -> None:
     assert alarms <= 10
 
 
-def test_a_drift_is_measured_by_its_ends() -> None:
-    assert drift([1.0] * 30 + [1.1] * 30 + [1.2] * 30) == pytest.approx(0.2)
-    assert drift([1.2] * 30 + [1.1] * 30 + [1.0] * 30) == pytest.approx(-1 / 6)
-
-
-def test_a_drift_shows_from_twelve_samples_and_three_percent_on() -> None:
-    assert drift([1.0] * 4 + [1.1] * 4 + [1.2] * 4) == pytest.approx(0.2)
-    assert drift([1.0] * 4 + [1.1] * 3 + [1.2] * 4) == 0.0
-    assert drift([1.0] * 20 + [1.032] * 20) == pytest.approx(0.032)
-    assert drift([1.0] * 20 + [1.029] * 20) == 0.0
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [
+        ([1.0] * 4 + [1.1] * 4 + [1.2] * 4, 0.2),
+        ([1.2] * 30 + [1.1] * 30 + [1.0] * 30, -1 / 6),
+        ([1.0] * 4 + [1.1] * 3 + [1.2] * 4, 0.0),  # too few
+        ([1.0] * 20 + [1.032] * 20, 0.032),
+        ([1.0] * 20 + [1.029] * 20, 0.0),
+        ([0.0] * 20 + [1.0] * 20, 0.0),
+        ([], 0.0),
+    ],
+)
+def test_a_drift_shows_from_twelve_samples_and_three_percent_on(
+    samples: list[float], expected: float
+) -> None:
+    assert drift(samples) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("moved", "shown"), [(0.12, 0.0), (0.13, math.expm1(0.13))])
@@ -313,28 +261,26 @@ def test_a_drift_is_over_three_standard_errors(moved: float, shown: float) -> No
 
 
 @pytest.mark.parametrize(
-    "samples", [[], [1.0], [1.0, 2.0] * 5, [1.0] * 50, [0.0] * 20 + [1.0] * 20]
+    ("fast", "slow", "ratio", "found"),
+    [
+        (84, 16, 1.5, True),
+        (90, 10, 1.5, False),  # too few on one side
+        (16, 84, 1.5, True),
+        (7, 3, 2.0, True),
+        (3, 7, 2.0, True),
+        (8, 2, 2.0, False),
+        (2, 8, 2.0, False),
+        (50, 50, 1.21, True),
+        (50, 50, 1.19, False),
+        (0, 0, 2.0, False),
+    ],
 )
-def test_too_little_to_see_a_drift_is_none(samples: list[float]) -> None:
-    assert drift(samples) == 0.0
-
-
-def test_two_speeds_need_a_gap_and_enough_samples_on_either_side() -> None:
-    assert two_speeds([1.0] * 50 + [1.5] * 50) == (1.0, 1.5)
-    assert two_speeds([1.0] * 84 + [1.5] * 16) == (1.0, 1.5)
-    assert two_speeds([1.0] * 90 + [1.5] * 10) is None
-    assert two_speeds([1.0] * 50 + [1.19] * 50) is None
+def test_two_speeds_need_a_gap_and_enough_samples_on_either_side(
+    fast: int, slow: int, ratio: float, found: bool
+) -> None:
+    assert two_speeds([1.0] * fast + [ratio] * slow) == ((1.0, ratio) if found else None)
+    assert two_speeds([0.0] * fast + [ratio] * slow) is None
     assert two_speeds([1.0 + i / 100 for i in range(100)]) is None
-    assert two_speeds([]) is None
-
-
-def test_two_speeds_are_known_from_three_samples_and_a_fifth_of_difference_on() -> None:
-    assert two_speeds([1.0] * 7 + [2.0] * 3) == (1.0, 2.0)
-    assert two_speeds([1.0] * 3 + [2.0] * 7) == (1.0, 2.0)
-    assert two_speeds([1.0] * 8 + [2.0] * 2) is None
-    assert two_speeds([1.0] * 2 + [2.0] * 8) is None
-    assert two_speeds([1.0] * 50 + [1.21] * 50) == (1.0, 1.21)
-    assert two_speeds([0.0] * 5 + [1.0] * 5) is None
 
 
 # Trends
@@ -352,10 +298,3 @@ def test_two_speeds_are_known_from_three_samples_and_a_fifth_of_difference_on() 
 )
 def test_a_trend_is_the_order_of_the_ranks(samples: list[float], expected: float) -> None:
     assert stats.trend(samples) == pytest.approx(expected, abs=2e-3)
-
-
-def test_changes_slower_than_a_round_widen_the_interval() -> None:
-    quick = [1.0 + 0.1 * (i // 10 % 2) for i in range(400)]  # from round to round
-    slow = [1.0 + 0.1 * (i // 100 % 2) for i in range(400)]  # from quarter to quarter
-    assert stats._round_half_width(quick, [10] * 40) < 0.02
-    assert stats._round_half_width(slow, [10] * 40) > 0.08

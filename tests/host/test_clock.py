@@ -12,13 +12,6 @@ from ipyjaxbench.testing import FakeClock
 MAKERS = {"elapsed": Clock.elapsed, "calendar": Clock.calendar, "cpu": Clock.cpu}
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_a_clock_reads_whole_nanoseconds(name: str) -> None:
-    clock = MAKERS[name]()
-    assert isinstance(clock.now(), int)
-    assert isinstance(clock.wall(), int)
-
-
 @pytest.mark.parametrize("name", ["elapsed", "cpu"])
 def test_a_clock_that_cannot_be_set_never_goes_back(name: str) -> None:
     now = MAKERS[name]().now
@@ -43,6 +36,7 @@ def test_a_clock_reads_what_its_name_says(name: str) -> None:
     theirs = getattr(time, STANDARD[name])
     before, mine, after = theirs(), MAKERS[name]().now(), theirs()
     assert before <= mine <= after
+    assert isinstance(mine, int)
 
 
 def test_budgets_are_held_against_the_same_wall_clock_whatever_is_measured() -> None:
@@ -54,22 +48,12 @@ def test_a_clock_cannot_be_changed() -> None:
         Clock.elapsed().now = lambda: 0  # type: ignore[misc]
 
 
-def test_a_clock_can_pause() -> None:
-    assert Clock.elapsed().sleep(0.0) is None
-
-
 def test_a_clock_shows_no_less_than_a_reading_takes() -> None:
     moment = itertools.count(step=70)
     assert Clock(lambda: next(moment), time.perf_counter_ns, time.sleep).resolution == 70
-
-
-def test_a_clock_that_stands_still_between_steps_shows_its_steps() -> None:
-    reading = itertools.count()
+    reading = itertools.count()  # of one that stands still between steps
     coarse = Clock(lambda: next(reading) // 30 * 1000, time.perf_counter_ns, time.sleep)
     assert coarse.resolution == 1000
-
-
-def test_a_clock_that_never_moves_claims_nothing() -> None:
     assert FakeClock().resolution == 0
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.host import nvml
-from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.host.conditions import Meter
 from ipyjaxbench.host.nvml import Gpu, query_gpus
+from ipyjaxbench.testing import FakeClock
 
 ME = os.getpid()
 POWER, HEAT, IDLE = 0x4, 0x20, 0x1
@@ -96,19 +96,12 @@ def test_all_that_a_gpu_tells(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("mask", "words"),
-    [
-        (0x0, ()),
-        (IDLE, ("idle",)),
-        (POWER | HEAT, ("power cap", "heat")),
-        (0x8 | 0x40, ("hardware slowdown", "heat, by hardware")),
-        (
-            0x2 | 0x10 | 0x80,
-            ("a clock limit was set", "kept in step with other GPUs", "power brake"),
-        ),
-        (0x100 | 0x200 | 0x400, ("display clocks", "board limit", "reliability limit")),
-        (1 << 40, ()),
-    ],
-)
+    [(0x0, ()), (IDLE, ("idle",)), (POWER | HEAT, ("power cap", "heat")),
+     (0x8 | 0x40, ("hardware slowdown", "heat, by hardware")),
+     (0x2 | 0x10, ("a clock limit was set", "kept in step with other GPUs")),
+     (0x80 | 0x100, ("power brake", "display clocks")),
+     (0x200 | 0x400, ("board limit", "reliability limit")), (1 << 40, ())],
+)  # fmt: skip
 def test_reasons_are_words(
     monkeypatch: pytest.MonkeyPatch, mask: int, words: tuple[str, ...]
 ) -> None:
@@ -124,19 +117,12 @@ def test_reasons_have_another_name_in_older_bindings(monkeypatch: pytest.MonkeyP
     assert query_gpus()[0].reasons == ("power cap",)
 
 
-def test_names_are_bytes_in_older_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch, full(name=b"Tesla T4"))
-    assert query_gpus()[0].name == "Tesla T4"
-
-
 def test_other_processes_are_counted_on_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, full(pids=[]), full(pids=[1, ME, 2]), full(pids=[1]))
     assert [(gpu.ours, gpu.others) for gpu in query_gpus()] == [(False, 0), (True, 2), (False, 1)]
-
-
-def test_numbers_of_the_host_tell_nothing_in_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch, full(pids=[ME + 1]))
-    assert (query_gpus()[0].ours, query_gpus()[0].others) == (None, None)
+    install(monkeypatch, full(pids=[ME + 1]))  # in a container: numbers of the host
+    monkeypatch.setattr(nvml, "_ready", None)
+    assert [(gpu.ours, gpu.others) for gpu in query_gpus()] == [(None, None)]
 
 
 @pytest.mark.parametrize("missing", ["name", "clock", "max", "reasons", "pids"])
@@ -147,17 +133,17 @@ def test_what_a_gpu_does_not_support_is_not_told(
     del facts[missing]
     install(monkeypatch, facts)
     (gpu,) = query_gpus()
-    told = {
-        "name": gpu.name == "NVIDIA H100",
-        "clock": gpu.clock is not None,
-        "max": gpu.max_clock is not None,
-        "reasons": bool(gpu.reasons),
-        "pids": gpu.others is not None,
-    }
+    told = {"name": gpu.name == "NVIDIA H100", "clock": gpu.clock is not None,
+            "max": gpu.max_clock is not None, "reasons": bool(gpu.reasons),
+            "pids": gpu.others is not None}  # fmt: skip
     assert [name for name, known in told.items() if not known] == [missing]
 
 
-def test_a_driver_that_is_not_loaded_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_is_not_there_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvml.load_gpu_driver()
+    assert (query_gpus(), nvml.query_gpu_driver()) == ((), "")  # the binding is not installed
+    assert Meter(FakeClock(), gpus=True).read().gpus == ()
+    monkeypatch.setattr(nvml, "_ready", None)
     module = install(monkeypatch, full())
 
     def refuse() -> None:
@@ -168,42 +154,20 @@ def test_a_driver_that_is_not_loaded_tells_nothing(monkeypatch: pytest.MonkeyPat
     assert query_gpus() == ()
 
 
-def test_without_the_binding_nothing_is_told() -> None:
-    nvml.load_gpu_driver()
-    assert query_gpus() == ()
-
-
-def test_the_driver_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = install(monkeypatch, full())
-    nvml.load_gpu_driver()
-    assert module.started == 1
-    query_gpus()
-    query_gpus()
-    assert module.started == 1
-
-
 def test_the_meter_asks_only_when_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     module = install(monkeypatch, full())
-    assert Meter(Clock.elapsed()).read().gpus == ()
+    assert Meter(FakeClock()).read().gpus == ()
     assert module.started == 0
-    meter = Meter(Clock.elapsed(), gpus=True)
+    meter = Meter(FakeClock(), gpus=True)
     assert module.started == 1  # before anything is timed
     assert [gpu.name for gpu in meter.read().gpus] == ["NVIDIA H100"]
-
-
-def test_a_meter_without_the_binding_is_none_the_worse() -> None:
-    assert Meter(Clock.elapsed(), gpus=True).read().gpus == ()
+    assert module.started == 1
 
 
 def test_the_driver_and_the_memory_of_a_gpu_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = FakeNvml({"name": "H100"})
+    fake = FakeNvml({"name": b"H100"})  # bytes in older bindings
     fake.nvmlSystemGetDriverVersion = lambda: b"570.86.10"  # type: ignore[attr-defined]
     fake.nvmlDeviceGetMemoryInfo = lambda _: SimpleNamespace(total=2**30)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pynvml", fake)
     assert nvml.query_gpu_driver() == "570.86.10"
-    assert [gpu.memory for gpu in query_gpus()] == [2**30]
-
-
-def test_without_a_driver_its_version_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", None)
-    assert nvml.query_gpu_driver() == ""
+    assert [(gpu.name, gpu.memory) for gpu in query_gpus()] == [("H100", 2**30)]

@@ -34,46 +34,33 @@ def test_an_old_kernel_without_steal_still_tells_busy(tree: Tree) -> None:
     assert (seen.busy, seen.steal) == (0.0, None)
 
 
-def test_waiting_is_of_all_threads(tree: Tree) -> None:
-    tree.thread(10, 5_000_000_000)
-    tree.thread(11, 1_000_000_000)
+@pytest.mark.parametrize(
+    ("before", "after", "waited"),
+    [
+        ({10: 5_000_000_000, 11: 1_000_000_000}, {10: 5_250_000_000, 11: 1_500_000_000}, 0.75),
+        # One that ended takes nothing back, and a new one counts whole.
+        ({10: 5_000_000_000, 11: 9_000_000_000}, {10: 5_000_000_000, 12: 250_000_000}, 0.25),
+        ({10: 5_000_000_000}, {10: 250_000_000}, 0.25),  # its number went to another thread
+        ({10: 0}, {10: 0, 11: 3_000_000_000}, 3.0),
+        ({10: 0}, {10: 0}, 0.0),
+    ],
+)
+def test_waiting_is_of_all_threads(
+    tree: Tree, before: dict[int, int], after: dict[int, int], waited: float
+) -> None:
+    for thread, ns in before.items():
+        tree.thread(thread, ns)
     meter = tree.meter()
-    tree.thread(10, 5_250_000_000)
-    tree.thread(11, 1_500_000_000)
-    assert meter.read().waited == pytest.approx(0.75)
-
-
-def test_a_thread_that_ended_takes_nothing_back_and_a_new_one_counts_whole(tree: Tree) -> None:
-    tree.thread(10, 5_000_000_000)
-    tree.thread(11, 9_000_000_000)
-    meter = tree.meter()
-    (tree.root / "proc/self/task/11/schedstat").unlink()
-    tree.thread(12, 250_000_000)
-    assert meter.read().waited == pytest.approx(0.25)
-
-
-def test_a_number_that_went_to_another_thread_counts_from_zero(tree: Tree) -> None:
-    tree.thread(10, 5_000_000_000)
-    meter = tree.meter()
-    tree.thread(10, 250_000_000)
-    assert meter.read().waited == pytest.approx(0.25)
+    for thread in before.keys() - after:
+        (tree.root / f"proc/self/task/{thread}/schedstat").unlink()
+    for thread, ns in after.items():
+        tree.thread(thread, ns)
+    assert meter.read().waited == pytest.approx(waited)
 
 
 def test_a_kernel_that_does_not_count_waiting_does_not_tell_it(tree: Tree) -> None:
     tree.thread(10, waited=0, ran=0)
     assert tree.meter().read().waited is None
-
-
-def test_all_that_a_new_thread_waited_counts(tree: Tree) -> None:
-    tree.thread(10, 0)
-    meter = tree.meter()
-    tree.thread(11, 3_000_000_000)
-    assert meter.read().waited == pytest.approx(3.0)
-
-
-def test_threads_that_never_waited_waited_for_no_time(tree: Tree) -> None:
-    tree.thread(10, waited=0)
-    assert procfs.waits(tree.root) == {"10": 0.0}
 
 
 def test_looking_at_threads_leaves_no_file_open(tree: Tree) -> None:
@@ -87,50 +74,30 @@ def test_looking_at_threads_leaves_no_file_open(tree: Tree) -> None:
 # Quotas
 
 
-def test_a_quota_of_version_2_is_found_in_its_own_group(tree: Tree) -> None:
-    tree.write("proc/self/cgroup", "0::/user.slice/job\n")
-    tree.group("", {"cpu.stat": "usage_usec 5\n"})
-    tree.group("user.slice/job", {"cpu.stat": V2_STAT.format(times=5, usec=1_000_000)})
-    meter = tree.meter()
-    tree.group("user.slice/job", {"cpu.stat": V2_STAT.format(times=17, usec=1_400_000)})
-    seen = meter.read()
-    assert seen.throttles == 12
-    assert seen.throttled == pytest.approx(0.4)
-
-
-def test_a_quota_of_version_1_is_found_where_the_container_is_mounted(tree: Tree) -> None:
-    tree.write("proc/self/cgroup", V1_GROUPS)
-    tree.group("cpu,cpuacct", {"cpu.stat": V1_STAT.format(times=5, nsec=10**9)})
-    meter = tree.meter()
-    tree.group("cpu,cpuacct", {"cpu.stat": V1_STAT.format(times=6, nsec=3 * 10**9)})
-    seen = meter.read()
-    assert (seen.throttles, seen.throttled) == (1, 2.0)
-
-
-def test_a_version_1_group_that_is_mounted_twice_counts_once(tree: Tree) -> None:
-    tree.write("proc/self/cgroup", "2:cpu,cpuacct:/\n0::/\n")
-    for mount in ("cpu,cpuacct", "cpu"):
-        tree.group(mount, {"cpu.stat": V1_STAT.format(times=0, nsec=0)})
-    meter = tree.meter()
-    for mount in ("cpu,cpuacct", "cpu"):
-        tree.group(mount, {"cpu.stat": V1_STAT.format(times=3, nsec=10**9)})
-    assert meter.read().throttles == 3
-
-
-def test_a_quota_of_a_group_around_counts(tree: Tree) -> None:
-    tree.write("proc/self/cgroup", "0::/pod/container\n")
+@pytest.mark.parametrize(
+    ("group", "folders", "stat", "unit"),
+    [
+        ("0::/user.slice/job\n", ["user.slice/job"], V2_STAT, "usec"),
+        (V1_GROUPS, ["cpu,cpuacct"], V1_STAT, "nsec"),  # where a container is mounted
+        ("2:cpu,cpuacct:/\n0::/\n", ["cpu,cpuacct", "cpu"], V1_STAT, "nsec"),  # twice: counts once
+        ("0::/pod/container\n", ["pod"], V2_STAT, "usec"),  # a group around it
+        ("0::/../../other\n", [""], V2_STAT, "usec"),  # outside of a container: its top
+    ],
+)
+def test_a_quota_is_found_in_its_group(
+    tree: Tree, group: str, folders: list[str], stat: str, unit: str
+) -> None:
+    tree.write("proc/self/cgroup", group)
     tree.group("", {})
-    tree.group("pod", {"cpu.stat": V2_STAT.format(times=0, usec=0)})
-    tree.group("pod/container", {"cpu.stat": V2_STAT.format(times=0, usec=0)})
+    second = 10**6 if unit == "usec" else 10**9
+    for folder in folders:
+        tree.group(folder, {"cpu.stat": stat.format(times=5, **{unit: second})})
     meter = tree.meter()
-    tree.group("pod", {"cpu.stat": V2_STAT.format(times=2, usec=500_000)})
-    assert meter.read().throttles == 2
-
-
-def test_a_group_outside_of_the_container_is_read_at_its_top(tree: Tree) -> None:
-    tree.write("proc/self/cgroup", "0::/../../other\n")
-    tree.group("", {"cpu.stat": V2_STAT.format(times=0, usec=0)})
-    assert tree.meter().read().throttles == 0
+    assert procfs.throttling(tree.root) == pytest.approx((5, 1.0))
+    for folder in folders:
+        tree.group(folder, {"cpu.stat": stat.format(times=17, **{unit: 3 * second})})
+    seen = meter.read()
+    assert (seen.throttles, seen.throttled) == (12, pytest.approx(2.0))
 
 
 def test_a_group_without_a_quota_does_not_tell(tree: Tree) -> None:
@@ -138,12 +105,6 @@ def test_a_group_without_a_quota_does_not_tell(tree: Tree) -> None:
     tree.group("", {"cpu.stat": "usage_usec 6935323735\nuser_usec 1\n"})
     seen = tree.meter().read()
     assert (seen.throttles, seen.throttled) == (None, None)
-
-
-def test_the_counts_of_a_quota_are_those_of_the_file(tree: Tree) -> None:
-    tree.write("proc/self/cgroup", "0::/\n")
-    tree.group("", {"cpu.stat": V2_STAT.format(times=5, usec=1_500_000)})
-    assert procfs.throttling(tree.root) == pytest.approx((5, 1.5))
 
 
 @pytest.mark.parametrize(
@@ -169,12 +130,13 @@ def test_the_environment_has_the_limit_of_memory(
     assert describe_machine(tree.root)["memory_limit"] == limit
 
 
-def test_the_tightest_of_several_limits_of_memory_counts(tree: Tree) -> None:
+def test_the_tightest_of_several_groups_counts(tree: Tree) -> None:
     tree.write("proc/self/cgroup", "0::/pod/container\n")
     tree.group("", {})
-    tree.group("pod", {"memory.max": "4096\n"})
-    tree.group("pod/container", {"memory.max": "8192\n"})
-    assert procfs.memory_limit(tree.root) == 4096
+    tree.group("pod", {"memory.max": "4096\n", "cpu.max": "200000 100000\n"})
+    tree.group("pod/container", {"memory.max": "8192\n", "cpu.max": "400000 100000\n"})
+    told = describe_machine(tree.root)
+    assert (told["memory_limit"], told["cpu_quota"]) == (4096, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -195,14 +157,6 @@ def test_the_environment_tells_the_quota(
     tree.group("", {})
     tree.group("job", files)
     assert describe_machine(tree.root)["cpu_quota"] == quota
-
-
-def test_the_tightest_of_several_quotas_counts(tree: Tree) -> None:
-    tree.write("proc/self/cgroup", "0::/pod/container\n")
-    tree.group("", {})
-    tree.group("pod", {"cpu.max": "200000 100000\n"})
-    tree.group("pod/container", {"cpu.max": "400000 100000\n"})
-    assert describe_machine(tree.root)["cpu_quota"] == 2.0
 
 
 @pytest.mark.parametrize(
@@ -232,47 +186,31 @@ def not_told(seen: Conditions) -> bool:
     return all(getattr(seen, name) is None for name in TOLD_IN_FILES)
 
 
-def test_a_tree_without_anything_tells_nothing(tree: Tree) -> None:
-    assert not_told(tree.meter().read())
-
-
 GARBAGE = [
-    "",
-    "\0\0",
-    "some garbage total=\ncpu  x y z\n",
-    "total=5",
-    "cpu  -1 -2 -3 -4\n",
-    "9" * 9999,
+    b"",
+    b"\0\0",
+    b"0::/\0\n",
+    b"\xff\xfe\x00cpu\x80",
+    b"some garbage total=\ncpu  x y z\n",
+    b"total=5",
+    b"cpu  -1 -2 -3 -4\n",
+    b"cpu  %b %b %b 0\n1 %b 1\n" % (4 * (b"9" * 400,)),  # no counter reaches such numbers
+    b"9" * 9999,
 ]
 
 
-@pytest.mark.parametrize("text", GARBAGE, ids=range(len(GARBAGE)))
-def test_garbage_in_files_tells_nothing(tree: Tree, text: str) -> None:
-    for path in ("proc/stat", "proc/pressure/cpu", "proc/self/cgroup", "proc/cpuinfo"):
-        tree.write(path, text)
-    tree.write("proc/self/task/1/schedstat", text)
-    tree.write("proc/meminfo", text)
-    tree.group("", {"cpu.stat": text, "cpu.max": text})
+@pytest.mark.parametrize("content", GARBAGE, ids=range(len(GARBAGE)))
+def test_garbage_in_files_tells_nothing(tree: Tree, content: bytes) -> None:
+    assert not_told(tree.meter().read())  # nor does an empty tree
+    tree.group("", {"cpu.stat": "", "cpu.max": ""})
+    for path in ("proc/stat", "proc/pressure/cpu", "proc/self/cgroup", "proc/cpuinfo",
+                 "proc/self/task/1/schedstat", "proc/meminfo", "sys/fs/cgroup/cpu.stat",
+                 "sys/fs/cgroup/cpu.max"):  # fmt: skip
+        tree.write(path, "")
+        (tree.root / path).write_bytes(content)
     assert not_told(tree.meter().read())
     told = describe_machine(tree.root)
     assert told["memory"] is told["cpu_quota"] is None
-
-
-def test_numbers_that_no_counter_reaches_are_garbage(tree: Tree) -> None:
-    huge = "9" * 400
-    tree.write("proc/stat", f"cpu  {huge} {huge} {huge} 0\n")
-    tree.pressure(int(huge))
-    tree.write("proc/self/task/1/schedstat", f"1 {huge} 1\n")
-    assert not_told(tree.meter().read())
-
-
-def test_bytes_that_are_no_text_tell_nothing(tree: Tree) -> None:
-    for path in ("proc/stat", "proc/pressure/cpu", "proc/self/cgroup"):
-        tree.write(path, "")
-        (tree.root / path).write_bytes(b"\xff\xfe\x00cpu\x80")
-    tree.write("proc/self/cgroup", "0::/\0\n")
-    tree.group("", {})
-    assert not_told(tree.meter().read())
 
 
 def test_folders_where_files_should_be_tell_nothing(tree: Tree) -> None:
@@ -293,12 +231,6 @@ def test_counters_that_go_back_tell_nothing(tree: Tree) -> None:
     tree.pressure(10)
     tree.group("", {"cpu.stat": V2_STAT.format(times=1, usec=1)})
     assert not_told(meter.read())
-
-
-def test_what_vanishes_between_readings_is_not_told(tree: Tree) -> None:
-    tree.stat()
-    tree.pressure(1000)
-    meter = tree.meter()
-    (tree.root / "proc/stat").unlink()
+    (tree.root / "proc/stat").unlink()  # what vanishes is not told either
     (tree.root / "proc/pressure/cpu").unlink()
     assert not_told(meter.read())

@@ -46,13 +46,10 @@ def test_a_line_chooses_the_innermost_loop_around_it() -> None:
         ("step(x)", None, "there is no for loop in this cell"),
         ("while True:\n    step(x)", None, "there is no for loop"),
         ("@jit\ndef f():\n    for a in x: step(a)", None, "there is no for loop"),
-        (
-            "for a in x:\n    step(a)",
-            7,
-            "--line 7 is in no for loop: the loops of this cell are in 1",
-        ),
+        ("for a in x:\n    step(a)", 7,
+         "--line 7 is in no for loop: the loops of this cell are in 1"),
     ],
-)
+)  # fmt: skip
 def test_where_there_is_none_one_line_says_so(code: str, line: int | None, words: str) -> None:
     with pytest.raises(SnippetError, match=words):
         line_of(code, line)

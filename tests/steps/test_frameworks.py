@@ -119,27 +119,6 @@ def test_a_step_that_compiles_is_left_out() -> None:
     assert steady == 8
 
 
-def test_a_cell_may_import_and_define_all_that_it_needs() -> None:
-    code = """
-import jax, jax.numpy as jnp
-@jax.jit
-def train(w, x):
-    for _ in range(3):
-        w = w * x
-    return w
-w = jnp.ones(3)
-def load():
-    for i in range(8):
-        yield jnp.ones(3)
-for epoch in range(2):
-    for x in load():
-        w = train(w, x)
-"""
-    found, error = time_loop(Source.plain(code), {})
-    assert error is None
-    assert (found.line, found.count, found.runs) == (13, 16, 2)
-
-
 def test_plain_python_is_all_host_and_no_framework_is_named() -> None:
     found = timed("for i in range(9):\n    time.sleep(0.001)")
     assert found.verdict == "HOST-BOUND"

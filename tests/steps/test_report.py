@@ -18,31 +18,22 @@ LOOP = LoopTimes(
     frameworks={"jax": "0.10.2"},
     notes=(Note("loop-stopped", "Interrupted after 12 whole steps: these are measured."),),
 )
-TEXT = """\
-for x in data
-            10.0 ms   per step, mean of 10 steady steps             ▲ SYNC-BOUND
-step        ▓▓▓▓▓▓▓▓▓▓▓▓▒▒▒▒▒▒░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░▚▚▚▚▚▚ 10.0 ms
-            ▓ data 2.0 ms · ▒ host 1.0 ms · ░ device 6.0 ms · ▚ rest 1.0 ms
-line  part    per step  share   code
-2     data    2.00 ms   20.0 %  for x in data:
-3     host    1.00 ms   10.0 %  y = step(x)
-4     rest    1.00 ms   10.0 %  print(y)
-4     device  6.00 ms   60.0 %  print(y)
-data        20.0 %, 2.00 ms: waiting for the next batch
-host        10.0 %, 1.00 ms: Python, until the device has its work
-device      60.0 %, 6.00 ms: waiting for the device
-rest        10.0 %, 1.00 ms: Python after that: logging, metrics, checkpoints
-change      line 4 waits for the device in every step: read the value every 100
-            steps, or after the loop. Host and device side by side save up to
-            40.0 % of a step.
-first step  910 ms (host 900 ms), compiled something
-last step   10.0 ms (data 2.0 ms, host 1.0 ms, device 6.0 ms, rest 1.0 ms)
-·  Interrupted after 12 whole steps: these are measured.
-jax 0.10.2"""
+SHOWN = (
+    "            10.0 ms   per step, mean of 10 steady steps             ▲ SYNC-BOUND",
+    "            ▓ data 2.0 ms · ▒ host 1.0 ms · ░ device 6.0 ms · ▚ rest 1.0 ms",
+    "3     host    1.00 ms   10.0 %  y = step(x)",
+    "4     device  6.00 ms   60.0 %  print(y)",
+    "device      60.0 %, 6.00 ms: waiting for the device",
+    "            40.0 % of a step.",  # that can be saved
+    "first step  910 ms (host 900 ms), compiled something",
+    "last step   10.0 ms (data 2.0 ms, host 1.0 ms, device 6.0 ms, rest 1.0 ms)",
+    "·  Interrupted after 12 whole steps: these are measured.",
+)
 
 
-def test_the_whole_report() -> None:
-    assert str(LOOP).strip() == TEXT
+def test_the_report_says_where_a_step_spends_its_time() -> None:
+    lines = [line.rstrip() for line in str(LOOP).splitlines()]
+    assert [line for line in lines if line in SHOWN] == [*SHOWN]
 
 
 def test_only_some_steps_that_wait_for_data_are_told() -> None:
@@ -52,12 +43,9 @@ def test_only_some_steps_that_wait_for_data_are_told() -> None:
     assert "uneven" not in str(LOOP)
 
 
-def test_a_record_gives_the_same_result() -> None:
-    assert LoopTimes.from_dict(LOOP.to_dict()) == LOOP
-
-
 def test_a_table_has_a_row_for_each_step() -> None:
     table = LOOP.to_pandas()
+    assert LoopTimes.from_dict(LOOP.to_dict()) == LOOP
     assert len(table) == 12
     assert round(table["total_s"].iloc[1], 9) == 0.01
     assert repr(LOOP) == "<LoopTimes 12 steps, SYNC-BOUND>"

@@ -9,7 +9,7 @@ from ipyjaxbench.steps import time_loop
 from ipyjaxbench.usercode import Source, run_in_new_loop
 
 CELLS = {
-    "break and continue": """
+    "break, continue and else": """
 out = []
 for i in range(9):
     if i == 2: continue
@@ -18,8 +18,6 @@ for i in range(9):
     out.append(i)
 else:
     out.append("else")
-""",
-    "else": """
 for i in range(3):
     pass
 else:
@@ -40,36 +38,30 @@ found, missed = find(9), find(2)
 """,
     "errors that are caught": """
 seen = []
-for i in range(6):
-    try:
-        seen.append(1 / (i % 3))
-    except ZeroDivisionError as error:
-        seen.append(str(error))
-        continue
-    else:
-        seen.append("fine")
-    finally:
-        seen.append(i)
-""",
-    "a loop in an except block": """
 try:
     1 / 0
 except ZeroDivisionError:
-    for i in range(4):
-        a = i
+    for i in range(6):
+        try:
+            seen.append(1 / (i % 3))
+        except ZeroDivisionError as error:
+            seen.append(str(error))
+            continue
+        else:
+            seen.append("fine")
+        finally:
+            seen.append(i)
 """,
     "next": """
+def pairs(it):
+    for a in it:
+        yield a, next(it, None)
+p = list(pairs(iter(range(5))))
 it = iter(range(20))
 got = []
 for i in range(5):
     got.append(next(it) + next(it, 3))
     if (last := next(it)) > 100: break
-""",
-    "next ends a generator": """
-def pairs(it):
-    for a in it:
-        yield a, next(it, None)
-p = list(pairs(iter(range(5))))
 """,
     "match, with, del, global": """
 import contextlib
@@ -102,10 +94,11 @@ for i in range(2):
   b %d
 """ % i
 ''',
-    "targets": """
-d = {}
-for d["k"], *rest in [(1, 2, 3), (4, 5)]:
+    "targets, and an iterator's own moves": """
+d, items = {}, [(1, 2, 3), (4, 5)]
+for d["k"], *rest in items:
     total = sum(rest)
+    if len(items) < 3: items.append((9,))
 """,
     "while inside": """
 t = 0
@@ -116,11 +109,6 @@ for i in range(3):
         if j > 5: break
         if j % 2: continue
         t += j
-""",
-    "an iterator's own moves": """
-items = [1, 2, 3]
-for x in items:
-    if x == 2: items.append(9)
 """,
 }
 
@@ -188,6 +176,9 @@ def test_a_function_of_the_cell_has_no_marks_afterwards() -> None:
     assert names["f"].__code__.co_code == plain["f"].__code__.co_code
     assert names["f"](9) == 8
     assert found.count == 5
+    names = {"seen": []}
+    found, _ = time_loop(Source.plain("for i in range(50):\n    seen.append(i)"), names)
+    assert (names["seen"], found.count) == ([*range(50)], 50)  # each step runs once
 
 
 def test_a_loop_may_await() -> None:
@@ -208,10 +199,3 @@ async for i in numbers():
     assert error is None
     assert names["got"] == [(i, i) for i in range(4)]
     assert found.count == 5
-
-
-def test_each_step_runs_once() -> None:
-    names: dict[str, Any] = {"seen": []}
-    found, _ = time_loop(Source.plain("for i in range(50):\n    seen.append(i)"), names)
-    assert names["seen"] == list(range(50))
-    assert found.count == 50

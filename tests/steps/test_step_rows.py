@@ -1,5 +1,7 @@
 """Moments become rows of steps: each nanosecond belongs to one place."""
 
+import pytest
+
 from ipyjaxbench.steps.step_rows import (
     AWAKE,
     BODY,
@@ -28,23 +30,21 @@ def test_each_nanosecond_of_a_step_belongs_to_one_place() -> None:
     assert found.runs == 1
 
 
-def test_a_wait_is_no_part_of_what_its_statement_is_busy_for() -> None:
-    (row,) = noted((NEXT, 0), (BODY, 0), (WAIT, 3), (AWAKE, 8), (0, 10), (NEXT, 10)).rows
-    assert (row.busy[0], row.waits) == (5, {0: 5})
-
-
-def test_a_batch_that_is_drawn_in_a_statement_is_data_and_so_are_the_waits_in_it() -> None:
-    (row,) = noted((NEXT, 0), (BODY, 1), (DRAW, 2), (WAIT, 3), (AWAKE, 6), (DRAWN, 7), (0, 10),
-                   (NEXT, 10)).rows  # fmt: skip
-    assert (row.data, row.busy[0], row.waits) == (6, 4, {})
-
-
-def test_a_wait_of_the_loader_itself_is_data() -> None:
-    (row,) = noted((NEXT, 0), (WAIT, 2), (AWAKE, 4), (BODY, 5), (0, 6), (NEXT, 6)).rows
-    assert (row.data, row.busy[0], row.waits) == (5, 1, {})
-
-
-def test_what_is_looked_at_between_two_statements_belongs_to_none() -> None:
+@pytest.mark.parametrize(
+    ("moments", "data", "busy", "waits"),
+    [
+        ([(BODY, 0), (WAIT, 3), (AWAKE, 8), (0, 10), (NEXT, 10)], 0, 5, {0: 5}),
+        # A batch that is drawn in a statement is data, and so are the waits in it.
+        ([(BODY, 1), (DRAW, 2), (WAIT, 3), (AWAKE, 6), (DRAWN, 7), (0, 10), (NEXT, 10)], 6, 4, {}),
+        ([(WAIT, 2), (AWAKE, 4), (BODY, 5), (0, 6), (NEXT, 6)], 5, 1, {}),  # the loader's own
+    ],
+)
+def test_a_wait_is_no_part_of_what_its_statement_is_busy_for(
+    moments: list[tuple[int, int]], data: int, busy: int, waits: dict[int, int]
+) -> None:
+    (row,) = noted((NEXT, 0), *moments).rows
+    assert (row.data, row.busy[0], row.waits) == (data, busy, waits)
+    # What is looked at between two statements belongs to none.
     (row,) = noted((NEXT, 0), (BODY, 1), (0, 3), (MARGIN, 100), (1, 104), (NEXT, 104)).rows
     assert row.total == 1 + 2 + 4
 
@@ -56,15 +56,15 @@ def test_a_step_that_does_not_come_to_its_end_is_told_apart() -> None:
     assert half.busy == {HEADER: 4}
 
 
-def test_waits_are_counted_by_complete_step() -> None:
-    step = [(BODY, 0), (WAIT, 0), (AWAKE, 2), (0, 2), (NEXT, 2)]
-    assert noted((NEXT, 0), *step, *step, *step[:-1], (OVER, 2)).waiting_steps == {0: 2}
-
-
 def test_a_compilation_belongs_to_the_step_that_is_just_over() -> None:
     step = [(BODY, 0), (0, 1), (NEXT, 1)]
     rows = noted((NEXT, 0), *step, (COMPILED, 1), *step).rows
     assert [row.compiled for row in rows] == [True, False]
+
+
+def test_waits_are_counted_by_complete_step() -> None:
+    step = [(BODY, 0), (WAIT, 0), (AWAKE, 2), (0, 2), (NEXT, 2)]
+    assert noted((NEXT, 0), *step, *step, *step[:-1], (OVER, 2)).waiting_steps == {0: 2}
 
 
 def test_very_many_steps_share_rows_and_lose_nothing() -> None:

@@ -17,10 +17,8 @@ from ipyjaxbench.steps.wait_hooks import WaitHooks
 
 READS = {
     "float": float,
-    "item": lambda x: x.item(),
     "print": str,
     "format": lambda x: f"{x:.2f}",
-    "if": bool,
     "block_until_ready": lambda x: x.block_until_ready(),
     "jax.block_until_ready": lambda x: jax.block_until_ready((x, x + 1)),
     "device_get": jax.device_get,

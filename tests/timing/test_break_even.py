@@ -84,90 +84,52 @@ def test_the_compiled_call_tells_when_it_is_paid_back(pair: Pair) -> None:
     m = pair.time("fast(x)")
     assert paid(m) == pytest.approx((False, 0.012, 0.14))
     assert "break-even   after 14 calls (eager 12 ms, compiled 2.0 ms" in str(m)
-
-
-def test_so_does_the_eager_call_when_it_is_measured_later(pair: Pair) -> None:
-    assert pair.time("fast(x)").counterpart is None
-    assert paid(pair.time("z = step(y)")) == pytest.approx((True, 0.002, 0.14))
-
-
-def test_what_compiling_cost_is_remembered_when_it_is_in_memory_later(pair: Pair) -> None:
-    pair.time("fast(x)")
-    pair.time("step(x)")
+    assert paid(pair.time("z = step(y)")) == pytest.approx((True, 0.002, 0.14))  # and the eager one
     m = pair.time("fast(x)")
-    assert m.phases == {}
+    assert m.phases == {}  # what compiling cost is remembered
     assert paid(m) == pytest.approx((False, 0.012, 0.14))
 
 
-def test_without_any_knowledge_of_what_compiling_cost_nothing_is_said(pair: Pair) -> None:
+def test_what_compiling_cost_has_to_be_known(pair: Pair) -> None:
     pair.bench.names["fast"](pair.bench.names["x"])
     pair.time("step(x)")
     assert pair.time("fast(x)").counterpart is None
-
-
-def test_a_cold_call_tells_what_compiling_costs(pair: Pair, monkeypatch: Any) -> None:
-    pair.bench.names["fast"](pair.bench.names["x"])
-    pair.time("step(x)")
     assert paid(pair.time("fast(x)", fresh=True)) == pytest.approx((False, 0.012, 0.14))
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("eager", "compiled", "is_compared"),
     [
-        "fast(x, y)",
-        "fast([x])",
-        "fast(3)",
-        "fast(a=x)",
-        "fast(x); 1",
-        "fast(x) is None",
-        "fast(both)",
-        "other(x)",
-        "holder['f'](x)",
+        ("step(x)", "fast(x, y)", False),
+        ("step(x)", "fast(3)", False),
+        ("step(x)", "fast(a=x)", False),
+        ("step(x)", "fast(x); 1", False),
+        ("step(x)", "fast(both)", False),
+        ("step(x)", "other(x)", False),
+        ("step(x)", "holder['f'](x)", False),
+        ("step(x, k=3)", "fast(x, k=3)", True),
+        ("step(both)", "fast(both)", True),
+        ("step('a', x)", "fast('a', x)", True),
+        ("step(x, 3)", "fast(x, 4)", False),
+        ("step(x, 3)", "fast(x, 3.0)", False),
+        ("step(x, a=3)", "fast(x, b=3)", False),
+        ("step(x, n)", "fast(x, flag)", False),
+        ("step(bare)", "fast(bare)", False),  # an object without arrays
+        ("module.step(x)", "module.fast(x)", True),
+        ("thing.step(x)", "thing.fast(x)", False),  # a method
     ],
 )
-def test_other_calls_are_not_compared(pair: Pair, code: str) -> None:
-    names = pair.bench.names
-    names["both"] = [pair.array(), pair.array()]
-    names["other"] = pair.make(lambda x: None)
-    names["holder"] = {"f": names["fast"]}
-    pair.time("step(x)")
-    assert pair.time(code).counterpart is None
-
-
-@pytest.mark.parametrize("arguments", ["x, 3", "x, k=3", "both", "x, flag", "'a', x"])
-def test_arguments_of_the_same_kinds_are_compared(pair: Pair, arguments: str) -> None:
-    pair.bench.names.update(both={"a": pair.array()}, flag=True)
-    pair.time(f"step({arguments})")
-    assert pair.time(f"fast({arguments})").counterpart is not None
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("x, 3", "x, 4"),
-        ("x, 3", "x, 3.0"),
-        ("x, a=3", "x, b=3"),
-        ("x, n", "x, flag"),
-        ("thing", "thing"),
-    ],
-)
-def test_other_values_and_objects_without_arrays_are_not_compared(
-    pair: Pair, one: str, other: str
+def test_calls_are_compared_whose_arguments_are_alike(
+    pair: Pair, eager: str, compiled: str, is_compared: bool
 ) -> None:
-    pair.bench.names.update(n=1, flag=True, thing=SimpleNamespace())
-    pair.time(f"step({one})")
-    assert pair.time(f"fast({other})").counterpart is None
-
-
-def test_a_function_of_a_module_is_compared_and_a_method_is_not(pair: Pair) -> None:
     names = pair.bench.names
-    names["module"], names["object"] = ModuleType("module"), SimpleNamespace()
-    for holder in (names["module"], names["object"]):
-        holder.step, holder.fast = names["step"], names["fast"]
-    pair.time("module.step(x)")
-    assert pair.time("module.fast(x)").counterpart is not None
-    pair.time("object.step(x)")
-    assert pair.time("object.fast(x)").counterpart is None
+    own = {"step": names["step"], "fast": names["fast"]}
+    names |= {"both": [pair.array(), pair.array()], "other": pair.make(lambda x: None), "n": 1,
+              "bare": SimpleNamespace(), "holder": {"f": names["fast"]}, "flag": True,
+              "thing": SimpleNamespace(**own), "module": ModuleType("module")}  # fmt: skip
+    vars(names["module"]).update(own)
+    pair.time(eager)
+    assert (pair.time(compiled).counterpart is not None) is is_compared
 
 
 LOADED = (Program("f", 0.1, "disk cache", "jax"),)
@@ -207,15 +169,14 @@ def test_neither_arrays_nor_functions_are_kept_alive(pair: Pair) -> None:
     assert [reference() for reference in gone] == [None, None]
 
 
-def test_what_is_remembered_is_bounded(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(break_even, "_MAX_REMEMBERED", 3)
-    for number in range(6):
-        pair.time(f"step({number})")
-    assert len(break_even._known) == 3
-
-
-def test_a_single_call_and_one_that_compiles_each_time_are_not_remembered(pair: Pair) -> None:
+def test_a_few_are_remembered_but_no_single_call_and_none_that_compiles_each_time(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair.bench.time("step(x)", number=1, repeat=1)
     pair.bench.names["anew"] = lambda x: pair.bench.device.compile(40 * MS)
     assert pair.time("anew(x)").verdict == "RECOMPILES"
     assert not break_even._known
+    monkeypatch.setattr(break_even, "_MAX_REMEMBERED", 3)
+    for number in range(6):
+        pair.time(f"step({number})")
+    assert len(break_even._known) == 3

@@ -7,7 +7,7 @@ from ipyjaxbench.testing import FakeDevice
 from ipyjaxbench.timing import cold_cache
 from ipyjaxbench.timing.cold_cache import ColdCache
 from ipyjaxbench.timing.measurement import Measurement
-from tests.bench import MS, Bench
+from tests.bench import MS, START, Bench, failing
 from tests.fake_framework import FakeProbe
 from tests.results import STEADY, measured
 
@@ -54,48 +54,22 @@ def row(m: Measurement) -> str:
 
 
 def test_calls_with_cold_caches_are_timed_beside_warm_ones(bench: Bench, cache: Cache) -> None:
-    m = bench.time("call()", cold=True, budget=0.5)
+    m = bench.time("n.append(1); call()", "n = []", cold=True, budget=0.5)
     assert m.median == pytest.approx(1.01e-3)
     assert m.cold is not None
     assert m.cold.median == pytest.approx(3.01e-3)
+    assert bench.names["n"] == [1]  # the set-up still runs before each call
     calls = len(m.cold.seconds)
-    assert m.cold.cache == CACHE
     assert row(m) == (
         f"3.01 ms per call, 3.0× the time with warm ones; {calls} more calls, after writes"
         " of 2.00 MiB"
     )
-
-
-def test_samples_are_those_without_it(bench: Bench, cache: Cache) -> None:
+    alike = ColdCache((1.05e-3,) * 5, CACHE).words(1e-3)
+    assert alike.startswith("1.05 ms per call, as with warm ones; 5 more calls, ")
     plain = bench.time("call()", number=2, repeat=5)
     assert bench.time("call()", number=2, repeat=5, cold=True).batches == plain.batches
-
-
-def test_what_makes_no_difference_is_told_as_such() -> None:
-    assert (
-        ColdCache((1.05e-3,) * 5, CACHE)
-        .words(1e-3)
-        .startswith("1.05 ms per call, as with warm ones; 5 more calls, ")
-    )
-
-
-def test_set_up_still_runs_before_each_call(bench: Bench, cache: Cache) -> None:
-    m = bench.time("n.append(1); call()", "n = []", cold=True, budget=0.2)
-    assert m.cold is not None
-    assert bench.names["n"] == [1]
-    assert m.cold.median == pytest.approx(3.01e-3)
-
-
-def failing(call: int, cache: Cache) -> object:
-    """What raises in a call, counted with those before."""
-    calls = iter(range(1, 10**6))
-
-    def run() -> object:
-        if next(calls) > call:
-            raise ValueError("gone")
-        return cache.call()
-
-    return run
+    bench.framework.probes.clear()
+    assert bench.time("call()", cold=True).cold == ColdCache(reason="no device can be filled")
 
 
 @pytest.mark.parametrize(
@@ -110,15 +84,11 @@ def test_why_there_are_none_is_told(
     bench: Bench, cache: Cache, code: str, options: dict, reason: str
 ) -> None:
     if "gone" in reason:
-        bench.names["call"] = failing(22, cache)
+        bench.counted(failing(23, ValueError("gone")))
+        code = f"call(); {START}"
     m = bench.time(code, cold=True, **options)
     assert m.cold == ColdCache(reason=reason)
     assert row(m) == f"unknown: {reason}"
-
-
-def test_a_device_that_cannot_be_filled_is_told(bench: Bench, cache: Cache) -> None:
-    bench.framework.probes.clear()
-    assert bench.time("call()", cold=True).cold == ColdCache(reason="no device can be filled")
 
 
 def test_it_is_kept_in_records() -> None:

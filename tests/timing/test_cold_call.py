@@ -32,34 +32,52 @@ def cold(bench: Bench) -> list[Any]:
 def test_what_was_compiled_before_is_compiled_anew_in_one_more_call(
     bench: Bench, cold: list[Any]
 ) -> None:
+    jitted = bench.names["jitted"]
+    bench.names["x"] = 1
     m = bench.time(CODE, number=3, repeat=2, fresh=True)
-    assert len(cold) == 7
-    assert m.fresh is not None
-    assert m.fresh.seconds == pytest.approx(0.081)
-    assert m.fresh.phases == pytest.approx({"compile": 0.08})
-    assert m.fresh.programs == (Program("step", 0.08, "compiled", "fake"),)
-    assert m.fresh.cleared == ()
-
-
-def test_it_is_in_no_other_figure(bench: Bench, cold: list[Any]) -> None:
-    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    assert m.fresh == ColdCallResult(
+        pytest.approx(0.081),
+        {"compile": pytest.approx(0.08)},
+        (Program("step", 0.08, "compiled", "fake"),),
+    )
+    # It is in no other figure, and names stand for something else in that call only.
     assert m.elapsed == pytest.approx(0.005)
     assert (m.compilations, m.programs, m.phases) == (0, (), {})
     assert m.samples == pytest.approx((0.001, 0.001))
     assert notes_by_code(m) == {}
-
-
-def test_without_the_option_there_is_no_such_call(bench: Bench, cold: list[Any]) -> None:
-    assert bench.time(CODE, number=3, repeat=2).fresh is None
-    assert len(cold) == 6
-
-
-def test_names_stand_for_something_else_in_that_call_only(bench: Bench, cold: list[Any]) -> None:
-    jitted = bench.names["jitted"]
-    bench.time(CODE, number=3, repeat=2, fresh=True)
     assert [value is jitted for value in cold] == [True] * 6 + [False]
     assert bench.names["jitted"] is jitted
     assert not bench.device.cold
+    assert bench.time(CODE, number=3, repeat=2).fresh is None
+    assert len(cold) == 7 + 6
+    m = bench.time("jitted = jitted; call(); x = x + 1", number=3, repeat=2, fresh=True)
+    assert m.fresh.cleared == ("kept",)  # what the code binds is not replaced
+    assert bench.names["x"] == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "setup", "seconds"),
+    [("jitted; call(); device.start(dispatch=0, work=5_000_000); 1", None, 0.086),  # to its end
+     ("ready.pop(); jitted; call()", "ready = [1]", 0.081)],
+)  # fmt: skip
+def test_it_is_made_as_other_calls_are(
+    bench: Bench, cold: list[Any], code: str, setup: str | None, seconds: float
+) -> None:
+    bench.names["ready"] = []
+    m = bench.time(code, setup, number=1, repeat=3, fresh=True)
+    assert m.fresh is not None
+    assert m.fresh.seconds == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("is_compiled", "reason"),
+    [(False, "nothing here is compiled (python)"), (True, "nothing was recompiled")],
+)
+def test_why_there_is_none_is_told(bench: Bench, is_compiled: bool, reason: str) -> None:
+    bench.counted()
+    bench.names["jitted"] = bench.device.compile if is_compiled else 1
+    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    assert m.fresh == ColdCallResult(None, {}, (), (reason,))
 
 
 @pytest.mark.parametrize(
@@ -78,24 +96,17 @@ def test_an_error_in_it_leaves_the_other_calls_and_all_names(
         if bench.device.cold:
             raise error
 
-    bench.counted(each)
+    turns = bench.counted(each)
     ended = isinstance(error, KeyboardInterrupt)
-    m = (bench.interrupted if ended else bench.time)(CODE, number=3, repeat=2, fresh=True)
+    time = bench.interrupted if ended else bench.time
+    m = time(CODE, number=3, repeat=2, fresh=True, profile=True)
     assert m.fresh == ColdCallResult(None, {}, (), (reason,))
     assert m.samples == pytest.approx((0.001, 0.001))
     assert bench.names["jitted"] is jitted
     assert not bench.device.cold
-
-
-def test_an_interrupt_in_it_ends_all_calls(bench: Bench, cold: list[Any]) -> None:
-    def each(_: int) -> None:
-        if bench.device.cold:
-            raise KeyboardInterrupt
-
-    turns = bench.counted(each)
-    m = bench.interrupted(CODE, number=3, repeat=2, fresh=True, profile=True)
-    assert len(turns) == 7
-    assert m.device.reasons == {"fake": "the measurement ended early"}
+    if ended:  # it ends all calls
+        assert len(turns) == 7
+        assert m.device.reasons == {"fake": "the measurement ended early"}
 
 
 def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> None:
@@ -158,73 +169,35 @@ def test_programs_differ_where_one_is_slower_in_every_round(
 
 
 @pytest.mark.parametrize(
-    ("error", "ended"),
+    ("error", "is_cold", "ended"),
     [
-        (ValueError("no"), "1 of 3 made; the cold call raised ValueError: no"),
-        (KeyboardInterrupt(), "1 of 3 made; interrupted"),
+        (ValueError("no"), True, "1 of 3 made; the cold call raised ValueError: no"),
+        (KeyboardInterrupt(), True, "1 of 3 made; interrupted"),
+        (ValueError("no"), False, "a later call raised ValueError: no"),
     ],
 )
 def test_what_ends_several_cold_calls_leaves_those_that_were_made(
-    bench: Bench, cold: list[Any], error: BaseException, ended: str
+    bench: Bench, cold: list[Any], error: BaseException, is_cold: bool, ended: str
 ) -> None:
     compiled: list[Any] = []
+    jitted = bench.names["jitted"]
 
     def each(_: int) -> None:
-        if bench.device.cold and bench.names["jitted"] not in compiled:
-            if compiled:
-                raise error
-            compiled.append(bench.names["jitted"])
-            bench.device.compile(80 * MS, "step")
+        program = bench.names["jitted"]
+        if program is jitted:
+            return
+        if program in compiled or (is_cold and compiled):
+            raise error
+        compiled.append(program)
+        bench.device.compile(80 * MS, "step")
 
     bench.counted(each)
-    jitted = bench.names["jitted"]
-    is_interrupt = isinstance(error, KeyboardInterrupt)
-    m = (bench.interrupted if is_interrupt else bench.time)(CODE, budget=0.03, fresh=3)
+    time = bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time
+    m = time(CODE, budget=0.03, fresh=3)
     assert m.fresh.seconds == pytest.approx(0.081)
     assert m.fresh.cleared == (ended,)
     assert m.fresh.recompiled == ()
     assert bench.names["jitted"] is jitted
-
-
-def test_what_ends_later_calls_leaves_the_cold_ones(bench: Bench, cold: list[Any]) -> None:
-    jitted = bench.names["jitted"]
-    compiled: list[Any] = []
-
-    def each(_: int) -> None:
-        program = bench.names["jitted"]
-        if program is not jitted and program not in compiled:
-            compiled.append(program)
-            bench.device.compile(80 * MS, "step")
-        elif program is not jitted:
-            raise ValueError("no more")
-
-    bench.counted(each)
-    m = bench.time(CODE, budget=0.03, fresh=2)
-    assert m.fresh.cleared == ("a later call raised ValueError: no more",)
-    assert m.fresh.seconds == pytest.approx(0.081)
-    assert m.fresh.recompiled == ()
-    assert bench.names["jitted"] is jitted
-
-
-def test_nothing_that_is_compiled_is_told_in_a_line(bench: Bench) -> None:
-    turns = bench.counted()
-    m = bench.time("call()", number=3, repeat=2, fresh=True)
-    reason = "nothing here is compiled (python)"
-    assert m.fresh == ColdCallResult(None, {}, (), (reason,))
-    assert len(turns) == 6
-
-
-def test_where_nothing_was_compiled_anew_no_time_is_claimed(bench: Bench) -> None:
-    bench.counted()
-    bench.names["jitted"] = bench.device.compile
-    m = bench.time(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh == ColdCallResult(None, {}, (), ("nothing was recompiled",))
-
-
-def test_it_lasts_until_all_that_it_started_is_done(bench: Bench, cold: list[Any]) -> None:
-    m = bench.time("jitted; call(); device.start(dispatch=0, work=5_000_000); 1", fresh=True)
-    assert m.fresh is not None
-    assert m.fresh.seconds == pytest.approx(0.086)
 
 
 @pytest.mark.parametrize("is_timed", [True, False])
@@ -264,27 +237,3 @@ def test_other_functions_that_are_compiled_are_handed_over_without_a_name(
     bench.names |= {"jitted": jitted, "use": lambda: (other, plain)}
     bench.time("jitted; use()", number=1, repeat=2, fresh=True)
     assert handed == [({"jitted": jitted}, [other])]
-
-
-def test_a_function_that_the_code_binds_is_not_replaced(bench: Bench, cold: list[Any]) -> None:
-    code = "jitted = jitted; call()"
-    m = bench.time(code, number=3, repeat=2, fresh=True)
-    assert m.fresh is not None
-    assert m.fresh.cleared == ("kept",)
-
-
-def test_carried_names_and_random_state_are_those_of_one_run(bench: Bench, cold: list[Any]) -> None:
-    def draw() -> int:
-        bench.framework.random += 1
-        return bench.framework.random
-
-    bench.names.update(draw=draw, x=1)
-    bench.time("jitted; call(); r = draw(); x = x + 1", number=3, repeat=2, fresh=True)
-    assert (bench.names["x"], bench.names["r"], bench.framework.random) == (2, 1, 1)
-
-
-def test_the_set_up_comes_before_it(bench: Bench, cold: list[Any]) -> None:
-    bench.names["ready"] = []
-    m = bench.time("ready.pop(); jitted; call()", "ready = [1]", number=1, repeat=3, fresh=True)
-    assert m.fresh is not None
-    assert m.fresh.seconds == pytest.approx(0.081)

@@ -35,17 +35,13 @@ def test_own_times_add_up_to_the_whole() -> None:
     }  # fmt: skip
     assert [*by_name][:2] == ["codegen", "fusion"]
     assert found.seconds == pytest.approx(0.1)
-
-
-def test_threads_are_counted_each_for_itself() -> None:
-    found = sum_passes("torch", [span("a", 0, 10), span("a", 5, 9, "other")], 0.0)
-    assert found.passes == (Pass("a", 2, pytest.approx(0.014)),)
-
-
-def test_what_is_left_out_is_in_the_sum() -> None:
-    found = sum_passes("jax", [span(f"p{n}", n, n + 1) for n in range(100)], 0.0)
-    assert len(found.passes) == 30
-    assert found.seconds == pytest.approx(0.1)
+    threads = sum_passes("torch", [span("a", 0, 10), span("a", 5, 9, "other")], 0.0)
+    assert threads.passes == (Pass("a", 2, pytest.approx(0.014)),)
+    many = sum_passes("jax", [span(f"p{n}", n, n + 1) for n in range(100)], 0.0)
+    assert (len(many.passes), many.seconds) == (30, pytest.approx(0.1))
+    equal = [span("a", 0, 9), span("b", 0, 9), span("a", 0, 9)]
+    assert sum_passes("jax", equal, 0.0).seconds == pytest.approx(0.009)
+    assert sum_passes("jax", [], 0.0).reason == "nothing was compiled under the profiler"
 
 
 def test_the_longest_stretch_is_replaced_by_what_is_in_it() -> None:
@@ -60,15 +56,6 @@ def test_no_more_stretches_than_are_shown() -> None:
     parts = sum_passes("jax", spans, 0.0).parts
     assert len(parts) == 8
     assert [part.start for part in parts] == sorted(part.start for part in parts)
-
-
-def test_equal_spans_end() -> None:
-    spans = [span("a", 0, 9), span("b", 0, 9), span("a", 0, 9)]
-    assert sum_passes("jax", spans, 0.0).seconds == pytest.approx(0.009)
-
-
-def test_nothing_compiled_is_said() -> None:
-    assert sum_passes("jax", [], 0.0).reason == "nothing was compiled under the profiler"
 
 
 def test_the_report_lists_passes_and_lines() -> None:

@@ -46,15 +46,10 @@ def codes(*works: Work, seconds: float = 1.0) -> list[str]:
 )  # fmt: skip
 def test_half_of_the_work_must_be_missing_to_be_told(facts: dict, told: list[str]) -> None:
     assert codes(work(2e6, **facts)) == told
-
-
-@pytest.mark.parametrize(("written", "told"), [(1e5, True), (0.99e5, False)])
-def test_a_hundred_thousand_operations_must_be_missing_to_be_told(
-    written: float, told: bool
-) -> None:
-    assert codes(work(written, unused=written)) == ["work-removed"] * told
-    folded = work(written, constant=written, constant_bytes=2**20)
-    assert codes(folded) == ["constant-folded"] * told
+    for few, is_told in ((1e5, True), (0.99e5, False)):  # operations
+        assert codes(work(few, unused=few)) == ["work-removed"] * is_told
+        folded = work(few, constant=few, constant_bytes=2**20)
+        assert codes(folded) == ["constant-folded"] * is_told
 
 
 def test_each_function_is_told_by_its_name() -> None:
@@ -95,8 +90,6 @@ def test_the_device_is_asked_only_where_no_core_is_so_fast() -> None:
     assert codes(work(1e12, 1e12, peak=peak), seconds=0.0) == []
     assert asked == []
     assert codes(work(1.1e11, 1.1e11, peak=peak)) == ["impossible-speed"]
-    (note,) = compiled_work.check_work([CompiledCall("f", fast(4e12, 1e12))], 2.0 / 3)
-    assert "4.00 TFLOP: 6.00 TFLOP/s, more than the measured peak of 1.00 TFLOP/s" in note.text
 
 
 # Which calls are looked at
@@ -140,19 +133,11 @@ def asked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize(
     ("code", "args", "kwargs"),
-    [
-        ("f(1, -2.5, 'a', None)", (1, -2.5, "a", None), {}),
-        ("f(x, n=x, k=[1])", (7,), {"n": 7, "k": [1]}),
-        ("f(o.inner.x)", (9,), {}),
-        ("y = f(x)", (7,), {}),
-        ("y: int = f(x)", (7,), {}),
-        ("x += f(x)", (7,), {}),
-        ("x = f(x)", (7,), {}),
-        ("g(f(x))", (7,), {}),
-        ("f(x).real", (7,), {}),
-        ("z = 1; f(x)", (7,), {}),
-    ],
-)
+    [("f(1, -2.5, 'a', None)", (1, -2.5, "a", None), {}),
+     ("f(x, n=x, k=[1])", (7,), {"n": 7, "k": [1]}), ("f(o.inner.x)", (9,), {}),
+     ("y: int = f(x)", (7,), {}), ("x += f(x)", (7,), {}),
+     ("x = f(x)", (7,), {}), ("g(f(x))", (7,), {}), ("z = 1; f(x).real", (7,), {})],
+)  # fmt: skip
 def test_a_call_that_each_run_makes_is_looked_at(
     asked: Any, code: str, args: tuple, kwargs: dict
 ) -> None:
@@ -171,9 +156,8 @@ def test_calls_that_run_code_or_may_be_left_out_are_not(asked: Any, code: str) -
 
 
 def test_of_many_calls_four_are_looked_at(asked: Any) -> None:
-    assert [args for args, _ in asked("; ".join(f"f({i})" for i in range(6)))] == [
-        (0,), (1,), (2,), (3,),
-    ]  # fmt: skip
+    found = [args for args, _ in asked("; ".join(f"f({i})" for i in range(6)))]
+    assert found == [(0,), (1,), (2,), (3,)]
 
 
 # What is built in each call

@@ -39,15 +39,10 @@ class _OfTorch:
     def then(self, call: Callable[..., Any]) -> None: ...
 
 
-class _AnEvent:
+class _AnEvent(_OfTorch):
     """It can be waited for, and stands for no value."""
 
-    def wait(self) -> None: ...
-
-    def done(self) -> bool:
-        return True
-
-    then = None
+    then = None  # type: ignore[assignment]
 
 
 def _named(module: str, name: str) -> object:
@@ -63,16 +58,10 @@ def test_futures_of_pools_are_told() -> None:
     with concurrent.futures.ThreadPoolExecutor(1) as executor, ThreadPool(1) as pool:
         assert advice(executor.submit(abs, 3)) == "f(x).result()"
         assert advice([executor.submit(abs, 3)]) == "[each.result() for each in f(x)]"
-        assert advice({"a": executor.submit(abs, 3)}) == (
-            "[each.result() for each in f(x).values()]"
-        )
         assert advice(executor.map(abs, [3])) == "list(f(x))"
         assert advice(pool.apply_async(abs, (3,))) == "f(x).get()"
         assert advice(pool.imap(abs, [3])) == "list(f(x))"
-
-
-def test_a_process_is_told() -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+    with subprocess.Popen(["true"]) as process:
         assert advice(process) == "f(x).wait()"
 
 

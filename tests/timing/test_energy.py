@@ -5,10 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import greenlet
 import pytest
 
 from ipyjaxbench.errors import OptionError
-from ipyjaxbench.host import Clock, nvml
+from ipyjaxbench.host import nvml
 from ipyjaxbench.timing import Measurement, energy
 from ipyjaxbench.timing.energy import Energy
 from tests.bench import MS, Bench, failing
@@ -24,21 +25,46 @@ def _less_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(energy, "_SECONDS", 0.5)
 
 
-def counter(watts: float = WATTS) -> Callable[[], int]:
+class Turns:
+    """In place of `threading`: the thread that reads goes on in each turn that it is given."""
+
+    def __init__(self) -> None:
+        self._reader: Any = None
+        self._ended = False
+
+    def Event(self) -> "Turns":
+        return self
+
+    def Thread(self, target: Callable[..., None], args: tuple[object, ...], **_: Any) -> "Turns":
+        self._ended, self._reader = False, greenlet.greenlet(lambda: target(*args))
+        return self
+
+    def turn(self) -> None:
+        if self._reader is not None and not self._reader.dead:
+            self._reader.parent = greenlet.getcurrent()
+            self._reader.switch()
+
+    start = join = turn
+
+    def wait(self, seconds: float) -> bool:
+        self._reader.parent.switch()
+        return self._ended
+
+    def set(self) -> None:
+        self._ended = True
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
+    found = Turns()
+    monkeypatch.setattr(energy, "threading", found)
+    return found
+
+
+def counter(bench: Bench, watts: float = WATTS) -> Callable[[], int]:
     """A counter of millijoules, as a driver has it: it rises now and then only."""
-    wall = Clock.elapsed().wall
-    begun = wall()
-    return lambda: 36_394_527 + round((wall() - begun) // EVERY * EVERY * watts * 1e-6)
-
-
-def slow(read: Callable[[], int], seconds: float) -> Callable[[], int]:
-    """A driver that takes its time to answer."""
-
-    def answer() -> int:
-        Clock.elapsed().sleep(seconds)
-        return read()
-
-    return answer
+    wall = bench.clock.wall
+    return lambda: 36_394_527 + round(wall() // EVERY * EVERY * watts * 1e-6)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *gpus: dict[str, Any]) -> None:
@@ -46,55 +72,41 @@ def install(monkeypatch: pytest.MonkeyPatch, *gpus: dict[str, Any]) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", FakeNvml(*gpus))
 
 
-def taken(bench: Bench, seconds: float = 1e-3, **options: Any) -> Energy:
-    """The energy of a call that takes so long."""
-    clock = Clock.elapsed()
-    bench.names |= {"clock": clock, "seconds": seconds}
-    found = bench.time(
-        "clock.sleep(seconds)", number=2, repeat=2, energy=True, clock=clock, **options
-    ).energy
+def taken(bench: Bench, turns: Turns, milliseconds: int = 1) -> Energy:
+    """The energy of a call that takes so long, after which the counter is read."""
+
+    def each(_: int) -> None:
+        bench.clock.advance((milliseconds - 1) * MS)
+        turns.turn()
+
+    bench.counted(each)
+    found = bench.time("call()", number=2, repeat=2, energy=True).energy
     assert found is not None
     return found
 
 
-def nearest(bench: Bench, watts: float, seconds: float = 1e-3) -> Energy:
-    """The reading within a tenth, or the nearest of three: a busy machine sees rises late."""
-    found: list[Energy] = []
-    while len(found) < 3 and not (found and abs((found[-1].watts or 0) - watts) < 0.1 * watts):
-        found.append(taken(bench, seconds))
-    return min(found, key=lambda each: abs((each.watts or 0) - watts))
-
-
-@pytest.mark.parametrize("seconds", [1e-4, 1e-3, 1e-2])
-@pytest.mark.parametrize("answering", [0.0, 0.004])
+@pytest.mark.parametrize("milliseconds", [1, 10])
 def test_the_energy_of_a_call_is_power_times_its_time(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, seconds: float, answering: float
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, turns: Turns, milliseconds: int
 ) -> None:
-    install(monkeypatch, full(energy=slow(counter(), answering)))
-    found = nearest(bench, WATTS, seconds)
-    assert found.watts == pytest.approx(WATTS, rel=0.1)
-    assert found.per_call == pytest.approx(found.watts * found.elapsed / found.calls)
-    assert found.elapsed / found.calls >= seconds
-    assert found.rises > 5
+    install(monkeypatch, full(energy=counter(bench)))
+    found = taken(bench, turns, milliseconds)
+    assert found.watts == pytest.approx(WATTS)
+    assert found.per_call == pytest.approx(WATTS * milliseconds * 1e-3)
+    assert (found.calls, found.elapsed) == (500 // milliseconds, pytest.approx(0.5))
+    assert 22 <= found.rises <= 24
 
 
-def test_the_samples_are_those_without_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch, full(energy=counter()))
-    bench.counted()
-    plain = bench.time("call()", number=2, repeat=3)
-    assert plain.energy is None
-    assert bench.time("call()", number=2, repeat=3, energy=True).batches == plain.batches
-
-
-def test_no_driver_is_asked_without_the_option(
+def test_the_samples_are_those_without_it_and_no_driver_is_asked_without_it(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse() -> int:
-        raise AssertionError("asked")
-
-    install(monkeypatch, full(energy=refuse))
+    asked: list[int] = []
+    install(monkeypatch, full(energy=lambda: asked.append(1) or len(asked)))
     bench.counted()
-    bench.time("call()", number=2, repeat=3)
+    plain = bench.time("call()", number=2, repeat=3)
+    assert (plain.energy, asked) == (None, [])
+    assert bench.time("call()", number=2, repeat=3, energy=True).batches == plain.batches
+    assert asked
 
 
 @pytest.mark.parametrize(
@@ -118,93 +130,74 @@ def test_why_it_is_unknown_is_one_line(
     assert rows(m)["energy"] == f"unknown: {reason}"
 
 
-def test_a_gpu_of_others_is_not_counted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = full(pids=[1], energy=counter(10 * WATTS))
-    install(monkeypatch, theirs, full(energy=counter()))
-    assert nearest(bench, WATTS).watts == pytest.approx(WATTS, rel=0.1)
-
-
+@pytest.mark.parametrize(
+    ("pids", "watts"),
+    [
+        ([[1], [ME]], WATTS),  # not that of others
+        ([[ME], [ME]], 2 * WATTS),
+        ([[1]], WATTS),  # in a container: the host's number of this process
+    ],
+)
 def test_all_gpus_of_this_process_are_counted(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, turns: Turns, pids: list[list[int]], watts: float
 ) -> None:
-    install(monkeypatch, full(energy=counter()), full(energy=counter()))
-    assert nearest(bench, 2 * WATTS).watts == pytest.approx(2 * WATTS, rel=0.1)
-
-
-def test_in_a_container_the_only_gpu_is_counted(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install(monkeypatch, full(pids=[1], energy=counter()))  # the host's number of this process
-    assert nearest(bench, WATTS).watts == pytest.approx(WATTS, rel=0.1)
+    install(monkeypatch, *(full(pids=each, energy=counter(bench)) for each in pids))
+    assert taken(bench, turns).watts == pytest.approx(watts)
 
 
 def test_a_counter_that_stops_to_answer_is_said(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, turns: Turns
 ) -> None:
-    install(monkeypatch, gpu := full(energy=counter()))
-    bench.counted(lambda turn: gpu.pop("energy", None) if turn > 25 else None)
+    install(monkeypatch, gpu := full(energy=counter(bench)))
+    bench.counted(lambda turn: (turns.turn(), turn > 40 and gpu.pop("energy", None)))
     found = bench.time("call()", number=10, repeat=2, energy=True).energy
     assert found == Energy(reason="the driver's counter did not rise twice in 0.5 s of calls")
 
 
-def test_an_answer_that_fails_is_no_rise(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = iter(range(1000))
-
-    def every_second() -> int:
-        if next(answers) % 2:
-            raise OSError
-        return 5
-
-    install(monkeypatch, full(energy=every_second))
-    assert taken(bench).reason == "the driver's counter did not rise twice in 0.5 s of calls"
+@pytest.mark.parametrize(
+    ("setup", "error", "reason"),
+    [
+        (None, ValueError("used up"), "a call raised ValueError: used up"),
+        (None, KeyboardInterrupt(), "interrupted"),
+        ("xs = [1]", None, "what runs before each call would be counted too"),
+    ],
+)
+def test_what_ends_these_calls_leaves_the_samples(
+    bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+    setup: str | None,
+    error: BaseException | None,
+    reason: str,
+) -> None:
+    install(monkeypatch, full(energy=counter(bench)))
+    bench.counted(failing(40, error) if error else lambda turn: None)
+    if isinstance(error, KeyboardInterrupt):
+        m = bench.interrupted("call()", number=10, repeat=2, energy=True)
+    else:
+        m = bench.time("call()", setup, number=10, repeat=2, energy=True)
+    assert m.energy == Energy(reason=reason)
+    assert m.repeat == 2
 
 
 def test_calls_longer_than_the_budget_are_not_made_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(monkeypatch, full(energy=counter()))
+    install(monkeypatch, full(energy=counter(bench)))
     calls = bench.counted(lambda _: bench.clock.advance(3_000 * MS))
     found = bench.time("call()", energy=True).energy
     assert found == Energy(reason="another call would exceed the time budget of 2.0 s")
     assert calls[-1] == 2
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [(ValueError("used up"), "a call raised ValueError: used up"),
-     (KeyboardInterrupt(), "interrupted")],
-)  # fmt: skip
-def test_what_ends_these_calls_leaves_the_samples(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, error: BaseException, reason: str
-) -> None:
-    install(monkeypatch, full(energy=counter()))
-    bench.counted(failing(40, error))
-    time = bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time
-    m: Measurement = time("call()", number=10, repeat=2, energy=True)
-    assert m.energy == Energy(reason=reason)
-    assert m.repeat == 2
-
-
-def test_what_prepares_calls_is_not_counted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch, full(energy=counter()))
-    bench.counted()
-    found = bench.time("call()", setup="xs = [1]", energy=True).energy
-    assert found == Energy(reason="what runs before each call would be counted too")
-
-
 FOUND = Energy(1400, 2.0, 1254.0, 1.9, 19)
-
-
-def test_it_is_read_back_from_a_record() -> None:
-    m = measured(STEADY, energy=FOUND)
-    again = Measurement.from_dict(m.to_dict())
-    assert again.energy == FOUND
-    assert rows(again)["energy"] == FOUND.words()
 
 
 @pytest.mark.parametrize("wrong", [Energy(), Energy(2, 1.0), replace(FOUND, reason="?")])
 def test_a_record_that_contradicts_itself_is_refused(wrong: Energy) -> None:
     assert measured(STEADY, energy=wrong).check() == "energy without a time, or for no call"
+    m = measured(STEADY, energy=FOUND)
+    assert Measurement.from_dict(m.to_dict()) == m
+    assert rows(m)["energy"] == FOUND.words()
 
 
 def test_jobs_refuse_it() -> None:

@@ -48,7 +48,6 @@ def test_of_several_changes_each_has_a_wider_interval() -> None:
     ("base", "now"),
     [
         (figure(1.0, None), figure(1.0)),
-        (figure(1.0), figure(1.0, None)),
         (figure(0.0), figure(1.0)),
         (figure(1.0), figure(0.0)),
         (figure(1e-9, 1e6), figure(1e3, 1e6)),  # from nothing to all: no numbers hold the interval

@@ -58,7 +58,7 @@ def hidden_work(framework: FakeFramework) -> HiddenWork:
 )
 def test_answers_without_a_clock_decide(device: FakeDevice, left: list[int], decided: int) -> None:
     hidden = hidden_work(FakeFramework(device))
-    assert hidden.is_certain
+    assert (hidden.is_certain, hidden.looks) == (True, 3)
     assert hidden.decide([(1000, each) for each in left]) == decided
 
 
@@ -81,14 +81,9 @@ def test_where_only_a_clock_answers_most_looks_decide(
     device: FakeDevice, left: list[int | None], decided: int
 ) -> None:
     hidden = hidden_work(Untold(device))
-    assert not hidden.is_certain
-    assert hidden.decide([(1000, each) for each in left]) == decided
-
-
-def test_as_many_looks_are_taken_as_decide(device: FakeDevice) -> None:
-    assert hidden_work(FakeFramework(device)).looks == 3
-    assert hidden_work(Untold(device)).looks == 2 * FEWEST_LOOKS
+    assert (hidden.is_certain, hidden.looks) == (False, 2 * FEWEST_LOOKS)
     assert HiddenWork(Drain([], device.clock)).looks == 0
+    assert hidden.decide([(1000, each) for each in left]) == decided
 
 
 @pytest.mark.parametrize("work", [0, 200_000])
@@ -178,7 +173,7 @@ def cases(number: int) -> list[tuple[int, float, int]]:
 
 @pytest.mark.parametrize("look", [DRIVER, TINY_PROGRAM])
 def test_no_work_is_imagined_where_answers_are_noisy(look: Look) -> None:
-    for work, _, seed in cases(40):
+    for work, _, seed in cases(12):
         m = measured(look, work, 0, seed)
         assert "elsewhere" not in notes_by_code(m), (work, seed)
         assert m.median * 1e9 == pytest.approx(work, rel=0.03), (work, seed)
@@ -186,7 +181,7 @@ def test_no_work_is_imagined_where_answers_are_noisy(look: Look) -> None:
 
 def test_work_is_found_where_answers_are_noisy() -> None:
     missed = []
-    for work, share, seed in cases(40):
+    for work, share, seed in cases(20):
         hidden = round(share * work)
         m = measured(DRIVER, work, hidden, seed)
         if "elsewhere" not in notes_by_code(m):
@@ -195,7 +190,7 @@ def test_work_is_found_where_answers_are_noisy() -> None:
         truth = pytest.approx(work + hidden, rel=0.03, abs=_WAIT_NS)
         assert m.median * 1e9 == truth, (work, hidden, seed)
     assert [hidden for _, hidden in missed if hidden > 2 * 29_000] == []
-    assert len(missed) <= 8
+    assert len(missed) <= 4
 
 
 @pytest.mark.parametrize("options", [{"number": 1, "repeat": 30}, {"number": 20, "repeat": 5}])

@@ -19,120 +19,103 @@ JAX = Placement("x", "jax", 1, "float32", (3,), ("cpu:0",), 12)
 CUDA = Placement("t", "torch", 1, "float32", (3,), ("cuda:0",), 12)
 
 
+VIEW = dataclasses.replace(HOST, view=True)
+OBJECTS = dataclasses.replace(HOST, dtype="object")
+OTHER = Placement("k", "numpy", 2, "int64", None, (), 100)
+A, B, X = (
+    dataclasses.replace(place, name=name) for place, name in ((HOST, "a"), (HOST, "b"), (JAX, "x"))
+)
+Y, T = (dataclasses.replace(JAX, name=name) for name in "yt")
+ON_HOST_X = dataclasses.replace(HOST, name="x")
+
+
 def copy_texts(code: str, inputs: list[Placement], outputs: list[Placement]) -> list[str]:
-    """The texts of the Notes."""
-    return [note.text for note in check_copies(ast.parse(code).body, inputs, outputs)]
+    """What is told to be copied, without what all Notes say."""
+    found = list(check_copies(ast.parse(code).body, inputs, outputs))
+    assert {note.code for note in found} <= {"copies"}
+    return [note.text.removeprefix("In every call, ") for note in found]
 
 
-@pytest.mark.parametrize("code", ["f(x)", "x + 1", "x.sum()", "for i in x: i"])
-def test_work_that_stays_on_the_device_is_not_a_copy(code: str) -> None:
-    assert copy_texts(code, [JAX], [JAX]) == []
+@pytest.mark.parametrize(
+    ("codes", "inputs", "outputs"),
+    [
+        (["f(x)", "x.sum()", "for i in x: i", "jnp.asarray(x)"], [JAX], [JAX]),
+        (["h + 1", "np.asarray(h)", "h.item()", "f()"], [HOST], [HOST]),
+        # On a CPU device memory is shared.
+        (["t.cpu()", "t.item()", "jax.device_put(t)", "t.numpy()"], [JAX], [JAX]),
+        (["t.cpu()", "t.numpy()"], [JAX], [VIEW]),
+        (["torch.from_numpy(h)", "torch.as_tensor(h)", "jnp.from_dlpack(h)"], [HOST], [CUDA]),
+        (["f(h)"], [OBJECTS], [JAX]),  # objects of Python stay where they are
+        # Statements that have nothing to do with each other.
+        (["b = a + 1\ny = jnp.sin(x)"], [A, X], [B, Y]),
+        (["y = jnp.sin(x)\na + 1"], [A, X], [Y, dataclasses.replace(HOST, name="")]),
+        (["a + 1, jnp.sin(x)"], [A, X], [HOST, JAX]),
+        (["a = 1; a"], [], [HOST]),
+    ],
+)
+def test_what_stays_where_it_is_is_no_copy(
+    codes: list[str], inputs: list[Placement], outputs: list[Placement]
+) -> None:
+    for code in codes:
+        assert copy_texts(code, inputs, outputs) == [], code
 
 
-@pytest.mark.parametrize("code", ["h + 1", "np.asarray(h)", "np.array(h)", "h.item()", "f()"])
-def test_work_that_stays_on_the_host_is_not_a_copy(code: str) -> None:
-    assert copy_texts(code, [HOST], [HOST]) == []
+@pytest.mark.parametrize(
+    ("code", "inputs", "outputs", "source", "size"),
+    [
+        ("np.asarray(x)", [JAX], [HOST], "jax cpu:0", " (12 B)"),
+        ("np.asarray(f(t, x, x2))", [CUDA, JAX, JAX], [HOST], "jax cpu:0, torch cuda:0", " (12 B)"),
+        ("t.cpu().numpy()", [CUDA], [VIEW], "torch cuda:0", " (12 B)"),  # it was copied before
+        # It is fetched, though no host array is given.
+        ("t.item()", [CUDA], [], "torch cuda:0", ""),
+        ("t.cpu()", [CUDA], [], "torch cuda:0", ""),
+        ("y = g(t).tolist()", [CUDA], [], "torch cuda:0", ""),
+        ("jax.device_get(t)", [CUDA], [], "torch cuda:0", ""),
+        # It is the one of several statements.
+        ("b = a + 1\ny = np.asarray(x)", [A, X], [B, dataclasses.replace(HOST, name="y")],
+         "jax cpu:0", " (12 B)"),
+        ("t = jnp.sin(x)\nb = np.asarray(t)", [A, X], [T, B], "jax cpu:0", " (12 B)"),
+        ("np.asarray(x), a + 1", [A, X], [HOST], "jax cpu:0", " (12 B)"),
+        ("x = np.asarray(x); b = x + 1", [X], [ON_HOST_X, B], "jax cpu:0", " (12 B)"),
+    ],
+)  # fmt: skip
+def test_a_result_that_comes_to_the_host_is_told(
+    code: str, inputs: list[Placement], outputs: list[Placement], source: str, size: str
+) -> None:
+    text = f"the result is copied to the host from {source}{size}."
+    assert copy_texts(code, inputs, outputs) == [text]
 
 
-def test_a_result_that_comes_to_the_host_is_told_with_its_size() -> None:
-    text = "In every call, the result is copied to the host from jax cpu:0 (12 B)."
-    assert copy_texts("np.asarray(x)", [JAX], [HOST]) == [text]
-
-
-@pytest.mark.parametrize("code", ["t.item()", "t.cpu()", "y = g(t).tolist()", "jax.device_get(t)"])
-def test_a_value_that_is_fetched_is_told_even_where_no_host_array_is_given(code: str) -> None:
-    assert copy_texts(code, [CUDA], []) == [
-        "In every call, the result is copied to the host from torch cuda:0."
-    ]
-
-
-def test_host_data_that_a_device_result_is_made_of_is_told_by_name() -> None:
-    text = "In every call, h may be copied from the host to jax cpu:0 (12 B)."
-    assert copy_texts("jnp.sin(h)", [HOST], [JAX]) == [text]
-
-
-def test_several_host_arrays_are_told_together() -> None:
-    other = Placement("k", "numpy", 2, "int64", None, (), 100)
-    text = "In every call, h, k may be copied from the host to torch cuda:0 (112 B)."
-    assert copy_texts("f(h, k)", [HOST, other], [CUDA]) == [text]
-
-
-def test_a_call_that_moves_data_is_told_even_where_no_array_is_known() -> None:
-    text = "In every call, data may be copied from the host to torch cuda:0."
-    assert copy_texts("jax.device_put(3.0)", [], [CUDA]) == [text]
+@pytest.mark.parametrize(
+    ("code", "inputs", "outputs", "text"),
+    [
+        ("jnp.sin(h)", [HOST], [JAX], "h may be copied from the host to jax cpu:0 (12 B)."),
+        ("f(h, k)", [HOST, OTHER], [CUDA],
+         "h, k may be copied from the host to torch cuda:0 (112 B)."),
+        ("jax.device_put(3.0)", [], [CUDA], "data may be copied from the host to torch cuda:0."),
+        ("b = a + 1\ny = jnp.sin(a)\nz = x + 1", [A, X], [B, Y, dataclasses.replace(JAX, name="z")],
+         "a may be copied from the host to jax cpu:0 (12 B)."),
+        ("a + 1, f(x, a)", [A, X], [JAX], "a may be copied from the host to jax cpu:0 (12 B)."),
+    ],
+)  # fmt: skip
+def test_host_data_that_goes_to_a_device_is_told_by_name(
+    code: str, inputs: list[Placement], outputs: list[Placement], text: str
+) -> None:
+    assert copy_texts(code, inputs, outputs) == [text]
 
 
 def test_both_directions_are_told() -> None:
-    texts = copy_texts("np.asarray(f(x, h))", [JAX, HOST], [HOST, JAX])
-    assert texts == [
-        "In every call, the result is copied to the host from jax cpu:0 (12 B).",
-        "In every call, h may be copied from the host to jax cpu:0 (12 B).",
-    ]
-
-
-def test_several_devices_are_named_once_each_in_order() -> None:
-    texts = copy_texts("np.asarray(f(t, x, x2))", [CUDA, JAX, JAX], [HOST])
-    assert texts == [
-        "In every call, the result is copied to the host from jax cpu:0, torch cuda:0 (12 B)."
+    assert copy_texts("np.asarray(f(x, h))", [JAX, HOST], [HOST, JAX]) == [
+        "the result is copied to the host from jax cpu:0 (12 B).",
+        "h may be copied from the host to jax cpu:0 (12 B).",
     ]
 
 
 def test_an_array_that_keeps_its_copy_crosses_once() -> None:
-    far = dataclasses.replace(JAX, devices=("gpu:0",), name="x")
-    statements = ast.parse("np.asarray(x)").body
-    view = dataclasses.replace(HOST, view=True)
-    assert [n.code for n in check_copies(statements, [far], [view])] == ["copies"]
-    assert list(check_copies(statements, [far], [view], kept=["x"])) == []
-    assert len(list(check_copies(statements, [far], [view], kept=["y"]))) == 1
-
-
-def test_each_note_is_one_of_the_closed_list() -> None:
-    notes = list(check_copies(ast.parse("np.asarray(x)").body, [JAX], [HOST]))
-    assert [note.code for note in notes] == ["copies"]
-
-
-@pytest.mark.parametrize("code", ["t.cpu()", "t.item()", "jax.device_put(t)", "t.numpy()"])
-def test_on_a_cpu_device_what_shares_memory_is_not_a_copy(code: str) -> None:
-    view = dataclasses.replace(HOST, view=True)
-    assert copy_texts(code, [JAX], [JAX]) == []
-    assert copy_texts(code, [JAX], [view]) == []
-
-
-def test_a_view_of_what_was_far_away_was_copied_before() -> None:
-    view = dataclasses.replace(HOST, view=True)
-    text = "In every call, the result is copied to the host from torch cuda:0 (12 B)."
-    assert copy_texts("t.cpu().numpy()", [CUDA], [view]) == [text]
-
-
-def test_an_array_made_from_an_array_of_the_same_device_is_not_a_copy_to_the_host() -> None:
-    assert copy_texts("jnp.asarray(x)", [JAX], [JAX]) == []
-
-
-OWN = [
-    dataclasses.replace(HOST, name="a", nbytes=24),
-    dataclasses.replace(JAX, name="x"),
-]
-
-
-def made(code: str, **places: Placement) -> list[str]:
-    """What is told where the code gives names to arrays like these."""
-    return copy_texts(code, OWN, [dataclasses.replace(p, name=n) for n, p in places.items()])
-
-
-def test_statements_that_have_nothing_to_do_with_each_other_copy_nothing() -> None:
-    assert made("b = a + 1\ny = jnp.sin(x)", b=HOST, y=JAX) == []
-    assert made("y = jnp.sin(x)\na + 1", y=JAX, **{"": HOST}) == []
-    assert copy_texts("a + 1, jnp.sin(x)", OWN, [HOST, JAX]) == []
-
-
-def test_the_statement_that_copies_is_told_among_others() -> None:
-    to_host = "In every call, the result is copied to the host from jax cpu:0 (12 B)."
-    to_device = "In every call, a may be copied from the host to jax cpu:0 (24 B)."
-    assert made("b = a + 1\ny = np.asarray(x)", b=HOST, y=HOST) == [to_host]
-    assert made("t = jnp.sin(x)\nb = np.asarray(t)", t=JAX, b=HOST) == [to_host]
-    assert made("b = a + 1\ny = jnp.sin(a)\nz = x + 1", b=HOST, y=JAX, z=JAX) == [to_device]
-    assert copy_texts("np.asarray(x), a + 1", OWN, [HOST]) == [to_host]
-    assert copy_texts("a + 1, f(x, a)", OWN, [JAX]) == [to_device]
+    far, statements = dataclasses.replace(JAX, devices=("gpu:0",)), ast.parse("np.asarray(x)").body
+    assert len(list(check_copies(statements, [far], [VIEW]))) == 1
+    assert list(check_copies(statements, [far], [VIEW], kept=["x"])) == []
+    assert len(list(check_copies(statements, [far], [VIEW], kept=["y"]))) == 1
 
 
 # Copies that arrays keep
@@ -177,22 +160,3 @@ def test_where_a_copy_takes_longer_than_calls_all_but_the_first_found_it(
 )  # fmt: skip
 def test_other_conversions_are_made_in_each_call(converted: Any, code: str) -> None:
     assert converted(code) == []
-
-
-@pytest.mark.parametrize(
-    "code", ["torch.from_numpy(a)", "torch.as_tensor(a)", "jnp.from_dlpack(a)"]
-)
-def test_what_takes_the_memory_of_an_array_copies_nothing(code: str) -> None:
-    assert copy_texts(code, [dataclasses.replace(HOST, name="a")], [CUDA]) == []
-
-
-def test_objects_of_python_stay_where_they_are() -> None:
-    assert copy_texts("f(h)", [dataclasses.replace(HOST, dtype="object")], [JAX]) == []
-
-
-def test_a_name_that_is_bound_anew_is_another_array() -> None:
-    moved = dataclasses.replace(HOST, name="x")
-    assert copy_texts(
-        "x = np.asarray(x); y = x + 1", [JAX], [moved, dataclasses.replace(HOST, name="y")]
-    ) == ["In every call, the result is copied to the host from jax cpu:0 (12 B)."]
-    assert copy_texts("a = 1; a", [], [HOST]) == []

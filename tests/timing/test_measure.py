@@ -1,7 +1,6 @@
 """The whole flow from code to a measurement, on a device whose time is told by hand."""
 
 import gc
-import itertools
 import platform
 import sys
 from types import FrameType
@@ -17,8 +16,8 @@ from tests.bench import MS, START, Bench, failing, notes_by_code, recorder
 # What is waited for
 
 
-@pytest.mark.parametrize("code", [START, f"y = {START}", f"y = [{START}]", f"y = {START}; y"])
-@pytest.mark.parametrize("options", [{}, {"repeat": 5}, {"number": 4, "repeat": 5}])
+@pytest.mark.parametrize("code", [START, f"y = [{START}]", f"y = {START}; y"])
+@pytest.mark.parametrize("options", [{}, {"number": 4, "repeat": 5}])
 def test_an_asynchronous_value_is_waited_for(bench: Bench, code: str, options: dict) -> None:
     m = bench.time(code, **options)
     assert m.samples == pytest.approx([1.01e-3] * len(m.samples))
@@ -38,69 +37,37 @@ def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -
     text = "Without waiting for the result, a timer would show 10.0 µs: 101× too low."
     assert notes_by_code(bench.time(START)) == {"unsynchronised": text}
     assert notes_by_code(bench.time("device.start(dispatch=1_000_000, work=10_000)")) == {}
-
-
-def test_two_samples_are_too_few_for_a_note_that_changes_the_meaning(bench: Bench) -> None:
-    assert "unsynchronised" not in notes_by_code(bench.time(START, repeat=2))
     assert "unsynchronised" in notes_by_code(bench.time(START, repeat=3))
+    assert "unsynchronised" not in notes_by_code(bench.time(START, repeat=2))  # that is too few
 
 
-@pytest.mark.parametrize("code", [f"{START}; y = 1", f"x = {START}; x = 1", f"({START}, 1)[1]"])
-@pytest.mark.parametrize("options", [{}, {"repeat": 5}])
+@pytest.mark.parametrize(
+    "code", [f"{START}; y = 1", f"({START}, 1)[1]", f"y = old; {START}; z = 1"]
+)
+@pytest.mark.parametrize("options", [{}, {"number": 4, "repeat": 5}])
 def test_work_that_the_value_does_not_show_is_found_and_waited_for(
     bench: Bench, code: str, options: dict
 ) -> None:
+    bench.names["old"] = FakeArray(bench.device, 0)  # waiting for it waits for nothing else
     m = bench.time(code, **options)
     assert m.median == pytest.approx(1.01e-3)
-    assert notes_by_code(m)["elsewhere"].startswith(
-        "The code starts 1.00 ms of work that its value"
-    )
+    assert notes_by_code(m)["elsewhere"].startswith("The code starts 1.00 ms of work that its")
     assert m.waited
+    assert bench.clock.now() >= bench.device.busy_until  # nothing runs on afterwards
 
 
-@pytest.mark.parametrize("before", ["", "y = old; "])
-def test_work_that_the_value_does_not_show_is_waited_for_with_exact_numbers(
-    bench: Bench, before: str
-) -> None:
-    bench.names["old"] = FakeArray(bench.device, 0)  # waiting for it waits for nothing else
-    m = bench.time(f"{before}{START}; z = 1", number=4, repeat=5)
-    assert m.median == pytest.approx(1.01e-3)
-    assert "elsewhere" in notes_by_code(m)
-
-
-def test_earlier_work_is_waited_for_and_told_and_not_counted(bench: Bench) -> None:
-    bench.device.start(dispatch=0, work=5 * MS)
-    m = bench.time(START)
-    assert m.first_call == m.median == pytest.approx(1.01e-3)
-    text = "Waited 5.00 ms for work still running from earlier cells."
-    assert notes_by_code(m)["earlier-work"] == text
-    bench.device.start(dispatch=0, work=MS // 2)  # too little to be worth a Note
-    assert "earlier-work" not in notes_by_code(bench.time(START))
-
-
-def test_nothing_runs_on_afterwards(bench: Bench) -> None:
-    bench.time(f"{START}; y = 1", number=3, repeat=2)
-    assert bench.clock.now() >= bench.device.busy_until
-
-
-def test_synchronous_code_needs_no_waiting(bench: Bench) -> None:
+def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
     bench.counted()
     m = bench.time("call()")
     assert (m.median, m.waited, m.verdict) == (pytest.approx(1e-3), False, "QUIET")
     assert m.frameworks == {"python": platform.python_version()}
     assert notes_by_code(m) == {}
-
-
-def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
     bench.names["x"] = FakeArray(bench.device, 0)
+    bench.broken["torch"] = "ImportError: no"
     m = bench.time(f"x; y = {START}")
     assert m.frameworks == {"fake": "1.0"}
     assert [p.words() for p in (*m.inputs, *m.outputs)] == ["x f32[] fake:0", "y f32[] fake:0"]
-
-
-def test_a_framework_that_cannot_be_used_is_told(bench: Bench) -> None:
-    bench.broken["torch"] = "ImportError: no"
-    assert "torch is imported but cannot be used" in notes_by_code(bench.time(START))["not-usable"]
+    assert "torch is imported but cannot be used" in notes_by_code(m)["not-usable"]
 
 
 # What is compiled
@@ -115,41 +82,16 @@ def test_the_first_call_is_kept_apart_with_what_it_compiled(bench: Bench) -> Non
     assert (m.compilations, m.verdict) == (1, "QUIET")
     assert max(m.samples) == pytest.approx(0.001)
     assert notes_by_code(m) == {}
-
-
-def test_no_compilation_is_told_apart_from_nothing_that_compiles(bench: Bench) -> None:
     bench.counted()
+    assert bench.time("call()").compilations is None  # nothing here compiles
     bench.names["jitted"] = bench.device.compile
     assert bench.time("jitted; call()").compilations == 0
-    del bench.names["jitted"]
-    assert bench.time("call()").compilations is None
-
-
-def test_code_that_compiles_in_every_call_has_no_steady_state(bench: Bench) -> None:
-    bench.counted(lambda _: bench.device.compile(40 * MS))
-    m = bench.time("call()")
-    assert m.verdict == "RECOMPILES"
-    assert m.median == pytest.approx(0.041)
-    count = len(m.batches)
-    assert notes_by_code(m)["recompiles"] == (
-        f"{count} of {count} samples compiled something, 40.0 ms of each call:"
-        " there is no steady state."
-    )
-
-
-def test_a_late_compilation_is_left_out_and_told(bench: Bench) -> None:
-    bench.counted(lambda count: bench.device.compile(80 * MS) if count == 100 else None)
-    m = bench.time("call()")
-    assert max(m.samples) == pytest.approx(0.001)
-    assert sum(m.rounds) == len(m.batches)
-    text = "1 sample with a compilation was left out."
-    assert notes_by_code(m) == {"compiled-late": text}
 
 
 # What goes wrong
 
 
-@pytest.mark.parametrize("options", [{}, {"repeat": 3}, {"number": 5}, {"number": 1}])
+@pytest.mark.parametrize("options", [{}, {"repeat": 3}, {"number": 5}])
 def test_code_that_runs_once_is_reported_by_its_first_call(bench: Bench, options: dict) -> None:
     turns = bench.counted(failing(2, ValueError("used up\nand more")))
     m = bench.time("call()", **options)
@@ -184,7 +126,6 @@ def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> No
     [
         (2, "1.00 ms first call only"),  # the first call is all there is
         (3, "samples 1 + first call in"),
-        (43, "samples 1 of 23 calls + first call in"),
         (100, "samples 1 of 83 calls + first call in"),  # parts of 20 calls, each of a millisecond
         (101, "samples 1 of 99 calls + first call in"),
         (250, "samples 1 of 99 calls + 1 of 100 calls + first call in"),
@@ -198,16 +139,6 @@ def test_an_interrupted_sample_has_the_calls_that_were_made(
     assert m.timings == pytest.approx([1e-3] * m.repeat)
     assert m.loops == 1 or turn > 2
     assert told in " ".join(str(m).split())
-
-
-def test_a_sample_of_slow_calls_is_interrupted_after_any_of_them(bench: Bench) -> None:
-    def each(turn: int) -> None:
-        bench.clock.advance(49 * MS)
-        if turn == 10:
-            raise KeyboardInterrupt
-
-    bench.counted(each)
-    assert bench.interrupted("call()", number=100, repeat=7).loops == 9
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), KeyboardInterrupt(), SystemExit()])
@@ -230,14 +161,7 @@ def test_an_error_in_the_first_call_leaves_everything_as_before(
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {},
-        {"number": 4, "repeat": 2},
-        {"number": 1, "repeat": 4},
-        {"repeat": 3},
-        {"setup": "pass"},
-        {"restore": False},
-    ],
+    [{}, {"number": 4, "repeat": 2}, {"number": 1, "repeat": 4}, {"repeat": 3}, {"setup": "pass"}],
 )
 @pytest.mark.parametrize("code", ["call()", f"call(); {START}"])
 def test_a_traceback_shows_no_frame_between_the_magic_and_the_code(
@@ -304,35 +228,18 @@ def test_what_ends_the_call_that_shows_whether_a_value_was_kept_loses_no_sample(
 
 @pytest.mark.parametrize("fails", [10**9, 20, 2])
 def test_names_and_random_numbers_are_left_as_by_one_call(bench: Bench, fails: int) -> None:
+    see, seen = recorder()
+
     def each(count: int) -> int:
         bench.framework.random += 1
         return count if count < fails else 1 // 0
 
     turns = bench.counted(each)
-    bench.time("y = call()")
-    assert len(turns) > 1
-    assert (bench.names["y"], bench.framework.random) == (1, 1)
-
-
-@pytest.mark.parametrize("options", [{}, {"number": 3, "repeat": 4}, {"repeat": 4}])
-def test_each_call_finds_the_names_as_the_first_one_did(bench: Bench, options: dict) -> None:
-    see, seen = recorder()
-    bench.counted()
     bench.names |= {"x": (), "see": see}
-    bench.time("see(x); x = (*x, 1); call()", **options)
-    assert len(seen) >= 12
-    assert set(seen) == {()}
-    assert bench.names["x"] == (1,)
-
-
-def test_what_cannot_be_put_back_is_told(bench: Bench) -> None:
-    numbers = bench.names["numbers"] = itertools.count()
-    m = bench.time("next(numbers)", number=5, repeat=2)
-    assert next(numbers) == 10
-    assert notes_by_code(m)["state-advanced"] == (
-        "'numbers' advanced by 10 calls instead of one: changes in place and donated"
-        " buffers cannot be undone."
-    )
+    bench.time("see(x); x = (*x, 1); y = call()")
+    assert len(turns) > 1
+    assert set(seen) == {()}  # each call finds the names as the first one did
+    assert (bench.names["x"], bench.names["y"], bench.framework.random) == ((1,), 1, 1)
 
 
 def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
@@ -353,8 +260,7 @@ def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
     assert notes_by_code(m) == {"fresh-copies": text}
 
 
-@pytest.mark.parametrize("enabled", [True, False])
-@pytest.mark.parametrize("options", [{}, {"number": 3}])
+@pytest.mark.parametrize(("enabled", "options"), [(True, {}), (False, {}), (True, {"number": 3})])
 def test_garbage_collection_is_paused_in_later_calls_and_then_as_before(
     bench: Bench, enabled: bool, options: dict
 ) -> None:
@@ -380,24 +286,9 @@ def test_what_the_first_call_prints_is_shown_and_the_rest_counted(
     assert "(5 writes) is hidden" in notes_by_code(m)["output-hidden"]
 
 
-# Memory, and clocks that jump
-
-
-def test_a_result_that_fills_the_memory_is_computed_once(bench: Bench) -> None:
-    bench.framework.free_memory = lambda: 7  # type: ignore[method-assign]
-    m = bench.time(f"y = {START}")
-    assert (m.verdict, m.batches) == ("ONCE", ())
-    assert notes_by_code(m)["over-memory"].startswith(
-        "One call only: repeating needs memory for 2 results, and 1.8"
-    )
-    assert bench.device.waits > 0
-    assert "y" in bench.names
-
-
-@pytest.mark.parametrize("code", ["call()", "call(); None"])
-def test_a_clock_that_goes_backwards_gives_no_negative_time(bench: Bench, code: str) -> None:
+def test_a_clock_that_goes_backwards_gives_no_negative_time(bench: Bench) -> None:
     turns = bench.counted(lambda count: bench.clock.advance(-3 * MS) if count % 3 == 0 else None)
-    m = bench.time(code, repeat=20, clock=bench.clock)
+    m = bench.time("call()", repeat=20, clock=bench.clock)
     assert len(turns) >= 20
     assert m.check() is None
     assert min(m.samples) >= 0

@@ -43,6 +43,14 @@ def test_the_peak_of_a_call_has_its_values_in_between_and_their_line(ready: Shel
     assert 2 * MATRIX <= found.peak <= 2 * MATRIX + SLACK
     assert found.left <= SLACK
     assert found.line == "line 3, in chain"
+    assert "peak memory" in rows(ready.names["found"])
+    (found,) = measured(ready, "np.add(x, 1, out=x)").memory
+    assert found.peak <= SLACK
+    ready.run("%fwtime -q -n 2 -r 2 -v found chain(x)")
+    assert ready.names["found"].memory == ()  # which was not asked for
+    ready.run("%%fwtime -q -n 1 -r 2 --memory -v found z = np.ones((500, 500))\nz += 1")
+    (found,) = ready.names["found"].memory
+    assert found.words() == "unknown: what runs before each call would be counted too"
 
 
 def test_what_a_call_returns_is_no_value_in_between(ready: Shell) -> None:
@@ -50,18 +58,6 @@ def test_what_a_call_returns_is_no_value_in_between(ready: Shell) -> None:
         (found,) = measured(ready, code).memory
         assert MATRIX <= found.left <= found.peak <= MATRIX + SLACK
         assert found.line == ""  # there is only one
-
-
-def test_memory_is_told_where_it_was_asked_for_only(ready: Shell) -> None:
-    ready.run("%fwtime -q -n 2 -r 2 -v found chain(x)")
-    assert ready.names["found"].memory == ()
-    assert "peak memory" not in rows(ready.names["found"])
-    assert "peak memory" in rows(measured(ready, "chain(x)"))
-
-
-def test_a_call_that_needs_nothing_needs_next_to_nothing(ready: Shell) -> None:
-    (found,) = measured(ready, "np.add(x, 1, out=x)").memory
-    assert found.peak <= SLACK
 
 
 def test_a_tracemalloc_of_the_users_own_goes_on(ready: Shell) -> None:
@@ -116,43 +112,23 @@ def later(a):
     assert sys.gettrace() is None or not hasattr(sys.gettrace(), "__self__")
 
 
-def test_what_runs_before_each_call_is_not_counted_for_it(ready: Shell) -> None:
-    ready.run("%%fwtime -q -n 1 -r 2 --memory -v found z = np.ones((500, 500))\nz += 1")
-    (found,) = ready.names["found"].memory
-    assert found.words() == "unknown: what runs before each call would be counted too"
-
-
 @pytest.mark.parametrize(
-    ("peak", "words"),
+    ("peak", "start", "end"),
     [
-        (
-            MemoryPeak("torch", "cuda:0", "allocator", 3 << 30, 1 << 30, 5 << 30, "line 14"),
-            (
-                "3.00 GiB on cuda:0, of which 2.00 GiB in values between (line 14);"
-                " counted by torch's allocator, beyond 5.00 GiB in use before"
-            ),
-        ),
-        (
-            MemoryPeak("jax", "gpu:0", "plan", 3 << 30, 3 << 30, 1 << 30),
-            (
-                "3.00 GiB on gpu:0, all of it still in use at the end; the compiler's plan,"
-                " beyond 1.00 GiB of arguments"
-            ),
-        ),
-        (
-            MemoryPeak("", "", "process", 3 << 20, 1 << 20, 9 << 20, "line 2, in f"),
-            (
-                "at least 3.00 MiB while line 2, in f ran: so much more resident memory, 1.00 MiB"
-                " of it still there at the end; memory that was kept and used again is not seen"
-            ),
-        ),
-        (MemoryPeak("", "host", "tracemalloc", 0, 0), "0 B; counted by tracemalloc"),
-        (
-            MemoryPeak("jax", "gpu:0", "counter", reason="at most 2 B, since"),
-            "unknown on gpu:0: at most 2 B, since",
-        ),
+        (MemoryPeak("torch", "cuda:0", "allocator", 3 << 30, 1 << 30, 5 << 30, "line 14"),
+         "3.00 GiB on cuda:0, of which 2.00 GiB in values between (line 14); counted by torch's",
+         " allocator, beyond 5.00 GiB in use before"),
+        (MemoryPeak("jax", "gpu:0", "plan", 3 << 30, 3 << 30, 1 << 30),
+         "3.00 GiB on gpu:0, all of it still in use at the end; the",
+         " compiler's plan, beyond 1.00 GiB of arguments"),
+        (MemoryPeak("", "", "process", 3 << 20, 1 << 20, 9 << 20, "line 2, in f"),
+         "at least 3.00 MiB while line 2, in f ran: so much more resident memory, 1.00 MiB of it",
+         " still there at the end; memory that was kept and used again is not seen"),
+        (MemoryPeak("", "host", "tracemalloc", 0, 0), "0 B;", " counted by tracemalloc"),
+        (MemoryPeak("jax", "gpu:0", "counter", reason="at most 2 B"), "unknown on gpu:0:",
+         " at most 2 B"),
     ],
-)
-def test_a_peak_in_words(peak: MemoryPeak, words: str) -> None:
+)  # fmt: skip
+def test_a_peak_in_words(peak: MemoryPeak, start: str, end: str) -> None:
     assert peak.check() is None
-    assert peak.words() == words
+    assert peak.words() == start + end

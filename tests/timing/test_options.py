@@ -27,46 +27,25 @@ def test_an_aim_has_a_width_and_a_budget(options: dict, target: float, seconds: 
     assert (chosen.target, chosen.seconds) == (target, seconds)
 
 
-def test_what_is_not_asked_for_is_as_usual() -> None:
-    chosen = TimeOptions()
-    assert (chosen.number, chosen.repeat, chosen.clock, chosen.precision) == (
-        None,
-        None,
-        "elapsed",
-        3,
-    )
-    assert (chosen.fresh, chosen.profile, chosen.ops, chosen.restore) == (0, False, False, True)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"budget": 1.5, "number": 3}, "number=3 and budget=1.5 cannot be combined: leave out one"),
         ({"budget": 1.5, "repeat": 3}, "repeat=3 and budget=1.5 cannot be combined: leave out one"),
-        ({"aim": "exact"}, "aim='exact': must be 'usual', 'quick' or 'precise'"),
         ({"aim": "precise", "number": 3}, "number=3 and aim='precise' cannot be combined"),
+        ({"aim": "exact"}, "aim='exact': must be 'usual', 'quick' or 'precise'"),
         ({"precision": 16}, "precision=16: must be a whole number from 1 to 15"),
         ({"number": "5"}, "number='5': must be a whole number, 1 or more, for example number=5"),
         ({"repeat": 2.5}, "repeat=2.5: must be a whole number, 1 or more, for example repeat=5"),
         ({"budget": -1}, "budget=-1: must be a number of seconds, 0 or more, for example budget=5"),
-        ({"usual": "x"}, "usual='x': must be a number of seconds, 0 or more, for example usual=5"),
-        ({"clock": "wall"}, "clock='wall': must be 'elapsed', 'calendar' or 'cpu'"),
         ({"clock": None}, "clock=None: must be 'elapsed', 'calendar' or 'cpu'"),
-        ({"aim": ["quick"]}, "aim=['quick']: must be 'usual', 'quick' or 'precise'"),
-        ({"fresh": "no"}, "fresh='no': must be a whole number from 1 to 1000, for example fresh=5"),
-        ({"fresh": -1}, "fresh=-1: must be a whole number from 1 to 1000, for example fresh=5"),
         ({"fresh": 10**8}, "fresh=100000000: must be a whole number from 1 to 1000, for example"),
         ({"profile": 1}, "profile=1: must be False or True"),
-        ({"ops": None}, "ops=None: must be False or True"),
         ({"restore": "yes"}, "restore='yes': must be True or False"),
-        ({"name": 5}, "name=5: must be a name without ; ? \\ or quotes"),
         ({"name": "last"}, "name='last': must be a name other than last and best"),
-        (
-            {"against": 5},
-            "against=5: must be a string that is not empty, for example against='last'",
-        ),
+        ({"against": 5}, "against=5: must be a string that is not empty, for example against"),
     ],
-)
+)  # fmt: skip
 def test_what_breaks_a_rule_is_refused(options: dict, message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
         TimeOptions(**options)

@@ -1,14 +1,13 @@
 """Calls of a snippet under one clock."""
 
-import traceback
 from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks import Compilation, CompilationWatch
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
-from ipyjaxbench.timing.call_times import First, QueuedTime, Sample, TimedCall
+from ipyjaxbench.timing.call_times import QueuedTime, Sample, TimedCall
 from ipyjaxbench.timing.hidden_work import HiddenWork
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.synchronize import Drain
@@ -43,50 +42,36 @@ def wait(value: FakeArray) -> None:
     value.wait()
 
 
-def test_the_first_call_lasts_until_all_that_it_started_is_done() -> None:
-    bench = Bench(WORK)
+@pytest.mark.parametrize(
+    ("code", "taken", "left", "kind"),
+    [(WORK, 10, 100, FakeArray), ("y = 1; clock.advance(5)", 5, 0, type(None)),
+     (f"{WORK}; y = 1", 10, 100, type(None))],
+)  # fmt: skip
+def test_the_first_call_lasts_until_all_that_it_started_is_done(
+    code: str, taken: int, left: int, kind: type
+) -> None:
+    bench = Bench(code)
     first = bench.calls.first()
-    assert (first.taken, first.left) == (10, 100)
-    assert isinstance(first.value, FakeArray)
-    assert bench.clock.now() == 110
+    assert (first.taken, first.left, type(first.value)) == (taken, left, kind)
+    assert bench.clock.now() == taken + left
 
 
-def test_the_first_call_of_code_without_a_value_gives_none() -> None:
-    assert Bench("y = 1; clock.advance(5)").calls.first() == First(5, 0, None)
-
-
-def test_work_that_the_code_did_not_hand_on_is_in_the_first_call_too() -> None:
-    assert Bench(f"{WORK}; y = 1").calls.first() == First(10, 100, None)
-
-
-def test_a_probe_tells_when_python_went_on_and_when_the_value_was_there() -> None:
-    bench = Bench(WORK)
-    bench.calls.arrange(Waiting(wait, takes_value=True), kept={})
-    assert bench.calls.time_one()[:3] == (10, 110, 0)
-
-
-def test_a_probe_tells_how_long_work_went_on_that_was_not_waited_for() -> None:
-    bench = Bench(WORK)
-    bench.calls.arrange(Waiting(), kept={})
-    assert bench.calls.time_one()[:3] == (10, 10, 100)
-
-
-def test_a_sample_is_the_time_of_all_its_calls_each_waited_for() -> None:
-    bench = Bench(WORK)
-    bench.calls.arrange(Waiting(wait, takes_value=True), kept={})
-    assert bench.calls.sample(7)[1::2] == (7 * 110, False)
-
-
-def test_names_are_waited_for_where_the_code_binds_them() -> None:
-    bench = Bench(f"y = {WORK}")
-    bench.calls.arrange(Waiting(wait, names=("y",)), kept={})
-    assert bench.calls.sample(3)[1::2] == (330, False)
-
-
-def test_without_waiting_work_overlaps_and_only_dispatch_is_read() -> None:
-    bench = Bench(WORK)
-    bench.calls.arrange(Waiting(), kept={})
-    assert bench.calls.sample(5)[1::2] == (50, False)
+@pytest.mark.parametrize(
+    ("code", "waiting", "one", "sample"),
+    [
+        (WORK, Waiting(wait, takes_value=True), (10, 110, 0), 770),
+        (f"y = {WORK}", Waiting(wait, names=("y",)), (10, 110, 0), 770),
+        (WORK, Waiting(), (10, 10, 100), 70),  # only dispatch is read
+    ],
+)
+def test_a_call_is_timed_by_itself_or_among_several(
+    code: str, waiting: Waiting, one: tuple[int, int, int], sample: int
+) -> None:
+    bench = Bench(code)
+    bench.calls.arrange(waiting, kept={})
+    assert bench.calls.time_one()[:3] == one
+    assert bench.calls.sample(7)[1::2] == (sample, False)
+    assert bench.calls.made == 8
 
 
 def test_samples_of_calls_that_are_not_waited_for_tell_what_they_left_running() -> None:
@@ -138,25 +123,6 @@ def test_work_that_a_sample_left_is_held_against_one_call(work: int, matters: bo
     assert told == ([work] if matters else [])
 
 
-def test_samples_ask_no_device_where_nothing_in_play_runs_ahead() -> None:
-    asked: list[str] = []
-    bench = Bench("clock.advance(10)")
-    bench.calls.arrange(Waiting(), kept={})
-    bench.framework.is_running = lambda: asked.append("asked")  # type: ignore[method-assign]
-    bench.calls.drain = Drain([], bench.clock)
-    bench.calls.sample(5)
-    assert asked == []
-
-
-def test_where_nothing_has_to_be_prepared_no_device_is_waited_for_before_a_call() -> None:
-    bench = Bench("clock.advance(10)")
-    bench.calls.arrange(Waiting(), kept={})
-    waits = bench.device.waits
-    bench.calls.sample(5)
-    bench.calls.time_one()
-    assert bench.device.waits == waits
-
-
 def test_once_all_is_waited_for_a_call_lasts_until_its_value_and_other_work_are_there() -> None:
     bench = Bench("other.busy_until = clock.now() + 3000; device.start(dispatch=10, work=100)")
     other = bench.names["other"] = FakeDevice(bench.clock)
@@ -173,21 +139,14 @@ def test_once_all_is_waited_for_a_call_lasts_until_its_value_and_other_work_are_
     assert bench.calls.sample(2).ns == 6000
 
 
-def test_queued_calls_are_waited_for_once_to_the_end_of_all_that_they_started() -> None:
+@pytest.mark.parametrize("see", [wait, lambda value: None])  # the value need not show it
+def test_queued_calls_are_waited_for_once_to_the_end_of_all_that_they_started(see: Any) -> None:
     bench = Bench(WORK)
-    bench.calls.arrange(Waiting(wait, takes_value=True), kept={})
+    bench.calls.arrange(Waiting(see, takes_value=True), kept={})
     assert bench.calls.queue(3) == QueuedTime(30, 310)
-    bench.calls.arrange(Waiting(lambda value: None, takes_value=True), kept={})
-    assert bench.calls.queue(3) == QueuedTime(30, 310)  # the value does not show it
-    bench = Bench("clock.advance(5)")
-    assert bench.calls.queue(3) == QueuedTime(15, 15)
-
-
-def test_a_stretch_lasts_until_all_that_it_started_is_done() -> None:
-    bench = Bench(WORK)
-    bench.calls.arrange(Waiting(), kept={})
     bench.calls.stretch(3)
-    assert bench.calls.elapsed == 310
+    assert bench.calls.elapsed == (330 if see is wait else 310)
+    assert Bench("clock.advance(5)").calls.queue(3) == QueuedTime(15, 15)
 
 
 def test_one_more_call_is_set_up_and_gives_its_value_when_all_is_done() -> None:
@@ -198,35 +157,6 @@ def test_one_more_call_is_set_up_and_gives_its_value_when_all_is_done() -> None:
     assert value.ready_at <= bench.clock.now()
     assert (bench.log, bench.names["x"]) == (["set", "call"], 6)
     assert Bench("x = 1", x=0).calls.again() is None
-
-
-class Compiles(CompilationWatch):
-    """It compiles for two seconds, and does something else whose time is not known."""
-
-    def phases(self) -> dict[str, float | None]:
-        return {"compile": 2.0, "trace": None}
-
-
-def test_seconds_of_compiling_are_those_that_are_known() -> None:
-    bench = Bench("pass")
-    assert bench.calls.compile_seconds() == 0.0
-    bench.calls.watches = [Compiles(), Compiles()]
-    assert bench.calls.compile_seconds() == 4.0
-
-
-def test_samples_of_calls_that_are_waited_for_ask_nothing() -> None:
-    left: list[int] = []
-    bench = Bench("device.start(dispatch=10, work=100_000); log")
-    bench.calls.arrange(Waiting(lambda value: None, takes_value=True), kept={})
-    bench.calls.on_work_left = left.append
-    for _ in range(3):
-        bench.calls.sample(5)
-    assert left == []
-    bench.calls.check(per_call=10)
-    assert left == []
-    bench.device.start(dispatch=0, work=100_000)
-    bench.calls.check(per_call=10)
-    assert left == [100_000]
 
 
 def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:
@@ -243,7 +173,14 @@ def test_set_up_runs_before_each_stretch_and_its_time_is_not_counted() -> None:
     bench = Bench("log.append('call'); clock.advance(1)", "log.append('set'); clock.advance(500)")
     assert bench.calls.sample(2).ns == 2
     assert bench.calls.time_one().waited == 1
-    assert bench.log == ["set", "call", "call", "set", "call"]
+    assert bench.calls.sample(1, begun=True).ns == 1  # which is not set up again
+    assert bench.log == ["set", "call", "call", "set", "call", "call"]
+    bench = Bench("a.wait()", "a = device.start(dispatch=3, work=5000)")
+    assert bench.calls.sample(1).ns == 0  # work that it starts is done before
+    failing = Bench("pass", "raise LookupError")
+    with pytest.raises(LookupError):
+        failing.calls.sample(1)
+    assert failing.calls.made == 0
 
 
 def test_work_that_renewing_arguments_starts_is_done_before_the_clock_is_read() -> None:
@@ -255,18 +192,6 @@ def test_work_that_renewing_arguments_starts_is_done_before_the_clock_is_read() 
     bench.calls.before_each = renew
     bench.calls.sample(1)
     assert bench.log == [5003]
-
-
-def test_work_that_the_set_up_starts_is_done_before_the_clock_is_read() -> None:
-    bench = Bench("a.wait()", "a = device.start(dispatch=3, work=5000)")
-    assert bench.calls.sample(1).ns == 0
-
-
-def test_a_stretch_that_goes_on_is_not_set_up_again() -> None:
-    bench = Bench("log.append('call')", "log.append('set')")
-    bench.calls.set_up()
-    bench.calls.sample(2, begun=True)
-    assert bench.log == ["set", "call", "call"]
 
 
 def test_arguments_are_renewed_before_each_stretch_untimed() -> None:
@@ -288,13 +213,6 @@ def test_names_are_set_back_before_each_call(kept: dict[str, Any]) -> None:
     assert [seen[1] for seen in bench.log] == ([(1, 2)] * 2 if "y" in kept else [(), (6,)])
 
 
-def test_the_cost_of_setting_names_back_is_taken_off() -> None:
-    bench = Bench("x = x + 1; clock.advance(50)", x=0)
-    bench.calls.arrange(Waiting(), kept={"x": 0})
-    # On a clock that stands still setting back costs nothing, so nothing may be taken off.
-    assert bench.calls.sample(4).ns == 200
-
-
 def on_clock(bench: Bench, *took: int) -> Calls:
     """Its calls on a clock of which each pair of readings lies so many nanoseconds apart."""
     readings = iter([reading for ns in took for reading in (0, ns)])
@@ -309,29 +227,9 @@ def test_what_setting_names_back_costs_is_the_least_that_a_thousand_turns_show()
     calls.arrange(Waiting(), kept={"x": 0})
     assert calls.sample(4).ns == 100 - 4 * 5
     assert calls.sample(4).ns == 0  # and no less
-
-
-def test_setting_names_back_costs_nothing_where_the_empty_loop_took_longer() -> None:
     calls = on_clock(Bench("pass", x=0), *[1000] * 9, *[6000] * 9, 100)
     calls.arrange(Waiting(), kept={"x": 0})
-    assert calls.sample(4).ns == 100
-
-
-@pytest.mark.parametrize("step", [0, 7, 1000])
-def test_a_sample_is_never_negative(step: int) -> None:
-    device = FakeDevice(FakeClock(step=step))
-    drain = Drain([], device.clock)
-    calls = Calls(Snippet(Source.plain("x = x"), {"x": 1}), None, device.clock, drain)
-    calls.arrange(Waiting(), kept={"x": 1})
-    assert calls.sample(3).ns >= 0
-
-
-def test_calls_are_counted() -> None:
-    bench = Bench("clock.advance(1)")
-    bench.calls.first()
-    bench.calls.time_one()
-    bench.calls.sample(5)
-    assert bench.calls.made == 7
+    assert calls.sample(4).ns == 100  # nor do they cost less than nothing
 
 
 def test_a_call_that_fails_is_counted_and_those_after_it_are_not() -> None:
@@ -339,16 +237,3 @@ def test_a_call_that_fails_is_counted_and_those_after_it_are_not() -> None:
     with pytest.raises(ValueError, match="third"):
         bench.calls.sample(10)
     assert bench.calls.made == 3
-
-
-def test_a_failing_set_up_is_not_a_call() -> None:
-    bench = Bench("pass", "raise LookupError")
-    with pytest.raises(LookupError):
-        bench.calls.sample(1)
-    assert bench.calls.made == 0
-
-
-def test_a_traceback_ends_in_the_line_of_the_user() -> None:
-    with pytest.raises(ZeroDivisionError) as raised:
-        Bench("y = 1\nz = y / 0").calls.first()
-    assert traceback.extract_tb(raised.value.__traceback__)[-1].line == "z = y / 0"

@@ -19,12 +19,6 @@ def probe(waited: int, left: int = 0, *, compiled: bool = False) -> TimedCall:
     return TimedCall(1, waited, left, waited, compiled)
 
 
-def test_a_call_takes_what_the_sample_in_the_middle_says() -> None:
-    samples = Samples([Sample(2, 10, 9), Sample(1, 3, 3), Sample(4, 16, 9)], [3])
-    assert samples.per_call == 4.0
-    assert samples.seconds == pytest.approx([5e-9, 3e-9, 4e-9])
-
-
 def test_the_first_call_of_the_warm_up_is_left_out_unless_it_is_the_only_one() -> None:
     calls = [probe(3), probe(2), probe(1)]
     assert Samples(warmup=calls).settled_warmup == calls[1:]
@@ -43,15 +37,11 @@ def test_work_that_was_left_is_counted_in_the_warm_up_and_samples_are_taken_agai
 
 def test_samples_of_calls_that_differ_become_fewer_that_are_alike() -> None:
     samples = Samples([FAST, SLOW] * 120, [20] * 12)
+    assert samples.half_width() == samples.known == 0.0  # that of their mean
+    assert len(samples.taken) == 240  # they go on as they are
     assert samples.merge() == Kinds(20_000, 5 * MS, 0.5)
     assert samples.taken == [Sample(30, 15 * (20_000 + 5 * MS), 15 * (20_000 + 5 * MS))] * 8
     assert samples.rounds == [1] * 8
-
-
-def test_the_interval_of_calls_that_differ_is_that_of_their_mean() -> None:
-    samples = Samples([FAST, SLOW] * 120, [20] * 12)
-    assert samples.half_width() == samples.known == 0.0
-    assert len(samples.taken) == 240  # they go on as they are
 
 
 def test_samples_are_not_put_together_where_one_compiled_something() -> None:

@@ -29,11 +29,6 @@ def prepared(bench: Bench, code: str, **options: object) -> tuple[LaterCalls, St
 # Warm-up
 
 
-def test_the_warm_up_is_not_among_the_samples_of_fast_calls(bench: Bench) -> None:
-    bench.counted(lambda turn: bench.clock.advance(4 * MS) if turn in (2, 3) else None)
-    assert max(bench.time("call()").samples) == pytest.approx(1e-3)
-
-
 @pytest.mark.parametrize(("milliseconds", "wasted"), [(200, 1), (201, 0)])
 def test_the_warm_up_counts_where_a_call_takes_over_a_tenth_of_the_budget(
     bench: Bench, milliseconds: int, wasted: int
@@ -58,15 +53,10 @@ def test_the_warm_up_of_slow_calls_does_not_count_where_they_differ(bench: Bench
     m = bench.time("call()", budget=2.0)
     assert "calls-differ" in notes_by_code(m)
     assert min(calls for calls, _ in m.batches) == 4  # two of each kind
-
-
-def test_what_looks_at_calls_before_the_warm_up_gets_the_time_that_is_left(bench: Bench) -> None:
-    _, steady = prepared(bench, START)
-    bench.clock.advance(SECOND)
-    asked: list[float] = []
-    steady.prepare = lambda calls, budget: asked.append(budget)
-    steady.warm_up(bench.clock.wall() + 3 * SECOND)
-    assert asked == [3 * SECOND]
+    turns = bench.counted(lambda turn: bench.clock.advance(9 * MS) if turn % 2 else None)
+    _, steady = prepared(bench, "call()")
+    steady.warm_up(bench.clock.wall() + 100 * SECOND)
+    assert (steady.differ, steady.number, len(turns)) == (Kinds(MS, 10 * MS, 0.5), 40, 11)
 
 
 def test_work_is_looked_for_in_the_warm_up_also_where_an_error_ends_it(bench: Bench) -> None:
@@ -77,36 +67,22 @@ def test_work_is_looked_for_in_the_warm_up_also_where_an_error_ends_it(bench: Be
     assert {"stopped-by-error", "elsewhere"} <= notes_by_code(m).keys()
 
 
-def test_work_that_begins_late_is_found_between_rounds_where_a_value_is_waited_for(
-    bench: Bench,
-) -> None:
-    bench.counted(lambda turn: turn > 100 and bench.device.start(dispatch=0, work=5 * MS))
-    bench.names["array"] = FakeArray(bench.device, 0)
-    m = bench.time("call(); array")
-    assert "elsewhere" in notes_by_code(m)
-    assert m.median == pytest.approx(5e-3)
-
-
 # Queued calls
 
 
 @pytest.mark.parametrize(
-    ("options", "queues"), [({}, True), ({"clock": "cpu"}, False), ({"repeat": 5}, False)]
-)
+    ("code", "options", "queues"),
+    [(START, {}, True), (START, {"clock": "cpu"}, False), (START, {"repeat": 5}, False),
+     ("call()", {}, False)],
+)  # fmt: skip
 def test_calls_are_queued_where_elapsed_time_is_measured_until_it_is_known(
-    bench: Bench, options: dict, queues: bool
+    bench: Bench, code: str, options: dict, queues: bool
 ) -> None:
-    _, steady = prepared(bench, START, **options)
+    bench.counted()
+    _, steady = prepared(bench, code, **options)
     steady.warm_up(bench.clock.wall() + SECOND)
     assert (steady.queued is not None) is queues
-    assert bool(steady.dispatches()) is (options != {"clock": "cpu"})
-
-
-def test_synchronous_calls_are_not_queued(bench: Bench) -> None:
-    bench.counted()
-    _, steady = prepared(bench, "call()")
-    steady.warm_up(bench.clock.wall() + SECOND)
-    assert steady.queued is None
+    assert bool(steady.dispatches()) is (options != {"clock": "cpu"}) or code != START
 
 
 def test_results_of_queued_calls_take_a_tenth_of_the_free_memory(bench: Bench) -> None:
@@ -127,13 +103,6 @@ def test_two_fifths_of_the_time_are_spent_on_queued_calls(bench: Bench) -> None:
     assert 0.38e9 <= steady.queued.spent <= 0.49e9  # a sample takes 80 ms
 
 
-def test_a_sample_of_many_calls_has_untimed_ones_before_it(bench: Bench) -> None:
-    _, steady = prepared(bench, START)
-    assert (steady.number, steady.ahead) == (1, 0)
-    steady.number = 50
-    assert steady.ahead == 5
-
-
 # What ends the calls, and what is said of it
 
 
@@ -149,7 +118,9 @@ def test_two_results_have_to_fit_into_the_free_memory(
     bench: Bench, free: int, is_enough: bool
 ) -> None:
     bench.framework.free_memory = lambda: free  # type: ignore[method-assign]
-    assert ("over-memory" not in notes_by_code(bench.time(START))) is is_enough
+    m = bench.time(START)
+    assert ("over-memory" not in notes_by_code(m)) is is_enough
+    assert (m.verdict == "ONCE" and m.batches == ()) is not is_enough
 
 
 @pytest.mark.parametrize(("nbytes", "is_asked"), [(99_999_999, False), (100_000_000, True)])
@@ -224,23 +195,6 @@ def test_the_interval_and_the_time_left_are_told_between_rounds(bench: Bench) ->
     assert times[-1] > 0
 
 
-# Garbage
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_garbage_is_collected_again_when_the_last_of_several_is_done(enabled: bool) -> None:
-    was = gc.isenabled()
-    try:
-        (gc.enable if enabled else gc.disable)()
-        with gc_paused():
-            with gc_paused():
-                assert not gc.isenabled()
-            assert not gc.isenabled()
-        assert gc.isenabled() is enabled
-    finally:
-        (gc.enable if was else gc.disable)()
-
-
 # What decides between calls
 
 
@@ -249,13 +203,26 @@ def test_threads_may_spin_where_those_of_the_framework_do(
     bench: Bench, spins: bool, code: str
 ) -> None:
     bench.framework.spins = spins or code != START
-    assert prepared(bench, code)[1].samples.spins is spins
+    _, steady = prepared(bench, code)
+    assert steady.samples.spins is spins
+    assert (steady.number, steady.ahead) == (1, 0)
+    steady.number = 50
+    assert steady.ahead == 5
+    asked: list[float] = []  # what looks at calls before the warm-up gets the time that is left
+    steady.prepare = lambda calls, budget: asked.append(budget)
+    steady.warm_up(bench.clock.wall() + 3 * SECOND)
+    assert asked == [3 * SECOND]
 
 
-def test_a_sample_of_calls_that_differ_holds_some_of_both(bench: Bench) -> None:
-    turns = bench.counted(lambda turn: bench.clock.advance(9 * MS) if turn % 2 else None)
-    _, steady = prepared(bench, "call()")
-    steady.warm_up(bench.clock.wall() + 100 * SECOND)
-    assert steady.differ == Kinds(MS, 10 * MS, 0.5)
-    assert steady.number == 40
-    assert len(turns) == 11
+def test_garbage_is_collected_again_when_the_last_of_several_is_done() -> None:
+    was = gc.isenabled()
+    try:
+        for enabled in (True, False):
+            (gc.enable if enabled else gc.disable)()
+            with gc_paused():
+                with gc_paused():
+                    assert not gc.isenabled()
+                assert not gc.isenabled()
+            assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was else gc.disable)()

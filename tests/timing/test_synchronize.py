@@ -47,6 +47,12 @@ class Slow(FakeFramework):
         super().drain()
 
 
+class Untold(Slow):
+    """One that does not tell whether something runs."""
+
+    def is_running(self) -> None: ...
+
+
 @pytest.fixture
 def device() -> FakeDevice:
     """A device at moment 0."""
@@ -58,40 +64,27 @@ def drained(device: FakeDevice, frameworks: Iterable[FakeFramework] = ()) -> Dra
     return Drain([*frameworks] or [FakeFramework(device)], device.clock)
 
 
-def test_work_that_was_running_before_is_waited_for_and_told(device: FakeDevice) -> None:
-    device.start(dispatch=0, work=5_000)
-    assert drained(device).waited == 5_000
-    assert device.clock.now() == 5_000
-
-
 def test_an_idle_device_costs_what_asking_costs(device: FakeDevice) -> None:
     assert (drained(device).waited, drained(device).idle) == (0, 0)
     slow = Slow(device)
-    drain = Drain([slow], device.clock)
+    drain = drained(device, [slow])
     assert drain.idle == 700
     assert slow.prepared == 1
+    for work, left in ((100, 1), (1000, 300)):  # what ends while it is asked ran all the same
+        device.start(dispatch=0, work=work)
+        assert drain.wait_for_rest() == left
 
 
 def test_each_drain_returns_how_long_it_took(device: FakeDevice) -> None:
-    drain = drained(device)
+    device.start(dispatch=0, work=5_000)  # from before
+    other = FakeDevice(device.clock)
+    drain = drained(device, [FakeFramework(device), FakeFramework(other), Python()])
+    assert (drain.waited, device.clock.now(), [*drain.found_running]) == (5_000, 5_000, [])
     assert drain() == 0
     device.start(dispatch=10, work=300)
-    assert [drain(), drain()] == [300, 0]
-
-
-def test_all_frameworks_are_waited_for() -> None:
-    clock = FakeClock()
-    devices = [FakeDevice(clock), FakeDevice(clock)]
-    drain = Drain([FakeFramework(device) for device in devices], clock)
-    devices[0].start(dispatch=0, work=100)
-    devices[1].start(dispatch=0, work=900)
-    assert drain() == 900
-
-
-def test_plain_python_has_nothing_to_wait_for() -> None:
-    clock = FakeClock()
-    assert Drain([Python()], clock)() == 0
-    assert Drain([], clock)() == 0
+    other.start(dispatch=0, work=900)
+    assert [drain(), drain()] == [900, 0]
+    assert Drain([], device.clock)() == 0
 
 
 def test_waiting_is_measured_by_the_wall_whatever_the_clock_of_samples(device: FakeDevice) -> None:
@@ -108,11 +101,6 @@ def test_what_runs_on_is_told_and_whose_it_is(device: FakeDevice) -> None:
     device.start(dispatch=10, work=300)
     assert (drain.wait_for_rest(), drain.is_certain) == (300, True)
     assert (drain.wait_for_rest(), [*drain.found_running]) == (0, [first])
-
-
-def test_work_from_before_is_not_taken_for_work_of_the_code(device: FakeDevice) -> None:
-    device.start(dispatch=0, work=5_000)
-    assert not drained(device).found_running
 
 
 def test_nothing_runs_in_a_framework_that_does_not_run_ahead(device: FakeDevice) -> None:
@@ -132,10 +120,6 @@ def test_nothing_runs_in_a_framework_that_does_not_run_ahead(device: FakeDevice)
 def test_where_only_a_clock_tells_two_waits_are_compared(
     device: FakeDevice, work: int, left: int
 ) -> None:
-    class Untold(Slow):
-        def is_running(self) -> None:
-            """It is not told."""
-
     untold = Untold(device)
     drain = drained(device, [untold])
     device.start(dispatch=0, work=work + 700 if work else 0)  # asking takes 700 of it
@@ -144,13 +128,9 @@ def test_where_only_a_clock_tells_two_waits_are_compared(
 
 
 def test_where_asking_takes_long_only_what_takes_twice_as_long_is_work(device: FakeDevice) -> None:
-    class Untold(Slow):
-        cost = 40_000
-
-        def is_running(self) -> None:
-            """It is not told."""
-
-    drain = drained(device, [Untold(device)])
+    untold = Untold(device)
+    untold.cost = 40_000
+    drain = drained(device, [untold])
     device.start(dispatch=0, work=80_000)
     assert drain.wait_for_rest() == 0
     device.start(dispatch=0, work=80_001)
@@ -166,15 +146,6 @@ def test_what_asking_an_idle_device_takes_is_the_lower_quartile_of_eleven(
             super().drain()
 
     assert drained(device, [Rising(device)]).idle == 450  # of 200, 300, … 1200
-
-
-def test_work_that_ends_while_the_device_is_asked_ran_all_the_same(device: FakeDevice) -> None:
-    drain = drained(device, [Slow(device)])
-    assert drain.idle == 700
-    device.start(dispatch=0, work=100)
-    assert drain.wait_for_rest() == 1
-    device.start(dispatch=0, work=1000)
-    assert drain.wait_for_rest() == 300
 
 
 def test_a_device_that_fails_is_named_in_one_line() -> None:

@@ -14,7 +14,7 @@ from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.throughput_and_dispatch import QueuedCalls, plan_queued_calls
 from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.bench import START, Bench, notes_by_code
+from tests.bench import START, Bench, failing, notes_by_code
 from tests.fake_framework import FakeFramework
 
 ALL_FREE = 1e9
@@ -40,37 +40,41 @@ def queue_of(
     return plan_queued_calls(calls, samples.settled_warmup, most), device
 
 
-def test_queued_calls_take_what_the_device_needs_and_no_more() -> None:
-    queue, _ = queue_of("device.start(dispatch=10_000, work=1_000_000)", waiting=100_000)
-    assert queue is not None
-    queue.measure()
-    assert queue.throughputs == [pytest.approx(1e-3)]  # with each waited for it is 1.11 ms
-    assert queue.dispatches == [pytest.approx(10e-6)]
-
-
-def test_where_starting_takes_longer_than_the_work_it_sets_the_throughput() -> None:
-    queue, _ = queue_of("device.start(dispatch=30_000, work=20_000)")
-    assert queue is not None
-    queue.measure()
-    assert queue.throughputs == [pytest.approx(30e-6)]
-
-
-def test_nothing_is_queued_where_python_goes_on_when_the_work_is_done() -> None:
-    assert queue_of("clock.advance(1_000_000)", waits=False)[0] is None
-    assert queue_of("device.start(dispatch=1_000_000, work=50_000)")[0] is None
-
-
-@pytest.mark.parametrize(("dispatch", "is_queued"), [(900_000, True), (900_001, False)])
-def test_calls_are_queued_where_a_tenth_of_each_goes_on_in_the_background(
-    dispatch: int, is_queued: bool
+@pytest.mark.parametrize(
+    ("dispatch", "work", "waiting", "throughput"),
+    [(10_000, 1_000_000, 100_000, 1e-3),  # with each waited for it is 1.11 ms
+     (30_000, 20_000, 0, 30e-6)],  # where starting takes longer than the work
+)  # fmt: skip
+@pytest.mark.parametrize("drains", [True, False])  # as not that which threads begin on XLA's CPU
+def test_queued_calls_take_what_the_device_needs_and_no_more(
+    dispatch: int, work: int, waiting: int, throughput: float, drains: bool
 ) -> None:
-    code = f"device.start(dispatch={dispatch}, work={1_000_000 - dispatch})"
-    assert (queue_of(code)[0] is not None) is is_queued
+    queue, device = queue_of(f"device.start(dispatch={dispatch}, work={work})", waiting=waiting)
+    assert queue is not None
+    queue.calls.drain = queue.calls.drain if drains else Drain([], device.clock)
+    begun = device.clock.now()
+    queue.measure()
+    queue.measure()
+    assert queue.throughputs == [pytest.approx(throughput)] * 2
+    assert queue.dispatches == [pytest.approx(dispatch * 1e-9)] * 2
+    assert queue.spent == device.clock.now() - begun
 
 
-def test_calls_of_over_ten_milliseconds_are_not_queued() -> None:
-    assert queue_of("device.start(dispatch=10, work=9_999_990)")[0] is not None
-    assert queue_of("device.start(dispatch=10, work=9_999_991)")[0] is None
+@pytest.mark.parametrize(
+    ("code", "options", "is_queued"),
+    [
+        ("clock.advance(1_000_000)", {"waits": False}, False),
+        ("device.start(dispatch=900_000, work=100_000)", {}, True),  # a tenth in the background
+        ("device.start(dispatch=900_001, work=99_999)", {}, False),
+        ("device.start(dispatch=10, work=9_999_990)", {}, True),  # ten milliseconds
+        ("device.start(dispatch=10, work=9_999_991)", {}, False),
+        ("device.start(dispatch=10, work=10_000)", {"most": 1.5}, False),  # no two fit into memory
+    ],
+)
+def test_calls_are_queued_that_go_on_in_the_background_and_are_short(
+    code: str, options: dict[str, Any], is_queued: bool
+) -> None:
+    assert (queue_of(code, **options)[0] is not None) is is_queued
 
 
 @pytest.mark.parametrize(
@@ -95,11 +99,7 @@ def test_a_look_is_short_and_its_results_fit_into_memory(
 
 @pytest.mark.parametrize(
     ("work", "most", "programs"),
-    [
-        (1_000, ALL_FREE, 64 + 16 + 4),
-        (1_000_000, ALL_FREE, 7 + 1 + 4),
-        (9_000_000, 3.0, 3 + 1 + 3),
-    ],
+    [(1_000, ALL_FREE, 64 + 16 + 4), (1_000_000, ALL_FREE, 7 + 1 + 4), (9_000_000, 3.0, 3 + 1 + 3)],
 )
 def test_a_look_queues_many_calls_then_a_quarter_then_a_few(
     work: int, most: float, programs: int
@@ -162,10 +162,6 @@ def test_where_queued_calls_block_one_alone_shows_when_python_goes_on(
         assert queue.dispatches == [pytest.approx(10e-6)]
 
 
-def test_results_of_which_no_two_fit_into_memory_are_not_queued() -> None:
-    assert queue_of("device.start(dispatch=10, work=10_000)", most=1.5)[0] is None
-
-
 def test_a_look_in_which_something_compiled_does_not_count() -> None:
     queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
     assert queue is not None
@@ -175,67 +171,29 @@ def test_a_look_in_which_something_compiled_does_not_count() -> None:
     assert queue.spent > 0
 
 
-def test_the_time_of_all_looks_is_known() -> None:
-    queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
-    assert queue is not None
-    begun = device.clock.now()
-    queue.measure()
-    queue.measure()
-    assert queue.spent == device.clock.now() - begun
-
-
 # In the whole flow
 
 
-def test_the_three_times_are_told_apart(bench: Bench) -> None:
-    m = bench.time("(clock.advance(5_000), device.start(dispatch=10_000, work=1_000_000))[1]")
-    assert m.median == pytest.approx(1.015e-3)
-    assert m.throughput == pytest.approx(1e-3)
-    assert m.dispatch == pytest.approx(15e-6)
-
-
-def test_queued_calls_take_at_most_two_fifths_of_the_time(bench: Bench) -> None:
-    m = bench.time("device.start(dispatch=10, work=3_000_000 + clock.now() * 7919 % 6_000_000)")
-    assert len(m.throughputs) >= 2
-    assert m.elapsed <= 2.3
-
-
-@pytest.mark.parametrize("options", [{"number": 5}, {"repeat": 5}, {"number": 2, "repeat": 3}])
-def test_with_exact_numbers_no_calls_are_queued(bench: Bench, options: dict) -> None:
-    m = bench.time(START, **options)
-    assert m.throughput is None
-    assert m.dispatch == pytest.approx(10e-6)
-
-
-def test_of_slow_calls_the_warm_up_shows_when_python_goes_on(bench: Bench) -> None:
-    m = bench.time("device.start(dispatch=10_000, work=50_000_000)")
-    assert m.throughput is None
-    assert m.dispatch == pytest.approx(10e-6)
-
-
-def test_synchronous_code_has_one_time_only(bench: Bench) -> None:
-    m = bench.time("clock.advance(1_000_000)")
-    assert (m.throughput, m.dispatch) == (None, None)
+@pytest.mark.parametrize(
+    ("code", "median", "throughput", "dispatch"),
+    [
+        ("(clock.advance(5_000), device.start(dispatch=10_000, work=1_000_000))[1]",
+         1.015e-3, 1e-3, 15e-6),
+        ("device.start(dispatch=10_000, work=50_000_000)", 50.01e-3, None, 10e-6),  # of the warm-up
+        ("clock.advance(1_000_000)", 1e-3, None, None),
+    ],
+)  # fmt: skip
+def test_the_three_times_are_told_apart(
+    bench: Bench, code: str, median: float, throughput: float | None, dispatch: float | None
+) -> None:
+    m = bench.time(code)
+    assert m.median == pytest.approx(median)
+    assert m.throughput == pytest.approx(throughput)
+    assert m.dispatch == pytest.approx(dispatch)
 
 
 def test_an_interrupt_while_calls_are_queued_keeps_the_samples(bench: Bench) -> None:
-    left = iter(range(130))
-
-    def call() -> Any:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        return bench.device.start(dispatch=10_000, work=1_000_000)
-
-    bench.names["call"] = call
-    m = bench.interrupted("call()")
+    bench.counted(failing(131, KeyboardInterrupt()))
+    m = bench.interrupted(f"call(); {START}")
     assert "interrupted" in notes_by_code(m)
-    assert m.median == pytest.approx(1.01e-3)
-
-
-def test_work_that_draining_does_not_see_is_waited_for_by_its_values() -> None:
-    """As that which threads of the code begin on XLA's CPU."""
-    queue, device = queue_of("device.start(dispatch=10_000, work=1_000_000)")
-    assert queue is not None
-    queue.calls.drain = Drain([], device.clock)
-    queue.measure()
-    assert queue.throughputs == [pytest.approx(1e-3)]
+    assert m.median == pytest.approx(2.01e-3)

@@ -48,27 +48,17 @@ def test_phases_fill_the_pass_from_zero_on(tmp_path: Path) -> None:
 
 
 def test_operations_are_moved_to_our_clock(tmp_path: Path) -> None:
-    found = slices(tmp_path, session(Interval("dot", 100, 300, "gpu:0", "7"), offset=5_600.0))
-    (dot,) = (s for s in found if s.name == "dot")
-    assert dot[:5] == ("gpu:0 (jax)", "stream 7", "dot", 700, 900)
-
-
-def test_a_clock_that_is_not_known_is_named_so(tmp_path: Path) -> None:
-    found = slices(tmp_path, session(Interval("dot", 100, 300, "cpu:0", "7"), offset=None))
-    (dot,) = (s for s in found if s.name == "dot")
-    assert (dot.process, dot.track) == ("cpu:0 (jax, moment not known)", "thread 7")
-
-
-def test_operations_over_each_other_in_part_get_tracks_of_their_own(tmp_path: Path) -> None:
-    found = slices(
-        tmp_path,
-        session(
-            Interval("a", 5_000, 5_100, "cpu:0", "t"),
-            Interval("inside of a", 5_010, 5_050, "cpu:0", "t"),
-            Interval("b", 5_090, 5_200, "cpu:0", "t"),
-        ),
-    )
-    assert {s.name for s in found} >= {"a", "inside of a", "b"}
+    dot = Interval("dot", 100, 300, "gpu:0", "7")
+    found = slices(tmp_path, session(dot, offset=5_600.0), session(begun=50_000))
+    assert [s[:5] for s in found if s.name == "dot"] == [
+        ("gpu:0 (jax)", "stream 7", "dot", 700, 900)
+    ]
+    # Sessions follow each other on one clock.
+    assert (min(s.begun for s in found), max(s.ended for s in found)) == (0, 49_500)
+    on_cpu = slices(tmp_path, session(dot._replace(device="cpu:0"), offset=None))
+    (unknown,) = (s for s in on_cpu if s.name == "dot")
+    assert (unknown.process, unknown.track) == ("cpu:0 (jax, moment not known)", "thread 7")
+    assert list(events_of([])) == []
 
 
 def test_the_readers_refusal_of_such_is_real(tmp_path: Path) -> None:
@@ -80,6 +70,9 @@ def test_the_readers_refusal_of_such_is_real(tmp_path: Path) -> None:
     path.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": events}))
     with pytest.raises(ValueError, match="over each other in part"):
         read(path)
+    b = Interval("b", 5_090, 5_200, "cpu:0", "t")  # which gets a track of its own
+    found = slices(tmp_path, session(Interval("a", 5_000, 5_100, "cpu:0", "t"), b))
+    assert {s.name for s in found} >= {"a", "b"}
 
 
 def test_lines_of_operations_are_one_track_of_a_device_and_never_inside_of_each_other(
@@ -119,12 +112,3 @@ def test_lines_that_python_runs_stand_below_those_that_call_them(tmp_path: Path)
         ("cell, line 1", 0, 400),
         ("cell, line 9", 100, 200),
     ]
-
-
-def test_sessions_follow_each_other_on_one_clock(tmp_path: Path) -> None:
-    found = slices(tmp_path, session(), session(begun=50_000))
-    assert (found[0].begun, found[-1].ended) == (0, 49_500)
-
-
-def test_no_session_makes_no_event() -> None:
-    assert list(events_of([])) == []
