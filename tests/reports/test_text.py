@@ -19,9 +19,7 @@ from ipyjaxbench.reports import text
 from ipyjaxbench.reports.blocks import Code, Facts, Headline, Notes, Report, Table
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.device_time import DeviceTime, Operation, ProfiledPass
 from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.validity import notes as validity_notes
 
 ARRAY = Placement("x", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
 RESULT = Placement("", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
@@ -54,7 +52,6 @@ JITTED = Measurement(
     notes=(notes.elsewhere(0.003), notes.unsynchronised(38e-6, 56.1)),
     elapsed=1.1,
 )
-QUEUED = dataclasses.replace(JITTED, throughputs=(0.00194, 0.00195), dispatches=(38e-6,), notes=())
 NOISY = dataclasses.replace(
     SYNCHRONOUS,
     batches=(
@@ -62,17 +59,6 @@ NOISY = dataclasses.replace(
         (100, 9_000_000),
     ),
     rounds=(20, 20, 21),
-)
-RECOMPILING = Measurement(
-    code="jax.jit(g)(x)",
-    frameworks={"jax": "0.10.2"},
-    first_call=0.048,
-    phases={"compile": 0.03},
-    compilations=1,
-    loops=1,
-    batches=STEADY,
-    rounds=(20, 20),
-    notes=(validity_notes.recompiles(40, 40, 0.046),),
 )
 ONCE = Measurement(
     code="y = first(x)\nz = y + 1",
@@ -97,32 +83,6 @@ LONG = Measurement(
     precision=5,
     notes=(notes.compiled_late(1), notes.interrupted()),
 )
-KERNEL = "at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, Array>"
-PROFILED = Measurement(
-    code="f(x)",
-    frameworks={"jax": "0.10.2"},
-    first_call=2.1e-3,
-    phases={},
-    compilations=None,
-    loops=1,
-    batches=STEADY,
-    rounds=(20, 20),
-    device=DeviceTime(
-        (
-            ProfiledPass(
-                framework="jax",
-                calls=10,
-                elapsed=0.0212,
-                busy=0.0184,
-                devices={"gpu:0": 0.0184},
-                launches=30,
-                worked=0.0184,
-                operations=(Operation("dot.3", 20, 0.0166), Operation(KERNEL, 10, 0.0018)),
-            ),
-        ),
-        listed=True,
-    ),
-)
 EXPECTED: list[tuple[Measurement, str]] = [
     (
         SYNCHRONOUS,
@@ -130,17 +90,6 @@ EXPECTED: list[tuple[Measurement, str]] = [
 np.dot(a, a)  2.15 µs ± 2.8 %   median ± rerun, per call                 ✓ QUIET
 samples       40 of 100 calls each in 1.0 s, 2.12–2.18 µs (5–95 %)
 a f64[3,3] · numpy 2.4.6""",
-    ),
-    (
-        QUEUED,
-        """\
-f(x)         2.11 ms ± 2.5 %   median ± rerun, including the wait        ✓ QUIET
-first call   ▒▒▓▓▓▓▓▓█████████████████████████████████████████████████░ 96.0 ms
-later calls  ░ 2.11 ms
-             ▒ trace 4.0 ms · ▓ lower 9.0 ms · █ compile 81 ms · ░ run 2.0 ms
-dispatch     returns after 38.0 µs, work still running
-samples      40 in 1.1 s, 2.10–2.12 ms (5–95 %)
-x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     ),
     (
         NOISY,
@@ -168,18 +117,6 @@ samples      40 in 1.1 s, 2.10–2.12 ms (5–95 %)
 x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     ),
     (
-        RECOMPILING,
-        """\
-jax.jit(g)(x)  2.11 ms ± 2.5 %   median ± rerun, compiling          ↻ RECOMPILES
-!  40 of 40 samples compiled something, 46.0 ms of each call: there is no steady
-   state.
-→  create the compiled function once, outside, and time its call
-first call     ███████████████████████████████████░░░░░░░░░░░░░░░░░░░░░ 48.0 ms
-               █ compile 30 ms · ░ run 18 ms
-samples        40, 2.10–2.12 ms (5–95 %)
-jax 0.10.2""",
-    ),
-    (
         ONCE,
         """\
 y = first(x) …  9.00 s   first call, including compilation                ○ ONCE
@@ -200,19 +137,6 @@ first call  500.00 ms, already compiled (in memory)
 ·  1 sample with a compilation was left out.
 ·  Interrupted: the time is of the calls made until then.
 python 3.12.1""",
-    ),
-    (
-        PROFILED,
-        """\
-f(x)     2.11 ms ± 2.5 %   median ± rerun, per call                      ✓ QUIET
-samples  40, 2.10–2.12 ms (5–95 %)
-device   busy 1.84 ms on gpu:0 per call (87 % of the time), 3 operations; 10
-         more calls under jax's profiler
-jax: operations of one call
-  operation                                              runs  self time   share
-  dot.3                                                     2    1.66 ms  90.2 %
-  at::native::vectorized_el…unctor_add<float>, Array>       1     180 µs   9.8 %
-jax 0.10.2""",
     ),
 ]
 
