@@ -4,11 +4,10 @@ import dataclasses
 import itertools
 import math
 import re
-import sys
 
 import pytest
 
-from ipyjaxbench import Comparison, MissingLibraryError, Sweep, units
+from ipyjaxbench import Comparison, Sweep, units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.crossings import find_crossings
@@ -22,17 +21,12 @@ from ipyjaxbench.reports import (
     Headline,
     Note,
     Notes,
-    Picture,
-    Report,
     Table,
-    html,
-    text,
 )
 from ipyjaxbench.timing import Measurement, notes as timing_notes
 from ipyjaxbench.timing.compile_cost import Counterpart
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.results import measured
-from tests.sanitiser import Page, assert_survives
 
 
 def arm(label: str, nanoseconds: int, *, step: int = 500, **changes: object) -> ArmResult:
@@ -669,28 +663,6 @@ def test_a_point_has_a_value_for_each_name() -> None:
     assert found.check() == "a point has not as many values as there are names"
 
 
-ALL = {"sweep": SWEPT, "pair": PAIR, "mixed": MIXED, "kept": KEPT}
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_no_line_is_wider_than_a_page(name: str) -> None:
-    assert max(map(len, str(ALL[name]).splitlines())) <= 80
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_html_survives_an_untrusted_notebook_and_holds_the_facts(name: str) -> None:
-    report = ALL[name].report()
-    parsed = Page(html.render(report))
-    assert_survives(parsed)
-    told = Report(tuple(block for block in report.blocks if not isinstance(block, Picture)))
-    assert set(text.render(told).split()) - set(parsed.text.split()) == set()
-
-
-def test_the_records_read_back() -> None:
-    for found in ALL.values():
-        assert type(found).from_dict(found.to_dict()) == found
-
-
 def chart(found: Sweep) -> Chart:
     (block,) = (block for block in found.report().blocks if isinstance(block, Chart))
     return block
@@ -817,13 +789,3 @@ def test_each_band_is_at_its_own_value() -> None:
 
 def test_new_axes_are_made_where_none_are_given(axes: object) -> None:
     assert PAIR.plot() is not axes
-
-
-@pytest.mark.parametrize(("module", "name"), [("matplotlib", "plot"), ("pandas", "to_pandas")])
-def test_a_missing_library_is_named(
-    monkeypatch: pytest.MonkeyPatch, module: str, name: str
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    for found in (PAIR, SWEPT):
-        with pytest.raises(MissingLibraryError, match=rf"ipyjaxbench\[plot\]|{module}"):
-            getattr(found, name)()

@@ -174,13 +174,6 @@ def test_what_is_shown_again_counts_once(a: Path, b: Path) -> None:
     assert [pair.name for pair in compare_notebooks(a, b).pairs] == ["f", "a", "b"]
 
 
-def test_the_same_cell_twice_is_paired_in_order(a: Path, b: Path) -> None:
-    notebook(a, cell("%fwtime f(x)", M), cell("%fwtime f(x)", FAST))
-    notebook(b, cell("%fwtime f(x)", M), cell("%fwtime f(x)", FAST))
-    found = compare_notebooks(a, b)
-    assert [c.ratio.value for c in found.changes if c.ratio] == [1.0, 1.0]
-
-
 def test_what_has_no_partner_is_named(a: Path, b: Path) -> None:
     notebook(a, cell("%fwtime f(x)", M), cell("%fwtime g(x)", slowed(1, code="g(x)")))
     notebook(b, cell("%fwtime f(x)", M), cell("%fwtime --name new h(x)", slowed(1, code="h(x)")))
@@ -293,14 +286,6 @@ def test_two_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -
     assert "old/a.ipynb → new/a.ipynb" in str(compare_notebooks(*paths))
 
 
-def test_no_line_is_over_eighty_columns(a: Path, b: Path) -> None:
-    noisy = measured([1000, 90_000] * 50, code="a_function_with_a_long_name(and_a_long_argument)")
-    sources = [f"%fwtime f{n}(x)" for n in range(12)]
-    notebook(a, *(cell(source, noisy) for source in sources))
-    notebook(b, *(cell(source, noisy) for source in sources))
-    assert max(map(len, str(compare_notebooks(a, b)).splitlines())) <= 80
-
-
 @pytest.mark.parametrize("empty", ["before", "after", "both apart"])
 def test_nothing_to_compare_is_one_clear_line(a: Path, b: Path, empty: str) -> None:
     some, none = cell("%fwtime f(x)", M), cell("x = 1")
@@ -330,11 +315,6 @@ def test_bad_input_is_one_line_and_status_two(a: Path, capsys: pytest.CaptureFix
     assert main(["diff", str(a), str(a)]) == 2
     seen = capsys.readouterr()
     assert (seen.out, seen.err) == ("", f"{a}: no such file\n")
-
-
-def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    assert "diff" in capsys.readouterr().out
 
 
 def test_it_runs_as_a_module_where_output_is_ascii(a: Path, b: Path) -> None:

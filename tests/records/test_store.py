@@ -54,31 +54,22 @@ def test_what_is_appended_is_read_back_the_newest_first(journal: Journal) -> Non
     assert journal.trouble == ""
 
 
-def test_each_process_has_a_file_of_its_own(journal: Journal, place: Path) -> None:
-    other = Journal()
-    journal.append(past())
-    other.append(past())
-    journal.append(past())
-    other.close()
-    assert len(list(place.iterdir())) == 2
-    assert len(store.read_store().entries) == 3
-
-
-def test_a_file_has_a_line_for_each_entry_and_no_other(journal: Journal, place: Path) -> None:
+def test_each_process_has_a_file_of_its_own_with_a_line_for_each_entry(
+    journal: Journal, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     journal.append([*past("one"), *past("two")])
     journal.append(past("three"))
     (path,) = place.iterdir()
     labels = [msgspec.json.decode(line)["label"] for line in path.read_bytes().split(b"\n")[:-1]]
     assert labels == ["one", "two", "three"]
-
-
-def test_a_forked_process_does_not_write_into_the_file_of_the_first(
-    journal: Journal, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    journal.append(past())
-    monkeypatch.setattr(os, "getpid", lambda: 1)
-    journal.append(past())
+    other = Journal()
+    other.append(past())
+    other.close()
     assert len(list(place.iterdir())) == 2
+    monkeypatch.setattr(os, "getpid", lambda: 1)  # as in a process that was forked
+    journal.append(past())
+    assert len(list(place.iterdir())) == 3
+    assert len(store.read_store().entries) == 5
 
 
 def test_entries_go_where_they_are_read_when_jupyters_folder_changes(

@@ -216,18 +216,6 @@ def test_a_title_is_shown_to_its_last_letter(title: str) -> None:
     assert "".join(rest.split()) == "".join(title.split())
 
 
-def test_a_wide_title_is_shown_to_its_last_letter() -> None:
-    with standard_output("utf-8"):
-        assert text.render(report_of("計算(数据, 更多的名字)", [])).startswith(
-            "計算(数据, 更多的名字)"
-        )
-
-
-def test_markup_in_code_is_shown_as_it_is() -> None:
-    with standard_output("utf-8"):
-        assert text.render(report_of("x[bold]:smile:[/]", [])).startswith("x[bold]:smile:[/]  ")
-
-
 NAMES = st.text("ab:語Ｆ", min_size=1, max_size=99)
 
 
