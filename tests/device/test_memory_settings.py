@@ -223,6 +223,8 @@ def test_options_say_whether_something_is_to_be_set() -> None:
     assert not DeviceOptions().sets
     assert DeviceOptions(prealloc=False).sets
     assert DeviceOptions(fraction=0.5).sets
+    with pytest.raises(OptionError, match="--remeasure needs --peak"):
+        DeviceOptions(remeasure=True)
 
 
 @pytest.mark.parametrize("options", [{"prealloc": False}, {"fraction": 0.5}])

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ipyjaxbench.host import Clock, process_space, process_start
+from ipyjaxbench.host import process_space, process_start
 from ipyjaxbench.records import Heartbeat, LiveMeasurement, LiveReader
 from ipyjaxbench.testing import FakeClock
 
@@ -144,7 +144,7 @@ def test_threads_measure_beside_each_other(place: Path) -> None:
     both = threading.Barrier(3)
 
     def measure(line: str) -> None:
-        with Heartbeat("", "", "", line, Clock.calendar()):
+        with Heartbeat("", "", "", line, clock_at(100)):
             both.wait(60)
             both.wait(60)
 
@@ -152,7 +152,7 @@ def test_threads_measure_beside_each_other(place: Path) -> None:
     for thread in threads:
         thread.start()
     both.wait(60)
-    assert {live.line for live in LiveReader().read()} == {"a", "b"}
+    assert {live.line for live in LiveReader(clock=clock_at(101)).read()} == {"a", "b"}
     both.wait(60)
     for thread in threads:
         thread.join()
