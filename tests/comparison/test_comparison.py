@@ -187,12 +187,14 @@ UNSURE = [MS + 400_000 * (i % 3 - 1) * (-1) ** (i // 3) for i in range(40)]
         ((3, 2, 1, 9), "c is 3.00× faster than a", "FASTER"),  # the fastest of those that are
         ((2, 9, 4, 2), "c is 2.00× slower than a", "SLOWER"),  # by least, before the same
         ((2, 2, 2, 2), "b and a are equally fast", "SAME"),
+        ((1, 2, 3), "a is the fastest, 2.00× faster than b", "FASTEST"),
+        ((1, 2), "b is 2.00× slower than a", "SLOWER"),
     ],
 )
 def test_the_headline_names_the_arm_that_matters_most(
     times: tuple[int, ...], figure: str, word: str
 ) -> None:
-    found = compared(*(arm(n, t * MS, step=0) for n, t in zip("abcd", times, strict=True)))
+    found = compared(*(arm(n, t * MS, step=0) for n, t in zip("abcd", times, strict=False)))
     assert headline(found).figure == figure
     assert headline(found).verdict == word
 
@@ -203,15 +205,6 @@ def test_what_cannot_be_told_comes_before_what_is_the_same() -> None:
     assert [found.verdict(label) for label in "bc"] == ["SAME", "CAN'T TELL"]
     assert headline(found).figure == "no clear winner"
     assert headline(found).detail == "c takes 0.6–1.4× the time of a (99 % CI)"
-
-
-def test_where_all_others_are_slower_the_baseline_is_the_fastest() -> None:
-    first = headline(
-        compared(*(arm(n, t * MS, step=0) for n, t in zip("abc", (1, 2, 3), strict=True)))
-    )
-    assert (first.figure, first.verdict) == ("a is the fastest, 2.00× faster than b", "FASTEST")
-    other = headline(compared(arm("a", MS, step=0), arm("b", 2 * MS, step=0)))
-    assert (other.figure, other.verdict) == ("b is 2.00× slower than a", "SLOWER")
 
 
 @pytest.mark.parametrize(
@@ -231,9 +224,6 @@ def test_a_time_stands_with_its_interval_for_another_run(
     (table,) = (b for b in compared(ArmResult("a", measured(times)), arm("b", MS)).report().blocks
                 if isinstance(b, Table))  # fmt: skip
     assert table.rows[0][1] == shown
-
-
-def test_the_time_of_one_sample_stands_alone() -> None:
     (table,) = (b for b in compared(ArmResult("a", measured([MS])), arm("b", MS)).report().blocks
                 if isinstance(b, Table))  # fmt: skip
     assert table.rows[0][1] == "1.00 ms"
@@ -424,6 +414,7 @@ def test_a_control_that_is_wide_is_said_to_be() -> None:
     wide = ArmResult("a", measured(UNSURE))
     found = compared(wide, arm("b", MS))
     assert found.floor > 0.1
+    assert compared(wide, dataclasses.replace(wide, label="b")).verdict("b") == "SAME"
     assert rows(found)["self-check"] == (
         "a against itself is 0.6–1.7× (95 % CI): differences below 1.7× cannot be seen"
     )
@@ -469,13 +460,6 @@ def test_a_note_on_several_arms_is_told_once_with_their_names() -> None:
     ]
 
 
-def test_what_is_the_same_stays_the_same_however_wide_the_control_is() -> None:
-    noisy = measured(UNSURE)
-    found = compared(ArmResult("a", noisy), ArmResult("b", noisy))
-    assert found.floor > 0.1
-    assert found.verdict("b") == "SAME"
-
-
 @pytest.mark.parametrize(
     ("found", "wrong"),
     [
@@ -489,6 +473,8 @@ def test_what_is_the_same_stays_the_same_however_wide_the_control_is() -> None:
 def test_a_comparison_that_cannot_be_is_refused(found: Comparison, wrong: str | None) -> None:
     assert found.check() == wrong
     assert Sweep(("n",), ("a", "b"), (Point(("1",), found),)).check() == wrong
+    several = Sweep(("n", "k"), ("a", "b"), (Point(("1",), found),))
+    assert several.check() == "a point has not as many values as there are names"
 
 
 def test_a_comparison_is_shown_in_one_line_inside_of_other_values() -> None:
@@ -656,11 +642,6 @@ def test_what_is_not_said_of_a_comparison_or_a_sweep_was_not_so() -> None:
     assert (bare.interleaved, bare.elapsed, bare.equal, bare.notes) == (True, 0.0, (), ())
     assert (bare.sides[0].failed, ArmResult("c", None).failed) == ("", "")
     assert Sweep(("n",), ("a", "b"), ()) == Sweep(("n",), ("a", "b"), (), (), 0, {})
-
-
-def test_a_point_has_a_value_for_each_name() -> None:
-    found = swept(even(1, a=1, b=1), names=("n", "k"))
-    assert found.check() == "a point has not as many values as there are names"
 
 
 def chart(found: Sweep) -> Chart:

@@ -141,9 +141,6 @@ def test_three_notes_are_open_and_the_rest_fold() -> None:
     assert len(ordered) == 5
     assert [text in parsed.folded for text in ordered] == [False, False, False, True, True]
     assert "2 more" in parsed.folded
-
-
-def test_few_notes_do_not_fold() -> None:
     few = dataclasses.replace(FULL, notes=FULL.notes[:3])
     assert [tag for tag, _ in page(few).tags].count("details") == 1  # the samples
 
@@ -167,6 +164,8 @@ def test_a_table_is_for_those_who_want_the_details_unless_it_says_otherwise() ->
     head, rows = ("name", "n"), (("a", "1"),)
     assert "a 1" in " ".join(Page(source(Table("times", head, rows))).folded.split())
     assert Page(source(Table("times", head, rows, folded=False))).folded == ""
+    details = Details("3 calls", (Facts((("waited", "6 ms"),)),), printed=False)
+    assert Page(source(details)).folded.split() == ["3", "calls", "waited", "6", "ms"]
 
 
 def test_a_report_without_blocks_is_an_empty_element() -> None:
@@ -196,21 +195,13 @@ def test_a_picture_is_an_image_with_words() -> None:
 @pytest.mark.parametrize("word", BADGES)
 def test_a_verdict_has_its_icon_and_its_colour(word: str) -> None:
     shown = source(Headline("f(x)", "2 ms", "", word, ""))
+    assert "border-left" not in source(Headline("f(x)", "2 ms", "", "", ""))
     look = BADGES[word]
     assert look.colour in shown
     assert Page(shown).text.split("2 ms")[1].split() == [
         *([look.icon] if look.icon != word else []),
         *word.split(),
     ]
-
-
-def test_without_a_verdict_there_is_no_badge() -> None:
-    assert "border-left" not in source(Headline("f(x)", "2 ms", "", "", ""))
-
-
-def test_details_fold() -> None:
-    parsed = Page(source(Details("3 calls", (Facts((("waited", "6 ms"),)),), printed=False)))
-    assert parsed.folded.split() == ["3", "calls", "waited", "6", "ms"]
 
 
 def test_heat_is_stronger_where_a_line_costs_more() -> None:
@@ -248,7 +239,4 @@ PAD = "Pad `x <y>` with `jnp.pad`."
 )
 def test_code_in_words_looks_like_code(block: Block) -> None:
     assert "Pad <code>x &lt;y&gt;</code> with <code>jnp.pad</code>." in source(block)
-
-
-def test_a_single_backtick_stays() -> None:
     assert ">5` long</td>" in source(Facts((("a", "5` long"),)))
