@@ -150,13 +150,6 @@ def test_two_hundred_points_are_not_too_many() -> None:
         run_sweep._refuse(parts, {"n": range(21), "k": range(10)})
 
 
-def test_what_fails_is_raised_when_all_points_were_reached() -> None:
-    with pytest.raises(ArmFailedError, match="division by zero") as caught:
-        run({}, {"n": [1, 2]}, {"a": "1 / 0", "b": "[][n]"})  # to go on is of no use
-    assert isinstance(caught.value.result, Sweep)
-    assert len(caught.value.result.points) == 2
-
-
 def test_the_baseline_is_another_arm_where_its_own_is_left_out() -> None:
     arms = {"slow": "work(n)", "quick": "work(1)", "also": "work(2)"}
     clock = FakeClock()
@@ -224,14 +217,18 @@ def test_a_set_up_or_an_arm_that_fails_at_one_value_leaves_the_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arms", "setup"),
-    [({"a": "1 / n", "b": "n * 2"}, None), ({"a": "k + 1", "b": "k * 2"}, "k = 1 / n")],
+    ("arms", "options"),
+    [
+        ({"a": "1 / n", "b": "n * 2"}, {"keep_going": False}),
+        ({"a": "k + 1", "b": "k * 2"}, {"keep_going": False, "setup": "k = 1 / n"}),
+        ({"a": "1 / 0 + n", "b": "[][n]"}, {}),  # to go on is of no use
+    ],
 )
 def test_what_failed_at_one_value_is_raised_at_the_end(
-    arms: dict[str, str], setup: str | None
+    arms: dict[str, str], options: dict[str, Any]
 ) -> None:
     with pytest.raises(ArmFailedError, match="division by zero") as caught:
-        run({}, {"n": [1, 0, 2]}, arms, setup=setup, keep_going=False)
+        run({}, {"n": [1, 0, 2]}, arms, **options)
     assert isinstance(caught.value.result, Sweep)
     assert caught.value.result.points[-1].values == ("2",)
 

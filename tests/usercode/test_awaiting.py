@@ -67,8 +67,10 @@ def test_it_may_run_within_a_coroutine_that_it_awaits() -> None:
 
 def test_without_a_loop_it_gets_one_for_all_that_it_awaits() -> None:
     async def loop() -> asyncio.AbstractEventLoop:
+        assert loop_runs()
         return asyncio.get_running_loop()
 
+    assert not loop_runs()
     first, second = run_in_new_loop(lambda: (finish(loop()), finish(loop())))
     assert first is second
 
@@ -206,14 +208,6 @@ def test_code_has_the_value_of_its_expression_also_where_it_awaits() -> None:
     assert value_of("1 + 1") == 2
     assert run_in_new_loop(value_of, "await later(3)") == 3
     assert run(Source.plain("y = 1").compiled(), {}) is None
-
-
-def test_whether_a_loop_runs_is_known() -> None:
-    async def asked() -> bool:
-        return loop_runs()
-
-    assert asyncio.run(asked())
-    assert not loop_runs()
 
 
 def test_an_interrupt_of_the_plain_code_itself_is_raised_where_it_stands() -> None:

@@ -137,7 +137,7 @@ def test_functions_in_the_code_see_the_namespace(code: str, result: object) -> N
 def test_names_are_bound_in_the_namespace_and_nothing_else_is() -> None:
     names: dict[str, Any] = {}
     run("y = '''a\n  b\n'''\nfor i in range(3): z = i", names)
-    names.pop("__builtins__")
+    names.pop("__builtins__", None)
     assert names == {"y": "a\n  b\n", "i": 2, "z": 2}  # a string keeps its lines
     clock = [0]
     loop = snippet("clock[0] += 7", {"clock": clock}).loop()
