@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports import text
@@ -200,6 +200,7 @@ def report_of(title: str, words: list[str]) -> Report:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@settings(max_examples=40)
 @given(title=ODD, words=st.lists(ODD, max_size=3))
 def test_no_line_is_wider_than_eighty_columns(encoding: str, title: str, words: list[str]) -> None:
     with standard_output(encoding):
