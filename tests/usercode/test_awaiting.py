@@ -1,6 +1,5 @@
 """Plain code can have a coroutine finished by the event loop that runs already."""
 
-import ast
 import asyncio
 import contextvars
 import os
@@ -11,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.usercode.awaiting import finish, loop_runs, run, run_in_loop, run_in_new_loop
-from ipyjaxbench.usercode.snippet import Source
+from ipyjaxbench.usercode.awaiting import finish, loop_runs, run_in_loop, run_in_new_loop
 
 COLOUR = contextvars.ContextVar("colour", default="none")
 
@@ -29,10 +27,6 @@ async def failing() -> None:
 
 def twice(first: int) -> list[int]:
     return [finish(later(first)), finish(later(first + 1))]
-
-
-def test_plain_code_gets_the_values_of_coroutines() -> None:
-    assert asyncio.run(run_in_loop(twice, 3)) == [3, 4]
 
 
 def test_plain_code_sees_what_a_coroutine_raises_and_may_go_on() -> None:
@@ -56,13 +50,6 @@ def test_it_sees_and_sets_the_context_of_its_task() -> None:
         return seen
 
     assert asyncio.run(task()) == ("red", "green")
-
-
-def test_it_may_run_within_a_coroutine_that_it_awaits() -> None:
-    async def inner() -> list[int]:
-        return await run_in_loop(twice, 7)
-
-    assert asyncio.run(run_in_loop(lambda: finish(inner()))) == [7, 8]
 
 
 def test_without_a_loop_it_gets_one_for_all_that_it_awaits() -> None:
@@ -173,41 +160,6 @@ def test_an_interrupt_that_comes_too_late_is_for_the_code_behind_it() -> None:
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(task())
     assert seen == [1]
-
-
-def test_a_task_that_outlives_what_made_it_waits_for_its_turn_like_any_other() -> None:
-    begun: list[asyncio.Task[list[int]]] = []
-    order: list[str] = []
-
-    async def measured(name: str) -> list[int]:
-        def work() -> list[int]:
-            order.append(f"{name} begins")
-            value = twice(1)
-            order.append(f"{name} ends")
-            return value
-
-        return await run_in_loop(work)
-
-    async def begins_one() -> None:
-        begun.append(asyncio.create_task(measured("late")))
-
-    async def task() -> None:
-        await run_in_loop(lambda: finish(begins_one()))
-        await asyncio.gather(measured("a"), measured("b"), *begun)
-
-    asyncio.run(task())
-    assert sorted(order[::2]) == ["a begins", "b begins", "late begins"]
-    assert [each.split()[0] for each in order[::2]] == [each.split()[0] for each in order[1::2]]
-
-
-def test_code_has_the_value_of_its_expression_also_where_it_awaits() -> None:
-    def value_of(text: str) -> object:
-        source = Source.plain(text)
-        return run(source.compiled(ast.Expression(source.tree.body[0].value)), {"later": later})
-
-    assert value_of("1 + 1") == 2
-    assert run_in_new_loop(value_of, "await later(3)") == 3
-    assert run(Source.plain("y = 1").compiled(), {}) is None
 
 
 def test_an_interrupt_of_the_plain_code_itself_is_raised_where_it_stands() -> None:

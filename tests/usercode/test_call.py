@@ -12,7 +12,6 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.usercode.call import (
     Call,
     Shape,
-    called_name,
     is_shape,
     label_arguments,
     read_call,
@@ -261,9 +260,3 @@ def test_a_call_from_python_has_its_functions_name_and_the_names_of_its_argument
     ]
     assert [each.text for each in found] == ["step(...)", "Model(...)", "SimpleNamespace(...)"]
     assert found[0].arguments == [("x", X), ("scale", 2)]
-
-
-def test_the_name_that_is_called_is_the_last_one() -> None:
-    codes = ("np.asarray(x)", "f(x)", "f()()", "x")
-    names = [called_name(ast.parse(code, mode="eval").body) for code in codes]
-    assert names == ["asarray", "f", "", ""]

@@ -175,26 +175,6 @@ def test_a_function_that_wraps_another_has_the_hook_in_its_own_code() -> None:
     assert hook.texts == ["f(max(x, -2))", "max(x, -2)"]
 
 
-def test_operators_in_functions_are_calls_where_that_is_asked_for() -> None:
-    f = functions("def f(x):\n    return abs(x) + 1")["f"]
-    texts = []
-    for operators in (False, True):
-        hook = Hook()
-        with instrument_functions([f], hook, operators=operators):
-            assert f(-1) == 2
-        texts.append(hook.texts)
-    assert texts == [["abs(x)"], ["abs(x) + 1", "abs(x)"]]
-
-
-def test_a_function_keeps_what_it_closes_over() -> None:
-    text = "def make(n, m):\n    def made(x):\n        return abs(x) * n + m\n    return made"
-    made, hook = functions(text)["make"](10, 1), Hook()
-    with instrument_functions([made], hook) as hooked:
-        assert hooked == [made]
-        assert made(-2) == 21
-    assert hook.texts == ["abs(x)"]
-
-
 def test_future_features_of_a_file_hold_with_the_hook_too() -> None:
     text = (
         "from __future__ import annotations\ndef f(x):\n    def g(y: unknown): abs(x)\n    return g"

@@ -219,21 +219,6 @@ def test_code_that_cannot_be_timed_is_refused_in_one_line(code: str, message: st
     assert str(raised.value) == message
 
 
-def test_a_long_string_is_cut_in_what_is_said_of_it() -> None:
-    def said(text: str) -> str:
-        with pytest.raises(SnippetError) as raised:
-            snippet(text)
-        return str(raised.value)
-
-    # 40 characters with its quotes, 42, and 43
-    for inside, shown, cut in (
-        (f"{'a' * 18} {'b' * 19}", f"'{'a' * 18} {'b' * 19}'", f"{'a' * 18} {'b' * 19}"),
-        (f"{'a' * 19} {'b' * 20}", f"'{'a' * 19} …", f"{'a' * 19} {'b' * 20}"),
-        (f"{'a' * 19} {'b' * 21}", f"'{'a' * 19} …", f"{'a' * 19} …"),
-    ):
-        assert said(f"'{inside}'") == STRING.replace("'f(x)'", shown).replace("f(x)", cut)
-
-
 def test_a_string_among_other_code_is_code() -> None:
     assert snippet("'f(x)'\ny").has_value
     names: dict[str, Any] = {}
