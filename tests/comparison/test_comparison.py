@@ -563,35 +563,34 @@ def test_growth_is_the_middle_slope_of_three_points_and_more(
     assert swept(*points).growth("a") == pytest.approx(exponent)
 
 
-def test_time_that_stays_within_its_intervals_does_not_depend_on_the_value() -> None:
-    points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.91), (100, 0.83))]
-    found = rows(swept(*points))["growth"]
-    assert found == "time grows like n^-0.04 (a); the time of b does not depend on n"
-    points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.97), (100, 0.96))]
-    assert rows(swept(*points))["growth"] == "the time of a, b does not depend on n"
+LOUD = [MS * (1 + 3 * (i % 2)) for i in range(40)]
 
 
-def test_a_time_whose_growth_may_be_none_or_much_is_too_noisy_to_tell() -> None:
-    loud = [MS * (1 + 3 * (i % 2)) for i in range(40)]
-    points = [Point((str(n),), compared(ArmResult("a", measured(loud)), arm("b", n * MS)))
-              for n in (1, 2, 4)]  # fmt: skip
-    found = rows(swept(*points))["growth"]
-    assert found == "time grows like n^1.0 (b); too noisy to tell for a"
-
-
-def test_growth_of_few_samples_is_told_where_it_is_much() -> None:
-    points = [Point((str(n),), compared(*(ArmResult(label, measured([t, t + 1]))
-                                          for label, t in (("a", n * n * MS), ("b", MS)))))
-              for n in (1, 2, 4)]  # fmt: skip
-    assert swept(*points).growth_interval("a") is None
-    found = rows(swept(*points))["growth"]
-    assert found == "time grows like n^2.0 (a); too noisy to tell for b"
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        ([even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.91), (100, 0.83))],
+         "time grows like n^-0.04 (a); the time of b does not depend on n"),
+        ([even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.97), (100, 0.96))],
+         "the time of a, b does not depend on n"),
+        ([Point((str(n),), compared(ArmResult("a", measured(LOUD)), arm("b", n * MS)))
+          for n in (1, 2, 4)], "time grows like n^1.0 (b); too noisy to tell for a"),
+        # Of few samples it is told where it is much.
+        ([Point((str(n),), compared(*(ArmResult(label, measured([t, t + 1]))
+                                      for label, t in (("a", n * n * MS), ("b", MS)))))
+          for n in (1, 2, 4)], "time grows like n^2.0 (a); too noisy to tell for b"),
+    ],
+)  # fmt: skip
+def test_how_time_grows_is_told_as_far_as_intervals_allow(points: list[Point], words: str) -> None:
+    assert rows(swept(*points))["growth"] == words
 
 
 def test_a_value_that_a_logarithmic_axis_has_not_is_said_to_be_left_out() -> None:
-    found = swept(*(even(n, a=1, b=2) for n in (0, 10, 100, 1000)))
+    found = swept(*(even(n, a=n + 1, b=2) for n in (0, 10, 100, 1000)))
     assert rows(found)["not drawn"] == "n = 0: the axis is logarithmic, and growth is of ratios"
     assert [x for x, _ in found.times("a")] == [10, 100, 1000]
+    for series in chart(found).series:  # each band is at its own value
+        assert all(low <= t <= high for _, t, low, high in series.points)
     assert "not drawn" not in rows(swept(*(even(n, a=1, b=2) for n in (1, 10))))
 
 
@@ -701,11 +700,8 @@ def test_the_headline_says_between_which_points_the_only_crossing_was_seen() -> 
     two = swept(even(1, a=1, b=2), even(4, a=4, b=2), even(16, a=4, b=8))
     assert headline(two).figure == "b overtakes a at n ≈ 2.0; a overtakes b at n ≈ 8.0"
     assert headline(two).detail == ""
-
-
-def test_values_without_numbers_are_named_in_the_headline() -> None:
-    found = swept(even("f32", a=1, b=2), even("f64", a=2, b=1), names=("dtype",))
-    assert headline(found).figure == (
+    words = swept(even("f32", a=1, b=2), even("f64", a=2, b=1), names=("dtype",))
+    assert headline(words).figure == (
         "a is the fastest at dtype = f32; b is the fastest at dtype = f64"
     )
 
@@ -744,6 +740,7 @@ def axes() -> object:
 
 def test_arms_are_drawn_as_bars_of_their_times(axes: object) -> None:
     assert MIXED.plot(axes) is axes
+    assert PAIR.plot() is not axes
     drawn = zip(axes.get_yticklabels(), axes.patches, strict=True)
     assert {tick.get_text(): bar.get_width() for tick, bar in drawn} == {
         label: MIXED[label].median for label in ("a", "same", "slow")
@@ -755,18 +752,3 @@ def test_a_sweep_is_drawn_as_lines_on_logarithmic_scales(axes: object) -> None:
     drawn = {line.get_label(): list(line.get_xydata().tolist()) for line in axes.lines}
     assert drawn == {label: [list(p) for p in SWEPT.times(label)] for label in SWEPT.labels}
     assert (axes.get_xscale(), axes.get_yscale(), axes.get_xlabel()) == ("log", "log", "n")
-
-
-def test_each_band_is_at_its_own_value() -> None:
-    """A value that a logarithmic axis cannot show has no point; the next has its own interval."""
-    points = (dataclasses.replace(SWEPT.points[0], values=("0",)), *SWEPT.points[1:])
-    (chart,) = [
-        b for b in dataclasses.replace(SWEPT, points=points).report().blocks if isinstance(b, Chart)
-    ]
-    for series in chart.series:
-        assert [x for x, *_ in series.points] == [100, 1000]
-        assert all(low <= t <= high for _, t, low, high in series.points)
-
-
-def test_new_axes_are_made_where_none_are_given(axes: object) -> None:
-    assert PAIR.plot() is not axes
