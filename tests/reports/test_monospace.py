@@ -61,7 +61,3 @@ def test_a_text_is_never_wider_than_it_may_be(name: str) -> None:
         assert monospace.width(monospace.cut(name, most)) <= most
     for most in range(5, 40):
         assert max(map(monospace.width, monospace.shorten_all([name, name + "b"], most))) <= most
-
-
-def test_equal_names_may_stay_equal() -> None:
-    assert monospace.shorten_all(["a" * 30] * 2, 11) == ["aaaa…aaaa"] * 2

@@ -154,7 +154,9 @@ def standard_output(encoding: str | None) -> Iterator[None]:
 )
 def test_a_report_reads_exactly_so(measurement: Measurement, expected: str) -> None:
     with standard_output("utf-8"):
-        assert str(measurement) == expected
+        shown = str(measurement)
+    assert shown == expected
+    assert all(line == line.rstrip() for line in shown.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -233,11 +235,6 @@ def test_a_table_lines_up_and_keeps_both_ends_of_each_name(rows: list[tuple[str,
         assert name.startswith(start.strip())
         assert name.endswith(end)
         assert shown == name or columns(shown) >= 60
-
-
-def test_no_line_ends_in_white_space() -> None:
-    for measurement, _ in EXPECTED:
-        assert all(line == line.rstrip() for line in str(measurement).splitlines())
 
 
 def test_text_has_no_escape_sequences_even_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
