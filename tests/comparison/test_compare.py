@@ -218,23 +218,6 @@ def test_an_aim_says_how_steady_ratios_are_to_be_and_for_how_long(
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"budget": 2.0, "number": 3}, "number=3 and budget=2.0 cannot be combined"),
-        (
-            {"aim": "quick", "repeat": 3},
-            "repeat=3 and aim='quick' cannot be combined",
-        ),
-        ({"aim": "best"}, "aim='best': must be 'usual', 'quick' or 'precise'"),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused(options: dict, message: str) -> None:
-    with pytest.raises(OptionError) as caught:
-        CompareOptions(**options)
-    assert str(caught.value).startswith(message)
-
-
-@pytest.mark.parametrize(
     ("options", "loops", "samples"),
     [({"number": 3, "repeat": 8}, 3, 8), ({"number": 3}, 3, 20), ({"repeat": 30}, 500, 30)],
 )
@@ -289,13 +272,6 @@ def test_arms_that_cannot_be_compared_are_refused(
     CompareOptions(baseline="b").check([24 * "a", "b"])
 
 
-def test_the_baseline_is_the_first_arm_or_the_one_named() -> None:
-    found = by_hand({"one": "work(20)", "two": "work(40)"}, {}, baseline="two")
-    assert found.baseline == "two"
-    assert found.verdict("one") == "FASTER"
-    assert found.ratio("two") is None
-
-
 def test_arms_have_equally_many_samples_and_come_in_random_order() -> None:
     write, calls = recorder()
     names = {"a": lambda: write("a"), "b": lambda: write("b")}
@@ -303,15 +279,6 @@ def test_arms_have_equally_many_samples_and_come_in_random_order() -> None:
     assert len(found["a"].batches) == len(found["b"].batches) >= 20
     switches = sum(x != y for x, y in itertools.pairwise(calls))
     assert switches > len(found["a"].batches) / 3
-
-
-def test_names_are_afterwards_as_they_were() -> None:
-    kept = [1]
-    names = {"work": work, "x": 1, "kept": kept}
-    before = dict(names)
-    run({"a": "x = x + 1; y = x", "b": "x = x * 2; z = x", "c": "w = 5 | work(9)"}, names)
-    assert names == before
-    assert names["kept"] is kept
 
 
 def test_each_arm_finds_the_names_as_the_user_left_them() -> None:
@@ -420,25 +387,11 @@ def test_an_interrupt_before_the_first_block_leaves_no_ratio(call: int) -> None:
     assert Comparison.from_dict(found.to_dict()) == found
 
 
-@pytest.mark.parametrize(
-    ("functions", "options", "message"),
-    [
-        ({"a": work}, {}, "only one arm, 'a': a comparison needs at least two arms"),
-        ([work, work], {}, "compare takes functions by label, not a list: write compare({"),
-        ({"a": work, "b": work}, {"baseline": "c"}, "baseline 'c': no such arm; the arms are a, b"),
-        (
-            {"a": work, "b": work},
-            {"budget": -1},
-            "budget=-1: must be a number of seconds, 0 or more",
-        ),
-    ],
-)
-def test_what_cannot_be_compared_is_told_in_one_line(
-    functions: dict, options: dict, message: str
-) -> None:
-    with pytest.raises(OptionError) as caught:
-        compare(functions, 9, **options)
-    assert str(caught.value).startswith(message)
+def test_what_cannot_be_compared_is_told_in_one_line() -> None:
+    with pytest.raises(OptionError, match="only one arm, 'a': a comparison needs at least two"):
+        compare({"a": work}, 9)
+    with pytest.raises(OptionError, match="takes functions by label, not a list: write compare"):
+        compare([work, work], 9)  # type: ignore[arg-type]
 
 
 def test_code_that_differs_from_itself_leaves_no_winner() -> None:
