@@ -11,7 +11,9 @@ from ipyjaxbench.usercode import package_of
 
 _NO_DATA = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
 _HISTORY = ("In", "Out")
-_PYTHONS_OWN = "__builtins__"  # a module's leads to the shell, by `get_ipython` and the last value
+#: Of a module these may lead to all there is: to the shell, by `get_ipython` and the last value;
+#: under pytest, whose loader reads its modules, to every test.
+_PYTHONS_OWN = ("__builtins__", "__loader__", "__spec__")
 
 
 class LiveArrays:
@@ -20,8 +22,8 @@ class LiveArrays:
     def __init__(self, frameworks: Sequence[Framework], names: Mapping[str, object]) -> None:
         self._arrays: dict[int, tuple[weakref.ref[Any], Framework, ArrayInfo]] = {}
         self._bases: set[int] = set()  # memory of arrays that are here under another identity
-        data = {n: v for n, v in names.items() if not issubclass(type(v), _NO_DATA)}
-        data.pop(_PYTHONS_OWN, None)
+        data = {n: v for n, v in names.items() if n not in _PYTHONS_OWN}
+        data = {n: v for n, v in data.items() if not issubclass(type(v), _NO_DATA)}
         # Such as `exit`, which leads to all that IPython holds.
         data = {n: v for n, v in data.items() if package_of(v) != "IPython"}
         shown = {n: v for n, v in data.items() if not n.startswith("_") and n not in _HISTORY}

@@ -206,9 +206,10 @@ class transfers:  # noqa: N801  used as a function is
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        self._recorder.__exit__()
-        self.transfers = self._recorder.result("the block", error, _AT_CALLS, _IN_CODE)
-        del self._recorder
+        recorder = self._recorder
+        del self._recorder  # a name of the block leads here, and names are looked through
+        recorder.__exit__()
+        self.transfers = recorder.result("the block", error, _AT_CALLS, _IN_CODE)
 
 
 def _merge(one: Transfer, other: Transfer) -> Transfer:

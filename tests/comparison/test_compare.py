@@ -16,9 +16,7 @@ from ipyjaxbench.comparison.interleave import StopRule, compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.host.clock import Clock
-from ipyjaxbench.reports import Headline
 from ipyjaxbench.testing import FakeClock
-from ipyjaxbench.timing import VERDICT_MEANINGS
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, Bench, recorder
 
@@ -220,23 +218,6 @@ def test_an_aim_says_how_steady_ratios_are_to_be_and_for_how_long(
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"budget": 2.0, "number": 3}, "number=3 and budget=2.0 cannot be combined"),
-        (
-            {"aim": "quick", "repeat": 3},
-            "repeat=3 and aim='quick' cannot be combined",
-        ),
-        ({"aim": "best"}, "aim='best': must be 'usual', 'quick' or 'precise'"),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused(options: dict, message: str) -> None:
-    with pytest.raises(OptionError) as caught:
-        CompareOptions(**options)
-    assert str(caught.value).startswith(message)
-
-
-@pytest.mark.parametrize(
     ("options", "loops", "samples"),
     [({"number": 3, "repeat": 8}, 3, 8), ({"number": 3}, 3, 20), ({"repeat": 30}, 500, 30)],
 )
@@ -291,13 +272,6 @@ def test_arms_that_cannot_be_compared_are_refused(
     CompareOptions(baseline="b").check([24 * "a", "b"])
 
 
-def test_the_baseline_is_the_first_arm_or_the_one_named() -> None:
-    found = by_hand({"one": "work(20)", "two": "work(40)"}, {}, baseline="two")
-    assert found.baseline == "two"
-    assert found.verdict("one") == "FASTER"
-    assert found.ratio("two") is None
-
-
 def test_arms_have_equally_many_samples_and_come_in_random_order() -> None:
     write, calls = recorder()
     names = {"a": lambda: write("a"), "b": lambda: write("b")}
@@ -305,15 +279,6 @@ def test_arms_have_equally_many_samples_and_come_in_random_order() -> None:
     assert len(found["a"].batches) == len(found["b"].batches) >= 20
     switches = sum(x != y for x, y in itertools.pairwise(calls))
     assert switches > len(found["a"].batches) / 3
-
-
-def test_names_are_afterwards_as_they_were() -> None:
-    kept = [1]
-    names = {"work": work, "x": 1, "kept": kept}
-    before = dict(names)
-    run({"a": "x = x + 1; y = x", "b": "x = x * 2; z = x", "c": "w = 5 | work(9)"}, names)
-    assert names == before
-    assert names["kept"] is kept
 
 
 def test_each_arm_finds_the_names_as_the_user_left_them() -> None:
@@ -341,14 +306,12 @@ def test_an_arm_that_raises_is_a_row_and_the_others_go_on() -> None:
     assert found.ratio("b") is not None
     assert found.verdict("bad") == ""
     assert "bad failed: ZeroDivisionError: division by zero." in str(found)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="bad failed: ZeroDivisionError"):
         found["bad"]
-
-
-def test_an_arm_goes_on_alone_where_all_others_fail() -> None:
-    found = by_hand({"a": "work(999)", "bad": "1 / 0"}, {})
-    assert len(found["a"].batches) >= 20
-    assert found.ratio("a") is None
+    for ask in (found.ratio, found.verdict, found.__getitem__):
+        with pytest.raises(KeyError, match="'typo' is none of the arms: a, bad, b"):
+            ask("typo")
+    assert (found.ratio("a"), found.ratio("bad"), found.verdict("a")) == (None, None, "")
 
 
 @pytest.mark.parametrize("arms", [{"a": "work(999)", "bad": "1 / 0"}, {"bad": "1/0", "b": "[][1]"}])
@@ -363,23 +326,6 @@ def test_a_failed_arm_is_raised_with_what_the_others_gave(arms: dict[str, str]) 
 def test_arms_that_all_fail_are_never_passed_over() -> None:
     with pytest.raises(ArmFailedError):
         run({"a": "1 / 0", "b": "[][1]"}, {}, keep_going=True)
-
-
-def test_a_label_that_is_none_of_the_arms_is_a_key_error_that_names_them() -> None:
-    found = run({"a": "work(999)", "b": "work(999)", "bad": "1 / 0"}, {"work": work})
-    for ask in (found.ratio, found.verdict, found.__getitem__):
-        with pytest.raises(KeyError, match="'typo' is none of the arms: a, b, bad"):
-            ask("typo")
-    with pytest.raises(KeyError, match="bad failed: ZeroDivisionError"):
-        found["bad"]
-    assert (found.ratio("a"), found.ratio("bad"), found.verdict("a")) == (None, None, "")
-
-
-def test_where_the_baseline_fails_another_one_is_named() -> None:
-    found = run({"bad": "1 / 0", "a": "work(999)", "b": "work(999)"}, {"work": work})
-    (headline, *_) = found.report().blocks
-    assert isinstance(headline, Headline)
-    assert headline.detail == "the baseline bad failed: take another one, such as a"
 
 
 @pytest.mark.parametrize(
@@ -402,25 +348,6 @@ def test_results_of_other_kinds_are_compared_where_they_hold_numbers(
     assert codes == ({told} if told else set())
 
 
-def test_a_control_too_wide_leaves_no_winner() -> None:
-    from ipyjaxbench.comparison.comparison import ArmResult
-    from tests.results import measured
-
-    noisy = [1_000_000 * (1 + 9 * (i * 7919 % 5 == 0)) * (1 + i * 104729 % 3) for i in range(60)]
-    less = [round(0.8 * t) for t in noisy]
-    found = Comparison((ArmResult("a", measured(noisy)), ArmResult("b", measured(less))), "a")
-    ratio = found.ratio("b")
-    assert ratio is not None
-    assert ratio.verdict == "FASTER"
-    assert found.floor > abs(math.log(ratio.value))
-    assert found.verdict("b") == "CAN'T TELL"
-
-
-def test_output_that_was_kept_back_is_told() -> None:
-    found = run({"loud": "print('x')", "b": "1 + 1"}, {})
-    assert "output-hidden" in [note.code for note in found.all_notes()]
-
-
 def test_an_arm_that_raises_later_ends_alone() -> None:
     calls = iter(range(14))
     names = {"work": work, "calls": calls}
@@ -430,33 +357,6 @@ def test_an_arm_that_raises_later_ends_alone() -> None:
     assert "b: " in str(found)
     assert "StopIteration" in str(found)
     assert Comparison.from_dict(found.to_dict()) == found
-
-
-def test_an_error_whose_text_raises_is_told_by_its_class() -> None:
-    class OddError(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError
-
-    def fails() -> None:
-        raise OddError
-
-    with pytest.raises(ArmFailedError, match=r"^OddError$"):
-        compare({"a": int, "b": fails})
-
-
-def test_a_set_up_runs_before_each_sample_of_its_arm() -> None:
-    names: dict[str, Any] = {"make": lambda: list(range(3000))[::-1]}
-    found = run({"sort": "xs = make() | xs.sort()", "sorted": "sorted(make())"}, names)
-    assert found["sort"].loops == 1
-    assert not any(note.code == "state-advanced" for note in found["sort"].notes)
-    assert "xs" not in names
-
-
-def test_slow_arms_are_given_the_time_for_the_fewest_pairs() -> None:
-    found = by_hand({"a": "work(9000)", "b": "work(9000)"}, {}, budget=0.001)
-    ratio = found.ratio("b")
-    assert ratio is not None
-    assert ratio.pairs >= 20
 
 
 def test_an_interrupt_leaves_what_is_known() -> None:
@@ -487,58 +387,11 @@ def test_an_interrupt_before_the_first_block_leaves_no_ratio(call: int) -> None:
     assert Comparison.from_dict(found.to_dict()) == found
 
 
-def test_the_output_of_later_calls_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    run({"a": "print('a')", "b": "print('b')"}, {})
-    assert capsys.readouterr().out == "a\nb\n"
-
-
-def test_functions_are_compared_with_the_same_arguments() -> None:
-    data = [3, 1, 2] * 500
-    found = compare({"sorted": sorted, "by a key": lambda x: sorted(x, key=abs)}, data, budget=0.2)
-    assert [side.label for side in found.sides] == ["sorted", "by a key"]
-    assert found.ratio("by a key") is not None
-    assert "outputs" not in " ".join(note.text for note in found.notes)
-
-
-@pytest.mark.parametrize(
-    ("functions", "options", "message"),
-    [
-        ({"a": work}, {}, "only one arm, 'a': a comparison needs at least two arms"),
-        ([work, work], {}, "compare takes functions by label, not a list: write compare({"),
-        ({"a": work, "b": work}, {"baseline": "c"}, "baseline 'c': no such arm; the arms are a, b"),
-        (
-            {"a": work, "b": work},
-            {"budget": -1},
-            "budget=-1: must be a number of seconds, 0 or more",
-        ),
-    ],
-)
-def test_what_cannot_be_compared_is_told_in_one_line(
-    functions: dict, options: dict, message: str
-) -> None:
-    with pytest.raises(OptionError) as caught:
-        compare(functions, 9, **options)
-    assert str(caught.value).startswith(message)
-
-
-def test_a_record_reads_back() -> None:
-    found = run({"a": "work(999)", "bad": "1 / 0", "b": "work(999)"}, {"work": work})
-    assert Comparison.from_dict(found.to_dict()) == found
-
-
-def test_the_verdict_of_an_arm_that_has_no_figure_is_that() -> None:
-    names = {"work": work, "gen": (i for i in range(3))}
-    found = run({"a": "work(999)", "made": "(i for i in range(3))"}, names)
-    assert found.verdict("made") == "INVALID"
-
-
-@pytest.mark.parametrize("made", [("a",), ("b",), ("a", "b")])
-def test_where_nothing_can_be_compared_the_headline_has_no_ratio(made: tuple[str, ...]) -> None:
-    arms = {label: "(i for i in range(3))" if label in made else "work(999)" for label in "ab"}
-    found = run(arms, {"work": work})
-    start = f"a, b no comparison {', '.join(made)}: {VERDICT_MEANINGS['INVALID']}"
-    words = " ".join(str(found).split())
-    assert words.replace("✗ INVALID ", "").startswith(start)
+def test_what_cannot_be_compared_is_told_in_one_line() -> None:
+    with pytest.raises(OptionError, match="only one arm, 'a': a comparison needs at least two"):
+        compare({"a": work}, 9)
+    with pytest.raises(OptionError, match="takes functions by label, not a list: write compare"):
+        compare([work, work], 9)  # type: ignore[arg-type]
 
 
 def test_code_that_differs_from_itself_leaves_no_winner() -> None:
@@ -554,3 +407,11 @@ def test_code_that_differs_from_itself_leaves_no_winner() -> None:
     assert found.floor == pytest.approx(2 * math.log(1.06), abs=1e-3)
     assert found.verdict("b") == "CAN'T TELL"
     assert "not 1×: the machine is too noisy" in " ".join(str(found).split())
+
+
+def test_the_output_of_later_calls_is_not_shown_and_that_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = run({"a": "print('a')", "b": "print('b')"}, {})
+    assert capsys.readouterr().out == "a\nb\n"
+    assert "output-hidden" in [note.code for note in found.all_notes()]

@@ -4,11 +4,10 @@ import dataclasses
 import itertools
 import math
 import re
-import sys
 
 import pytest
 
-from ipyjaxbench import Comparison, MissingLibraryError, Sweep, units
+from ipyjaxbench import Comparison, Sweep, units
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.crossings import find_crossings
@@ -22,17 +21,12 @@ from ipyjaxbench.reports import (
     Headline,
     Note,
     Notes,
-    Picture,
-    Report,
     Table,
-    html,
-    text,
 )
 from ipyjaxbench.timing import Measurement, notes as timing_notes
 from ipyjaxbench.timing.compile_cost import Counterpart
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.results import measured
-from tests.sanitiser import Page, assert_survives
 
 
 def arm(label: str, nanoseconds: int, *, step: int = 500, **changes: object) -> ArmResult:
@@ -63,21 +57,6 @@ MIXED = Comparison(
 )
 KEPT = dataclasses.replace(PAIR, interleaved=False, elapsed=0.0, equal=())
 EXPECTED = {
-    "pair": (
-        PAIR,
-        """\
-numpy, jax     jax is 2.00× faster than numpy                           ✓ FASTER
-  jax    ███████████████████████▓┤                     ┊ 1.00 ms · 2.00× faster
-  numpy  ██████████████████████████████████████████████▓┤ 2.00 ms · baseline
-  arm     median ± rerun  first call  against numpy
-  numpy  2.00 ms ± 2.5 %     2.00 ms       baseline
-  jax    1.00 ms ± 2.5 %     2.00 ms   2.00× faster
-like for like  same results · float32
-samples        40 of each arm, interleaved, in 4.5 s
-self-check     passed: numpy against itself is 0.999–1.001× (95 % CI)
-jax 0.10.2, numpy 2.4.6
-""",
-    ),
     "mixed": (
         MIXED,
         """\
@@ -208,12 +187,14 @@ UNSURE = [MS + 400_000 * (i % 3 - 1) * (-1) ** (i // 3) for i in range(40)]
         ((3, 2, 1, 9), "c is 3.00× faster than a", "FASTER"),  # the fastest of those that are
         ((2, 9, 4, 2), "c is 2.00× slower than a", "SLOWER"),  # by least, before the same
         ((2, 2, 2, 2), "b and a are equally fast", "SAME"),
+        ((1, 2, 3), "a is the fastest, 2.00× faster than b", "FASTEST"),
+        ((1, 2), "b is 2.00× slower than a", "SLOWER"),
     ],
 )
 def test_the_headline_names_the_arm_that_matters_most(
     times: tuple[int, ...], figure: str, word: str
 ) -> None:
-    found = compared(*(arm(n, t * MS, step=0) for n, t in zip("abcd", times, strict=True)))
+    found = compared(*(arm(n, t * MS, step=0) for n, t in zip("abcd", times, strict=False)))
     assert headline(found).figure == figure
     assert headline(found).verdict == word
 
@@ -224,15 +205,6 @@ def test_what_cannot_be_told_comes_before_what_is_the_same() -> None:
     assert [found.verdict(label) for label in "bc"] == ["SAME", "CAN'T TELL"]
     assert headline(found).figure == "no clear winner"
     assert headline(found).detail == "c takes 0.6–1.4× the time of a (99 % CI)"
-
-
-def test_where_all_others_are_slower_the_baseline_is_the_fastest() -> None:
-    first = headline(
-        compared(*(arm(n, t * MS, step=0) for n, t in zip("abc", (1, 2, 3), strict=True)))
-    )
-    assert (first.figure, first.verdict) == ("a is the fastest, 2.00× faster than b", "FASTEST")
-    other = headline(compared(arm("a", MS, step=0), arm("b", 2 * MS, step=0)))
-    assert (other.figure, other.verdict) == ("b is 2.00× slower than a", "SLOWER")
 
 
 @pytest.mark.parametrize(
@@ -252,9 +224,6 @@ def test_a_time_stands_with_its_interval_for_another_run(
     (table,) = (b for b in compared(ArmResult("a", measured(times)), arm("b", MS)).report().blocks
                 if isinstance(b, Table))  # fmt: skip
     assert table.rows[0][1] == shown
-
-
-def test_the_time_of_one_sample_stands_alone() -> None:
     (table,) = (b for b in compared(ArmResult("a", measured([MS])), arm("b", MS)).report().blocks
                 if isinstance(b, Table))  # fmt: skip
     assert table.rows[0][1] == "1.00 ms"
@@ -445,6 +414,7 @@ def test_a_control_that_is_wide_is_said_to_be() -> None:
     wide = ArmResult("a", measured(UNSURE))
     found = compared(wide, arm("b", MS))
     assert found.floor > 0.1
+    assert compared(wide, dataclasses.replace(wide, label="b")).verdict("b") == "SAME"
     assert rows(found)["self-check"] == (
         "a against itself is 0.6–1.7× (95 % CI): differences below 1.7× cannot be seen"
     )
@@ -490,13 +460,6 @@ def test_a_note_on_several_arms_is_told_once_with_their_names() -> None:
     ]
 
 
-def test_what_is_the_same_stays_the_same_however_wide_the_control_is() -> None:
-    noisy = measured(UNSURE)
-    found = compared(ArmResult("a", noisy), ArmResult("b", noisy))
-    assert found.floor > 0.1
-    assert found.verdict("b") == "SAME"
-
-
 @pytest.mark.parametrize(
     ("found", "wrong"),
     [
@@ -510,6 +473,8 @@ def test_what_is_the_same_stays_the_same_however_wide_the_control_is() -> None:
 def test_a_comparison_that_cannot_be_is_refused(found: Comparison, wrong: str | None) -> None:
     assert found.check() == wrong
     assert Sweep(("n",), ("a", "b"), (Point(("1",), found),)).check() == wrong
+    several = Sweep(("n", "k"), ("a", "b"), (Point(("1",), found),))
+    assert several.check() == "a point has not as many values as there are names"
 
 
 def test_a_comparison_is_shown_in_one_line_inside_of_other_values() -> None:
@@ -598,35 +563,34 @@ def test_growth_is_the_middle_slope_of_three_points_and_more(
     assert swept(*points).growth("a") == pytest.approx(exponent)
 
 
-def test_time_that_stays_within_its_intervals_does_not_depend_on_the_value() -> None:
-    points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.91), (100, 0.83))]
-    found = rows(swept(*points))["growth"]
-    assert found == "time grows like n^-0.04 (a); the time of b does not depend on n"
-    points = [even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.97), (100, 0.96))]
-    assert rows(swept(*points))["growth"] == "the time of a, b does not depend on n"
+LOUD = [MS * (1 + 3 * (i % 2)) for i in range(40)]
 
 
-def test_a_time_whose_growth_may_be_none_or_much_is_too_noisy_to_tell() -> None:
-    loud = [MS * (1 + 3 * (i % 2)) for i in range(40)]
-    points = [Point((str(n),), compared(ArmResult("a", measured(loud)), arm("b", n * MS)))
-              for n in (1, 2, 4)]  # fmt: skip
-    found = rows(swept(*points))["growth"]
-    assert found == "time grows like n^1.0 (b); too noisy to tell for a"
-
-
-def test_growth_of_few_samples_is_told_where_it_is_much() -> None:
-    points = [Point((str(n),), compared(*(ArmResult(label, measured([t, t + 1]))
-                                          for label, t in (("a", n * n * MS), ("b", MS)))))
-              for n in (1, 2, 4)]  # fmt: skip
-    assert swept(*points).growth_interval("a") is None
-    found = rows(swept(*points))["growth"]
-    assert found == "time grows like n^2.0 (a); too noisy to tell for b"
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        ([even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.91), (100, 0.83))],
+         "time grows like n^-0.04 (a); the time of b does not depend on n"),
+        ([even(n, a=t, b=1) for n, t in ((1, 1.0), (10, 0.97), (100, 0.96))],
+         "the time of a, b does not depend on n"),
+        ([Point((str(n),), compared(ArmResult("a", measured(LOUD)), arm("b", n * MS)))
+          for n in (1, 2, 4)], "time grows like n^1.0 (b); too noisy to tell for a"),
+        # Of few samples it is told where it is much.
+        ([Point((str(n),), compared(*(ArmResult(label, measured([t, t + 1]))
+                                      for label, t in (("a", n * n * MS), ("b", MS)))))
+          for n in (1, 2, 4)], "time grows like n^2.0 (a); too noisy to tell for b"),
+    ],
+)  # fmt: skip
+def test_how_time_grows_is_told_as_far_as_intervals_allow(points: list[Point], words: str) -> None:
+    assert rows(swept(*points))["growth"] == words
 
 
 def test_a_value_that_a_logarithmic_axis_has_not_is_said_to_be_left_out() -> None:
-    found = swept(*(even(n, a=1, b=2) for n in (0, 10, 100, 1000)))
+    found = swept(*(even(n, a=n + 1, b=2) for n in (0, 10, 100, 1000)))
     assert rows(found)["not drawn"] == "n = 0: the axis is logarithmic, and growth is of ratios"
     assert [x for x, _ in found.times("a")] == [10, 100, 1000]
+    for series in chart(found).series:  # each band is at its own value
+        assert all(low <= t <= high for _, t, low, high in series.points)
     assert "not drawn" not in rows(swept(*(even(n, a=1, b=2) for n in (1, 10))))
 
 
@@ -677,33 +641,6 @@ def test_what_is_not_said_of_a_comparison_or_a_sweep_was_not_so() -> None:
     assert (bare.interleaved, bare.elapsed, bare.equal, bare.notes) == (True, 0.0, (), ())
     assert (bare.sides[0].failed, ArmResult("c", None).failed) == ("", "")
     assert Sweep(("n",), ("a", "b"), ()) == Sweep(("n",), ("a", "b"), (), (), 0, {})
-
-
-def test_a_point_has_a_value_for_each_name() -> None:
-    found = swept(even(1, a=1, b=1), names=("n", "k"))
-    assert found.check() == "a point has not as many values as there are names"
-
-
-ALL = {"sweep": SWEPT, **{name: compared for name, (compared, _) in EXPECTED.items()}}
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_no_line_is_wider_than_a_page(name: str) -> None:
-    assert max(map(len, str(ALL[name]).splitlines())) <= 80
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_html_survives_an_untrusted_notebook_and_holds_the_facts(name: str) -> None:
-    report = ALL[name].report()
-    parsed = Page(html.render(report))
-    assert_survives(parsed)
-    told = Report(tuple(block for block in report.blocks if not isinstance(block, Picture)))
-    assert set(text.render(told).split()) - set(parsed.text.split()) == set()
-
-
-def test_the_records_read_back() -> None:
-    for found in ALL.values():
-        assert type(found).from_dict(found.to_dict()) == found
 
 
 def chart(found: Sweep) -> Chart:
@@ -763,11 +700,8 @@ def test_the_headline_says_between_which_points_the_only_crossing_was_seen() -> 
     two = swept(even(1, a=1, b=2), even(4, a=4, b=2), even(16, a=4, b=8))
     assert headline(two).figure == "b overtakes a at n ≈ 2.0; a overtakes b at n ≈ 8.0"
     assert headline(two).detail == ""
-
-
-def test_values_without_numbers_are_named_in_the_headline() -> None:
-    found = swept(even("f32", a=1, b=2), even("f64", a=2, b=1), names=("dtype",))
-    assert headline(found).figure == (
+    words = swept(even("f32", a=1, b=2), even("f64", a=2, b=1), names=("dtype",))
+    assert headline(words).figure == (
         "a is the fastest at dtype = f32; b is the fastest at dtype = f64"
     )
 
@@ -806,6 +740,7 @@ def axes() -> object:
 
 def test_arms_are_drawn_as_bars_of_their_times(axes: object) -> None:
     assert MIXED.plot(axes) is axes
+    assert PAIR.plot() is not axes
     drawn = zip(axes.get_yticklabels(), axes.patches, strict=True)
     assert {tick.get_text(): bar.get_width() for tick, bar in drawn} == {
         label: MIXED[label].median for label in ("a", "same", "slow")
@@ -817,28 +752,3 @@ def test_a_sweep_is_drawn_as_lines_on_logarithmic_scales(axes: object) -> None:
     drawn = {line.get_label(): list(line.get_xydata().tolist()) for line in axes.lines}
     assert drawn == {label: [list(p) for p in SWEPT.times(label)] for label in SWEPT.labels}
     assert (axes.get_xscale(), axes.get_yscale(), axes.get_xlabel()) == ("log", "log", "n")
-
-
-def test_each_band_is_at_its_own_value() -> None:
-    """A value that a logarithmic axis cannot show has no point; the next has its own interval."""
-    points = (dataclasses.replace(SWEPT.points[0], values=("0",)), *SWEPT.points[1:])
-    (chart,) = [
-        b for b in dataclasses.replace(SWEPT, points=points).report().blocks if isinstance(b, Chart)
-    ]
-    for series in chart.series:
-        assert [x for x, *_ in series.points] == [100, 1000]
-        assert all(low <= t <= high for _, t, low, high in series.points)
-
-
-def test_new_axes_are_made_where_none_are_given(axes: object) -> None:
-    assert PAIR.plot() is not axes
-
-
-@pytest.mark.parametrize(("module", "name"), [("matplotlib", "plot"), ("pandas", "to_pandas")])
-def test_a_missing_library_is_named(
-    monkeypatch: pytest.MonkeyPatch, module: str, name: str
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    for found in (PAIR, SWEPT):
-        with pytest.raises(MissingLibraryError, match=rf"ipyjaxbench\[plot\]|{module}"):
-            getattr(found, name)()

@@ -104,6 +104,10 @@ def test_options_are_those_of_the_magic() -> None:
         ((1,), {"sweep": {"n": range(300)}}, "300 points are too many: a sweep has at most 200"),
         ((1,), {"aim": "best"}, "aim='best': must be 'usual', 'quick' or 'precise'"),
         ((1,), {"budget": 1, "repeat": 3}, "repeat=3 and budget=1 cannot be combined"),
+        ((1,), {"budget": 2.0, "number": 3}, "number=3 and budget=2.0 cannot be combined"),
+        ((1,), {"aim": "quick", "repeat": 3}, "repeat=3 and aim='quick' cannot be combined"),
+        ((1,), {"budget": -1}, "budget=-1: must be a number of seconds, 0 or more"),
+        ((1,), {"baseline": "c"}, "baseline 'c': no such arm; the arms are a, b"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(

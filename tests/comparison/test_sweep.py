@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench import ArmFailedError, Comparison, OptionError, Sweep
+from ipyjaxbench import ArmFailedError, Comparison, OptionError, Sweep, units
 from ipyjaxbench.comparison import run_sweep
 from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import ArmResult
@@ -13,7 +13,6 @@ from ipyjaxbench.comparison.run_sweep import sweep_snippets, values_of
 from ipyjaxbench.comparison.sweep import Point, Skipped
 from ipyjaxbench.errors import Interrupted
 from ipyjaxbench.frameworks import Placement
-from ipyjaxbench.reports.blocks import Headline
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework
@@ -58,25 +57,9 @@ def test_values_are_expressions_or_a_range_that_doubles(text: str, values: list)
     [
         ("1,,2", "--sweep n=1,,2: separate values with commas, for example n=100,300"),
         ("()", "--sweep n=(): no values given"),
-        (
-            "9..1",
-            "--sweep n=9..1: a range is low..high with 0 < low <= high",
-        ),
-        (
-            "0..8",
-            "--sweep n=0..8: a range is low..high with 0 < low <= high",
-        ),
-        (
-            "-2..8",
-            "--sweep n=-2..8: a range is low..high with 0 < low <= high",
-        ),
-        (
-            "a..8",
-            "--sweep n=a..8: a range is low..high with 0 < low <= high",
-        ),
-        (
-            "2..a",
-            "--sweep n=2..a: a range is low..high with 0 < low <= high",
+        *(
+            (text, f"--sweep n={text}: a range is low..high with 0 < low <= high")
+            for text in ("9..1", "0..8", "-2..8", "a..8", "2..a")
         ),
         ("1/0", "--sweep n=1/0: ZeroDivisionError: division by zero"),
     ],
@@ -167,13 +150,6 @@ def test_two_hundred_points_are_not_too_many() -> None:
         run_sweep._refuse(parts, {"n": range(21), "k": range(10)})
 
 
-def test_what_fails_is_raised_when_all_points_were_reached() -> None:
-    with pytest.raises(ArmFailedError, match="division by zero") as caught:
-        run({}, {"n": [1, 2]}, {"a": "1 / 0", "b": "[][n]"})  # to go on is of no use
-    assert isinstance(caught.value.result, Sweep)
-    assert len(caught.value.result.points) == 2
-
-
 def test_the_baseline_is_another_arm_where_its_own_is_left_out() -> None:
     arms = {"slow": "work(n)", "quick": "work(1)", "also": "work(2)"}
     clock = FakeClock()
@@ -185,27 +161,12 @@ def test_the_baseline_is_another_arm_where_its_own_is_left_out() -> None:
     assert [point.compared.baseline for point in found.points] == ["slow", "slow", "quick"]
 
 
-def test_where_the_winner_changes_is_told() -> None:
-    found, _ = by_hand({"line": "work(n)", "fixed": "work(1000)"}, {"n": [100, 10000]})
-    headline = found.report().blocks[0]
-    assert isinstance(headline, Headline)
-    assert headline.figure == "fixed overtakes line at n ≈ 1000"
-    assert headline.verdict == "CHANGES"
-
-
 def test_the_set_up_runs_at_each_value_and_its_names_go() -> None:
     names: dict[str, Any] = {"n": "mine", "xs": "mine too"}
     arms = {"sum": "sum(xs)", "len": "len(xs)"}
     found = run(names, {"n": [10, 1000]}, arms, setup="xs = list(range(n))")
     assert len(found.points) == 2
     assert names == {"n": "mine", "xs": "mine too"}
-
-
-def test_several_names_are_combined() -> None:
-    arms = {"a": "x * k", "b": "k * x"}
-    found = run({"x": 1}, {"x": [1, 2], "k": ["a", "b"]}, arms)
-    assert [p.values for p in found.points] == [("1", "a"), ("1", "b"), ("2", "a"), ("2", "b")]
-    assert found.growth("a") is None
 
 
 def test_an_arm_that_takes_too_long_is_left_out_from_there_on(scripted_clock: FakeClock) -> None:
@@ -228,14 +189,15 @@ def test_an_arm_whose_arrays_would_not_fit_is_left_out_before_they_are_made() ->
         return np.zeros(n)
 
     arms = {"a": "x[:9] + 1", "b": "x[:9] * 2"}
-    sizes = [10**6, 10**8, 10**13]
+    sizes = [10**5, 10**6, 10**13]
     found = run({"zeros": zeros}, {"n": sizes}, arms, setup="x = zeros(n)")
     assert made == sizes[:2]
     assert [(each.label, each.needed) for each in found.skipped] == [
         ("a", pytest.approx(8e13, rel=0.01)),
         ("b", pytest.approx(8e13, rel=0.01)),
     ]
-    assert "its arrays need 72.8 TiB at the next point" in " ".join(str(found).split())
+    needed = units.size(found.skipped[0].needed)
+    assert f"its arrays need {needed} at the next point" in " ".join(str(found).split())
 
 
 @pytest.mark.parametrize("values", [[10**6, 10**400], [1, float("inf")]])
@@ -256,14 +218,18 @@ def test_a_set_up_or_an_arm_that_fails_at_one_value_leaves_the_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arms", "setup"),
-    [({"a": "1 / n", "b": "n * 2"}, None), ({"a": "k + 1", "b": "k * 2"}, "k = 1 / n")],
+    ("arms", "options"),
+    [
+        ({"a": "1 / n", "b": "n * 2"}, {"keep_going": False}),
+        ({"a": "k + 1", "b": "k * 2"}, {"keep_going": False, "setup": "k = 1 / n"}),
+        ({"a": "1 / 0 + n", "b": "[][n]"}, {}),  # to go on is of no use
+    ],
 )
 def test_what_failed_at_one_value_is_raised_at_the_end(
-    arms: dict[str, str], setup: str | None
+    arms: dict[str, str], options: dict[str, Any]
 ) -> None:
     with pytest.raises(ArmFailedError, match="division by zero") as caught:
-        run({}, {"n": [1, 0, 2]}, arms, setup=setup, keep_going=False)
+        run({}, {"n": [1, 0, 2]}, arms, **options)
     assert isinstance(caught.value.result, Sweep)
     assert caught.value.result.points[-1].values == ("2",)
 
@@ -271,17 +237,6 @@ def test_what_failed_at_one_value_is_raised_at_the_end(
 def test_a_set_up_that_fails_at_every_value_raises_its_error() -> None:
     with pytest.raises(ZeroDivisionError):
         run({}, {"n": [1, 2]}, {"a": "k + n", "b": "k * 2"}, setup="k = 1 / 0")
-
-
-def test_arms_that_are_the_same_everywhere_are_called_so() -> None:
-    code = "for i in range(n): pass"
-    found = run({}, {"n": [20000, 40000]}, {"a": code, "b": code}, budget=2)
-    headline = found.report().blocks[0]
-    assert isinstance(headline, Headline)
-    verdicts = {point.compared.verdict("b") for point in found.points}
-    # On a busy machine two equal arms may be told apart, and then one of them is the fastest.
-    expected = "CAN'T TELL" if verdicts <= {"SAME", "CAN'T TELL"} else "FASTEST"
-    assert headline.verdict == ("SAME" if verdicts == {"SAME"} else expected)
 
 
 def test_an_interrupt_leaves_the_points_that_were_reached() -> None:
@@ -309,8 +264,3 @@ def test_what_cannot_be_swept_is_told(swept: dict, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         run({}, swept)
     assert str(caught.value) == message
-
-
-def test_a_record_reads_back() -> None:
-    found = run({}, {"n": [10, 20]})
-    assert Sweep.from_dict(found.to_dict()) == found

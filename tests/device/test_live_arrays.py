@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from ipyjaxbench.device.live_arrays import LiveArrays
 from tests.device.conftest import Frameworks
 from tests.device.fake import Array, OtherArray, Unreferred
@@ -64,9 +66,12 @@ def test_modules_functions_and_what_ipython_holds_are_not_entered(
     assert since(frameworks, before, {"exit": Exit(), "f": function}) == []
 
 
-def test_what_python_binds_for_itself_in_a_module_is_not_entered(frameworks: Frameworks) -> None:
+@pytest.mark.parametrize("name", ["__builtins__", "__loader__", "__spec__"])
+def test_what_python_binds_for_itself_in_a_module_is_not_entered(
+    frameworks: Frameworks, name: str
+) -> None:
     before = LiveArrays([*frameworks], {})
-    assert since(frameworks, before, {"__builtins__": {"_": [Array()]}}) == []
+    assert since(frameworks, before, {name: {"_": [Array()]}}) == []
 
 
 def test_arrays_that_are_there_no_longer_are_freed(frameworks: Frameworks) -> None:

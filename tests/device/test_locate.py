@@ -29,13 +29,7 @@ def test_each_array_of_a_value_has_its_path(frameworks: Frameworks) -> None:
     ]  # fmt: skip
     assert [home.framework for home in found.homes] == ["fake"]  # the other has no devices
     assert [each.framework for each in found.arrays] == ["fake", "fake", "fake", "other"]
-
-
-def test_devices_are_those_of_frameworks_with_arrays_among_the_values(
-    frameworks: Frameworks,
-) -> None:
     assert locate({"z": OtherArray()}).homes == ()
-    assert [home.framework for home in survey({}).homes] == ["fake"]
 
 
 def test_of_shared_memory_the_largest_array_is_the_owner(frameworks: Frameworks) -> None:
@@ -124,6 +118,7 @@ def test_each_name_of_a_session_is_one_line(frameworks: Frameworks) -> None:
         ("x", 1, 16, ""), ("tree", 2, 12, ""), ("again", 1, 16, "x"), ("both", 2, 1, ""),
     ]  # fmt: skip
     assert found.arrays[3].layout == "1 sharing memory with others"
+    assert [home.framework for home in survey({}).homes] == ["fake"]
 
 
 def test_a_name_with_arrays_on_several_devices_has_several_lines(frameworks: Frameworks) -> None:

@@ -61,14 +61,15 @@ print(json.dumps([told, {{n: os.environ[n] for n in {_NAMES!r} if n in os.enviro
 
 @with_jax
 def test_what_jax_reads_at_its_first_use_is_set_before_that() -> None:
-    for before in ("", "import jax"):
-        told, found = done(before)
-        assert [undo for _, undo in told["jax"]] == [
-            "del os.environ['XLA_PYTHON_CLIENT_PREALLOCATE']",
-            "del os.environ['XLA_PYTHON_CLIENT_MEM_FRACTION']",
-        ]
-        assert found["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
-        assert found["XLA_PYTHON_CLIENT_MEM_FRACTION"] == "0.5"
+    told, found = done("import jax", XLA_CLIENT_MEM_FRACTION=".9")
+    assert [undo for _, undo in told["jax"]] == [
+        "del os.environ['XLA_PYTHON_CLIENT_PREALLOCATE']",
+        "os.environ['XLA_CLIENT_MEM_FRACTION'] = '.9'",
+    ]
+    assert found["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
+    # JAX refuses to start with both.
+    assert found["XLA_CLIENT_MEM_FRACTION"] == "0.5"
+    assert "XLA_PYTHON_CLIENT_MEM_FRACTION" not in found
 
 
 @with_jax
@@ -78,37 +79,19 @@ def test_nothing_is_set_once_jax_has_started() -> None:
     assert not [name for name in found if name.startswith("XLA")]
 
 
-@with_jax
-def test_a_variable_that_was_set_is_told_with_its_value_to_undo_it() -> None:
-    told, found = done("", XLA_CLIENT_MEM_FRACTION=".9", XLA_PYTHON_CLIENT_PREALLOCATE="false")
-    assert told["jax"][0][1] == ""
-    assert told["jax"][1][1] == "os.environ['XLA_CLIENT_MEM_FRACTION'] = '.9'"
-    # JAX refuses to start with both.
-    assert found["XLA_CLIENT_MEM_FRACTION"] == "0.5"
-    assert "XLA_PYTHON_CLIENT_MEM_FRACTION" not in found
-
-
 def test_a_framework_that_has_no_such_setting_says_so() -> None:
     (told,) = MEMORY_VARIABLES["torch"].set(MemoryRequest(prealloc=False))
     assert told == MemorySetting("torch", "never preallocates; nothing to change")
 
 
 def test_what_comes_too_late_says_what_to_type_and_when() -> None:
+    assert str(MemoryRequest()) == ""
     told = too_late("jax", MemoryRequest(prealloc=False, fraction=0.5))
     assert told.words.endswith(
         "Restart the kernel and run `%fwdevices --no-prealloc --mem-fraction 0.5` before its first"
         " use"
     )
     assert told.undo == ""
-
-
-def test_the_report_tells_how_to_undo_and_is_kept() -> None:
-    found = MemorySettings("--no-prealloc", (MemorySetting("jax", "set", "unset"),), "no GPU")
-    text = str(found)
-    assert "1 setting" in text
-    assert "undo: unset" in text
-    assert "no GPU" in text
-    assert MemorySettings.from_dict(found.to_dict()) == found
 
 
 @pytest.mark.parametrize("value", ["1.5", "0", "abc", "-1", "nan"])
@@ -164,12 +147,6 @@ def test_the_variable_that_is_in_use_is_set_anew(environment: dict[str, str]) ->
     assert environment == {"OLD_SHARE": "0.5"}
 
 
-def test_a_request_reads_as_it_is_typed() -> None:
-    assert str(MemoryRequest()) == ""
-    assert str(MemoryRequest(prealloc=False)) == "--no-prealloc"
-    assert str(MemoryRequest(fraction=0.5)) == "--mem-fraction 0.5"
-
-
 def test_frameworks_that_are_imported_are_asked_and_others_by_their_variables(
     frameworks: Frameworks, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,22 +177,21 @@ def test_frameworks_that_are_imported_are_asked_and_others_by_their_variables(
     [(["", ""], "no setting changed"), (["a", ""], "1 setting changed"),
      (["a", "b"], "2 settings changed")],
 )  # fmt: skip
-def test_the_headline_counts_what_was_set(undo: list[str], figure: str) -> None:
-    found = MemorySettings("--no-prealloc", tuple(MemorySetting("x", "w", text) for text in undo))
-    headline, facts = found.report().blocks
-    assert isinstance(headline, Headline)
-    assert isinstance(facts, Facts)
-    assert headline == Headline("GPU memory", figure, "--no-prealloc", "", "")
+def test_the_headline_counts_what_was_set_and_the_rest_says_how_to_undo_it(
+    undo: list[str], figure: str
+) -> None:
+    settings = tuple(MemorySetting("x", "w", text) for text in undo)
+    found = MemorySettings("--no-prealloc", settings, "no GPU", {"torch": "2.13.0", "jax": "0.1"})
     rows = [
         row for text in undo for row in (("x", "w"), *([("", f"undo: {text}")] if text else []))
     ]
-    assert list(facts.rows) == rows
+    assert found.report().blocks == (
+        Headline("GPU memory", figure, "--no-prealloc", "", ""),
+        Facts((*rows, ("note", "no GPU"))),
+        Footer(("jax 0.1, torch 2.13.0",)),
+    )
     assert repr(found) == "<MemorySettings --no-prealloc>"
-
-
-def test_versions_stand_below_as_in_other_reports() -> None:
-    found = MemorySettings("--no-prealloc", (), frameworks={"torch": "2.13.0", "jax": "0.10.2"})
-    assert found.report().blocks[-1] == Footer(("jax 0.10.2, torch 2.13.0",))
+    assert len(MemorySettings("", settings).report().blocks) == 2
 
 
 @with_jax
@@ -225,12 +201,15 @@ def test_installed_frameworks_have_their_versions(monkeypatch: pytest.MonkeyPatc
     found = set_memory(fraction=0.5)
     assert found.frameworks["jax"] == version("jax")
     assert found.frameworks.keys() == {each.framework for each in found.settings}
+    assert MEMORY_VARIABLES["jax"].fraction[0] == "XLA_PYTHON_CLIENT_MEM_FRACTION"
 
 
 def test_options_say_whether_something_is_to_be_set() -> None:
     assert not DeviceOptions().sets
     assert DeviceOptions(prealloc=False).sets
     assert DeviceOptions(fraction=0.5).sets
+    with pytest.raises(OptionError, match="--remeasure needs --peak"):
+        DeviceOptions(remeasure=True)
 
 
 @pytest.mark.parametrize("options", [{"prealloc": False}, {"fraction": 0.5}])

@@ -2,26 +2,27 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from ipyjaxbench.device import microbenchmarks
 from ipyjaxbench.testing import FakeClock
 
 MS = 1_000_000
 
 
-def test_the_first_run_is_left_out_and_the_fastest_counts() -> None:
-    clock, taken = FakeClock(), iter([1, 9, 5, 7, 100])
-    assert microbenchmarks.fastest(lambda: clock.advance(next(taken) * MS), clock, 0.02) == 0.005
-
-
-def test_a_run_that_takes_longer_than_the_time_is_still_timed_once() -> None:
-    clock, turns = FakeClock(), []
-
-    def run() -> None:
-        turns.append(1)
-        clock.advance(2000 * MS)
-
-    assert microbenchmarks.fastest(run, clock, 0.1) == 2.0
-    assert len(turns) == 2
+@pytest.mark.parametrize(
+    ("taken", "seconds", "fastest", "runs"),
+    [
+        ([1, 9, 5, 7, 100], 0.02, 0.005, 4),  # the first run is left out
+        ([2000, 2000], 0.1, 2.0, 2),  # one that takes longer than the time is still timed once
+    ],
+)
+def test_the_fastest_of_the_runs_that_fit_into_the_time_counts(
+    taken: list[int], seconds: float, fastest: float, runs: int
+) -> None:
+    clock, left = FakeClock(), [*taken]
+    found = microbenchmarks.fastest(lambda: clock.advance(left.pop(0) * MS), clock, seconds)
+    assert (found, len(taken) - len(left)) == (fastest, runs)
 
 
 def test_what_takes_no_time_that_the_clock_shows_is_not_infinitely_fast() -> None:
@@ -29,26 +30,23 @@ def test_what_takes_no_time_that_the_clock_shows_is_not_infinitely_fast() -> Non
     assert microbenchmarks.fastest(lambda: None, clock, 0.0) == 1e-9
 
 
-def tried(rate: float, seconds: float) -> tuple[list[int], float, int]:
-    clock, sides = FakeClock(), []
+@pytest.mark.parametrize(
+    ("rate", "seconds", "sides"),
+    [
+        (250e9, 0.05, [512, 1024]),  # 1024 takes 8.6 ms, 2048 takes 69 ms
+        (1e6, 0.01, [512]),  # in any case
+        (50e12, 0.1, list(microbenchmarks.SIDES)),
+    ],
+)
+def test_matrices_grow_as_long_as_three_products_fit_into_the_time(
+    rate: float, seconds: float, sides: list[int]
+) -> None:
+    clock, tried = FakeClock(), []
 
     def product(n: int) -> Callable[[], None]:
-        sides.append(n)
+        tried.append(n)
         return lambda: clock.advance(round(2 * n**3 / rate * 1e9))
 
     found, side = microbenchmarks.fastest_product(product, clock, seconds)
-    return sides, found, side
-
-
-def test_matrices_grow_as_long_as_three_products_fit_into_the_time() -> None:
-    sides, rate, _ = tried(250e9, 0.05)  # 1024 takes 8.6 ms, 2048 takes 69 ms
-    assert sides == [512, 1024]
-    assert 0.999 < rate / 250e9 < 1.001
-
-
-def test_the_smallest_matrices_are_tried_in_any_case() -> None:
-    assert tried(1e6, 0.01)[0] == [512]
-
-
-def test_a_fast_device_gets_large_matrices() -> None:
-    assert tried(50e12, 0.1)[0] == list(microbenchmarks.SIDES)
+    assert (tried, found) == (sides, pytest.approx(rate, rel=1e-3))
+    assert side in sides

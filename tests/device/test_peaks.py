@@ -11,12 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from IPython.core.error import UsageError
 
 import ipyjaxbench
-from ipyjaxbench import Measurement, OptionError, Peaks, units
+from ipyjaxbench import Measurement, Peaks
 from ipyjaxbench.device import Device, FrameworkDevices, find_datasheet, measure_peaks, peaks_store
-from ipyjaxbench.device.options import DeviceOptions
 from ipyjaxbench.device.peaks import DevicePeaks
 from ipyjaxbench.device.peaks_store import Key
 from ipyjaxbench.frameworks.placement import Placement
@@ -103,15 +101,6 @@ def test_copies_are_measured_where_the_device_has_memory_of_its_own(fake: FakeFr
     (found,) = look(fake).found
     assert (found.upload, found.download) == (near(10e9), near(5e9))
     assert "host to device        10.0 GB/s" in str(look(fake))
-
-
-def test_where_memory_is_short_its_bandwidth_is_not_told(
-    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(FakeFramework, "free_memory", lambda self: 2**20)
-    (found,) = look(fake).found
-    assert found.bandwidth is None  # so small an array stays in a cache
-    assert found.products == {"float32": near(100e9)}
 
 
 def test_a_look_that_was_disturbed_is_taken_again(fake: FakeFramework) -> None:
@@ -283,12 +272,18 @@ def test_other_programs_disturb_the_host_from_a_tenth_of_its_cpus_on(
 # Keeping
 
 
-def test_what_was_measured_is_kept_and_not_measured_again(fake: FakeFramework) -> None:
+def test_what_was_measured_is_kept_until_it_is_measured_again(
+    fake: FakeFramework, data_dir: Path
+) -> None:
+    assert measure_peaks.find_peaks(fake, ["cpu"]) is None
+    assert not peaks_store.has_peaks("fake")
+    assert not data_dir.exists()  # to look makes no folder
     first = look(fake)
     fake.probes["cpu"] = FakeProbe(fake.device, {"float32": 200e9})
     again = look(fake)
-    assert again.found == first.found
-    assert (first.seconds > 0, again.seconds) == (True, 0)
+    assert (again.found, first.seconds > 0, again.seconds) == (first.found, True, 0)
+    for found in (look(fake, remeasure=True), look(fake)):
+        assert found.found[0].products["float32"] == near(200e9)
 
 
 def test_what_was_measured_while_others_had_the_cpus_is_shown_and_not_kept(
@@ -304,16 +299,6 @@ def test_what_was_measured_while_others_had_the_cpus_is_shown_and_not_kept(
     assert peaks_store.read(KEY)[0] is not None
 
 
-def test_of_a_device_that_is_not_the_host_it_is_kept(fake: FakeFramework, machine: Machine) -> None:
-    assert not dataclasses.replace(PEAKS, device="gpu:0", others=0.4).is_disturbed
-
-
-def test_peaks_that_were_kept_of_a_busy_machine_are_not_believed() -> None:
-    peaks_store.write(KEY, dataclasses.replace(PEAKS, others=0.4))
-    peaks_store._not_written.clear()
-    assert peaks_store.read(KEY) == (None, [])
-
-
 @pytest.mark.parametrize("others", [0.0, 0.4])
 def test_a_peak_is_never_below_what_was_measured_before(
     fake: FakeFramework, machine: Machine, others: float
@@ -324,18 +309,19 @@ def test_a_peak_is_never_below_what_was_measured_before(
     assert look(fake, remeasure=True).found[0].products == {"float32": near(100e9)}
 
 
-def test_fresh_measures_again_and_keeps_that(fake: FakeFramework) -> None:
-    look(fake)
-    fake.probes["cpu"] = FakeProbe(fake.device, {"float32": 200e9})
-    assert look(fake, remeasure=True).found[0].products["float32"] == near(200e9)
-    assert look(fake).found[0].products["float32"] == near(200e9)
-
-
-@pytest.mark.parametrize("changed", [{"version": "2"}, {"threads": 4}, {"settings": "TF32"}])
-def test_another_version_or_setting_has_peaks_of_its_own(changed: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("key", "stored"),
+    [({"version": "2"}, {}), ({"threads": 4}, {}), ({"settings": "TF32"}, {}),
+     ({}, {"bandwidth": -1.0}), ({}, {"version": "2.0"}), ({}, {"spread": -0.1}),
+     ({}, {"others": 0.4})],  # earlier versions kept what others disturbed
+)  # fmt: skip
+def test_peaks_are_read_under_their_own_key_and_where_they_make_sense(
+    key: dict[str, Any], stored: dict[str, Any]
+) -> None:
     peaks_store.write(KEY, PEAKS)
     assert peaks_store.read(KEY) == (PEAKS, [])
-    assert peaks_store.read(KEY._replace(**changed)) == (None, [])
+    peaks_store.write(KEY, dataclasses.replace(PEAKS, **stored))
+    assert peaks_store.read(KEY._replace(**key))[0] is None
 
 
 @pytest.mark.parametrize(
@@ -354,12 +340,6 @@ def test_a_broken_file_is_left_out_and_said(text: str, data_dir: Path, fake: Fak
     assert note.code == "peaks-unread"
     assert note.text.startswith(f"ignored {file.name}: ")
     assert look(fake).words == ()  # it was written anew
-
-
-@pytest.mark.parametrize("wrong", [{"bandwidth": -1.0}, {"version": "2.0"}, {"spread": -0.1}])
-def test_facts_that_make_no_sense_are_left_out(wrong: dict[str, Any]) -> None:
-    peaks_store.write(KEY, dataclasses.replace(PEAKS, **wrong))
-    assert peaks_store.read(KEY)[0] is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="it has no pipes among its files")
@@ -406,12 +386,6 @@ def test_a_kept_file_names_no_machine(data_dir: Path) -> None:
     (file,) = data_dir.iterdir()
     assert os.uname().nodename not in file.name + file.read_text()
     assert json.loads(file.read_text())["kind"] == "ceilings"
-
-
-def test_looking_for_what_was_kept_makes_no_folder(fake: FakeFramework, data_dir: Path) -> None:
-    assert measure_peaks.find_peaks(fake, ["cpu"]) is None
-    assert not peaks_store.has_peaks("fake")
-    assert not data_dir.exists()
 
 
 # The report
@@ -525,25 +499,6 @@ def test_four_peaks_stand_side_by_side_and_what_none_has_is_left_out() -> None:
     assert [row[0] for row in tables(1)[0].rows] == ["float32 matmul", "smallest operation"]
 
 
-def test_html_tells_the_same() -> None:
-    html = Peaks((PEAKS,), 1000.0)._repr_mimebundle_()["text/html"]
-    for words in ("100 GFLOP/s", "20.0 GB/s", "measured just now"):
-        assert words in html
-
-
-def test_a_record_comes_back_as_it_was() -> None:
-    found = Peaks((PEAKS,), 2000.0, 1.5, ("a word",))
-    assert Peaks.from_dict(found.to_dict()) == found
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0, "just now"), (59, "just now"), (60, "1 minute ago"), (3 * 86400, "3 days ago")],
-)
-def test_ages_in_words(seconds: float, words: str) -> None:
-    assert units.ago(seconds) == words
-
-
 # The magic, and the Python function
 
 
@@ -573,21 +528,20 @@ def test_the_magic_shows_peaks(shell: Shell, fake: FakeFramework) -> None:
     assert len(shell.shown) == 1
 
 
-@pytest.mark.parametrize("code", ["%fwdevices --peak x", "%%fwdevices --peak\n1"])
-def test_peak_stands_alone(shell: Shell, code: str) -> None:
-    with pytest.raises(UsageError, match="--peak stands alone on its line: %fwdevices --peak"):
-        shell.run(code)
-
-
-def test_remeasure_needs_peak() -> None:
-    with pytest.raises(OptionError, match="--remeasure needs --peak"):
-        DeviceOptions(remeasure=True)
-
-
 # Beside a timed call
 
 PLACE = Placement("", "fake", 1, "float32", (), ("cpu",), 4)
-PRODUCTS = Workload({"float32": 62e6}, shortcuts=False, nbytes=1000)  # in 1 ms, of 100 GFLOP/s
+H100 = find_datasheet("NVIDIA H100 80GB HBM3")
+
+
+def work(nbytes: int | None = None, *, shortcuts: bool = False, **flops: float) -> Workload:
+    return Workload(flops, shortcuts=shortcuts, nbytes=nbytes)
+
+
+PRODUCTS = work(1000, float32=62e6)  # in 1 ms, of 100 GFLOP/s
+MIXED = work(float32=20e6, bfloat16=60e6)
+RATES_OF_BOTH = {"products": {"float32": 100e9, "bfloat16": 200e9}}
+BUSY_HOST = {"device": "gpu:0", "others": 0.5}  # on a CPU its peaks are not believed at all
 
 
 class Timed:
@@ -625,36 +579,59 @@ def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
     words = "compute-bound, 62 % of this device's peak (62.0 of 100 GFLOP/s)"
     assert f"roofline  {words}" in str(found)
     assert Measurement.from_dict(found.to_dict()) == found
+    found = timed(work(14_200_000), beyond=2**20)
+    assert found.roof == Roofline("memory bandwidth", near(14.2e9), near(20e9))
+    assert "memory-bound, 71 % of this device's peak (14.2 of 20.0 GB/s)" in str(found)
+    found = timed(work(10_000_000, float32=62e6), beyond=2**20)
+    assert found.roof is not None
+    assert found.roof.intensity == near(6.2)
+    assert (found.roof.peak, found.roof.bandwidth) == (near(100e9), near(20e9))
+    assert any(isinstance(block, Chart) for block in found.report().blocks)
+
+
+@pytest.mark.parametrize(
+    ("load", "changed", "of", "share"),
+    [
+        # Products take 0.62 ms here, the bytes 0.5 or 0.71 ms.
+        (work(10_000_000, float32=62e6), {"beyond": 2**20}, "matmul peak", 0.62),
+        (work(14_200_000, float32=62e6), {"beyond": 2**20}, "memory bandwidth", 0.71),
+        (MIXED, RATES_OF_BOTH, "matmul peak", 0.5),  # the time of each dtype
+        (work(float32=1.1e6), {"device": "gpu:0"}, "matmul peak", 0.011),
+        (work(float32=105e6), {"device": "gpu:0"}, "matmul peak", 1.05),
+        (work(float32=109e6), {"device": "gpu:0"}, "matmul peak", 1.09),
+        (work(float32=95e6), BUSY_HOST, "matmul peak", 0.95),
+    ],
+)
+def test_the_peak_that_takes_longer_binds(
+    timed: Timed, load: Workload, changed: dict[str, Any], of: str, share: float
+) -> None:
+    roof = timed(load, **changed).roof
+    assert roof is not None
+    assert (roof.of, roof.share) == (of, near(share))
 
 
 @pytest.mark.parametrize(
     ("load", "rated"),
     [
-        (Workload({"bfloat16": 120e6}, shortcuts=False, nbytes=None),
-         ("H100 bfloat16: 989 TFLOP/s, dense")),
-        (Workload({"float32": 50e6}, shortcuts=False, nbytes=None),
-         ("H100 float32: 67.0 TFLOP/s, dense")),
+        (work(bfloat16=120e6), "H100 bfloat16: 989 TFLOP/s, dense"),
+        (work(float32=50e6), "H100 float32: 67.0 TFLOP/s, dense"),
         # 20 of 80 at 67 TFLOP/s, and 60 at 989.
-        (Workload({"float32": 20e6, "bfloat16": 60e6}, shortcuts=False, nbytes=None),
-         ("H100 float32 and bfloat16: 223 TFLOP/s, dense")),
+        (MIXED, "H100 float32 and bfloat16: 223 TFLOP/s, dense"),
     ],
-)  # fmt: skip
+)
 def test_where_the_chip_is_known_its_datasheet_stands_beside(
     load: Workload, rated: str, timed: Timed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sheet = find_datasheet("NVIDIA H100 80GB HBM3")
-    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: sheet if kind == "cpu" else None)
-    found = timed(load, products={"float32": 100e9, "bfloat16": 200e9})
+    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: H100 if kind == "cpu" else None)
+    found = timed(load, **RATES_OF_BOTH)
     assert f"of the datasheet's ({rated})" in " ".join(str(found).split())
 
 
 def test_what_is_recomputed_counts_for_the_hardware_and_not_for_the_model(
     timed: Timed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sheet = find_datasheet("NVIDIA H100 80GB HBM3")
-    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: sheet)
-    load = Workload({"float32": 20e6, "bfloat16": 60e6}, False, None, {"bfloat16": 30e6})
-    roof = timed(load, products={"float32": 100e9, "bfloat16": 200e9}).roof
+    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: H100)
+    roof = timed(dataclasses.replace(MIXED, recomputed={"bfloat16": 30e6}), **RATES_OF_BOTH).roof
     assert roof is not None
     assert roof.recomputed == near(30e9)  # of calls of a millisecond
     assert roof.mfu == near(20e9 / 67e12 + 30e9 / 989e12)
@@ -664,8 +641,7 @@ def test_what_is_recomputed_counts_for_the_hardware_and_not_for_the_model(
 def test_of_several_equal_chips_each_does_its_share(
     timed: Timed, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sheet = find_datasheet("NVIDIA H100 80GB HBM3")
-    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: sheet)
+    monkeypatch.setattr(roofline, "find_datasheet", lambda kind: H100)
     found = dataclasses.replace(timed(PRODUCTS, device="gpu:0"), roof=None)
     pair = FrameworkDevices("fake", "1.0", True, (Device("gpu:0"), Device("gpu:1")))
     bench.framework.probes["gpu:1"] = FakeProbe(bench.device, RATES)
@@ -694,45 +670,6 @@ def test_of_several_equal_chips_each_does_its_share(
     assert measured(*apart).roof is None
 
 
-def test_memory_is_the_peak_where_it_takes_longer(timed: Timed) -> None:
-    found = timed(Workload({}, shortcuts=False, nbytes=14_200_000), beyond=2**20)
-    assert found.roof == Roofline("memory bandwidth", near(14.2e9), near(20e9))
-    assert "memory-bound, 71 % of this device's peak (14.2 of 20.0 GB/s)" in str(found)
-
-
-def test_products_of_several_dtypes_take_the_time_of_each(timed: Timed) -> None:
-    load = Workload({"float32": 20e6, "bfloat16": 60e6}, shortcuts=False, nbytes=None)
-    found = timed(load, products={"float32": 100e9, "bfloat16": 200e9})
-    assert found.roof is not None
-    assert found.roof.share == near(0.5)
-
-
-@pytest.mark.parametrize(
-    ("nbytes", "of"), [(10_000_000, "matmul peak"), (14_200_000, "memory bandwidth")]
-)
-def test_the_peak_that_takes_longer_binds(timed: Timed, nbytes: int, of: str) -> None:
-    """Products take 0.62 ms here, the bytes 0.5 or 0.71 ms."""
-    found = timed(dataclasses.replace(PRODUCTS, nbytes=nbytes), beyond=2**20)
-    assert found.roof is not None
-    assert found.roof.of == of
-    assert found.roof.intensity == near(62e6 / nbytes)
-    assert (found.roof.peak, found.roof.bandwidth) == (near(100e9), near(20e9))
-    assert any(isinstance(block, Chart) for block in found.report().blocks)
-
-
-@pytest.mark.parametrize(
-    ("flops", "others", "share"),
-    [(1.1e6, 0.0, 0.011), (105e6, 0.0, 1.05), (109e6, 0.0, 1.09), (95e6, 0.5, 0.95)],
-)
-def test_a_share_is_told_from_one_percent_up_to_the_peak(
-    timed: Timed, flops: float, others: float, share: float
-) -> None:
-    load = Workload({"float32": flops}, shortcuts=False, nbytes=None)
-    found = timed(load, device="gpu:0", others=others)
-    assert found.roof is not None
-    assert found.roof.share == near(share)
-
-
 @pytest.mark.parametrize(
     ("flops", "shortcuts", "verdict"),
     [(110.5e6, False, "QUIET"), (112e6, False, "INVALID"),  # samples of the peak differ by 1 %
@@ -741,11 +678,10 @@ def test_a_share_is_told_from_one_percent_up_to_the_peak(
 def test_beyond_the_peak_something_was_not_done(
     timed: Timed, flops: float, shortcuts: bool, verdict: str
 ) -> None:
-    found = timed(Workload({"float32": flops}, shortcuts=shortcuts, nbytes=None))
+    found = timed(work(shortcuts=shortcuts, float32=flops))
     assert (found.roof, found.verdict) == (None, verdict)
 
 
-BUSY_HOST = {"device": "gpu:0", "others": 0.5}  # on a CPU its peaks are not believed at all
 OTHER = dataclasses.replace(PLACE, devices=("gpu:0",))
 HALF = Note("half-product", "NumPy computes half of it.")
 
@@ -773,11 +709,6 @@ def test_a_figure_that_is_not_the_time_of_one_device_has_no_roofline(
     assert told.roof is not None
     odd = dataclasses.replace(found, **facts)
     assert roofline.add_roofline(snippet, odd, [bench.framework]).roof is None
-
-
-def test_code_of_two_frameworks_has_no_roofline(timed: Timed, bench: Bench) -> None:
-    found = dataclasses.replace(timed(PRODUCTS), roof=None)
-    snippet = Snippet(Source.plain("f()"), bench.names)
     assert roofline.add_roofline(snippet, found, [bench.framework] * 2).roof is None
 
 
@@ -785,17 +716,16 @@ def test_code_of_two_frameworks_has_no_roofline(timed: Timed, bench: Bench) -> N
     ("load", "changed"),
     [
         (None, {}),
-        (Workload({"float32": 0.0}, shortcuts=False, nbytes=None), {}),
-        (Workload({"float32": 0.9e6}, shortcuts=False, nbytes=None), {}),  # under one percent
-        (Workload({"int8": 62e6}, shortcuts=False, nbytes=None), {}),  # its peak was not measured
-        (Workload({}, shortcuts=False, nbytes=14_200_000), {}),  # it may stay in a cache
-        (Workload({"float32": 1e3}, shortcuts=False, nbytes=None), {}),  # next to nothing
-        (Workload({}, shortcuts=False, nbytes=None), {}),
+        (work(), {}),
+        (work(float32=0.0), {}),
+        (work(float32=0.9e6), {}),  # under one percent
+        (work(int8=62e6), {}),  # its peak was not measured
+        (work(14_200_000), {}),  # it may stay in a cache
         (PRODUCTS, {"version": "0.9"}),
-        (Workload({"float32": 200e6}, shortcuts=False, nbytes=None), BUSY_HOST),
-        (Workload({"float32": 105e6}, shortcuts=False, nbytes=None), BUSY_HOST),
-        (Workload({"float32": 115e6}, shortcuts=False, nbytes=None), {"spread": 0.2}),
-        (Workload({"float32": 200e6}, shortcuts=True, nbytes=None), {}),  # as convolutions may
+        (work(float32=200e6), BUSY_HOST),
+        (work(float32=105e6), BUSY_HOST),
+        (work(float32=115e6), {"spread": 0.2}),
+        (work(shortcuts=True, float32=200e6), {}),  # as convolutions may
     ],
 )
 def test_nothing_is_told_rather_than_a_wrong_thing(
@@ -809,27 +739,17 @@ def test_nothing_is_told_rather_than_a_wrong_thing(
 @pytest.mark.parametrize(
     ("load", "said"),
     [
-        (
-            Workload({"float32": 200e6}, shortcuts=False, nbytes=None),
-            (
-                "As written, each call does 200 MFLOP: 200 GFLOP/s, more than the measured"
-                " peak of 100 GFLOP/s. Some of the work was skipped."
-            ),
-        ),
-        (
-            Workload({}, shortcuts=False, nbytes=2**26),
-            (
-                "As written, each call moves 64.0 MiB: 67.1 GB/s, more than the measured"
-                " peak of 20.0 GB/s. Some of the work was skipped."
-            ),
-        ),
+        (work(float32=200e6),
+         "does 200 MFLOP: 200 GFLOP/s, more than the measured peak of 100 GFLOP/s"),
+        (work(2**26), "moves 64.0 MiB: 67.1 GB/s, more than the measured peak of 20.0 GB/s"),
     ],
-)
+)  # fmt: skip
 def test_a_speed_above_the_peak_is_invalid(timed: Timed, load: Workload, said: str) -> None:
     found = timed(load)
-    assert found.verdict == "INVALID"
-    assert [note.text for note in found.notes if note.code == "impossible-speed"] == [said]
-    assert found.roof is None
+    assert (found.verdict, found.roof) == ("INVALID", None)
+    assert [note.text for note in found.notes if note.code == "impossible-speed"] == [
+        f"As written, each call {said}. Some of the work was skipped."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -846,7 +766,7 @@ def test_calls_whose_parts_can_be_had_without_running_code_are_looked_at(
 
 
 def test_an_array_that_is_given_twice_is_read_once(timed: Timed) -> None:
-    load = Workload({}, shortcuts=False, nbytes=2**26)
+    load = work(2**26)
     assert timed(load, "f(x)").verdict == "INVALID"
     assert timed(load, "f(x, x)").verdict != "INVALID"
 
@@ -911,7 +831,7 @@ def test_without_kept_peaks_nothing_is_traced(
 ) -> None:
     seen: list[object] = []
     monkeypatch.setattr(GraphTracer, "workload", lambda self, call: seen.append(call))
-    bench.time("device.start(dispatch=0, work=1000)")
+    bench.time("device.start(dispatch=0, work=1_000_000)")
     assert seen == []
 
 

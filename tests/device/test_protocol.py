@@ -25,14 +25,10 @@ def test_it_has_no_devices_and_sets_nothing() -> None:
     with inventory.align_settings(2):
         pass
     assert TransferWatch(FakeFramework()).copies is None
-
-
-def test_what_has_not_started_stays_so() -> None:
     framework = ArrayFramework()
     framework.has_started = False
     inventory = DeviceInventory(framework)
-    assert not inventory.devices().started
-    assert inventory.start() is False
+    assert (inventory.devices().started, inventory.start()) == (False, False)
 
 
 def test_an_array_is_where_the_framework_places_it() -> None:
@@ -44,11 +40,8 @@ def test_an_array_is_where_the_framework_places_it() -> None:
     assert (inspector.live_arrays(), inspector.creation_frames(array)) == ((), ())
     assert (inspector.describe(array), inspector.to_numpy(array)) == ("", None)
     assert inspector.conversion(array) is None
-
-
-def test_an_array_that_was_given_away_weighs_nothing() -> None:
-    inspector = ArrayFramework().capability(ArrayInspector)
-    assert inspector.weight(Array(8, deleted=True)) == Weight(("fake:0",), 0)
+    given_away = ArrayFramework().capability(ArrayInspector).weight(Array(8, deleted=True))
+    assert given_away == Weight(("fake:0",), 0)
 
 
 def test_notes_of_each_device_come_before_those_of_all() -> None:

@@ -8,6 +8,7 @@ from ipyjaxbench.device.whereabouts import ArrayPlacement, Whereabouts
 from ipyjaxbench.reports import Panel
 
 MESH = (("data", 4), ("model", 2))
+HALVES = (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))
 
 
 def cut(
@@ -55,11 +56,6 @@ def test_it_is_told_in_words_and_numbers(
     assert sharding.copies == copies
     assert sharding.largest(4) == bytes_each
     assert sharding.balance == 1
-
-
-def test_an_uneven_cut_is_not_balanced() -> None:
-    shards = (Shard("cpu:0", ((0, 3),)), Shard("cpu:1", ((3, 4),)))
-    assert Sharding((4,), shards).balance == 1.5
 
 
 def test_terms_of_a_sum_are_told_and_are_no_copies() -> None:
@@ -146,11 +142,10 @@ def test_devices_of_one_platform_stand_together(devices: list[str], words: str) 
     [
         (Sharding((4,), (Shard("cpu:0", ((0, 4),)),)), "on one device"),
         (Sharding((), (Shard("cpu:0", ()), Shard("cpu:1", ()))), "replicated on 2 devices"),
-        (Sharding((4,), (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),)))),
-         "elements in 2 shards"),
+        (Sharding((4,), HALVES), "elements in 2 shards"),
         (cut((8, 8), {1: "model"}, (("model", 2), ("one", 1))), "columns sharded over 'model' (2)"),
-        (Sharding((4,), (Shard("cpu:0", ((0, 2),)), Shard("cpu:1", ((2, 4),))),
-                  (("a", 2), ("b", 3)), (("a", "b"),)), "elements sharded over 'a' and 'b' (6)"),
+        (Sharding((4,), HALVES, (("a", 2), ("b", 3)), (("a", "b"),)),
+         "elements sharded over 'a' and 'b' (6)"),
     ],
 )  # fmt: skip
 def test_without_a_mesh_the_parts_are_counted(sharding: Sharding, words: str) -> None:
@@ -168,16 +163,13 @@ def test_what_each_device_holds_is_told_in_words() -> None:
     ]  # fmt: skip
     whole = (Shard("cpu:0", ((0, 4),)), Shard("cpu:1", ((0, 4),)))
     sums = Sharding((4,), whole, (("a", 2),), partial=(("a", "sum"),))
-    assert sums.parts_by_device() == {
-        "cpu:0": "partial result",
-        "cpu:1": "partial result",
-    }
+    assert sums.parts_by_device() == dict.fromkeys(("cpu:0", "cpu:1"), "partial result")
     assert Sharding((4,), whole).parts_by_device()["cpu:1"] == "all of it"
 
 
 def test_bytes_are_shared_as_the_numbers_are() -> None:
     uneven = Sharding((4,), (Shard("cpu:0", ((0, 3),)), Shard("cpu:1", ((3, 4),))))
-    assert uneven.bytes_on(16) == {"cpu:0": 12, "cpu:1": 4}
+    assert (uneven.bytes_on(16), uneven.balance) == ({"cpu:0": 12, "cpu:1": 4}, 1.5)
     assert uneven.largest(4) == 12
     assert Sharding((4,), ()).largest(4) == 0
 
@@ -214,9 +206,8 @@ def test_what_one_process_holds_alone_needs_no_ranks() -> None:
 @pytest.mark.parametrize(
     ("sharding", "why"),
     [
-        (Sharding((4,), (Shard("cpu:0", ((0, 4),)),), spec=(("d",),)), "the mesh has no axis 'd'"),
-        (Sharding((4,), (Shard("cpu:0", ((0, 4),)),), partial=(("d", "sum"),)),
-         "the mesh has no axis 'd'"),
+        (Sharding((4,), HALVES, spec=(("d",),)), "the mesh has no axis 'd'"),
+        (Sharding((4,), HALVES, partial=(("d", "sum"),)), "the mesh has no axis 'd'"),
         (Sharding((4,), ()), "an array has no shards"),
         (Sharding((4,), (Shard("cpu:0", ()),)), "the part on cpu:0 is outside of the array"),
         (Sharding((4,), (Shard("cpu:0", ((0, 5),)),)),

@@ -2,22 +2,15 @@
 
 import re
 from dataclasses import replace
-from types import TracebackType
-from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
 
-import ipyjaxbench
 from ipyjaxbench import Transfers
 from ipyjaxbench.device.transfers import Transfer
-from ipyjaxbench.device.watch_transfers import transfer_code
 from ipyjaxbench.errors import RecordError
 from ipyjaxbench.frameworks.placement import ArrayInfo
 from ipyjaxbench.reports import Calls, Facts, Flow, Flows, Headline, Picture, Segment, Stack
-from ipyjaxbench.usercode import instrument
-from ipyjaxbench.usercode.frames import called_name_in
-from ipyjaxbench.usercode.snippet import Source
 from tests.shell import Shell
 
 MIB = 2**20
@@ -37,26 +30,6 @@ FOUND = Transfers(
 )
 
 
-def test_the_report_says_how_much_of_the_time_copies_took() -> None:
-    assert str(FOUND) == (
-        "np.array(x) … 3 lines\n"
-        "             8.45 ms   1.00 MiB copied in at least 6.30 ms            ▲ IMPLICIT\n"
-        "time         ░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓ 8.45 ms\n"
-        "             ░ other work 150 µs · ▓ copy 6.3 ms · ▒ wait 2.0 ms\n"
-        "             host ◀███████████████████████ gpu:0  1.00 MiB\n"
-        "             host ───────────────────────▶ gpu:0  96 B implicit\n"
-        "line  from → to     size      time    copy      code\n"
-        "2     gpu:0 → host  1.00 MiB  6.3 ms  explicit  np.array(x), f32[512,512]\n"
-        "3     host → gpu:0  96 B      ?       implicit  f(n) in step, f32[8], 3 times\n"
-        "4     cpu:0 → host  0 B               none      np.asarray(y), f32[8], shares\n"
-        "                                                memory\n"
-        "created      1 jax array, 32 B: y f32[8]\n"
-        "jax gpu:0    0 B in use before, 32 B after\n"
-        "not covered  copies elsewhere\n"
-        "jax 0.10.2"
-    )
-
-
 @pytest.mark.parametrize(
     ("source", "target", "direction"),
     [
@@ -72,11 +45,6 @@ def test_the_memory_of_the_cpu_is_the_host_beside_a_gpu(
     source: str, target: str, direction: str
 ) -> None:
     assert replace(COPY, source=source, target=target).direction == direction
-
-
-def test_where_nothing_is_copied_the_headline_says_so() -> None:
-    assert "nothing copied: memory is shared" in str(Transfers("x", 1.0, {}, (SHARED,)))
-    assert "no copies between host and devices" in str(Transfers("x", 1.0))
 
 
 def headline(*transfers: Transfer) -> tuple[str, str, str]:
@@ -218,69 +186,12 @@ def test_facts_that_cannot_be_are_refused() -> None:
         Transfers.from_dict(Transfers("x", -1.0).to_dict())
 
 
-@pytest.mark.parametrize(
-    ("code", "value"),
-    [("1 + 2", 3), ("[1] * 2 + [3]", [1, 1, 3]), ("2 ** 3 ** 0 % 5 // 1 - 4 / 2", 0.0),
-     ("6 & 3 | 8 ^ 1 << 2 >> 1", 10), ("'a%s' % 'b'", "ab")],
-)  # fmt: skip
-def test_operators_give_what_they_give(code: str, value: object) -> None:
-    class Hook:
-        seen = 0
-
-        def pick(self, site: instrument.Site, function: Any, /) -> Any:
-            self.seen += 1
-            return function
-
-    hook, names = Hook(), {}
-    exec(instrument.instrument_cell(Source.plain(f"found = {code}"), hook, operators=True), names)
-    assert names["found"] == value
-    assert hook.seen > 0
-
-
-def test_errors_of_the_code_are_kept_and_their_traceback_is_the_users() -> None:
-    found, error = transfer_code(Source.plain("x = 1\ny = x + None"), {})
-    assert found.error.startswith("TypeError: unsupported operand type")
-    assert error is not None
-    assert error.__traceback__ is not None
-    frames = []
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None:
-        frames.append((trace.tb_frame.f_code.co_name, trace.tb_lineno))
-        trace = trace.tb_next
-    assert frames == [("<module>", 2)]
-
-
-def test_calls_that_name_a_copy_are_known_by_name() -> None:
-    assert called_name_in("x[0].item()") == "item"
-    assert called_name_in("x if y") == ""
-
-
-def test_a_block_that_copies_nothing_says_so() -> None:
-    with ipyjaxbench.transfers() as t:
-        pass
-    assert t.transfers.transfers == ()
-    assert t.transfers.code == "the block"
-
-
 def test_a_cell_is_run_and_told_and_its_names_stay(shell: Shell) -> None:
     shell.run("%%fwdevices -v found\nimport numpy as np\na = np.ones(3)\nb = a + 1")
     assert shell.names["b"].tolist() == [2, 2, 2]
     found = shell.names["found"]
     assert [(each.name, each.nbytes) for each in found.created] == [("a", 24), ("b", 24)]
     assert len(shell.shown) == 1
-
-
-def test_functions_of_the_cell_have_their_own_code_afterwards(shell: Shell) -> None:
-    cell = "def f(x): return abs(x)\nclass C:\n    def m(self): return f(-1)\ny = C().m()"
-    shell.run(cell)
-    alone = [shell.names["f"].__code__, shell.names["C"].m.__code__]
-    shell.run("%%fwdevices\n" + cell)
-    watched = [shell.names["f"].__code__, shell.names["C"].m.__code__]
-    for one, other in zip(alone, watched, strict=True):
-        assert (one.co_consts, one.co_names, one.co_code) == (
-            other.co_consts, other.co_names, other.co_code,
-        )  # fmt: skip
-    assert shell.names["y"] == 1
 
 
 def test_a_cell_that_fails_is_told_and_still_stops(shell: Shell) -> None:

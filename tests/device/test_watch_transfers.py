@@ -205,3 +205,9 @@ def test_a_block_is_watched_with_the_names_around_it(names: dict[str, Any]) -> N
         raise KeyError("a")
     assert block.transfers.error == "KeyError: 'a'"
     assert block.transfers.seconds == 0.0
+
+
+def test_what_a_block_needs_to_watch_is_not_looked_through(names: dict[str, Any]) -> None:
+    with transfers() as block:
+        block._recorder._frameworks[0].live.append(Array(2))
+    assert [(each.name, each.nbytes) for each in block.transfers.created] == [("", 2)]

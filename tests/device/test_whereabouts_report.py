@@ -24,10 +24,6 @@ def lines(arrays: list[ArrayPlacement], most: int) -> list[tuple[str, int, int]]
     return [(each.name, each.arrays, each.nbytes) for each in fold_arrays(arrays, most)]
 
 
-def test_as_many_as_wanted_stay_as_they_are() -> None:
-    assert fold_arrays(LAYERS, 18) == LAYERS
-
-
 @pytest.mark.parametrize(
     ("most", "first", "count"),
     [
@@ -46,11 +42,9 @@ def test_paths_are_cut_no_shorter_than_it_takes(
 def test_parts_of_a_list_stay_apart_where_there_are_more_than_wanted() -> None:
     tree = [array(f"tree[{i}]['w.x']") for i in range(9)]
     assert lines(tree, 4) == [(f"tree[{i}]['w.x']", 1, 8) for i in range(9)]
-
-
-def test_names_without_a_path_are_never_joined() -> None:
-    names = [array(f"x{i}") for i in range(9)]
+    names = [array(f"x{i}") for i in range(9)]  # without a path
     assert fold_arrays(names, 4) == names
+    assert fold_arrays(LAYERS, 18) == LAYERS  # as many as wanted
 
 
 def test_memory_that_is_shared_is_counted_once_and_that_is_said() -> None:
@@ -58,11 +52,6 @@ def test_memory_that_is_shared_is_counted_once_and_that_is_said() -> None:
     one, two = fold_arrays(arrays, 2)
     assert (one.nbytes, one.layout) == (8, "1 sharing memory with others")
     assert (two.nbytes, two.layout) == (16, "")
-
-
-def test_what_is_so_for_some_alone_is_not_told_of_all() -> None:
-    arrays = [array("m.a.w", gradients=True), array("m.a.b"), array("m.c.w", gradients=True)]
-    assert [each.gradients for each in fold_arrays(arrays, 2)] == [False, True]
 
 
 def test_notes_are_saved_beside_the_sentences_of_earlier_versions() -> None:
@@ -270,13 +259,16 @@ def test_a_host_with_and_without_a_number_is_one_device() -> None:
 
 
 def test_what_is_so_for_all_is_told_of_a_line_for_many() -> None:
-    facts: dict[str, Any] = {"memory": "pinned", "weak": True, "committed": True, "layout": "odd"}
+    facts: dict[str, Any] = {"memory": "pinned", "weak": True, "committed": True, "layout": "odd",
+                             "gradients": True}  # fmt: skip
     arrays = [array(f"m.{part}.w", **facts) for part in "aabb"]
     one, _ = fold_arrays(arrays, 2)
     assert (one.memory, one.weak, one.committed, one.layout) == ("pinned", True, True, "odd")
-    other = replace(arrays[1], memory="", weak=False, committed=False, layout="", deleted=True)
+    assert one.gradients
+    other = replace(array(arrays[1].name), deleted=True)
     one, _ = fold_arrays([arrays[0], other, *arrays[2:]], 2)
     assert (one.memory, one.weak, one.committed, one.layout) == ("", False, False, "")
+    assert not one.gradients
     assert (one.deleted, one.nbytes, one.arrays) == (False, 8, 2)
     assert (one.dtype, one.shape, one.sharding) == ("", (), None)
 

@@ -26,71 +26,46 @@ def change(before: EntryHead, now: EntryHead) -> BenchmarkChange:
     return BenchmarkChange(now, Baseline.of(before, now))
 
 
-def test_slower_code_is_slower_by_both() -> None:
-    found = change(measured(1.0), measured(1.3, 1300))
-    assert found.verdict == "SLOWER"
-    assert found.is_slower_by(0.1)
-    assert not found.is_slower_by(0.3)
+SLOW, INVALID = measured(1.5, None), Figure(9.0, 0.01, 50, "INVALID")
 
 
-def test_two_ratios_that_both_say_slower_do_not_contradict_each_other() -> None:
-    found = change(measured(1.0), measured(6.0, 4000))
-    assert (found.doubt, found.verdict) == ("", "SLOWER")
-    assert found.is_slower_by(0.1)
-    assert not change(measured(1.0), measured(1.5, 1060)).is_slower_by(0.1)  # one of them does not
+@pytest.mark.parametrize(
+    ("before", "now", "verdicts", "threshold", "is_slower"),
+    [
+        (measured(1.0), measured(1.3, 1300), "SLOWER", 0.1, True),
+        (measured(1.0), measured(1.3, 1300), "SLOWER", 0.3, False),
+        # Two ratios that both say slower do not contradict each other.
+        (measured(1.0), measured(6.0, 4000), "SLOWER", 0.1, True),
+        (measured(1.0), measured(1.5, 1060), None, 0.1, False),  # one of them does not
+        (measured(1.0), measured(1.01, 1005), "CAN'T TELL SAME", 0.0, False),
+        # On a slower CPU the loop shows it; what waits is not slower where the CPU became faster.
+        (measured(1.0), measured(1.5, 1000), "CAN'T TELL SAME", 0.1, False),
+        (measured(1.0), measured(1.0, 1500), "CAN'T TELL SAME", 0.1, False),
+        (measured(1.0), measured(1.0, 600), "CAN'T TELL SAME SLOWER", 0.1, False),
+        # Beside noise the loop decides.
+        (measured(1.0, sure=0.6), measured(1.3, 1300, sure=0.6), None, 0.1, True),
+        (measured(1.0), measured(9.0, None, figure=INVALID), "INVALID", 0.0, False),
+        # Without a loop the fastest calls have to be slower, too.
+        (measured(1.0, None), SLOW, "SLOWER", 0.1, True),
+        (measured(1.0, None), dataclasses.replace(SLOW, floor=0.9), None, 0.1, False),
+    ],
+)  # fmt: skip
+def test_it_is_slower_where_both_ratios_say_so(
+    before: EntryHead, now: EntryHead, verdicts: str | None, threshold: float, is_slower: bool
+) -> None:
+    found = change(before, now)
+    assert verdicts is None or found.verdict in verdicts
+    assert found.is_slower_by(threshold) is is_slower
 
 
-def test_the_same_code_is_not() -> None:
-    found = change(measured(1.0), measured(1.01, 1005))
-    assert found.verdict not in ("SLOWER", "FASTER")
-    assert not found.is_slower_by(0.0)
-
-
-def test_on_a_slower_cpu_the_loop_shows_it() -> None:
-    found = change(measured(1.0), measured(1.5, 1000))
-    assert found.verdict != "SLOWER"
-    assert not found.is_slower_by(0.1)
-
-
-def test_what_waits_is_not_slower_where_the_cpu_became_faster() -> None:
-    found = change(measured(1.0), measured(1.0, 1500))
-    assert found.verdict != "SLOWER"
-    assert not found.is_slower_by(0.1)
-    assert change(measured(1.0), measured(1.0, 600)).verdict != "FASTER"
-
-
-def test_beside_noise_the_loop_decides() -> None:
-    noisy = measured(1.3, 1300, sure=0.6)
-    assert change(measured(1.0, sure=0.6), noisy).is_slower_by(0.1)
-
-
-@pytest.mark.parametrize("name", ["taken", "machine"])
-def test_another_machine_or_busier_programs_leave_it_open(name: str) -> None:
-    slow = measured(1.5, 1500)
-    other = {
-        "taken": dataclasses.replace(slow, taken=0.8),
-        "machine": dataclasses.replace(slow, environment=Environment(cpu="B", cpus=2)),
-    }[name]
-    found = change(measured(1.0), other)
+@pytest.mark.parametrize("other", [{"taken": 0.8}, {"environment": Environment(cpu="B", cpus=2)}])
+def test_another_machine_or_busier_programs_leave_it_open(other: dict[str, Any]) -> None:
+    found = change(measured(1.0), measured(1.5, 1500, **other))
     assert (found.seeming, found.verdict) == ("SLOWER", "CAN'T TELL")
     assert found.doubt
     assert not found.is_slower_by(0.1)
 
 
-def test_a_figure_that_is_invalid_is_not_slower() -> None:
-    invalid = dataclasses.replace(measured(9.0, None), figure=Figure(9.0, 0.01, 50, "INVALID"))
-    found = change(measured(1.0), invalid)
-    assert found.verdict == "INVALID"
-    assert not found.is_slower_by(0.0)
-
-
-def test_without_a_loop_the_fastest_calls_have_to_be_slower_too() -> None:
-    before = measured(1.0, None)
-    slow = measured(1.5, None)
-    assert change(before, slow).is_slower_by(0.1)
-    assert not change(before, dataclasses.replace(slow, floor=0.9)).is_slower_by(0.1)
-
-
 def test_another_python_runs_another_loop() -> None:
-    before = dataclasses.replace(measured(1.0), environment=Environment(python="3.11"))
+    before = measured(1.0, environment=Environment(python="3.11"))
     assert Baseline.of(before, measured(1.0)).relative is None

@@ -84,29 +84,27 @@ def test_the_commit_from_which_on_it_is_slower_is_named(commits: list[str], tmp_
     assert "1 of 1 slower" in shown
     assert f"1.5× slower since {commits[3][:7]} “change 3 | `x`”" in shown
     assert digest(tmp_path / "repository") == before
+    assert type(found).from_dict(found.to_dict()) == found
+    assert [row["change"] for row in found.rows()] == ["", "", "", "SLOWER", ""]
 
 
-def test_the_same_figure_at_each_commit_is_no_step(commits: list[str], tmp_path: Path) -> None:
-    found = find_commits(newest_first(commits, [1.0, 1.01, 0.99, 1.0, 1.01]), place_of(tmp_path))
-    assert found.slower == ()
-    assert all(steps == () for _, steps in found.steps)
-    assert "none of 1 became slower" in str(found)
-
-
-def test_a_slow_drift_is_found(commits: list[str], tmp_path: Path) -> None:
-    times = [1.0, 1.04, 1.08, 1.12, 1.17]
+@pytest.mark.parametrize(
+    ("times", "steps", "slower"),
+    [
+        ([1.0, 1.01, 0.99, 1.0, 1.01], [], 0),
+        ([1.0, 1.04, 1.08, 1.12, 1.17], [(2, "SLOWER"), (4, "SLOWER")], 1),  # a slow drift
+        ([1.0, 2.0, 2.0, 1.0, 1.0], [(1, "SLOWER"), (3, "FASTER")], 0),  # it was mended
+    ],
+)
+def test_steps_are_found_and_count_where_they_last(
+    commits: list[str], tmp_path: Path, times: list[float], steps: list[tuple[int, str]],
+    slower: int,
+) -> None:  # fmt: skip
     found = find_commits(newest_first(commits, times), place_of(tmp_path))
-    ((_, steps),) = found.steps
-    assert [commits.index(step.at.commit) for step in steps] == [2, 4]
-    assert [step.verdict for step in steps] == ["SLOWER", "SLOWER"]
-    assert len(found.slower) == 1
-
-
-def test_what_was_mended_is_not_slower(commits: list[str], tmp_path: Path) -> None:
-    found = find_commits(newest_first(commits, [1.0, 2.0, 2.0, 1.0, 1.0]), place_of(tmp_path))
-    assert found.slower == ()
-    ((_, steps),) = found.steps
-    assert [(s.verdict, s.lasts) for s in steps] == [("SLOWER", False), ("FASTER", True)]
+    ((_, own),) = found.steps
+    assert [(commits.index(step.at.commit), step.verdict) for step in own] == steps
+    assert len(found.slower) == slower
+    assert ("none of 1 became slower" in str(found)) is (not slower)
 
 
 def test_of_several_runs_the_middle_one_counts(commits: list[str], tmp_path: Path) -> None:
@@ -158,9 +156,3 @@ def test_the_command_reads_a_file_of_benchmarks(
     monkeypatch.chdir(tmp_path)
     assert main(["history", "--commits", "--file", file]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_it_is_read_back_from_its_record(commits: list[str], tmp_path: Path) -> None:
-    found = find_commits(newest_first(commits, [1, 1, 1, 2, 2]), place_of(tmp_path))
-    assert type(found).from_dict(found.to_dict()) == found
-    assert [row["change"] for row in found.rows()] == ["", "", "", "SLOWER", ""]

@@ -21,6 +21,8 @@ def test_what_is_not_known_of_one_of_them_differs_in_nothing() -> None:
     assert Environment().differences(HERE) == ()
     assert HERE.differences(Environment()) == ()
     assert HERE.differences(HERE) == ()
+    one, other = Environment(cpus=2), Environment(cpus=4)  # of an unknown CPU the number tells
+    assert one.differences(other) == ("machine 2 × CPU → 4 × CPU",)
 
 
 @pytest.mark.parametrize(
@@ -45,9 +47,6 @@ def test_gpus_that_others_use_alone_are_left_out() -> None:
     around = Environment.saved(dataclasses.replace(measured(STEADY), conditions=conditions), "3.11")
     assert (around.gpus, around.cpu, around.cpus) == (("H100", "L4"), "A CPU", 2)
     assert around.python == "3.11"
-
-
-def test_a_machine_that_was_not_recorded_is_unknown() -> None:
     around = Environment.saved(dataclasses.replace(measured(STEADY), conditions=None))
     assert (around.gpus, around.cpu, around.cpus, around.python) == ((), "", 0, "")
 
@@ -61,8 +60,3 @@ def test_a_measurement_of_this_machine_knows_it() -> None:
     assert (around.revision, around.frameworks) == ("c0ffee", {"python": "3.12"})
     assert around.devices == ("cpu:0", "cuda:0")
     assert around.data == {f"x{n}": f"f32[{n}]" for n in range(8)}  # the first ones
-
-
-def test_where_the_cpu_is_not_known_machines_are_told_apart_by_their_number() -> None:
-    one, other = Environment(cpus=2), Environment(cpus=4)
-    assert one.differences(other) == ("machine 2 × CPU → 4 × CPU",)

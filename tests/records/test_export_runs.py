@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,14 +118,15 @@ def test_a_damaged_file_is_one_line(
         assert str(bad) in error
 
 
-def test_bencher_gets_nanoseconds_and_no_figure_that_is_wrong(tmp_path: Path) -> None:
+def test_bencher_gets_nanoseconds_and_no_figure_that_is_wrong(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     invalid = dataclasses.replace(entry("bad"), figure=Figure(1e-6, 0.01, 100, "INVALID"))
     once = dataclasses.replace(entry("few"), figure=Figure(2e-6, None, 3, "FEW"))
     older = dataclasses.replace(entry("f", 9.0), when=0.5)
     file = write(tmp_path / "a.json", entry("f"), invalid, once, older)
-    command = [sys.executable, "-m", "ipyjaxbench", "history", "--file", file, "--json", "bmf"]
-    done = subprocess.run(command, capture_output=True, check=True)
-    found = json.loads(done.stdout)
+    assert main(["history", "--file", file, "--json", "bmf"]) == 0
+    found = json.loads(capsysbinary.readouterr().out)
     assert [*found] == ["f", "few"]
     latency = found["f"]["latency"]
     assert latency["value"] == pytest.approx(1001)  # STEADY has 1000 to 1002 ns

@@ -93,31 +93,42 @@ def test_figures_that_have_no_ratio_cannot_be_told(figure: Figure) -> None:
     assert Change(sound, figure).ratio is None or Change(sound, figure).ratio.low > 0  # type: ignore[union-attr]
 
 
-def test_code_that_moved_is_found_by_what_it_says(a: Path, b: Path) -> None:
-    f, g = slowed(1, code="f(x)"), slowed(3, code="g(x)")
-    notebook(a, cell("%fwtime f(x)", f, cell_id="0"), cell("%fwtime g(x)", g, cell_id="1"))
-    notebook(b, cell("x = 1", cell_id="0"), cell("%fwtime f(x)", f, cell_id="1"),
-             cell("%fwtime g(x)", g, cell_id="2"))  # fmt: skip
-    found = compare_notebooks(a, b)
-    assert [(p.name, p.cell, p.edited) for p in found.pairs] == [
-        ("f(x)", 2, False),
-        ("g(x)", 3, False),
-    ]
-    assert found.slower == found.faster == ()
+G, EDITED = slowed(3, code="g(x)"), [slowed(times, code="f(x, 2)") for times in (1, 0.5)]
+NAMED = ["%fwtime --name one f(x)", "%fwtime --name two g(x)"]
+LOOP = "for n in y:\n    %fwtime --name step "
 
 
-def test_code_that_was_edited_is_found_by_its_cell(a: Path, b: Path) -> None:
-    notebook(a, cell("%fwtime f(x)", M, cell_id="one"))
-    notebook(b, cell("%fwtime f(x, 2)", slowed(2, code="f(x, 2)"), cell_id="one"))
-    found = compare_notebooks(a, b)
-    assert [(p.name, p.edited) for p in found.pairs] == [("f(x, 2)", True)]
-    assert "(edited)" in str(found)
-
-
-def test_code_that_moved_and_was_edited_is_found_by_its_name(a: Path, b: Path) -> None:
-    notebook(a, cell("%fwtime --name step f(x)", M, cell_id="one"))
-    notebook(b, cell("%fwtime --name step f(x, 2)", slowed(2, code="f(x, 2)"), cell_id="two"))
-    assert [p.name for p in compare_notebooks(a, b).pairs] == ["step"]
+@pytest.mark.parametrize(
+    ("before", "after", "pairs"),
+    [
+        # Code that moved is found by what it says,
+        ([cell("%fwtime f(x)", M, cell_id="0"), cell("%fwtime g(x)", G, cell_id="1")],
+         [cell("x = 1", cell_id="0"), cell("%fwtime f(x)", M, cell_id="1"),
+          cell("%fwtime g(x)", G, cell_id="2")],
+         [("f(x)", 2, False), ("g(x)", 3, False)]),
+        # that was edited by its cell, and that moved and was edited by its name.
+        ([cell("%fwtime f(x)", M, cell_id="1")], [cell("%fwtime f(x, 2)", EDITED[0], cell_id="1")],
+         [("f(x, 2)", 1, True)]),
+        ([cell("%fwtime --name step f(x)", M, cell_id="1")],
+         [cell("%fwtime --name step f(x, 2)", EDITED[0], cell_id="2")], [("step", 1, True)]),
+        # In the same cell the name decides: of the first one there was no record before.
+        ([cell("\n".join(NAMED), G, cell_id="1")], [cell("\n".join(NAMED), M, G, cell_id="1")],
+         [("two", 1, False)]),
+        ([cell("\n".join(NAMED), M, G, cell_id="1")],
+         [cell("\n".join(NAMED[::-1]), G, M, cell_id="1")],
+         [("two", 1, False), ("one", 1, False)]),
+        # Turns under one name are paired in order where the cell moved.
+        ([cell(LOOP + "f(x)", M, FAST, cell_id="1")],
+         [cell(LOOP + "f(x, 2)", *EDITED, cell_id="2")], [("step", 1, True)] * 2),
+    ],
+)  # fmt: skip
+def test_measurements_of_the_same_are_paired(
+    a: Path, b: Path, before: list[Any], after: list[Any], pairs: list[tuple[str, int, bool]]
+) -> None:
+    found = compare_notebooks(notebook(a, *before), notebook(b, *after))
+    assert [(pair.name, pair.cell, pair.edited) for pair in found.pairs] == pairs
+    assert [change.ratio.value for change in found.changes if change.ratio] == [1.0] * len(pairs)
+    assert ("(edited)" in str(found)) is any(edited for *_, edited in pairs)
 
 
 def test_turns_of_a_loop_and_arms_and_points_are_paired_in_order(a: Path, b: Path) -> None:
@@ -137,48 +148,12 @@ def test_turns_of_a_loop_and_arms_and_points_are_paired_in_order(a: Path, b: Pat
     ]  # fmt: skip
 
 
-def test_in_the_same_cell_the_name_decides(a: Path, b: Path) -> None:
-    """Of the first one there was no record before."""
-    source = "%fwtime --name one f(x)\n%fwtime --name two g(x)"
-    one, two = slowed(1), slowed(3, code="g(x)")
-    notebook(a, cell(source, two, cell_id="1"))
-    notebook(b, cell(source, one, two, cell_id="1"))
-    found = compare_notebooks(a, b)
-    assert [(pair.name, pair.edited) for pair in found.pairs] == [("two", False)]
-    assert (found.only_before, found.only_after) == ((), ("one",))
-
-
-def test_in_a_cell_that_was_edited_the_name_decides(a: Path, b: Path) -> None:
-    one, two = slowed(1), slowed(3, code="g(x)")
-    lines = ["%fwtime --name one f(x)", "%fwtime --name two g(x)"]
-    notebook(a, cell("\n".join(lines), one, two, cell_id="1"))
-    notebook(b, cell("\n".join(lines[::-1]), two, one, cell_id="1"))
-    pairs = compare_notebooks(a, b).pairs
-    assert [(pair.name, pair.edited) for pair in pairs] == [("two", False), ("one", False)]
-
-
-def test_turns_under_one_name_are_paired_in_order_where_the_cell_moved(a: Path, b: Path) -> None:
-    notebook(a, cell("for n in y:\n    %fwtime --name step f(x)", M, FAST, cell_id="1"))
-    edited = [slowed(times, code="f(x, 2)") for times in (1, 0.5)]
-    notebook(b, cell("for n in y:\n    %fwtime --name step f(x, 2)", *edited, cell_id="2"))
-    found = compare_notebooks(a, b)
-    assert [(pair.name, pair.edited) for pair in found.pairs] == [("step", True)] * 2
-    assert [change.ratio.value for change in found.changes if change.ratio] == [1.0, 1.0]
-
-
 def test_what_is_shown_again_counts_once(a: Path, b: Path) -> None:
     arms = Comparison((ArmResult("a", M), ArmResult("b", SLOW)), "a")
     for path in (a, b):
         cells = cell("r = %fwtime --name f f(x)\nr", M, M), cell("c", arms), cell("c\nr", arms, M)
         notebook(path, *cells)
     assert [pair.name for pair in compare_notebooks(a, b).pairs] == ["f", "a", "b"]
-
-
-def test_the_same_cell_twice_is_paired_in_order(a: Path, b: Path) -> None:
-    notebook(a, cell("%fwtime f(x)", M), cell("%fwtime f(x)", FAST))
-    notebook(b, cell("%fwtime f(x)", M), cell("%fwtime f(x)", FAST))
-    found = compare_notebooks(a, b)
-    assert [c.ratio.value for c in found.changes if c.ratio] == [1.0, 1.0]
 
 
 def test_what_has_no_partner_is_named(a: Path, b: Path) -> None:
@@ -293,14 +268,6 @@ def test_two_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -
     assert "old/a.ipynb → new/a.ipynb" in str(compare_notebooks(*paths))
 
 
-def test_no_line_is_over_eighty_columns(a: Path, b: Path) -> None:
-    noisy = measured([1000, 90_000] * 50, code="a_function_with_a_long_name(and_a_long_argument)")
-    sources = [f"%fwtime f{n}(x)" for n in range(12)]
-    notebook(a, *(cell(source, noisy) for source in sources))
-    notebook(b, *(cell(source, noisy) for source in sources))
-    assert max(map(len, str(compare_notebooks(a, b)).splitlines())) <= 80
-
-
 @pytest.mark.parametrize("empty", ["before", "after", "both apart"])
 def test_nothing_to_compare_is_one_clear_line(a: Path, b: Path, empty: str) -> None:
     some, none = cell("%fwtime f(x)", M), cell("x = 1")
@@ -330,11 +297,6 @@ def test_bad_input_is_one_line_and_status_two(a: Path, capsys: pytest.CaptureFix
     assert main(["diff", str(a), str(a)]) == 2
     seen = capsys.readouterr()
     assert (seen.out, seen.err) == ("", f"{a}: no such file\n")
-
-
-def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    assert "diff" in capsys.readouterr().out
 
 
 def test_it_runs_as_a_module_where_output_is_ascii(a: Path, b: Path) -> None:

@@ -1,6 +1,7 @@
 """The records of a saved notebook are read; what is forged is refused, and never run."""
 
 import copy
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,7 @@ from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.device import About
 from ipyjaxbench.records.notebooks import KINDS, LATER_KINDS, NotebookRecords, find_kind
 from ipyjaxbench.reports import Facts, Table, html
-from ipyjaxbench.reports.note import Note
-from ipyjaxbench.reports.result import MIME, Reported, Result
+from ipyjaxbench.reports.result import MIME, Result
 from tests.notebook_files import cell, notebook
 from tests.results import STEADY, measured
 
@@ -77,12 +77,6 @@ def test_where_a_record_stands_is_told(
     assert [saved.name for saved in found] == names
     assert {saved.cell_id for saved in found} == {"abc"}
     assert {saved.source for saved in found} == {source}
-
-
-def test_texts_that_are_saved_in_lines_are_joined(path: Path) -> None:
-    whole = cell("", M)
-    whole["source"] = ["x = 1\n", "%fwtime f(x)"]
-    assert read_notebook(notebook(path, whole))[0].line == 2
 
 
 def test_it_shows_what_stands_where(path: Path) -> None:
@@ -149,13 +143,11 @@ def test_a_notebook_without_records_is_empty(path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "not JSON"),
-        (b"{", "not JSON"),
-        (b"\xff\xfe", "not JSON"),
-        (b"[]", "no list of cells"),
-        (b"3", "no list of cells"),
-        (b'{"nbformat": 4}', "no list of cells"),
-        (b'{"nbformat": 4, "cells": {}}', "no list of cells"),
+        *((content, "not JSON") for content in (b"", b"{", b"\xff\xfe")),
+        *(
+            (content, "no list of cells")
+            for content in (b"[]", b"3", b'{"nbformat": 4}', b'{"nbformat": 4, "cells": {}}')
+        ),
         (b'{"nbformat": 3, "worksheets": []}', "notebook format 3 is not supported"),
         (b'{"cells": []}', "notebook format 'none' is not supported"),
         (b'{"nbformat": 4, "cells": [NaN]}', "not JSON"),
@@ -190,19 +182,14 @@ def test_a_giant_file_is_refused_unread(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "record",
-    [
-        None,
-        "text",
-        [],
-        {},
-        {"schema": 1, "kind": ["measurement"], "facts": {}},
-        {"schema": 1, "kind": "measurement"},
-        {"schema": 99, "kind": "measurement", "facts": {}},
-        {"schema": 1, "kind": "measurement", "facts": {"code": "f(x)"}},
-        {"schema": 1, "kind": "os.system", "facts": {}},
-        {"schema": 1, "kind": "__class__", "facts": {}},
-    ],
-)
+    [None, "text", [], {},
+     {"schema": 1, "kind": ["measurement"], "facts": {}},
+     {"schema": 1, "kind": "measurement"},
+     {"schema": 99, "kind": "measurement", "facts": {}},
+     {"schema": 1, "kind": "measurement", "facts": {"code": "f(x)"}},
+     {"schema": 1, "kind": "os.system", "facts": {}},
+     {"schema": 1, "kind": "__class__", "facts": {}}],
+)  # fmt: skip
 def test_a_record_that_is_none_is_refused_and_the_others_are_read(
     path: Path, record: object
 ) -> None:
@@ -249,7 +236,7 @@ PLACES = [(record, place) for record in RECORDS for place in _places(record)]
 
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=300,
+    max_examples=100,
 )
 @given(change=st.sampled_from(PLACES), forged=FORGED)
 def test_whatever_is_forged_is_refused_or_shown_as_text(
@@ -268,44 +255,33 @@ def test_whatever_is_forged_is_refused_or_shown_as_text(
         assert "<script" not in html.render(shown.report())
 
 
-def test_script_in_names_is_escaped(path: Path) -> None:
-    evil = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
-    note = Note("recompiles", evil, evil)
-    m = measured(STEADY, code=evil, frameworks={evil: evil}, notes=(note,))
-    found = read_notebook(notebook(path, cell(f"%fwtime --name '{evil}' f(x)", m)))
-    for shown in (found, found[0].result):
-        page = html.render(shown.report())
-        assert "<script" not in page
-        assert "<img src=x" not in page
-
-
-def test_nothing_that_a_terminal_would_obey_is_printed(path: Path) -> None:
-    evil = "\x1b]0;title\x07\x1b[2J\x9b31m"
-    found = read_notebook(notebook(path, cell("%fwtime f(x)", measured(STEADY, code=evil))))
-    for shown in (found, found[0].result):
-        assert not {"\x1b", "\x07", "\x9b"} & set(str(shown))
-
-
 def test_a_notebook_that_jupyter_wrote_is_read(path: Path) -> None:
     shown = nbformat.v4.new_output("display_data", {MIME: M.to_dict()})
-    run = nbformat.v4.new_code_cell("%fwtime f(x)", outputs=[shown])
+    run = nbformat.v4.new_code_cell("x = 1\n%fwtime f(x)", outputs=[shown])
     nbformat.write(nbformat.v4.new_notebook(cells=[run]), path)
     (saved,) = read_notebook(path)
-    assert (saved.result, saved.cell_id) == (M, run.id)
+    assert (saved.result, saved.cell_id, saved.line) == (M, run.id, 2)
 
 
-@pytest.mark.parametrize("cls", [*KINDS.values(), NotebookRecords], ids=lambda cls: cls.__name__)
-def test_each_result_finds_its_report(cls: type[Reported]) -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_each_result_finds_its_report() -> None:
     """It is registered by the module of the same name with ``_report`` behind it."""
+    kinds = [(each.__module__, each.__name__) for each in (*KINDS.values(), NotebookRecords)]
     code = f"""
-from {cls.__module__} import {cls.__name__}
+import importlib, os
 from ipyjaxbench.reports.result import report
 none = report.dispatch(object)
-assert report.dispatch({cls.__name__}) is none
-try:
-    report(object.__new__({cls.__name__}))
-except AttributeError:  # it holds no facts
-    pass
-assert report.dispatch({cls.__name__}).__module__ == {cls.__module__!r} + "_report"
+for module, name in {kinds!r}:
+    child = os.fork()  # each as the first one
+    if not child:
+        kind = getattr(importlib.import_module(module), name)
+        assert report.dispatch(kind) is none, name
+        try:
+            report(object.__new__(kind))
+        except AttributeError:  # it holds no facts
+            pass
+        assert report.dispatch(kind).__module__ == module + "_report", name
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, name
 """
     subprocess.run([sys.executable, "-c", code], check=True)

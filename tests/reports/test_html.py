@@ -6,7 +6,6 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import assume, given, strategies as st
 
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports import html, text
@@ -81,31 +80,12 @@ def page(m: Measurement) -> Page:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_only_what_survives_an_untrusted_notebook_is_used(name: str) -> None:
-    assert_survives(page(ALL[name]))
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_text_has_no_colour_so_that_it_reads_in_light_and_in_dark(name: str) -> None:
-    source = html.render(ALL[name].report())
-    assert not re.search(r"(?<!-)\bcolor\s*:|<script|<style|<svg|aria-|role=|http", source)
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_every_fact_of_the_text_is_in_the_html(name: str) -> None:
     report = ALL[name].report()
     pictures = report.pictures()
     written = Report(tuple(block for block in report.blocks if block not in pictures))
     found = set(text.render(written).split())
     assert found - set(page(ALL[name]).text.split()) == set()
-
-
-def test_the_picture_of_the_samples_is_an_image_with_words() -> None:
-    images = [attributes for tag, attributes in page(NOISY).tags if tag == "img"]
-    assert [image["alt"] for image in images] == [
-        picture.describe() for picture in NOISY.report().pictures()
-    ]
-    assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -148,15 +128,6 @@ def test_all_of_the_users_text_is_escaped() -> None:
     assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 2 + 3 + 2 + 2 + 2
 
 
-@given(st.text("<>&'\"a;:{}%# \n/=\\é漢\x00", max_size=40))
-def test_any_code_is_shown_as_it_was_typed_and_adds_no_tag(code: str) -> None:
-    assume(code.strip())  # without a title there is no line for it
-    parsed = page(dataclasses.replace(PLAIN, code=code))
-    assert [tag for tag, _ in parsed.tags] == [tag for tag, _ in page(PLAIN).tags]
-    first = (code.splitlines() or [""])[0]
-    assert first.strip() in parsed.text
-
-
 def test_three_notes_are_open_and_the_rest_fold() -> None:
     parsed = page(FULL)
     report = FULL.report()
@@ -164,17 +135,8 @@ def test_three_notes_are_open_and_the_rest_fold() -> None:
     assert len(ordered) == 5
     assert [text in parsed.folded for text in ordered] == [False, False, False, True, True]
     assert "2 more" in parsed.folded
-
-
-def test_few_notes_do_not_fold() -> None:
     few = dataclasses.replace(FULL, notes=FULL.notes[:3])
     assert [tag for tag, _ in page(few).tags].count("details") == 1  # the samples
-
-
-def test_facts_are_a_table_whose_rows_have_headers() -> None:
-    cells = [(tag, attributes.get("scope")) for tag, attributes in page(FULL).tags]
-    assert [cell for cell in cells if cell[0] == "th"] == [("th", "row")] * 2
-    assert [tag for tag, _ in cells].count("td") == 2
 
 
 def test_a_table_folds_and_its_numbers_stand_to_the_right() -> None:
@@ -190,12 +152,8 @@ def test_a_table_is_for_those_who_want_the_details_unless_it_says_otherwise() ->
     head, rows = ("name", "n"), (("a", "1"),)
     assert "a 1" in " ".join(Page(source(Table("times", head, rows))).folded.split())
     assert Page(source(Table("times", head, rows, folded=False))).folded == ""
-
-
-def test_a_report_without_blocks_is_an_empty_element() -> None:
-    parsed = Page(html.render(Report(())))
-    assert parsed.text.strip() == ""
-    assert [tag for tag, _ in parsed.tags] == ["div"]
+    details = Details("3 calls", (Facts((("waited", "6 ms"),)),), printed=False)
+    assert Page(source(details)).folded.split() == ["3", "calls", "waited", "6", "ms"]
 
 
 def test_a_report_is_small() -> None:
@@ -219,21 +177,13 @@ def test_a_picture_is_an_image_with_words() -> None:
 @pytest.mark.parametrize("word", BADGES)
 def test_a_verdict_has_its_icon_and_its_colour(word: str) -> None:
     shown = source(Headline("f(x)", "2 ms", "", word, ""))
+    assert "border-left" not in source(Headline("f(x)", "2 ms", "", "", ""))
     look = BADGES[word]
     assert look.colour in shown
     assert Page(shown).text.split("2 ms")[1].split() == [
         *([look.icon] if look.icon != word else []),
         *word.split(),
     ]
-
-
-def test_without_a_verdict_there_is_no_badge() -> None:
-    assert "border-left" not in source(Headline("f(x)", "2 ms", "", "", ""))
-
-
-def test_details_fold() -> None:
-    parsed = Page(source(Details("3 calls", (Facts((("waited", "6 ms"),)),), printed=False)))
-    assert parsed.folded.split() == ["3", "calls", "waited", "6", "ms"]
 
 
 def test_heat_is_stronger_where_a_line_costs_more() -> None:
@@ -271,7 +221,4 @@ PAD = "Pad `x <y>` with `jnp.pad`."
 )
 def test_code_in_words_looks_like_code(block: Block) -> None:
     assert "Pad <code>x &lt;y&gt;</code> with <code>jnp.pad</code>." in source(block)
-
-
-def test_a_single_backtick_stays() -> None:
     assert ">5` long</td>" in source(Facts((("a", "5` long"),)))

@@ -54,14 +54,10 @@ def test_names_that_share_a_beginning_stay_distinct(
         assert len({*starts}) == 3
 
 
-@pytest.mark.parametrize("most", range(1, 40))
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name)[:12])
-def test_a_text_is_never_wider_than_it_may_be(name: str, most: int) -> None:
-    assert monospace.width(monospace.shorten(name, most)) <= most
-    assert monospace.width(monospace.cut(name, most)) <= most
-    if most > 4:
+def test_a_text_is_never_wider_than_it_may_be(name: str) -> None:
+    for most in range(1, 40):
+        assert monospace.width(monospace.shorten(name, most)) <= most
+        assert monospace.width(monospace.cut(name, most)) <= most
+    for most in range(5, 40):
         assert max(map(monospace.width, monospace.shorten_all([name, name + "b"], most))) <= most
-
-
-def test_equal_names_may_stay_equal() -> None:
-    assert monospace.shorten_all(["a" * 30] * 2, 11) == ["aaaa…aaaa"] * 2

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ipyjaxbench import units
 from ipyjaxbench.reports import text
 from ipyjaxbench.reports.blocks import Calls, Headline, Report, Table
-from tests.samples import BLOCKS, block_kinds
+from tests.samples import BLOCKS
 
 WORDS = "one two three four five six seven eight nine ten µ ± → × · – … └ é"
 TITLE = Headline("step(params, batch)", "2.12 ms", "per call, including the wait", "QUIET", "")
@@ -22,10 +21,6 @@ TRIED = BLOCKS | {"title": TITLE, "wide table": WIDE}
 def output(encoding: str) -> Iterator[None]:
     with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), encoding=encoding)):
         yield
-
-
-def test_every_kind_of_block_is_tried() -> None:
-    assert {*BLOCKS} == block_kinds()
 
 
 @pytest.mark.parametrize("columns", [30, 40, 60, 80])
@@ -86,7 +81,3 @@ def test_without_a_terminal_a_page_has_eighty_columns(monkeypatch: pytest.Monkey
         assert text.width() == 80
     monkeypatch.setattr(sys, "stdout", None)
     assert text.width() == 80
-
-
-def test_no_sign_that_reports_use_becomes_a_question_mark() -> None:
-    assert "?" not in units.plain(WORDS.replace("é", ""))

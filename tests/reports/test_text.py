@@ -12,16 +12,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports import text
 from ipyjaxbench.reports.blocks import Code, Facts, Headline, Notes, Report, Table
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.device_time import DeviceTime, Operation, ProfiledPass
 from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.validity import notes as validity_notes
 
 ARRAY = Placement("x", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
 RESULT = Placement("", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
@@ -54,7 +52,6 @@ JITTED = Measurement(
     notes=(notes.elsewhere(0.003), notes.unsynchronised(38e-6, 56.1)),
     elapsed=1.1,
 )
-QUEUED = dataclasses.replace(JITTED, throughputs=(0.00194, 0.00195), dispatches=(38e-6,), notes=())
 NOISY = dataclasses.replace(
     SYNCHRONOUS,
     batches=(
@@ -62,17 +59,6 @@ NOISY = dataclasses.replace(
         (100, 9_000_000),
     ),
     rounds=(20, 20, 21),
-)
-RECOMPILING = Measurement(
-    code="jax.jit(g)(x)",
-    frameworks={"jax": "0.10.2"},
-    first_call=0.048,
-    phases={"compile": 0.03},
-    compilations=1,
-    loops=1,
-    batches=STEADY,
-    rounds=(20, 20),
-    notes=(validity_notes.recompiles(40, 40, 0.046),),
 )
 ONCE = Measurement(
     code="y = first(x)\nz = y + 1",
@@ -97,32 +83,6 @@ LONG = Measurement(
     precision=5,
     notes=(notes.compiled_late(1), notes.interrupted()),
 )
-KERNEL = "at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, Array>"
-PROFILED = Measurement(
-    code="f(x)",
-    frameworks={"jax": "0.10.2"},
-    first_call=2.1e-3,
-    phases={},
-    compilations=None,
-    loops=1,
-    batches=STEADY,
-    rounds=(20, 20),
-    device=DeviceTime(
-        (
-            ProfiledPass(
-                framework="jax",
-                calls=10,
-                elapsed=0.0212,
-                busy=0.0184,
-                devices={"gpu:0": 0.0184},
-                launches=30,
-                worked=0.0184,
-                operations=(Operation("dot.3", 20, 0.0166), Operation(KERNEL, 10, 0.0018)),
-            ),
-        ),
-        listed=True,
-    ),
-)
 EXPECTED: list[tuple[Measurement, str]] = [
     (
         SYNCHRONOUS,
@@ -130,17 +90,6 @@ EXPECTED: list[tuple[Measurement, str]] = [
 np.dot(a, a)  2.15 µs ± 2.8 %   median ± rerun, per call                 ✓ QUIET
 samples       40 of 100 calls each in 1.0 s, 2.12–2.18 µs (5–95 %)
 a f64[3,3] · numpy 2.4.6""",
-    ),
-    (
-        QUEUED,
-        """\
-f(x)         2.11 ms ± 2.5 %   median ± rerun, including the wait        ✓ QUIET
-first call   ▒▒▓▓▓▓▓▓█████████████████████████████████████████████████░ 96.0 ms
-later calls  ░ 2.11 ms
-             ▒ trace 4.0 ms · ▓ lower 9.0 ms · █ compile 81 ms · ░ run 2.0 ms
-dispatch     returns after 38.0 µs, work still running
-samples      40 in 1.1 s, 2.10–2.12 ms (5–95 %)
-x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     ),
     (
         NOISY,
@@ -168,18 +117,6 @@ samples      40 in 1.1 s, 2.10–2.12 ms (5–95 %)
 x f32[3000,3000] cpu:0 → f32[3000,3000] cpu:0 · jax 0.10.2""",
     ),
     (
-        RECOMPILING,
-        """\
-jax.jit(g)(x)  2.11 ms ± 2.5 %   median ± rerun, compiling          ↻ RECOMPILES
-!  40 of 40 samples compiled something, 46.0 ms of each call: there is no steady
-   state.
-→  create the compiled function once, outside, and time its call
-first call     ███████████████████████████████████░░░░░░░░░░░░░░░░░░░░░ 48.0 ms
-               █ compile 30 ms · ░ run 18 ms
-samples        40, 2.10–2.12 ms (5–95 %)
-jax 0.10.2""",
-    ),
-    (
         ONCE,
         """\
 y = first(x) …  9.00 s   first call, including compilation                ○ ONCE
@@ -201,19 +138,6 @@ first call  500.00 ms, already compiled (in memory)
 ·  Interrupted: the time is of the calls made until then.
 python 3.12.1""",
     ),
-    (
-        PROFILED,
-        """\
-f(x)     2.11 ms ± 2.5 %   median ± rerun, per call                      ✓ QUIET
-samples  40, 2.10–2.12 ms (5–95 %)
-device   busy 1.84 ms on gpu:0 per call (87 % of the time), 3 operations; 10
-         more calls under jax's profiler
-jax: operations of one call
-  operation                                              runs  self time   share
-  dot.3                                                     2    1.66 ms  90.2 %
-  at::native::vectorized_el…unctor_add<float>, Array>       1     180 µs   9.8 %
-jax 0.10.2""",
-    ),
 ]
 
 
@@ -230,7 +154,9 @@ def standard_output(encoding: str | None) -> Iterator[None]:
 )
 def test_a_report_reads_exactly_so(measurement: Measurement, expected: str) -> None:
     with standard_output("utf-8"):
-        assert str(measurement) == expected
+        shown = str(measurement)
+    assert shown == expected
+    assert all(line == line.rstrip() for line in shown.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -276,6 +202,7 @@ def report_of(title: str, words: list[str]) -> Report:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@settings(max_examples=40)
 @given(title=ODD, words=st.lists(ODD, max_size=3))
 def test_no_line_is_wider_than_eighty_columns(encoding: str, title: str, words: list[str]) -> None:
     with standard_output(encoding):
@@ -290,18 +217,6 @@ def test_a_title_is_shown_to_its_last_letter(title: str) -> None:
         shown = text.render(report_of(title, []))
     rest = shown.replace("2.12 ms ± 1.1 %   per call, waited for", "").replace("↻ RECOMPILES", "")
     assert "".join(rest.split()) == "".join(title.split())
-
-
-def test_a_wide_title_is_shown_to_its_last_letter() -> None:
-    with standard_output("utf-8"):
-        assert text.render(report_of("計算(数据, 更多的名字)", [])).startswith(
-            "計算(数据, 更多的名字)"
-        )
-
-
-def test_markup_in_code_is_shown_as_it_is() -> None:
-    with standard_output("utf-8"):
-        assert text.render(report_of("x[bold]:smile:[/]", [])).startswith("x[bold]:smile:[/]  ")
 
 
 NAMES = st.text("ab:語Ｆ", min_size=1, max_size=99)
@@ -320,11 +235,6 @@ def test_a_table_lines_up_and_keeps_both_ends_of_each_name(rows: list[tuple[str,
         assert name.startswith(start.strip())
         assert name.endswith(end)
         assert shown == name or columns(shown) >= 60
-
-
-def test_no_line_ends_in_white_space() -> None:
-    for measurement, _ in EXPECTED:
-        assert all(line == line.rstrip() for line in str(measurement).splitlines())
 
 
 def test_text_has_no_escape_sequences_even_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

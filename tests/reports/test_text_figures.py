@@ -139,9 +139,6 @@ def test_a_footer_is_one_line_and_details_are_printed_where_they_say_so() -> Non
 @pytest.mark.parametrize(("word", "shown"), [("QUIET", "✓ QUIET"), ("?", "?"), ("NEW", "○ NEW")])
 def test_a_verdict_has_an_icon(word: str, shown: str) -> None:
     assert lines(Headline("f(x)", "2 ms", "", word, ""))[0].endswith(f" {shown}")
-
-
-def test_without_a_verdict_there_is_no_badge() -> None:
     assert lines(Headline("f(x)", "2 ms", "per call", "", "")) == ["f(x)  2 ms   per call"]
 
 

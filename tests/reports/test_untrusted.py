@@ -103,11 +103,6 @@ def test_nothing_of_a_block_is_dropped(name: str) -> None:
     assert_survives(Page(html.render(Report((samples.BLOCKS[name],)))))
 
 
-@pytest.mark.parametrize("name", samples.results())
-def test_nothing_of_a_result_is_dropped(name: str) -> None:
-    assert_survives(Page(html.render(samples.results()[name].report())))
-
-
 @given(_reports)
 def test_nothing_of_any_report_is_dropped_whatever_its_words(report: Report) -> None:
     page = Page(html.render(report))

@@ -11,7 +11,6 @@ from ipyjaxbench.usercode.code_objects import (
     closure_values,
     fingerprint,
     named_values,
-    names_in,
     original,
     parts_of_callable,
     remove_hooks,
@@ -35,13 +34,6 @@ def plain() -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(CELL, names)
     return names
-
-
-@pytest.mark.parametrize("other", ["\n\n" + CELL, CELL.replace("f = make(1)", "f = make(2)")])
-def test_the_same_text_has_one_fingerprint_wherever_it_stands(other: str) -> None:
-    names: dict[str, Any] = {}
-    exec(other, names)
-    assert fingerprint(names["f"].__code__) == fingerprint(plain()["f"].__code__)
 
 
 @pytest.mark.parametrize(
@@ -99,11 +91,6 @@ def of_module(text: str, **names: Any) -> Any:
     """The function ``f`` of a module with these names."""
     exec(text, names)
     return names["f"]
-
-
-def test_names_of_a_function_are_those_of_functions_in_it_too_each_once() -> None:
-    f = of_module("def f(x):\n    a(x.b)\n    return lambda: (c(x), a)")
-    assert names_in(f.__code__) == ("a", "b", "c")
 
 
 def test_values_that_a_function_names_are_globals_then_closed_over_ones() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -90,17 +89,3 @@ def test_a_debugger_goes_on_following_the_code_and_nothing_is_raised(clock: Fake
         sys.settrace(before)
     assert (during, after) == (debugger, debugger)
     assert done == ["a line after it"]
-
-
-def test_nothing_follows_the_code_afterwards(clock: FakeClock) -> None:
-    followed: list[Callable[..., Any] | None] = []
-
-    def steps() -> Iterator[None]:
-        with time_limit(0.0, is_here):
-            yield
-        followed.append(sys.gettrace())
-
-    before = sys.gettrace()
-    for _ in steps():
-        pass
-    assert followed == [before]

@@ -22,17 +22,6 @@ class Log(list[str]):
 IN_TURN = ["a begins", "a ends", "b begins", "b ends"]
 
 
-def test_measurements_on_a_loop_are_made_one_after_the_other() -> None:
-    log = Log()
-
-    async def both() -> None:
-        async with asyncio.timeout(5):
-            await asyncio.gather(log.measure("a"), log.measure("b"))
-
-    asyncio.run(both())
-    assert log == IN_TURN
-
-
 def test_measurements_inside_of_one_do_not_wait_for_it_and_exclude_each_other() -> None:
     log = Log()
 
@@ -56,29 +45,6 @@ def test_one_that_raises_leaves_the_loop_to_the_next() -> None:
 
     asyncio.run(one_after_the_other())
     assert log == IN_TURN[:2]
-
-
-def test_tasks_that_the_code_begins_belong_to_it_and_others_do_not() -> None:
-    def places(section: ExclusiveSection) -> tuple[bool, bool]:
-        return section.is_current(), section.is_elsewhere()
-
-    async def task() -> list[tuple[bool, bool]]:
-        section, entered = ExclusiveSection(), asyncio.Event()
-
-        async def beside() -> tuple[bool, bool]:
-            await entered.wait()
-            return places(section)
-
-        async def inside() -> tuple[bool, bool]:
-            async with ExclusiveSection():
-                return places(section)
-
-        other = asyncio.create_task(beside())
-        async with section:
-            entered.set()
-            return [places(section), await asyncio.create_task(inside()), await other]
-
-    assert asyncio.run(task()) == [(True, False), (True, False), (False, True)]
 
 
 def test_what_no_task_runs_is_not_elsewhere() -> None:

@@ -15,38 +15,18 @@ class Own:
     pass
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        "/home/me/train.py",
-        "/tmp/ipykernel_12/345.py",
-        "<ipython-input-1-abc>",
-        "<string>",
-        "C:\\me\\train.py",
-        "/home/me/my-packages/train.py",
-        __file__,
-    ],
-)
-def test_files_of_the_user(file: str) -> None:
-    assert origin.is_users_file(file)
+USERS = ("/home/me/train.py", "/tmp/ipykernel_12/345.py", "<ipython-input-1-abc>", "<string>",
+         "C:\\me\\train.py", "/home/me/my-packages/train.py", __file__)  # fmt: skip
+OTHERS = (json.__file__, np.__file__, origin.__file__, "<frozen importlib._bootstrap>",
+          "<eval_with_key>.7", "<__array_function__ internals>",
+          "/opt/env/lib/python3.11/site-packages/flax/core.py",
+          "/usr/lib/python3/dist-packages/six.py",
+          "C:\\env\\Lib\\site-packages\\flax\\core.py")  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        json.__file__,
-        np.__file__,
-        origin.__file__,
-        "<frozen importlib._bootstrap>",
-        "<eval_with_key>.7",
-        "<__array_function__ internals>",
-        "/opt/env/lib/python3.11/site-packages/flax/core.py",
-        "/usr/lib/python3/dist-packages/six.py",
-        "C:\\env\\Lib\\site-packages\\flax\\core.py",
-    ],
-)
-def test_files_of_python_and_libraries(file: str) -> None:
-    assert not origin.is_users_file(file)
+@pytest.mark.parametrize("file", [*USERS, *OTHERS])
+def test_files_of_the_user_are_none_of_python_and_libraries(file: str) -> None:
+    assert origin.is_users_file(file) is (file in USERS)
 
 
 def test_a_framework_in_a_folder_of_its_own_is_a_library(

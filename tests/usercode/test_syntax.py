@@ -57,17 +57,6 @@ def test_nodes_of_a_scope_are_not_those_of_its_functions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "waits"),
-    [
-        ("await f()", True), ("async with a: b", True), ("async for a in b: c", True),
-        ("[a async for a in b]", True), ("[a for a in b]", False), ("f()", False),
-    ],
-)  # fmt: skip
-def test_code_awaits_where_it_says_so(text: str, waits: bool) -> None:
-    assert syntax.awaits(body(text)) is waits
-
-
-@pytest.mark.parametrize(
     ("text", "line"),
     [
         ("", ""),

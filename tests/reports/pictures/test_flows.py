@@ -63,7 +63,3 @@ def test_it_is_described() -> None:
     assert ALL.describe() == (
         "host to gpu:0 1.00 kB; gpu:0 to host 200 B implicit; gpu:0 to gpu:1 10 B"
     )
-
-
-def test_what_has_no_bytes_is_drawn() -> None:
-    assert Flows((Flow("host", "gpu:0", 0, "0 B"),)).draw().svg()
