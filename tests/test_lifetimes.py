@@ -2,7 +2,7 @@
 
 import gc
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -42,61 +42,50 @@ CODES = (
 )
 
 
-@pytest.mark.parametrize("code", CODES)
-@pytest.mark.parametrize("times", [{"number": 2, "repeat": 2}, {"budget": 0.02}])
-def test_after_a_measurement(code: str, times: dict[str, Any]) -> None:
-    large = Large()
-    freed = weakref.ref(large)
-    names: dict[str, Any] = {"large": large, "f": lambda x: x}
-    result = ipyjaxbench.measure_code(code, names, **times)
-    assert result.samples
-    del large
+def frees(act: Callable[[dict[str, Any]], object]) -> bool:
+    """Whether a large object is freed when the names are gone with which something is done."""
+    names: dict[str, Any] = {"large": Large(), "f": lambda x: x, "left": iter(range(3))}
+    freed = weakref.ref(names["large"])
+    act(names)
     names.clear()
-    assert freed() is None
+    return freed() is None
+
+
+@pytest.mark.parametrize("times", [{"number": 2, "repeat": 2}, {"budget": 0.02}])
+def test_after_a_measurement(times: dict[str, Any]) -> None:
+    for code in CODES:
+        assert frees(lambda names, code=code: ipyjaxbench.measure_code(code, names, **times)), code
 
 
 def test_after_a_later_call_that_raises() -> None:
-    large = Large()
-    freed = weakref.ref(large)
-    names: dict[str, Any] = {"large": large, "left": iter(range(3))}
-    result = ipyjaxbench.measure_code("large, next(left)", names, restore=False)
-    assert any("StopIteration" in note.text for note in result.notes)
-    del large
-    names.clear()
-    assert freed() is None
+    def measure(names: dict[str, Any]) -> None:
+        result = ipyjaxbench.measure_code("large, next(left)", names, restore=False)
+        assert any("StopIteration" in note.text for note in result.notes)
+
+    assert frees(measure)
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_after_a_comparison(code: str) -> None:
-    large = Large()
-    freed = weakref.ref(large)
-    names: dict[str, Any] = {"large": large, "f": lambda x: x}
-    entries = [ArmSpec(text, Snippet(Source.plain(text), names)) for text in (code, "f(1)")]
-    assert compare_snippets(entries, CompareOptions(budget=0.02)).sides
-    del entries
-    del large
-    names.clear()
-    assert freed() is None
+def test_after_a_comparison() -> None:
+    def compare(names: dict[str, Any], code: str) -> None:
+        entries = [ArmSpec(text, Snippet(Source.plain(text), names)) for text in (code, "f(1)")]
+        assert compare_snippets(entries, CompareOptions(budget=0.02)).sides
+
+    for code in CODES:
+        assert frees(lambda names, code=code: compare(names, code)), code
 
 
 def test_after_a_block_whose_copies_were_looked_at() -> None:
-    large = Large()
-    freed = weakref.ref(large)
-    names: dict[str, Any] = {"large": large, "f": lambda x: x}
-    transfer_code(Source.plain("y = f(large)"), names)
-    del large
-    names.clear()
-    assert freed() is None
+    assert frees(lambda names: transfer_code(Source.plain("y = f(large)"), names))
 
 
-@pytest.mark.parametrize("cell", ["%fwtime -q -n 2 -r 2 f(large)", "%trace_cached f(large)",
-                                  "%fwdevices large", "%%fwtime -q -n 2 -r 2\nlarge.items.sort()",
-                                  "%%fwcompare -q -b 0.02\na: f(large)\nb: f(1)"])  # fmt: skip
-def test_after_a_magic(shell: Shell, cell: str) -> None:
-    large = Large()
-    freed = weakref.ref(large)
-    shell.names.update(large=large, f=lambda x: x)
-    shell.run(cell)
-    del large, shell.names["large"]
-    shell.run("0")  # `_` may have held it
-    assert freed() is None
+def test_after_a_magic(shell: Shell) -> None:
+    shell.names["f"] = lambda x: x
+    for cell in ("%fwtime -q -n 2 -r 2 f(large)", "%trace_cached f(large)", "%fwdevices large",
+                 "%%fwtime -q -n 2 -r 2\nlarge.items.sort()",
+                 "%%fwcompare -q -b 0.02\na: f(large)\nb: f(1)"):  # fmt: skip
+        shell.names["large"] = Large()
+        freed = weakref.ref(shell.names["large"])
+        shell.run(cell)
+        del shell.names["large"]
+        shell.run("0")  # `_` may have held it
+        assert freed() is None, cell

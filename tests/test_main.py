@@ -8,8 +8,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +18,7 @@ from ipyjaxbench.__main__ import main
 from ipyjaxbench.records import Journal, Location, make_entries
 from tests.results import STEADY, measured
 
+Run = Callable[..., tuple[int, str, str]]
 CODES = {
     "plain": "f(x)",
     "quoted": 'g("a, b")\nh(x)',
@@ -44,20 +45,18 @@ def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def run() -> Any:
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs the command; returns its status, output and errors."""
 
     def called(*arguments: str) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "ipyjaxbench", "history", *arguments]
-        done = subprocess.run(command, capture_output=True, check=False)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
+        status = main(["history", *arguments])
+        return status, *capsys.readouterr()
 
     return called
 
 
-def test_it_shows_what_the_magic_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["history"]) == 0
-    assert capsys.readouterr().out == f"{history()}\n"
+def test_it_shows_what_the_magic_shows(run: Run) -> None:
+    assert run() == (0, f"{history()}\n", "")
 
 
 @pytest.mark.parametrize(
@@ -72,14 +71,14 @@ def test_it_shows_what_the_magic_shows(capsys: pytest.CaptureFixture[str]) -> No
     ],
 )
 def test_it_finds_what_is_asked_for(
-    run: Any, arguments: tuple[str, ...], labels: list[str]
+    run: Run, arguments: tuple[str, ...], labels: list[str]
 ) -> None:
     status, lines, errors = run(*arguments, "--json")
     assert (status, errors) == (0, "")
     assert [json.loads(line)["name"] for line in lines.splitlines()] == labels
 
 
-def test_csv_has_the_columns_and_values_of_the_data_frame(run: Any) -> None:
+def test_csv_has_the_columns_and_values_of_the_data_frame(run: Run) -> None:
     pandas = pytest.importorskip("pandas")
     _, text, _ = run("--csv")
     read, frame = pandas.read_csv(io.StringIO(text)), history().to_pandas()
@@ -89,7 +88,7 @@ def test_csv_has_the_columns_and_values_of_the_data_frame(run: Any) -> None:
     assert [*pandas.to_datetime(read["measured"], format="ISO8601")] == [*frame["measured"]]
 
 
-def test_csv_keeps_each_text_and_none_is_a_formula(run: Any) -> None:
+def test_csv_keeps_each_text_and_none_is_a_formula(run: Run) -> None:
     _, text, _ = run("--csv")
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert [row["code"].removeprefix("'") for row in rows] == [*CODES.values()]
@@ -97,9 +96,11 @@ def test_csv_keeps_each_text_and_none_is_a_formula(run: Any) -> None:
     assert guarded == ["formula", "minus", "plus", "decorator"]
     assert all(not cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
     assert text.endswith("\r\n")
+    _, text, _ = run("nothing like this", "--csv")
+    assert text == f"{','.join(history().rows()[0])}\r\n"
 
 
-def test_other_programs_get_all_and_a_person_twenty(run: Any) -> None:
+def test_other_programs_get_all_and_a_person_twenty(run: Run) -> None:
     journal, m = Journal(), measured(STEADY)
     for number in range(20):
         where = Location("/project", "a.ipynb")
@@ -111,12 +112,7 @@ def test_other_programs_get_all_and_a_person_twenty(run: Any) -> None:
     assert sum(name in table for name in CODES) + table.count("more") == 20
 
 
-def test_csv_of_nothing_names_the_columns(run: Any) -> None:
-    _, text, _ = run("nothing like this", "--csv")
-    assert text == f"{','.join(history().rows()[0])}\r\n"
-
-
-def test_json_has_the_same_rows(run: Any) -> None:
+def test_json_has_the_same_rows(run: Run) -> None:
     _, text, _ = run("--json")
     for row, line in zip(history().rows(), text.splitlines(), strict=True):
         read = json.loads(line)
@@ -135,7 +131,7 @@ def test_json_has_the_same_rows(run: Any) -> None:
     ],
 )  # fmt: skip
 def test_what_is_mistyped_ends_in_one_line(
-    run: Any, arguments: tuple[str, ...], error: str
+    run: Run, arguments: tuple[str, ...], error: str
 ) -> None:
     status, text, errors = run(*arguments)
     assert (status, text) == (2, "")

@@ -9,6 +9,9 @@ import pytest
 from tests.cluster.engines import define_step, engines
 from tests.shell import Shell
 
+#: Of the ranks of JAX's job: not the same number in each.
+DEVICES = (2, 4)
+
 
 @pytest.fixture(scope="session")
 def started() -> Iterator[Callable[[str], Any]]:
@@ -18,7 +21,7 @@ def started() -> Iterator[Callable[[str], Any]]:
 
         def start(kind: str) -> Any:
             if kind not in clients:
-                clients[kind] = stack.enter_context(engines(kind))
+                clients[kind] = stack.enter_context(engines(kind, devices=DEVICES))
             return clients[kind]
 
         yield start

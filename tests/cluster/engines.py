@@ -8,7 +8,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ _START = {
 import jax
 jax.config.update("jax_platforms", "cpu")
 jax.config.update("jax_cpu_collectives_implementation", "gloo")
+if devices > 1:
+    jax.config.update("jax_num_cpu_devices", devices)
 jax.distributed.initialize(address, size, rank)
 """,
     "torch": """
@@ -80,12 +82,13 @@ def need(library: str) -> None:
 
 
 @contextmanager
-def engines(kind: str, n: int = 2) -> Iterator[Any]:
+def engines(kind: str, n: int = 2, devices: Sequence[int] = ()) -> Iterator[Any]:
     """Start engines and stop them; give their client.
 
     Args:
         kind: "alone", or the framework whose job they are to be the ranks of: "jax" or "torch".
         n: how many; each finds its number as ``rank``, and n as ``size``.
+        devices: how many each rank of JAX's has; the default is one.
     """
     ipyparallel: Any = pytest.importorskip("ipyparallel")
     if kind != "alone":
@@ -94,7 +97,7 @@ def engines(kind: str, n: int = 2) -> Iterator[Any]:
         cluster = ipyparallel.Cluster(n=n, profile_dir=folder, log_level=40, delay=0)
         try:
             client = cluster.start_and_connect_sync(activate=False)
-            start_job(client[:], kind)
+            start_job(client[:], kind, devices)
             processes = client[:].apply_sync(os.getpid)
             yield client
             client.close()
@@ -117,13 +120,14 @@ def workers(n: int = 2) -> Iterator[Any]:
         yield client
 
 
-def start_job(view: Any, kind: str) -> None:
+def start_job(view: Any, kind: str, devices: Sequence[int] = ()) -> None:
     """Make engines the ranks of one job of a kind, in the order of a view."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     for rank, target in enumerate(view.targets):
         own = {"rank": rank, "size": len(view.targets), "address": address}
+        own["devices"] = devices[rank] if devices else 1
         view.client[target].push(own, block=True)
     view.execute(_START[kind], block=False).get(_SECONDS)
 

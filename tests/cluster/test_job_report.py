@@ -31,6 +31,18 @@ def _job(*ranks: RankMeasurement) -> JobMeasurement:
     return JobMeasurement("step(x)", ranks, "jax")
 
 
+_GPU = Gpu("H100", 1980, 1980, ("idle",), ours=True)
+
+
+def _pair(one: dict[str, Any], other: dict[str, Any]) -> str:
+    """The report of two ranks on machines that are said to be so."""
+    ranks = (
+        _rank(number, _measured(5, conditions=Conditions(1.0, 1.0, 4, 4, **own)), 0.0)
+        for number, own in enumerate((one, other))
+    )
+    return " ".join(str(_job(*ranks)).split())
+
+
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
@@ -39,15 +51,14 @@ def _job(*ranks: RankMeasurement) -> JobMeasurement:
         ({"devices": {"jax cpu": 2}}, "jax cpu devices differ: 1 in rank 0, 2 in rank 1."),
         ({"cpus": 8}, "CPUs differ: 4 in rank 0, 8 in rank 1."),
         ({"threads": {"torch": 1}}, "threads of torch differ: 2 in rank 0, 1 in rank 1."),
+        ({}, ""),
     ],
 )
 def test_what_a_rank_has_otherwise_is_a_note(facts: dict[str, object], words: str) -> None:
     other = replace(_FACTS, **facts)  # type: ignore[arg-type]
     job = _job(_rank(0, _measured(5), 0.0), _rank(1, _measured(5), 0.0, facts=other))
     assert words in " ".join(str(job).split())
-
-
-_GPU = Gpu("H100", 1980, 1980, ("idle",), ours=True)
+    assert ("differ" in str(job)) is bool(words)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +72,7 @@ _GPU = Gpu("H100", 1980, 1980, ("idle",), ours=True)
     ],
 )  # fmt: skip
 def test_machines_that_differ_are_a_note(one: Any, other: Any, words: str) -> None:
-    ranks = (
-        _rank(number, _measured(5, conditions=Conditions(1.0, 1.0, 4, 4, **own)), 0.0)
-        for number, own in enumerate((one, other))
-    )
-    assert words in " ".join(str(_job(*ranks)).split())
+    assert words in _pair(one, other)
 
 
 @pytest.mark.parametrize(
@@ -77,11 +84,7 @@ def test_machines_that_differ_are_a_note(one: Any, other: Any, words: str) -> No
     ],
 )
 def test_clocks_of_gpus_that_are_not_used_or_alike_are_no_note(other: Any) -> None:
-    ranks = (
-        _rank(number, _measured(5, conditions=Conditions(1.0, 1.0, 4, 4, **own)), 0.0)
-        for number, own in enumerate(({"gpus": (_GPU,)}, other))
-    )
-    assert "differ" not in str(_job(*ranks))
+    assert "differ" not in _pair({"gpus": (_GPU,)}, other)
 
 
 def test_the_verdict_is_the_weakest_of_all_ranks() -> None:
@@ -91,10 +94,6 @@ def test_the_verdict_is_the_weakest_of_all_ranks() -> None:
     job = _job(_rank(0, _measured(5), 0.0), _rank(1, few, 0.0))
     assert job.verdict == "FEW"
     assert "FEW" in str(job).splitlines()[0]
-
-
-def test_equal_ranks_have_no_such_note() -> None:
-    assert "differ" not in str(_job(_rank(0, _measured(5), 0.0), _rank(1, _measured(5), 0.0)))
 
 
 def test_a_rank_that_compiled_alone_is_named() -> None:

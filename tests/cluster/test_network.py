@@ -119,15 +119,11 @@ def test_every_collective_is_timed_at_every_size_in_all_ranks() -> None:
         assert each.slowest == max(each.seconds)
         assert each.mean == pytest.approx(1.1 * alone, rel=1e-4)
     large = peaks.at("all-reduce", 64 * MIB)
-    assert large is not None
     assert peaks.busbw(large) == pytest.approx(1e9 / 1.2 * 4 / 3, rel=0.01)
-
-
-def test_a_slow_network_ends_each_series_and_no_collective_is_left_out() -> None:
-    (peaks, _), _ = measure(slow=50.0)
-    assert {each.kind for each in peaks.times} == set(COLLECTIVES)
-    assert peaks.at("broadcast", 64 * MIB).nbytes < 64 * MIB
-    assert peaks.seconds < 25
+    (slow, _), _ = measure(slow=50.0)
+    assert {each.kind for each in slow.times} == set(COLLECTIVES)  # each series ends early
+    assert slow.at("broadcast", 64 * MIB).nbytes < 64 * MIB
+    assert slow.seconds < 25
 
 
 def test_what_a_transport_lacks_is_said_and_the_others_are_measured() -> None:
@@ -139,6 +135,7 @@ def test_what_a_transport_lacks_is_said_and_the_others_are_measured() -> None:
 
 def test_where_one_rank_has_no_memory_none_enters_the_collective() -> None:
     (peaks, _), nodes = measure(breaks=("", "all-gather"))
+    assert gc.isenabled()
     assert peaks.missing == {"all-gather": "MemoryError: no room"}
     assert nodes[0].runs == nodes[1].runs
 
@@ -180,7 +177,7 @@ def test_peaks_are_measured_once_for_the_same_hosts() -> None:
     assert measure(wire="rope")[1][0].runs > 0
 
 
-def test_a_file_that_cannot_be_read_is_measured_anew(empty_store: Path) -> None:
+def test_a_store_that_cannot_be_read_or_written_is_measured_anew(empty_store: Path) -> None:
     measure()
     (path,) = (empty_store / "ipyjaxbench" / "networks").iterdir()
     record = json.loads(path.read_text("utf-8"))
@@ -189,18 +186,12 @@ def test_a_file_that_cannot_be_read_is_measured_anew(empty_store: Path) -> None:
     for damaged in (json.dumps(record), "{", ""):
         path.write_text(damaged, "utf-8")
         assert measure()[1][0].runs > 0
-
-
-def test_what_cannot_be_stored_is_returned_all_the_same(empty_store: Path) -> None:
-    (empty_store / "ipyjaxbench").touch()  # where the folder would be
+    path.unlink()
+    path.parent.rmdir()
+    path.parent.touch()  # where the folder would be
     (peaks, _), _ = measure()
     assert peaks.times
     assert "not stored for other sessions" in str(peaks)
-
-
-def test_the_garbage_collector_goes_on_afterwards() -> None:
-    measure(lacks="broadcast")
-    assert gc.isenabled()
 
 
 PEAKS = NetworkPeaks(

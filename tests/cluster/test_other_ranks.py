@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.cluster.engines import engines
+from tests.cluster.engines import need
 
 _PREPARE = """
 import jax.numpy as jnp
-x = jnp.ones(4)
+own = jnp.ones(4)
 get_ipython().run_line_magic("load_ext", "ipyjaxbench")
 """
 
@@ -22,23 +22,27 @@ def _output(client, code):
 
 
 @pytest.fixture(scope="module")
-def job():
+def job(started):
     """Two ranks of one job, with the magics loaded."""
-    with engines("jax") as client:
-        client[:].execute(_PREPARE, block=True)
-        yield client
+    need("jax")
+    client = started("jax")
+    client[:].execute(_PREPARE, block=True)
+    return client
 
 
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("get_ipython().run_line_magic('jaxpr', 'x + 1')", "rank 1 of 2: it traces in this rank."),
         (
-            "get_ipython().run_cell_magic('fwcompare', '--quiet', 'a: x + 1\\nb: x * 2')",
+            "get_ipython().run_line_magic('jaxpr', 'own + 1')",
+            "rank 1 of 2: it traces in this rank.",
+        ),
+        (
+            "get_ipython().run_cell_magic('fwcompare', '-q --quick', 'a: own + 1\\nb: own * 2')",
             "rank 1 of 2: each rank decides by itself how often it calls",
         ),
         (
-            "get_ipython().run_cell_magic('trace_cached', '', 'x + 1')",
+            "get_ipython().run_cell_magic('trace_cached', '', 'own + 1')",
             "rank 1 of 2: the cell runs in this rank",
         ),
     ],
@@ -59,7 +63,7 @@ def test_a_job_that_cannot_be_used_is_timed_alone_and_says_so(job):
     """Where JAX's service has other methods than those that we know."""
     job[:].execute(_HIDE, block=True)
     try:
-        code = "get_ipython().run_line_magic('fwtime', '--quick x + 1')"
+        code = "get_ipython().run_line_magic('fwtime', '--quick own + 1')"
         words = (
             "one rank of many is timed alone, since this version of JAX has no"
             " blocking_key_value_get_bytes, key_value_set_bytes"

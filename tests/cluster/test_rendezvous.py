@@ -1,22 +1,36 @@
 """Ranks meet on the host: those who are missing or have failed are named, and nobody hangs."""
 
-import time
+import threading
+from contextlib import suppress
 from typing import Any, cast
 
 import pytest
 
+from ipyjaxbench.cluster import rendezvous as module
 from ipyjaxbench.cluster.errors import RankError
 from ipyjaxbench.cluster.join import join
 from ipyjaxbench.cluster.rendezvous import Rendezvous
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.host import Clock
 from tests.cluster.threads import Memory, ThreadJob, run_ranks
+from tests.waiting import wait_until
 
 _NO_FRAMEWORK = cast("Framework", None)  # a rendezvous hands it on only
 
 
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Missing ranks are asked for less time, and more often."""
+    monkeypatch.setattr(module, "_ANSWER_NS", 300_000_000)
+    monkeypatch.setattr(module, "_POLL_SECONDS", 0.01)
+
+
+def met(job: ThreadJob, seconds: float = 10) -> Rendezvous:
+    return Rendezvous(job, _NO_FRAMEWORK, "run", seconds, Clock.elapsed())
+
+
 def meet(job: ThreadJob, messages: list[str], seconds: float = 10) -> list[Any]:
-    rendezvous = Rendezvous(job, _NO_FRAMEWORK, "run", seconds, Clock.elapsed())
+    rendezvous = met(job, seconds)
     with rendezvous.taking_part():
         if rendezvous.leads:
             for message in messages:
@@ -30,40 +44,45 @@ def test_all_ranks_go_on_with_what_rank_0_says() -> None:
 
 
 def test_nobody_goes_on_before_the_last_one_is_there() -> None:
-    arrived: list[int] = []
-    known: dict[int, list[int]] = {}
+    memory, gone = Memory(), threading.Event()
 
-    def work(job: ThreadJob) -> None:
-        arrived.append(job.rank)
-        meet(job, ["go"])
-        known[job.rank] = [*arrived]
+    def work(job: ThreadJob) -> bool:
+        if job.rank == 2:
+            wait_until(lambda: {*memory.values} >= {"ipyjaxbench/run/here/0/1"})
+            return gone.wait(0.1)
+        meet(job, ["go"], seconds=0.3)
+        gone.set()
+        return True
 
-    run_ranks(3, work, late={2: 0.3})
-    assert all(2 in ranks for ranks in known.values())
-    assert known.keys() == {0, 1, 2}
+    assert run_ranks(3, work, memory=memory)[2] is False
 
 
 def test_a_rank_that_does_not_come_is_named_to_all_the_others() -> None:
-    outcomes = run_ranks(4, lambda job: meet(job, ["go"], seconds=0.5), late={2: 7})
+    outcomes = run_ranks(4, lambda job: meet(job, ["go"], seconds=0.1), absent=2)
     for outcome in (outcomes[0], outcomes[1], outcomes[3]):
         assert isinstance(outcome, RankError)
-        assert str(outcome).startswith("rank 2 (no answer) did not arrive within 0.5 s.")
+        assert str(outcome).startswith("rank 2 (no answer) did not arrive within 0.1 s.")
 
 
-def wait_long() -> None:
-    time.sleep(3)
+def wait_long(until: threading.Event) -> None:
+    until.wait(60)
 
 
 def test_it_is_said_in_which_line_a_missing_rank_is() -> None:
+    told = threading.Event()
+
     def work(job: ThreadJob) -> None:
-        rendezvous = Rendezvous(job, _NO_FRAMEWORK, "run", 1, Clock.elapsed())
+        rendezvous = met(job, 0.3)
         with rendezvous.taking_part():
-            if rendezvous.leads:
-                rendezvous.release("go")
-            elif job.rank == 1:
-                wait_long()
-            else:
+            if job.rank == 1:
+                wait_long(told)
+            elif not rendezvous.leads:
                 rendezvous.follow()
+            else:
+                try:
+                    rendezvous.release("go")
+                finally:
+                    told.set()
 
     outcome = run_ranks(3, work)[0]
     assert isinstance(outcome, RankError)
@@ -73,13 +92,10 @@ def test_it_is_said_in_which_line_a_missing_rank_is() -> None:
 
 def test_what_one_rank_raised_is_told_to_all() -> None:
     def work(job: ThreadJob) -> None:
-        rendezvous = Rendezvous(job, _NO_FRAMEWORK, "run", 10, Clock.elapsed())
         if job.rank == 2:
-            rendezvous.fail("ValueError: no data")
-        elif rendezvous.leads:
-            rendezvous.release("go")
+            met(job).fail("ValueError: no data")
         else:
-            rendezvous.follow()
+            meet(job, ["go"])
 
     outcomes = run_ranks(3, work)
     assert [str(outcome) for outcome in outcomes[:2]] == ["rank 2 raised ValueError: no data"] * 2
@@ -96,29 +112,17 @@ def test_each_measurement_is_a_run_of_its_own() -> None:
                     seen.append(rendezvous.follow())
         return seen
 
-    assert run_ranks(3, work, late={0: 0.2})[1:] == [["first", "second", "third"]] * 2
+    assert run_ranks(3, work)[1:] == [["first", "second", "third"]] * 2
 
 
-@pytest.mark.parametrize("late", [0.0, 1.5])
-def test_who_missed_a_run_takes_part_in_the_next_one(late: float) -> None:
+def test_who_missed_a_run_takes_part_in_the_next_one() -> None:
     memory = Memory()
 
-    def first(job: ThreadJob) -> None:
-        with join(_NO_FRAMEWORK, job, 0.3, Clock.elapsed()) as rendezvous:
-            if rendezvous.leads:
-                rendezvous.release("first")
-
-    def second(job: ThreadJob) -> Any:
-        with join(_NO_FRAMEWORK, job, 10, Clock.elapsed()) as rendezvous:
+    def take_part(job: ThreadJob, seconds: float = 10) -> Any:
+        with join(_NO_FRAMEWORK, job, seconds, Clock.elapsed()) as rendezvous:
             return rendezvous.release("second") if rendezvous.leads else rendezvous.follow()
 
-    assert isinstance(first_of(first, ThreadJob(memory, 0, 2)), RankError)
-    assert run_ranks(2, second, late={0: late}, memory=memory)[1] == "second"
-
-
-def first_of(work: Any, job: ThreadJob) -> Exception | None:
-    try:
-        work(job)
-    except RankError as error:
-        return error
-    return None
+    with suppress(RankError):
+        take_part(ThreadJob(memory, 0, 2), 0.1)
+        pytest.fail("nobody came")
+    assert run_ranks(2, take_part, memory=memory)[1] == "second"

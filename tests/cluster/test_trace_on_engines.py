@@ -8,26 +8,14 @@ import pytest
 from IPython.core.error import UsageError
 
 from ipyjaxbench.cluster import JobTraces
-from tests.cluster.engines import engines, need, press_ctrl_c_when_reached
+from tests.cluster.engines import need, press_ctrl_c_when_reached
 from tests.shell import Shell
 
-#: By framework: a compiled function, and its argument.
-COMPILED = {
-    "jax": """
+#: A compiled function, and its argument.
+COMPILED = """
 import jax, jax.numpy as jnp
 step, x = jax.jit(lambda x: (x * 2).sum()), jnp.ones((8, 4))
-""",
-    "torch": """
-import torch
-def step(x):
-    return (x * 2).sum()
-step, x = torch.compile(step, backend="eager", dynamic=False), torch.ones(8, 4)
-""",
-    "tensorflow": """
-import tensorflow
-step, x = tensorflow.function(lambda x: tensorflow.reduce_sum(x * 2)), tensorflow.ones((8, 4))
-""",
-}
+"""
 
 
 @pytest.fixture
@@ -41,7 +29,7 @@ def run(two: Any, shell: Shell) -> Shell:
     """A shell that knows two engines, on which jax's ``step`` has no trace yet."""
     need("jax")
     shell.names["rc"] = two
-    two[:].execute(COMPILED["jax"], block=True)
+    two[:].execute(COMPILED, block=True)
     return shell
 
 
@@ -51,27 +39,19 @@ def shown(shell: Shell) -> str:
     return " ".join(output.data["text/plain"].split())
 
 
-@pytest.mark.parametrize("framework", COMPILED)
-def test_the_engine_that_traces_again_is_named_with_call_argument_and_reason(
-    framework: str, two: Any, shell: Shell
-) -> None:
-    need(framework)
-    shell.names["rc"] = two
-    two[:].execute(COMPILED[framework], block=True)
-    shell.run("""%%trace_cached --engines all -v found
-step(x)
-step(x)
-step(x[:7] if rank == 1 else x)
-step(x)
-""")
-    found = shell.names["found"]
+def test_the_engine_that_traces_again_is_named_with_call_argument_and_reason(run: Shell) -> None:
+    run.run(
+        "%%trace_cached --engines all -v found\n"
+        "step(x)\nstep(x)\nstep(x[:7] if rank == 1 else x)\nstep(x)\n"
+    )
+    found = run.names["found"]
     assert isinstance(found, JobTraces)
     assert found.job == ""
     [differing] = found.differing
     assert (differing.number, differing.groups) == (3, (("traced", (1,)), ("cached", (0,))))
     (reason,) = found.profiles[1].calls[differing.key].why
     assert (reason.kind, reason.path) == ("shape", "x")
-    text = shown(shell)
+    text = shown(run)
     name = differing.function
     assert f"engine 1 traced call 3 of {name} engine 0 took it from the cache" in text
     assert f"reason engine 1, call 3 of {name}: x: f32[8,4] → f32[7,4] (shape)" in text
@@ -99,15 +79,8 @@ def test_what_a_call_would_be_is_predicted_on_each_engine(run: Shell, two: Any) 
 
 
 def test_what_engines_print_is_shown_once_with_their_names(run: Shell) -> None:
-    run.run("%%trace_cached --engines all\nimport sys\nprint('to all')\nstep(x)")
-    assert run.text == "[engine 0,1]\nto all\n"
-    run.run("%%trace_cached -q --engines all\nprint(rank); print('!', file=sys.stderr)")
+    run.run("%%trace_cached --engines all\nimport sys\nprint(rank); print('!', file=sys.stderr)")
     assert run.text == "[engine 0]\n0\n!\n[engine 1]\n1\n!\n"
-
-
-def test_code_without_calls_of_compiled_functions_is_told_in_one_line(run: Shell) -> None:
-    run.run("%%trace_cached --engines all\nlen(x)")
-    assert shown(run) == "len(x) no compiled function was called in each of 2 engines 1 host"
 
 
 def test_an_error_names_the_engine_and_what_was_seen_is_shown(run: Shell) -> None:
@@ -137,7 +110,6 @@ def test_too_many_traces_are_an_error_when_the_code_has_ended(run: Shell, two: A
         ("--signatures step", "--signatures works in one process alone, without --engines"),
         ("--watch on", "--watch works in one process alone, without --engines"),
         ("step(", "SyntaxError in line 1"),
-        ("step(nix)", r"raised NameError: name 'nix' is not defined"),
         ("", "nothing to run"),
     ],
 )
@@ -152,43 +124,27 @@ def test_ctrl_c_ends_the_code_on_all_engines_and_shows_what_was_seen(
     here = press_ctrl_c_when_reached(tmp_path)
     with pytest.raises(KeyboardInterrupt):
         run.run(
-            f"%%trace_cached --engines all\nimport time\nstep(x)\n{here}\ntime.sleep(60)\nlate = 1"
+            f"%%trace_cached --engines all\nimport time\nstep(x)\n{here}\ntime.sleep(60)\nslept = 1"
         )
     assert "1 traced in each of 2 engines" in shown(run)
-    late = two[:].apply_async(lambda: "late" in globals())
-    assert late.get(10) == [False, False]
+    slept = two[:].apply_async(lambda: hasattr(__import__("__main__"), "slept"))
+    assert slept.get(10) == [False, False]
 
 
-def test_a_rank_of_a_job_that_retraces_its_own_argument_is_named(shell: Shell) -> None:
-    need("jax")
-    with engines("jax") as client:
-        shell.names["rc"] = client
-        client[:].execute(COMPILED["jax"], block=True)
-        client[:].execute(
-            """
-import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
-rows = NamedSharding(Mesh(np.array(jax.devices()), ("d",)), PartitionSpec("d"))
-whole = np.ones((4, 4), np.float32)
-shared = jax.make_array_from_callback(whole.shape, rows, whole.__getitem__)
-total = jax.jit(lambda shared: shared.sum())
-""",
-            block=True,
-        )
-        cell = "step(x)\ntotal(shared)\nstep(x[:7] if rank == 1 else x)\ntotal(shared)"
-        shell.run(f"%%trace_cached --engines all -v found\n{cell}")
-        found = shell.names["found"]
-        text = shown(shell)
-        with pytest.raises(UsageError, match=r"^rank 1 \(engine 1 on .*\) raised ValueError: no"):
-            shell.run(
-                "%%trace_cached --engines all\nif rank: raise ValueError('no')\ntotal(shared)"
-            )
-        failed = shown(shell)
+def test_a_rank_of_a_job_that_retraces_its_own_argument_is_named(
+    shell_of: Callable[[str], Shell],
+) -> None:
+    shell = shell_of("jax")
+    client = shell.names["rc"]
+    client[:].execute(f"shared, total = x, compute\n{COMPILED}", block=True)
+    cell = "step(x)\ntotal(shared)\nstep(x[:7] if rank == 1 else x)\ntotal(shared)"
+    shell.run(f"%%trace_cached --engines all -v found\n{cell}")
+    found, text = shell.names["found"], shown(shell)
+    with pytest.raises(UsageError, match=r"^rank 1 \(engine 1 on .*\) raised ValueError: no"):
+        shell.run("%%trace_cached --engines all\nif rank: raise ValueError('no')\nlen(x)")
     assert found.job == "jax"
     [differing] = found.differing
     assert differing.groups == (("traced", (1,)), ("cached", (0,)))
     assert ": x: f32[8,4] → f32[7,4] (shape)" in text
     assert "ranks that need its result wait for it" in text
-    assert "rank 1 raised ValueError" in failed
-    # The other one waited for it in a collective, which can be ended at some moments only.
-    assert "interrupted rank 0" in failed or "no answer rank 0 is still in its call" in failed
+    assert "rank 1 raised ValueError" in shown(shell)

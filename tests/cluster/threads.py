@@ -1,7 +1,6 @@
 """A job whose ranks are threads of this process, over a store in memory."""
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -44,20 +43,20 @@ class ThreadJob(Job):
             return self._memory.counts[key]
 
 
-def run_ranks(size: int, work: Callable[[ThreadJob], Any], late: dict[int, float] | None = None,
-              memory: Memory | None = None) -> list[Any]:  # fmt: skip
-    """Run ``work`` in each rank; return what each returned or raised."""
+def run_ranks(
+    size: int, work: Callable[[ThreadJob], Any], *, absent: int = -1, memory: Memory | None = None
+) -> list[Any]:
+    """Run ``work`` in each rank but an absent one; return what each returned or raised."""
     memory = memory or Memory()
     outcomes: list[Any] = [None] * size
 
     def run(rank: int) -> None:
-        time.sleep((late or {}).get(rank, 0.0))
         try:
             outcomes[rank] = work(ThreadJob(memory, rank, size))
         except Exception as error:
             outcomes[rank] = error
 
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size)]
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size) if rank != absent]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -21,33 +21,22 @@ def offered(command: Command[Any], typed: str) -> tuple[str, Sequence[str]] | No
     ("command", "typed", "expected"),
     [
         (TIME, "--fr", ("--fr", ("--fresh",))),
-        (TIME, "-n 3 --fr", ("--fr", ("--fresh",))),
         (TIME, "-n 3 --fresh --fr", ("--fr", ("--fresh",))),
         (TIME, "--name ", ("", ("before", '"my own"'))),
-        (TIME, "--name be", ("be", ("before",))),
         (TIME, "--name=be", ("be", ("before",))),
         (TIME, "--name before b", ("b", ("be", "bus"))),
         (TIME, "--against l", ("l", ("last",))),
         (TIME, "--against b", ("b", ("best", "before"))),
-        (TIME, "-n ", None),
-        (TIME, "-n 3 ", None),
         (TIME, "-n3 b", ("b", ("be", "bus"))),
         (TIME, "-qn 3 b", ("b", ("be", "bus"))),
-        (TIME, "", None),
         (TIME, " be", ("be", ("be",))),
-        (TIME, "x be", ("be", ("be",))),
         (TIME, "-q x be", ("be", ("be",))),
-        (TIME, "not be", None),
-        (TIME, "f(be", None),
-        (TIME, "f() be", None),
-        (TIME, "x ", None),
-        (TIME, "-- be", None),
-        (TIME, "--nope=b", None),
-        (TIME, "--nope b", None),
-        (TIME, "-x b", None),
+        *((TIME, typed, None) for typed in (
+            "", "-n ", "-n 3 ", "not be", "f(be", "f() be", "x ", "-- be", "--nope=b", "--nope b",
+            "-x b",
+        )),
         (GRAPH, "--stage=op", ("op", ("optimized",))),
         (GRAPH, "--stage op", ("op", ("optimized",))),
-        (COMPARE, "", ("", ("before", '"my own"'))),
         (COMPARE, "before b", ("b", ("before",))),
         (COMPARE, "before ", ("", ("before", '"my own"'))),
         (COMPARE, "--baseline s", ("s", ("slow",))),
@@ -55,9 +44,8 @@ def offered(command: Command[Any], typed: str) -> tuple[str, Sequence[str]] | No
         (EXPLAIN, "b", None),
         (HISTORY, "b", None),
         (ABOUT, "b", None),
-        (ABOUT, "--q", ("--q", ("--quiet",))),
     ],
-)
+)  # fmt: skip
 def test_only_what_fits_is_offered(
     command: Command[Any], typed: str, expected: tuple[str, tuple[str, ...]] | None
 ) -> None:

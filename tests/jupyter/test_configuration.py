@@ -1,8 +1,6 @@
 """What can be configured, with %config and in ipython_config.py."""
 
 import logging
-import re
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,18 +72,10 @@ def test_what_is_typed_stands_in_place_of_a_configured_budget(
 
 
 def test_a_configured_precision_is_shown_and_a_typed_one_wins(shell: Shell) -> None:
-    shell.names["time"] = time
-    shell.run("%config IpyJaxBench.precision = 6\n%fwtime -n 1 -r 3 time.sleep(0.002)")
-    assert digits(shell) == 6
-    shell.run("%fwtime -p 2 -n 1 -r 3 time.sleep(0.002)")
-    assert digits(shell) == 2
-
-
-def digits(shell: Shell) -> int:
-    """Of the figure in the headline, some milliseconds."""
-    found = re.search(r"([\d.]+) ms", shell.shown[-1].data["text/plain"])
-    assert found
-    return len(found[1].replace(".", ""))
+    shell.run("%config IpyJaxBench.precision = 6\n%fwtime -n 1 -r 3 1 + 1")
+    assert "10.0000 ms" in shell.shown[-1].data["text/plain"]
+    shell.run("%fwtime -p 2 -n 1 -r 3 1 + 1")
+    assert "10 ms" in shell.shown[-1].data["text/plain"]
 
 
 def test_progress_can_be_left_out(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,13 +90,6 @@ def test_progress_can_be_left_out(shell: Shell, monkeypatch: pytest.MonkeyPatch)
     shell.run("%fwtime -n1 -r1 1\n%config IpyJaxBench.progress = False\n%fwtime -n1 -r1 1")
     assert asked == [True, False]
     assert len(shell.shown) == 2
-
-
-def test_history_is_kept_unless_it_is_turned_off(shell: Shell) -> None:
-    session: Session = shell.shell.find_magic("fwtime").__self__.session
-    assert session.records_history
-    shell.run("%config IpyJaxBench.history = False")
-    assert not session.records_history
 
 
 def test_watching_is_one_setting_however_it_is_turned_on(
@@ -130,10 +113,8 @@ def test_all_is_listed_with_help_and_the_value_of_now(shell: Shell) -> None:
     ("value", "words"),
     [
         ("budget = -1", "budget = -1: must be a number of seconds, 0 or more"),
-        ("budget = float('nan')", "budget = nan: must be a number of seconds, 0 or more"),
         ("budget = 'x'", "'budget' trait of an IpyJaxBench instance expected a float"),
         ("precision = 0", "'precision' trait of an IpyJaxBench instance should not be less than 1"),
-        ("precision = 16", "should not be greater than 15"),
         ("history = 'no'", "'history' trait of an IpyJaxBench instance expected a boolean"),
     ],
 )
@@ -151,15 +132,11 @@ def test_a_bad_value_is_told_in_one_line_and_changes_nothing(
 
 
 def test_the_help_tells_what_is_configured(shell: Shell) -> None:
-    def help_text() -> str:
-        return getdoc(shell.shell.find_line_magic("fwtime")) or ""
-
-    assert "after the first call (2)" in help_text()
-    shell.run("%config IpyJaxBench.budget = 5\n%config IpyJaxBench.precision = 4")
-    assert "after the first call (5)" in help_text()
-    assert "digits shown (4)" in help_text()
-    shell.run("%config IpyJaxBench.budget = None")
-    assert "after the first call (2)" in help_text()
+    for budget, told in (("5", 5), ("None", 2)):
+        shell.run(f"%config IpyJaxBench.budget = {budget}\n%config IpyJaxBench.precision = 4")
+        text = getdoc(shell.shell.find_line_magic("fwtime")) or ""
+        assert f"after the first call ({told})" in text
+        assert "digits shown (4)" in text
 
 
 def test_reloading_keeps_what_was_configured_and_what_was_kept(
@@ -169,18 +146,6 @@ def test_reloading_keeps_what_was_configured_and_what_was_kept(
     shell.run("%reload_ext ipyjaxbench\n%config IpyJaxBench.precision = 5")
     assert (settings.budget, settings.precision) == (0.03, 5)
     shell.run("%fwtime -q -n 9 -r 9 --name two 2\n%fwcompare one two")
-
-
-def test_the_configuration_file_is_read(shell: Shell) -> None:
-    with loaded_with(shell, budget=4.5, watch=True) as session:
-        assert session.settings.budget == 4.5
-        assert session.watcher.is_on
-
-
-def test_a_bad_value_in_the_configuration_file_is_one_line(shell: Shell) -> None:
-    words = r"c\.IpyJaxBench in ipython_config\.py: budget = -1: "
-    with pytest.raises(UsageError, match=words), loaded_with(shell, budget=-1.0):
-        pass
 
 
 class loaded_with:
@@ -205,3 +170,12 @@ class loaded_with:
         self.shell.config.pop("IpyJaxBench", None)
         self.shell.meta["ipyjaxbench_session"] = self.session
         jupyter.load(self.shell)
+
+
+def test_the_configuration_file_is_read_and_a_bad_value_is_one_line(shell: Shell) -> None:
+    with loaded_with(shell, budget=4.5, watch=True) as session:
+        assert session.settings.budget == 4.5
+        assert session.watcher.is_on
+    words = r"c\.IpyJaxBench in ipython_config\.py: budget = -1: "
+    with pytest.raises(UsageError, match=words), loaded_with(shell, budget=-1.0):
+        pass

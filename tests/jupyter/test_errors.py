@@ -13,26 +13,21 @@ from tests.shell import Shell
 
 NAMES = ("fwtime", "fwcompare", "fwdevices", "trace_cached", "jaxpr", "fxgraph", "tfgraph")
 UNREADABLE = {
-    "%fwtime": ("%fwtime f(", 1),
-    "%%fwtime": ("%%fwtime\nx = 1\nf(", 3),
-    "%%fwcompare": ("%%fwcompare\na: 1\nb: f(", 3),
-    "%%fwdevices": ("%%fwdevices\nf(", 2),
-    "%trace_cached": ("1\n%trace_cached f(", 2),
-    "%%trace_cached": ("%%trace_cached\n\nf(", 3),
-    "%jaxpr": ("%jaxpr f(", 1),
+    "%fwtime f(": 1,
+    "%%fwtime\nx = 1\nf(": 3,
+    "%%fwcompare\na: 1\nb: f(": 3,
+    "%%fwdevices\nf(": 2,
+    "1\n%trace_cached f(": 2,
+    "%%trace_cached\n\nf(": 3,
+    "%jaxpr f(": 1,
 }
 LINES = [magic for magic, code in FAILING.items() if not code.startswith("%%")]
 
 
 @pytest.mark.parametrize("magic", FAILING)
-def test_an_error_of_the_code_is_raised_as_it_is(shell: Shell, magic: str) -> None:
-    shell.run(FAILS)
-    with pytest.raises(ZeroDivisionError):
-        shell.run(FAILING[magic])
-
-
-@pytest.mark.parametrize("magic", FAILING)
-def test_the_traceback_shows_the_users_lines(shell: Shell, magic: str) -> None:
+def test_an_error_shows_the_users_lines_alone_and_the_next_cell_runs(
+    shell: Shell, magic: str
+) -> None:
     shell.run(FAILS)
     with pytest.raises(ZeroDivisionError):
         shell.run(FAILING[magic])
@@ -41,15 +36,12 @@ def test_the_traceback_shows_the_users_lines(shell: Shell, magic: str) -> None:
     code = re.escape(line.rpartition(" ")[2])
     assert re.search(rf"----> {number} (\w+: )?{code}", shell.text)  # an arm has its label
     assert "----> 3     return b / 0" in shell.text
-
-
-@pytest.mark.parametrize("magic", FAILING)
-def test_frames_of_the_magic_are_hidden(shell: Shell, magic: str) -> None:
-    shell.run(FAILS)
-    with pytest.raises(ZeroDivisionError):
-        shell.run(FAILING[magic])
     assert "ipyjaxbench" not in shell.text
     assert "contextlib" not in shell.text
+    shell.run("from IPython.display import display\nprint('heard'); display('seen'); y = 1 + 1")
+    assert shell.names["y"] == 2
+    assert "heard" in shell.text
+    assert len(shell.shown) == 1
 
 
 @pytest.mark.parametrize("magic", LINES)
@@ -62,81 +54,47 @@ def test_an_error_of_a_line_stops_the_cell_at_its_number(shell: Shell, magic: st
 
 
 @pytest.mark.parametrize("magic", FAILING)
-def test_the_next_cell_runs_after_an_error(shell: Shell, magic: str) -> None:
-    shell.run(FAILS)
-    with pytest.raises(ZeroDivisionError):
-        shell.run(FAILING[magic])
-    shell.run("from IPython.display import display\nprint('heard'); display('seen'); y = 1 + 1")
-    assert shell.names["y"] == 2
-    assert "heard" in shell.text
-    assert len(shell.shown) == 1
-
-
-@pytest.mark.parametrize("magic", FAILING)
-def test_an_error_fails_the_cell_of_a_notebook(kernel: Kernel, magic: str) -> None:
+def test_an_error_fails_the_cell_of_a_notebook_and_can_be_debugged(
+    kernel: Kernel, magic: str
+) -> None:
     kernel.run(FAILS)
     shown = kernel.run(FAILING[magic])
     assert (shown.status, shown.error) == ("error", "ZeroDivisionError")
-
-
-@pytest.mark.parametrize("magic", FAILING)
-def test_the_debugger_of_a_notebook_is_where_the_code_failed(kernel: Kernel, magic: str) -> None:
-    kernel.run(FAILS)
-    kernel.run(FAILING[magic])
     shown = kernel.run("%debug", answers=["p b + 1000", "q"])
     assert "----> 3     return b / 0" in shown.text
     assert "1004" in shown.text
 
 
 @pytest.mark.parametrize("magic", FAILING)
-def test_the_debugger_of_a_terminal_is_where_the_code_failed(
-    terminal: Terminal, magic: str
-) -> None:
+def test_in_a_terminal_it_can_be_shown_again_and_debugged(terminal: Terminal, magic: str) -> None:
     terminal.type(FAILS)
     terminal.type(FAILING[magic])
+    assert "----> 3     return b / 0" in terminal.type("%tb")
     assert "----> 3     return b / 0" in terminal.type("%debug")
     assert "1004" in terminal.type("p b + 1000")
-    terminal.type("q")
-
-
-@pytest.mark.parametrize("magic", FAILING)
-def test_the_debugger_goes_up_to_the_line_of_the_cell(terminal: Terminal, magic: str) -> None:
-    terminal.type(FAILS)
-    terminal.type(FAILING[magic])
-    terminal.type("%debug")
     assert "g(3)" in terminal.type("u")
     terminal.type("q")
 
 
-@pytest.mark.parametrize("magic", FAILING)
-def test_the_last_traceback_can_be_shown_again(terminal: Terminal, magic: str) -> None:
-    terminal.type(FAILS)
-    terminal.type(FAILING[magic])
-    assert "----> 3     return b / 0" in terminal.type("%tb")
-
-
 @pytest.mark.parametrize("magic", NAMES)
-def test_an_unknown_option_is_one_line(shell: Shell, magic: str) -> None:
+def test_an_unknown_option_is_one_line_and_fails_the_cell_of_a_notebook(
+    shell: Shell, kernel: Kernel, magic: str
+) -> None:
     with pytest.raises(UsageError):
         shell.run(f"%{magic} --nope x")
     (line,) = shell.text.strip().splitlines()
     assert line.startswith("UsageError: unknown option --nope")
-
-
-@pytest.mark.parametrize("magic", NAMES)
-def test_an_unknown_option_fails_the_cell_of_a_notebook(kernel: Kernel, magic: str) -> None:
     shown = kernel.run(f"%{magic} --nope x\nnever = 1")
     assert (shown.status, shown.error) == ("error", "UsageError")
     assert kernel.run("never").error == "NameError"
 
 
-@pytest.mark.parametrize("magic", UNREADABLE)
-def test_code_that_cannot_be_read_is_one_line_with_its_number(shell: Shell, magic: str) -> None:
-    cell, number = UNREADABLE[magic]
+@pytest.mark.parametrize("cell", UNREADABLE)
+def test_code_that_cannot_be_read_is_one_line_with_its_number(shell: Shell, cell: str) -> None:
     with pytest.raises(UsageError):
         shell.run(cell)
     (line,) = shell.text.strip().splitlines()
-    assert line.startswith(f"UsageError: SyntaxError in line {number}, ")
+    assert line.startswith(f"UsageError: SyntaxError in line {UNREADABLE[cell]}, ")
 
 
 def test_what_makes_no_program_is_one_line(kernel: Kernel) -> None:
@@ -147,31 +105,23 @@ def test_what_makes_no_program_is_one_line(kernel: Kernel) -> None:
     assert line.startswith("UsageError: 'a.sum()' has no program: NumPy and Python code has none.")
 
 
-def test_a_name_that_is_spelled_wrong_is_one_line(ready: Shell) -> None:
-    ready.names["weights"] = ready.names["a"]
-    with pytest.raises(UsageError):
-        ready.run("%fwdevices weight")
-    assert ready.text.strip() == (
-        "UsageError: weight: name 'weight' is not defined. Did you mean weights?"
-    )
-
-
-def test_what_is_no_expression_is_one_line_and_nothing_of_it_is_run(ready: Shell) -> None:
-    ready.names["ran"] = []
-    with pytest.raises(UsageError):
-        ready.run("%fwdevices ran.append(1) b = ran")
-    assert ready.text.strip() == (
-        "UsageError: ran.append(1) b = ran: type names or expressions, separated by spaces"
-    )
-    assert ready.names["ran"] == []
-
-
-@pytest.mark.parametrize("typed", ["exi", "qui", "get_ipytho", "Ou"])
-def test_names_of_ipython_are_not_suggested(shell: Shell, typed: str) -> None:
-    shell.names["nonexistent"] = 1
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("weight", "weight: name 'weight' is not defined. Did you mean weights?"),
+        ("ran.append(1) b = ran",
+         "ran.append(1) b = ran: type names or expressions, separated by spaces"),
+        *((name, f"{name}: name {name!r} is not defined.") for name in ("exi", "get_ipytho")),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_looked_at_is_one_line_and_nothing_is_run(
+    shell: Shell, typed: str, told: str
+) -> None:
+    shell.names.update(weights=1, ran=[], nonexistent=1)
     with pytest.raises(UsageError) as caught:
         shell.run(f"%fwdevices {typed}")
-    assert str(caught.value) == f"{typed}: name {typed!r} is not defined."
+    assert str(caught.value) == told
+    assert shell.names["ran"] == []
 
 
 def test_explain_stands_alone_and_needs_an_error(

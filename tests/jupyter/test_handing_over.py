@@ -34,25 +34,23 @@ def ready_kernel(kernel: Kernel) -> Kernel:
 
 
 @pytest.mark.parametrize("magic", USES)
-def test_a_result_is_shown_once_in_three_forms(ready: Shell, magic: str) -> None:
-    ready.run(USES[magic].format(""))
+def test_a_result_is_shown_once_in_three_forms_and_not_returned(ready: Shell, magic: str) -> None:
+    assert ready.run(USES[magic].format("")) is None
     (output,) = ready.shown
     assert set(output.data) == {"text/plain", "text/html", MIME}
     assert KINDS[magic].from_dict(output.data[MIME])
+    assert ready.run(USES[magic].format("-q")) is None
+    assert (ready.shown, ready.text) == ([], "")
 
 
 @pytest.mark.parametrize("magic", USES)
-def test_every_result_can_be_shown_as_json(ready: Shell, magic: str) -> None:
-    ready.run(USES[magic].format("--json"))
+def test_every_result_can_be_shown_as_json_and_held_by_a_variable(ready: Shell, magic: str) -> None:
+    assert ready.run(USES[magic].format("--json -v kept")) is None
     (output,) = ready.shown
     record = json.loads(output.data["text/plain"])
     assert record == output.data["application/json"]
     assert KINDS[magic].from_dict(record)
-
-
-@pytest.mark.parametrize("magic", USES)
-def test_nothing_is_returned_that_was_not_asked_for(ready: Shell, magic: str) -> None:
-    assert ready.run(USES[magic].format("")) is None
+    assert type(ready.names["kept"]) is KINDS[magic]
 
 
 @pytest.mark.parametrize("magic", USES)
@@ -63,79 +61,36 @@ def test_what_is_asked_for_is_returned_and_shown_once(ready: Shell, magic: str) 
     assert ready.text.count(str(result)) == 1
 
 
-@pytest.mark.parametrize("magic", USES)
-def test_a_variable_holds_the_result(ready: Shell, magic: str) -> None:
-    assert ready.run(USES[magic].format("-v kept")) is None
-    assert type(ready.names["kept"]) is KINDS[magic]
-    assert len(ready.shown) == 1
-
-
-@pytest.mark.parametrize("magic", USES)
-def test_quiet_shows_nothing(ready: Shell, magic: str) -> None:
-    assert ready.run(USES[magic].format("-q")) is None
-    assert (ready.shown, ready.text) == ([], "")
-
-
 @pytest.mark.parametrize("magic", LINES)
-def test_an_assigned_line_is_the_result_and_is_shown(ready: Shell, magic: str) -> None:
-    ready.run("r = " + LINES[magic].format(""))
-    assert type(ready.names["r"]) is KINDS[magic]
-    assert len(ready.shown) == 1
-
-
-@pytest.mark.parametrize("magic", LINES)
-def test_lines_are_assigned_in_loops_and_with_statements(ready: Shell, magic: str) -> None:
-    line = LINES[magic].format("-q")
+def test_lines_are_assigned_and_shown_wherever_they_stand(ready: Shell, magic: str) -> None:
+    line = LINES[magic].format("")
     ready.run(
         "import contextlib\nall = []\nfor _ in range(2):\n    with contextlib.nullcontext():\n"
         f"        r = {line}\n        all.append(r)"
     )
-    assert [type(each) for each in ready.names["all"]] == [KINDS[magic]] * 2
-
-
-@pytest.mark.parametrize("magic", LINES)
-def test_lines_in_a_loop_show_one_result_for_each_turn(ready: Shell, magic: str) -> None:
-    ready.run(f"for _ in range(2):\n    {LINES[magic].format('')}")
     assert len(ready.shown) == 2
+    ready.run(f"def f():\n    r = {line}\n    return r\nall.append(f())")
+    assert len(ready.shown) == 1
+    ready.run(f"for _ in range(2):\n    {line}")
+    assert len(ready.shown) == 2
+    assert [type(each) for each in ready.names["all"]] == [KINDS[magic]] * 3
 
 
-@pytest.mark.parametrize("magic", LINES)
-def test_a_function_assigns_and_returns_a_result(ready: Shell, magic: str) -> None:
-    ready.run(f"def f():\n    r = {LINES[magic].format('-q')}\n    return r\nfound = f()")
-    assert type(ready.names["found"]) is KINDS[magic]
-
-
-@pytest.mark.parametrize("magic", LINES)
+@pytest.mark.parametrize("magic", USES)
 def test_python_code_that_runs_a_magic_gets_its_result(ready: Shell, magic: str) -> None:
-    name, _, rest = LINES[magic].format("-q").removeprefix("%").partition(" ")
-    ready.run(f"rs = [get_ipython().run_line_magic({name!r}, {rest!r}) for _ in range(2)]")
+    first, _, cell = USES[magic].format("-q").lstrip("%").partition("\n")
+    name, _, rest = first.partition(" ")
+    kind, given = ("cell", (name, rest, cell)) if cell else ("line", (name, rest))
+    ready.run(f"rs = [get_ipython().run_{kind}_magic{given} for _ in range(2)]")
     assert [type(each) for each in ready.names["rs"]] == [KINDS[magic]] * 2
 
 
-@pytest.mark.parametrize("magic", CELLS)
-def test_python_code_that_runs_a_cell_gets_its_result(ready: Shell, magic: str) -> None:
-    first, _, cell = CELLS[magic].format("-q").removeprefix("%%").partition("\n")
-    name, _, options = first.partition(" ")
-    ready.run(f"r = get_ipython().run_cell_magic({name!r}, {options!r}, {cell!r})")
-    assert type(ready.names["r"]) is KINDS[magic]
-
-
 @pytest.mark.parametrize("magic", USES)
-def test_a_semicolon_belongs_to_the_code_and_silences_nothing(
-    ready_kernel: Kernel, magic: str
-) -> None:
+def test_only_what_is_returned_is_the_output_of_the_cell(ready_kernel: Kernel, magic: str) -> None:
+    ready_kernel.run("6 * 7")
+    # A semicolon belongs to the code and silences nothing.
     shown = ready_kernel.run(USES[magic].format("").replace(".sum()", ".sum();"))
     assert len(shown.results) == 1
-
-
-@pytest.mark.parametrize("magic", USES)
-def test_what_is_shown_is_no_output_of_the_cell(ready_kernel: Kernel, magic: str) -> None:
-    ready_kernel.run("6 * 7")
-    ready_kernel.run(USES[magic].format(""))
     assert ready_kernel.run("print(_)").text == "42\n"
-
-
-@pytest.mark.parametrize("magic", USES)
-def test_what_is_returned_is_the_output_of_the_cell(ready_kernel: Kernel, magic: str) -> None:
     ready_kernel.run(USES[magic].format("-o"))
     assert ready_kernel.run("print(type(_).__name__)").text == f"{KINDS[magic].__name__}\n"

@@ -22,18 +22,10 @@ def test_the_help_has_all_parts_in_eighty_columns(command: Command[Any]) -> None
         assert part in lines
     assert len([line for line in lines if re.match(r"  (\w+ = )?%", line)]) >= 3
     assert max(map(len, lines)) <= 80
-
-
-@ALL
-def test_the_help_can_be_shown_in_any_terminal(command: Command[Any]) -> None:
     assert command.help().isascii()
-
-
-@ALL
-def test_every_option_is_told_with_its_flags(command: Command[Any]) -> None:
-    text = command.help()
     for row in command.rows:
-        assert re.search(rf"^  {', '.join(row.flags)}[ \n]", text, re.MULTILINE), row.flags
+        flags = rf"^  {', '.join(row.flags)}[ \n]"
+        assert re.search(flags, command.help(), re.MULTILINE), row.flags
 
 
 @ALL
@@ -55,11 +47,7 @@ def test_a_question_mark_shows_it(shell: Shell, command: Command[Any]) -> None:
 
 
 @ALL
-def test_the_list_of_magics_has_its_name(shell: Shell, command: Command[Any]) -> None:
+def test_the_lists_of_magics_have_it(shell: Shell, command: Command[Any]) -> None:
     assert f"%{command.name}" in str(shell.run("%lsmagic"))
-
-
-@ALL
-def test_the_brief_list_of_magics_has_its_purpose(shell: Shell, command: Command[Any]) -> None:
     docs = shell.shell.magics_manager.lsmagic_docs(brief=True)
     assert docs["line"].get(command.name, docs["cell"].get(command.name)) == command.purpose

@@ -8,30 +8,21 @@ from tests.shell import Shell
 
 #: What would raise without a look too is left out: the object is called, and put into a list.
 USES = (
-    "%fwtime -q -n1 -r2 o()",
     "%fwtime -q -n1 -r2 --cpu [o]",
     "%fwtime -q -b 0.02 --fresh o()",
     "%%fwtime -q -n1 -r2\nq = [o]\no()",
     "%%fwtime -q -n1 -r2 s = [o]\nlen(s)",
     "%%fwcompare -q -b 0.02\na: o()\nb: len([o])",
-    "%fwdevices -q o",
     "%fwdevices -q [o]",
     "%fwdevices -q",
     "%%fwdevices -q\nq = [o]\no()",
-    "%trace_cached -q o()",
     "%%trace_cached -q\n[o]\no()",
     "%trace_cached -q --predict o(o)",
-    "%jaxpr -q o()",
     "%jaxpr -q (lambda a: 1)(o)",
     "%%jaxpr -q\nq = o\no()",
-    "%fwhistory -q",
-    "%ipyjaxbench -q",
-    "ipyjaxbench.measure_code('o()', {'o': o}, budget=0.02)",
     "ipyjaxbench.compare({'a': o, 'b': o}, budget=0.02)",
     "ipyjaxbench.graph(o)",
-    "ipyjaxbench.graph(lambda a: 1, o)",
     "ipyjaxbench.explain(o)",
-    "ipyjaxbench.devices()",
     "ipyjaxbench.placement(o)",
     "with ipyjaxbench.trace_cached() as t: o()",
     "with ipyjaxbench.transfers() as t: o()",
@@ -62,18 +53,10 @@ class Silent:
 
 @pytest.mark.parametrize(
     "use",
-    [
-        "%fwtime -q -n1 -r2 id(o)",
-        "%fwtime -q -n1 -r2 f()",
-        "%fwtime -q -n1 -r2 y = [o]",
-        "%%fwcompare -q -b 0.02\na: id(o)\nb: f()",
-        "%fwdevices -q [o]",
-        "%fwdevices -q",
-        "%%fwdevices -q\nid(o)",
-        "%trace_cached -q id(o)",
-        "%%trace_cached -q\nf()",
-    ],
-)
+    ["%fwtime -q -n1 -r2 y = [o, f()]", "%%fwcompare -q -b 0.02\na: id(o)\nb: f()",
+     "%fwdevices -q [o]", "%fwdevices -q", "%%fwdevices -q\nid(o)", "%trace_cached -q id(o)",
+     "%%trace_cached -q\nf()"],
+)  # fmt: skip
 def test_looking_never_runs_the_attribute_access_of_a_class(use: str, shell: Shell) -> None:
     Silent.asked = ()
     shell.names["o"] = Silent()

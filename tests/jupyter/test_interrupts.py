@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipyjaxbench import Comparison, Measurement, compare, measure_code
+from ipyjaxbench import Comparison, Measurement
 from ipyjaxbench.reports.result import MIME
 from tests.jupyter.kernel import Kernel
 from tests.jupyter.terminal import Terminal
@@ -52,46 +52,15 @@ def test_an_interrupted_result_that_would_be_returned_is_shown(shell: Shell) -> 
     assert "g()" in shell.text  # the traceback shows the line of the user
 
 
-@pytest.mark.parametrize("magic", ["%%fwdevices", "%%trace_cached", "%trace_cached"])
-@pytest.mark.parametrize("use", ["r = ", "%", ""])
-def test_what_was_seen_before_an_error_is_shown_however_it_is_used(
-    shell: Shell, magic: str, use: str
-) -> None:
-    between = "\n" if magic.startswith("%%") else " "
-    options = "-o" if use == "" else ""
-    if use == "r = " and between == "\n":
-        pytest.skip("IPython takes no name for a cell's result")
-    cell = f"{magic} {options}{between}1 / 0"
+@pytest.mark.parametrize(
+    "cell",
+    ["%%fwdevices\n1 / 0", "%%fwdevices -o\n1 / 0", "%%trace_cached\n1 / 0",
+     "%%trace_cached -o\n1 / 0", "%trace_cached 1 / 0", "r = %trace_cached 1 / 0"],
+)  # fmt: skip
+def test_what_was_seen_before_an_error_is_shown_however_it_is_used(shell: Shell, cell: str) -> None:
     with pytest.raises(ZeroDivisionError):
-        shell.run(f"{use}{cell}" if use == "r = " else cell)
+        shell.run(cell)
     assert MIME in shell.shown[-1].data
-
-
-def test_from_python_the_interrupt_has_what_was_measured() -> None:
-    calls = iter([None] * 30)
-
-    def f() -> None:
-        sum(range(5000))
-        if next(calls, 1):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt) as caught:
-        measure_code("f()", {"f": f}, number=1, repeat=50)
-    assert len(caught.value.result.samples) == 29
-    calls = iter([None] * 20)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        compare({"f": f, "g": lambda: sum(range(5000))}, budget=1)
-    assert "interrupted" in [note.code for note in caught.value.result.notes]
-
-
-def test_an_interrupt_in_the_first_call_is_an_interrupt(shell: Shell) -> None:
-    def f() -> None:
-        raise KeyboardInterrupt
-
-    shell.names.update(f=f, y=1)
-    with pytest.raises(KeyboardInterrupt):
-        shell.run("%fwtime y = 2; f()")
-    assert shell.names["y"] == 1
 
 
 def test_a_measurement_in_a_notebook_keeps_what_it_has(kernel: Kernel) -> None:
@@ -129,37 +98,22 @@ def test_a_comparison_in_a_notebook_keeps_what_it_has(kernel: Kernel) -> None:
 
 
 @pytest.mark.parametrize("magic", USES)
-def test_an_interrupt_of_the_first_run_ends_the_cell_of_a_notebook(
+def test_an_interrupt_of_the_first_run_ends_the_cell_and_a_notebook_is_as_before(
     kernel: Kernel, magic: str
 ) -> None:
     kernel.run(SLOW)
+    kernel.run("import gc, signal\nbefore = gc.isenabled(), signal.getsignal(signal.SIGINT)")
     shown = kernel.run(USES[magic], interrupt_after="begun")
     assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
-
-
-@pytest.mark.parametrize("magic", USES)
-def test_a_notebook_is_as_before_after_an_interrupt(kernel: Kernel, magic: str) -> None:
-    kernel.run(SLOW)
-    kernel.run("import gc, signal\nbefore = gc.isenabled(), signal.getsignal(signal.SIGINT)")
-    kernel.run(USES[magic], interrupt_after="begun")
     shown = kernel.run(SAYS_THAT_IT_WORKS)
     assert shown.text == "heard\n"
     assert [data["text/plain"] for data in shown.results] == ["'seen'"]
-    assert (
-        kernel.run("print(before == (gc.isenabled(), signal.getsignal(signal.SIGINT)))").text
-        == "True\n"
-    )
+    now = "print(before == (gc.isenabled(), signal.getsignal(signal.SIGINT)))"
+    assert kernel.run(now).text == "True\n"
 
 
-@pytest.mark.parametrize("magic", USES)
+@pytest.mark.parametrize("magic", ["%%fwtime", "%%fwcompare", "%%fwdevices", "%trace_cached"])
 def test_control_c_in_a_terminal_ends_the_line_and_no_more(terminal: Terminal, magic: str) -> None:
     terminal.type(SLOW)
     assert "KeyboardInterrupt" in terminal.interrupt(USES[magic], "begun")
     assert terminal.type("print('heard')").startswith("heard")
-
-
-def test_control_c_in_a_terminal_keeps_what_was_measured(terminal: Terminal) -> None:
-    terminal.type(SLOW)
-    told = terminal.interrupt("%fwtime -n 1 -r 99 slow()", "measuring")
-    assert "interrupted" in told.lower()
-    assert "KeyboardInterrupt" in told

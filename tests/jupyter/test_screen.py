@@ -17,64 +17,44 @@ from tests.shell import Shell
 MS = 1_000_000
 
 
-def shown_lines(moments: list[int], known: float = 0.034) -> list[tuple[int, str]]:
+def shown_lines(
+    moments: list[int], known: float = 0.034, left: int = 1_200 * MS
+) -> list[tuple[int, str]]:
     """What is shown when it is told of something at these milliseconds."""
     clock, lines = FakeClock(), []
     progress = ProgressLine(lambda line: lines.append((clock.now() // MS, line)), clock)
     for moment in moments:
         clock.advance(moment * MS - clock.now())
-        progress(known, 1_200 * MS)
+        progress(known, left)
     return lines
 
 
-def test_nothing_is_said_in_the_first_second() -> None:
+def test_something_is_said_after_a_second_and_four_times_a_second_at_most() -> None:
     assert shown_lines([0, 500, 999]) == []
+    moments = [moment for moment, _ in shown_lines(list(range(0, 2000, 10)))]
+    assert moments == [1000, 1250, 1500, 1750]
 
 
-def test_what_is_known_and_what_is_left_is_said_from_then_on() -> None:
-    assert shown_lines([1000]) == [(1000, "measuring: CI ±3.4 % so far, at most 1.2 s left")]
-    assert shown_lines([1000], 331.11) == [
-        (1000, "measuring: CI wider than ±100 % so far, at most 1.2 s left")
-    ]
-    assert shown_lines([1000], math.inf) == [(1000, "measuring: warming up, at most 1.2 s left")]
-
-
-def test_where_the_interval_is_not_looked_at_the_time_left_is_said() -> None:
-    assert shown_lines([1000], math.nan) == [(1000, "measuring: at most 1.2 s left")]
-
-
-def test_it_is_said_four_times_a_second_at_most() -> None:
-    assert [moment for moment, _ in shown_lines(list(range(0, 2000, 10)))] == [
-        1000,
-        1250,
-        1500,
-        1750,
-    ]
+HOUR = 3_600_000 * MS
 
 
 @pytest.mark.parametrize(
-    ("half_width", "words"), [(1.0, "CI ±100 % so far"), (1.01, "CI wider than ±100 % so far")]
+    ("known", "left", "words"),
+    [
+        (0.034, 1_200 * MS, ": CI ±3.4 % so far, at most 1.2 s left"),
+        (1.0, 1_200 * MS, ": CI ±100 % so far, at most 1.2 s left"),
+        (1.01, 1_200 * MS, ": CI wider than ±100 % so far, at most 1.2 s left"),
+        (math.inf, 1_200 * MS, ": warming up, at most 1.2 s left"),
+        (math.nan, 1_200 * MS, ": at most 1.2 s left"),
+        (math.nan, 0, ""),
+        (0.01, 1, ": CI ±1.0 % so far, at most 1.0 ns left"),
+        (0.01, HOUR - MS, ": CI ±1.0 % so far, at most 1.00 h left"),
+        (0.01, HOUR, ": CI ±1.0 % so far"),
+        (0.01, -1, ": CI ±1.0 % so far"),
+    ],
 )
-def test_an_interval_is_shown_up_to_all_of_the_figure(half_width: float, words: str) -> None:
-    ((_, line),) = shown_lines([1000], half_width)
-    assert line.startswith(f"measuring: {words}, ")
-
-
-@pytest.mark.parametrize(
-    ("left", "words"),
-    [(0, "measuring: CI ±1.0 % so far"), (1, "measuring: CI ±1.0 % so far, at most 1.0 ns left"),
-     (3_600_000 * MS - MS, "measuring: CI ±1.0 % so far, at most 1.00 h left"),
-     (3_600_000 * MS, "measuring: CI ±1.0 % so far"), (-1, "measuring: CI ±1.0 % so far")],
-)  # fmt: skip
-def test_the_time_left_is_shown_where_it_has_an_end(left: int, words: str) -> None:
-    clock, lines = FakeClock(), list[str]()
-    progress = ProgressLine(lines.append, clock)
-    clock.advance(1000 * MS)
-    progress(0.01, left)
-    assert lines == [words]
-    clock.advance(1000 * MS)
-    progress(math.nan, 0)
-    assert lines[1] == "measuring"
+def test_what_is_known_and_what_is_left_is_said(known: float, left: int, words: str) -> None:
+    assert shown_lines([1000], known, left) == [(1000, f"measuring{words}")]
 
 
 def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
@@ -87,6 +67,7 @@ def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
     with Progress([ProgressLine(show, clock, "first call")], clock, wait=0.001) as told:
         clock.advance(2_400 * MS)
         assert shown.wait(60)
+        assert lines[0].endswith(": 2.4 s so far")
         told(0.01, 0)
         lines.clear()
         shown.clear()
@@ -102,40 +83,9 @@ def test_what_is_over_soon_says_nothing_and_leaves_no_thread() -> None:
     with Progress([ProgressLine(lines.append, clock, "first call")], clock):
         assert threading.active_count() == before + 1
     assert (lines, threading.active_count()) == ([], before)
-
-
-def test_all_observers_are_told_the_same() -> None:
-    class Told(list[object]):
-        def wait(self, seconds: float) -> None:
-            self.append(seconds)
-
-        def __call__(self, half_width: float, left: int) -> None:
-            self.append((half_width, left))
-
-    clock, first, second = FakeClock(), Told(), Told()
-    with Progress([first, second], clock, wait=0.001) as progress:
-        while not second:
-            clock.sleep(0)
-    progress(0.5, 3)
-    assert first[-1] == second[-1] == (0.5, 3)
-    assert first[0] == second[0] == 0.0
-
-
-def test_for_nobody_there_is_no_thread() -> None:
-    before = threading.active_count()
-    with Progress([], FakeClock()) as progress:
+    with Progress([], clock) as progress:  # for nobody
         assert threading.active_count() == before
         progress(0.5, 3)
-
-
-def test_how_long_is_told_in_words() -> None:
-    clock, lines, shown = FakeClock(), [], threading.Event()
-    line = ProgressLine(lambda line: (lines.append(line), shown.set()), clock)
-    progress = Progress([line], clock, wait=0.001)
-    clock.advance(2_400 * MS)
-    with progress:
-        assert shown.wait(60)
-    assert lines[0] == "running: 2.4 s so far"
 
 
 class Terminal(io.StringIO):
@@ -204,13 +154,10 @@ def test_in_a_kernel_the_result_takes_the_place_of_the_line(
     assert [text for text, *_ in kernel.publisher.shown] == ["one", "two"]
     assert (first, second, same) == (False, True, handle)
     assert kernel.results == [("result", {"raw": True, "display_id": handle, "update": True})]
-
-
-def test_without_a_line_a_result_is_shown_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = InKernel(monkeypatch, PAGE)
-    with Screen(kernel.shell, active=True) as screen:
+    other = InKernel(monkeypatch, PAGE)
+    with Screen(other.shell, active=True) as screen:  # without a line
         screen.replace("result")
-    assert (kernel.results, kernel.publisher.shown) == ([("result", {})], [])
+    assert (other.results, other.publisher.shown) == ([("result", {})], [])
 
 
 def test_after_an_error_the_line_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,15 +31,9 @@ def in_kernel(request: object) -> Any:
 
 @pytest.mark.parametrize(
     ("request_", "cell"),
-    [
-        ({"metadata": {"cellId": "cell-7"}}, "cell-7"),
-        ({"metadata": {"cellId": 7}}, ""),
-        ({"metadata": {}}, ""),
-        ({"metadata": "cell-7"}, ""),
-        ({}, ""),
-        (None, ""),
-    ],
-)
+    [({"metadata": {"cellId": "cell-7"}}, "cell-7"), ({"metadata": {"cellId": 7}}, ""),
+     ({"metadata": {}}, ""), ({"metadata": "cell-7"}, ""), ({}, ""), (None, "")],
+)  # fmt: skip
 def test_a_cell_is_known_where_a_page_names_it(
     session: Session, request_: object, cell: str
 ) -> None:
@@ -47,13 +41,7 @@ def test_a_cell_is_known_where_a_page_names_it(
     assert session.location == Location(os.getcwd(), "", cell, 7)
 
 
-def test_a_shell_without_a_kernel_has_no_cells(session: Session) -> None:
-    session.shell = in_kernel({"metadata": {"cellId": "cell-7"}})
-    session.shell.kernel = None
-    assert session.location.cell == ""
-
-
-def test_a_directory_that_was_removed_is_not_known(
+def test_what_is_not_known_of_a_place_is_empty(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def removed() -> str:
@@ -61,6 +49,9 @@ def test_a_directory_that_was_removed_is_not_known(
 
     monkeypatch.setattr(os, "getcwd", removed)
     assert session.location == Location("", "", "", session.shell.execution_count)
+    session.shell = in_kernel({"metadata": {"cellId": "cell-7"}})
+    session.shell.kernel = None
+    assert session.location.cell == ""
 
 
 def test_a_result_is_kept_under_its_name_and_in_the_history(session: Session) -> None:
@@ -119,7 +110,10 @@ def test_where_figures_are_kept_is_shown_below_the_report_of_what_was_kept(
     kept, other = measured(STEADY), measured(STEADY)
     session.keep(kept)
     session.show_history_notice(other)
+    session.journal.trouble = "the disk is full"
+    session.show_history_notice(kept)
     assert shown == []
+    session.journal.trouble = ""
     session.show_history_notice(kept)
     assert len(shown) == 1
     assert shown[0].startswith("Measurements are saved in ")
@@ -127,17 +121,4 @@ def test_where_figures_are_kept_is_shown_below_the_report_of_what_was_kept(
     session.keep(other)
     session.show_history_notice(other)
     assert len(shown) == 1  # it is said once for each home
-    session.close()
-
-
-def test_nothing_is_shown_of_a_history_that_cannot_be_kept(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from ipyjaxbench.jupyter import screen
-
-    monkeypatch.setattr(screen, "show", lambda *_, **__: pytest.fail("it was not kept"))
-    m = measured(STEADY)
-    session.keep(m)
-    session.journal.trouble = "the disk is full"
-    session.show_history_notice(m)
     session.close()

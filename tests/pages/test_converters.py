@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 
-from ipyjaxbench.reports.result import MIME
 from tests.jupyter.uses import FAILS
 from tests.pages import notebooks
 from tests.pages.opened import LOOKS, SCREENSHOTS
@@ -67,20 +66,9 @@ def typed_into_console(folder: Path, script: str) -> tuple[str, int | None]:
     return shown, console.returncode
 
 
-def test_papermill_runs_the_example(folder: Path) -> None:
-    done = run(folder, "papermill", "lab.ipynb", "milled.ipynb", "--no-progress-bar")
-    assert done.returncode == 0, done.stderr
-    notebook = nbformat.read(folder / "milled.ipynb", as_version=4)
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    reports = [output for output in outputs if MIME in output.get("data", {})]
-    assert len(reports) >= 13
-    assert all("measuring" not in output.data["text/plain"] for output in reports)
-
-
 @pytest.mark.parametrize(
     "typed",
     [
-        ("papermill", "failing.ipynb", "failed.ipynb", "--no-progress-bar"),
         ("nbconvert", "--execute", "--to", "html", "failing.ipynb"),
         ("jupyter", "execute", "failing.ipynb"),
     ],

@@ -62,9 +62,7 @@ def test_in_a_narrow_page_what_is_too_wide_can_be_scrolled(opens: Callable[..., 
     assert {each for each in whole if cards[each]["wide"] > 0} == set()
 
 
-def test_a_screen_reader_is_told_what_tables_and_pictures_are(
-    opens: Callable[..., Opened],
-) -> None:
+def test_a_screen_reader_is_told_what_tables_and_pictures_are(opens: Callable[..., Opened]) -> None:
     opened = opens("lab/tree", "gallery")
     opened.wait_for_cards(len(SOURCES))
     opened.show_all()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CODES = 240
-LOOKS = [("light", 1100), ("dark", 1100), ("light", 700), ("dark", 420)]
+LOOKS = [("light", 1100), ("dark", 420)]
 
 
 @pytest.fixture(scope="module")

@@ -54,9 +54,8 @@ async def test_runs_on_other_data_are_another_series(keep: Keep, ask: Any) -> No
 
 
 @pytest.mark.usefixtures("_some")
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
+async def test_a_query_chooses(ask: Any) -> None:
+    queries: list[tuple[dict[str, str], list[str]]] = [
         ({"text": "BETA"}, ["beta(x)"]),
         ({"text": "a(x)"}, ["beta(x)", "alpha", "alpha"]),
         ({"notebook": "b.ipynb"}, ["beta(x)"]),
@@ -70,31 +69,28 @@ async def test_runs_on_other_data_are_another_series(keep: Keep, ask: Any) -> No
         ({"sort": "time"}, ["beta(x)", "alpha", "alpha"]),
         ({"limit": "1", "offset": "1"}, ["alpha"]),
         ({"offset": "99"}, []),
-    ],
-)
-async def test_a_query_chooses(ask: Any, query: dict[str, str], names: list[str]) -> None:
-    assert [m["name"] for m in (await ask("history", **query))["measured"]] == names
+    ]
+    for query, names in queries:
+        found = await ask("history", **query)
+        assert [m["name"] for m in found["measured"]] == names, query
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ({"limit": "0"}, "limit: must be a whole number from 1 to 1000"),
-        ({"limit": "1001"}, "limit: must be a whole number from 1 to 1000"),
-        ({"limit": "1e9"}, "limit: must be a whole number"),
-        ({"offset": "-1"}, "offset: must be a whole number, 0 or more"),
-        ({"sort": "x"}, "sort: must be one of newest, regressions, name, time"),
-        ({"since": "yesterday"}, "since: must be a date such as 2026-11-01"),
-        ({"until": "7d"}, "until: must be a date"),
-        ({"until": "9999-12-31"}, "until: must be a date"),
-        ({"format": "xml"}, "format: must be one of json, csv, jsonl"),
-    ],
-)
-async def test_a_bad_query_is_one_clear_line(jp_fetch: Any, query: Any, words: str) -> None:
-    with pytest.raises(HTTPClientError) as refused:
-        await jp_fetch("ipyjaxbench", "api", "history", params=query)
-    assert refused.value.code == 400
-    assert words in json.loads(refused.value.response.body)["message"]
+async def test_a_bad_query_is_one_clear_line(jp_fetch: Any) -> None:
+    for name, value, words in (
+        ("limit", "0", "must be a whole number from 1 to 1000"),
+        ("limit", "1001", "must be a whole number from 1 to 1000"),
+        ("limit", "1e9", "must be a whole number"),
+        ("offset", "-1", "must be a whole number, 0 or more"),
+        ("sort", "x", "must be one of newest, regressions, name, time"),
+        ("since", "yesterday", "must be a date such as 2026-11-01"),
+        ("until", "7d", "must be a date"),
+        ("until", "9999-12-31", "must be a date"),
+        ("format", "xml", "must be one of json, csv, jsonl"),
+    ):
+        with pytest.raises(HTTPClientError) as refused:
+            await jp_fetch("ipyjaxbench", "api", "history", params={name: value})
+        assert refused.value.code == 400
+        assert f"{name}: {words}" in json.loads(refused.value.response.body)["message"]
 
 
 @pytest.mark.usefixtures("_some")
@@ -110,7 +106,9 @@ async def test_what_has_not_changed_is_not_sent_again(jp_fetch: Any, keep: Keep)
 
 
 @pytest.mark.usefixtures("_some")
-async def test_files_hold_all_that_match(jp_fetch: Any) -> None:
+async def test_files_hold_all_that_match_and_a_spreadsheet_runs_nothing(
+    jp_fetch: Any, keep: Keep
+) -> None:
     query = {"text": "alpha", "limit": "1"}
     answer = await jp_fetch("ipyjaxbench", "api", "history", params={**query, "format": "csv"})
     assert answer.headers["Content-Disposition"] == "attachment; filename=history.csv"
@@ -119,11 +117,9 @@ async def test_files_hold_all_that_match(jp_fetch: Any) -> None:
     answer = await jp_fetch("ipyjaxbench", "api", "history", params={**query, "format": "jsonl"})
     lines = [json.loads(line) for line in answer.body.splitlines()]
     assert [line["name"] for line in lines] == ["alpha", "alpha"]
-
-
-async def test_a_spreadsheet_runs_nothing(keep: Keep, jp_fetch: Any) -> None:
     keep(1e-3, code="=HYPERLINK(1)")
-    answer = await jp_fetch("ipyjaxbench", "api", "history", params={"format": "csv"})
+    query = {"format": "csv", "text": "HYPER"}
+    answer = await jp_fetch("ipyjaxbench", "api", "history", params=query)
     (row,) = csv.DictReader(io.StringIO(answer.body.decode()))
     assert row["code"] == "'=HYPERLINK(1)"
 
@@ -139,14 +135,12 @@ async def test_one_measurement_has_its_samples_and_a_picture(keep: Keep, ask: An
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "own_id", ["nothing", "2026-11-01-1-aa.99", "..%2F..%2Fetc%2Fpasswd", "%00"]
-)
-async def test_what_is_not_there_is_not_found(keep: Keep, jp_fetch: Any, own_id: str) -> None:
+async def test_what_is_not_there_is_not_found(keep: Keep, jp_fetch: Any) -> None:
     keep()
-    with pytest.raises(HTTPClientError) as missing:
-        await jp_fetch("ipyjaxbench", "api", "history", own_id)
-    assert missing.value.code == 404
+    for own_id in ("nothing", "2026-11-01-1-aa.99", "..%2F..%2Fetc%2Fpasswd", "%00"):
+        with pytest.raises(HTTPClientError) as missing:
+            await jp_fetch("ipyjaxbench", "api", "history", own_id)
+        assert missing.value.code == 404
 
 
 async def test_no_history_is_a_calm_line(ask: Any, folder: Path) -> None:
@@ -157,20 +151,15 @@ async def test_no_history_is_a_calm_line(ask: Any, folder: Path) -> None:
     assert not folder.exists()
 
 
-async def test_broken_lines_and_impossible_numbers_are_counted(
+async def test_broken_lines_are_counted_and_a_file_that_is_removed_is_gone(
     keep: Keep, ask: Any, folder: Path
 ) -> None:
-    keep(1e-3)
+    keep(1e-3, run="2026-11-01-1-aa")
+    keep(1e-3, run="2026-11-01-2-bb")
     broken = [b"{", b'{"schema": 99}', b"\xff", b'{"when": 1e400}']
     (folder / "bad.jsonl").write_bytes(b"\n".join(broken) + b"\n")
     found = await ask("history")
-    assert (found["kept"], found["unread"]) == (1, {"bad.jsonl": 4})
-
-
-async def test_a_file_that_is_removed_is_gone(keep: Keep, ask: Any, folder: Path) -> None:
-    keep(1e-3, run="2026-11-01-1-aa")
-    keep(1e-3, run="2026-11-01-2-bb")
-    assert (await ask("history"))["kept"] == 2
+    assert (found["kept"], found["unread"]) == (2, {"bad.jsonl": 4})
     (folder / "2026-11-01-1-aa.jsonl").unlink()
     assert (await ask("history"))["kept"] == 1
 
@@ -188,33 +177,19 @@ async def test_arms_of_one_label_are_runs_of_one_code_where_their_code_is_the_sa
 ) -> None:
     for days, code in ((3, "f(x)"), (2, "g(x)"), (1, "f(x)")):
         keep(1e-3, "a", code=code, days=days)
-    assert len((await ask("history", newest="1"))["measured"]) == 1  # a name that was given
+    (last,) = (await ask("history", newest="1"))["measured"]  # a name that was given
+    assert last["change"]["words"].endswith(", edited code")
     (path,) = folder.glob("*.jsonl")
     path.write_text(path.read_text().replace('"fwtime"', '"fwcompare"'))
     found = (await ask("history"))["measured"]
     assert [each["change"] is not None for each in found] == [True, False, False]
 
 
-async def test_a_change_of_code_under_one_name_is_said(keep: Keep, ask: Any) -> None:
-    keep(1e-3, "step", code="f(x)", days=2)
-    keep(2e-3, "step", code="g(x)", days=1)
-    (last,) = (await ask("history", newest="1"))["measured"]
-    assert last["change"]["words"].endswith(", edited code")
-
-
 @pytest.mark.parametrize(
     ("days", "seconds", "verdicts"),
-    [
-        (1, 5e-324, {None, "CAN'T TELL"}),
-        (3, 5e-324, {None, "CAN'T TELL"}),
-        (1, 1e-30, {None, "CAN'T TELL"}),
-        (3, 1e-30, {None, "CAN'T TELL"}),
-        (1, 9e8, {None, "SLOWER"}),
-        (3, 9e8, {None, "FASTER"}),
-        (1, 1e308, {None}),
-        (3, 1e308, {None}),
-    ],
-)
+    [(1, 5e-324, {None, "CAN'T TELL"}), (3, 1e-30, {None, "CAN'T TELL"}),
+     (1, 9e8, {None, "SLOWER"}), (3, 9e8, {None, "FASTER"}), (1, 1e308, {None})],
+)  # fmt: skip
 async def test_a_figure_that_cannot_be_true_is_no_change(
     folder: Path, keep: Keep, ask: Any, days: float, seconds: float, verdicts: set[str | None]
 ) -> None:

@@ -25,12 +25,8 @@ with Heartbeat("run", "/p/a.ipynb", "cell-1", "f(x)", Clock.calendar()) as beat:
 
 
 @pytest.mark.usefixtures("folder")
-async def test_nothing_is_measured(ask: Any) -> None:
-    assert (await ask("live"))["measuring"] == []
-
-
-@pytest.mark.usefixtures("folder")
 async def test_what_is_measured_is_told_while_it_is(ask: Any) -> None:
+    assert (await ask("live"))["measuring"] == []
     with Heartbeat("run", "/p/a.ipynb", "cell-1", "f(x)", Clock.calendar()):
         (live,) = (await ask("live"))["measuring"]
     assert (live["cell"], live["line"], live["phase"]) == ("cell-1", "f(x)", "first call")

@@ -1,0 +1,120 @@
+"""What profiled calls of a real job tell: who is waited for, and what is exchanged."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.cluster.lockstep import _count_profiled
+from tests.shell import Shell
+
+Shells = Callable[[str], Shell]
+_MATRIX = 4 * 96 * 96  # bytes
+#: Kind, times per call and bytes of each; whether all ranks take part in one after the other.
+EXCHANGED = {
+    "jax": [("all-gather", 1, _MATRIX, True), ("all-reduce", 1, 4, True)],
+    "torch": [("all-reduce", 1, _MATRIX, True)],
+}
+#: How a user starts and stops the framework's profiler.
+PROFILER = {
+    "jax": (
+        "import jax.profiler, tempfile; own = tempfile.mkdtemp(); jax.profiler.start_trace(own)",
+        "jax.profiler.stop_trace(); __import__('shutil').rmtree(own)",
+    ),
+    "torch": ("import torch.profiler; own = torch.profiler.profile(); own.start()", "own.stop()"),
+}
+_SHARD_MAP = """
+import jax.numpy as jnp
+mapped = jax.jit(jax.shard_map(
+    lambda a: jax.lax.psum(a @ a.T, "d"),
+    mesh=rows.mesh, in_specs=PartitionSpec("d"), out_specs=PartitionSpec(),
+))
+"""
+
+
+def text(shell: Shell) -> str:
+    """The report, each run of blanks as one."""
+    return " ".join(shell.shown[-1].data["text/plain"].split())
+
+
+@pytest.mark.parametrize("kind", EXCHANGED)
+def test_the_rank_that_others_wait_for_is_named(kind: str, shell_of: Shells) -> None:
+    shell = shell_of(kind)
+    shell.names["rc"][1].push({"late": 0.05}, block=True)
+    shell.run("%fwtime --engines all --quick -v found step(x)")
+    found = shell.names["found"]
+    assert found.slowest == 1
+    assert 0.02 < found.waits[0] < 0.1  # on a busy machine rank 0 itself takes a part of it
+    assert found.waits[1] == 0
+    assert min(each.measurement.median for each in found.ranks) > 0.05
+    exchanged = [(e.kind, e.count, e.nbytes, e.alone) for e in found.ranks[1].exchanged]
+    assert exchanged == EXCHANGED[kind]
+    assert "slowest rank 1" in text(shell)
+
+
+@pytest.mark.parametrize(("kind", "rank"), [("jax", 0), ("torch", 0), ("torch", 1)])
+def test_a_rank_that_is_being_profiled_makes_the_same_calls_all_the_same(
+    kind: str, rank: int, shell_of: Shells
+) -> None:
+    shell = shell_of(kind)
+    start, stop = PROFILER[kind]
+    shell.names["rc"][rank].execute(start, block=True)
+    try:
+        shell.run("%fwtime --engines all --quick -v found step(x)")
+    finally:
+        shell.names["rc"][rank].execute(stop, block=True)
+    assert shell.names["found"].waits == ()
+    assert f"slowest ? rank {rank}: another profiler is already running" in text(shell)
+    shell.run("%fwtime --engines all --quick -v found step(x)")
+    assert len(shell.names["found"].waits) == 2
+
+
+def test_a_collective_with_the_name_of_the_users_call_is_one(shell_of: Shells) -> None:
+    shell = shell_of("jax")
+    client = shell.names["rc"]
+    if not client[0].apply_sync(lambda: hasattr(__import__("jax"), "shard_map")):
+        pytest.skip("this version of JAX has no jax.shard_map")
+    client[:].execute(_SHARD_MAP, block=True)
+    shell.run("%fwtime --engines all --quick -v found mapped(x)")
+    assert len(shell.names["found"].waits) == 2
+    assert "exchanged 1 all-reduce" in text(shell)
+
+
+def test_ranks_may_have_other_numbers_of_devices(shell_of: Shells) -> None:
+    shell = shell_of("jax")
+    shell.run("%fwtime --engines all --quick step(x)")
+    assert "devices differ: 2 in rank 0, 4 in rank 1" in text(shell)
+    shell.run("%fwdevices --engines all x")
+    assert "rows sharded over 'd' (6)" in text(shell)
+
+
+def test_no_further_call_is_made_where_their_number_is_given(shell_of: Shells) -> None:
+    shell = shell_of("torch")
+    shell.run("%fwtime --engines all -n 3 -r 2 step(x)")
+    client = shell.names["rc"]
+    client[:].execute("number = next(calls)", block=True)
+    assert client[:].pull("number", block=True) == [7, 7]  # three times two calls, and this one
+    assert "slowest ? with -n no further calls are made to find out" in text(shell)
+
+
+def test_cpu_time_shows_no_waits(shell_of: Shells) -> None:
+    shell = shell_of("torch")
+    shell.run("%fwtime --engines all -c --quick -v found step(x)")
+    found = shell.names["found"]
+    assert (found.waits, found.slowest, found.lost, found.scores) == ((), None, None, ())
+    assert "CPU time per call, the slowest of 2 ranks" in text(shell)
+    assert "slowest ? CPU time does not show what a rank waits for" in text(shell)
+
+
+@pytest.mark.parametrize(
+    ("per_call", "budget", "number"),
+    [(0, 2.0, 50), (10**6, 2.0, 50), (10**7, 2.0, 25), (5 * 10**7, 2.0, 20), (2 * 10**8, 2.0, 10),
+     (4 * 10**8, 0.3, 3), (10**10, 2.0, 3)],
+)  # fmt: skip
+def test_few_calls_are_profiled_where_each_takes_long(
+    per_call: int, budget: float, number: int
+) -> None:
+    samples, options = SimpleNamespace(per_call=per_call), SimpleNamespace(seconds=budget)
+    steady: Any = SimpleNamespace(samples=samples, options=options)
+    assert _count_profiled(steady) == number
