@@ -17,6 +17,7 @@ from ipyjaxbench.graphs.components import (
     Estimate,
     Kernel,
     Kernels,
+    LibraryCalls,
     Node,
     ProgramHandle,
     Step,
