@@ -218,6 +218,16 @@ EXAMPLES: list[tuple[Note, Note]] = [
             "warm-cache",
             "Inputs and results (40.0 MiB) stay in the H100's L2 cache (50.0 MiB) between calls."
             " Where other work runs in between, a call takes up to 12.5 µs longer.",
+            "--cold also times calls with cold caches",
+        ),
+    ),
+    (
+        validity_notes.warm_cpu_cache(8 * 2**20, 32 * 2**20),
+        Note(
+            "warm-cpu-cache",
+            "Inputs and results (8.00 MiB) fit into the CPU's last-level cache (32.0 MiB) and can"
+            " stay there between calls. Where other work runs in between, a call takes longer.",
+            "--cold also times calls with cold caches",
         ),
     ),
     (
