@@ -8,6 +8,7 @@ Rooms above may use what is named here; nothing in here knows any framework by m
 from ipyjaxbench.frameworks.collectives import COLLECTIVES, Collectives
 from ipyjaxbench.frameworks.compilation import (
     UNNAMED,
+    Autotuned,
     ColdCall,
     Compilation,
     CompilationWatch,
@@ -15,6 +16,7 @@ from ipyjaxbench.frameworks.compilation import (
     Work,
     find_compiler,
 )
+from ipyjaxbench.frameworks.disk_cache.cache_use import LEAST_SECONDS, CacheUse
 from ipyjaxbench.frameworks.disk_cache.compare_keys import DIGEST, PROGRAM, explain_miss
 from ipyjaxbench.frameworks.disk_cache.entry_store import Entry, Parts, keep_entry, read_entries
 from ipyjaxbench.frameworks.disk_cache.miss import DISK_MISS, DiskMiss

@@ -16,6 +16,7 @@ from ipyjaxbench.timing import (
     roofline,
     verdict,
 )
+from ipyjaxbench.timing.autotuning import add_autotuned
 from ipyjaxbench.timing.cold_cache import ColdCache, measure_cold_cache
 from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.device_time import DeviceTime
@@ -99,6 +100,7 @@ def measure_snippet(
     if steady.samples.taken:
         notes = [*measured.notes, *check_warm_cpu_cache(measured)]
         measured = dataclasses.replace(measured, notes=tuple(notes))
+    measured = add_autotuned(measured, later.first.scope, later.in_play)
     if options.passes:
         measured = program_lines.add_lines(snippet, measured, later.in_play)
     if session.calls.interrupt is not None:
@@ -237,6 +239,8 @@ def summarize(
         throughputs=tuple(queued.throughputs) if queued else (),
         dispatches=tuple(steady.dispatches()) if waits else (),
         programs=later.programs,
+        caches=later.caches,
+        autotuned=later.autotuned,
         fresh=extra.fresh,
         cold=extra.cold,
         device=extra.device,

@@ -1,6 +1,7 @@
 """Why Inductor's cache on disk had no graph: provoked in a real cache, each with its twin."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import torch
 from torch._inductor import codecache, config
 from torch._inductor.utils import clear_caches
 
-from ipyjaxbench.adapters.torch import disk_cache
+from ipyjaxbench.adapters.torch import compile_counters, disk_cache
 from ipyjaxbench.adapters.torch.compilation import DynamoWatch
+from ipyjaxbench.frameworks import Autotuned, CacheUse
 from ipyjaxbench.host import data_folder
 from tests.shell import Shell
 
@@ -101,3 +103,79 @@ def test_a_cold_call_keeps_nothing_and_magics_say_why(folder: Path, shell: Shell
               "    %trace_cached rise(x)")  # fmt: skip
     text = " ".join(shell.shown[0].data["text/plain"].split())
     assert "DISK-MISS Inductor's settings differ from the entry of" in text
+
+
+# What the cache makes of what was compiled
+
+
+def uses(function: Any = slope) -> tuple[CacheUse, ...]:
+    """What is told of a function that is compiled anew."""
+    torch._dynamo.reset()
+    clear_caches()
+    compiled = torch.compile(function, dynamic=False)
+    with DynamoWatch([compiled]) as watch:
+        compiled(torch.ones(4))
+    for use in watch.cache_uses():
+        (program,) = watch.programs()
+        assert (use.framework, use.seconds) == ("torch", program.seconds)
+    return watch.cache_uses()
+
+
+def test_what_was_written_is_kept_and_then_loaded(folder: Path) -> None:
+    assert [(use.state, use.details) for use in uses()] == [("kept", "")]
+    assert uses() == ()
+
+
+@pytest.mark.parametrize(("setting", "value"), [("fx_graph_cache", False),
+                                                ("force_disable_caches", True)])  # fmt: skip
+def test_a_cache_that_is_off_would_keep_it(folder: Path, setting: str, value: bool) -> None:
+    with config.patch({setting: value}):
+        (use,) = uses()
+    turn_on = f"torch._inductor.config.{setting} = {not value}"
+    assert (use.state, use.details) == ("off", turn_on)
+
+
+def test_a_graph_that_no_entry_can_hold_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise codecache.BypassFxGraphCache("as for a higher-order operator")
+
+    monkeypatch.setattr(codecache.FxGraphCache, "_check_can_cache", refuse)
+    (use,) = uses()
+    assert (use.state, use.details) == ("not kept", "Inductor's cache cannot hold such a graph")
+
+
+def test_what_another_backend_compiles_has_no_cache(folder: Path) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(slope, backend="eager")
+    with DynamoWatch([compiled]) as watch:
+        compiled(torch.ones(4))
+    assert (watch.compilations(), watch.cache_uses(), watch.autotuned()) == (1, (), ())
+
+
+def test_counters_that_were_emptied_meanwhile_count_from_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted = {"inductor": Counter({compile_counters.AUTOTUNED: 5})}
+    monkeypatch.setattr(torch._dynamo.utils, "counters", counted)
+    counters = compile_counters.Counters()
+    assert counters.since(compile_counters.AUTOTUNED) == 0
+    counted["inductor"][compile_counters.AUTOTUNED] += 2
+    assert counters.since(compile_counters.AUTOTUNED) == 2
+    counted.clear()
+    assert counters.since(compile_counters.AUTOTUNED) == 0
+    counted["inductor"] = Counter({compile_counters.AUTOTUNED: 1})
+    assert counters.since(compile_counters.AUTOTUNED) == 1
+
+
+def multiplied(x: Any) -> Any:
+    return torch.bmm(x, x)
+
+
+def test_operations_for_which_candidates_are_run_are_counted(folder: Path) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(multiplied, mode="max-autotune-no-cudagraphs", dynamic=False)
+    with DynamoWatch([compiled]) as watch:
+        compiled(torch.ones(2, 64, 64))
+    assert watch.autotuned() == (Autotuned("torch", 1),)
