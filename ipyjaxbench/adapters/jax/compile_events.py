@@ -107,7 +107,8 @@ class Events(CompilationWatch):
         failed = None if searches is None else searches.failed()
         is_end = event == _COMPILE
         is_keepable = is_end and thread in self._keepable
-        self._keepable -= {thread} if is_end else set()
+        if is_end:
+            self._keepable.discard(thread)
         self.events.append(
             Event(phase, seconds, end, name, thread, is_end, failed, is_keepable=is_keepable)
         )
