@@ -61,6 +61,7 @@ from ipyjaxbench.frameworks.synchronous import Synchronous
 from ipyjaxbench.frameworks.waiters import (
     earlier_failures_apart,
     find_waiter,
+    forget_failures,
     wait_at_end,
     wait_for_each,
     wait_for_results,

@@ -17,6 +17,7 @@ from ipyjaxbench.frameworks import (
     Program,
     Scope,
     find_placements,
+    forget_failures,
     loaded,
 )
 from ipyjaxbench.host import CLOCKS, Clock
@@ -143,6 +144,8 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         return FirstRun(first, scope, tuple(bound), carryover, donated, found, background)
     except BaseException as error:
         before.restore(frameworks)
+        if isinstance(error, Exception):
+            forget_failures(frameworks)
         # What fails while it is waited for is raised in the user's line.
         error.__traceback__ = strip_our_frames(error.__traceback__) or error.__traceback__
         raise

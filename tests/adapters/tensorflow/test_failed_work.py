@@ -14,6 +14,11 @@ from tests.adapters.disk import FULL, Disk
 from tests.shell import Shell
 from tests.waiting import wait_until
 
+#: `tf.py_function` asks whether operations run asynchronously, by an object that waits when it is
+#: let go: where one has failed before, Python shows what that raises.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <function Executor:pytest.PytestUnraisableExceptionWarning"
+)
 disk = Disk()
 
 
