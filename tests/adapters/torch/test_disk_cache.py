@@ -126,6 +126,7 @@ def test_what_was_written_is_kept_and_then_loaded(folder: Path) -> None:
     assert uses() == ()
 
 
+@pytest.mark.filterwarnings("ignore:dynamo_pgo force disabled")  # by the second setting
 @pytest.mark.parametrize(("setting", "value"), [("fx_graph_cache", False),
                                                 ("force_disable_caches", True)])  # fmt: skip
 def test_a_cache_that_is_off_would_keep_it(folder: Path, setting: str, value: bool) -> None:
@@ -173,6 +174,7 @@ def multiplied(x: Any) -> Any:
     return torch.bmm(x, x)
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")  # by Inductor's own code
 def test_operations_for_which_candidates_are_run_are_counted(folder: Path) -> None:
     torch._dynamo.reset()
     compiled = torch.compile(multiplied, mode="max-autotune-no-cudagraphs", dynamic=False)
