@@ -61,6 +61,10 @@ EXAMPLES: list[tuple[Note, str]] = [
         validity_notes.warm_cache(40 * 2**20, 50 * 2**20, "H100", 12.5e-6),
         "(40.0 MiB) stay in the H100's L2 cache (50.0 MiB) between calls.",
     ),
+    (
+        validity_notes.warm_cpu_cache(8 * 2**20, 32 * 2**20),
+        "(8.00 MiB) fit into the CPU's last-level cache (32.0 MiB) and can stay there",
+    ),
     (validity_notes.lazy("generator", "list(gen())"), "The value is a generator, which"),
     (
         validity_notes.built_each_call(

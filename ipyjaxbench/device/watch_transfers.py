@@ -18,6 +18,7 @@ from ipyjaxbench.frameworks import (
     earlier_failures_apart,
     find_eager_functions,
     find_reach,
+    forget_failures,
     loaded,
     wait_at_end,
 )
@@ -177,6 +178,8 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
             run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is shown
             raised = error.with_traceback(strip_our_frames(error.__traceback__))
+            if isinstance(error, Exception):
+                forget_failures(loaded()[0])
         finally:
             remove_hooks([code])
     unseen = (_BODIES, _IN_CODE) if recorder.is_read and defines else (_IN_CODE,)

@@ -8,6 +8,7 @@ Rooms above may use what is named here; nothing in here knows any framework by m
 from ipyjaxbench.frameworks.collectives import COLLECTIVES, Collectives
 from ipyjaxbench.frameworks.compilation import (
     UNNAMED,
+    Autotuned,
     ColdCall,
     Compilation,
     CompilationWatch,
@@ -15,6 +16,7 @@ from ipyjaxbench.frameworks.compilation import (
     Work,
     find_compiler,
 )
+from ipyjaxbench.frameworks.disk_cache.cache_use import LEAST_SECONDS, CacheUse
 from ipyjaxbench.frameworks.disk_cache.compare_keys import DIGEST, PROGRAM, explain_miss
 from ipyjaxbench.frameworks.disk_cache.entry_store import Entry, Parts, keep_entry, read_entries
 from ipyjaxbench.frameworks.disk_cache.miss import DISK_MISS, DiskMiss
@@ -59,6 +61,7 @@ from ipyjaxbench.frameworks.synchronous import Synchronous
 from ipyjaxbench.frameworks.waiters import (
     earlier_failures_apart,
     find_waiter,
+    forget_failures,
     wait_at_end,
     wait_for_each,
     wait_for_results,

@@ -5,9 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ipyjaxbench import units
+from ipyjaxbench.frameworks.disk_cache.cache_use import CacheUse
 from ipyjaxbench.frameworks.disk_cache.miss import DiskMiss
 from ipyjaxbench.frameworks.framework import Capability, Framework
-from ipyjaxbench.record_types import NonNegativeFloat
+from ipyjaxbench.record_types import NonNegativeFloat, PositiveInt
 from ipyjaxbench.usercode import ask
 
 UNNAMED = "?"
@@ -22,6 +24,36 @@ class Program:
     origin: Literal["compiled", "disk cache", "traced"]  # traced: to a graph alone
     framework: str
     disk_miss: DiskMiss | None = None  # of a cache on disk that was searched for it in vain
+
+
+@dataclass(frozen=True)
+class Autotuned:
+    """What a compiler ran several candidates of, to choose the fastest, while it compiled.
+
+    Attributes:
+        framework: whose compiler.
+        number: of operations or kernels that it chose for.
+        kernels: how many of each kind; empty where only operations are counted. Of kernels alike it
+            may have run one, or an earlier program's: then it is the most.
+    """
+
+    framework: str
+    number: PositiveInt
+    kernels: dict[str, PositiveInt] = field(default_factory=dict)
+
+    def words(self) -> str:
+        """Return the row of a report.
+
+        Example:
+            >>> Autotuned("torch", 2).words()
+            'of 2 operations, part of compile'
+            >>> Autotuned("jax", 3, {"cublas matmul": 2, "triton gemm": 1}).words()
+            'of up to 3 kernels, part of compile (2 cublas matmul, 1 triton gemm)'
+        """
+        if not self.kernels:
+            return f"of {units.count(self.number, 'operation')}, part of compile"
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kernels.items())
+        return f"of up to {units.count(self.number, 'kernel')}, part of compile ({kinds})"
 
 
 class CompilationWatch(AbstractContextManager["CompilationWatch"]):
@@ -43,6 +75,14 @@ class CompilationWatch(AbstractContextManager["CompilationWatch"]):
 
     def programs(self) -> Sequence[Program]:
         """Return what was compiled, loaded or traced since entry, in order, as far as known."""
+        return ()
+
+    def cache_uses(self) -> Sequence[CacheUse]:
+        """Return what the cache on disk makes of what was compiled since entry, where known."""
+        return ()
+
+    def autotuned(self) -> Sequence[Autotuned]:
+        """Return what candidates were run of since entry, as far as the framework counts that."""
         return ()
 
     def inspected(self) -> Sequence[str]:
@@ -131,6 +171,18 @@ class Compilation(Capability):
         It was called with arguments like these before, so that asking compiles nothing.
         """
         return None
+
+    def autotuned(
+        self,
+        function: object,  # noqa: ARG002
+        args: Sequence[object],  # noqa: ARG002
+        kwargs: Mapping[str, object],  # noqa: ARG002
+    ) -> Mapping[str, int]:
+        """Count the kernels of a call's program, by kind, that were chosen by running candidates.
+
+        As with `work`, asking compiles nothing; empty where it is not known.
+        """
+        return {}
 
     def compiled_text(
         self,

@@ -1,9 +1,10 @@
 """What waits for the arrays in a value, and for all that code has started."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from ipyjaxbench.errors import DeviceError
 from ipyjaxbench.frameworks.framework import Framework, Wait
 from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.walker import find_arrays
@@ -53,6 +54,14 @@ def earlier_failures_apart(frameworks: Sequence[Framework]) -> Iterator[None]:
         for framework, failure in earlier:
             if failure is not None:
                 framework.keep_failure(failure)
+
+
+def forget_failures(frameworks: Sequence[Framework]) -> None:
+    """Wait for what code has started that raised: what of that fails, too, is not told again."""
+    for framework in frameworks:
+        with suppress(DeviceError):  # what the code raised is told
+            framework.wait_for_devices()
+        framework.take_failure()
 
 
 def find_waiter(value: object, frameworks: Sequence[Framework]) -> Wait | None:

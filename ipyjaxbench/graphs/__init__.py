@@ -17,6 +17,7 @@ from ipyjaxbench.graphs.components import (
     Estimate,
     Kernel,
     Kernels,
+    LibraryCalls,
     Node,
     ProgramHandle,
     Step,
@@ -32,6 +33,7 @@ from ipyjaxbench.graphs.diagnosis import Diagnosis, Fix, Pitfall, UntraceableErr
 from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.graph import Graph, difference
 from ipyjaxbench.graphs.hlo_collectives import collectives_in, exchanges_in
+from ipyjaxbench.graphs.hlo_text import instructions
 from ipyjaxbench.graphs.mermaid import MERMAID_MIME, draw_mermaid
 from ipyjaxbench.graphs.options import STAGES, GraphOptions
 from ipyjaxbench.graphs.program_changes import ProgramChange, ProgramComparison, compare_programs

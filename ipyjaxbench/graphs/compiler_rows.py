@@ -9,6 +9,7 @@ from ipyjaxbench.graphs.components import (
     CountDifference,
     Estimate,
     Kernels,
+    LibraryCalls,
 )
 from ipyjaxbench.reports import Block, Details, Table
 
@@ -62,6 +63,17 @@ def _explain(difference: CountDifference) -> str:
         return f"The program has {ours}; XLA does not count {left} in library calls ({names})."
     how = "adds" if difference.left > 0 else "omits"
     return f"The program has {ours}; XLA {how} {left}, for unknown reasons."
+
+
+def library_rows(libraries: Sequence[LibraryCalls]) -> Rows:
+    """Yield what a compiled program leaves to libraries, in one row; none where it is nothing."""
+    if libraries:
+        yield "library calls", "; ".join(map(_library, libraries))
+
+
+def _library(calls: LibraryCalls) -> str:
+    flops = f", {units.flops(calls.flops)}" if calls.flops else ""
+    return f"{calls.times:,} {calls.name}{flops}"
 
 
 def communication_rows(collectives: Sequence[Collective], where: str = "") -> Rows:

@@ -139,6 +139,21 @@ class Collective:
 
 
 @dataclass(frozen=True)
+class LibraryCalls:
+    """Calls of one function of a library in a compiled program.
+
+    Attributes:
+        name: such as "cublas matmul".
+        times: how often it is called; in a loop of known length in each of its turns.
+        flops: floating-point operations of products in all of these calls; 0 where it is none.
+    """
+
+    name: str
+    times: PositiveInt
+    flops: NonNegativeFloat
+
+
+@dataclass(frozen=True)
 class CountDifference:
     """Why a compiler counts other operations than we do.
 
@@ -173,6 +188,7 @@ class Compiled:
         collectives: what devices exchange, by name.
         why: why it counts other operations than we do; empty where it does not. Old records hold
             a sentence.
+        libraries: calls of libraries in it.
     """
 
     flops: float | None
@@ -181,6 +197,7 @@ class Compiled:
     temporary: int
     collectives: tuple[Collective, ...] = ()
     why: CountDifference | str = ""
+    libraries: tuple[LibraryCalls, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from ipyjaxbench.graphs.compiler_rows import (
     estimate_rows,
     estimate_table,
     kernel_tables,
+    library_rows,
 )
 from ipyjaxbench.graphs.components import Value
 from ipyjaxbench.graphs.cost_tables import code_listing, cost_tables
@@ -60,7 +61,7 @@ def _(g: Graph) -> Report:
     """Return the blocks in the order in which they are read."""
     marked = sorted(g.notes, key=lambda note: note.mark != CHANGES_MEANING)
     blocks: list[Block] = [_headline(g), *change_tables(g.changes)]
-    blocks += [*([] if _is_difference(g) else code_listing(g)), _text(g)]
+    blocks += [*([] if _is_difference(g) else code_listing(g)), *_library_facts(g), _text(g)]
     blocks += [estimate_table(g.estimates)] if g.estimates else []
     blocks += kernel_tables(g.estimates)
     blocks += [Facts((*_rows(g),)), Notes(tuple(marked)), *cost_tables(g), _footer(g)]
@@ -69,6 +70,12 @@ def _(g: Graph) -> Report:
 
 def _is_difference(g: Graph) -> bool:
     return g.form.endswith(" diff")
+
+
+def _library_facts(g: Graph) -> Iterator[Block]:
+    """Yield what an optimized program leaves to libraries: its text has them as `custom-call`."""
+    if g.form == "optimized" and g.compiled and (rows := [*library_rows(g.compiled.libraries)]):
+        yield Facts(tuple(rows))
 
 
 def _text(g: Graph) -> Block:

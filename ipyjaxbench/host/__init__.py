@@ -24,6 +24,7 @@ from ipyjaxbench.host.nvml import (
 from ipyjaxbench.host.processes import process_space, process_start
 from ipyjaxbench.host.procfs import (
     child_processes,
+    core_cache,
     highest_resident_memory,
     largest_cache,
     resident_memory,

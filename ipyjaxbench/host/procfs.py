@@ -129,9 +129,22 @@ def cpu_model(root: Path) -> str | None:
 
 def largest_cache(root: Path = ROOT) -> int | None:
     """Return the bytes of the first CPU's largest cache."""
-    paths = (root / "sys/devices/system/cpu/cpu0/cache").glob("index*/size")
-    sizes = [_CACHE.fullmatch(_text(path)) for path in paths]
-    return max((int(s[1]) * _UNITS[s[2]] for s in sizes if s), default=None)
+    return max((nbytes for _, nbytes in _caches(root)), default=None)
+
+
+def core_cache(root: Path = ROOT) -> int | None:
+    """Return the bytes of the first CPU's largest cache before the last level, its core's own."""
+    caches = [*_caches(root)]
+    last = max((level for level, _ in caches), default=0)
+    return max((nbytes for level, nbytes in caches if level < last), default=None)
+
+
+def _caches(root: Path) -> Iterator[tuple[int, int]]:
+    """Yield the level and the bytes of each cache of the first CPU."""
+    for folder in (root / "sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        level, size = _text(folder / "level").strip(), _CACHE.fullmatch(_text(folder / "size"))
+        if size:
+            yield int(level) if level.isdecimal() else 0, int(size[1]) * _UNITS[size[2]]
 
 
 def memory(root: Path) -> int | None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ipyjaxbench.timing import Measurement
 
 
+_ADVISED_ONCE = ("needs-longer",)  # codes of notes whose advice a session gives once
+_TOLD_ONCE = ("warm-cpu-cache",)  # codes of notes that a session gives once
 _NO_PROGRAMS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -149,15 +151,18 @@ class Session:
             self.journal.trouble = f"{type(error).__name__}: {error}"
 
     def advise_once(self, result: Measurement) -> Measurement:
-        """Return a measurement without advice that this session has given before.
+        """Return a measurement without what this session has said before and holds for all reports.
 
-        It is the advice on noise: on a machine that is never quiet, each report would repeat it.
+        It is the advice on noise, since a machine that is never quiet is so in each report, and
+        that the CPU's cache keeps data between calls, as it does in most.
         """
         notes = tuple(
             dataclasses.replace(note, advice="") if note.code in self._advised else note
             for note in result.notes
+            if not (note.code in _TOLD_ONCE and note.code in self._advised)
         )
-        self._advised |= {note.code for note in notes if note.code == "needs-longer"}
+        once = (*_ADVISED_ONCE, *_TOLD_ONCE)
+        self._advised |= {note.code for note in notes if note.code in once}
         return dataclasses.replace(result, notes=notes)
 
     def show_history_notice(self, shown: object) -> None:

@@ -11,6 +11,7 @@ from ipyjaxbench.frameworks import (
     Program,
     earlier_failures_apart,
     find_eager_functions,
+    forget_failures,
     loaded,
     wait_at_end,
 )
@@ -73,6 +74,8 @@ def observe_code(
                         run(code, names)
         except BaseException as error:  # noqa: BLE001  what was seen until then is shown
             raised = error.with_traceback(strip_our_frames(error.__traceback__))
+            if isinstance(error, Exception):
+                forget_failures(frameworks)
         unseen = number_calls(TRACE_LOG.events_since(event_count))
         calls = (*recorder.calls(), *unseen)
         used = {call.framework for call in calls}

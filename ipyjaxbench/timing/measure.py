@@ -16,6 +16,7 @@ from ipyjaxbench.timing import (
     roofline,
     verdict,
 )
+from ipyjaxbench.timing.autotuning import add_autotuned
 from ipyjaxbench.timing.cold_cache import ColdCache, measure_cold_cache
 from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.device_time import DeviceTime
@@ -32,7 +33,7 @@ from ipyjaxbench.timing.session import (
 )
 from ipyjaxbench.timing.steady_state import OnProgress, Steady
 from ipyjaxbench.timing.validity import checks
-from ipyjaxbench.timing.validity.warm_cache import check_warm_cache
+from ipyjaxbench.timing.validity.warm_cache import check_warm_cache, check_warm_cpu_cache
 from ipyjaxbench.usercode import Muted, Snippet
 
 _MIN_BYTES_TO_ASK = 100_000_000  # of results, from which on the free memory is looked at
@@ -96,6 +97,10 @@ def measure_snippet(
     if recording is not None:
         measured = recording.write(measured, session.calls)
     measured = roofline.add_roofline(snippet, measured, later.in_play)
+    if steady.samples.taken:
+        notes = [*measured.notes, *check_warm_cpu_cache(measured)]
+        measured = dataclasses.replace(measured, notes=tuple(notes))
+    measured = add_autotuned(measured, later.first.scope, later.in_play)
     if options.passes:
         measured = program_lines.add_lines(snippet, measured, later.in_play)
     if session.calls.interrupt is not None:
@@ -234,6 +239,8 @@ def summarize(
         throughputs=tuple(queued.throughputs) if queued else (),
         dispatches=tuple(steady.dispatches()) if waits else (),
         programs=later.programs,
+        caches=later.caches,
+        autotuned=later.autotuned,
         fresh=extra.fresh,
         cold=extra.cold,
         device=extra.device,
@@ -245,6 +252,7 @@ def summarize(
     if samples.taken:
         notes += checks.check_waiting(measured)
         notes += checks.check_recompiled(measured)
+    if samples.taken and (extra.cold is None or extra.cold.median is None):
         per_call = measured.throughput or measured.median
         notes += check_warm_cache(later.in_play, (*scope.inputs, *later.outputs), per_call)
     notes += checks.check_device_time(measured)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from ipyjaxbench import stats
 from ipyjaxbench.device import MemoryPeak
-from ipyjaxbench.frameworks import Placement, Program
+from ipyjaxbench.frameworks import Autotuned, CacheUse, Placement, Program
 from ipyjaxbench.host import Conditions, causes
 from ipyjaxbench.record_types import (
     Digits,
@@ -55,6 +55,8 @@ class Measurement(Result):
         throughputs: samples of the throughput, in seconds per call.
         dispatches: samples of the time until a call returns, in seconds.
         programs: programs compiled, loaded or traced in the first call.
+        caches: what compilation caches on disk make of these, where compiling took a second.
+        autotuned: kernels that compilers chose by running candidates, in the first call.
         fresh: the cold call of ``--fresh``; None without it.
         counterpart: the same function compiled or eager, if it was measured before.
         device: busy time of devices, with ``--profile``; None without it.
@@ -105,6 +107,8 @@ class Measurement(Result):
     trace: TraceFile | None = None
     memory: tuple[MemoryPeak, ...] = ()
     against: Against | None = None
+    caches: tuple[CacheUse, ...] = ()
+    autotuned: tuple[Autotuned, ...] = ()
 
     @cached_property
     def samples(self) -> tuple[float, ...]:

@@ -124,6 +124,7 @@ def _first_call(m: Measurement, *, is_drawn: bool) -> Iterator[Row]:
         # The picture says what one program took to compile.
         if not is_drawn or len(m.programs) != 1 or m.programs[0].origin != "compiled":
             yield from program_rows(m.programs)
+    yield from (("autotuning", tuned.words()) for tuned in m.autotuned)
     yield from _disk_misses(m)
     if m.fresh is not None:
         yield "cold call", m.fresh.words(m.precision)
@@ -152,6 +153,9 @@ def _disk_misses(m: Measurement) -> Iterator[Row]:
         yield "disk cache", f"{DISK_MISS}{of}{when}: {miss.words()}"
     if len(shown) > _MAX_MISSES:
         yield "disk cache", f"and {len(shown) - _MAX_MISSES} more programs that it did not have"
+    if not shown:  # else that says whether it keeps what it did not have
+        for use in m.caches:
+            yield "disk cache", use.words()
 
 
 def _device(m: Measurement) -> Iterator[Row]:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipyjaxbench.frameworks import (
+    LEAST_SECONDS,
+    Autotuned,
+    CacheUse,
     Checkpoint,
     Compilation,
     Framework,
@@ -14,6 +17,7 @@ from ipyjaxbench.frameworks import (
     Program,
     Scope,
     find_placements,
+    forget_failures,
     loaded,
 )
 from ipyjaxbench.host import CLOCKS, Clock
@@ -81,6 +85,8 @@ class LaterCalls:
     phases: dict[str, float | None]  # parts of the first call by name
     programs: tuple[Program, ...]  # what was compiled, loaded or traced in it
     compilations: int  # how many programs were compiled in it
+    caches: tuple[CacheUse, ...]  # what caches on disk make of these
+    autotuned: tuple[Autotuned, ...]  # what compilers ran candidates of, as far as they count
     typical: int  # nanoseconds that a call will take, as far as the first one shows
     rewind: Rewind  # has calls start from the state that the first one found
     changes: Changes  # shows what later calls change in place
@@ -138,6 +144,8 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         return FirstRun(first, scope, tuple(bound), carryover, donated, found, background)
     except BaseException as error:
         before.restore(frameworks)
+        if isinstance(error, Exception):
+            forget_failures(frameworks)
         # What fails while it is waited for is raised in the user's line.
         error.__traceback__ = strip_our_frames(error.__traceback__) or error.__traceback__
         raise
@@ -158,6 +166,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     phases = {name: s for watch in calls.watches for name, s in watch.phases().items()}
     programs = tuple(program for watch in calls.watches for program in watch.programs())
     compilations = calls.compilations()
+    caches = (use for watch in calls.watches for use in watch.cache_uses())
     warm = [name for watch in calls.watches for name in watch.inspected()]
     shown = [notes.looked_at(warm)] if warm else []
     frameworks, _ = loaded()  # the first call may have imported or started one
@@ -189,6 +198,8 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
         phases=phases,
         programs=programs,
         compilations=compilations,
+        caches=tuple(use for use in caches if use.seconds >= LEAST_SECONDS),
+        autotuned=tuple(tuned for watch in calls.watches for tuned in watch.autotuned()),
         typical=typical,
         rewind=Rewind(first.found_state, typical),
         changes=changes,

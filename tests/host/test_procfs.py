@@ -172,6 +172,27 @@ def test_the_largest_cache_of_the_first_cpu_counts(
     assert procfs.largest_cache(tree.root) == nbytes
 
 
+@pytest.mark.parametrize(
+    ("caches", "nbytes"),
+    [
+        ((), None),
+        ((("1", "32K"),), None),
+        ((("1", "32K"), ("1", "48K"), ("2", "512K"), ("3", "32768K")), 512 * 2**10),
+        ((("2", "4M"), ("1", "64K")), 64 * 2**10),
+        ((("first", "64K"), ("2", "1M")), 64 * 2**10),
+        ((("1", "?"), ("2", "1M")), None),
+    ],
+)
+def test_a_cores_own_cache_is_the_largest_before_the_last_level(
+    tree: Tree, caches: tuple[tuple[str, str], ...], nbytes: int | None
+) -> None:
+    for index, (level, size) in enumerate(caches):
+        folder = f"sys/devices/system/cpu/cpu0/cache/index{index}"
+        tree.write(f"{folder}/level", f"{level}\n")
+        tree.write(f"{folder}/size", f"{size}\n")
+    assert procfs.core_cache(tree.root) == nbytes
+
+
 def test_child_processes_are_those_of_all_threads(tree: Tree) -> None:
     assert procfs.child_processes(tree.root) == frozenset()
     tree.write("proc/self/task/10/children", "11 12 ")

@@ -13,8 +13,9 @@ from ipyjaxbench.device import Peaks
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.bench import recorder
-from tests.results import measured
+from tests.results import STEADY, measured
 from tests.shell import Shell
 
 QUICK = "-b 0.02"
@@ -134,6 +135,13 @@ def test_advice_on_noise_is_given_once_in_a_session(
     shown = str(shell.shown[0].data["text/plain"])
     assert "the 95 % CI of the median is ±40 %" in shown
     assert "quieter machine" not in shown
+
+
+def test_that_a_cpus_cache_keeps_data_is_told_once_in_a_session(shell: Shell) -> None:
+    warm = validity_notes.warm_cpu_cache(8 * 2**20, 2**25)
+    found = dataclasses.replace(measured(STEADY), notes=(warm,))
+    session = Session(shell.shell)
+    assert [session.advise_once(found).notes for _ in range(2)] == [(warm,), ()]
 
 
 ERRORS = {

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.frameworks.compilation import Program
+from ipyjaxbench.frameworks import CacheUse, DiskMiss, Program
+from ipyjaxbench.reports import Facts
 from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart, program_rows, spell_phases
 from ipyjaxbench.timing.measurement import Measurement
 from tests import results
@@ -148,3 +149,19 @@ def test_the_line_is_there_only_with_a_steady_figure() -> None:
 def test_negative_times_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(RecordError, match=r"Expected `float` >= 0\.0"):
         Measurement.from_dict(measured(STEADY, **wrong).to_dict())
+
+
+def test_a_cache_is_told_where_nothing_else_is_said_of_it() -> None:
+    uses = (CacheUse("jax", "kept", 1.92), CacheUse("torch", "not kept", 2.0, "too large"))
+    assert rows_of(measured(STEADY, caches=uses)) == [
+        "kept; a new session compiles up to 1.9 s less", "not kept: too large",
+    ]  # fmt: skip
+    miss = DiskMiss("step", 5e8, "gone", entry=4e8, not_kept="below 1 s")
+    programs = (Program("step", 1.2, "compiled", "jax", miss),)
+    (row,) = rows_of(measured(STEADY, caches=uses, programs=programs))
+    assert row.endswith("; not cached: below 1 s")
+
+
+def rows_of(m: Measurement) -> list[str]:
+    facts = (block for block in m.report().blocks if isinstance(block, Facts))
+    return [words for block in facts for label, words in block.rows if label == "disk cache"]

@@ -1,12 +1,18 @@
-"""Data that a GPU's cache keeps from one call to the next, on GPUs that are named and not there."""
+"""Data that caches keep from one call to the next, on GPUs and CPUs that are only named."""
 
 import pytest
 
 from ipyjaxbench.device import Device, FrameworkDevices
+from ipyjaxbench.errors import called_from
 from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.testing import FakeArray
+from ipyjaxbench.timing.cold_cache import ColdCache
+from ipyjaxbench.timing.measurement import Measurement
+from ipyjaxbench.timing.peak_share import Roofline
+from ipyjaxbench.timing.validity import notes, warm_cache
 from tests.bench import Bench, notes_by_code
 from tests.fake_framework import FakeFramework, FakeInventory
+from tests.results import measured
 
 MIB = 2**20
 H100 = "NVIDIA H100 80GB HBM3, compute capability 9.0"
@@ -40,3 +46,89 @@ def test_what_fits_into_the_cache_and_is_soon_read_is_told(
     bench.names["x"] = FakeArray(bench.device, 0)
     found = notes_by_code(bench.time("f(x)"))
     assert ("warm-cache" in found) is shown
+
+
+@pytest.mark.parametrize(("magic", "advice"), [("%fwtime", "--cold also"), ("%%fwcompare", "")])
+def test_what_is_advised_can_be_typed(magic: str, advice: str) -> None:
+    with called_from(magic):
+        assert notes.warm_cpu_cache(MIB, MIB).advice.startswith(advice)
+        assert bool(notes.warm_cache(MIB, MIB, "H100", 1e-6).advice) is bool(advice)
+
+
+# CPUs
+
+CPUS, OWN, LAST = 2, MIB // 2, 32 * MIB
+
+
+@pytest.fixture
+def cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two CPUs with a cache of their own each, and one for both."""
+    monkeypatch.setattr(warm_cache, "usable_cpus", lambda: CPUS)
+    monkeypatch.setattr(warm_cache, "core_cache", lambda: OWN)
+    monkeypatch.setattr(warm_cache, "largest_cache", lambda: LAST)
+
+
+def call(nbytes: int, seconds: float, device: str = "cpu:0", **facts: object) -> Measurement:
+    """A measurement of code that reads one array and gives another one, so many bytes in all."""
+    place = Placement("x", "numpy", 1, "float32", (), (device,), nbytes // 2)
+    return measured([round(seconds * 1e9)] * 20, inputs=(place,), outputs=(place,), **facts)
+
+
+def codes(m: Measurement) -> list[str]:
+    return [note.code for note in warm_cache.check_warm_cpu_cache(m)]
+
+
+@pytest.mark.usefixtures("cpu")
+@pytest.mark.parametrize(
+    ("nbytes", "seconds", "shown"),
+    [
+        (8 * MIB, 1e-3, True),
+        (CPUS * OWN, 1e-5, False),  # what the cores' own caches hold
+        (CPUS * OWN + 2, 1e-5, True),
+        (LAST, 1e-3, True),
+        (LAST + 2, 1e-3, False),
+        (8_000_000, 7.9e-3, True),  # 0.8 ms at 10 GB/s
+        (8_000_000, 8.1e-3, False),  # less than a tenth
+        (0, 1e-3, False),
+    ],
+)
+def test_what_only_the_last_cache_of_a_cpu_holds_is_told(
+    nbytes: int, seconds: float, shown: bool
+) -> None:
+    assert codes(call(nbytes, seconds)) == ["warm-cpu-cache"] * shown
+
+
+@pytest.mark.usefixtures("cpu")
+def test_code_that_is_bound_by_its_products_or_has_no_figure_is_left_alone() -> None:
+    memory, products = (Roofline(of, 1e9, 2e9) for of in ("memory bandwidth", "matmul peak"))
+    assert codes(call(8 * MIB, 1e-3, roof=memory)) == ["warm-cpu-cache"]
+    assert codes(call(8 * MIB, 1e-3, roof=products)) == []
+    assert codes(call(8 * MIB, 1e-3, device="cuda:0")) == []
+    invalid = call(8 * MIB, 1e-3, notes=(notes.lazy("generator", "list(g)"),))
+    assert (invalid.verdict, codes(invalid)) == ("INVALID", [])
+
+
+@pytest.mark.usefixtures("cpu")
+@pytest.mark.parametrize("name", ["core_cache", "largest_cache"])
+def test_a_cpu_whose_caches_are_not_known_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(warm_cache, name, lambda: None)
+    assert codes(call(8 * MIB, 1e-3)) == []
+
+
+@pytest.mark.usefixtures("cpu")
+def test_calls_with_cold_caches_say_it_themselves() -> None:
+    cold = ColdCache((2e-3,) * 5, LAST)
+    assert codes(call(8 * MIB, 1e-3, cold=cold)) == []
+    assert codes(call(8 * MIB, 1e-3, cold=ColdCache(reason="interrupted"))) == ["warm-cpu-cache"]
+
+
+@pytest.mark.usefixtures("cpu")
+def test_it_is_a_note_of_the_measurement(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Placement("", "fake", 1, "float32", (), ("cpu:0",), 8 * MIB)
+    monkeypatch.setattr(bench.framework, "placement", lambda array: place)
+    monkeypatch.setattr(FakeFramework, "free_memory", lambda self: 2**40)
+    bench.names["f"] = lambda _: bench.device.start(dispatch=0, work=1_000_000)
+    bench.names["x"] = FakeArray(bench.device, 0)
+    assert "warm-cpu-cache" in notes_by_code(bench.time("f(x)"))

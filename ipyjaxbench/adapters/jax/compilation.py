@@ -102,6 +102,17 @@ class JaxCompilation(Compilation):
             return None
         return self._works.find_work(function, args, kwargs)
 
+    def autotuned(
+        self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Mapping[str, int]:
+        """Read what XLA chose for the executable that the function has for these arguments."""
+        text = self.compiled_text(function, args, kwargs)
+        if text is None:
+            return {}
+        from ipyjaxbench.adapters.jax.graphs.autotuning import autotuned_kernels
+
+        return autotuned_kernels(text)
+
     def compiled_text(
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> str | None:

@@ -1,14 +1,19 @@
 """What JAX reports of its tracing, lowering and compiling, as it happens."""
 
+import math
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import jax
 import jax.monitoring
 from jax._src import monitoring
 
-from ipyjaxbench.frameworks import UNNAMED, CompilationWatch, DiskMiss, Program
+from ipyjaxbench.adapters.jax.cache_request import REQUEST, names_of_request
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.frameworks import UNNAMED, CacheUse, CompilationWatch, DiskMiss, Program
 from ipyjaxbench.host import Clock
 
 if TYPE_CHECKING:
@@ -24,6 +29,7 @@ PHASES = {
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
     "/jax/core/compile/jaxpr_trace_duration": "trace",
 }
+_TURN_ON = 'jax.config.update("jax_compilation_cache_dir", ...)'
 _ORIGINS: dict[str, Literal["disk cache"]] = {"cache load": "disk cache"}
 
 
@@ -37,6 +43,7 @@ class Event(NamedTuple):
     thread: int
     makes_program: bool  # compiled, or loaded from disk
     search: "FailedSearch | None" = None  # for the program in the disk cache
+    is_keepable: bool = False  # whether the disk cache would keep it, but is off
 
     @property
     def disk_miss(self) -> DiskMiss | None:
@@ -56,6 +63,7 @@ class Events(CompilationWatch):
         self.events: list[Event] = []
         self._searches: Searches | None = None  # where there is a disk cache
         self._loading: set[int] = set()  # threads in which a program came from the disk cache
+        self._keepable: set[int] = set()  # threads that compile what a cache could hold
 
     def __enter__(self) -> "Events":
         if jax.config.jax_compilation_cache_dir:
@@ -63,14 +71,23 @@ class Events(CompilationWatch):
 
             self._searches = SEARCHES
             SEARCHES.listen()  # first: an event of a search has ended when it gets here
+        else:
+            jax.monitoring.register_event_listener(self._on_request)
         jax.monitoring.register_event_duration_secs_listener(self._on_event)
         return self
 
     def __exit__(self, *_: object) -> None:
-        unregister = getattr(jax.monitoring, "unregister_event_duration_listener", None)
-        if unregister is None:  # before 0.8.3
-            unregister = monitoring._unregister_event_duration_listener_by_callback
-        unregister(self._on_event)
+        _unregister("event_duration", self._on_event)
+        if self._searches is None:
+            _unregister("event", self._on_request)
+
+    def _on_request(self, event: str, **_: Any) -> None:
+        """Note that this thread compiles something that the cache would be asked for."""
+        if event == REQUEST:
+            with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
+                names = names_of_request(sys._getframe(1))
+                if names is not None and not names["host_callbacks"]:  # these are never kept
+                    self._keepable.add(threading.get_ident())
 
     def _on_event(self, event: str, seconds: float, **details: Any) -> None:
         if event not in PHASES:
@@ -88,7 +105,13 @@ class Events(CompilationWatch):
         name = name.removeprefix("jit(").removesuffix(")") if name.startswith("jit(") else name
         searches = self._searches if phase == "compile" else None
         failed = None if searches is None else searches.failed()
-        self.events.append(Event(phase, seconds, end, name, thread, event == _COMPILE, failed))
+        is_end = event == _COMPILE
+        is_keepable = is_end and thread in self._keepable
+        if is_end:
+            self._keepable.discard(thread)
+        self.events.append(
+            Event(phase, seconds, end, name, thread, is_end, failed, is_keepable=is_keepable)
+        )
 
     def compilations(self) -> int:
         """Count the programs that were compiled or loaded."""
@@ -97,6 +120,10 @@ class Events(CompilationWatch):
     def programs(self) -> tuple[Program, ...]:
         """Return them in the order in which they were made."""
         return programs_of(self.events)
+
+    def cache_uses(self) -> tuple[CacheUse, ...]:
+        """Return what the persistent cache makes of programs, by its settings and what it wrote."""
+        return tuple(cache_uses_of(self.events))
 
     def inspected(self) -> tuple[str, ...]:
         """Return those that were compiled without having been traced."""
@@ -118,6 +145,26 @@ def programs_of(events: Sequence[Event]) -> tuple[Program, ...]:
         for e in events
         if e.makes_program
     )
+
+
+def cache_uses_of(events: Sequence[Event]) -> Iterator[CacheUse]:
+    """Yield what the persistent cache makes of the programs that were compiled in some events."""
+    least: float = jax.config.jax_persistent_cache_min_compile_time_secs
+    entry: int = jax.config.jax_persistent_cache_min_entry_size_bytes
+    compiled = [event for event in events if event.phase == "compile"]
+    off = [e.seconds for e in compiled if e.is_keepable and e.seconds >= least and entry <= 0]
+    if off:
+        yield CacheUse("jax", "off", math.fsum(off), _TURN_ON)
+    searched = [(e.seconds, e.search.not_kept) for e in compiled if e.search is not None]
+    if kept := [seconds for seconds, reason in searched if not reason]:
+        yield CacheUse("jax", "kept", math.fsum(kept))
+    if lost := [each for each in searched if each[1]]:
+        yield CacheUse("jax", "not kept", math.fsum(seconds for seconds, _ in lost), max(lost)[1])
+
+
+def _unregister(kind: str, listener: Any) -> None:
+    public = getattr(jax.monitoring, f"unregister_{kind}_listener", None)  # from 0.8.3 on
+    (public or getattr(monitoring, f"_unregister_{kind}_listener_by_callback"))(listener)
 
 
 def phases_of(events: Sequence[Event]) -> dict[str, float]:

@@ -1,8 +1,7 @@
 """Searches in JAX's persistent compilation cache, as they happen, and why one was in vain.
 
-JAX reports a search and its end by events of `jax.monitoring`, without what it searched for. That
-stands in the frame that reports it (private: ``compile_or_get_cached``), and is read there; where
-no such frame is found nothing is known. Without a cache folder nothing is looked at.
+JAX reports a search and its end by events of `jax.monitoring`, without what it searched for, which
+`cache_request` reads. Without a cache folder nothing is looked at.
 """
 
 import os
@@ -12,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from traceback import walk_stack
 from typing import Any, NamedTuple
 
 import jax
@@ -20,6 +18,7 @@ import jax.monitoring
 from jax._src import compilation_cache, config
 
 from ipyjaxbench import units
+from ipyjaxbench.adapters.jax.cache_request import REQUEST, names_of_request
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import (
     DiskMiss,
@@ -31,12 +30,9 @@ from ipyjaxbench.frameworks import (
 )
 from ipyjaxbench.host import Clock, summarize_error
 
-_REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
 _HIT = "/jax/compilation_cache/cache_hits"
 _WRITE = "/jax/compilation_cache/cache_misses"  # what is reported is that an entry is written
 _END = "/jax/core/compile/backend_compile_duration"
-_SEARCHING = "compile_or_get_cached"
-_MAX_DEPTH = 4  # frames between an event and the function that reports it
 _SUFFIX = "-cache"  # of JAX's files
 _CALENDAR = Clock.calendar()
 
@@ -156,7 +152,7 @@ class Searches:
         return getattr(self._here, "failed", None)
 
     def _on_event(self, event: str, **_: Any) -> None:
-        if event == _REQUEST:
+        if event == REQUEST:
             self._here.search, self._here.is_written = None, False
             folder: Any = jax.config.jax_compilation_cache_dir
             if folder:
@@ -194,11 +190,8 @@ def name_of_module(module: str) -> str:
 
 
 def _search(folder: _Folder, frame: Any) -> _Search | None:
-    for (each, _), _ in zip(walk_stack(frame), range(_MAX_DEPTH), strict=False):
-        if each.f_code.co_name == _SEARCHING:
-            names = {**each.f_locals}
-            return _Search(folder, names, folder.has(str(names["cache_key"])))
-    return None
+    names = names_of_request(frame)
+    return None if names is None else _Search(folder, names, folder.has(str(names["cache_key"])))
 
 
 def _learn(search: _Search) -> None:

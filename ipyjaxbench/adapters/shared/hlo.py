@@ -4,7 +4,6 @@ import re
 
 _FRAMES = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", re.MULTILINE)
 _METADATA = re.compile(r", (metadata|frontend_attributes)=\{[^{}]*(\{[^{}]*\}[^{}]*)*\}")
-_LIBRARY_CALL = re.compile(r'custom_call_target="__([a-z][\w$]*)"')
 _PLACES = re.compile(r"^#loc.*\n?", re.MULTILINE)
 _WORDS = r'(?:"[^"]*"|[^()"]'
 _IN_BRACKETS = rf"{_WORDS}|\({_WORDS}|\({_WORDS})*\))*\))*"  # of places made of places
@@ -20,14 +19,3 @@ def readable(text: str) -> str:
     """
     text = _PLACE.sub("", _PLACES.sub("", _METADATA.sub("", _FRAMES.sub("", text))))
     return "\n".join(line for line in text.strip().splitlines() if line.strip())
-
-
-def library_calls(text: str) -> tuple[str, ...]:
-    """Return the names of a compiled program's calls of a vendor's libraries, each once.
-
-    Example:
-        >>> library_calls('custom-call(%x), custom_call_target="__cublas$lt$matmul", metadata={}')
-        ('cublas matmul',)
-    """
-    named = (found.split("$") for found in _LIBRARY_CALL.findall(text))
-    return tuple(dict.fromkeys(" ".join(n for n in parts if n != "lt") for parts in named))

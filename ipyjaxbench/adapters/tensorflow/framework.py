@@ -72,8 +72,8 @@ class TensorFlow(Framework):
     named_parts = staticmethod(named_parts)
 
     def placement(self, array: Any) -> Placement:
-        """Return type, the last parts of the device's name, and bytes."""
-        shape = tuple(-1 if n is None else int(n) for n in array.shape)
+        """Return type, the last parts of the device's name, and bytes; 0 where it has failed."""
+        shape = _shape_of(array)
         dtype = array.dtype
         return Placement(
             name="",
@@ -82,7 +82,7 @@ class TensorFlow(Framework):
             dtype=dtype.name.removesuffix("_ref"),
             shape=shape,
             devices=(name_of(array.device),),
-            nbytes=abs(math.prod(shape)) * dtype.size,
+            nbytes=0 if shape is None else abs(math.prod(shape)) * dtype.size,
         )
 
     def free_memory(self) -> int:
@@ -114,3 +114,11 @@ class TensorFlow(Framework):
     def is_running(self) -> bool | None:
         """Return None where operations run ahead: only the time that waiting takes can show it."""
         return None if self.runs_ahead() else False
+
+
+def _shape_of(array: Any) -> tuple[int, ...] | None:
+    """Return a shape; None where the operation has failed that was to compute the array."""
+    try:
+        return tuple(-1 if n is None else int(n) for n in array.shape)
+    except tf.errors.OpError:
+        return None

@@ -7,10 +7,20 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
+from ipyjaxbench.adapters.torch.compile_counters import (
+    AUTOTUNED,
+    BYPASS,
+    FAILED_WRITES,
+    MISS,
+    Counters,
+    how_to_turn_on,
+)
 from ipyjaxbench.adapters.torch.compile_events import Record, Times, is_loaded, spell, times_of
 from ipyjaxbench.adapters.torch.disk_cache import GraphSearches, ignored_searches
 from ipyjaxbench.frameworks import (
     UNNAMED,
+    Autotuned,
+    CacheUse,
     ColdCall,
     Compilation,
     CompilationWatch,
@@ -47,6 +57,7 @@ class _Compilation(NamedTuple):
     origin: _Origin = "compiled"
     is_frame: bool = True
     number: object = None  # dynamo's, of the compilation
+    inductor: float = 0.0  # seconds of Inductor's among those of the backend
 
 
 class DynamoWatch(CompilationWatch):
@@ -56,7 +67,7 @@ class DynamoWatch(CompilationWatch):
         modules = [o for f in functions if isinstance(o := original(f), torch.nn.Module)]
         names = {type(module).__name__ for module in modules}
         self._module = names.pop() if len(names) == 1 else "module"
-        self._record = Record()
+        self._record, self._counters = Record(), Counters()
         self._frame_count = len(times_of(_FRAME))
         self._compilations: list[_Compilation] = []
         self._names: dict[object, str] = {}
@@ -93,7 +104,8 @@ class DynamoWatch(CompilationWatch):
         is_frame = getattr(entry, "backward_cumulative_compile_time_us", None) is None
         origin: _Origin = "disk cache" if is_loaded(entry) else "compiled"
         number = getattr(entry, "compile_id", None)
-        return _Compilation(self._name_of(entry), total - inner, inner, origin, is_frame, number)
+        name, inductor = self._name_of(entry), min(times.inductor, inner)
+        return _Compilation(name, total - inner, inner, origin, is_frame, number, inductor)
 
     def _name_of(self, entry: Any) -> str:
         name, where = getattr(entry, "co_name", None), getattr(entry, "compile_id", None)
@@ -122,6 +134,26 @@ class DynamoWatch(CompilationWatch):
         if number is not None and number not in self._misses:
             self._misses[number] = next(iter(self._searches.misses(number, name)), None)
         return self._misses.get(number)
+
+    def cache_uses(self) -> tuple[CacheUse, ...]:
+        """Return what Inductor's cache of graphs makes of what it compiled, by its counters."""
+        seconds = sum(c.inductor for c in self._read() if c.origin == "compiled")
+        turn_on, since = how_to_turn_on(), self._counters.since
+        if not seconds or turn_on is None:
+            return ()
+        if turn_on:
+            return (CacheUse("torch", "off", seconds, turn_on),)
+        if since(BYPASS):
+            reason = "Inductor's cache cannot hold such a graph"
+            return (CacheUse("torch", "not kept", seconds, reason),)
+        if any(map(since, FAILED_WRITES)):
+            return (CacheUse("torch", "not kept", seconds, "its entry could not be written"),)
+        return (CacheUse("torch", "kept", seconds),) if since(MISS) else ()
+
+    def autotuned(self) -> tuple[Autotuned, ...]:
+        """Return for how many operations Inductor ran candidates."""
+        number = self._counters.since(AUTOTUNED)
+        return (Autotuned("torch", number),) if number else ()
 
     def phases(self) -> dict[str, float | None]:
         """Return the seconds of dynamo's part and of the backend's."""

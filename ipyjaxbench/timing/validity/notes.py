@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 
 from ipyjaxbench import units
+from ipyjaxbench.errors import caller
+from ipyjaxbench.option import spell
 from ipyjaxbench.reports import CHANGES_MEANING, Note
 from ipyjaxbench.timing.notes import misleading
+from ipyjaxbench.timing.options import TimeOptions
 
 _MIN_REPORTED_SHARE = 0.1  # of a call: a part that is smaller would only distract
 
@@ -47,7 +50,26 @@ def warm_cache(nbytes: int, cache: int, chip: str, longer: float) -> Note:
         f"Inputs and results ({units.size(nbytes)}) stay in the {chip}'s L2 cache"
         f" ({units.size(cache)}) between calls. Where other work runs in between, a call takes up"
         f" to {units.duration(longer)} longer.",
+        _cold_too(),
     )
+
+
+def warm_cpu_cache(nbytes: int, cache: int) -> Note:
+    """A call may read what the call before left in the cache that all cores share."""
+    return Note(
+        "warm-cpu-cache",
+        f"Inputs and results ({units.size(nbytes)}) fit into the CPU's last-level cache"
+        f" ({units.size(cache)}) and can stay there between calls. Where other work runs in"
+        " between, a call takes longer.",
+        _cold_too(),
+    )
+
+
+def _cold_too() -> str:
+    """Return what also times calls that find nothing in caches; comparisons have no such option."""
+    if caller() in ("%%fwcompare", "compare"):
+        return ""
+    return f"{spell(TimeOptions, cold=True)} also times calls with cold caches"
 
 
 def lazy(kind: str, advice: str) -> Note:

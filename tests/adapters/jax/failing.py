@@ -6,25 +6,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+
+from tests.adapters.disk import Disk
 
 _SIZE, _PRODUCTS = 500, 12
-
-
-class Disk:
-    """What a callback writes to; it is full from one of its calls on."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.fails_from = 1
-
-    def write(self, x: Any) -> Any:
-        """Give back what was written."""
-        self.calls += 1
-        if self.calls >= self.fails_from:
-            raise ValueError("disk is full")
-        return np.asarray(x)
-
 
 disk = Disk()
 
@@ -54,11 +39,7 @@ def logged(x: Any) -> Any:
 def full_from(call: int) -> Iterator[dict[str, Any]]:
     """Give the names of such work; the disk is full from a call on, counted from now."""
     x = jnp.ones((_SIZE, _SIZE))
-    disk.calls, disk.fails_from = 0, 10**9
     jax.block_until_ready([written(work(x)), logged(work(x))])
     jax.effects_barrier()
-    disk.calls, disk.fails_from = 0, call
-    try:
+    with disk.full_from(call):
         yield {"x": x, "work": work, "written": written, "logged": logged, "disk": disk}
-    finally:
-        disk.fails_from = 10**9

@@ -10,11 +10,10 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax import synchronization
+from tests.adapters.disk import FULL
 from tests.adapters.jax.failing import disk, full_from, logged, work
 from tests.shell import Shell
 from tests.waiting import wait_until
-
-FULL = "disk is full"
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from torch._inductor import codecache, config
 from torch._inductor.utils import clear_caches
 
 import ipyjaxbench
-from ipyjaxbench.adapters.torch import disk_cache
+from ipyjaxbench.adapters.torch import compile_counters, disk_cache
 from ipyjaxbench.adapters.torch.compilation import DynamoWatch
+from ipyjaxbench.frameworks import Autotuned, CacheUse
 from ipyjaxbench.host import data_folder
 from tests.shell import Shell
 
@@ -140,3 +142,81 @@ def test_the_cache_on_disk_is_told_and_left_alone_by_a_cold_call(
     assert (told, found.fresh.cleared) == ([], ("the cold call raised ValueError: no",))
     assert there() == before
     assert look("f(x)")[1] == [("slope", "disk cache"), "trace", "cache load"]
+
+
+# What the cache makes of what was compiled
+
+
+def uses(function: Any = slope) -> tuple[CacheUse, ...]:
+    """What is told of a function that is compiled anew."""
+    torch._dynamo.reset()
+    clear_caches()
+    compiled = torch.compile(function, dynamic=False)
+    with DynamoWatch([compiled]) as watch:
+        compiled(torch.ones(4))
+    for use in watch.cache_uses():
+        (program,) = watch.programs()
+        assert (use.framework, use.seconds) == ("torch", program.seconds)
+    return watch.cache_uses()
+
+
+def test_what_was_written_is_kept_and_then_loaded(folder: Path) -> None:
+    assert [(use.state, use.details) for use in uses()] == [("kept", "")]
+    assert uses() == ()
+
+
+@pytest.mark.filterwarnings("ignore:dynamo_pgo force disabled")  # by the second setting
+@pytest.mark.parametrize(("setting", "value"), [("fx_graph_cache", False),
+                                                ("force_disable_caches", True)])  # fmt: skip
+def test_a_cache_that_is_off_would_keep_it(folder: Path, setting: str, value: bool) -> None:
+    with config.patch({setting: value}):
+        (use,) = uses()
+    turn_on = f"torch._inductor.config.{setting} = {not value}"
+    assert (use.state, use.details) == ("off", turn_on)
+
+
+def test_a_graph_that_no_entry_can_hold_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise codecache.BypassFxGraphCache("as for a higher-order operator")
+
+    monkeypatch.setattr(codecache.FxGraphCache, "_check_can_cache", refuse)
+    (use,) = uses()
+    assert (use.state, use.details) == ("not kept", "Inductor's cache cannot hold such a graph")
+
+
+def test_what_another_backend_compiles_has_no_cache(folder: Path) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(slope, backend="eager")
+    with DynamoWatch([compiled]) as watch:
+        compiled(torch.ones(4))
+    assert (watch.compilations(), watch.cache_uses(), watch.autotuned()) == (1, (), ())
+
+
+def test_counters_that_were_emptied_meanwhile_count_from_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted = {"inductor": Counter({compile_counters.AUTOTUNED: 5})}
+    monkeypatch.setattr(torch._dynamo.utils, "counters", counted)
+    counters = compile_counters.Counters()
+    assert counters.since(compile_counters.AUTOTUNED) == 0
+    counted["inductor"][compile_counters.AUTOTUNED] += 2
+    assert counters.since(compile_counters.AUTOTUNED) == 2
+    counted.clear()
+    assert counters.since(compile_counters.AUTOTUNED) == 0
+    counted["inductor"] = Counter({compile_counters.AUTOTUNED: 1})
+    assert counters.since(compile_counters.AUTOTUNED) == 1
+
+
+def multiplied(x: Any) -> Any:
+    return torch.bmm(x, x)
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")  # by Inductor's own code
+def test_operations_for_which_candidates_are_run_are_counted(folder: Path) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(multiplied, mode="max-autotune-no-cudagraphs", dynamic=False)
+    with DynamoWatch([compiled]) as watch:
+        compiled(torch.ones(2, 64, 64))
+    assert watch.autotuned() == (Autotuned("torch", 1),)

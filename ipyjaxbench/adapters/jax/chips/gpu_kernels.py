@@ -204,10 +204,10 @@ def _product(each: _Instruction, known: Mapping[str, _Instruction]) -> tuple[str
     target = _TARGET.search(each.rest) if is_library else None
     name = target[1] if target else each.operation
     operands = [known[operand] for operand in each.operands if operand in known]
-    if len(operands) < 2:
+    arrays = [_ARRAY.findall(one.gives) for one in (each, *operands[:2])]
+    if len(arrays) < 3 or not all(arrays):  # calls of Python, too, may give nothing: ()
         return "", 0.0
-    (dtype, left), (_, right) = (_ARRAY.findall(one.gives)[0] for one in operands[:2])
-    (_, given), *_ = _ARRAY.findall(each.gives)
+    (_, given), (dtype, left), (_, right) = (found[0] for found in arrays)
     if name == "dot" or "gemm" in name or "matmul" in name:
         found = _CONTRACTED.search(each.rest)
         axes = [int(axis) for axis in _BITS.findall(found[1])] if found else []

@@ -10,6 +10,7 @@ import jax
 
 from ipyjaxbench.adapters.jax.graphs import lint, listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.compiled_work import cost_analysis
+from ipyjaxbench.adapters.jax.graphs.library_calls import library_calls
 from ipyjaxbench.adapters.jax.graphs.workload import workload_of
 from ipyjaxbench.adapters.jax.graphs.xla_costs import (
     counted_cost,
@@ -47,9 +48,10 @@ class LiveProgram(ProgramHandle):
         if memory is None:
             return None
         flops, text = counted_flops(cost), str(self._compiled.as_text())
-        devices, libraries = _devices(text), hlo.library_calls(text)
+        devices, libraries = _devices(text), library_calls(text)
         theirs = 0.0 if flops is None and libraries else flops
-        why = None if theirs is None else difference(self.program, theirs, devices, libraries)
+        names = tuple(each.name for each in libraries)
+        why = None if theirs is None else difference(self.program, theirs, devices, names)
         return Compiled(
             flops=flops,
             why=why or "",
@@ -57,6 +59,7 @@ class LiveProgram(ProgramHandle):
             memory=memory_needed(memory),
             temporary=memory.temp_size_in_bytes,
             collectives=collectives_in(text),
+            libraries=libraries,
         )
 
     def workload(self, nbytes: int) -> Workload | None:
