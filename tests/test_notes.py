@@ -384,6 +384,16 @@ EXAMPLES: list[tuple[Note, Note]] = [
         ),
     ),
     (
+        validity_notes.default_precision("gpu:0", "JAX's default", 2.91e-4, "mode = exact"),
+        Note(
+            "default-precision",
+            "TF32: float32 matrix products on gpu:0 are computed in it (relative error 3e-04, not"
+            " 1e-07): JAX's default.",
+            "mode = exact",
+            MEANING,
+        ),
+    ),
+    (
         validity_notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"),
         Note("setting-on", "jax_disable_jit is on: nothing is compiled.", "turn it off", MEANING),
     ),
