@@ -50,5 +50,21 @@ def test_the_smallest_matrices_are_tried_in_any_case() -> None:
     assert tried(1e6, 0.01)[0] == [512]
 
 
+def test_where_sizes_are_dear_the_largest_that_fits_comes_next() -> None:
+    def found(rate: float) -> list[int]:
+        seen: list[int] = []
+
+        def measured(n: int) -> float:
+            seen.append(n)
+            return rate * n
+
+        microbenchmarks.fastest_size(measured, float, 3.0, [1, 2, 4, 8], leaps=True)
+        return seen
+
+    assert found(8) == [1, 8]
+    assert found(4) == [1, 4, 8]  # the second one is faster than the first one told
+    assert found(0.5) == [1]
+
+
 def test_a_fast_device_gets_large_matrices() -> None:
     assert tried(50e12, 0.1)[0] == list(microbenchmarks.SIDES)
