@@ -21,7 +21,7 @@ from ipyjaxbench.host import Clock, Meter, largest_cache
 from ipyjaxbench.reports import Note
 
 _SECONDS = 15.0  # for all devices, with what is compiled and copied for them
-_HOST_SECONDS = 4.0  # for the host in one framework, in which nothing has to be compiled for long
+_HOST_SECONDS = 2.4  # for the host in one framework: little is compiled, and nothing copied
 _DEVICE_WEIGHT = 3  # times the share of the host in one framework
 #: Threads that wait for more work let go of the CPUs within that many seconds.
 _SETTLE = 0.25
