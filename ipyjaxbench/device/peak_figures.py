@@ -32,8 +32,8 @@ class PeakFigures:
     """Samples of each figure, apart in time: what disturbs one need not disturb the next.
 
     Args:
-        probe: makes the work. Other devices than the host keep that of the fastest size: to make it
-            takes longer there than to run it.
+        probe: makes the work. Other devices than the host keep that of the fastest size until the
+            figure agrees: to make it takes longer there than to run it.
         clock: to read.
         nbytes: of arrays that memory is measured with, small ones first.
         names: figures to sample, in this order.
@@ -114,9 +114,11 @@ class PeakFigures:
         return "product" if name in self._products else name
 
     def _agrees(self, name: str) -> bool:
-        """Whether enough samples agree, or none can be taken."""
+        """Whether enough samples agree, or no more can be taken."""
         rates = self._rates.get(name, ())
-        return not rates or (len(rates) >= _FEW and self._spread(name) <= _AGREED)
+        if name not in self._measures or not rates:
+            return True
+        return len(rates) >= _FEW and self._spread(name) <= _AGREED
 
     def _spread(self, name: str) -> float:
         best = sorted(self._rates[name], reverse=True)[:_FEW]
@@ -128,14 +130,16 @@ class PeakFigures:
             rate = self._measures[name]()
         # Of what devices cannot do, frameworks say so in many ways.
         except Exception:  # noqa: BLE001
-            for known in (self._measures, self._rates, self._kept):
-                known.pop(name, None)
+            del self._measures[name]
+            self._kept.pop(name, None)
             return
         self._taken[name] = self._clock.wall() - begun
         if name not in self._rates:
             kind = self._kind(name)
             self._costs[kind] = max(self._costs.get(kind, 0), self._taken[name])
         self._rates.setdefault(name, []).append(rate)
+        if self._agrees(name):
+            self._kept.pop(name, None)  # its arrays make room
 
     def _make(self, name: str, made: Callable[[int], Any], size: int) -> Any:
         """Return work of a size, where that is kept the same as before."""
@@ -143,7 +147,7 @@ class PeakFigures:
             return made(size)
         kept, work = self._kept.pop(name, (None, None))
         if kept != size:
-            work = None  # its arrays make room
+            work = None  # before the next one is made
             work = made(size)
         self._kept[name] = size, work
         return work

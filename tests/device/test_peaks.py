@@ -308,6 +308,23 @@ def test_what_people_use_most_agrees_before_the_rest_begins(fake: FakeFramework)
     assert set(peaks.found[0].spreads.values()) == {0.0}
 
 
+def test_a_figure_that_fails_later_keeps_what_was_measured(fake: FakeFramework) -> None:
+    class Failing(FakeProbe):
+        made = 0
+
+        def product(self, dtype: str, n: int) -> Any:
+            Failing.made += dtype == "float32" and n == 512
+            if Failing.made > 1:
+                raise MemoryError("no room")
+            return super().product(dtype, n)
+
+    fake.probes["cpu"] = Failing(fake.device, RATES)
+    (found,) = look(fake).found
+    assert found.products == {"float32": near(100e9)}
+    assert found.spreads["float32"] == 1.0
+    assert Failing.made == 2
+
+
 def test_samples_that_agree_end_a_look_early(fake: FakeFramework) -> None:
     seconds, peaks = seconds_of_look(fake)
     assert seconds < 2
