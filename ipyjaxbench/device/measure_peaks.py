@@ -6,7 +6,7 @@ does not need goes to those behind it, and in the end to figures for which there
 
 import gc
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from ipyjaxbench.device import peaks_store
 from ipyjaxbench.device.devices import Device
@@ -32,16 +32,15 @@ _HOST_BYTES, _DEVICE_BYTES = 2**27, (2**29, 2**30, 2**31)
 _MEMORY_PARTS = 8  # of the free memory, one of which is taken at most
 
 
-@dataclass
 class _Look:
     """One device, what is known of it, and which figures are still to be measured."""
 
-    framework: Framework
-    key: Key
-    probe: Probe
-    known: DevicePeaks | None
-    due: tuple[str, ...]
-    costs: dict[str, int] = field(default_factory=dict)  # nanoseconds of first samples
+    def __init__(
+        self, framework: Framework, key: Key, probe: Probe, known: DevicePeaks | None
+    ) -> None:
+        self.framework, self.key, self.probe, self.known = framework, key, probe, known
+        self.due = figure_names(probe)
+        self.costs: dict[str, int] = {}  # nanoseconds of first samples
 
     def share(self, after: Sequence["_Look"], seconds: float) -> float:
         """Return how much of the seconds is for this device, which others have their turn after."""
@@ -83,10 +82,9 @@ def _find_looks(*, start: bool, remeasure: bool) -> tuple[list[_Look], list[Note
             key = key_of(framework, device, probe)
             known, unread = peaks_store.read(key)
             notes += [] if remeasure else unread
-            names = figure_names(probe)
+            looks.append(look := _Look(framework, key, probe, known))
             if known is not None and not remeasure:
-                names = tuple(name for name in names if name in known.missing)
-            looks.append(_Look(framework, key, probe, known, names))
+                look.due = tuple(name for name in look.due if name in known.missing)
     return looks, notes
 
 

@@ -86,6 +86,7 @@ class DevicePeaks:
             self,
             products=products,
             latency=latency,
+            others=max(self.others, other.others),
             spread=max(spreads.values(), default=self.spread),
             spreads=spreads,
             missing=tuple(name for name in missing if name not in better),
