@@ -5,7 +5,8 @@ from typing import Any
 import ipyjaxbench
 from ipyjaxbench.reports.note import Note
 
-_CODES = ("narrowed", "reduced-precision", "setting-on", "watched", "processes", "recorded")
+_CODES = ("narrowed", "reduced-precision", "default-precision", "setting-on", "watched",
+          "processes", "recorded")  # fmt: skip
 
 
 def cautions(code: str, names: dict[str, Any]) -> list[Note]:

@@ -17,8 +17,9 @@ from ipyjaxbench.frameworks import (
     Restore,
     Wait,
 )
+from ipyjaxbench.reports import Note
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
-from ipyjaxbench.timing import Interval, Profile, Profiler
+from ipyjaxbench.timing import Caveats, CodeFacts, Interval, Profile, Profiler
 
 
 class _FakeWatch(CompilationWatch):
@@ -100,6 +101,7 @@ class FakeFramework(Framework):
     name = "fake"
     module = "tests.fake_framework"
     capabilities: ClassVar = {
+        "Caveats": "tests.fake_framework:FakeCaveats",
         "Compilation": "tests.fake_framework:FakeCompilation",
         "DeviceInventory": "tests.fake_framework:FakeInventory",
         "MutableState": "tests.fake_framework:FakeState",
@@ -110,6 +112,7 @@ class FakeFramework(Framework):
         self.device = device or FakeDevice(FakeClock())
         self.random = 0
         self.probes: dict[str, Probe] = {}
+        self.cautions: list[Note] = []
 
     def version(self) -> str:
         """A version."""
@@ -155,6 +158,14 @@ class FakeFramework(Framework):
     def alive(self, array: Any) -> bool:
         """Whether the array was not deleted."""
         return not array.deleted
+
+
+class FakeCaveats(Caveats):
+    """The notes that a test has put there."""
+
+    def caveats(self, code: CodeFacts) -> Iterable[Note]:
+        """All of them, of any code."""
+        return tuple(self.framework.cautions)
 
 
 class FakeCompilation(Compilation):

@@ -105,6 +105,7 @@ _PEAKS = DevicePeaks(
     framework="jax", version="0.10.2", device="cpu:0", kind="cpu", threads=2, settings="",
     products={"float32": 100e9}, bandwidth=20e9, beyond=2**26, upload=None, download=None,
     latency=1e-6, spread=0.01, others=0.0, seconds=1.5, taken=1000.0,
+    spreads={"float32": 0.01, "memory": 0.04, "latency": 1.0}, missing=("int8",),
 )  # fmt: skip
 _SOUND = Figure(1e-3, 0.02, 40, "QUIET")
 _PAST = tuple(

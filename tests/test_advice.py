@@ -3,6 +3,7 @@
 import importlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -166,6 +167,7 @@ DISTURBED = DevicePeaks(
     "numpy", "2.0", "cpu", "cpu", 2, "", products={"float32": 1e9}, bandwidth=None, beyond=0,
     upload=None, download=None, latency=1e-6, spread=0.0, others=0.5, seconds=1.0, taken=0.0,
 )  # fmt: skip
+UNFINISHED = replace(DISTURBED, missing=("int8",))
 REPORTS = {
     "measured before": Report(
         lambda: str(Peaks((DISTURBED,), 0.0)).splitlines()[0],
@@ -174,6 +176,11 @@ REPORTS = {
     ),
     "nothing started": Report(
         lambda: str(Peaks((), 0.0)), "%fwdevices -v result OPTION", "result = peaks(OPTION)"
+    ),
+    "no time": Report(
+        lambda: " ".join(str(Peaks((UNFINISHED,), 0.0, 1.0)).split()).partition(" →")[0],
+        "OPTION -v result",
+        "result = OPTION",
     ),
     "disturbed": Report(
         lambda: str(Peaks((DISTURBED,), 0.0)).partition("→")[2],

@@ -110,6 +110,10 @@ EXAMPLES: list[tuple[Note, str]] = [
         validity_notes.reduced_precision("gpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
         "TF32: float32 matrix products on gpu:0 are computed in it (relative error 3e-04, not",
     ),
+    (
+        validity_notes.default_precision("gpu:0", "JAX's default", 2.91e-4, "mode = exact"),
+        "(relative error 3e-04, not 1e-07): JAX's default",
+    ),
     (validity_notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"), "is on:"),
     (validity_notes.watched("torch.profiler"), "torch.profiler is active"),
     (validity_notes.processes(2, 0), "the time of process 0 of 2;"),

@@ -12,7 +12,7 @@ from ipyjaxbench.comparison import notes
 from ipyjaxbench.ratios import Ratio
 from ipyjaxbench.record_types import NonNegativeFloat, PositiveFloat
 from ipyjaxbench.reports import CHANGES_MEANING, Note, Result
-from ipyjaxbench.timing import NO_FIGURE, Measurement
+from ipyjaxbench.timing import NO_FIGURE, Measurement, product_format
 
 #: Codes of an arm's Notes that say nothing about the comparison, and of others that say something
 #: about it, though they do not change what a figure means.
@@ -143,10 +143,17 @@ class Comparison(Result):
         return ratio.verdict
 
     def all_notes(self) -> list[Note]:
-        """Return the notes of the comparison and of its arms, each once."""
+        """Return the notes of the comparison and of its arms, each once.
+
+        Where arms multiply float32 in different formats, a framework's default counts as much as
+        what the user chose.
+        """
         by_note: dict[Note, list[str]] = {}
+        formats = {product_format(m.notes) for arm in self.sides if (m := arm.measured)}
         for arm in self.sides:
             for note in arm.measured.notes if arm.measured else ():
+                if note.code == "default-precision" and len(formats) > 1:
+                    note = dataclasses.replace(note, code="reduced-precision")  # noqa: PLW2901
                 important = note.mark == CHANGES_MEANING or note.code in _SHOWN_CODES
                 if important and note.code not in _LEFT_OUT_CODES:
                     by_note.setdefault(note, []).append(arm.label)

@@ -13,6 +13,7 @@ from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, num
 from ipyjaxbench.device import ArrayInspector, DeviceInventory, name_of_chip
 from ipyjaxbench.frameworks import Framework, Placement, Scope, find_arrays, find_compiler, loaded
 from ipyjaxbench.reports import Note
+from ipyjaxbench.timing import product_format
 from ipyjaxbench.usercode import ask, is_of, package_of
 
 _COMPARABLE = (numbers.Number, str, bytes)
@@ -149,15 +150,10 @@ def _by_value(words: Mapping[str, str]) -> dict[str, list[str]]:
     return {value: list(labels) for value, labels in groups}
 
 
-def _format(note: Note) -> str:
-    """Return the format that a Note on reduced precision begins with."""
-    return note.text.partition(":")[0]
-
-
 def _precision(arms: Mapping[str, ArmFacts], _: Sequence[Framework]) -> _Findings:
     """Compare how products of float32 are computed, where one of them rounds."""
     formats = {
-        label: next((_format(n) for n in arm.notes if n.code == "reduced-precision"), "")
+        label: product_format(arm.notes)
         for label, arm in arms.items()
         if any(place.dtype == "float32" for place in (*arm.scope.inputs, *arm.outputs))
     }

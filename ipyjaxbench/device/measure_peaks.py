@@ -1,13 +1,17 @@
-"""Measures what devices can do at most, once for each sort of device, and keeps it."""
+"""Measures what devices can do at most, once for each sort of device, and keeps it.
+
+All devices together have one time. Each has its share of what is left when its turn comes; what one
+does not need goes to those behind it, and in the end to figures for which there was no time.
+"""
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from ipyjaxbench.device import peaks_store
 from ipyjaxbench.device.devices import Device
-from ipyjaxbench.device.microbenchmarks import Probe, Run, fastest, fastest_product, fastest_size
+from ipyjaxbench.device.microbenchmarks import Probe
+from ipyjaxbench.device.peak_figures import PeakFigures, figure_names
 from ipyjaxbench.device.peaks import DevicePeaks, Peaks
 from ipyjaxbench.device.peaks_store import Key
 from ipyjaxbench.device.protocol import DeviceInventory
@@ -16,17 +20,33 @@ from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.host import Clock, Meter, largest_cache
 from ipyjaxbench.reports import Note
 
-_SECONDS = 2.1  # for each device; of everything one sample is taken in any case
-_MAX_SPREAD = 0.05
-#: Seconds for each size of a product, for going through memory, for copies, and for tiny work.
-_PRODUCT, _STREAM, _COPY, _TINY = 0.05, 0.1, 0.1, 0.02
+_SECONDS = 15.0  # for all devices, with what is compiled and copied for them
+_HOST_SECONDS = 2.4  # for the host in one framework: little is compiled, and nothing copied
+_DEVICE_WEIGHT = 3  # times the share of the host in one framework
 #: Threads that wait for more work let go of the CPUs within that many seconds.
 _SETTLE = 0.25
 _CACHES = 4  # times as much as the largest cache holds is read from memory
 #: Bytes of arrays, if there is room: on the host; on other devices (an H200 needs the last to
-#: reach its memory's speed); of copies.
-_HOST_BYTES, _DEVICE_BYTES, _COPY_BYTES = 2**27, (2**29, 2**30, 2**31), 2**27
+#: reach its memory's speed).
+_HOST_BYTES, _DEVICE_BYTES = 2**27, (2**29, 2**30, 2**31)
 _MEMORY_PARTS = 8  # of the free memory, one of which is taken at most
+
+
+class _Look:
+    """One device, what is known of it, and which figures are still to be measured."""
+
+    def __init__(
+        self, framework: Framework, key: Key, probe: Probe, known: DevicePeaks | None
+    ) -> None:
+        self.framework, self.key, self.probe, self.known = framework, key, probe, known
+        self.due = figure_names(probe)
+        self.costs: dict[str, int] = {}  # nanoseconds of first samples
+
+    def share(self, after: Sequence["_Look"], seconds: float) -> float:
+        """Return how much of the seconds is for this device, which others have their turn after."""
+        weights = [1 if each.probe.on_host else _DEVICE_WEIGHT for each in (self, *after)]
+        own = seconds * weights[0] / sum(weights)
+        return min(own, _HOST_SECONDS) if self.probe.on_host else own
 
 
 def collect_peaks(
@@ -37,26 +57,49 @@ def collect_peaks(
     With ``start`` those that were imported start first; ``remeasure`` measures stored ones too.
     """
     clock = clock or Clock.elapsed()
-    spent = 0.0
-    collected: list[DevicePeaks] = []
+    looks, notes = _find_looks(start=start, remeasure=remeasure)
+    end, spent = clock.wall() + int(_SECONDS * 1e9), 0.0
+    for is_first in (True, False):
+        due = [look for look in looks if look.due]
+        for number, look in enumerate(due):
+            left = (end - clock.wall()) * 1e-9
+            if is_first or left > _SETTLE:
+                seconds, unsaved = _carry_out(look, look.share(due[number + 1 :], left), clock)
+                spent += seconds
+                notes += unsaved
+    found = (replace(k, device=look.probe.device) for look in looks if (k := look.known))
+    return Peaks(tuple(found), Clock.calendar().now() * 1e-9, spent, tuple(dict.fromkeys(notes)))
+
+
+def _find_looks(*, start: bool, remeasure: bool) -> tuple[list[_Look], list[Note]]:
+    """Return the devices with what is stored of them, and what is wrong with that."""
+    looks: list[_Look] = []
     notes: list[Note] = []
     for framework in loaded()[0]:
         if start:
             start_frameworks([framework])
         for device, probe in probes(framework):
             key = key_of(framework, device, probe)
-            peaks, unread = peaks_store.read(key)
+            known, unread = peaks_store.read(key)
             notes += [] if remeasure else unread
-            if peaks is None or remeasure:
-                clock.sleep(_SETTLE)
-                before, peaks = peaks, _measure(framework, key, probe, clock)
-                spent += _SETTLE + peaks.seconds
-                peaks = peaks.combine(before) if before else peaks
-                notes += [] if peaks.is_disturbed else peaks_store.write(key, peaks)
-            collected.append(replace(peaks, device=probe.device))
-    return Peaks(
-        tuple(collected), Clock.calendar().now() * 1e-9, spent, tuple(dict.fromkeys(notes))
-    )
+            looks.append(look := _Look(framework, key, probe, known))
+            if known is not None and not remeasure:
+                look.due = tuple(name for name in look.due if name in known.missing)
+    return looks, notes
+
+
+def _carry_out(look: _Look, seconds: float, clock: Clock) -> tuple[float, list[Note]]:
+    """Measure what is due in so many seconds; return those that it took, and what was not saved."""
+    end = clock.wall() + int(seconds * 1e9)
+    settle = min(_SETTLE, max(seconds, 0.0))
+    clock.sleep(settle)
+    peaks = _measure(look, end, clock)
+    look.due = peaks.missing
+    look.known = peaks.combine(look.known) if look.known else peaks
+    found_nothing = peaks.missing and not peaks.rates()  # since there was no time
+    if found_nothing or peaks.is_disturbed:
+        return settle + peaks.seconds, []
+    return settle + peaks.seconds, peaks_store.write(look.key, look.known)
 
 
 def find_peaks(framework: Framework, devices: Collection[str]) -> DevicePeaks | None:
@@ -99,108 +142,40 @@ def _probes(framework: Framework) -> Iterator[tuple[Device, Probe]]:
                 yield device, probe
 
 
-def _measure(framework: Framework, key: Key, probe: Probe, clock: Clock) -> DevicePeaks:
-    meter, begun = Meter(clock), clock.wall()
+def _measure(look: _Look, end: int, clock: Clock) -> DevicePeaks:
+    """Measure the figures that are due until a moment."""
+    probe, meter = look.probe, Meter(clock)
     cache = largest_cache() or 0
     wanted = (max(_HOST_BYTES, _CACHES * cache),) if probe.on_host else _DEVICE_BYTES
-    beyond, room = wanted[0] // 2, framework.free_memory() // _MEMORY_PARTS
-    samples = _Samples(probe, clock, [min(wanted[0], room), *(n for n in wanted[1:] if n <= room)])
+    beyond, room = wanted[0] // 2, look.framework.free_memory() // _MEMORY_PARTS
+    nbytes = [min(wanted[0], room), *(n for n in wanted[1:] if n <= room)]
+    figures = PeakFigures(probe, clock, nbytes, look.due, look.costs)
     collects = gc.isenabled()
     gc.disable()
     try:
         with probe.default_settings():
-            samples.take_until(begun + int(_SECONDS * 1e9))
+            figures.sample_until(end)
     finally:
         if collects:
             gc.enable()
     conditions = meter.read()
-    rates = samples.best()
+    rates, spreads = figures.rates(), figures.spreads()
+    if room <= beyond:  # so small an array stays in a cache
+        for known in (rates, spreads):
+            known.pop("memory", None)
     return DevicePeaks(
-        **key._asdict(),
+        **look.key._asdict(),
         device=probe.device,
         products={dtype: rates[dtype] for dtype in probe.dtypes if dtype in rates},
-        bandwidth=rates.get("memory") if room > beyond else None,
+        bandwidth=rates.get("memory"),
         beyond=beyond,
         upload=rates.get("upload"),
         download=rates.get("download"),
         latency=1 / rates["latency"] if "latency" in rates else None,
-        spread=samples.spread(),
+        spread=max(spreads.values(), default=0.0),
         others=conditions.taken,
         seconds=conditions.wall,
         taken=Clock.calendar().now() * 1e-9,
+        spreads=spreads,
+        missing=figures.missing(),
     )
-
-
-class _Samples:
-    """Samples of each figure, apart in time: what disturbs one need not disturb the next."""
-
-    def __init__(self, probe: Probe, clock: Clock, nbytes: Sequence[int]) -> None:
-        self._clock, self._nbytes = clock, nbytes
-        self._all_sides, self._in_a_row = probe.sides, probe.in_a_row
-        self._sizes: dict[str, int] = {}  # those that were fastest: a later sample begins there
-        self._rates: dict[str, list[float]] = {}
-        self._measures: dict[str, Callable[[], float]] = {
-            dtype: partial(self._product, partial(probe.product, dtype), dtype)
-            for dtype in probe.dtypes
-        }
-        self._measures["memory"] = partial(self._memory, probe)
-        if not probe.on_host:
-            self._measures["upload"] = partial(self._copy, probe.upload)
-            self._measures["download"] = partial(self._copy, probe.download)
-        self._measures["latency"] = lambda: 1 / fastest(probe.smallest_operation(), clock, _TINY)
-
-    def take_until(self, end: int) -> None:
-        """Sample everything once, and again what is not steady yet, until a moment."""
-        for name in list(self._measures):
-            self._take(name)
-        while unsteady := [name for name in self._rates if self._spread(name) > _MAX_SPREAD]:
-            for name in unsteady:
-                if self._clock.wall() > end:
-                    return
-                self._take(name)
-
-    def best(self) -> dict[str, float]:
-        """Return the highest rate of each, by name."""
-        return {name: max(rates) for name, rates in self._rates.items()}
-
-    def spread(self) -> float:
-        """Return how far the two best samples of a figure are apart, at most."""
-        return max(map(self._spread, self._rates), default=0.0)
-
-    def _spread(self, name: str) -> float:
-        """Return it relative to the best sample; 1 where there is no other."""
-        *_, second, first = sorted([0.0, *self._rates[name]])
-        return 1 - second / first
-
-    def _take(self, name: str) -> None:
-        try:
-            self._rates.setdefault(name, []).append(self._measures[name]())
-        # Of what devices cannot do, frameworks say so in many ways.
-        except Exception:  # noqa: BLE001
-            del self._measures[name], self._rates[name]
-
-    def _product(self, product: Callable[[int], Run], dtype: str) -> float:
-        rate, self._sizes[dtype] = fastest_product(
-            product, self._clock, _PRODUCT, self._from(dtype, self._all_sides), self._in_a_row
-        )
-        return rate
-
-    def _memory(self, probe: Probe) -> float:
-        def rate(nbytes: int) -> float:
-            ways = probe.streams(nbytes)
-            return max(moved / fastest(run, self._clock, _STREAM) for run, moved in ways)
-
-        def moved(nbytes: int) -> float:
-            return 2.0 * nbytes * self._in_a_row
-
-        found, self._sizes["memory"] = fastest_size(
-            rate, moved, _STREAM, self._from("memory", self._nbytes)
-        )
-        return found
-
-    def _from(self, name: str, sizes: Sequence[int]) -> Sequence[int]:
-        return [size for size in sizes if size >= self._sizes.get(name, 0)]
-
-    def _copy(self, made: Callable[[int], Run]) -> float:
-        nbytes = min(_COPY_BYTES, self._nbytes[0])
-        return nbytes / fastest(made(nbytes), self._clock, _COPY)

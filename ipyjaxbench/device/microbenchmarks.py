@@ -47,6 +47,8 @@ def fastest_product(
     seconds: float,
     sides: Sequence[int] = SIDES,
     in_a_row: int = 1,
+    *,
+    leaps: bool = False,
 ) -> tuple[float, int]:
     """Return the most operations in a second over matrices that grow, and their size.
 
@@ -57,12 +59,19 @@ def fastest_product(
         return 2.0 * n**3 * in_a_row
 
     return fastest_size(
-        lambda n: operations(n) / fastest(product(n), clock, seconds), operations, seconds, sides
+        lambda n: operations(n) / fastest(product(n), clock, seconds),
+        *(operations, seconds, sides),
+        leaps=leaps,
     )
 
 
 def fastest_size(
-    rate: Callable[[int], float], work: Callable[[int], float], seconds: float, sizes: Sequence[int]
+    rate: Callable[[int], float],
+    work: Callable[[int], float],
+    seconds: float,
+    sizes: Sequence[int],
+    *,
+    leaps: bool = False,
 ) -> tuple[float, int]:
     """Return the highest rate over sizes that grow, and its size.
 
@@ -70,17 +79,20 @@ def fastest_size(
         rate: measures how much work is done in a second with data of a size.
         work: how much a run does with data of a size.
         seconds: sizes end where three runs would take longer; the first is measured in any case.
-        sizes: of the data.
+        sizes: of the data, small ones first.
+        leaps: takes the largest that fits next, where the work of each size takes long to make.
 
     Example:
         >>> fastest_size(lambda n: 1e3 * n, lambda n: n, 0.01, [1, 2, 3, 4])
         (4000.0, 4)
     """
     rates: list[tuple[float, int]] = []
-    for size in sizes:
-        if rates and _MIN_RUNS * work(size) > seconds * rates[-1][0]:
-            break
+    fitting = [sizes[0]]
+    while fitting:
+        size = fitting[-1 if leaps else 0]
         rates.append((rate(size), size))
+        most = seconds * rates[-1][0] / _MIN_RUNS
+        fitting = [each for each in sizes if each > size and work(each) <= most]
     return max(rates)
 
 

@@ -1,7 +1,7 @@
 """Peak rates of devices, as measured: matmuls, memory, transfers, the smallest operation."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ipyjaxbench.record_types import Moment, NonNegativeFloat, PositiveFloat
@@ -28,10 +28,14 @@ class DevicePeaks:
         upload: bytes/s from host to device; None if they share memory.
         download: bytes/s from device to host; None if they share memory.
         latency: seconds for the smallest operation, including the wait.
-        spread: the largest relative difference between the two best samples of a rate.
+        spread: the largest of the spreads.
         others: the share of all CPUs that other programs used meanwhile.
         seconds: how long measuring took.
         taken: time of the measurement, in seconds since 1970.
+        spreads: how far the best three samples of each figure are apart, relative; 1 where there
+            is one sample. Empty where an earlier version measured. Figures are called by their
+            dtype, or "memory", "upload", "download" and "latency".
+        missing: figures for which there was no time; the next look measures them.
     """
 
     framework: str
@@ -50,6 +54,15 @@ class DevicePeaks:
     others: NonNegativeFloat
     seconds: float
     taken: Moment
+    spreads: dict[str, NonNegativeFloat] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+    def rates(self) -> dict[str, float]:
+        """Return the known figures; of the smallest operation, how many fit into a second."""
+        latency = None if self.latency is None else 1 / self.latency
+        others = {"memory": self.bandwidth, "upload": self.upload, "download": self.download,
+                  "latency": latency}  # fmt: skip
+        return {**self.products, **{name: rate for name, rate in others.items() if rate}}
 
     @property
     def is_disturbed(self) -> bool:
@@ -64,7 +77,21 @@ class DevicePeaks:
             for dtype in {**self.products, **other.products}
         }
         latency = _best(min, self.latency, other.latency)
-        return replace(self, products=products, latency=latency, **rates)
+        mine, theirs = self.rates(), other.rates()
+        better = {name: self if mine.get(name, 0.0) >= theirs.get(name, 0.0) else other
+                  for name in {**theirs, **mine}}  # fmt: skip
+        spreads = {name: of.spreads[name] for name, of in better.items() if name in of.spreads}
+        missing = dict.fromkeys((*self.missing, *other.missing))
+        return replace(
+            self,
+            products=products,
+            latency=latency,
+            others=max(self.others, other.others),
+            spread=max(spreads.values(), default=self.spread),
+            spreads=spreads,
+            missing=tuple(name for name in missing if name not in better),
+            **rates,
+        )
 
 
 _RATES = ("bandwidth", "upload", "download")

@@ -17,6 +17,7 @@ from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import CODE_ERRORS, OLD_NAMES_END, SnippetError, called_from
 from ipyjaxbench.jupyter.errors import one_line_errors, short_interrupts
 from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
+from ipyjaxbench.jupyter.known_notes import BriefResult
 from ipyjaxbench.jupyter.other_ranks import note_other_ranks
 from ipyjaxbench.jupyter.screen import Progress, Screen, show
 from ipyjaxbench.jupyter.session import Session
@@ -175,7 +176,7 @@ class Invocation(Generic[Options]):
     def show(self, result: Result) -> None:
         """Show a result as a report, or with ``--json`` as its record."""
         if not self.shown.json:
-            self.screen.replace(result)
+            self.screen.replace(BriefResult(result, self.session.known_notes))
             return
         record = result.to_dict()
         form = {"application/json": record, "text/plain": json.dumps(record, indent=1)}

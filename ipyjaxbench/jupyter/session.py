@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.jupyter.after_cell import LastError, TraceWatcher
+from ipyjaxbench.jupyter.known_notes import KnownNotes
 from ipyjaxbench.jupyter.settings import IpyJaxBench
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Session:
         interleaved: for each of them that is an arm, the comparison that it is of, and its label.
         warned_renames: magic, old and new name of each renamed option that a warning was shown for.
         noted_ranks: magics that have said that other ranks take no part.
+        known_notes: what was told of the defaults of frameworks.
         graphs: by their code and the options that make another graph of it.
 
     Raises:
@@ -56,6 +58,7 @@ class Session:
         self.interleaved: dict[str, tuple[Comparison, str]] = {}
         self.warned_renames: set[tuple[str, str, str]] = set()
         self.noted_ranks: set[str] = set()
+        self.known_notes = KnownNotes()
         self.graphs: dict[tuple[str, str], Graph] = {}
         self._advised: set[str] = set()
         self._just_kept: object = None
@@ -73,6 +76,7 @@ class Session:
     def close(self) -> None:
         """Close what holds a file or an error; results and settings stay."""
         self.last_error.forget()
+        self.known_notes.forget()
         if "journal" in vars(self):  # it was needed
             self.journal.close()
 

@@ -37,6 +37,6 @@ from ipyjaxbench.reports.pictures import (
     Stack,
     Tiles,
 )
-from ipyjaxbench.reports.result import MIME, Reported, Result, report
+from ipyjaxbench.reports.result import MIME, Reported, Result, report, spell_report
 from ipyjaxbench.reports.sparkline import curve, sparkline
 from ipyjaxbench.reports.text import to_printable

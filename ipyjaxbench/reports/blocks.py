@@ -1,6 +1,6 @@
 """What a result says, as blocks, before how it looks."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ipyjaxbench.reports.note import OPEN_NOTES, Note
@@ -163,9 +163,23 @@ class Report:
 
     blocks: tuple[Block, ...]
 
+    def notes(self) -> list[Note]:
+        """Return its notes, from the top."""
+        return [n for block in self.blocks if isinstance(block, Notes) for n in block.notes]
+
+    def without(self, is_known: Callable[[Note], bool]) -> "Report":
+        """Return it without the notes that its reader knows."""
+        return Report(tuple(_without(block, is_known) for block in self.blocks))
+
     def pictures(self) -> list[Picture]:
         """Return the pictures among the blocks, from the top; folded ones too."""
         return [*_pictures(self.blocks)]
+
+
+def _without(block: Block, is_known: Callable[[Note], bool]) -> Block:
+    if not isinstance(block, Notes):
+        return block
+    return Notes(tuple(note for note in block.notes if not is_known(note)))
 
 
 def _pictures(blocks: Iterable[Block]) -> Iterator[Picture]:

@@ -26,6 +26,16 @@ def report(result: object) -> Report:
     return registered(result)
 
 
+def spell_report(report: Report) -> dict[str, Any]:
+    """Return a report as text and as HTML, by their MIME types."""
+    from ipyjaxbench.reports import html, text
+
+    return {
+        "text/plain": text.render(report, coloured=text.is_coloured()),
+        "text/html": html.render(report),
+    }
+
+
 class Reported:
     """What reports itself, as text and in a notebook."""
 
@@ -87,13 +97,7 @@ class Reported:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
         """Return text and HTML."""
-        from ipyjaxbench.reports import html, text
-
-        report = self.report()
-        return {
-            "text/plain": text.render(report, coloured=text.is_coloured()),
-            "text/html": html.render(report),
-        }
+        return spell_report(self.report())
 
 
 class Result(Reported):

@@ -50,6 +50,7 @@ from ipyjaxbench.timing.session import (
 from ipyjaxbench.timing.steady_state import OnProgress, Steady, gc_paused
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.timing.validity.notes import (
+    default_precision as note_default_precision,
     half_product as note_half_product,
     narrowed as note_narrowed,
     processes as note_processes,
@@ -58,4 +59,5 @@ from ipyjaxbench.timing.validity.notes import (
     setting_on as note_setting_on,
     watched as note_watched,
 )
+from ipyjaxbench.timing.validity.product_format import product_format
 from ipyjaxbench.timing.verdict import NO_FIGURE, VERDICT_MEANINGS

@@ -113,6 +113,8 @@ def test_each_setting_of_a_device_is_tried_once_and_one_that_fails_says_nothing(
         assert note.code == "reduced-precision"
         assert "TF32 is on" in note.text
         assert note.advice == "turn it off"
+        (default,) = note_rounding(multiply, "gpu:0", "TF32 is on", "off", by_default=True)
+        assert (default.code, default.text) == ("default-precision", note.text)
         assert not [*note_rounding(multiply, "gpu:1", "TF32 is on", "turn it off")]
     assert tried == ["gpu:0", "gpu:1"]
     assert [*note_rounding(multiply, "gpu:0", "another setting", "")]

@@ -12,7 +12,7 @@ from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.frameworks import Placement, Scope, loaded
 from ipyjaxbench.reports import Note
 from ipyjaxbench.testing import FakeClock, FakeDevice
-from ipyjaxbench.timing.validity.notes import reduced_precision
+from ipyjaxbench.timing.validity.notes import default_precision, reduced_precision
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework
 
@@ -210,6 +210,15 @@ def test_products_that_are_rounded_in_other_ways_are_told(
     a, b = (arm(outputs=(at("gpu:0"),), notes=notes) for notes in found)
     told = facts(a=a, b=b)[1].get("other-precision")
     assert told == (words and f"Different precision: {words}.")
+
+
+def test_a_default_differs_from_a_setting_only_where_the_format_does() -> None:
+    by_default = (default_precision("gpu:0", "JAX's default", 3e-4, ""),)
+    asked_for = (reduced_precision("gpu:0", "a setting", 3e-4, ""),)
+    one, other, exact = (arm(outputs=(at("gpu:0"),), notes=n) for n in (by_default, asked_for, ()))
+    assert "other-precision" not in facts(a=one, b=other)[1]
+    told = facts(a=one, b=exact)[1]["other-precision"]
+    assert told == "Different precision: TF32 (a); float32 (b)."
 
 
 def test_an_arm_without_float32_has_no_precision_to_differ() -> None:

@@ -50,3 +50,19 @@ def test_matrices_grow_as_long_as_three_products_fit_into_the_time(
     found, side = microbenchmarks.fastest_product(product, clock, seconds)
     assert (tried, found) == (sides, pytest.approx(rate, rel=1e-3))
     assert side in sides
+
+
+def test_where_sizes_are_dear_the_largest_that_fits_comes_next() -> None:
+    def found(rate: float) -> list[int]:
+        seen: list[int] = []
+
+        def measured(n: int) -> float:
+            seen.append(n)
+            return rate * n
+
+        microbenchmarks.fastest_size(measured, float, 3.0, [1, 2, 4, 8], leaps=True)
+        return seen
+
+    assert found(8) == [1, 8]
+    assert found(4) == [1, 4, 8]  # the second one is faster than the first one told
+    assert found(0.5) == [1]

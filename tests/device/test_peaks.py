@@ -92,7 +92,8 @@ def test_what_a_device_does_at_most_is_measured(fake: FakeFramework) -> None:
     assert found.bandwidth == near(100e9)  # of the faster way
     assert found.latency == pytest.approx(1e-6)
     assert (found.upload, found.download) == (None, None)
-    assert found.spread == 0
+    assert found.spreads == {"float32": 0, "memory": 0, "latency": 0}
+    assert (found.spread, found.missing) == (0, ())
     assert (found.framework, found.device, found.kind) == ("fake", "cpu", "cpu")
 
 
@@ -125,14 +126,15 @@ def test_looks_end_where_nothing_becomes_steady(fake: FakeFramework) -> None:
 
         def smallest_operation(self) -> Any:
             Restless.turn += 1
-            seconds = 1e-3 / Restless.turn
+            seconds = 1e-3 * 0.96**Restless.turn
             return lambda: self._device.clock.advance(round(seconds * 1e9))
 
     fake.probes["cpu"] = Restless(fake.device, {})
     before = fake.device.clock.now()
     (found,) = look(fake).found
-    assert (fake.device.clock.now() - before) / 1e9 < 3
+    assert 2.3 < (fake.device.clock.now() - before) / 1e9 < 2.5
     assert found.products == {}
+    assert 0.03 < found.spreads["latency"] < 1
 
 
 def test_measuring_leaves_the_garbage_collector_as_it_was(fake: FakeFramework) -> None:
@@ -183,7 +185,7 @@ def test_memory_is_measured_with_arrays_that_no_cache_holds(
 @pytest.mark.parametrize(
     ("memory", "free", "sizes"),
     [
-        (4e12, 2**40, [2**29, 2**30, 2**31]),
+        (4e12, 2**40, [2**29, 2**31]),  # what lies between would take time, and tell no more
         (4e12, 2**33, [2**29, 2**30]),  # an eighth of what is free
         (4e12, 2**31, [2**28]),
         (1e11, 2**40, [2**29]),  # three runs with more would take too long
@@ -205,6 +207,7 @@ def test_arrays_grow_until_they_fill_a_large_gpu(
     look(fake)
     assert made[: len(sizes)] == sizes
     assert set(made) == set(sizes)
+    assert len(made) <= len(sizes) + 1  # later samples run what was made
 
 
 def test_one_of_each_sort_of_device_is_measured(
@@ -235,6 +238,150 @@ def test_one_of_each_sort_of_device_is_measured(
     assert not measure_peaks.find_peaks(fake, known[1])  # they share the host's CPUs
 
 
+class SlowProbe(FakeProbe):
+    """A GPU on which each run takes a second; it remembers what was run."""
+
+    dtypes = ("float64", "float32", "int8", "bfloat16")
+
+    def __init__(self, fake: FakeFramework, seconds: float = 1.0) -> None:
+        super().__init__(fake.device, dict.fromkeys(self.dtypes, 1e9), copies=1e9)
+        self.seconds, self.runs = seconds, [""]
+
+    def product(self, dtype: str, n: int) -> Any:
+        return self._noted(dtype)
+
+    def streams(self, nbytes: int) -> Any:
+        return ((self._noted("memory"), nbytes),)
+
+    def upload(self, nbytes: int) -> Any:
+        return self._noted("upload")
+
+    def download(self, nbytes: int) -> Any:
+        return self._noted("download")
+
+    def smallest_operation(self) -> Any:
+        return self._noted("latency")
+
+    def _noted(self, name: str) -> Any:
+        def run() -> None:
+            self._device.clock.advance(round(self.seconds * 1e9))
+            if self.runs[-1] != name:
+                self.runs.append(name)
+
+        return run
+
+
+def seconds_of_look(fake: FakeFramework, **options: bool) -> tuple[float, Peaks]:
+    before = fake.device.clock.now()
+    found = look(fake, **options)
+    return (fake.device.clock.now() - before) / 1e9, found
+
+
+def test_slow_figures_keep_the_time_and_the_most_used_come_first(fake: FakeFramework) -> None:
+    probe = fake.probes["cpu"] = SlowProbe(fake)
+    seconds, peaks = seconds_of_look(fake)
+    assert 12 < seconds < 15
+    (found,) = peaks.found
+    assert probe.runs[1:6] == ["float32", "bfloat16", "memory", "upload", "download"]
+    assert found.spreads.keys() == {*probe.runs[1:6], "float64", "int8"}
+    assert found.missing == ("latency",)
+    assert set(found.spreads.values()) == {1.0}
+
+
+def test_what_people_use_most_agrees_before_the_rest_begins(fake: FakeFramework) -> None:
+    probe = fake.probes["cpu"] = SlowProbe(fake, 0.2)
+    seconds, peaks = seconds_of_look(fake)
+    assert seconds < 15
+    most = ["float32", "bfloat16", "memory", "upload", "download"]
+    assert probe.runs[1:] == [*most * 3, *["float64", "int8", "latency"] * 3]
+    assert set(peaks.found[0].spreads.values()) == {0.0}
+
+
+def test_a_figure_that_fails_later_keeps_what_was_measured(fake: FakeFramework) -> None:
+    class Failing(FakeProbe):
+        made = 0
+
+        def product(self, dtype: str, n: int) -> Any:
+            Failing.made += dtype == "float32" and n == 512
+            if Failing.made > 1:
+                raise MemoryError("no room")
+            return super().product(dtype, n)
+
+    fake.probes["cpu"] = Failing(fake.device, RATES)
+    (found,) = look(fake).found
+    assert found.products == {"float32": near(100e9)}
+    assert found.spreads["float32"] == 1.0
+    assert Failing.made == 2
+
+
+def test_samples_that_agree_end_a_look_early(fake: FakeFramework) -> None:
+    seconds, peaks = seconds_of_look(fake)
+    assert seconds < 2
+    assert peaks.found[0].spreads == {"float32": 0, "memory": 0, "latency": 0}
+
+
+def test_a_look_goes_on_with_what_there_was_no_time_for(fake: FakeFramework) -> None:
+    probe = fake.probes["cpu"] = SlowProbe(fake)
+    (first,) = look(fake).found
+    probe.runs[:] = [""]
+    seconds, peaks = seconds_of_look(fake)
+    assert probe.runs == ["", "latency"]
+    assert 0 < seconds < 15
+    (found,) = peaks.found
+    assert found.missing == ()
+    assert found.products == first.products
+    assert found.latency == pytest.approx(1.0)
+    assert found.spreads == {**first.spreads, "latency": 0}
+    seconds, again = seconds_of_look(fake)
+    assert (seconds, again.seconds, again.found) == (0, 0, (found,))
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 2.0, 6.0])
+def test_all_devices_share_one_time(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    devices = (Device("fake:0", "a chip"), Device("fake:1", "another"), Device("cpu", ""))
+    home = FrameworkDevices("fake", "1.0", started=True, devices=devices)
+    monkeypatch.setattr(FakeInventory, "has_devices", True)
+    monkeypatch.setattr(FakeInventory, "devices", lambda self: home)
+    for name in ("fake:0", "fake:1"):
+        fake.probes[name] = SlowProbe(fake, seconds)
+        fake.probes[name].device = name
+    spent, peaks = seconds_of_look(fake)
+    assert spent < 15 + 2 * seconds  # what nobody could know: how long the first run takes
+    one, other, host = peaks.found
+    assert "float32" in one.products
+    assert "float32" in host.products or seconds == 6.0
+    if seconds <= 2.0:
+        assert "float32" in other.products
+    if seconds == 0.05:
+        assert [each.missing for each in peaks.found] == [()] * 3
+
+
+def test_time_that_is_left_goes_to_what_is_missing(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    devices = (Device("fake:0", "a chip"), Device("fake:1", "another"))
+    home = FrameworkDevices("fake", "1.0", started=True, devices=devices)
+    monkeypatch.setattr(FakeInventory, "has_devices", True)
+    monkeypatch.setattr(FakeInventory, "devices", lambda self: home)
+    for name, slow in (("fake:0", 0.6), ("fake:1", 0.01)):
+        fake.probes[name] = SlowProbe(fake, slow)
+        fake.probes[name].device = name
+    spent, peaks = seconds_of_look(fake)
+    assert spent < 15
+    assert [each.missing for each in peaks.found] == [(), ()]
+    one = fake.probes["fake:0"]
+    assert isinstance(one, SlowProbe)
+    assert one.runs[-1] == "latency"
+
+
+def test_what_was_disturbed_at_first_stays_so_where_the_rest_was_not() -> None:
+    busy = dataclasses.replace(PEAKS, others=0.4, missing=("int8",))
+    rest = dataclasses.replace(PEAKS, products={"int8": 1e9})
+    assert rest.combine(busy).is_disturbed
+
+
 def test_the_time_of_measuring_is_that_of_all_devices(
     fake: FakeFramework, machine: Machine
 ) -> None:
@@ -253,6 +400,18 @@ def test_the_best_of_two_peaks_is_taken_figure_by_figure() -> None:
         assert best.products == {"float32": 2e9, "float64": 3e9, "int8": 1e9}
     unknown = dataclasses.replace(PEAKS, latency=None)
     assert unknown.combine(PEAKS).latency == PEAKS.latency
+
+
+def test_the_spread_of_the_better_figure_is_kept_and_what_either_has_is_not_missing() -> None:
+    one = dataclasses.replace(
+        PEAKS, spreads={"float32": 0.01, "memory": 0.2}, missing=("int8", "float16"), bandwidth=1e9
+    )
+    other = dataclasses.replace(
+        PEAKS, products={"int8": 1e9}, spreads={"int8": 0.04, "memory": 0.02}, missing=("float16",)
+    )
+    for best in (one.combine(other), other.combine(one)):
+        assert best.spreads == {"float32": 0.01, "int8": 0.04, "memory": 0.02}
+        assert (best.spread, best.missing) == (0.04, ("float16",))
 
 
 @pytest.mark.parametrize(
@@ -340,6 +499,16 @@ def test_a_broken_file_is_left_out_and_said(text: str, data_dir: Path, fake: Fak
     assert note.code == "peaks-unread"
     assert note.text.startswith(f"ignored {file.name}: ")
     assert look(fake).words == ()  # it was written anew
+
+
+def test_peaks_of_earlier_versions_are_read(data_dir: Path) -> None:
+    peaks_store.write(KEY, PEAKS)
+    (file,) = data_dir.iterdir()
+    record = json.loads(file.read_text())
+    for name in ("spreads", "missing"):
+        del record["facts"]["found"][0][name]
+    file.write_text(json.dumps(record))
+    assert peaks_store.read(KEY) == (PEAKS, [])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="it has no pipes among its files")
@@ -452,10 +621,66 @@ fake 1.0 · jax 1.0
         (1.0, "some figures measured only once (unreliable)"),
     ],
 )
-def test_peaks_that_did_not_repeat_are_called_unreliable(spread: float, words: str) -> None:
+def test_peaks_of_earlier_versions_have_one_number_for_all_figures(
+    spread: float, words: str
+) -> None:
     found = Peaks((dataclasses.replace(PEAKS, spread=spread),), 1000.0)
     (facts,) = (block for block in found.report().blocks if isinstance(block, Facts))
     assert facts.rows[0] == ("fake cpu", f"measured just now, {words}")
+
+
+def test_each_figure_has_its_spread_beside_it_and_what_is_uncertain_is_named() -> None:
+    gpu = dataclasses.replace(
+        PEAKS, framework="torch", device="cuda:0", kind="NVIDIA H100 80GB HBM3",
+        products={"float32": 51.7e12, "bfloat16": 782e12, "float64": 55e12}, bandwidth=2.94e12,
+        upload=50e9, download=None,
+        spreads={"float32": 0.034, "bfloat16": 0.0, "float64": 1.0, "memory": 0.005,
+                 "upload": 0.121, "latency": 0.02},
+        missing=("download", "float16", "int8"),
+    )  # fmt: skip
+    peaks = Peaks((dataclasses.replace(gpu, framework="jax", device="gpu:0"), gpu, gpu), 1000.0)
+    assert str(peaks) == SPREADS.rstrip()
+    html = peaks._repr_mimebundle_()["text/html"]
+    for words in ("51.7 TFLOP/s ± 4 %", "50.0 GB/s ± 13 %", "measured only once (unreliable)"):
+        assert words in html
+
+
+SPREADS = """\
+peak          3 devices   stored earlier; `remeasure=True` measures again
+  highest measured             jax gpu:0        torch cuda:0        torch cuda:0
+  float32 matmul      51.7 TFLOP/s ± 4 %  51.7 TFLOP/s ± 4 %  51.7 TFLOP/s ± 4 %
+  bfloat16 matmul      782 TFLOP/s ± 0 %   782 TFLOP/s ± 0 %   782 TFLOP/s ± 0 %
+  float64 matmul            55.0 TFLOP/s        55.0 TFLOP/s        55.0 TFLOP/s
+  memory bandwidth       2.94 TB/s ± 1 %     2.94 TB/s ± 1 %     2.94 TB/s ± 1 %
+  host to device        50.0 GB/s ± 13 %    50.0 GB/s ± 13 %    50.0 GB/s ± 13 %
+  smallest operation       1.00 µs ± 2 %       1.00 µs ± 2 %       1.00 µs ± 2 %
+jax gpu:0     NVIDIA H100 80GB HBM3, measured just now, measured only once
+              (unreliable): float64 matmul
+datasheet     jax gpu:0: float32 77 %, bfloat16 79 %, float64 82 %, memory 88 %
+              of what is stated of an H100 (dense)
+torch cuda:0  NVIDIA H100 80GB HBM3, measured just now, measured only once
+              (unreliable): float64 matmul
+datasheet     torch cuda:0: float32 77 %, bfloat16 79 %, float64 82 %, memory
+              88 % of what is stated of an H100 (dense)
+torch cuda:0  NVIDIA H100 80GB HBM3, measured just now, measured only once
+              (unreliable): float64 matmul
+datasheet     torch cuda:0: float32 77 %, bfloat16 79 %, float64 82 %, memory
+              88 % of what is stated of an H100 (dense)
+±             how far the best samples of a figure are apart
+not measured  jax gpu:0: float16, int8 matmul, device to host; torch cuda:0:
+              float16, int8 matmul, device to host; torch cuda:0: float16, int8
+              matmul, device to host: no time was left, `peaks()` goes on with
+              it
+jax 1.0 · torch 1.0
+"""
+
+
+def test_a_figure_without_a_second_sample_alone_is_said_to_be_measured_once() -> None:
+    steady = dataclasses.replace(PEAKS, spreads={"float32": 0.01, "memory": 0.4})
+    assert "once" not in str(Peaks((steady,), 1000.0))
+    once = dataclasses.replace(PEAKS, spreads={"float32": 0.01, "memory": 1.0})
+    words = " ".join(str(Peaks((once,), 1000.0)).split())
+    assert "measured only once (unreliable): memory bandwidth no transfers" in words
 
 
 def test_other_programs_are_said_once_for_all_devices() -> None:
@@ -488,14 +713,16 @@ def test_the_headline_says_whether_they_were_measured_now() -> None:
     assert repr(Peaks((PEAKS,), 0.0)) == "<Peaks 1 devices>"
 
 
-def test_four_peaks_stand_side_by_side_and_what_none_has_is_left_out() -> None:
+def test_three_peaks_stand_side_by_side_and_what_none_has_is_left_out() -> None:
     def tables(count: int) -> list[Table]:
         blocks = Peaks((bare,) * count, 0.0).report().blocks
         return [block for block in blocks if isinstance(block, Table)]
 
     bare = dataclasses.replace(PEAKS, bandwidth=None)
-    assert [len(table.head) for table in tables(4)] == [1 + 4]
-    assert [len(table.head) for table in tables(5)] == [1 + 4, 1 + 1]
+    assert [len(table.head) for table in tables(3)] == [1 + 3]
+    assert [len(table.head) for table in tables(4)] == [1 + 2, 1 + 2]
+    assert [len(table.head) for table in tables(5)] == [1 + 3, 1 + 2]
+    assert tables(0) == []
     assert [row[0] for row in tables(1)[0].rows] == ["float32 matmul", "smallest operation"]
 
 

@@ -72,7 +72,7 @@ def _note_rounding(code: CodeFacts) -> Iterator[Note]:
 
         what = f'jax_default_matmul_precision is "{setting}"' if setting else "JAX's default"
         advice = 'jax.config.update("jax_default_matmul_precision", "float32")'
-        yield from note_rounding(_multiply, devices[0], what, advice)
+        yield from note_rounding(_multiply, devices[0], what, advice, by_default=not setting)
 
 
 def _multiply(device: str, left: Any, right: Any) -> Any:

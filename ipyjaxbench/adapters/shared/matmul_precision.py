@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import CodeFacts, note_reduced_precision
+from ipyjaxbench.timing import CodeFacts, note_default_precision, note_reduced_precision
 
 _SIDE = 64  # below that, libraries use other kernels
 _FULL_PRECISION_ERROR = 1e-5  # 24 bits give 1e-7, 11 bits (TF32, float16) 3e-4, bfloat16 2e-3
@@ -30,11 +30,17 @@ def may_multiply(code: CodeFacts, module: type) -> bool:
     return code.multiplies or any(issubclass(type(f), module) for f in code.functions)
 
 
-def note_rounding(multiply: Multiply, device: str, setting: str, advice: str) -> Iterator[Note]:
-    """Yield a note where a tiny product shows that a setting costs bits on a device."""
+def note_rounding(
+    multiply: Multiply, device: str, setting: str, advice: str, *, by_default: bool = False
+) -> Iterator[Note]:
+    """Yield a note where a tiny product shows that a setting costs bits on a device.
+
+    What the user chose is another note than what a framework does ``by_default``.
+    """
     error = _error(multiply, device, setting)
     if error is not None:
-        yield note_reduced_precision(device, setting, error, advice)
+        note = note_default_precision if by_default else note_reduced_precision
+        yield note(device, setting, error, advice)
 
 
 @cache

@@ -44,7 +44,8 @@ def _note_rounding(code: CodeFacts) -> Iterator[Note]:
     allowed = devices and tf.config.experimental.tensor_float_32_execution_enabled()
     if allowed and may_multiply(code, tf.Module):
         advice = "tf.config.experimental.enable_tensor_float_32_execution(False)"
-        yield from note_rounding(_multiply, devices[0], "TensorFlow's default", advice)
+        what = "TensorFlow's default"
+        yield from note_rounding(_multiply, devices[0], what, advice, by_default=True)
 
 
 def _multiply(device: str, left: Any, right: Any) -> Any:

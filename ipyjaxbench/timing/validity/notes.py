@@ -225,14 +225,22 @@ _FEW_BITS, _MORE_BITS = 1e-3, 1e-4
 
 
 def reduced_precision(device: str, setting: str, error: float, advice: str) -> Note:
-    """Products of float32 are rounded to fewer bits, as a tiny product has shown."""
+    """Products of float32 are rounded to fewer bits, as the user chose and a tiny one has shown."""
+    return misleading("reduced-precision", _rounded(device, setting, error), advice)
+
+
+def default_precision(device: str, setting: str, error: float, advice: str) -> Note:
+    """Products of float32 are rounded to fewer bits by default; a session tells that once."""
+    return misleading("default-precision", _rounded(device, setting, error), advice)
+
+
+def _rounded(device: str, setting: str, error: float) -> str:
+    """Return a text that begins with the format; `product_format` reads it."""
     eleven = "TF32" if device.startswith(("cuda", "gpu")) else "float16"
     name = "bfloat16" if error >= _FEW_BITS else eleven if error >= _MORE_BITS else "bf16x3"
-    return misleading(
-        "reduced-precision",
+    return (
         f"{name}: float32 matrix products on {device} are computed in it"
-        f" (relative error {error:.0e}, not 1e-07): {setting}.",
-        advice,
+        f" (relative error {error:.0e}, not 1e-07): {setting}."
     )
 
 

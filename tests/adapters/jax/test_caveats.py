@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 import ipyjaxbench
+from ipyjaxbench.adapters.jax import caveats
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
+from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.note import Note
+from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from tests.cautions import cautions
 
 WIDE, NARROW, ON_DEVICE = np.ones((8, 8)), np.ones((8, 8), np.float32), jnp.ones((8, 8))
@@ -101,6 +104,33 @@ def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code:
         ' (relative error 3e-04, not 1e-07): jax_default_matmul_precision is "F16_F16_F16".'
     )
     assert note.advice == 'jax.config.update("jax_default_matmul_precision", "float32")'
+
+
+def rounded(device: str, left: Any, right: Any) -> Any:
+    """As a GPU does that keeps ten bits of the fraction."""
+    left, right = ((each.view(np.uint32) >> 13 << 13).view(np.float32) for each in (left, right))
+    return left @ right
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "cause"),
+    [
+        (None, "default-precision", "JAX's default"),
+        ("tensorfloat32", "reduced-precision",
+         'jax_default_matmul_precision is "tensorfloat32"'),
+    ],
+)  # fmt: skip
+def test_what_a_gpu_rounds_by_default_is_another_note_than_what_was_set(
+    monkeypatch: pytest.MonkeyPatch, setting: str | None, code: str, cause: str
+) -> None:
+    monkeypatch.setattr(caveats, "_multiply", rounded)
+    placed = Placement("a", "jax", 1, "float32", (2, 2), ("gpu:0",), 16)
+    facts = CodeFacts(inputs=(placed,), statements=tuple(ast.parse("a @ a").body))
+    with jax.default_matmul_precision(setting):
+        (note,) = caveats._note_rounding(facts)
+    assert note.code == code
+    assert note.text.startswith("TF32: float32 matrix products on gpu:0 are")
+    assert note.text.endswith(f": {cause}.")
 
 
 @pytest.mark.parametrize("setting", [None, "bfloat16", "highest"])

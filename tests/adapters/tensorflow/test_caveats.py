@@ -87,6 +87,7 @@ def test_products_that_a_gpu_rounds_are_told(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(caveats, "_multiply", rounded)
     (note,) = noted("a @ a", "cpu:0", "gpu:1")
     assert note.text.startswith("TF32: float32 matrix products on gpu:1 are")
+    assert note.code == "default-precision"
     assert note.advice == "tf.config.experimental.enable_tensor_float_32_execution(False)"
     assert noted("a @ a", "cpu:0") == noted("a + a", "gpu:1") == []
     tf.config.experimental.enable_tensor_float_32_execution(False)
