@@ -11,7 +11,15 @@ from ipyjaxbench.retracing.max_traces import trace_cached
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
-from ipyjaxbench.retracing.protocol import Args, CallWatch, Invocation, Kwargs, Outcome, Retracing
+from ipyjaxbench.retracing.protocol import (
+    Args,
+    CallWatch,
+    Invocation,
+    Kwargs,
+    Outcome,
+    Retracing,
+    TracedCode,
+)
 from ipyjaxbench.retracing.reasons import group_reasons
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.trace_log import TRACE_LOG

@@ -14,8 +14,9 @@ from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome, Watches
+from ipyjaxbench.retracing.stale import find_stale
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
-from ipyjaxbench.retracing.traces import COSTLY, TracedCall, too_many_traces
+from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
 from ipyjaxbench.usercode import OutputRecorder, Site, Written, ask, describe_error
 
 _UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
@@ -96,7 +97,7 @@ class CallRecorder:
             written = self._printed.end(before)
             outcome = watch.end_call(function, mark)
             if outcome is None and error is None:
-                self._add_cached(callee, spent)
+                self._add_cached(callee, spent, args, kwargs)
             else:
                 call = self._call(callee, outcome or Outcome("?"), error, args, kwargs)
                 printed = _printed_by_tracing(written, outcome, watch)
@@ -124,6 +125,9 @@ class CallRecorder:
         elif outcome.state in (*COSTLY, "SLOW-PATH"):
             signature = watch.signature(function, args, kwargs)
             outcome = _add_reason(outcome, framework.name, name, signature)
+            if outcome.state in TRACED:
+                code = watch.traced_code(function, args, kwargs)
+                TRACE_LOG.add(framework.name, name, signature, code and code.reads())
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why)
@@ -133,17 +137,20 @@ class CallRecorder:
             breaks=outcome.breaks, disk_misses=outcome.disk_misses,
         )  # fmt: skip
 
-    def _add_cached(self, callee: _Callee, spent: int) -> None:
+    def _add_cached(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
         last = self._last.get((site, id(function)))
-        if last is not None and last.call.state == "CACHED":
+        if last is not None and last.call.state in ("CACHED", "STALE"):
             last.times += 1
             last.last = self._number(framework, last.call.name)
             last.nanoseconds += spent
         else:
             name = watch.name(function)
             number = self._number(framework, name)
-            call = TracedCall(name, framework.name, site.line, site.text, number, 1, "CACHED", 0.0)
+            stale = find_stale(watch, function, args, kwargs)
+            state = "STALE" if stale else "CACHED"
+            call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
+                              why=stale, fixes=watch.fixes(name, stale))  # fmt: skip
             self._append(callee, call, spent)
 
     def _number(self, framework: Framework, name: str) -> int:

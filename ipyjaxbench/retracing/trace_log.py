@@ -5,8 +5,15 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, compare
+from ipyjaxbench.retracing.cache_key import (
+    CacheMiss,
+    Change,
+    Signature,
+    compare,
+    is_same_trace,
+)
 from ipyjaxbench.retracing.traces import TracedCall
+from ipyjaxbench.usercode import Reads
 
 _MAX_SIGNATURES = 200  # of one function
 _MAX_EVENTS = 1000
@@ -25,6 +32,7 @@ class TraceLog:
         self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)  # their phases may still grow
         self.event_count = 0  # of all, also of those that are forgotten
         self._here = threading.local()  # a thread whose calls are recorded by another way
+        self._reads: defaultdict[int, list[tuple[Signature, Reads]]] = defaultdict(list)
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
 
     def reasons(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
@@ -65,7 +73,7 @@ class TraceLog:
             why = [*miss.fallback_reasons]
         if placed and not why:
             return  # a part of what was reported
-        self.add(framework, name, miss.signature)
+        self.add(framework, name, miss.signature, miss.reads)
         self.event_count += 1
         state = "RECOMPILED" if placed else "TRACED"
         self.events.append(
@@ -79,8 +87,13 @@ class TraceLog:
         new = min(self.event_count - count, len(self.events))
         return [*self.events][len(self.events) - new :]
 
-    def add(self, framework: str, name: str, signature: Signature) -> None:
-        """Keep a signature."""
+    def add(
+        self, framework: str, name: str, signature: Signature, reads: Reads | None = None
+    ) -> None:
+        """Keep a signature, and what the function read when it was traced with it."""
+        if reads is not None:
+            self._reads[signature.function].insert(0, (signature, reads))
+            del self._reads[signature.function][_MAX_SIGNATURES:]
         known = self._known[framework, name]
         if signature not in known:
             known.append(signature)
@@ -90,8 +103,16 @@ class TraceLog:
         """Return all signatures of a function, the oldest first."""
         return tuple(self._known.get((framework, name), ()))
 
+    def reads(self, signature: Signature) -> Reads | None:
+        """Return what a function read when it was traced with a signature; None if not known."""
+        of_function = self._reads.get(signature.function, ())
+        return next(
+            (reads for known, reads in of_function if is_same_trace(known, signature)), None
+        )
+
     def clear(self) -> None:
         """Forget all signatures."""
+        self._reads.clear()
         self._known.clear()
 
     def functions(self) -> list[tuple[str, str]]:
