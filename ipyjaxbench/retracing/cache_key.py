@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import units
+from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Imprint, Reads
 
 #: What can differ, the weightiest first; those behind "placement" need no new trace.
@@ -130,7 +131,7 @@ class CacheMiss:
     text: str = ""
     phases: dict[str, float] = field(default_factory=dict)  # seconds; they grow until it is over
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
-    reads: Reads | None = None  # what it read of the names around it; None where that is not known
+    code: TracedCode | None = None  # what was traced; None where its guards cover what it reads
 
 
 def compare(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:

@@ -127,7 +127,7 @@ class CallRecorder:
             outcome = _add_reason(outcome, framework.name, name, signature)
             if outcome.state in TRACED:
                 code = watch.traced_code(function, args, kwargs)
-                TRACE_LOG.add(framework.name, name, signature, code and code.reads())
+                TRACE_LOG.add(framework.name, name, signature, code)
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why)

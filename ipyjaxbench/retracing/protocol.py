@@ -8,7 +8,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
-from ipyjaxbench.usercode import Reads
+from ipyjaxbench.retracing.traced_code import TracedCode
 
 Args = Sequence[Any]
 Kwargs = Mapping[str, Any]
@@ -29,18 +29,6 @@ class Outcome:
     known: bool | None = None  # whether the function had a program before; None if unclear
     disk_misses: tuple[DiskMiss, ...] = ()  # of programs that a cache on disk did not have
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
-
-
-class TracedCode(ABC):
-    """A compiled function as it is called once; it keeps no array."""
-
-    @abstractmethod
-    def reads(self) -> Reads | None:
-        """Return what the function reads now of names around it; None where it is a library's."""
-
-    @abstractmethod
-    def is_another_program(self) -> bool | None:
-        """Whether tracing it now gives another program than the cached one; None if not known."""
 
 
 class CallWatch(AbstractContextManager["CallWatch"], ABC):

@@ -56,6 +56,7 @@ from ipyjaxbench.timing.validity.notes import (
     recorded as note_recorded,
     reduced_precision as note_reduced_precision,
     setting_on as note_setting_on,
+    stale_program as note_stale_program,
     watched as note_watched,
 )
 from ipyjaxbench.timing.verdict import NO_FIGURE, VERDICT_MEANINGS

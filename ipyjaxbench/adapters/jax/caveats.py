@@ -12,13 +12,18 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
 from ipyjaxbench.adapters.jax.placement import device_name
+from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.shared.retracing import token
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.retracing import changes_of_latest, describe_changes
 from ipyjaxbench.timing import (
     Caveats,
     CodeFacts,
     note_narrowed,
     note_processes,
     note_setting_on,
+    note_stale_program,
     note_watched,
 )
 
@@ -53,11 +58,21 @@ class JaxCaveats(Caveats):
         if self.framework.started():
             yield from _note_narrowing(code)
             yield from _note_rounding(code)
+            yield from _stale_programs(code)
             yield from _options()
             yield from _compiler()
             if _profiling():
                 yield note_watched("jax.profiler")
             yield from _processes(code)
+
+
+def _stale_programs(code: CodeFacts) -> Iterator[Note]:
+    """Yield a note where a function that the code calls was traced with other values."""
+    for function in code.compiled:
+        changes = changes_of_latest(token(Called.from_call(function, (), {}).function), function)
+        if changes:
+            name = callee.display_name(callee.plain_of(function))
+            yield note_stale_program(name, describe_changes(changes))
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

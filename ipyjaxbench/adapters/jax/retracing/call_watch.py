@@ -91,7 +91,7 @@ class JaxCallWatch(EventWatch[Event]):
 
     def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> JaxTracedCode:
         """Return the function that was jitted, with what is static and the shapes of the rest."""
-        return JaxTracedCode(function, Called.from_call(function, args, kwargs))
+        return JaxTracedCode(Called.from_call(function, args, kwargs))
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""

@@ -78,9 +78,9 @@ def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     # A thread without the user's code runs what the main thread, or its starter, waits for.
     main = sys._current_frames().get(threading.main_thread().ident or 0)
     signature = cache_key.signature(called)
-    reads = None if placed else JaxTracedCode(called.function, called).reads()
+    code = None if placed else JaxTracedCode(called)
     name = callee.display_name(plain)
-    return cache_miss(name, signature, frame, main, placed=placed, reads=reads)
+    return cache_miss(name, signature, frame, main, placed=placed, code=code)
 
 
 def _user_call(frame: FrameType) -> Called:

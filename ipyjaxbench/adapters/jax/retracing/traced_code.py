@@ -1,8 +1,9 @@
 """What a jitted function read while it was traced, and whether today's program is another one."""
 
 import re
+import weakref
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -32,42 +33,66 @@ _DATA = (bool, int, float, complex, np.ndarray, np.generic, jax.Array)
 
 
 class JaxTracedCode(TracedCode):
-    """A jitted function with the arguments that it is compiled with, and the shapes of others."""
+    """A jitted function with what it is compiled with, and the shapes of its other arguments.
 
-    def __init__(self, function: Any, called: Called) -> None:
-        self._jitted, _, _ = callee.unbound(function)
-        self._called = called._replace(
-            args=tuple(map(_abstract, called.args)),
-            kwargs={name: _abstract(value) for name, value in called.kwargs.items()},
-        )
-        self._plain = callee.plain_of(called.function)
+    It keeps no array and no object of the user's from being freed.
+    """
+
+    def __init__(self, called: Called) -> None:
+        self._plain = _held(callee.plain_of(called.function))
+        self._args = [*map(_held, called.args)]
+        self._kwargs = {name: _held(value) for name, value in called.kwargs.items()}
+        self._is_transformed = bool(called.transformation)
 
     def reads(self) -> Reads | None:
         """Return what the user's function, and those that it calls, read now."""
-        if not is_users_function(self._plain):
+        plain, args, kwargs = self._call()
+        if not is_users_function(plain):
             return None
-        _, args, kwargs, _ = self._called
-        names = label_arguments(self._plain, args, kwargs)
+        names = label_arguments(plain, args, kwargs)
         given = {**dict(zip(names, args, strict=True)), **kwargs}
         static = {name: value for name, value in given.items() if not _is_data(value)}
-        return find_reads(self._plain, static, imprint)
+        return find_reads(plain, static, imprint)
 
-    def is_another_program(self) -> bool | None:
+    def is_another_program(self, compiled: Any) -> bool | None:
         """Trace it anew, aside, and hold the program against the one that is cached."""
-        _, args, kwargs, transformation = self._called
-        if transformation or not hasattr(self._jitted, "trace") or not hasattr(jax, "no_tracing"):
+        jitted, _, _ = callee.unbound(compiled)
+        plain, args, kwargs = self._call()
+        if self._is_transformed or not hasattr(jitted, "trace") or not hasattr(jax, "no_tracing"):
             return None
         try:
             with jax.no_tracing(True):  # noqa: FBT003
-                cached = self._jitted.trace(*args, **kwargs).jaxpr
-            new = _trace_anew(self._plain, args, kwargs, len(cached.in_avals))
-        except CODE_ERRORS:  # it does not trace any more, or is not cached
+                cached = jitted.trace(*args, **kwargs).jaxpr
+        except CODE_ERRORS:  # it is not cached any more
             return None
-        return None if new is None else not _same(cached, new)
+        try:
+            new = _trace_anew(plain, args, kwargs)
+        except CODE_ERRORS:  # what it read is gone, or cannot be traced
+            return True
+        return not _same(cached, new) if len(new.in_avals) == len(cached.in_avals) else None
+
+    def _call(self) -> tuple[Any, list[Any], dict[str, Any]]:
+        """Return the function and what it is called with; None for what was freed since."""
+        args, kwargs = (
+            [each() for each in self._args],
+            {n: each() for n, each in self._kwargs.items()},
+        )
+        return self._plain(), args, kwargs
 
 
-def _trace_anew(plain: Any, args: Any, kwargs: Mapping[str, Any], inputs: int) -> Any:
-    """Return the program of today; None where it has other inputs than the cached one.
+def _held(value: Any) -> Callable[[], Any]:
+    """Return what gives a value back: data as their shapes, objects as long as others hold them."""
+    if not callable(value) and _is_data(value):
+        shape = trees.map_leaves(_shape, value)
+        return lambda: shape
+    try:
+        return weakref.ref(value)
+    except TypeError:  # text, and what else cannot be referred to
+        return lambda: value
+
+
+def _trace_anew(plain: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Return the program of today.
 
     Functions that were jitted inside are traced anew, too: for a setting that is part of the key
     and of no program.
@@ -75,8 +100,7 @@ def _trace_anew(plain: Any, args: Any, kwargs: Mapping[str, Any], inputs: int) -
     call = Call.from_function(plain, *args, **kwargs)
     other = "warn" if jax.config.jax_numpy_rank_promotion == "allow" else "allow"
     with tracing.silent(), jax.numpy_rank_promotion(other):
-        closed = tracing.program_of(call)
-    return closed if len(closed.in_avals) == inputs else None
+        return tracing.program_of(call)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -90,16 +114,13 @@ def _equal(one: Any, other: Any) -> bool:
     return one is other or bool(np.array_equal(np.asarray(one), np.asarray(other)))
 
 
-def _abstract(value: Any) -> Any:
-    """Return an argument without its data: it would be kept from being freed."""
-    return trees.map_leaves(_shape, value)
-
-
 def _shape(leaf: Any) -> Any:
+    """Return an array without its data; what is static, and a number, as it is."""
+    if isinstance(leaf, np.ndarray):
+        return jax.ShapeDtypeStruct(leaf.shape, jax.dtypes.canonicalize_dtype(leaf.dtype))
     if isinstance(leaf, jax.Array):
-        return jax.ShapeDtypeStruct(
-            leaf.shape, leaf.dtype, weak_type=bool(getattr(leaf, "weak_type", False))
-        )
+        weak = bool(getattr(getattr(leaf, "aval", leaf), "weak_type", False))
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=weak)
     return leaf
 
 
