@@ -1,11 +1,14 @@
 """Finds programs that were traced with other values than the names have now."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.retracing.cache_key import Change, changes_since, is_same_trace
-from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.usercode import ask
 
 _MOST_SHOWN = 5
 
@@ -36,15 +39,20 @@ def changes_in(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     return found[:_MOST_SHOWN]
 
 
-def changes_of_latest(function: int, compiled: Any) -> tuple[Change, ...]:
-    """Return what changed since a function was traced last, for what calls it without a watch.
+def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:
+    """Yield names of compiled functions whose latest program is stale, each with what changed."""
+    watches = [watch for _, watch in call_watches(loaded()[0])]
+    for name, value in [*names.items()]:
+        watch = next((each for each in watches if ask(each.takes, value)), None)
+        changes = stale_since_latest(watch, value) if watch is not None else ()
+        if changes:
+            yield name, changes
 
-    Args:
-        function: the token of the function.
-        compiled: the function as it is called.
-    """
-    traces = TRACE_LOG.traces(function)
+
+def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
+    """Return what changed since a function was traced last, whatever it is called with."""
     try:
+        traces = TRACE_LOG.traces(watch.signature(compiled, (), {}).function)
         return changes_in(traces[0], compiled) if traces else ()
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()

@@ -12,11 +12,9 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
 from ipyjaxbench.adapters.jax.placement import device_name
-from ipyjaxbench.adapters.jax.retracing import callee
-from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.adapters.shared.retracing import token
+from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
-from ipyjaxbench.retracing import changes_of_latest, describe_changes
+from ipyjaxbench.retracing import describe_changes, stale_since_latest
 from ipyjaxbench.timing import (
     Caveats,
     CodeFacts,
@@ -68,11 +66,10 @@ class JaxCaveats(Caveats):
 
 def _stale_programs(code: CodeFacts) -> Iterator[Note]:
     """Yield a note where a function that the code calls was traced with other values."""
+    watch = JaxCallWatch()
     for function in code.compiled:
-        changes = changes_of_latest(token(Called.from_call(function, (), {}).function), function)
-        if changes:
-            name = callee.display_name(callee.plain_of(function))
-            yield note_stale_program(name, describe_changes(changes))
+        if watch.takes(function) and (changes := stale_since_latest(watch, function)):
+            yield note_stale_program(watch.name(function), describe_changes(changes))
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:
