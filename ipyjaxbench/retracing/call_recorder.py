@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -17,7 +18,16 @@ from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome, Wat
 from ipyjaxbench.retracing.stale import find_stale
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
-from ipyjaxbench.usercode import OutputRecorder, Site, Written, ask, describe_error
+from ipyjaxbench.usercode import (
+    OutputRecorder,
+    Site,
+    Written,
+    ask,
+    attribute,
+    describe_error,
+    is_exactly,
+    is_users_class,
+)
 
 _UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
 
@@ -58,9 +68,10 @@ class CallRecorder:
         """Return a compiled function with a watch around it; any other one as it is."""
         if getattr(self._inside, "call", False):
             return function
-        for framework, watch in self._watches:
-            if ask(watch.takes, function):
-                return partial(self._watched, _Callee(framework, watch, site, function))
+        for callee in (function, _call_of(function)):
+            for framework, watch in self._watches:
+                if ask(watch.takes, callee):
+                    return partial(self._watched, _Callee(framework, watch, site, callee))
         self.other_calls += 1
         return function
 
@@ -170,6 +181,15 @@ class CallRecorder:
         if self._most is not None and self._traced > self._most:
             costly = [row.call for row in self._rows if row.call.state in COSTLY]
             raise too_many_traces(costly, self._most)
+
+
+def _call_of(function: Any) -> Any:
+    """Return what calls an object of a user's class, as the method that it is; else None."""
+    kind = type(function)
+    if is_exactly(function, FunctionType, MethodType, BuiltinFunctionType, type):
+        return None
+    call = attribute(kind, "__call__")
+    return MethodType(call, function) if callable(call) and is_users_class(kind) else None
 
 
 def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:

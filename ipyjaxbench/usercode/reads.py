@@ -103,9 +103,13 @@ class _Reader:
         self.is_cut = False
 
     def read_code(
-        self, function: FunctionType, arguments: Mapping[str, object], depth: int
+        self,
+        function: FunctionType,
+        arguments: Mapping[str, object],
+        depth: int,
+        owner: str = "",
     ) -> None:
-        """Add what the code of a function reads."""
+        """Add what the code of a function reads; the first argument of a method is its owner."""
         key = id(function.__code__), id(next(iter(arguments.values()), None))
         if key in self._seen or depth > _DEPTH:
             return
@@ -117,10 +121,10 @@ class _Reader:
         for chain in _chains(original(function.__code__)):
             value = scopes[chain.scope].get(chain.name, _MISSING)
             if value is not _MISSING:
-                self._follow(chain, value, depth)
+                path = owner if owner and chain.scope == "argument" else chain.name
+                self._follow(chain, path, value, depth)
 
-    def _follow(self, chain: _Chain, value: Any, depth: int) -> None:
-        path = chain.name
+    def _follow(self, chain: _Chain, path: str, value: Any, depth: int) -> None:
         for sort, key in chain.steps:
             owner = value
             try:
@@ -132,11 +136,11 @@ class _Reader:
                     return
                 value = owner
                 break
-            path += f".{key}" if sort == "attribute" else f"[{key!r}]"
+            whose, path = path, path + (f".{key}" if sort == "attribute" else f"[{key!r}]")
             if type(value) is property and is_users_function(value.fget):
                 value = value.fget
             if is_users_function(value) and not is_of(owner, ModuleType):  # a method
-                self._add_function(path, value, depth, dict.fromkeys(_first(value), owner))
+                self._add_function(path, value, depth, dict.fromkeys(_first(value), owner), whose)
                 return
         if self._imprint(value) is None and is_of(value, ModuleType):
             return
@@ -166,9 +170,9 @@ class _Reader:
         kind = type(value)
         function = value.__func__ if kind is MethodType else unwrap(value)
         if type(function) is FunctionType:
-            bound = value.__self__ if kind is MethodType else None
-            arguments = dict.fromkeys(_first(function), bound) if bound is not None else {}
-            self._add_function(path, function, depth, arguments)
+            of_method = kind is MethodType
+            bound = dict.fromkeys(_first(function), value.__self__) if of_method else {}
+            self._add_function(path, function, depth, bound)
         elif is_of(value, functools.partial):
             parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
             self._add_parts(path, kind, [(str(key), each) for key, each in parts], depth)
@@ -191,14 +195,19 @@ class _Reader:
             self._add(path + key, each, depth + 1)
 
     def _add_function(
-        self, path: str, function: FunctionType, depth: int, arguments: Mapping[str, object]
+        self,
+        path: str,
+        function: FunctionType,
+        depth: int,
+        arguments: Mapping[str, object],
+        owner: str = "",
     ) -> None:
         """Add a function's code, and what the user's own read, or what others close over."""
         code = function.__code__
         name = name_of(function)
         self.found[path] = Imprint(name, (name, fingerprint(code)), "function", code.co_filename)
         if is_users_function(function):
-            self.read_code(function, arguments, depth + 1)
+            self.read_code(function, arguments, depth + 1, owner)
         else:
             for name, each in closure_values(function):
                 self._add(f"{path}:{name}", each, depth + 1)

@@ -2,6 +2,9 @@
 
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from tests.shell import Shell
@@ -147,7 +150,7 @@ CASES = (
     Case(SCALE, "other = 3.0"),
     Case(SCALE, "scale = 3.0; f(jnp.ones(4))", ("scale was 2.0",)),
     Case(SCALE, "scale = 3.0; jax.clear_caches(); f(x)"),
-    Case(SCALE, "scale = jnp.float32(2)"),  # the same in the program, but for its type
+    Case(SCALE, "scale = jnp.float32(2)", ("scale was 2.0 when f was traced, is f32[]",)),
     Case(SCALE, "del scale", ("scale was 2.0 when f was traced, and is gone",)),
     Case(LOSS, "def loss(x):\n    return (x ** 3).sum()",
          ("loss was redefined; step still runs the earlier one",), "step(x)"),
@@ -190,8 +193,8 @@ CASES = (
 @pytest.fixture
 def cells(shell: Shell) -> Shell:
     """A session in which JAX is used, with the extension loaded."""
-    shell.run("%load_ext ipyjaxbench")
-    shell.run("import jax, numpy as np\nimport jax.numpy as jnp\nx = jnp.ones(3)")
+    shell.run("pass")  # after a cell in which JAX is there, its traces are seen
+    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3)}
     return shell
 
 
@@ -214,9 +217,30 @@ def test_a_report_leads_with_it_and_says_what_to_type(cells: Shell) -> None:
     cells.run(SCALE)
     cells.run("scale = 3.0")
     cells.run("%%trace_cached\nf(x)")
-    assert "STALE" in cells.text
-    assert "scale was 2.0 when f was traced, is 3.0" in cells.text
-    assert "Pass `scale` to `f` as an argument" in cells.text
+    text = cells.shown[-1].data["text/plain"]
+    assert "STALE" in text
+    assert "scale was 2.0 when f was traced, is 3.0" in text
+    assert "Pass `scale` to `f` as an argument" in text
+
+
+def test_a_timing_says_so(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    cells.run("%fwtime -q -n 1 -r 3 -v found f(x)")
+    (note,) = [note for note in cells.names["found"].notes if note.code == "stale-program"]
+    assert note.text == ("f runs a stale program: scale was 2.0 when f was traced, is 3.0.")
+
+
+def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    assert cells.shown[-1].data["text/plain"] == (
+        "stale: f (scale was 2.0 when f was traced, is 3.0)"
+    )
+    cells.run("f(x)")
+    assert cells.shown == []
+    cells.run("%trace_cached --watch off")
 
 
 def test_a_change_within_a_cell_is_seen(cells: Shell) -> None:

@@ -69,7 +69,9 @@ class JaxTracedCode(TracedCode):
             new = _trace_anew(plain, args, kwargs)
         except CODE_ERRORS:  # what it read is gone, or cannot be traced
             return True
-        return not _same(cached, new) if len(new.in_avals) == len(cached.in_avals) else None
+        if len(new.in_avals) != len(cached.in_avals) or _shares_numpy(cached, new):
+            return None
+        return not _same(cached, new)
 
     def _call(self) -> tuple[Any, list[Any], dict[str, Any]]:
         """Return the function and what it is called with; None for what was freed since."""
@@ -101,6 +103,12 @@ def _trace_anew(plain: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> A
     other = "warn" if jax.config.jax_numpy_rank_promotion == "allow" else "allow"
     with tracing.silent(), jax.numpy_rank_promotion(other):
         return tracing.program_of(call)
+
+
+def _shares_numpy(one: Any, other: Any) -> bool:
+    """Whether both hold an array of NumPy's that can have changed in place since."""
+    held = [id(each) for each in one.consts if isinstance(each, np.ndarray)]
+    return any(id(each) in held for each in other.consts)
 
 
 def _same(one: Any, other: Any) -> bool:
