@@ -1,4 +1,4 @@
-"""What is looked at after each cell: what it traced, and the error that stopped it."""
+"""What is looked at after each cell: what it traced and left stale, and what stopped it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ipyjaxbench.retracing import TracedCall
 
 #: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
@@ -22,9 +24,11 @@ class TraceWatcher:
         is_on: whether that line is shown.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, Any]) -> None:
         self.is_on = False
+        self._names = names
         self._shown = 0
+        self._stale: set[str] = set()  # what was said of stale programs
 
     def switch(self, *, on: bool) -> None:
         """Show traces from now on, or no longer; those before are not shown."""
@@ -44,6 +48,19 @@ class TraceWatcher:
         self._shown = TRACE_LOG.event_count
         if self.is_on and events:
             _show(events)
+        if self.is_on:
+            self._show_stale()
+
+    def _show_stale(self) -> None:
+        """Show once what functions by these names run other than the names say now."""
+        from ipyjaxbench.jupyter.screen import show
+        from ipyjaxbench.retracing import describe_changes, find_stale_functions
+
+        for name, changes in find_stale_functions(self._names):
+            line = f"stale: {name} ({describe_changes(changes)})"
+            if line not in self._stale:
+                self._stale.add(line)
+                show({"text/plain": line}, raw=True)
 
 
 def _show(events: list[TracedCall]) -> None:

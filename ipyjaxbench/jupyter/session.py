@@ -51,7 +51,7 @@ class Session:
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
         self.settings = IpyJaxBench(config=shell.config)
-        self.watcher = TraceWatcher()
+        self.watcher = TraceWatcher(shell.user_ns)
         self.last_error = LastError()
         self.measurements: dict[str, Measurement] = {}
         self.programs: dict[str, dict[str, str]] = {}

@@ -11,8 +11,17 @@ from ipyjaxbench.retracing.max_traces import trace_cached
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
-from ipyjaxbench.retracing.protocol import Args, CallWatch, Invocation, Kwargs, Outcome, Retracing
+from ipyjaxbench.retracing.protocol import (
+    Args,
+    CallWatch,
+    Invocation,
+    Kwargs,
+    Outcome,
+    Retracing,
+)
 from ipyjaxbench.retracing.reasons import group_reasons
 from ipyjaxbench.retracing.signatures import Signatures
+from ipyjaxbench.retracing.stale import find_stale_functions, stale_since_latest
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import COMPILED, COSTLY, TRACED, TracedCall, Traces, number_calls

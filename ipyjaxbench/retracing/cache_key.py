@@ -4,12 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import units
+from ipyjaxbench.retracing.traced_code import TracedCode
+from ipyjaxbench.usercode import Imprint, Reads
 
 #: What can differ, the weightiest first; those behind "placement" need no new trace.
 KINDS = (
     "first", "captured", "function", "form", "structure", "type", "rank", "shape", "dtype",
     "weak type", "static value", "setting", "layout", "guard", "number", "transformation",
-    "committed", "device", "sharding", "host array", "unknown",
+    "committed", "device", "sharding", "host array", "unknown", "stale",
 )  # fmt: skip
 _NUMBERS = ("bool", "int", "float", "complex")
 #: Changes whose text shows of what kind they are.
@@ -87,6 +89,8 @@ class Change:
             return f"depends on {self.path}, which was not run", ""
         if self.kind == "function":
             return f"new function object ({self.new})", ""
+        if self.kind == "stale":
+            return f"{self.path} {self.new}", ""
         if self.kind == "captured":
             return f"new function object (captured {self.path}: {self.old} → {self.new})", ""
         if self.kind in _STATES:
@@ -127,6 +131,7 @@ class CacheMiss:
     text: str = ""
     phases: dict[str, float] = field(default_factory=dict)  # seconds; they grow until it is over
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
+    code: TracedCode | None = None  # what was traced; None where its guards cover what it reads
 
 
 def compare(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
@@ -165,6 +170,35 @@ def changes(old: Signature, new: Signature) -> Iterator[Change]:
             yield Change("setting", name, one, other)
     if old.transformation != new.transformation:
         yield Change("transformation", "", *map(_called, (old.transformation, new.transformation)))
+
+
+def is_same_trace(one: Signature, other: Signature) -> bool:
+    """Whether a trace that was made with one signature serves a call with the other."""
+    return all(each.kind in (*PLACEMENT, "number") for each in changes(one, other))
+
+
+def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
+    """Yield what a compiled function read while it was traced, and is another thing now.
+
+    Example:
+        >>> before, now = (Reads({"scale": Imprint(w, w)}) for w in ("2.0", "3.0"))
+        >>> [each.words() for each in changes_since("f", before, now)]
+        ['scale was 2.0 when f was traced, is 3.0']
+    """
+    for path, old in before.values.items():
+        new = now.values.get(path)
+        if new is None or new.content != old.content:
+            yield Change("stale", path, old.words, _since(name, old, new))
+
+
+def _since(name: str, old: Imprint, new: Imprint | None) -> str:
+    if new is None:
+        return f"was {old.words} when {name} was traced, and is gone"
+    if old.kind == new.kind == "function" and old.words == new.words:
+        return f"was redefined; {name} still runs the earlier one"
+    if old.words == new.words:
+        return f"is another {new.words} than the one that {name} was traced with"
+    return f"was {old.words} when {name} was traced, is {new.words}"
 
 
 def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -14,9 +15,19 @@ from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome, Watches
+from ipyjaxbench.retracing.stale import find_stale
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
-from ipyjaxbench.retracing.traces import COSTLY, TracedCall, too_many_traces
-from ipyjaxbench.usercode import OutputRecorder, Site, Written, ask, describe_error
+from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
+from ipyjaxbench.usercode import (
+    OutputRecorder,
+    Site,
+    Written,
+    ask,
+    attribute,
+    describe_error,
+    is_exactly,
+    is_users_class,
+)
 
 _UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
 
@@ -57,9 +68,10 @@ class CallRecorder:
         """Return a compiled function with a watch around it; any other one as it is."""
         if getattr(self._inside, "call", False):
             return function
-        for framework, watch in self._watches:
-            if ask(watch.takes, function):
-                return partial(self._watched, _Callee(framework, watch, site, function))
+        for callee in (function, _call_of(function)):
+            for framework, watch in self._watches:
+                if ask(watch.takes, callee):
+                    return partial(self._watched, _Callee(framework, watch, site, callee))
         self.other_calls += 1
         return function
 
@@ -96,7 +108,7 @@ class CallRecorder:
             written = self._printed.end(before)
             outcome = watch.end_call(function, mark)
             if outcome is None and error is None:
-                self._add_cached(callee, spent)
+                self._add_cached(callee, spent, args, kwargs)
             else:
                 call = self._call(callee, outcome or Outcome("?"), error, args, kwargs)
                 printed = _printed_by_tracing(written, outcome, watch)
@@ -124,6 +136,9 @@ class CallRecorder:
         elif outcome.state in (*COSTLY, "SLOW-PATH"):
             signature = watch.signature(function, args, kwargs)
             outcome = _add_reason(outcome, framework.name, name, signature)
+            if outcome.state in TRACED:
+                code = watch.traced_code(function, args, kwargs)
+                TRACE_LOG.add(framework.name, name, signature, code)
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why)
@@ -133,17 +148,20 @@ class CallRecorder:
             breaks=outcome.breaks, disk_misses=outcome.disk_misses,
         )  # fmt: skip
 
-    def _add_cached(self, callee: _Callee, spent: int) -> None:
+    def _add_cached(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
         last = self._last.get((site, id(function)))
-        if last is not None and last.call.state == "CACHED":
+        if last is not None and last.call.state in ("CACHED", "STALE"):
             last.times += 1
             last.last = self._number(framework, last.call.name)
             last.nanoseconds += spent
         else:
             name = watch.name(function)
             number = self._number(framework, name)
-            call = TracedCall(name, framework.name, site.line, site.text, number, 1, "CACHED", 0.0)
+            stale = find_stale(watch, function, args, kwargs)
+            state = "STALE" if stale else "CACHED"
+            call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
+                              why=stale, fixes=watch.fixes(name, stale))  # fmt: skip
             self._append(callee, call, spent)
 
     def _number(self, framework: Framework, name: str) -> int:
@@ -163,6 +181,15 @@ class CallRecorder:
         if self._most is not None and self._traced > self._most:
             costly = [row.call for row in self._rows if row.call.state in COSTLY]
             raise too_many_traces(costly, self._most)
+
+
+def _call_of(function: Any) -> Any:
+    """Return what calls an object of a user's class, as the method that it is; else None."""
+    kind = type(function)
+    if is_exactly(function, FunctionType, MethodType, BuiltinFunctionType, type):
+        return None
+    call = attribute(kind, "__call__")
+    return MethodType(call, function) if callable(call) and is_users_class(kind) else None
 
 
 def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:

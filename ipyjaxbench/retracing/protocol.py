@@ -8,6 +8,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
+from ipyjaxbench.retracing.traced_code import TracedCode
 
 Args = Sequence[Any]
 Kwargs = Mapping[str, Any]
@@ -59,6 +60,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     @abstractmethod
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return what the framework looks at to find a trace."""
+
+    def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TracedCode | None:  # noqa: ARG002
+        """Return what is compiled for such a call; None where guards cover what it reads."""
+        return None
 
     @abstractmethod
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:

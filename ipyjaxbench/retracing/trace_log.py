@@ -4,9 +4,12 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, compare
+from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
+from ipyjaxbench.usercode import Reads
 
 _MAX_SIGNATURES = 200  # of one function
 _MAX_EVENTS = 1000
@@ -18,6 +21,15 @@ DROPPED = Change("first", new="same signature as an earlier call, but caches wer
 _INSPECTED = Change("first", new=f"{_FIRST}; already traced, as by %jaxpr or .lower()")
 
 
+class Trace(NamedTuple):
+    """One trace of a function, and what it read then of the names around it."""
+
+    name: str
+    signature: Signature
+    code: TracedCode
+    reads: Reads
+
+
 class TraceLog:
     """Keeps the signatures of functions, by framework and name, and calls that were not cached."""
 
@@ -25,6 +37,7 @@ class TraceLog:
         self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)  # their phases may still grow
         self.event_count = 0  # of all, also of those that are forgotten
         self._here = threading.local()  # a thread whose calls are recorded by another way
+        self._traced: defaultdict[int, list[Trace]] = defaultdict(list)  # by function
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
 
     def reasons(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
@@ -65,7 +78,7 @@ class TraceLog:
             why = [*miss.fallback_reasons]
         if placed and not why:
             return  # a part of what was reported
-        self.add(framework, name, miss.signature)
+        self.add(framework, name, miss.signature, miss.code)
         self.event_count += 1
         state = "RECOMPILED" if placed else "TRACED"
         self.events.append(
@@ -79,8 +92,15 @@ class TraceLog:
         new = min(self.event_count - count, len(self.events))
         return [*self.events][len(self.events) - new :]
 
-    def add(self, framework: str, name: str, signature: Signature) -> None:
-        """Keep a signature."""
+    def add(
+        self, framework: str, name: str, signature: Signature, code: TracedCode | None = None
+    ) -> None:
+        """Keep a signature, and what the function read when it was traced with it."""
+        reads = code.reads() if code is not None else None
+        if code is not None and reads is not None:
+            of_function = self._traced[signature.function]
+            of_function.insert(0, Trace(name, signature, code, reads))
+            del of_function[_MAX_SIGNATURES:]
         known = self._known[framework, name]
         if signature not in known:
             known.append(signature)
@@ -90,8 +110,13 @@ class TraceLog:
         """Return all signatures of a function, the oldest first."""
         return tuple(self._known.get((framework, name), ()))
 
+    def traces(self, function: int) -> Sequence[Trace]:
+        """Return the traces of a function, by its token, the latest first."""
+        return tuple(self._traced.get(function, ()))
+
     def clear(self) -> None:
         """Forget all signatures."""
+        self._traced.clear()
         self._known.clear()
 
     def functions(self) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ STATES = {
     "DISK": "traced, and the program loaded from the persistent compilation cache",
     "SLOW-PATH": "cache hit, but through the slower Python dispatch path",
     "CACHED": "cache hit: nothing was traced or compiled",
+    "STALE": "cache hit, of a program that was traced with other values than the names have now",
     "BYPASSED": "compilation is turned off: the call ran eagerly",
     "EAGER-FALLBACK": "could not be compiled: this call, and later ones like it, run eagerly",
     "BREAK": "graph break: compiled in several parts, with Python between them",

@@ -32,6 +32,7 @@ _UNTRACED = {
     "RAISED": "raised an exception",
     "EAGER-FALLBACK": "could not be compiled",
     "BYPASSED": "compilation is turned off",
+    "STALE": "stale program",
     "?": "may have been compiled",
     "CACHED": "only cache hits",
 }

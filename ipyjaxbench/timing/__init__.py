@@ -57,6 +57,7 @@ from ipyjaxbench.timing.validity.notes import (
     recorded as note_recorded,
     reduced_precision as note_reduced_precision,
     setting_on as note_setting_on,
+    stale_program as note_stale_program,
     watched as note_watched,
 )
 from ipyjaxbench.timing.validity.product_format import product_format

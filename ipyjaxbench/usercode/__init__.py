@@ -79,6 +79,7 @@ from ipyjaxbench.usercode.origin import (
     names_of_module,
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
+from ipyjaxbench.usercode.reads import Imprint, Reads, find_reads
 from ipyjaxbench.usercode.side_effects import (
     ARRAY_FUNCTION_NAMES,
     SIDE_EFFECT_NAMES,

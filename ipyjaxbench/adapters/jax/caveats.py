@@ -12,13 +12,16 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
 from ipyjaxbench.adapters.jax.placement import device_name
+from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.retracing import describe_changes, stale_since_latest
 from ipyjaxbench.timing import (
     Caveats,
     CodeFacts,
     note_narrowed,
     note_processes,
     note_setting_on,
+    note_stale_program,
     note_watched,
 )
 
@@ -53,11 +56,20 @@ class JaxCaveats(Caveats):
         if self.framework.started():
             yield from _note_narrowing(code)
             yield from _note_rounding(code)
+            yield from _stale_programs(code)
             yield from _options()
             yield from _compiler()
             if _profiling():
                 yield note_watched("jax.profiler")
             yield from _processes(code)
+
+
+def _stale_programs(code: CodeFacts) -> Iterator[Note]:
+    """Yield a note where a function that the code calls was traced with other values."""
+    watch = JaxCallWatch()
+    for function in code.compiled:
+        if watch.takes(function) and (changes := stale_since_latest(watch, function)):
+            yield note_stale_program(watch.name(function), describe_changes(changes))
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

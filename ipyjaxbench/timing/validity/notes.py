@@ -258,6 +258,15 @@ def watched(who: str) -> Note:
     )
 
 
+def stale_program(function: str, changes: str) -> Note:
+    """A compiled function runs what was traced before names got other values."""
+    return misleading(
+        "stale-program",
+        f"{function} runs a stale program: {changes}.",
+        f"pass what changes to {function} as an argument, or run the cell that defines it again",
+    )
+
+
 def processes(number: int, this: int) -> Note:
     """Several processes work together, and only one of them was timed."""
     return Note(

@@ -120,6 +120,16 @@ def trace(call: Call) -> Traced:
     raise NoChoiceError(fault, named, choices.tries, needed, choices.stopped) from fault
 
 
+def program_of(call: Call) -> Any:
+    """Return the jaxpr of a call whose arguments need no choice.
+
+    Raises:
+        Exception: whatever tracing raises.
+    """
+    with contextlib.redirect_stdout(io.StringIO()):
+        return _traced(unbind_method(call), frozenset()).closed
+
+
 def error_of(call: Call, fixed: Collection[str]) -> BaseException | None:
     """Return what tracing a call raises, with these arguments as fixed values; None if nothing.
 

@@ -20,5 +20,6 @@ ADVICE = {
     "sharding": "Keep one sharding for {path}: `jax.device_put(..., sharding)` before the first"
     " call",
     "setting": "Set {path} once, before the first call",
+    "stale": "Pass {path} to {name} as an argument, or run the cell that defines {name} again",
     "structure": "Keep the same keys and lengths in every call",
 }

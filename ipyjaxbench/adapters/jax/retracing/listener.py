@@ -17,6 +17,7 @@ from ipyjaxbench.adapters.jax.disk_cache import SEARCHES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
@@ -77,7 +78,9 @@ def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     # A thread without the user's code runs what the main thread, or its starter, waits for.
     main = sys._current_frames().get(threading.main_thread().ident or 0)
     signature = cache_key.signature(called)
-    return cache_miss(callee.display_name(plain), signature, frame, main, placed=placed)
+    code = None if placed else JaxTracedCode(called)
+    name = callee.display_name(plain)
+    return cache_miss(name, signature, frame, main, placed=placed, code=code)
 
 
 def _user_call(frame: FrameType) -> Called:

@@ -1,0 +1,167 @@
+"""What a jitted function read while it was traced, and whether today's program is another one."""
+
+import re
+import weakref
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ipyjaxbench import units
+from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.shared.retracing import token
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.retracing import TracedCode
+from ipyjaxbench.usercode import (
+    Call,
+    Imprint,
+    Reads,
+    find_reads,
+    is_users_function,
+    label_arguments,
+)
+
+_MOST_COMPARED = 1 << 20  # bytes of an array whose values are compared; of others, its identity
+_SAMPLED = 1 << 16  # bytes that are looked at of a larger one that may change in place
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+_DATA = (bool, int, float, complex, np.ndarray, np.generic, jax.Array)
+
+
+class JaxTracedCode(TracedCode):
+    """A jitted function with what it is compiled with, and the shapes of its other arguments.
+
+    It keeps no array and no object of the user's from being freed.
+    """
+
+    def __init__(self, called: Called) -> None:
+        self._plain = _held(callee.plain_of(called.function))
+        self._args = [*map(_held, called.args)]
+        self._kwargs = {name: _held(value) for name, value in called.kwargs.items()}
+        self._is_transformed = bool(called.transformation)
+
+    def reads(self) -> Reads | None:
+        """Return what the user's function, and those that it calls, read now."""
+        plain, args, kwargs = self._call()
+        if not is_users_function(plain):
+            return None
+        names = label_arguments(plain, args, kwargs)
+        given = {**dict(zip(names, args, strict=True)), **kwargs}
+        static = {name: value for name, value in given.items() if not _is_data(value)}
+        return find_reads(plain, static, imprint)
+
+    def is_another_program(self, compiled: Any) -> bool | None:
+        """Trace it anew, aside, and hold the program against the one that is cached."""
+        jitted, _, _ = callee.unbound(compiled)
+        plain, args, kwargs = self._call()
+        if self._is_transformed or not hasattr(jitted, "trace") or not hasattr(jax, "no_tracing"):
+            return None
+        try:
+            with jax.no_tracing(True):  # noqa: FBT003
+                cached = jitted.trace(*args, **kwargs).jaxpr
+        except CODE_ERRORS:  # it is not cached any more
+            return None
+        try:
+            new = _trace_anew(plain, args, kwargs)
+        except CODE_ERRORS:  # what it read is gone, or cannot be traced
+            return True
+        if len(new.in_avals) != len(cached.in_avals) or _shares_numpy(cached, new):
+            return None
+        return not _same(cached, new)
+
+    def _call(self) -> tuple[Any, list[Any], dict[str, Any]]:
+        """Return the function and what it is called with; None for what was freed since."""
+        args, kwargs = (
+            [each() for each in self._args],
+            {n: each() for n, each in self._kwargs.items()},
+        )
+        return self._plain(), args, kwargs
+
+
+def _held(value: Any) -> Callable[[], Any]:
+    """Return what gives a value back: data as their shapes, objects as long as others hold them."""
+    if not callable(value) and _is_data(value):
+        shape = trees.map_leaves(_shape, value)
+        return lambda: shape
+    try:
+        return weakref.ref(value)
+    except TypeError:  # text, and what else cannot be referred to
+        return lambda: value
+
+
+def _trace_anew(plain: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Return the program of today.
+
+    Functions that were jitted inside are traced anew, too: for a setting that is part of the key
+    and of no program.
+    """
+    call = Call.from_function(plain, *args, **kwargs)
+    other = "warn" if jax.config.jax_numpy_rank_promotion == "allow" else "allow"
+    with tracing.silent(), jax.numpy_rank_promotion(other):
+        return tracing.program_of(call)
+
+
+def _shares_numpy(one: Any, other: Any) -> bool:
+    """Whether both hold an array of NumPy's that can have changed in place since."""
+    held = [id(each) for each in one.consts if isinstance(each, np.ndarray)]
+    return any(id(each) in held for each in other.consts)
+
+
+def _same(one: Any, other: Any) -> bool:
+    texts = (_ADDRESS.sub("", str(each.jaxpr)) for each in (one, other))
+    if len({*texts}) > 1 or len(one.consts) != len(other.consts):
+        return False
+    return all(map(_equal, one.consts, other.consts))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return one is other or bool(np.array_equal(np.asarray(one), np.asarray(other)))
+
+
+def _shape(leaf: Any) -> Any:
+    """Return an array without its data; what is static, and a number, as it is."""
+    if isinstance(leaf, np.ndarray):
+        return jax.ShapeDtypeStruct(leaf.shape, jax.dtypes.canonicalize_dtype(leaf.dtype))
+    if isinstance(leaf, jax.Array):
+        weak = bool(getattr(getattr(leaf, "aval", leaf), "weak_type", False))
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=weak)
+    return leaf
+
+
+def _is_data(value: Any) -> bool:
+    """Whether an argument is data, or a tree of nothing else."""
+    leaves = trees.leaves(value)
+    return all(isinstance(each, (*_DATA, jax.ShapeDtypeStruct)) for each in leaves)
+
+
+def imprint(value: object) -> Imprint | None:
+    """Return what tells an array from others; None for what is none."""
+    if isinstance(value, np.generic):
+        return Imprint(str(value), (str(value.dtype), value.tobytes()))
+    if isinstance(value, np.ndarray):
+        return _of_numpy(value)
+    if not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer):
+        return None
+    words = units.array(str(value.dtype), value.shape)
+    if value.is_deleted():
+        return Imprint(words, (words, "deleted"), "array")
+    is_near = value.nbytes <= _MOST_COMPARED and value.is_fully_addressable
+    if is_near and not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended):
+        return Imprint(words, (words, zlib.crc32(np.asarray(value).tobytes())), "array")
+    return Imprint(words, (words, token(value)), "array")
+
+
+def _of_numpy(value: Any) -> Imprint:
+    """Return its bytes in short; of a large one those of a part, and which one it is."""
+    words = units.array(str(value.dtype), value.shape)
+    if value.dtype.hasobject:
+        return Imprint(words, (words, token(value)), "array")
+    if value.nbytes <= _MOST_COMPARED:
+        return Imprint(words, (words, zlib.crc32(value.tobytes())), "array")
+    step = max(value.size * value.itemsize // _SAMPLED, 1)
+    part = value.reshape(-1)[::step] if value.flags.c_contiguous else value.flat[:_SAMPLED]
+    return Imprint(words, (words, token(value), zlib.crc32(part.tobytes())), "array")

@@ -1,0 +1,58 @@
+"""Finds programs that were traced with other values than the names have now."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.retracing.cache_key import Change, changes_since, is_same_trace
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.usercode import ask
+
+_MOST_SHOWN = 5
+
+
+def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:
+    """Return what changed since the program of a cached call was traced; nothing if not known."""
+    try:
+        signature = watch.signature(function, args, kwargs)
+        traces = TRACE_LOG.traces(signature.function)
+        found = (each for each in traces if is_same_trace(each.signature, signature))
+        trace = next(found, None)
+        return () if trace is None else changes_in(trace, function)
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return ()
+
+
+def changes_in(trace: Trace, compiled: Any) -> tuple[Change, ...]:
+    """Return what a traced function read then and finds changed now.
+
+    That is nothing where tracing it now gives the same program: what changed is not part of it.
+    """
+    now = trace.code.reads()
+    if now is None:
+        return ()
+    found = tuple(changes_since(trace.name, trace.reads, now))
+    if not found or trace.code.is_another_program(compiled) is False:
+        return ()
+    return found[:_MOST_SHOWN]
+
+
+def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:
+    """Yield names of compiled functions whose latest program is stale, each with what changed."""
+    watches = [watch for _, watch in call_watches(loaded()[0])]
+    for name, value in [*names.items()]:
+        watch = next((each for each in watches if ask(each.takes, value)), None)
+        changes = stale_since_latest(watch, value) if watch is not None else ()
+        if changes:
+            yield name, changes
+
+
+def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
+    """Return what changed since a function was traced last, whatever it is called with."""
+    try:
+        traces = TRACE_LOG.traces(watch.signature(compiled, (), {}).function)
+        return changes_in(traces[0], compiled) if traces else ()
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return ()

@@ -1,0 +1,22 @@
+"""What a program was compiled from, as far as it can be looked at again."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ipyjaxbench.usercode import Reads
+
+
+class TracedCode(ABC):
+    """A compiled function as it is called once; it keeps no array."""
+
+    @abstractmethod
+    def reads(self) -> Reads | None:
+        """Return what the function reads now of names around it; None where it is a library's."""
+
+    @abstractmethod
+    def is_another_program(self, compiled: Any) -> bool | None:
+        """Whether tracing it now gives another program than the cached one; None if not known.
+
+        Args:
+            compiled: the function as it is called.
+        """

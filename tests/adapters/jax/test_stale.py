@@ -1,0 +1,259 @@
+"""Programs that were traced with other values than the names have now."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.shell import Shell
+
+SCALE = """
+scale = 2.0
+@jax.jit
+def f(x):
+    return x * scale
+f(x)
+"""
+LOSS = """
+def loss(x):
+    return (x ** 2).sum()
+@jax.jit
+def step(x):
+    return jax.grad(loss)(x)
+step(x)
+"""
+MODEL = """
+from functools import partial
+class Model:
+    def __init__(self, w):
+        self.w, self.calls = w, 0
+    @partial(jax.jit, static_argnums=0)
+    def __call__(self, x):
+        return x @ self.w
+m = Model(jnp.ones((3, 3)))
+m(x)
+"""
+CONFIG = """
+config = {"rate": 0.1, "name": "sgd", "sizes": [3, 4]}
+@jax.jit
+def f(x):
+    return x * config["rate"]
+f(x)
+"""
+CLOSED = """
+def make():
+    rate = 0.1
+    def set_rate(value):
+        nonlocal rate
+        rate = value
+    @jax.jit
+    def f(x):
+        return x * rate
+    return f, set_rate
+f, set_rate = make()
+f(x)
+"""
+MODULE = """
+import types, sys
+settings = types.SimpleNamespace(rate=0.1, verbose=False)
+@jax.jit
+def f(x):
+    if settings.verbose:
+        print("traced")
+    return x * settings.rate
+f(x)
+"""
+ARRAY = """
+w = jnp.arange(3.0)
+@jax.jit
+def f(x):
+    return x * w
+f(x)
+"""
+NUMPY = """
+w = np.arange(3.0, dtype=np.float32)
+@jax.jit
+def f(x):
+    return x * w
+f(x)
+"""
+NESTED = """
+scale = 2.0
+@jax.jit
+def inner(x):
+    return x * scale
+@jax.jit
+def f(x):
+    return inner(x) + 1
+f(x)
+"""
+LAYERS = """
+layers = [jnp.ones((3, 3)), jnp.ones((3, 3))]
+@jax.jit
+def f(x):
+    for w in layers:
+        x = x @ w
+    return x
+f(x)
+"""
+PRINTED = """
+note = "first"
+@jax.jit
+def f(x):
+    print(note)
+    return x + 1
+f(x)
+"""
+ACTIVATION = """
+act = jnp.tanh
+@jax.jit
+def f(x):
+    return act(x)
+f(x)
+"""
+DEFAULT = """
+def g(x, power=2):
+    return x ** power
+@jax.jit
+def f(x):
+    return g(x)
+f(x)
+"""
+METHOD = """
+class Scaler:
+    rate = 2.0
+    def apply(self, x):
+        return x * self.rate
+scaler = Scaler()
+@jax.jit
+def f(x):
+    return scaler.apply(x)
+f(x)
+"""
+
+
+class Case(NamedTuple):
+    """Cells, a change, a call, and what is stale then; nothing where it is a hit like others."""
+
+    before: str
+    change: str
+    stale: tuple[str, ...] = ()
+    call: str = "f(x)"
+
+
+CASES = (
+    Case(SCALE, "scale = 3.0", ("scale was 2.0 when f was traced, is 3.0",)),
+    Case(SCALE, "scale = 3.0; scale = 2.0"),
+    Case(SCALE, "scale = 1.0 + 1.0"),
+    Case(SCALE, "other = 3.0"),
+    Case(SCALE, "scale = 3.0; f(jnp.ones(4))", ("scale was 2.0",)),
+    Case(SCALE, "scale = 3.0; jax.clear_caches(); f(x)"),
+    Case(SCALE, "scale = jnp.float32(2)", ("scale was 2.0 when f was traced, is f32[]",)),
+    Case(SCALE, "del scale", ("scale was 2.0 when f was traced, and is gone",)),
+    Case(LOSS, "def loss(x):\n    return (x ** 3).sum()",
+         ("loss was redefined; step still runs the earlier one",), "step(x)"),
+    Case(LOSS, "def loss(x):\n    return (x ** 2).sum()", (), "step(x)"),
+    Case(LOSS, "def loss(x):\n    # the same\n    return (x ** 2).sum()", (), "step(x)"),
+    Case(LOSS, "def unrelated(x):\n    return x", (), "step(x)"),
+    Case(MODEL, "m.w = m.w * 2", ("self.w is another f32[3,3]",), "m(x)"),
+    Case(MODEL, "m.w = m.w * 1", (), "m(x)"),
+    Case(MODEL, "m.calls += 1", (), "m(x)"),
+    Case(MODEL, "m = Model(jnp.zeros((3, 3))); m(x)", (), "m(x)"),
+    Case(CONFIG, "config['rate'] = 0.2", ("config['rate'] was 0.1 when f was traced, is 0.2",)),
+    Case(CONFIG, "config['name'] = 'adam'"),
+    Case(CONFIG, "config['sizes'].append(5)"),
+    Case(CONFIG, "config = dict(config)"),
+    Case(CONFIG, "config = {'rate': 0.3}", ("config['rate'] was 0.1 when f was traced, is 0.3",)),
+    Case(CLOSED, "set_rate(0.5)", ("rate was 0.1 when f was traced, is 0.5",)),
+    Case(CLOSED, "set_rate(0.1)"),
+    Case(MODULE, "settings.rate = 0.2", ("settings.rate was 0.1 when f was traced, is 0.2",)),
+    Case(MODULE, "settings.verbose = True"),
+    Case(ARRAY, "w = w + 1", ("w is another f32[3]",)),
+    Case(ARRAY, "w = jnp.arange(3.0)"),
+    Case(ARRAY, "w = jnp.ones((3,), 'int32')", ("w was f32[3] when f was traced, is i32[3]",)),
+    Case(NUMPY, "w[0] = 7", ("w is another f32[3]",)),
+    Case(NUMPY, "w[0] = 7; w[0] = 0"),
+    Case(NUMPY, "w = w.copy()"),
+    Case(NESTED, "scale = 3.0", ("scale was 2.0 when f was traced, is 3.0",)),
+    Case(NESTED, "scale = 2.0"),
+    Case(LAYERS, "layers[1] = layers[1] * 2", ("layers[1] is another f32[3,3]",)),
+    Case(LAYERS, "layers.append(jnp.ones((3, 3)))", ("layers was list of 2",)),
+    Case(LAYERS, "layers = [*layers]"),
+    Case(PRINTED, "note = 'second'"),
+    Case(ACTIVATION, "act = jnp.sin", ("act was tanh when f was traced, is sin",)),
+    Case(ACTIVATION, "act = jnp.tanh"),
+    Case(DEFAULT, "def g(x, power=3):\n    return x ** power", ("power was 2",)),
+    Case(METHOD, "scaler.rate = 3.0", ("scaler.rate was 2.0",)),
+    Case(METHOD, "scaler = Scaler()"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def cells(shell: Shell) -> Shell:
+    """A session in which JAX is used, with the extension loaded."""
+    shell.run("pass")  # after a cell in which JAX is there, its traces are seen
+    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3)}
+    return shell
+
+
+def last_call(cells: Shell, call: str) -> Any:
+    cells.run(f"%%trace_cached -qv seen\n{call}")
+    return cells.names["seen"].calls[-1]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.change}")
+def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> None:
+    cells.run(case.before)
+    cells.run(case.change)
+    call = last_call(cells, case.call)
+    assert call.state == ("STALE" if case.stale else "CACHED")
+    told = [change.words() for change in call.why]
+    assert all(any(words in each for each in told) for words in case.stale), told
+
+
+def test_a_report_leads_with_it_and_says_what_to_type(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    cells.run("%%trace_cached\nf(x)")
+    text = cells.shown[-1].data["text/plain"]
+    assert "STALE" in text
+    assert "scale was 2.0 when f was traced, is 3.0" in text
+    assert "Pass `scale` to `f` as an argument" in text
+
+
+def test_a_timing_says_so(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    cells.run("%fwtime -q -n 1 -r 3 -v found f(x)")
+    (note,) = [note for note in cells.names["found"].notes if note.code == "stale-program"]
+    assert note.text == ("f runs a stale program: scale was 2.0 when f was traced, is 3.0.")
+
+
+def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    assert cells.shown[-1].data["text/plain"] == (
+        "stale: f (scale was 2.0 when f was traced, is 3.0)"
+    )
+    cells.run("f(x)")
+    assert cells.shown == []
+    cells.run("%trace_cached --watch off")
+
+
+def test_a_change_within_a_cell_is_seen(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("%%trace_cached -qv seen\nf(x)\nscale = 5.0\nf(x)")
+    assert [call.state for call in cells.names["seen"].calls] == ["CACHED", "STALE"]
+
+
+def test_looking_traces_and_keeps_nothing_of_the_users(cells: Shell) -> None:
+    cells.run("calls = []")
+    cells.run(SCALE.replace("    return", "    calls.append(1)\n    return"))
+    cells.run("scale = 3.0")
+    before = len(cells.names["calls"])
+    assert last_call(cells, "f(x)").state == "STALE"
+    assert len(cells.names["calls"]) == before
+    assert last_call(cells, "f(x)").state == "STALE"  # and the cached program is still there
