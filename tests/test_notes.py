@@ -116,6 +116,10 @@ EXAMPLES: list[tuple[Note, str]] = [
     ),
     (validity_notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"), "is on:"),
     (validity_notes.watched("torch.profiler"), "torch.profiler is active"),
+    (
+        validity_notes.stale_program("f", "scale was 2.0 when f was traced, is 3.0"),
+        "f runs a stale program: scale was 2.0",
+    ),
     (validity_notes.processes(2, 0), "the time of process 0 of 2;"),
     (comparison_notes.arm_failed("jax", "ValueError: no"), "jax failed: ValueError: no."),
     (

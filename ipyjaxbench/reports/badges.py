@@ -39,6 +39,7 @@ BADGES = {
     "TRACED": Badge("↻", "#b5760f", "bold yellow"),
     "TRACES": Badge("↻", "#b5760f", "bold yellow"),
     "CACHED": _GOOD,
+    "STALE": _BAD,
     "EAGER-FALLBACK": _BAD,
     "BYPASSED": _CARE,
     "IMPLICIT": _CARE,

@@ -25,7 +25,7 @@ class TraceOptions(JobOptions):
         None,
         "--watch on",
         ("on", "off"),
-        "on or off: one line below each later cell that traces",
+        "on or off: one line below each later cell that traces or leaves a program stale",
     )
     internal: bool = flag("--internal", "list every program compiled outside these calls")
 

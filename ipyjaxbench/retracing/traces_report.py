@@ -32,7 +32,6 @@ _UNTRACED = {
     "RAISED": "raised an exception",
     "EAGER-FALLBACK": "could not be compiled",
     "BYPASSED": "compilation is turned off",
-    "STALE": "stale program",
     "?": "may have been compiled",
     "CACHED": "only cache hits",
 }
@@ -71,6 +70,10 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
     calls = units.count(t.count, "call")
+    stale = sum(call.times for call in t.calls if call.state == "STALE")
+    if stale:
+        detail = f"{stale:,} of {calls}: the code has changed since"
+        return Headline(title, "stale program", detail, "STALE", "")
     if not reasons:
         verdict = _verdict(t)
         return Headline(title, _UNTRACED[verdict], f"in {calls}", verdict, "")
