@@ -7,18 +7,18 @@ from ipyjaxbench import units
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Imprint, Reads
 
-#: What can differ, the weightiest first; those behind "placement" need no new trace.
+#: What can differ, the weightiest first; those from "scalar" on need no new trace.
 KINDS = (
     "first", "captured", "function", "form", "structure", "type", "rank", "shape", "dtype",
-    "weak type", "static value", "setting", "layout", "guard", "number", "transformation",
-    "committed", "device", "sharding", "host array", "unknown", "stale",
+    "weak type", "static value", "setting", "layout", "guard", "number", "scalar",
+    "transformation", "committed", "device", "sharding", "host array", "unknown", "stale",
 )  # fmt: skip
 _NUMBERS = ("bool", "int", "float", "complex")
 #: Changes whose text shows of what kind they are.
 _SELF_EVIDENT = ("structure", "setting")
 #: Changes of a state, as in "x was uncommitted, is now committed to cpu:0".
 _STATES = ("form", "transformation", "committed", "host array")
-PLACEMENT = ("transformation", "committed", "device", "sharding", "host array")
+PLACEMENT = ("scalar", "transformation", "committed", "device", "sharding", "host array")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Leaf:
     value: str = ""  # of what is no array, in Python's words, cut short
     identity: int = 0  # tells objects apart whose words are the same
     layout: str = ""  # in memory, in the framework's words, where programs depend on that
+    abstract: str = ""  # what a trace takes it for, where it takes numbers for arrays
 
     def words(self) -> str:
         """Return it as reports spell it.
@@ -98,7 +99,7 @@ class Change:
         if self.kind == "structure" and not self.old:
             return f"{self.path} {self.new}", ""
         change = f"{self.old} → {self.new}" if self.old else self.new
-        label = "static value" if self.kind == "number" else self.kind
+        label = {"number": "static value", "scalar": "type"}.get(self.kind, self.kind)
         named = f"{self.path}: {change}" if self.path else change
         return named, "" if self.kind in _SELF_EVIDENT else label
 
@@ -142,8 +143,10 @@ def compare(new: Signature, known: Sequence[Signature], *, placed: bool = False)
     differences = [list(changes(old, new)) for old in reversed(known)]
     if not placed:
         return min(map(_causes_of_trace, differences), key=_distance)
-    placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")] for each in differences]
-    return min(placement, key=_distance) or min(differences, key=_distance)
+    # What a number is, is no part of the key of a program; of a trace it is where it is static.
+    others = [[c for c in each if c.kind != "number"] for each in differences]
+    placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")] for each in others]
+    return min(placement, key=_distance) or min(others, key=_distance)
 
 
 def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:
@@ -255,6 +258,9 @@ def _form_of(name: str, form: Sequence[str]) -> str:
 def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     texts = old.words(), new.words()
     if old.kind != new.kind:
+        if old.abstract and old.abstract == new.abstract:
+            yield Change("scalar", path, *texts)
+            return
         is_data = old.dtype or new.dtype or old.value or new.value
         yield Change("type" if is_data else "structure", path, *texts)
         return

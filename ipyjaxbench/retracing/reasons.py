@@ -16,6 +16,7 @@ _PLURALS = {
     "rank": "ranks",
     "dtype": "dtypes",
     "type": "types",
+    "scalar": "types",
     "weak type": "types",
     "static value": "static values",
     "number": "static values",

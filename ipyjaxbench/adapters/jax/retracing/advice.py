@@ -6,6 +6,7 @@ ADVICE = {
     "captured": "Pass {path} to {name} as an argument: captured values are baked into the trace",
     "form": "Pass {path} the same way in every call: positionally, by keyword, or not at all",
     "type": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
+    "scalar": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
     "shape": "Use fewer distinct shapes: pad {path} to a fixed multiple (for instance with"
     " `jnp.pad`)",
     "rank": "Always pass {path} with the same number of axes",

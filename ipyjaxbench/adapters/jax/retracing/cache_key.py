@@ -34,6 +34,7 @@ from ipyjaxbench.usercode import (
 
 _MAX_LEAVES = 20_000  # of one argument
 _NUMBERS = (bool, int, float, complex)
+_ARRAYS = (np.ndarray, jax.Array, jax.core.Tracer)  # in a tree never static
 _DATA = (*_NUMBERS, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
 #: Types whose own objects are no trees; those of a class that is made of one may be.
 _LEAVES = (*_NUMBERS, str, bytes, type(None), np.ndarray)
@@ -100,10 +101,12 @@ def _leaves(path: str, value: Any, enclosing: frozenset[int]) -> Iterator[tuple[
         return
     yield path, Leaf(type(value).__name__)
     names = {key.lstrip(".") for key, _ in parts}
+    leaves = {id(part) for _, part in parts}
     for key, part in parts:
         yield from _leaves(path + key, part, enclosing | {id(value)})
     for name, attribute in attributes(value).items():
-        if name not in names and not name.startswith("_"):
+        is_leaf = id(attribute) in leaves or isinstance(attribute, _ARRAYS)
+        if name not in names and not is_leaf and not name.startswith("_"):
             yield f"{path}.{name}", _captured_leaf(attribute)
 
 
@@ -151,7 +154,8 @@ def _safe(leaf_of: Callable[[Any], Leaf]) -> Callable[[Any], Leaf]:
 def _argument_leaf(value: Any) -> Leaf:
     if isinstance(value, jax.core.Tracer | jax.ShapeDtypeStruct):
         weak = bool(getattr(getattr(value, "aval", value), "weak_type", False))
-        return Leaf("array", str(value.dtype), tuple(value.shape), weak)
+        abstract = _abstract(value)
+        return Leaf("array", str(value.dtype), tuple(value.shape), weak, abstract=abstract)
     if isinstance(value, jax.Array):
         return _array_leaf(value)
     if isinstance(value, np.ndarray | np.generic):
@@ -159,8 +163,22 @@ def _argument_leaf(value: Any) -> Leaf:
         dtype = str(jax.dtypes.canonicalize_dtype(value.dtype)) if is_data else "object"
         return Leaf("array", dtype, value.shape, host=True)
     if isinstance(value, _NUMBERS):
-        return Leaf(type(value).__name__, value=repr(value))
+        return Leaf(type(value).__name__, value=repr(value), abstract=_abstract(value))
     return _static(value, _identity(value))
+
+
+def _abstract(value: Any) -> str:
+    """Return what a trace takes a scalar for: a number for an array whose type gives way.
+
+    Truth values do not give way, and shapes tell other arrays apart.
+    """
+    if isinstance(value, _NUMBERS):
+        dtype = str(jax.dtypes.canonicalize_dtype(np.dtype(type(value))))
+        return dtype if isinstance(value, bool) else f"{dtype} weak"
+    if value.shape:
+        return ""
+    weak = bool(getattr(getattr(value, "aval", value), "weak_type", False))
+    return f"{value.dtype} weak" if weak else str(value.dtype)
 
 
 @_safe
@@ -209,4 +227,5 @@ def _array_leaf(value: jax.Array) -> Leaf:
         device=", ".join(map(device_name, devices)),
         sharding=str(getattr(sharding, "spec", "")) if len(devices) > 1 else "",
         committed=bool(getattr(value, "committed", getattr(value, "_committed", False))),
+        abstract=_abstract(value),
     )
