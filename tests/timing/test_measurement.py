@@ -61,7 +61,7 @@ def test_the_verdict_says_how_far_the_figure_can_be_believed(
     assert measured(nanoseconds, notes=(notes.compiled_late(1),)).verdict == verdict
     compiling = measured(nanoseconds, notes=(validity_notes.recompiles(1, 1, None),))
     assert compiling.verdict == "RECOMPILES"
-    if m.batches:
+    if m.batches and m.median:
         wide = 1 + m.half_width
         assert m.interval == pytest.approx((m.median / wide, m.median * wide))
 
