@@ -30,6 +30,7 @@ def test_without_samples_the_first_call_is_the_figure() -> None:
     m = measured([])
     assert (m.samples, m.median, m.floor) == ((0.002,), 0.002, 0.002)
     assert m.interval == (0.0, math.inf)
+    assert (m.compile_time, m.elapsed) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(("count", "word"), [(1, "ONCE"), (2, "FEW"), (5, "FEW")])
