@@ -155,6 +155,7 @@ def test_neighbours_that_repeat_each_other_widen_the_interval() -> None:
 
 
 def test_the_time_needed_is_that_until_the_interval_fits() -> None:
+    assert Ratio(1.2, 1.19, 1.21, 5).needed(1.0) == pytest.approx(4.0)  # twenty pairs
     # Into 3 %, from 4 %.
     fits = (math.log(1.04) / math.log(1.03)) ** 2
     assert Ratio(1.0, 1 / 1.04, 1.04, 40).needed(10.0) == pytest.approx(10 * fits)

@@ -4,7 +4,7 @@ What people use most comes first, and again until it agrees: products of float32
 memory, copies. What there is no time for is missing, so that the time is kept.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -93,7 +93,7 @@ class PeakFigures:
         """Return the figures for which there was no time; those that failed are not among them."""
         return tuple(name for name in self._measures if name not in self._rates)
 
-    def _repeat(self, names: Iterable[str], until: int, end: int) -> None:
+    def _repeat(self, names: Sequence[str], until: int, end: int) -> None:
         """Sample each once before the end, and again what does not agree yet until a moment."""
         for name in names:
             if name in self._measures and name not in self._rates and self._fits(name, end):

@@ -86,7 +86,8 @@ class DevicePeaks:
             self,
             products=products,
             latency=latency,
-            others=max(self.others, other.others),
+            # What the other look alone has was measured beside its programs.
+            others=max(self.others, other.others if theirs.keys() - mine.keys() else 0.0),
             spread=max(spreads.values(), default=self.spread),
             spreads=spreads,
             missing=tuple(name for name in missing if name not in better),

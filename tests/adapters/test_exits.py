@@ -107,7 +107,7 @@ def test_an_interrupt_is_in_the_report(ready: Shell, magic: str) -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("ready", "cell"),
-    [("torch", "%%fwcompare -b 90\na: turns(x)\nb: x * 2"), ("jax", "%fwtime -b 90 turns(x)"),
+    [("torch", "%%fwcompare -b 86400\na: turns(x)\nb: x * 2"), ("jax", "%fwtime -b 86400 turns(x)"),
      ("tensorflow", "%%fwdevices\nfor _ in range(10**7): turns(x)"),
      *((name, "%jaxpr forever(x)") for name in NEEDS)],
     indirect=["ready"],

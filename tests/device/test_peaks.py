@@ -380,6 +380,7 @@ def test_what_was_disturbed_at_first_stays_so_where_the_rest_was_not() -> None:
     busy = dataclasses.replace(PEAKS, others=0.4, missing=("int8",))
     rest = dataclasses.replace(PEAKS, products={"int8": 1e9})
     assert rest.combine(busy).is_disturbed
+    assert not PEAKS.combine(busy).is_disturbed  # everything was measured again
 
 
 def test_the_time_of_measuring_is_that_of_all_devices(

@@ -1,5 +1,6 @@
 """What a framework that compiles nothing answers, and which one compiles a value."""
 
+from functools import partial
 from typing import Any
 
 from ipyjaxbench.adapters.python import Python
@@ -29,6 +30,17 @@ def test_the_framework_that_compiles_a_value_is_found() -> None:
     assert found.framework is fake
     assert find_compiler(fake.device.start, frameworks) is None
     assert find_compiler(len, []) is None
+
+
+def test_one_that_compiles_nothing_knows_nothing() -> None:
+    offer = Compilation(Python())
+    assert offer.compiles(len) is offer.donates(len) is False
+    assert (offer.builders, offer.reads_code) == ((), False)
+    assert offer.original(partial(len)) is offer.cold_call({"f": len}, [len]) is None
+    assert offer.work(len, [[1]], {}) is None
+    with offer.watch([len]) as watch:
+        assert (watch.compilations(), watch.phases()) == (0, {})
+        assert (watch.programs(), watch.inspected()) == ((), ())
 
 
 def test_what_is_offered_is_made_once_and_only_when_it_is_asked_for() -> None:

@@ -279,20 +279,6 @@ def test_nothing_to_compare_is_one_clear_line(a: Path, b: Path, empty: str) -> N
     assert ("in common" if empty == "both apart" else "holds no measurements") in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("after", "options", "status"),
-    [(SLOW, ["--fail-slower"], 1), (SLOW, [], 0), (FAST, ["--fail-slower"], 0),
-     (M, ["--fail-slower"], 0)],
-)  # fmt: skip
-def test_the_exit_status_says_whether_something_is_slower(
-    a: Path, b: Path, capsys: pytest.CaptureFixture[str], after: Measurement, options: list[str],
-    status: int,
-) -> None:  # fmt: skip
-    paths = [notebook(a, cell("%fwtime f(x)", M)), notebook(b, cell("%fwtime f(x)", after))]
-    assert main(["diff", *map(str, paths), *options]) == status
-    assert capsys.readouterr().out.startswith("a.ipynb → b.ipynb")
-
-
 def test_bad_input_is_one_line_and_status_two(a: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", str(a), str(a)]) == 2
     seen = capsys.readouterr()

@@ -117,6 +117,7 @@ def test_a_pass_is_summed_up_by_device_and_by_operation() -> None:
     assert profiled_pass("jax", 1, 1e-6, [on("a", ("dot", 0, 1010))]).share == 1.0
     assert profiled_pass("jax", 1, 0.0, [second]).share == 0.0
     assert (DeviceTime((SEEN,)).busy, SEEN_TWICE.busy, DeviceTime().busy) == (0.005, 0.01, None)
+    assert not DeviceTime().listed
 
 
 def test_up_to_ten_names_are_kept_apart_and_more_become_one_by_kind() -> None:

@@ -30,6 +30,7 @@ def test_without_samples_the_first_call_is_the_figure() -> None:
     m = measured([])
     assert (m.samples, m.median, m.floor) == ((0.002,), 0.002, 0.002)
     assert m.interval == (0.0, math.inf)
+    assert (m.compile_time, m.elapsed) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(("count", "word"), [(1, "ONCE"), (2, "FEW"), (5, "FEW")])
@@ -61,7 +62,7 @@ def test_the_verdict_says_how_far_the_figure_can_be_believed(
     assert measured(nanoseconds, notes=(notes.compiled_late(1),)).verdict == verdict
     compiling = measured(nanoseconds, notes=(validity_notes.recompiles(1, 1, None),))
     assert compiling.verdict == "RECOMPILES"
-    if m.batches:
+    if m.batches and m.median:
         wide = 1 + m.half_width
         assert m.interval == pytest.approx((m.median / wide, m.median * wide))
 

@@ -25,6 +25,9 @@ from ipyjaxbench.timing.options import TimeOptions
 def test_an_aim_has_a_width_and_a_budget(options: dict, target: float, seconds: float) -> None:
     chosen = TimeOptions(**options)
     assert (chosen.target, chosen.seconds) == (target, seconds)
+    assert (chosen.number, chosen.repeat) == (None, None)
+    assert (chosen.clock, chosen.precision) == ("elapsed", 3)
+    assert (chosen.fresh, chosen.profile, chosen.ops, chosen.restore) == (0, False, False, True)
 
 
 @pytest.mark.parametrize(

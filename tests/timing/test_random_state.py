@@ -9,7 +9,7 @@ from typing import Any
 
 CELLS = (
     "%%fwcompare --sweep n=1,2 -b 0.2\nadd: n + n\ndouble: 2 * xt",
-    "%fwtime -n 2 -r 3 xf + xn",
+    "%fwtime -n 2 -r 3 xf + xf",
     "%fwtime --profile -n 2 -r 3 f(xj)",
     "%fxgraph --dynamo torch.sin(xt)",
     "%tfgraph tf.sin(xf)",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks import Compilation
+from ipyjaxbench.frameworks import Compilation, CompilationWatch
 from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray, FakeClock, FakeDevice
 from ipyjaxbench.timing.call_times import QueuedTime, Sample, TimedCall
@@ -157,6 +157,34 @@ def test_one_more_call_is_set_up_and_gives_its_value_when_all_is_done() -> None:
     assert value.ready_at <= bench.clock.now()
     assert (bench.log, bench.names["x"]) == (["set", "call"], 6)
     assert Bench("x = 1", x=0).calls.again() is None
+
+
+def test_samples_of_calls_that_are_waited_for_ask_nothing() -> None:
+    left: list[int] = []
+    bench = Bench("device.start(dispatch=10, work=100_000); log")
+    bench.calls.arrange(Waiting(lambda value: None, takes_value=True), kept={})
+    bench.calls.on_work_left = left.append
+    for _ in range(3):
+        bench.calls.sample(5)
+    bench.calls.check(per_call=10)
+    assert left == []
+    bench.device.start(dispatch=0, work=100_000)
+    bench.calls.check(per_call=10)
+    assert left == [100_000]
+
+
+class Compiles(CompilationWatch):
+    """It compiles for two seconds, and does something else whose time is not known."""
+
+    def phases(self) -> dict[str, float | None]:
+        return {"compile": 2.0, "trace": None}
+
+
+def test_seconds_of_compiling_are_those_that_are_known() -> None:
+    bench = Bench("pass")
+    assert bench.calls.compile_seconds() == 0.0
+    bench.calls.watches = [Compiles(), Compiles()]
+    assert bench.calls.compile_seconds() == 4.0
 
 
 def test_a_sample_knows_whether_something_was_compiled_in_it() -> None:

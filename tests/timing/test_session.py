@@ -3,7 +3,6 @@
 import gc
 import weakref
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -165,11 +164,18 @@ def test_the_first_call_gives_away_copies_where_that_is_asked_for(
     assert [note.code for note in later.notes] == ["fresh-copies"]
 
 
+class Memo:
+    """An object of the user's that the first call changes."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+
 @pytest.mark.parametrize("options", [{}, {"number": 2, "repeat": 2}, {"restore": False}])
 def test_nothing_is_held_of_the_users_when_the_measurement_is_over(
     bench: Bench, options: dict[str, Any]
 ) -> None:
-    bench.names["memo"] = memo = SimpleNamespace(known={})
+    bench.names["memo"] = memo = Memo()
     bench.names["clock"] = bench.clock
     gone = weakref.ref(memo)
     was = gc.isenabled()

@@ -203,12 +203,16 @@ def test_threads_may_spin_where_those_of_the_framework_do(
     bench: Bench, spins: bool, code: str
 ) -> None:
     bench.framework.spins = spins or code != START
-    _, steady = prepared(bench, code)
-    assert steady.samples.spins is spins
+    assert prepared(bench, code)[1].samples.spins is spins
+
+
+def test_what_looks_at_calls_before_the_warm_up_gets_the_time_that_is_left(bench: Bench) -> None:
+    _, steady = prepared(bench, START)
     assert (steady.number, steady.ahead) == (1, 0)
     steady.number = 50
-    assert steady.ahead == 5
-    asked: list[float] = []  # what looks at calls before the warm-up gets the time that is left
+    assert steady.ahead == 5  # untimed calls before a sample
+    bench.clock.advance(SECOND)
+    asked: list[float] = []
     steady.prepare = lambda calls, budget: asked.append(budget)
     steady.warm_up(bench.clock.wall() + 3 * SECOND)
     assert asked == [3 * SECOND]

@@ -111,11 +111,14 @@ def test_numbers_that_change_their_type_on_the_way_are_told_once_as_what_arrives
     wide = np.ones((100, 10))
     assert wide.dtype == np.float64
     f = jax.jit(lambda a, b: a + b)
-    code = "jax.device_put(wide)\njnp.asarray(wide)\nf(wide, wide.T.copy().T)\nf(wide, wide)"
+    code = (
+        "jax.device_put(wide)\njnp.asarray(wide)\njnp.array(wide)\nf(wide, wide.T.copy().T)\n"
+        "f(wide, wide)"
+    )
     found = ran(code, wide=wide, f=f)
     assert {t.dtype for t in found.transfers} == {"float32"}
     assert [(t.line, t.nbytes, t.asked) for t in found.transfers] == [
-        (1, 4000, True), (2, 4000, True), (3, 8000, False), (4, 8000, False),
+        (1, 4000, True), (2, 4000, True), (3, 4000, True), (4, 8000, False), (5, 8000, False),
     ]  # fmt: skip
 
 

@@ -67,7 +67,10 @@ def test_both_sides_are_computed_and_one_is_chosen(
     assert applied(rule, *lines) == new
 
 
-@pytest.mark.parametrize(("other", "count"), [("return n", 2), ("else:\n    return n\ny = 1", 1)])
+@pytest.mark.parametrize(
+    ("other", "count"),
+    [("return n", 2), ("else:\n    return n\ny = 1", 1), ("elif y:\n    return x\nreturn n", 2)],
+)
 def test_what_follows_goes_where_it_was_the_other_side(other: str, count: int) -> None:
     site = site_of("if x:", "    return y", *other.split("\n"))
     assert [edit.count for edit in OF_RETURNS(site)] == [count]

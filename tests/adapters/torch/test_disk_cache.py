@@ -213,7 +213,7 @@ def multiplied(x: Any) -> Any:
     return torch.bmm(x, x)
 
 
-@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")  # by Inductor's own code
+@pytest.mark.filterwarnings("ignore")  # Inductor warns of what its own code uses
 def test_operations_for_which_candidates_are_run_are_counted(folder: Path) -> None:
     torch._dynamo.reset()
     compiled = torch.compile(multiplied, mode="max-autotune-no-cudagraphs", dynamic=False)
