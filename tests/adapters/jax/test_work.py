@@ -193,8 +193,8 @@ def test_ordinary_calls_are_left_alone_and_compile_nothing_more(code: str, x: An
         return x * n
 
     f = jax.jit(function)
-    names = {"f": f, "g": jax.jit(sine), "x": x, "o": SimpleNamespace(x=x), "np": np, "jnp": jnp, "jax": jax,
-             "d": {"f": f}}  # fmt: skip
+    names = {"f": f, "g": jax.jit(sine), "x": x, "o": SimpleNamespace(x=x), "np": np, "jnp": jnp,
+             "jax": jax, "d": {"f": f}}  # fmt: skip
     names["x"].block_until_ready()
     assert run(code, names) == {}
     before = len(traces)
