@@ -15,7 +15,6 @@ from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
-from ipyjaxbench.reports import Chart
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.validation import kept_name
 from tests.results import STEADY, measured, rows
@@ -147,35 +146,6 @@ def test_bad_options_are_one_line(shell: Shell, line: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_it_is_drawn_over_time(shell: Shell) -> None:
-    for _ in range(3):
-        shell.run(f"%fwtime {QUICK} sum(range(100))")
-    blocks = shell.run("%fwhistory -q -o --plot").report().blocks
-    (chart,) = (block for block in blocks if isinstance(block, Chart))
-    assert [len(each.points) for each in chart.series] == [3]
-    shell.run("%fwhistory --plot sum")
-    assert "median ± rerun, per call over measured" in shell.shown[0].data["text/html"]
-    assert "s sum(range(100))\n" in shell.shown[0].data["text/plain"]
-
-
-def test_old_files_are_removed_by_hand_and_it_is_said(
-    shell: Shell, changed: Callable[..., None], place: Path
-) -> None:
-    shell.run(f"%fwtime {QUICK} sum(range(100))")
-    changed(label="old")
-    os.utime(place / "other.jsonl", (0, 0))
-    shell.run(f"%fwtime {QUICK} --name new sum(range(100))")
-    # A new process removed what is that old.
-    assert [entry.label for entry in stored_entries()] == ["new"]
-    changed(label="old")
-    month = (place / "other.jsonl").stat().st_mtime - 31 * DAY
-    os.utime(place / "other.jsonl", (month, month))
-    shown = shell.run("%fwhistory -q -o --prune 30d")
-    assert shown.removed == (1, 1)
-    assert "removed  1 measurement in 1 file" in str(shown)
-    assert stored_entries() == ()
-
-
 def test_a_name_of_this_session_comes_before_the_history(shell: Shell) -> None:
     shell.run(f"%fwtime {QUICK} --name base sum(range(1000))")
     m = shell.run(f"%fwtime {QUICK} -o --against base sum(range(100000))")
@@ -212,19 +182,6 @@ def test_the_last_or_the_best_run_of_the_same_code_is_meant(
     session.keep(measured([10] * 100, code="sum(range(7))"))
     m = shell.run(f"%fwtime {QUICK} -o --against {asked} sum(range(100))")
     assert m.against.base.median == pytest.approx(2e-6 if newest else 1e-6)
-
-
-def test_other_data_another_clock_and_no_figure_are_not_the_same_code(shell: Shell) -> None:
-    shell.run("import numpy as np\na = np.ones(10)")
-    shell.run(f"%fwtime {QUICK} a + a")
-    shell.run("a = np.ones(1000)")
-    assert shell.run(f"%fwtime {QUICK} -o --against last a + a").against.base is None
-    assert shell.run(f"%fwtime {QUICK} -o -c --against last a + a").against.base is None
-    session_of(shell).keep(measured([], code="once()"))
-    shell.names["once"] = list
-    assert shell.run(f"%fwtime {QUICK} -o --against best once()").against.base is None
-    session_of(shell).keep(measured(STEADY, code="old()"), "step")  # but a name is
-    assert shell.run(f"%fwtime {QUICK} -o --name step --against last 1 + 1").against.base
 
 
 def test_a_name_that_was_not_kept_is_one_line_before_anything_runs(shell: Shell) -> None:

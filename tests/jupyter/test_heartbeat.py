@@ -78,19 +78,11 @@ def test_without_progress_on_the_screen_it_is_seen(shell: Shell) -> None:
     assert 0 < min(lefts) < 4
 
 
-@pytest.mark.parametrize("how", ["configured", "environment"])
 def test_without_a_history_there_is_no_file(
-    shell: Shell, seen: list[LiveMeasurement], place: Path, how: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    if how == "environment":
-        monkeypatch.setenv("IPYJAXBENCH_HISTORY", "0")
-    else:
-        shell.run("%config IpyJaxBench.history = False")
-    try:
-        shell.run("%fwtime -q -n1 -r1 look()")
-    finally:
-        shell.run("%config IpyJaxBench.history = True")
+    shell: Shell, seen: list[LiveMeasurement], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPYJAXBENCH_HISTORY", "0")
+    shell.run("%fwtime -q -n1 -r1 look()")
     assert seen == []
     assert not place.exists()
 

@@ -166,7 +166,7 @@ def test_originals_and_donated_arguments_of_jitted_functions_are_known() -> None
     assert compilation.donates(jax.grad(of_any)) is False
 
 
-def test_where_it_is_not_known_how_to_leave_caches_alone_they_stay_in_use(
+def test_a_version_without_the_decision_to_use_the_disk_cache_keeps_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     enabled = jax.config.jax_enable_compilation_cache
@@ -184,6 +184,9 @@ def test_where_it_is_not_known_how_to_leave_caches_alone_they_stay_in_use(
             assert not is_unused
     finally:
         jax.config.update("jax_compilation_cache_dir", before)
+
+
+def test_where_profiles_guide_the_compiler_caches_stay_in_use() -> None:
     compilation = next(f for f in loaded()[0] if isinstance(f, Jax)).capability(Compilation)
     with config.enable_pgle(True), compilation.cold_call({}, []) as fresh:
         assert [*fresh.caveats] == ["JAX's in-memory caches stayed in use"]

@@ -43,7 +43,7 @@ FIRST = [
     "%%fwtime q = written(work(x))\nq + 1",
     "%fwtime poisoned + 1",
     "%fwtime logged(work(x)); None",
-    "%%fwcompare --quick\na: x + 1\nb: written(work(x))",
+    "%%fwcompare --quick\na: work(x)\nb: written(work(x))",
     "%%trace_cached\ny = written(work(x))",
     "%%fwdevices\nlogged(work(x))",
 ]
@@ -118,7 +118,7 @@ def after_a_failure(shell: Shell) -> Iterator[Shell]:
 
 @pytest.mark.parametrize(
     "cell",
-    ["%fwtime --quick work(x)", "%%fwcompare --quick\na: 1 + 1\nb: x + 1",
+    ["%fwtime --quick work(x)", "%%fwcompare --quick\na: 1 + 1\nb: work(x)",
      "%%fwdevices\nwork(x)", "%%trace_cached\nwork(x)"],
 )  # fmt: skip
 def test_an_earlier_failure_is_not_this_codes(after_a_failure: Shell, cell: str) -> None:
