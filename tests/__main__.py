@@ -20,7 +20,7 @@ from tests.outcomes import Outcomes, read_outcomes
 
 ROOT = Path(__file__).parent.parent
 #: Of all tests, on a machine with 2 cores that does nothing else.
-MINUTES = 20
+MINUTES = 10
 _FINE = (0, 1, 5)  # pytest ended as it should, tests failed, arguments chose none
 _RERUNS = 2
 _MOST_RERUN = 20  # where more fail than this, something is broken, and shows at once

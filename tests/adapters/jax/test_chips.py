@@ -1,10 +1,8 @@
 """Chips that this machine does not have: what is refused, and how answers are read."""
 
 import importlib.util
-import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -19,7 +17,7 @@ from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 import ipyjaxbench
 from ipyjaxbench import MissingLibraryError, OptionError
-from ipyjaxbench.adapters.jax.chips import compile_remote, estimate, worker as asked_of
+from ipyjaxbench.adapters.jax.chips import compile_remote, estimate
 from ipyjaxbench.adapters.jax.chips.find_chips import find_chips
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.options import GraphOptions
@@ -368,58 +366,3 @@ def test_the_compiler_gets_no_settings_that_write_files(monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "path", ["", "/somewhere"])
     path = compile_remote._environment()["PYTHONPATH"]
     assert path == os.pathsep.join([str(Path.cwd()), "/somewhere"])
-
-
-HLO = """
-HloModule jit_f
-
-%fused (p: f32[8]) -> f32[8] {
-  %c = f32[8] custom-call(%p), custom_call_target="Fused"
-}
-
-ENTRY %main (x: f32[8]) -> f32[8] {
-  %a = f32[8] custom-call(%x), custom_call_target="Cholesky"
-  %b = f32[8] fusion(%a), kind=kLoop, calls=%fused
-  %d = f32[8] custom-call(%b), custom_call_target="ConcatBitcast"
-  %e = f32[8] custom-call(%d), custom_call_target="Cholesky"
-  ROOT %f = f32[8] custom-call(%e), custom_call_target="AlsoUnknown"
-}
-"""
-
-
-@pytest.mark.parametrize(
-    ("told", "seconds", "unknown"),
-    [(None, None, []), (0.0, 0.0, []), (0.999, 0.999, []), (1.0, 1.0, ["AlsoUnknown", "Cholesky"]),
-     (-0.75, 0.25, ["AlsoUnknown", "Cholesky"]), (-1.75, 0.25, ["AlsoUnknown", "Cholesky"]),
-     (-2.0, None, ["AlsoUnknown", "Cholesky"])],
-)  # fmt: skip
-def test_what_cannot_be_estimated_is_left_out_of_the_time_and_named(
-    told: float | None, seconds: float | None, unknown: list[str]
-) -> None:
-    assert asked_of._time(told, HLO) == (seconds, unknown)
-
-
-def test_of_what_compilers_answer_bytes_and_calls_are_read() -> None:
-    assert [*asked_of._unknown(HLO)] == ["Cholesky", "Cholesky", "AlsoUnknown"]
-    x = jnp.ones((3, 5), "int16")
-    assert asked_of._nbytes(x, x.sharding) == 30
-    assert asked_of._nbytes(jax.ShapeDtypeStruct((2,), "float32"), x.sharding) == 8
-
-    def padding(held: int, real: int) -> int:
-        return estimate._estimate(
-            find_chips("tpu:v5e"), TOLD | {"held": held, "real": real}
-        ).padding
-
-    assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)
-
-
-def test_a_request_that_fails_costs_its_own_answer_alone() -> None:
-    asked = json.dumps([{"program": "AAAA"}, {"nothing": 1}])
-    done = subprocess.run(
-        compile_remote._WORKER, input=asked, capture_output=True, text=True, check=True,
-        timeout=300, env=compile_remote._environment(),
-    )  # fmt: skip
-    first, second = map(json.loads, done.stdout.splitlines())
-    assert first["error"]
-    assert second == {"error": "KeyError: 'program'"}
-    assert sys.executable == compile_remote._WORKER[0]
