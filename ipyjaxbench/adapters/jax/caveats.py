@@ -12,9 +12,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
 from ipyjaxbench.adapters.jax.placement import device_name
-from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
-from ipyjaxbench.retracing import describe_changes, stale_since_latest
 from ipyjaxbench.timing import (
     Caveats,
     CodeFacts,
@@ -66,6 +64,11 @@ class JaxCaveats(Caveats):
 
 def _stale_programs(code: CodeFacts) -> Iterator[Note]:
     """Yield a note where a function that the code calls was traced with other values."""
+    if not code.compiled:
+        return
+    from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
+    from ipyjaxbench.retracing import describe_changes, stale_since_latest
+
     watch = JaxCallWatch()
     for function in code.compiled:
         if watch.takes(function) and (changes := stale_since_latest(watch, function)):

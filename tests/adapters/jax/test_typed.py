@@ -111,7 +111,7 @@ SESSIONS = {
         "g1 = jax.jit(lambda x: jnp.tan(x) * n)",
         "g1(x3) => TRACED first call",
         "n = 2",
-        "g1(x3) => CACHED",
+        "g1(x3) => STALE n was 1 when <lambda> was traced, is 2",
         "g1 = jax.jit(lambda x: jnp.tan(x) * n)",
         "g1(x3) => TRACED new function object (captured n: 1 → 2)",
     ),

@@ -76,7 +76,8 @@ told["asking"] = []
 for absent in ((), ("TFE_OfAnotherVersion",)):
     asynchronous._ASK += absent
     go_on, over = threading.Event(), []
-    tf.py_function(lambda: go_on.wait(1) or over.append(1) or 1.0, [], tf.float32)
+    held = lambda go_on=go_on, over=over: go_on.wait(1) or over.append(1) or 1.0
+    tf.py_function(held, [], tf.float32)  # it may begin when the next one is there
     adapter = TensorFlow()
     told["asking"].append([adapter.runs_ahead(), len(over), len(adapter.gaps)])
     go_on.set()
