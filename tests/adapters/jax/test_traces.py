@@ -50,7 +50,7 @@ CASES = (
              "    again(X)", "TRACED", "function", "same code"),
     Provoked("f(jnp.ones(3)); f(jnp.ones(4)); f.clear_cache(); f(jnp.ones(3))", "TRACED", "first",
              "same signature as an earlier call"),
-    Provoked("f(1.0); f(jnp.asarray(1.0))", "SLOW-PATH", "type", "x: float → f32[] weak"),
+    Provoked("f(1.0); f(jnp.asarray(1.0))", "SLOW-PATH", "scalar", "x: float → f32[] weak"),
     Provoked("f(jnp.ones(3)); f'{f(jnp.ones(4))}'", "TRACED", "shape", "x: f32[3] → f32[4]"),
     Provoked("f(jnp.ones(3)); list(map(f, [jnp.ones(4)]))", "TRACED", "shape", "f32[3] → f32[4]"),
     Provoked("try:\n    masked(X)\nexcept Exception: pass", "RAISED"),
