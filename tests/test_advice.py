@@ -39,7 +39,7 @@ COMPARING: dict[str, Callable[[], Note]] = {
 }
 
 #: Those that name magics and functions, and no option with its value.
-PROSE = ("slowed-by-others", "depends-on-interleaving")
+PROSE = ("slowed-by-others", "depends-on-interleaving", "warm-cache", "warm-cpu-cache")
 
 
 class Place(NamedTuple):

@@ -244,7 +244,7 @@ MISLEADING = {
     *("other-precision", "other-threads", "half-alone", "depends-on-interleaving"),
     *("slowed-by-others", "copies-alone", "baked-in", "call-made", "called-back", "key-reused"),
     *("loops-once", "no-estimate", "nothing-cut", "tracer-kept", "static-nan", "drawn-once"),
-    *("loop-failed", "device-failed"),
+    *("loop-failed", "device-failed", "default-precision", "stale-program"),
 }
 
 
