@@ -161,7 +161,7 @@ class PeakFigures:
 
     def _memory(self, streams: Callable[[int], Sequence[tuple[Run, int]]]) -> float:
         def rate(nbytes: int) -> float:
-            ways = self._make("memory", streams, nbytes)
+            ways: Sequence[tuple[Run, int]] = self._make("memory", streams, nbytes)
             return max(moved / fastest(run, self._clock, _STREAM) for run, moved in ways)
 
         def moved(nbytes: int) -> float:
