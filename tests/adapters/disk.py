@@ -18,8 +18,9 @@ class Disk:
 
     def write(self, x: Any) -> Any:
         """Give back what was written."""
-        self.calls += 1
-        if self.calls >= self.fails_from:
+        is_full = self.calls + 1 >= self.fails_from
+        self.calls += 1  # who waits for this may change the rest from now on
+        if is_full:
             raise ValueError(FULL)
         return np.asarray(x)
 
