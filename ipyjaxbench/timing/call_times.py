@@ -13,6 +13,11 @@ class TimedCall(NamedTuple):
     spent: int  # CPU time, over all threads
     compiled: bool  # whether something was compiled in it
 
+    @property
+    def whole(self) -> int:
+        """Nanoseconds until all that it started was over, as far as that was asked."""
+        return self.waited + (self.left or 0)
+
 
 class Sample(NamedTuple):
     """Several calls, timed as one."""

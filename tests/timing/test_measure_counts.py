@@ -61,7 +61,16 @@ def test_of_calls_longer_than_the_budget_one_warm_one_is_the_figure(bench: Bench
     assert (m.first_call, m.median) == pytest.approx((5.0, 3.0))
     (note,) = [n for n in m.notes if n.code == "over-budget"]
     assert note.text == "One warm call only: it took longer than the time budget."
-    assert note.advice == "budget=20 for several calls"
+    assert note.advice == "budget=12 for several calls"
+
+
+def test_a_first_call_that_alone_is_slow_costs_no_other_ones(bench: Bench) -> None:
+    """It loads a library, say."""
+    bench.counted(lambda count: bench.clock.advance(2499 * MS if count == 1 else 0))
+    m = bench.time("call()")
+    assert m.verdict != "ONCE"
+    assert (m.first_call, m.median) == pytest.approx((2.5, 1e-3))
+    assert "over-budget" not in notes_by_code(m)
 
 
 @pytest.mark.parametrize("code", [START, f"{START}; 1"])

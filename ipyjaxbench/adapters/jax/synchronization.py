@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ipyjaxbench.adapters.shared.gpu_driver import Driver
 
 _OF_DRIVERS = ("cuda", "rocm", "gpu")
+#: Live arrays, from which on a call of ours follows the look: the next one takes longer, by 1.3 ms
+#: after a look at 20,000.
+_MANY = 100
 
 
 class InFlight:
@@ -110,9 +113,13 @@ class InFlight:
             return True
         if self._driver:
             return None  # arrays on GPUs become ready when the host learns of it, which is late
-        if any(not array.is_ready() for array in _alive(jax.live_arrays())):
+        alive = jax.live_arrays()
+        if any(not array.is_ready() for array in _alive(alive)):
             self._has_threads = True
             return True
+        if len(alive) > _MANY:
+            del alive
+            jax.block_until_ready(self._run())
         return False if self._programs else None
 
     def _run(self) -> list[Any]:

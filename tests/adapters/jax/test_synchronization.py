@@ -86,6 +86,18 @@ def test_whether_something_runs_is_not_known_beside_an_accelerator_or_before_it_
     assert asked == [1]  # the tiny programs are compiled once
 
 
+def test_what_looking_at_many_arrays_leaves_behind_is_not_for_the_users_next_call() -> None:
+    in_flight = InFlight(jax.devices)
+    in_flight.prepare()
+    ((program, x),) = in_flight._programs
+    write, log = recorder()
+    in_flight._programs = [(lambda given: (write("ran"), program(given))[1], x)]
+    kept = [jnp.asarray(float(n)) for n in range(200)]
+    assert in_flight.is_any() is False
+    assert log == ["ran", "ran"]
+    assert len(kept) == 200
+
+
 @pytest.mark.parametrize(
     "make",
     [lambda y: (y, [y]), lambda y: ([y, X], [y, X]), lambda y: ({"a": (y, 1)}, [y]),
