@@ -49,6 +49,7 @@ class NumPy(Synchronous):
 
 def dtype_of(array: Any) -> str:
     """Return its name; of strings and bytes as NumPy prints it, for the name counts bits."""
-    if array.dtype.kind not in "USV":
+    of_a_package = array.dtype.isbuiltin == 2  # such as ml_dtypes.bfloat16, whose kind is "V"
+    if array.dtype.kind not in "USV" or of_a_package:
         return str(array.dtype.name)
     return "structured" if array.dtype.names else str(array.dtype.str).lstrip("<>|=")

@@ -135,3 +135,8 @@ def test_types_are_told_as_numpy_prints_them(dtype: Any, told: str) -> None:
     result = ipyjaxbench.measure_code("array.copy()", {"array": array}, budget=0.01)
     assert [place.dtype for place in result.inputs] == [told]
     assert [each.dtype for each in locate({"array": array}).arrays] == [told]
+
+
+def test_types_of_other_packages_are_told_by_their_names() -> None:
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    assert [each.dtype for each in locate({"x": np.ones(3, bfloat16)}).arrays] == ["bfloat16"]
