@@ -1,5 +1,6 @@
 """Where code comes from: the user's files, libraries, or this package."""
 
+import contextlib
 import functools
 import os
 import re
@@ -28,7 +29,32 @@ def is_users_file(file: str) -> bool:
     """Whether a file is the user's own: no part of Python, of a library, or of this package."""
     is_theirs = file.startswith((PACKAGE, *GENERATED, *_installation()))
     is_frameworks = any(is_file_of(file, name) for name in _FRAMEWORKS)
-    return not (is_theirs or is_frameworks or _INSTALLED.search(file))
+    is_installed = is_theirs or is_frameworks or _INSTALLED.search(file)
+    return not (is_installed or any(_is_beside_metadata(file, each) for each in [*sys.path]))
+
+
+def _is_beside_metadata(file: str, folder: object) -> bool:
+    """Whether a distribution's metadata in a folder names a file, as after `pip --target`."""
+    if type(folder) is not str or not folder or not file.startswith(start := _within(folder)):
+        return False
+    return re.split(r"[/\\]", file[len(start) :], maxsplit=1)[0] in _installed_in(folder)
+
+
+def _within(folder: str) -> str:
+    return folder.rstrip("/\\") + os.sep
+
+
+@functools.lru_cache(maxsize=256)
+def _installed_in(folder: str) -> frozenset[str]:
+    """Return the files and folders of distributions whose metadata lie in a folder.
+
+    Those of an editable installation lie elsewhere, or list no files: its code is the user's.
+    """
+    found: set[str] = set()
+    for record in Path(folder).glob("*.dist-info/RECORD"):
+        with contextlib.suppress(OSError, ValueError):
+            found.update(re.split("[/,]", line)[0] for line in record.read_text().splitlines())
+    return frozenset(found)
 
 
 def is_file_of(file: str, package: str) -> bool:

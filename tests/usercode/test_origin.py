@@ -39,6 +39,20 @@ def test_a_framework_in_a_folder_of_its_own_is_a_library(
     assert origin.is_users_file(str(tmp_path / "kerastics" / "layers.py"))
 
 
+def test_what_distributions_in_a_folder_list_is_a_library_and_what_lies_beside_is_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As `pip install --target` leaves them; an editable installation lists no code."""
+    metadata = tmp_path / "fast_frames-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "RECORD").write_text('frames/__init__.py,sha256=x,12\nframes_io.py,,\n"a,b",,\n')
+    (tmp_path / "mine-0.1.dist-info").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    files = {"frames/io/read.py": False, "frames_io.py": False, "frames.py": True, "mine.py": True,
+             "mine/frames/__init__.py": True}  # fmt: skip
+    assert {name: origin.is_users_file(str(tmp_path / name)) for name in files} == files
+
+
 def test_functions_classes_and_modules() -> None:
     assert origin.is_users_function(test_functions_classes_and_modules)
     assert not any(map(origin.is_users_function, (json.dumps, len, Own)))
