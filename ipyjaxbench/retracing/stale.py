@@ -28,13 +28,14 @@ def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> t
 def changes_in(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     """Return what a traced function read then and finds changed now.
 
-    That is nothing where tracing it now gives the same program: what changed is not part of it.
+    That is nothing where tracing it now does not give another program, as far as that is known:
+    what changed may be no part of it.
     """
     now = trace.code.reads()
     if now is None:
         return ()
     found = tuple(changes_since(trace.name, trace.reads, now))
-    if not found or trace.code.is_another_program(compiled) is False:
+    if not found or not trace.code.is_another_program(compiled):
         return ()
     return found[:_MOST_SHOWN]
 
