@@ -268,21 +268,29 @@ def test_every_report_leads_with_it_and_says_what_to_type(cells: Shell) -> None:
     assert said in str(cells.names["found"])
 
 
+def seed_all() -> None:
+    tf.random.set_seed(3)
+    np.random.seed(3)
+    random.seed(3)
+
+
+def draw() -> list[float]:
+    return [float(tf.random.uniform([])), np.random.rand(), random.random()]
+
+
 def test_looking_changes_nothing_of_the_users(cells: Shell) -> None:
     cells.run("calls = []")
     cells.run(RANDOM.replace("    return", "    calls.append(1)\n    return"))
     cells.run(KERAS.replace("def f", "def g").replace("f(x)", "g(x)"))
     cells.run("scale = 3.0; model = keras.Sequential([keras.layers.Dense(2)])")
     names = cells.names
-    np.random.seed(3)
-    random.seed(3)
-    drawn = [tf.random.uniform([]), np.random.rand(), random.random()]
-    tf.random.set_seed(3)
-    np.random.seed(3)
-    random.seed(3)
+    seed_all()
+    drawn = draw()
+    seed_all()
     counts = [names[name].experimental_get_tracing_count() for name in ("f", "g")]
     known = len(names["calls"]), len(names["optimizer"].variables)
     assert [last_call(cells, call).state for call in ("f(x)", "g(x)")] == ["STALE", "STALE"]
+    assert draw() == drawn
     assert counts == [names[name].experimental_get_tracing_count() for name in ("f", "g")]
     assert known == (len(names["calls"]), len(names["optimizer"].variables))
     assert not names["model"].built
