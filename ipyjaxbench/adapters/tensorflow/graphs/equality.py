@@ -18,7 +18,11 @@ def compute_the_same(one: Any, other: Any) -> bool | None:
     graphs = one.graph, other.graph
     # Seeds that nobody chose come from the seed of all, which is not in the code.
     ignored = _SEEDS if graphs[0].seed != graphs[1].seed else ()
-    found = {*_graph_differences(*graphs, ignored, set()), *_capture_differences(*graphs)}
+    found = {
+        *_graph_differences(*graphs, ignored, set()),
+        *_capture_differences(*graphs),
+        *_structure_differences(one.structured_outputs, other.structured_outputs),
+    }
     if _DIFFERENT in found:
         return False
     return None if found else True
@@ -78,6 +82,14 @@ def _attribute_differences(op: Any, twin: Any, ignored: Sequence[str]) -> Iterat
 def _bytes_of(message: Any) -> bytes:
     """Return what tells messages apart: compared as they are, NaN differs from itself."""
     return bytes(message.SerializeToString(deterministic=True))
+
+
+def _structure_differences(one: Any, other: Any) -> Iterator[str]:
+    """Yield whether tensors are returned in another container, or under another key."""
+    try:
+        tf.nest.assert_same_structure(one, other, expand_composites=True)
+    except (TypeError, ValueError):
+        yield _DIFFERENT
 
 
 def _capture_differences(one: Any, other: Any) -> Iterator[str]:

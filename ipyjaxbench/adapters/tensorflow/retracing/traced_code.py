@@ -1,7 +1,7 @@
 """What a `tf.function` read while it was traced, and whether today's program is another one."""
 
 import weakref
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,9 @@ from ipyjaxbench.usercode import (
     unwrap,
 )
 
-#: Of these the parts count, as of Python's own functions and containers.
 _WRAPPER = tf.__internal__.tracking.TrackableDataStructure
-_ENTERED = (type, callee.FUNCTION, _WRAPPER)
+#: Of these the parts count, as of Python's own functions and containers.
+_ENTERED = (type, ModuleType, callee.FUNCTION, _WRAPPER)
 _THEIRS = ("tensorflow", "keras")
 
 
