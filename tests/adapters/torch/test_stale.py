@@ -1,4 +1,4 @@
-"""`torch.compile` guards what it read: where that has changed it compiles anew, and is not stale."""
+"""`torch.compile` guards what it read: where that has changed it compiles anew, never stale."""
 
 import pytest
 import torch
