@@ -5,6 +5,9 @@ import torch
 
 from tests.shell import Shell
 
+# What dynamo sets when it is first used: a variable, and a warning's filter.
+torch.compile(torch.sin, backend="aot_eager")(torch.ones(1))
+
 CODE = """
 scale, table = 2.0, {"k": 2.0}
 def helper(x):

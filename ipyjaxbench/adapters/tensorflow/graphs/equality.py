@@ -14,7 +14,10 @@ _DIFFERENT, _UNKNOWN = "different", "unknown"
 
 
 def compute_the_same(one: Any, other: Any) -> bool | None:
-    """Whether two concrete functions of the same arguments do; None where that is not known."""
+    """Whether two concrete functions of the same arguments do; None where that is not known.
+
+    Variables of the other one must be there; those of the first may be gone.
+    """
     graphs = one.graph, other.graph
     # Seeds that nobody chose come from the seed of all, which is not in the code.
     ignored = _SEEDS if graphs[0].seed != graphs[1].seed else ()
@@ -98,14 +101,14 @@ def _capture_differences(one: Any, other: Any) -> Iterator[str]:
     if len(both[0]) != len(both[1]):
         yield _DIFFERENT
         return
-    variables = {id(each.handle) for graph in (one, other) for each in graph.variables}
+    variables = {id(each.handle) for each in other.variables}
     for (tensor, _), (twin, _) in zip(*both, strict=True):
         if tensor is twin or all(map(tf.is_symbolic_tensor, (tensor, twin))):
             continue  # arguments that are variables are symbolic
         if tensor.dtype != twin.dtype or tensor.shape != twin.shape:
             yield _DIFFERENT
         elif tensor.dtype in (tf.resource, tf.variant):
-            yield _DIFFERENT if {id(tensor), id(twin)} <= variables else _UNKNOWN
+            yield _DIFFERENT if id(twin) in variables else _UNKNOWN
         elif _values(tensor) != _values(twin):
             yield _DIFFERENT
 
