@@ -18,8 +18,9 @@ def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> t
     try:
         signature = watch.signature(function, args, kwargs)
         traces = TRACE_LOG.traces(signature.function)
-        found = (each for each in traces if is_same_trace(each.signature, signature))
-        trace = next(found, None)
+        alike = (each for each in traces if is_same_trace(each.signature, signature))
+        others = (each for each in traces if each.code.serves(function, args, kwargs))
+        trace = next(alike, None) or next(others, None)
         return () if trace is None else changes_in(trace, function)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()

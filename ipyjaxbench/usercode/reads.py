@@ -7,7 +7,7 @@ other objects for what `Imprint` says of them. Looks, never calls.
 import dis
 import functools
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import (
     BuiltinFunctionType,
@@ -84,6 +84,7 @@ def find_reads(
     arguments: Mapping[str, object],
     imprint: Callable[[object], Imprint | None],
     wrapped: Callable[[Any], Any] = lambda value: value,
+    parts: Callable[[Any], Iterable[tuple[str, Any]]] = lambda _: (),
 ) -> Reads:
     """Return what a function, and those of the user's that it reaches, read of names around them.
 
@@ -92,8 +93,10 @@ def find_reads(
         arguments: those of its parameters whose values it is compiled with, by name.
         imprint: of a framework's data; None for what is none.
         wrapped: of a framework's container the one of Python's in it; all else as it is.
+        parts: of what has an imprint of kind "object", those that it computes with, by the ends of
+            their paths.
     """
-    reader = _Reader(imprint, wrapped)
+    reader = _Reader(imprint, wrapped, parts)
     reader.read_code(function, arguments, 0)
     return Reads(reader.found, reader.is_cut)
 
@@ -108,9 +111,12 @@ class _Chain(NamedTuple):
 
 class _Reader:
     def __init__(
-        self, imprint: Callable[[object], Imprint | None], wrapped: Callable[[Any], Any]
+        self,
+        imprint: Callable[[object], Imprint | None],
+        wrapped: Callable[[Any], Any],
+        parts: Callable[[Any], Iterable[tuple[str, Any]]],
     ) -> None:
-        self._imprint, self._wrapped = imprint, wrapped
+        self._imprint, self._wrapped, self._parts = imprint, wrapped, parts
         self._seen: set[tuple[int, int]] = set()
         self._holding: set[int] = set()
         self.found: dict[str, Imprint] = {}
@@ -181,7 +187,7 @@ class _Reader:
         if data is not None:
             self.found[path] = data
             if data.kind == "object":
-                self._add_call(path, value, depth)
+                self._add_object(path, value, depth)
             return
         self._holding.add(id(value))
         try:
@@ -211,8 +217,10 @@ class _Reader:
             own = {**attributes(value), **slots(value)}
             self._add_parts(path, kind, [(f".{name}", each) for name, each in own.items()], depth)
 
-    def _add_call(self, path: str, value: Any, depth: int) -> None:
-        """Add what the user's code reads that runs when an object is called."""
+    def _add_object(self, path: str, value: Any, depth: int) -> None:
+        """Add what a framework's object computes with, and the user's code that it runs."""
+        for end, part in self._parts(value):
+            self._add(path + end, part, depth + 1)
         for name in _CALLED:
             method = unwrap(attribute(type(value), name))
             if is_users_function(method):

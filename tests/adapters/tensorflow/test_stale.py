@@ -143,6 +143,19 @@ def f(x, c, n=1):
     return x * c.rate * n
 f(x, config)
 """
+RELAXED = """
+scale, total = 2.0, 0
+@tf.function(input_signature=[tf.TensorSpec([None])])
+def f(x):
+    return x * scale
+@tf.function
+def counts(x):
+    global total
+    total += 1
+    return x * total * len(note)
+note = "first"
+f(x); counts(x)
+"""
 RANDOM = """
 tf.random.set_seed(3)
 scale, note = 2.0, "first"
@@ -207,12 +220,18 @@ CASES = (
     Case(KERAS, "model = keras.Sequential([keras.layers.Dense(2)])",  # not built yet
          ("model is another Sequential",)),
     Case(KERAS, "model.set_weights([np.ones((3, 2)), np.ones(2)]); optimizer.learning_rate = 0.5"),
+    Case(KERAS, "model.layers[0].trainable = False", ("trainable was True when f was traced",)),
+    Case(KERAS, "model.layers[0].activation = keras.activations.tanh",
+         ("activation was relu when f was traced, is tanh",)),
     Case(LAYER, "layer.rate = 3.0", ("layer.rate was 2.0",)),
     Case(LAYER, "layer = Layer(2.0)"),
     Case(LAZY, "m.rate = 3.0", ("self.rate was 2.0 when Lazy was traced, is 3.0",), "m(x)"),
     Case(LAZY, "m.v.assign(4.0)", (), "m(x)"),
     Case(ARGUMENT, "config.rate = 3.0", ("c.rate was 2.0",), "f(x, config)"),
     Case(ARGUMENT, "Config.other = 3.0", (), "f(x, config)"),
+    Case(RELAXED, "scale = 3.0", ("scale was 2.0",), "f(tf.ones(5))"),
+    Case(RELAXED, "scale = 2", (), "f(tf.ones(5))"),
+    Case(RELAXED, "note = 'other'", (), "counts(x)"),  # every trace is another program
     Case(RANDOM, "scale = 3.0", ("scale was 2.0",)),
     Case(RANDOM, "note = 'second'; tf.random.set_seed(4)"),
     Case(OUTSIDE, "note = 'second'"),  # read when it runs
