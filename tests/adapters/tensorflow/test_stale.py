@@ -262,6 +262,28 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
     assert all(any(words in each for each in told) for words in case.stale), told
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "odd = []; odd.append(odd)",
+        "odd = [0] * 1_000_000",
+        "class Odd:\n    def __eq__(self, other): 1 / 0\n"
+        "    def __getattr__(self, name): 1 / 0\nodd = Odd()",
+        "class Odd:\n    __slots__ = ('me', 'empty')\nodd = Odd(); odd.me = odd",
+        "import weakref\nclass Odd: pass\nodd = weakref.proxy(Odd())",
+        "odd = tf.Module(); odd.parts = {'a': [1, {}]}; odd.parts['a'][1]['odd'] = odd.parts",
+        "odd = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, 0, -1, -2)",
+        "odd = np.array([{}, None], dtype=object)",
+    ],
+)
+def test_odd_values_are_no_error_and_hide_nothing(cells: Shell, odd: str) -> None:
+    cells.run(odd)
+    cells.run(SCALE.replace("    return x * scale", "    y = x * scale; odd\n    return y"))
+    assert last_call(cells, "f(x)").state == "CACHED"
+    cells.run("scale = 3.0")
+    assert last_call(cells, "f(x)").state == "STALE"
+
+
 def test_what_was_changed_back_runs_the_program_of_today_again(cells: Shell) -> None:
     cells.run(SCALE)
     states = [last_call(cells, f"scale = {value}\nf(x)").state for value in (2.0, 3.0, 2.0)]
