@@ -188,10 +188,13 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
         >>> [each.words() for each in changes_since("f", before, now)]
         ['scale was 2.0 when f was traced, is 3.0']
     """
+    replaced: list[str] = []  # objects: what is within another one does not count
     for path, old in before.values.items():
         new = now.values.get(path)
-        if new is None or new.content != old.content:
+        if (new is None or new.content != old.content) and not path.startswith(tuple(replaced)):
             yield Change("stale", path, old.words, _since(name, old, new))
+            if old.kind == "object":
+                replaced += f"{path}.", f"{path}["
 
 
 def _since(name: str, old: Imprint, new: Imprint | None) -> str:

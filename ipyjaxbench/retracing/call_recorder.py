@@ -158,7 +158,9 @@ class CallRecorder:
         else:
             name = watch.name(function)
             number = self._number(framework, name)
+            self._inside.call = True  # the code is traced aside, and makes no calls of the cell
             stale = find_stale(watch, function, args, kwargs)
+            self._inside.call = False
             state = "STALE" if stale else "CACHED"
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
                               why=stale, fixes=watch.fixes(name, stale))  # fmt: skip

@@ -18,8 +18,9 @@ def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> t
     try:
         signature = watch.signature(function, args, kwargs)
         traces = TRACE_LOG.traces(signature.function)
-        found = (each for each in traces if is_same_trace(each.signature, signature))
-        trace = next(found, None)
+        alike = (each for each in traces if is_same_trace(each.signature, signature))
+        others = (each for each in traces if each.code.serves(function, args, kwargs))
+        trace = next(alike, None) or next(others, None)
         return () if trace is None else changes_in(trace, function)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
@@ -28,13 +29,14 @@ def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> t
 def changes_in(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     """Return what a traced function read then and finds changed now.
 
-    That is nothing where tracing it now gives the same program: what changed is not part of it.
+    That is nothing where tracing it now does not give another program, as far as that is known:
+    what changed may be no part of it.
     """
     now = trace.code.reads()
     if now is None:
         return ()
     found = tuple(changes_since(trace.name, trace.reads, now))
-    if not found or trace.code.is_another_program(compiled) is False:
+    if not found or not trace.code.is_another_program(compiled):
         return ()
     return found[:_MOST_SHOWN]
 

@@ -1,6 +1,7 @@
 """What a program was compiled from, as far as it can be looked at again."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.usercode import Reads
@@ -20,3 +21,7 @@ class TracedCode(ABC):
         Args:
             compiled: the function as it is called.
         """
+
+    def serves(self, compiled: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:  # noqa: ARG002
+        """Whether it is what a call finds, also where its signature is another one."""
+        return False

@@ -7,9 +7,16 @@ other objects for what `Imprint` says of them. Looks, never calls.
 import dis
 import functools
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -37,6 +44,8 @@ _DEPTH = 8  # of what holds others
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _MISSING = object()
 _NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
+_COMPUTED = (property, FunctionType, GetSetDescriptorType)  # what a class makes of an object
+_CALLED = ("call", "__call__")  # methods that run when an object is called; "call" is Keras's
 _SHORT = 40  # characters of a value in words
 
 
@@ -46,7 +55,8 @@ class Imprint(NamedTuple):
     Attributes:
         words: as reports spell it: "2.0", "f32[3]", a function's name.
         content: equal for values that cannot be told apart by what is computed with them.
-        kind: "value", "array", "function", or "object" for what only its identity tells apart.
+        kind: "value", "array", "function", or "object" for what its identity tells apart, and the
+            user's code in its class.
         file: of a function, where its code is.
     """
 
@@ -73,6 +83,8 @@ def find_reads(
     function: FunctionType,
     arguments: Mapping[str, object],
     imprint: Callable[[object], Imprint | None],
+    wrapped: Callable[[Any], Any] = lambda value: value,
+    parts: Callable[[Any], Iterable[tuple[str, Any]]] = lambda _: (),
 ) -> Reads:
     """Return what a function, and those of the user's that it reaches, read of names around them.
 
@@ -80,8 +92,11 @@ def find_reads(
         function: it itself is not among them.
         arguments: those of its parameters whose values it is compiled with, by name.
         imprint: of a framework's data; None for what is none.
+        wrapped: of a framework's container the one of Python's in it; all else as it is.
+        parts: of what has an imprint of kind "object", those that it computes with, by the ends of
+            their paths.
     """
-    reader = _Reader(imprint)
+    reader = _Reader(imprint, wrapped, parts)
     reader.read_code(function, arguments, 0)
     return Reads(reader.found, reader.is_cut)
 
@@ -95,8 +110,13 @@ class _Chain(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, imprint: Callable[[object], Imprint | None]) -> None:
-        self._imprint = imprint
+    def __init__(
+        self,
+        imprint: Callable[[object], Imprint | None],
+        wrapped: Callable[[Any], Any],
+        parts: Callable[[Any], Iterable[tuple[str, Any]]],
+    ) -> None:
+        self._imprint, self._wrapped, self._parts = imprint, wrapped, parts
         self._seen: set[tuple[int, int]] = set()
         self._holding: set[int] = set()
         self.found: dict[str, Imprint] = {}
@@ -126,21 +146,27 @@ class _Reader:
 
     def _follow(self, chain: _Chain, path: str, value: Any, depth: int) -> None:
         for sort, key in chain.steps:
-            owner = value
+            owner, data = self._wrapped(value), self._imprint(value)
+            if data is not None and data.kind != "object":
+                break  # what is asked of data depends on all of them
             try:
                 value = _attribute(owner, key) if sort == "attribute" else _item(owner, key)
             except CODE_ERRORS:  # no such part
                 value = _MISSING
-            if value is _MISSING:
+            if type(value) is property and is_users_function(value.fget):
+                value = value.fget
+            method = unwrap(value)
+            is_the_users = is_users_function(method)
+            if value is _MISSING or (
+                data is not None and is_exactly(value, *_COMPUTED) and not is_the_users
+            ):
                 if is_of(owner, ModuleType):
                     return
                 value = owner
                 break
             whose, path = path, path + (f".{key}" if sort == "attribute" else f"[{key!r}]")
-            if type(value) is property and is_users_function(value.fget):
-                value = value.fget
-            if is_users_function(value) and not is_of(owner, ModuleType):  # a method
-                self._add_function(path, value, depth, dict.fromkeys(_first(value), owner), whose)
+            if is_the_users and not is_of(owner, ModuleType):
+                self._add_function(path, method, depth, dict.fromkeys(_first(method), owner), whose)
                 return
         if self._imprint(value) is None and is_of(value, ModuleType):
             return
@@ -151,6 +177,7 @@ class _Reader:
         if len(self.found) >= MOST_READ:
             self.is_cut = True
             return
+        value = self._wrapped(value)
         if path in self.found or depth > _DEPTH or id(value) in self._holding:
             return
         if is_exactly(value, *_PLAIN):
@@ -159,6 +186,8 @@ class _Reader:
         data = self._imprint(value)
         if data is not None:
             self.found[path] = data
+            if data.kind == "object":
+                self._add_object(path, value, depth)
             return
         self._holding.add(id(value))
         try:
@@ -187,6 +216,15 @@ class _Reader:
         elif any(is_users_class(each) for each in mro_of(kind)):
             own = {**attributes(value), **slots(value)}
             self._add_parts(path, kind, [(f".{name}", each) for name, each in own.items()], depth)
+
+    def _add_object(self, path: str, value: Any, depth: int) -> None:
+        """Add what a framework's object computes with, and the user's code that it runs."""
+        for end, part in self._parts(value):
+            self._add(path + end, part, depth + 1)
+        for name in _CALLED:
+            method = unwrap(attribute(type(value), name))
+            if is_users_function(method):
+                self.read_code(method, dict.fromkeys(_first(method), value), depth + 1, path)
 
     def _add_parts(self, path: str, kind: type, parts: list[tuple[str, Any]], depth: int) -> None:
         words = f"{kind.__name__} of {len(parts):,}"

@@ -19,7 +19,6 @@ from ipyjaxbench.timing import (
     note_narrowed,
     note_processes,
     note_setting_on,
-    note_stale_program,
     note_watched,
 )
 
@@ -64,15 +63,11 @@ class JaxCaveats(Caveats):
 
 def _stale_programs(code: CodeFacts) -> Iterator[Note]:
     """Yield a note where a function that the code calls was traced with other values."""
-    if not code.compiled:
-        return
-    from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
-    from ipyjaxbench.retracing import describe_changes, stale_since_latest
+    if code.compiled:
+        from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
+        from ipyjaxbench.adapters.shared.stale_programs import note_stale_programs
 
-    watch = JaxCallWatch()
-    for function in code.compiled:
-        if watch.takes(function) and (changes := stale_since_latest(watch, function)):
-            yield note_stale_program(watch.name(function), describe_changes(changes))
+        yield from note_stale_programs(JaxCallWatch(), code.compiled)
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

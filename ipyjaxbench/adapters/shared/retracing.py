@@ -15,6 +15,8 @@ from ipyjaxbench.graphs import line_of
 from ipyjaxbench.retracing import Args, CacheMiss, CallWatch, Invocation, Kwargs
 from ipyjaxbench.usercode import is_users_file
 
+#: What to write where a program was traced with another value than a name has now.
+STALE = "Pass {path} to {name} as an argument, or run the cell that defines {name} again"
 _VALUE_CHARACTERS = 40
 
 _tokens: dict[int, tuple[Any, int]] = {}

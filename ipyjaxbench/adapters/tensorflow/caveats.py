@@ -30,12 +30,21 @@ class TensorFlowCaveats(Caveats):
         if not self.framework.started():
             return
         yield from _note_rounding(code)
+        yield from self._stale_programs(code)
         yield from _modes(code)
         if _tape_is_on():
             yield note_recorded("A tf.GradientTape", "time it outside of the tape")
         if getattr(profiler_v2, "_profiler", None) is not None:
             yield note_watched("tf.profiler")
         yield from _processes()
+
+    def _stale_programs(self, code: CodeFacts) -> Iterator[Note]:
+        """Yield a note where a function that the code calls was traced with other values."""
+        if code.compiled:
+            from ipyjaxbench.adapters.shared.stale_programs import note_stale_programs
+            from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
+
+            yield from note_stale_programs(TensorFlowCallWatch(self.framework), code.compiled)
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

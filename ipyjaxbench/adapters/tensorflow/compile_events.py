@@ -3,7 +3,7 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from traceback import walk_stack
 from types import FrameType
 from typing import Any, NamedTuple
@@ -16,6 +16,9 @@ from ipyjaxbench.usercode import is_file_of, is_users_file
 
 _Listener = Callable[[Any], None]  # gets each new concrete function
 _INITIALIZERS = "_initialize_uninitialized_variables"
+
+
+_unheard = threading.local()  # a thread that traces what is thrown away
 
 
 class Tracing(NamedTuple):
@@ -73,14 +76,27 @@ def listen(listener: _Listener) -> bool:
     return listeners is not None
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Report nothing that this thread traces meanwhile: it is no call of the user's."""
+    before = getattr(_unheard, "on", False)
+    _unheard.on = True
+    try:
+        yield
+    finally:
+        _unheard.on = before
+
+
 def tracings(frame: FrameType) -> Iterator[Tracing]:
-    """Yield the traces that are going on, the innermost first.
+    """Yield the traces that are going on, the innermost first; none while they are `unheard`.
 
     TensorFlow hands the concrete function on alone; its arguments stand in the frames around.
 
     Raises:
         LookupError: none of these frames is one that traces.
     """
+    if getattr(_unheard, "on", False):
+        return
     trace = tracing_compilation.trace_function.__code__
     call = tracing_compilation.call_function.__code__
     frames = [each for each, _ in walk_stack(frame)]

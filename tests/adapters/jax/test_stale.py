@@ -1,5 +1,6 @@
 """Programs that were traced with other values than the names have now."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -70,6 +71,19 @@ w = jnp.arange(3.0)
 @jax.jit
 def f(x):
     return x * w
+f(x)
+"""
+TRANSPOSED = """
+w = jnp.ones((3, 2))
+class Scaler:
+    rate = 2.0
+    @partial(jax.jit, static_argnums=0)
+    def apply(self, x):
+        return x * self.rate
+scaler = Scaler()
+@jax.jit
+def f(x):
+    return scaler.apply(w.T @ x)
 f(x)
 """
 NUMPY = """
@@ -173,6 +187,9 @@ CASES = (
     Case(ARRAY, "w = w + 1", ("w is another f32[3]",)),
     Case(ARRAY, "w = jnp.arange(3.0)"),
     Case(ARRAY, "w = jnp.ones((3,), 'int32')", ("w was f32[3] when f was traced, is i32[3]",)),
+    Case(TRANSPOSED, "w = w * 2", ("w is another f32[3,2]",)),
+    Case(TRANSPOSED, "w = w * 1"),
+    Case(TRANSPOSED, "scaler.rate = 3.0", ("scaler.rate was 2.0",)),
     Case(NUMPY, "w[0] = 7", ("w is another f32[3]",)),
     Case(NUMPY, "w[0] = 7; w[0] = 0"),
     Case(NUMPY, "w = w.copy()"),
@@ -194,7 +211,7 @@ CASES = (
 def cells(shell: Shell) -> Shell:
     """A session in which JAX is used, with the extension loaded."""
     shell.run("pass")  # after a cell in which JAX is there, its traces are seen
-    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3)}
+    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3), "partial": partial}
     return shell
 
 

@@ -353,7 +353,7 @@ def test_where_tensorflow_tells_less_the_verdicts_stay_right(
 ) -> None:
     monkeypatch.setattr(compile_events, "_listeners", lambda: None)
     monkeypatch.setattr(call_watch, "tracing_seconds", lambda: None)
-    monkeypatch.setattr(cache_lookup, "_finds", lambda function, *_: function.gone)
+    monkeypatch.setattr(cache_lookup, "_look_up", lambda function, *_: function.gone)
     names = fresh()
     found = observed("f(X)\nf(X)\nf(tf.ones(4))\nk.fit(A, B, verbose=0)", names)
     assert [call.state for call in found.calls] == ["TRACED", "CACHED", "TRACED"]

@@ -1,5 +1,7 @@
 """What to write so that a function is not traced again."""
 
+from ipyjaxbench.adapters.shared.retracing import STALE
+
 #: By kind of change.
 ADVICE = {
     "function": "Call jax.jit once and reuse its result: each new {name} object is traced again",
@@ -21,6 +23,6 @@ ADVICE = {
     "sharding": "Keep one sharding for {path}: `jax.device_put(..., sharding)` before the first"
     " call",
     "setting": "Set {path} once, before the first call",
-    "stale": "Pass {path} to {name} as an argument, or run the cell that defines {name} again",
+    "stale": STALE,
     "structure": "Keep the same keys and lengths in every call",
 }

@@ -2,7 +2,6 @@
 
 import re
 import weakref
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,12 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.adapters.shared.retracing import token
+from ipyjaxbench.adapters.shared.imprints import (
+    MOST_COMPARED,
+    imprint_identity,
+    imprint_numpy,
+    imprint_values,
+)
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import TracedCode
 from ipyjaxbench.usercode import (
@@ -26,8 +30,6 @@ from ipyjaxbench.usercode import (
     label_arguments,
 )
 
-_MOST_COMPARED = 1 << 20  # bytes of an array whose values are compared; of others, its identity
-_SAMPLED = 1 << 16  # bytes that are looked at of a larger one that may change in place
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _DATA = (bool, int, float, complex, np.ndarray, np.generic, jax.Array)
 
@@ -59,7 +61,7 @@ class JaxTracedCode(TracedCode):
         jitted, _, _ = callee.unbound(compiled)
         plain, args, kwargs = self._call()
         if self._is_transformed or not hasattr(jitted, "trace") or not hasattr(jax, "no_tracing"):
-            return None
+            return True  # no program can be asked for: what was read decides
         try:
             with jax.no_tracing(True):  # noqa: FBT003
                 cached = jitted.trace(*args, **kwargs).jaxpr
@@ -70,7 +72,7 @@ class JaxTracedCode(TracedCode):
         except CODE_ERRORS:  # what it read is gone, or cannot be traced
             return True
         if len(new.in_avals) != len(cached.in_avals) or _shares_numpy(cached, new):
-            return None
+            return True  # they cannot be compared: what was read decides
         return not _same(cached, new)
 
     def _call(self) -> tuple[Any, list[Any], dict[str, Any]]:
@@ -140,28 +142,14 @@ def _is_data(value: Any) -> bool:
 
 def imprint(value: object) -> Imprint | None:
     """Return what tells an array from others; None for what is none."""
-    if isinstance(value, np.generic):
-        return Imprint(str(value), (str(value.dtype), value.tobytes()))
-    if isinstance(value, np.ndarray):
-        return _of_numpy(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return imprint_numpy(value)
     if not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer):
         return None
     words = units.array(str(value.dtype), value.shape)
     if value.is_deleted():
         return Imprint(words, (words, "deleted"), "array")
-    is_near = value.nbytes <= _MOST_COMPARED and value.is_fully_addressable
+    is_near = value.nbytes <= MOST_COMPARED and value.is_fully_addressable
     if is_near and not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended):
-        return Imprint(words, (words, zlib.crc32(np.asarray(value).tobytes())), "array")
-    return Imprint(words, (words, token(value)), "array")
-
-
-def _of_numpy(value: Any) -> Imprint:
-    """Return its bytes in short; of a large one those of a part, and which one it is."""
-    words = units.array(str(value.dtype), value.shape)
-    if value.dtype.hasobject:
-        return Imprint(words, (words, token(value)), "array")
-    if value.nbytes <= _MOST_COMPARED:
-        return Imprint(words, (words, zlib.crc32(value.tobytes())), "array")
-    step = max(value.size * value.itemsize // _SAMPLED, 1)
-    part = value.reshape(-1)[::step] if value.flags.c_contiguous else value.flat[:_SAMPLED]
-    return Imprint(words, (words, token(value), zlib.crc32(part.tobytes())), "array")
+        return imprint_values(words, np.asarray(value))
+    return imprint_identity(words, value, "array")

@@ -127,12 +127,13 @@ def called_functions(op: Any) -> list[tuple[str, str]]:
 def inner_graphs(op: Any) -> Iterator[tuple[str, Any]]:
     """Yield the graphs of the functions that an operation calls, by their names."""
     for _, name in called_functions(op):
-        graph = _graph_of(op.graph, name)
+        graph = graph_of(op.graph, name)
         if graph is not None:
             yield name, graph
 
 
-def _graph_of(graph: Any, name: str) -> Any | None:
+def graph_of(graph: Any, name: str) -> Any | None:
+    """Return the graph of a function that operations of a graph call; None if not known."""
     while graph is not None:
         known = getattr(graph, "_functions", {}).get(name)
         inner = getattr(known, "graph", None)

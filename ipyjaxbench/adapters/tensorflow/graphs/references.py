@@ -114,10 +114,11 @@ def _is_of_tensorflow(value: Any) -> bool:
     if is_of(value, tf.Tensor, tf.Variable):
         return True
     root = package_of(value) if value is not None else ""
-    return root == "tensorflow" or (root == "keras" and keras() is not None) or _is_layer(value)
+    return root == "tensorflow" or (root == "keras" and keras() is not None) or is_layer(value)
 
 
-def _is_layer(value: Any) -> bool:
+def is_layer(value: Any) -> bool:
+    """Whether it is a layer or a model of Keras's."""
     module = keras()
     return module is not None and is_of(value, module.layers.Layer)
 
@@ -127,6 +128,6 @@ def _function_of(value: Any) -> FunctionType | None:
     value = innermost_function(value)
     if is_of(value, MethodType):
         value = value.__func__
-    if _is_layer(value):
+    if is_layer(value):
         value = attribute(type(value), "call")
     return value if is_of(value, FunctionType) else None

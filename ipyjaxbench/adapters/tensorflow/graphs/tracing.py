@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -67,6 +67,20 @@ class Traced:
     side_effects: SideEffects
 
 
+class Aside(NamedTuple):
+    """What tracing left, to be read when it is over.
+
+    Attributes:
+        log: knows what the code changed outside of itself.
+        warm: functions of the user's whose traces could not be kept apart.
+        printed: what the code printed meanwhile.
+    """
+
+    log: isolation.TensorFlowUndoLog
+    warm: list[str]
+    printed: io.StringIO
+
+
 def is_data(leaf: Any) -> bool:
     """Whether a leaf of an argument is a tensor, or stands for one, or is made one."""
     if is_of(leaf, tf.Tensor, tf.TypeSpec, Shape) or references.is_variable(leaf):
@@ -102,16 +116,7 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     wrapper = _take_tensors(function, rebuilt)
     specs = [each.spec for each in inputs if each.spec is not None]
     fresh = tf.function(wrapper, autograph=autograph)
-    refusing = contextlib.nullcontext() if makes_variables else _no_variables()
-    written = io.StringIO()
-    with (
-        isolation.TensorFlowUndoLog(call, is_copy=makes_variables) as log,
-        refusing,
-        quiet(),
-        dataset_guard.limit_iteration(),
-        isolate_traces() as warm,
-        contextlib.redirect_stdout(written),
-    ):
+    with aside(call, makes_variables=makes_variables) as left:
         concrete = fresh.get_concrete_function(*specs)
     _refuse_leaks(concrete)
     return Traced(
@@ -119,12 +124,28 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
         inputs=inputs,
         fixed=tuple(name for name, value in call.arguments if _is_no_data(value)),
         twin=lambda: (tf.function(wrapper, autograph=autograph, jit_compile=True), specs),
-        warm=tuple(dict.fromkeys(warm)),
-        printed=written.getvalue(),
+        warm=tuple(dict.fromkeys(left.warm)),
+        printed=left.printed.getvalue(),
         call=call,
         is_copy=makes_variables,
-        side_effects=log.side_effects,
+        side_effects=left.log.side_effects,
     )
+
+
+@contextlib.contextmanager
+def aside(call: Call, *, makes_variables: bool = False) -> Iterator[Aside]:
+    """Have a call traced with nothing of the user's changed; variables may be made of a copy."""
+    refusing = contextlib.nullcontext() if makes_variables else _no_variables()
+    printed = io.StringIO()
+    with (
+        isolation.TensorFlowUndoLog(call, is_copy=makes_variables) as log,
+        refusing,
+        quiet(),
+        dataset_guard.limit_iteration(),
+        isolate_traces() as warm,
+        contextlib.redirect_stdout(printed),
+    ):
+        yield Aside(log, warm, printed)
 
 
 def traces(call: Call) -> bool:

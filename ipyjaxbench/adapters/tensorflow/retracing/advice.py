@@ -3,7 +3,7 @@
 from ast import literal_eval
 from collections.abc import Sequence
 
-from ipyjaxbench.adapters.shared.retracing import advise
+from ipyjaxbench.adapters.shared.retracing import STALE, advise
 from ipyjaxbench.retracing import Change
 
 _OF_FUNCTIONS = {
@@ -23,6 +23,7 @@ _OF_FUNCTIONS = {
     "static value": "Each new value of {path} needs its own trace: use few, and create objects"
                     " once",
     "setting": "Always call {name} in the same scope",
+    "stale": STALE,
     "structure": "Keep the same keys and lengths in every call",
 }  # fmt: skip
 _OF_MODELS = {

@@ -14,7 +14,15 @@ from ipyjaxbench.retracing import Args, Kwargs
 def finds(function: Any, args: Args, kwargs: Kwargs) -> bool | None:
     """Whether a call would find its trace, if that is known; nothing is run or traced."""
     try:
-        return _finds(function, args, kwargs)
+        return _look_up(function, args, kwargs) is not None
+    except CODE_ERRORS:  # another version, or arguments that do not fit
+        return None
+
+
+def find_trace(function: Any, args: Args, kwargs: Kwargs) -> Any | None:
+    """Return the concrete function that a call finds; None where that is not known."""
+    try:
+        return _look_up(function, args, kwargs)
     except CODE_ERRORS:  # another version, or arguments that do not fit
         return None
 
@@ -60,7 +68,7 @@ def _types(concrete: Any) -> dict[str, str]:
     return {name: str(each.type_constraint) for name, each in parameters.items()}
 
 
-def _finds(function: Any, args: Args, kwargs: Kwargs) -> bool:
+def _look_up(function: Any, args: Args, kwargs: Kwargs) -> Any | None:
     """Take the steps that TensorFlow takes before it traces."""
     from tensorflow.python.eager.polymorphic_function import function_context, function_type_utils
 
@@ -77,4 +85,4 @@ def _finds(function: Any, args: Args, kwargs: Kwargs) -> bool:
         values, bound.kwargs, options.function_captures.capture_types, options.polymorphic_type
     )
     context = function_context.make_function_context(options.scope_type)
-    return options.function_cache.lookup(wanted, context) is not None
+    return options.function_cache.lookup(wanted, context)

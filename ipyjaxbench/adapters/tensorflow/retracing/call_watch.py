@@ -12,10 +12,12 @@ from ipyjaxbench.adapters.tensorflow.compile_events import Event, Events
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key, callee
 from ipyjaxbench.adapters.tensorflow.retracing.advice import fixes
 from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
+    find_trace,
     finds,
     has_unknown_shapes,
     last_difference,
 )
+from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
 
@@ -91,6 +93,14 @@ class TensorFlowCallWatch(EventWatch[Event]):
             made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
             return cache_key.model_signature(function, made, args, kwargs)
         return cache_key.signature(*callee.resolve(function, args, kwargs))
+
+    def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TensorFlowTracedCode | None:
+        """Return the trace that such a call finds; None of a model's, which Keras traces."""
+        if callee.is_of_model(function):
+            return None
+        function, args, kwargs = callee.resolve(function, args, kwargs)
+        concrete = find_trace(function, args, kwargs)
+        return None if concrete is None else TensorFlowTracedCode(function, concrete)
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether TensorFlow's look-up finds no trace; a function without one will make one."""

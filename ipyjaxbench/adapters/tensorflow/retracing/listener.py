@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import tensorflow as tf
 
@@ -12,19 +13,21 @@ from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
+from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
 from ipyjaxbench.usercode import is_users_file
 
 
-def _report(on_miss: Callable[[CacheMiss], None], _: object) -> None:
+def _report(on_miss: Callable[[CacheMiss], None], concrete: Any) -> None:
     """Report the trace that has just ended, unless it is part of another one."""
     with suppress(*CODE_ERRORS):  # the user's call goes on whatever becomes of ours
         frame = sys._getframe(1)
         ((function, args, kwargs),) = tracings(frame)
         if is_users_file(functions.file_of(function)):
             signature = cache_key.signature(function, args, kwargs)
-            on_miss(cache_miss(functions.display_name(function), signature, frame, placed=False))
+            name, code = functions.display_name(function), TensorFlowTracedCode(function, concrete)
+            on_miss(cache_miss(name, signature, frame, placed=False, code=code))
 
 
 class TensorFlowRetracing(Retracing):

@@ -1,0 +1,37 @@
+"""What tells arrays from others that a program may have been compiled with; none is kept."""
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from ipyjaxbench import units
+from ipyjaxbench.adapters.shared.retracing import token
+from ipyjaxbench.usercode import Imprint
+
+MOST_COMPARED = 1 << 20  # bytes of an array whose values are compared; of others, its identity
+_SAMPLED = 1 << 16  # bytes that are looked at of a larger one that may change in place
+
+
+def imprint_identity(words: str, value: object, kind: str) -> Imprint:
+    """Return which object it is, whatever is in it."""
+    return Imprint(words, (words, token(value)), kind)
+
+
+def imprint_values(words: str, array: Any) -> Imprint:
+    """Return the values of an array of NumPy's in short."""
+    return Imprint(words, (words, zlib.crc32(array.tobytes())), "array")
+
+
+def imprint_numpy(value: Any) -> Imprint:
+    """Return the values of an array in short; of a large one of a part, and which one it is."""
+    if isinstance(value, np.generic):
+        return Imprint(str(value), (str(value.dtype), value.tobytes()))
+    words = units.array(str(value.dtype), value.shape)
+    if value.dtype.hasobject:
+        return imprint_identity(words, value, "array")
+    if value.nbytes <= MOST_COMPARED:
+        return imprint_values(words, value)
+    step = max(value.size * value.itemsize // _SAMPLED, 1)
+    part = value.reshape(-1)[::step] if value.flags.c_contiguous else value.flat[:_SAMPLED]
+    return Imprint(words, (words, token(value), zlib.crc32(part.tobytes())), "array")

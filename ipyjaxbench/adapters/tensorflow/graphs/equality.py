@@ -1,0 +1,118 @@
+"""Whether two traces of a function compute the same; names make no difference."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from ipyjaxbench.adapters.tensorflow.graphs import program
+
+#: Attributes that name what Python keeps, anew in each trace: a function, a table.
+_OF_PYTHON = ("token", "shared_name", "container")
+_SEEDS = ("seed", "seed2")
+_DIFFERENT, _UNKNOWN = "different", "unknown"
+
+
+def compute_the_same(one: Any, other: Any) -> bool | None:
+    """Whether two concrete functions of the same arguments do; None where that is not known.
+
+    Variables of the other one must be there; those of the first may be gone.
+    """
+    graphs = one.graph, other.graph
+    # Seeds that nobody chose come from the seed of all, which is not in the code.
+    ignored = _SEEDS if graphs[0].seed != graphs[1].seed else ()
+    found = {
+        *_graph_differences(*graphs, ignored, set()),
+        *_capture_differences(*graphs),
+        *_structure_differences(one.structured_outputs, other.structured_outputs),
+    }
+    if _DIFFERENT in found:
+        return False
+    return None if found else True
+
+
+def _graph_differences(
+    one: Any, other: Any, ignored: Sequence[str], seen: set[tuple[int, int]]
+) -> Iterator[str]:
+    """Yield in which way two graphs differ, with those of functions that they call."""
+    if (id(one), id(other)) in seen:
+        return
+    seen.add((id(one), id(other)))
+    both = one.get_operations(), other.get_operations()
+    places = [{op.name: place for place, op in enumerate(ops)} for ops in both]
+    if len(both[0]) != len(both[1]) or _outputs(one, places[0]) != _outputs(other, places[1]):
+        yield _DIFFERENT
+        return
+    for op, twin in zip(*both, strict=True):
+        if op.type != twin.type or _inputs(op, places[0]) != _inputs(twin, places[1]):
+            yield _DIFFERENT
+            return
+        if op.device != twin.device:
+            yield _UNKNOWN  # the scope of a device around the call may be another
+        yield from _attribute_differences(op, twin, ignored)
+        inner = [[*program.called_functions(each)] for each in (op, twin)]
+        for (_, name), (_, twin_name) in zip(*inner, strict=False):
+            graphs = program.graph_of(op.graph, name), program.graph_of(twin.graph, twin_name)
+            if None in graphs:
+                yield _UNKNOWN
+            else:
+                yield from _graph_differences(*graphs, ignored, seen)
+
+
+def _inputs(op: Any, places: dict[str, int]) -> tuple[Any, ...]:
+    """Return what an operation takes and waits for, by places in the graph."""
+    taken = [(places[each.op.name], each.value_index) for each in op.inputs]
+    return taken, sorted(places[each.name] for each in op.control_inputs)
+
+
+def _outputs(graph: Any, places: dict[str, int]) -> list[tuple[int, int]]:
+    return [(places[each.op.name], each.value_index) for each in graph.outputs]
+
+
+def _attribute_differences(op: Any, twin: Any, ignored: Sequence[str]) -> Iterator[str]:
+    one, other = op.node_def.attr, twin.node_def.attr
+    for key in {*one, *other}:
+        if key.startswith("_") or key in ignored:  # notes of TensorFlow's own, mostly names
+            continue
+        if key not in one or key not in other:
+            yield _DIFFERENT
+        elif one[key].func.name or one[key].list.func:
+            continue  # their graphs are compared
+        elif _bytes_of(one[key]) != _bytes_of(other[key]):
+            yield _UNKNOWN if key in _OF_PYTHON else _DIFFERENT
+
+
+def _bytes_of(message: Any) -> bytes:
+    """Return what tells messages apart: compared as they are, NaN differs from itself."""
+    return bytes(message.SerializeToString(deterministic=True))
+
+
+def _structure_differences(one: Any, other: Any) -> Iterator[str]:
+    """Yield whether tensors are returned in another container, or under another key."""
+    try:
+        tf.nest.assert_same_structure(one, other, expand_composites=True)
+    except (TypeError, ValueError):
+        yield _DIFFERENT
+
+
+def _capture_differences(one: Any, other: Any) -> Iterator[str]:
+    """Yield in which way what two graphs took in from around them differs."""
+    both = [*one.captures], [*other.captures]
+    if len(both[0]) != len(both[1]):
+        yield _DIFFERENT
+        return
+    variables = {id(each.handle) for each in other.variables}
+    for (tensor, _), (twin, _) in zip(*both, strict=True):
+        if tensor is twin or all(map(tf.is_symbolic_tensor, (tensor, twin))):
+            continue  # arguments that are variables are symbolic
+        if tensor.dtype != twin.dtype or tensor.shape != twin.shape:
+            yield _DIFFERENT
+        elif tensor.dtype in (tf.resource, tf.variant):
+            yield _DIFFERENT if id(twin) in variables else _UNKNOWN
+        elif _values(tensor) != _values(twin):
+            yield _DIFFERENT
+
+
+def _values(tensor: Any) -> Any:
+    values = tensor.numpy()
+    return values.tolist() if tensor.dtype == tf.string else values.tobytes()
