@@ -14,17 +14,23 @@ from ipyjaxbench.timing.verdict import NO_FIGURE
 
 @dataclass(frozen=True)
 class Figure:
-    """A median with how sure it is."""
+    """A median with how sure it is, and what leads."""
 
     median: NonNegativeFloat  # seconds per call
     # of its interval for another run, relative to it; None where not known
     half_width: NonNegativeFloat | None
     samples: NonNegativeInt  # that it is the median of; 0 where there was one call only
     verdict: str  # on the measurement
+    leads: Estimate | None = None  # in its report; None where an earlier version did not keep it
+
+    @property
+    def headline(self) -> Estimate:
+        """What is said of the run wherever it is shown: the figure of its report."""
+        return self.leads or self.estimate
 
     @property
     def estimate(self) -> Estimate:
-        """The median with its interval for another run."""
+        """The median with its interval for another run: what two runs are held against by."""
         return predict(self.median, self.half_width, self.samples)
 
     @property
@@ -60,6 +66,11 @@ class Change:
         found = ratios.unpaired(first, second, pairs, self.among)
         is_possible = found.low > 1 / _MAX_RATIO and found.high < _MAX_RATIO
         return found if is_possible else None
+
+    @property
+    def shows_others(self) -> bool:
+        """Whether a run is shown by another statistic than the median, which the ratio is of."""
+        return any(each.headline.statistic != "median" for each in (self.base, self.now))
 
     @property
     def verdict(self) -> str:
