@@ -17,6 +17,7 @@ from ipyjaxbench.records.commits import AtCommit, CommitLine, Commits
 from ipyjaxbench.records.entry import EntryHead, HistoryEntry, Location, make_entries
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
+from ipyjaxbench.records.notebooks import NotebookRecords, Saved
 from ipyjaxbench.reports import Bars, Headline, Result, Stack, Table
 from ipyjaxbench.server.measured import describe_measured
 from ipyjaxbench.server.saved import describe_rerun
@@ -28,19 +29,21 @@ from tests.results import STEADY, measured, rows
 
 SCATTERED = [1000 + 700 * (i % 2) + i * 7919 % 31 for i in range(60)]
 TWO_SPEEDS = [100_000 + 80_000 * (i // 10 % 2) for i in range(100)]
+#: Heads of columns of times.
+COLUMNS = {"median ± rerun", "5th percentile (5–95 %)", "minimum (min–max)", "one sample", "time"}
 COMPILED = {"phases": {"compile": 0.001}, "compilations": 1}
 
 #: Runs with their verdict, their headline in words, and its statistic.
 RUNS: dict[str, tuple[Measurement, str, str, str]] = {
     "steady": (measured(STEADY), "QUIET", "1.00 µs ± 2.5 %", "median"),
     "fairly steady": (measured([1000 + 30 * (i // 10 % 2) for i in range(100)]), "OK",
-                      "1.02 µs ± 4.6 %", "median"),
+                      "1.02 µs ± 6.6 %", "median"),
     "noisy": (measured(SCATTERED, **COMPILED), "NOISY", "1.00 µs (5th percentile)",
               "5th percentile"),
     "noisy, few samples": (measured([1000, 3000] * 6, rounds=(6, 6)), "NOISY",
                            "1.00 µs (minimum)", "minimum"),
     "noisy, calls differ": (measured(TWO_SPEEDS, notes=(notes.calls_differ(100e-6, 180e-6, 0.5),)),
-                            "NOISY", "140 µs (rerun 64–310 µs)", "median"),
+                            "NOISY", "140 µs (rerun 63–309 µs)", "median"),
     "interrupted": (measured([1000, 1900, 1000], rounds=(1, 1, 1), notes=(notes.interrupted(),)),
                     "FEW", "1.00 µs (minimum)", "minimum"),
     "few": (measured([1000] * 3, rounds=(1, 1, 1)), "FEW", "1.00 µs", "median"),
@@ -48,8 +51,8 @@ RUNS: dict[str, tuple[Measurement, str, str, str]] = {
                    "2.00 µs (one sample)", "one sample"),
     "one warm call": (measured([1000]), "ONCE", "1.00 µs (one sample)", "one sample"),
     "first call": (measured([], **COMPILED), "ONCE", "2.00 ms (first call)", "first call"),
-    "invalid": (measured(SCATTERED, notes=(notes.not_called("f"),)), "INVALID",
-                "1.35 µs (rerun 1.0–1.8 µs)", "median"),
+    "invalid": (measured(SCATTERED, notes=(validity_notes.not_called("f"),)), "INVALID",
+                "1.37 µs (rerun 0.67–2.8 µs)", "median"),
     "recompiles": (measured(STEADY, notes=(validity_notes.recompiles(60, 100, 0.1),)),
                    "RECOMPILES", "1.00 µs ± 2.5 %", "median"),
 }  # fmt: skip
@@ -77,16 +80,22 @@ def _job(*ranks: Measurement) -> JobMeasurement:
                                         for i, m in enumerate(ranks)))  # fmt: skip
 
 
-def _cell(result: Result, column: str) -> str:
-    """The first row's cell below a head that begins so or names a time; with that head."""
+def _cell(result: Result) -> str:
+    """The cell of the first row in the column of times, with the head of that column."""
     table = next(block for block in result.report().blocks if isinstance(block, Table))
-    place = table.head.index(column) + 1
-    return f"{table.head[place]} | {table.rows[0][place]}"
+    ((head, cell),) = [(head, cell) for head, cell in zip(table.head, table.rows[0], strict=True)
+                       if head in COLUMNS]  # fmt: skip
+    return f"{head} | {cell}"
 
 
 def _lead(result: Result) -> str:
     (line,) = (block for block in result.report().blocks if isinstance(block, Headline))
     return f"{line.figure} | {line.detail}"
+
+
+def _saved(result: Result) -> str:
+    records = NotebookRecords("a.ipynb", (Saved(1, "", "", 1, "", result, None),))
+    return records.rows()[0]["found"]
 
 
 #: What says a headline in words.
@@ -97,6 +106,8 @@ SPOKEN: dict[str, Callable[[Measurement], str]] = {
     "page, of two notebooks": lambda m: describe_rerun(
         Rerun("a", "b", (Pair("f", 1, summarize_samples(m), summarize_samples(m)),))
     )["pairs"][0]["after"]["figure"],
+    "records of a notebook": _saved,
+    "records of a job": lambda m: _saved(_job(m, m)),
     "--against": lambda m: rows(
         measured(STEADY, against=Against("base", summarize_samples(m), 60.0))
     )["compared"],
@@ -105,13 +116,11 @@ SPOKEN: dict[str, Callable[[Measurement], str]] = {
 TABULAR: dict[str, Callable[[Measurement], str]] = {
     "report": _lead,
     "report of a job": lambda m: _lead(_job(m, m)),
-    "ranks": lambda m: _cell(_job(m, m), "first call"),
-    "%%fwcompare": lambda m: _cell(_comparison(m, m), "arm"),
-    "%fwhistory": lambda m: _cell(History((_entry(m),), 1, 1, 2.0), "name"),
-    "tests": lambda m: _cell(Benchmarks((Benchmark(_entry(m)),)), "name"),
-    "commits": lambda m: _cell(
-        Commits((CommitLine("f", (AtCommit("c0ffee1", "", _entry(m)),)),)), "commit"
-    ),
+    "ranks": lambda m: _cell(_job(m, m)),
+    "%%fwcompare": lambda m: _cell(_comparison(m, m)),
+    "%fwhistory": lambda m: _cell(History((_entry(m),), 1, 1, 2.0)),
+    "tests": lambda m: _cell(Benchmarks((Benchmark(_entry(m)),))),
+    "commits": lambda m: _cell(Commits((CommitLine("f", (AtCommit("c0ffee1", "", _entry(m)),)),))),
 }
 
 
@@ -187,22 +196,25 @@ def test_a_comparison_of_two_kinds_says_so_and_draws_one() -> None:
     noisy, steady = RUNS["noisy"][0], measured([1000 + i % 3 for i in range(60)])
     mixed = _comparison(noisy, steady)
     assert "1.00 µs (5th percentile)" in str(mixed)
-    assert "ratios         of pairs of samples; times are of more than one kind:" in str(mixed)
+    assert rows(mixed)["ratios"] == (
+        "of pairs of samples; times are of more than one kind: 5th percentile (a), median (b)"
+    )
     (bars,) = (block for block in mixed.report().pictures() if isinstance(block, Bars))
     assert bars.name == "median ± rerun, per call"
-    assert {bar.value for bar in bars.rows} == {noisy.median, steady.median}
+    assert {(bar.value, bar.shown) for bar in bars.rows} == {
+        (noisy.median, "median 1.37 µs"), (steady.median, "median 1.00 µs"),
+    }  # fmt: skip
     kept = dataclasses.replace(mixed, interleaved=False)
     assert kept.ratio("b").value == pytest.approx(steady.median / noisy.median)
-    assert "of medians; times are of" in str(kept)
-    assert "ratios" not in str(_comparison(noisy, noisy))
-    assert mixed.ratio("b") == _comparison(noisy, steady).ratio("b")
+    assert rows(kept)["ratios"].startswith("of medians; times are of")
+    assert "ratios" not in rows(_comparison(noisy, noisy))
 
 
 def test_a_change_is_one_of_medians_and_says_so_where_another_statistic_is_shown() -> None:
     base = Against("base", summarize_samples(RUNS["noisy"][0]), 60.0)
     shown = rows(measured([9 * ns for ns in SCATTERED], against=base))["compared"]
     assert shown == (
-        "9.0× slower than 'base' (95 % CI 4–20×), by the medians; that took 1.00 µs"
+        "9× slower than 'base' (95 % CI 2–39×), by the medians; that took 1.00 µs"
         " (5th percentile), 1 minute ago"
     )
     steady = Against("base", summarize_samples(RUNS["steady"][0]), 60.0)

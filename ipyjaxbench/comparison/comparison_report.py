@@ -132,7 +132,7 @@ def _why_none(c: Comparison) -> tuple[str, str]:
 
 def name_times(sides: Iterable[ArmResult]) -> str:
     """Return the head of a column of `per_call`."""
-    return name_column(m.headline for arm in sides if (m := arm.measured) and m.batches)
+    return name_column(m.headline for arm in sides if (m := arm.measured))
 
 
 def per_call(arm: ArmResult, head: str) -> str:
@@ -200,7 +200,8 @@ def _bars(c: Comparison) -> Iterator[Bars]:
         drawn = [(label, m, m.estimate if mixed else m.headline) for label, m in measured]
         drawn.sort(key=lambda arm: arm[2].value)
         name = name_column(estimate for *_, estimate in drawn)
-        yield Bars(tuple(_bar(c, *arm) for arm in drawn), f"{name}, per call")
+        bars = tuple(_bar(c, *arm, "median " if mixed else "") for arm in drawn)
+        yield Bars(bars, f"{name}, per call")
 
 
 def _mixed(c: Comparison) -> dict[str, list[str]]:
@@ -212,8 +213,8 @@ def _mixed(c: Comparison) -> dict[str, list[str]]:
     return arms if len(arms) > 1 else {}
 
 
-def _bar(c: Comparison, label: str, m: Measurement, drawn: Estimate) -> Bar:
-    shown = units.duration(drawn.value, m.precision)
+def _bar(c: Comparison, label: str, m: Measurement, drawn: Estimate, name: str) -> Bar:
+    shown = f"{name}{units.duration(drawn.value, m.precision)}"
     aside, is_base = _against(c, label)[0], label == c.baseline
     return Bar(label, drawn.value, *drawn.ends, shown, aside, is_base)
 

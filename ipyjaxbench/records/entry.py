@@ -103,10 +103,11 @@ class EntryHead:
 
     def __post_init__(self) -> None:
         """Give a noisy run what its report led with, where an earlier version did not keep it."""
-        if self.figure.leads is None and self.figure.verdict == "NOISY":
-            coverage = 1.0 if self.figure.samples < stats.FEW else 0.9
+        kept = self.figure
+        if kept.leads is None and kept.verdict == "NOISY" and kept.half_width is not None:
+            coverage = 1.0 if kept.samples < stats.FEW else 0.9
             leads = low_end(Estimate(self.floor, None, None, of="samples", coverage=coverage))
-            object.__setattr__(self, "figure", replace(self.figure, leads=leads))
+            object.__setattr__(self, "figure", replace(kept, leads=leads))
 
     @property
     def headline(self) -> Estimate:

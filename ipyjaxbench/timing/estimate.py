@@ -137,7 +137,8 @@ class Estimate:
 
 def name_column(estimates: Iterable[Estimate]) -> str:
     """Return the head of a column of estimates: what those are whose `Estimate.cell` names none."""
-    names = {each.name for each in estimates}
+    # A first call has a column of its own.
+    names = {each.name for each in estimates if each.statistic != "first call"}
     if MEDIAN_AND_RERUN in names or not names:
         return MEDIAN_AND_RERUN
     return names.pop() if len(names) == 1 else _NO_COMMON_NAME

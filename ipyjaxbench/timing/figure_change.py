@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from ipyjaxbench import ratios
 from ipyjaxbench.graphs import ProgramComparison
@@ -21,12 +22,13 @@ class Figure:
     half_width: NonNegativeFloat | None
     samples: NonNegativeInt  # that it is the median of; 0 where there was one call only
     verdict: str  # on the measurement
-    leads: Estimate | None = None  # in its report; None where an earlier version did not keep it
+    # what its report leads with; None where an earlier version did not keep that
+    leads: Estimate | Literal["median"] | None = None
 
     @property
     def headline(self) -> Estimate:
         """What is said of the run wherever it is shown: the figure of its report."""
-        return self.leads or self.estimate
+        return self.leads if isinstance(self.leads, Estimate) else self.estimate
 
     @property
     def estimate(self) -> Estimate:

@@ -275,4 +275,5 @@ class Measurement(Result):
 def summarize(m: Measurement) -> Figure:
     """Return what is left of a measurement without its samples."""
     known = None if math.isinf(m.half_width) else m.half_width
-    return Figure(m.median, known, len(m.batches), m.verdict, m.headline)
+    leads = "median" if m.headline == m.estimate else m.headline
+    return Figure(m.median, known, len(m.batches), m.verdict, leads)

@@ -198,7 +198,7 @@ def test_four_arrays_are_named_and_the_rest_counted(read: str, bound: str, told:
 def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
     shown = [repr(measured([1000] * 30)), repr(measured([], code="a = 1\nb = 2"))]
     assert shown[0] == "<Measurement f(x): 1.00 µs ± 2.5 %, QUIET>"
-    assert shown[1] == "<Measurement a = 1 …: 2.00 ms, ONCE>"
+    assert shown[1] == "<Measurement a = 1 …: 2.00 ms (first call), ONCE>"
 
 
 # Three times
@@ -271,7 +271,7 @@ def test_what_has_changed_since_is_told_and_why_there_is_nothing_to_compare() ->
 def test_when_the_samples_scatter_their_low_end_leads() -> None:
     m = measured(SCATTERED)
     assert m.verdict == "NOISY"
-    assert repr(m) == "<Measurement f(x): 1.37 µs (rerun 0.67–2.8 µs), NOISY>"
+    assert repr(m) == "<Measurement f(x): 1.00 µs (5th percentile), NOISY>"
     assert rows(m)["samples"] == "60, 1.00–1.73 µs (5–95 %), median 1.37 µs"
     assert rows(m)["noise"] == "two speeds, 1.02 µs and 1.71 µs"
 
