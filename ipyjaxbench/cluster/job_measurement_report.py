@@ -37,7 +37,7 @@ def _(job: JobMeasurement) -> Report:
     if len(job.ranks) == 1:
         detail = f"per call on {ranks}"
     figure, statistic = job.headline.headline()
-    detail = f"{statistic}, {detail}"
+    detail = f"{statistic} {detail}"
     if not job.is_elapsed:
         detail = f"CPU time, {detail}"
     blocks: list[Block] = [

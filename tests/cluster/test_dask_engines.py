@@ -28,7 +28,8 @@ def test_magics_work_on_workers() -> None:
     lines = [line for line in done.stdout.splitlines() if line.startswith("found ")]
     assert lines, done.stderr[-3000:]
     found = json.loads(lines[0].removeprefix("found "))
-    assert "the slowest of 2 workers, each by" in found["timed"]
+    assert " per call, the slowest of 2" in found["timed"]
+    assert "each by itself" in found["timed"]
     assert "worker 1" in found["one"]
     assert "worker 0" not in found["one"]
     assert "in 2 workers on 1 host" in found["located"]

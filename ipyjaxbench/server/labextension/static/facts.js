@@ -7,7 +7,7 @@ import { phaseBar } from './phases.js';
 export function factsOf(it) {
   return [
     ['measured', it.when ? moment(it.when) : 'saved in this notebook'],
-    ['figure', [it.statistic, it.range].filter(Boolean).join(', ')],
+    ['figure', `${it.statistic} ${it.range}`],
     ['first call', phaseBar(it.first_call)],
     ['versions', versions(it.frameworks, it.python)],
     ['device', it.devices.join(', ')],
