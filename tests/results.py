@@ -31,7 +31,7 @@ def rows(m: Result) -> dict[str, str]:
     return {k: v for b in m.report().blocks if isinstance(b, Facts) for k, v in b.rows}
 
 
-def headline(m: Measurement) -> Headline:
+def headline(m: Result) -> Headline:
     """The line to read first."""
     return next(block for block in m.report().blocks if isinstance(block, Headline))
 

@@ -36,7 +36,7 @@ def _(job: JobMeasurement) -> Report:
     detail = f"per call, the slowest of {ranks}{alone}"
     if len(job.ranks) == 1:
         detail = f"per call on {ranks}"
-    figure, statistic = job.headline.headline()
+    figure, statistic = job.headline.apart()
     detail = f"{statistic} {detail}"
     if not job.is_elapsed:
         detail = f"CPU time, {detail}"

@@ -1,7 +1,7 @@
 """How a comparison is shown: which arm is faster, by how much, and how sure that is."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import stats, units
 from ipyjaxbench.comparison import notes
@@ -130,18 +130,18 @@ def _why_none(c: Comparison) -> tuple[str, str]:
     return "fewer than two arms were measured", "FAILED"
 
 
-def name_times(sides: Iterable[ArmResult]) -> str:
-    """Return the head of a column of `per_call`."""
-    return name_column(m.headline for arm in sides if (m := arm.measured))
+def per_call(arm: ArmResult, head: str | None = None) -> str:
+    """Return the time of a call of an arm with how sure it is; a word where there is none.
 
-
-def per_call(arm: ArmResult, head: str) -> str:
-    """Return the time of a call of an arm with how sure it is; a word where there is none."""
+    It is the headline, in a column of that head, or without a head the median.
+    """
     m = arm.measured
     if m is None:
         return "failed" if arm.failed else "not run"
     if not m.batches:
         return "first call only"
+    if head is None:
+        return m.estimate.cell(m.precision)
     return m.headline.cell(m.precision, head)
 
 
@@ -155,7 +155,7 @@ def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
 def _table(c: Comparison) -> Table:
     kinds = {r.kind() for arm in c.sides if (r := c.ratio(arm.label))}
     sure = kinds.pop() if len(kinds) == 1 else ""  # else each cell says what it is
-    times = name_times(c.sides)
+    times = name_column(m.headline for _, m in _measured(c))
     rows = []
     for arm in c.sides:
         m = arm.measured

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.comparison.comparison_report import name_times, per_call
+from ipyjaxbench.comparison.comparison_report import per_call
 from ipyjaxbench.comparison.crossings import Crossing, find_crossings
 from ipyjaxbench.comparison.scaling_blocks import scaling_blocks, scaling_rows
 from ipyjaxbench.comparison.sweep import Skipped, Sweep
@@ -28,6 +28,8 @@ from ipyjaxbench.reports import (
 from ipyjaxbench.timing import MEDIAN_AND_RERUN
 
 _TIE = "-"
+#: Points are read against each other: all are of one statistic, whatever leads at one of them.
+_TIMES = f"{MEDIAN_AND_RERUN}, per call"
 _FLAT = 0.1  # exponents up to which a time that may not grow at all is said not to
 _NUMBERS = re.compile(r"[\d\[]")
 _NO_WINNER = "no clear winner"
@@ -125,14 +127,13 @@ def _spans(s: Sweep) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
 
 
 def _table(s: Sweep) -> Table:
-    shown = name_times(arm for point in s.points for arm in point.compared.sides)
     rows = []
     for point, fastest in zip(s.points, s.winners, strict=True):
-        times = {arm.label: per_call(arm, shown) for arm in point.compared.sides}
+        times = {arm.label: per_call(arm) for arm in point.compared.sides}
         cells = [times.get(label, "") for label in s.labels]
         rows.append((", ".join(point.values), *cells, fastest or _TIE))
     head = (", ".join(s.names), *s.labels, "fastest")
-    return Table(f"{shown}, per call", head, tuple(rows), folded=False)
+    return Table(_TIMES, head, tuple(rows), folded=False)
 
 
 def _chart(s: Sweep, crossings: list[Crossing]) -> Iterator[Chart]:
@@ -145,9 +146,7 @@ def _chart(s: Sweep, crossings: list[Crossing]) -> Iterator[Chart]:
     if series:
         at = tuple(sorted({point[0] for each in series for point in each.points}))
         marks = tuple(Mark(each.value, _overtakes(s, each), each.seconds) for each in crossings)
-        # Over values as over runs one statistic is drawn: the median, whatever leads at a point.
-        axes = Axis(s.names[0], at=at), Axis(f"{MEDIAN_AND_RERUN}, per call", "s")
-        yield Chart(*axes, tuple(series), marks)
+        yield Chart(Axis(s.names[0], at=at), Axis(_TIMES, "s"), tuple(series), marks)
 
 
 def _rows(s: Sweep) -> Iterator[tuple[str, str]]:

@@ -61,11 +61,11 @@ class Estimate:
             return MEDIAN_AND_RERUN
         return f"{self.statistic} ({self._range})" if self.of == "samples" else self.statistic
 
-    def headline(self, digits: int = 3) -> tuple[str, str]:
-        """Return what a report leads with, and what that is.
+    def apart(self, digits: int = 3) -> tuple[str, str]:
+        """Return the figure that a report leads with, and what that is, for two places.
 
         Example:
-            >>> predict(0.00212, 0.013).headline(), predict(0.00212, 0.5).headline()
+            >>> predict(0.00212, 0.013).apart(), predict(0.00212, 0.5).apart()
             (('2.12 ms ± 1.3 %', 'median ± rerun'), ('2.12 ms', 'median, rerun 1.4–3.2 ms'))
         """
         if self.has_plus_minus():

@@ -275,5 +275,7 @@ class Measurement(Result):
 def summarize(m: Measurement) -> Figure:
     """Return what is left of a measurement without its samples."""
     known = None if math.isinf(m.half_width) else m.half_width
-    leads = "median" if m.headline == m.estimate else m.headline
-    return Figure(m.median, known, len(m.batches), m.verdict, leads)
+    lead = m.headline
+    return Figure(
+        m.median, known, len(m.batches), m.verdict, "median" if lead == m.estimate else lead
+    )

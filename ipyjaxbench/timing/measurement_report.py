@@ -53,7 +53,7 @@ def _importance(note: Note) -> tuple[bool, bool, bool]:
 
 def _headline(m: Measurement) -> Headline:
     word = m.verdict
-    figure, statistic = m.headline.headline(m.precision)
+    figure, statistic = m.headline.apart(m.precision)
     each = "including the wait" if m.waited else "per call"
     if word == "RECOMPILES":
         each = "compiling"
