@@ -21,6 +21,8 @@ _QUARTERS = 4
 _BETWEEN_RUNS = 0.025
 #: Samples below which a 95 % interval of a median has no ends among them.
 FEWEST = 6
+#: Samples below which 5 % of them are none.
+FEW = 20
 
 
 def quantile(samples: Sequence[float], p: float) -> float:
@@ -51,12 +53,7 @@ def floor(samples: Sequence[float]) -> float:
     Noise only ever adds time, so the low end is the steadiest part of the distribution
     (Chen and Revels 2016, "Robust benchmarking in noisy environments").
     """
-    return min(samples) if floor_is_minimum(samples) else quantile(samples, 0.05)
-
-
-def floor_is_minimum(samples: Sequence[float]) -> bool:
-    """Return whether there are too few samples for a 5 % quantile, so that `floor` is the least."""
-    return len(samples) < 20
+    return min(samples) if len(samples) < FEW else quantile(samples, 0.05)
 
 
 def autocorrelation_time(samples: Sequence[float]) -> float:

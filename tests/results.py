@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 from ipyjaxbench.reports.blocks import Facts, Footer, Headline
+from ipyjaxbench.reports.result import Result
 from ipyjaxbench.timing.measurement import Measurement
 
 STEADY = [1000 + i % 3 for i in range(100)]
@@ -25,12 +26,12 @@ def measured(nanoseconds: list[int], **changes: Any) -> Measurement:
     return dataclasses.replace(base, **changes)
 
 
-def rows(m: Measurement) -> dict[str, str]:
+def rows(m: Result) -> dict[str, str]:
     """The labelled lines of its report."""
     return {k: v for b in m.report().blocks if isinstance(b, Facts) for k, v in b.rows}
 
 
-def headline(m: Measurement) -> Headline:
+def headline(m: Result) -> Headline:
     """The line to read first."""
     return next(block for block in m.report().blocks if isinstance(block, Headline))
 

@@ -1,7 +1,8 @@
 """Types the README's Python blocks into one fresh session, in order, and writes what they show.
 
 ``python -m tests.shown`` makes the README's outputs and pictures anew (on a quiet machine, with
-a Chromium, and libtpu for one of them); ``--check`` only says which blocks fail, in little time.
+a Chromium, and libtpu for one of them), unless one of the first pictures is NOISY; ``--check`` only
+says which blocks fail, in little time.
 """
 
 import builtins
@@ -13,7 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ _BLOCK = re.compile(
 )
 #: What a block says of itself where it shows an error.
 _FAILS = "fails"
+_FIRST = 3  # pictures, by which people judge
 _MICROSECONDS = re.compile(r"\bus\b")
 _PARTS = re.compile(r"<(?:img|table|pre|details)\b")  # what stands below a headline
 _COMMAND = re.compile(r'<pre class="typed">.*?</pre>', re.DOTALL)  # what stands above a report
@@ -133,6 +135,30 @@ def _pane(typed: Shown) -> str:
     return f'<div><pre class="typed">{html.escape(typed.code)}</pre>{shown}</div>'
 
 
+def refusal(page: str, pictures: Iterable[str]) -> str:
+    """Why a page is not saved, in one line; "" where none of its first pictures is NOISY.
+
+    Args:
+        page: its name.
+        pictures: the text of each report that it shows, in order.
+    """
+    for number, text in enumerate(itertools.islice(pictures, _FIRST), 1):
+        if noisy := next((line for line in text.splitlines() if "NOISY" in line.split()), ""):
+            return (
+                f"{page} is not saved: its picture {number} is noisy ({' '.join(noisy.split())})."
+                f" The first {_FIRST} may not be: run it again in a quiet moment, give that cell"
+                " more time with -b, or take another machine."
+            )
+    return ""
+
+
+def pictured(text: str, shown: list[Shown]) -> Iterator[str]:
+    """The texts of the blocks that have a picture below them."""
+    for block, made in zip(_BLOCK.finditer(text), shown, strict=True):
+        if block["picture"] is not None:
+            yield made.text
+
+
 def write(text: str, shown: list[Shown]) -> str:
     """Return a page with what its blocks have shown; pictures are written into their folder."""
     blocks = iter(shown)
@@ -220,9 +246,12 @@ def main() -> int:
         unknown = undefined(InteractiveShell.instance().user_ns)
         for name in unknown:
             print(f"{name} is not defined")
-        if not failed and not check:
+        refused = "" if failed or check else refusal(README.name, pictured(text, shown))
+        if refused:
+            print(refused)
+        elif not failed and not check:
             README.write_text(write(text, shown), "utf-8")
-    return int(bool(failed or unknown))
+    return int(bool(failed or unknown or refused))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Whether they run is another question, which a real kernel answers. The notebooks are run and saved
 by ``python -m tests.test_examples``, or one by its name behind that; one that has a script is built
-from it first.
+from it first. One whose first reports are NOISY is not saved.
 """
 
 import json
@@ -18,6 +18,8 @@ import pytest
 from ipyjaxbench.errors import called_from
 from ipyjaxbench.records.notebooks import find_kind
 from ipyjaxbench.reports.result import MIME
+from tests.results import STEADY, measured
+from tests.shown import refusal
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
@@ -138,12 +140,43 @@ def test_scripts_have_no_cell_magics() -> None:
         assert not re.search(r"^%%", path.read_text("utf-8"), re.MULTILINE), path.name
 
 
+@pytest.mark.parametrize(
+    ("reports", "noisy"), [("QQQN", 0), ("NQQQ", 1), ("QQNQ", 3), ("QNN", 2), ("", 0)]
+)
+def test_a_notebook_that_begins_with_a_noisy_report_is_not_saved(
+    reports: str, noisy: int, tmp_path: Path
+) -> None:
+    each = {"Q": measured(STEADY), "N": measured([1000, 3000] * 20)}
+    assert [m.verdict for m in each.values()] == ["QUIET", "NOISY"]
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# NOISY")])
+    for letter in reports:
+        output = nbformat.v4.new_output("display_data", {"text/plain": str(each[letter])})
+        made.cells.append(nbformat.v4.new_code_cell("%fwtime f(x)", outputs=[output]))
+    refused = save(made, path := tmp_path / "basics.ipynb")
+    assert path.exists() == (not noisy) == (not refused)
+    if noisy:
+        assert refused == (
+            f"basics.ipynb is not saved: its picture {noisy} is noisy (f(x) 1.00 µs 5th percentile,"
+            " per call ▲ NOISY). The first 3 may not be: run it again in a quiet moment, give that"
+            " cell more time with -b, or take another machine."
+        )
+
+
+def save(notebook: Any, path: Path) -> str:
+    """Write a notebook, or return in one line why its reports are not to be shown."""
+    texts = (output["data"].get("text/plain", "") for cell in notebook.cells
+             for output in cell.get("outputs", ()) if "data" in output)  # fmt: skip
+    if not (refused := refusal(path.name, texts)):
+        nbformat.write(notebook, path)
+    return refused
+
+
 def _tagged(cells: list[Any], index: int) -> bool:
     return bool(cells) and bool(cells[index].metadata.get("tags"))
 
 
-def build(path: Path) -> None:
-    """Run a notebook in a kernel, and save it with its outputs."""
+def build(path: Path) -> str:
+    """Run a notebook in a kernel, and save it with its outputs; return why not, if it is noisy."""
     from nbclient import NotebookClient
 
     script = path.with_suffix(".ipy")
@@ -167,10 +200,10 @@ def build(path: Path) -> None:
                 output.traceback = []  # it has paths of this machine
         if cell.cell_type == "code":
             cell.outputs = shown
-    nbformat.write(notebook, path)
+    return save(notebook, path)
 
 
 if __name__ == "__main__":
     os.environ["IPYJAXBENCH_HISTORY"] = "0"
-    for wanted in [EXAMPLES / f"{name}.ipynb" for name in sys.argv[1:]] or NOTEBOOKS:
-        build(wanted)
+    wanted = [EXAMPLES / f"{name}.ipynb" for name in sys.argv[1:]] or NOTEBOOKS
+    sys.exit("\n".join(filter(None, map(build, wanted))) or None)

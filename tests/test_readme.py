@@ -18,6 +18,7 @@ import ipyjaxbench
 from ipyjaxbench.purposes import MAGICS
 from ipyjaxbench.timing import VERDICT_MEANINGS
 from tests.reference import broken_links
+from tests.shown import Shown, pictured, refusal
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -56,6 +57,23 @@ def test_typed_in_order_into_one_session_every_block_runs() -> None:
     command = [sys.executable, "-m", "tests.shown", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+_CODE = "```python\n%fwtime f(x)\n```\n\n"
+_PICTURED = f'{_CODE}<picture><img src="examples/pictures/f-light.png"></picture>\n'
+
+
+@pytest.mark.parametrize(("noisy", "number"), [(1, 1), (3, 3), (4, 0), (0, 0), (None, 0)])
+def test_it_is_not_written_with_a_noisy_one_of_its_first_three_pictures(
+    noisy: int | None, number: int
+) -> None:
+    page = f"{_CODE}```text\nshown\n```\n\n{_PICTURED * 4}"  # the first block has no picture
+    shown = [Shown("", f"f(x)  1 ms  {'▲ NOISY' if block == noisy else '✓ OK'}\n", "", None)
+             for block in range(5)]  # fmt: skip
+    said = refusal("README.md", pictured(page, shown))
+    start = f"README.md is not saved: its picture {number} is noisy (f(x) 1 ms ▲ NOISY). "
+    assert said.startswith(start) if number else not said
+    assert "\n" not in said
 
 
 def test_what_is_shown_was_shown() -> None:

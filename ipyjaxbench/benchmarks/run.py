@@ -101,10 +101,10 @@ class Run:
         change = self.found.change(benchmark)
         if not self.is_slower(benchmark) or change is None or change.ratio is None:
             return ""
-        base, limit = change.base.figure.estimate, f"{100 * (self.settings.limit or 0.0):g} %"
+        base, limit = change.base.figure.headline, f"{100 * (self.settings.limit or 0.0):g} %"
         return (
             f"{benchmark.entry.name} is {change.ratio.versus(self.settings.against)}:"
-            f" {benchmark.entry.figure.estimate.words()}, before {base.words()};"
+            f" {benchmark.entry.headline.words()}, before {base.words()};"
             f" --fwbench-fail-slower allows {limit}"
         )
 

@@ -12,7 +12,7 @@ from ipyjaxbench.cluster.rank_facts import RankFacts
 from ipyjaxbench.record_types import NonNegativeFloat
 from ipyjaxbench.records import find_measurements
 from ipyjaxbench.reports import Result
-from ipyjaxbench.timing import Measurement
+from ipyjaxbench.timing import Estimate, Measurement
 from ipyjaxbench.usercode import first_line
 from ipyjaxbench.validation import kept_name
 
@@ -96,10 +96,20 @@ class JobMeasurement(Result):
         kind = "rank" if self.job else "engine"
         return self.names or tuple(f"{kind} {each.rank}" for each in self.ranks)
 
+    @cached_property
+    def longest(self) -> Measurement:
+        """The measurement of the rank that takes longest, for which all wait."""
+        return max((each.measurement for each in self.ranks), key=lambda m: m.median)
+
+    @property
+    def headline(self) -> Estimate:
+        """The figure to quote: that of the rank which takes longest."""
+        return self.longest.headline
+
     @property
     def median(self) -> float:
-        """Seconds per call: that of the rank which takes longest, for all wait for it."""
-        return max(each.measurement.median for each in self.ranks)
+        """Median seconds per call of the rank that takes longest."""
+        return self.longest.median
 
     @property
     def is_elapsed(self) -> bool:
@@ -197,7 +207,10 @@ class JobMeasurement(Result):
         return [
             {
                 "rank": each.rank, "host": each.host, "pid": each.pid,
-                "first_call_s": each.measurement.first_call, "median_s": each.measurement.median,
+                "first_call_s": each.measurement.first_call,
+                "headline_s": each.measurement.headline.value,
+                "statistic": each.measurement.headline.statistic,
+                "median_s": each.measurement.median,
                 "wait_s": wait, "score": score,
             }
             for each, wait, score in zip(self.ranks, waits, scores, strict=True)
@@ -206,13 +219,10 @@ class JobMeasurement(Result):
     def __repr__(self) -> str:
         """One line."""
         where = units.count(len(self.ranks), self.member)
-        return (
-            f"<JobMeasurement {first_line(self.code)}: {units.duration(self.median, 3)}, {where}>"
-        )
+        return f"<JobMeasurement {first_line(self.code)}: {self.headline.words()}, {where}>"
 
 
 @find_measurements.register
 def _(job: JobMeasurement, label: str) -> Iterator[tuple[str, dict[str, str], Measurement]]:
     """Yield the measurement of the rank that takes longest: runs of as many ranks are compared."""
-    slowest = max(job.ranks, key=lambda each: each.measurement.median)
-    yield kept_name(label), {f"{job.member}s": str(len(job.ranks))}, slowest.measurement
+    yield kept_name(label), {f"{job.member}s": str(len(job.ranks))}, job.longest

@@ -19,7 +19,7 @@ from ipyjaxbench.reports import (
     Table,
     report,
 )
-from ipyjaxbench.timing import MEDIAN_AND_RERUN, VERDICT_MEANINGS
+from ipyjaxbench.timing import VERDICT_MEANINGS, name_column
 from ipyjaxbench.usercode import first_line
 
 _UNKNOWN = "-"
@@ -36,12 +36,14 @@ def _(job: JobMeasurement) -> Report:
     detail = f"per call, the slowest of {ranks}{alone}"
     if len(job.ranks) == 1:
         detail = f"per call on {ranks}"
+    figure, statistic = job.headline.apart()
+    detail = f"{statistic} {detail}"
     if not job.is_elapsed:
-        detail = f"CPU time {detail}"
+        detail = f"CPU time, {detail}"
     blocks: list[Block] = [
         Headline(
             first_line(job.code),
-            units.duration(job.median, 3),
+            figure,
             detail,
             job.verdict,
             VERDICT_MEANINGS[job.verdict],
@@ -55,7 +57,8 @@ def _(job: JobMeasurement) -> Report:
 
 def _table(job: JobMeasurement) -> Table:
     """Return a row for each rank; of many, for those with the lowest scores."""
-    columns = [*_columns(job)]
+    times = name_column(each.measurement.headline for each in job.ranks)
+    columns = [*_columns(job, times)]
     shown = _shown(job)
     rows = [tuple(own[place] for _, own in columns) for place in shown]
     caption = ""
@@ -65,7 +68,7 @@ def _table(job: JobMeasurement) -> Table:
         others = {
             "": f"other {len(rest):,}",
             "first call": _ends([each.measurement.first_call for each in rest]),
-            MEDIAN_AND_RERUN: _ends([each.measurement.median for each in rest]),
+            times: _ends([each.measurement.headline.value for each in rest]),
         }
         rows.append(tuple(others.get(head, "") for head, _ in columns))
     head = tuple(head for head, _ in columns)
@@ -81,8 +84,8 @@ def _shown(job: JobMeasurement) -> list[int]:
     return sorted(everyone, key=scores.__getitem__)[:_MAX_ROWS]
 
 
-def _columns(job: JobMeasurement) -> Iterator[tuple[str, list[str]]]:
-    """Yield the columns with their cells; what all ranks share stands in the footer."""
+def _columns(job: JobMeasurement, times: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the columns with their cells, ``times`` by that name; what all share is below."""
     unknown = (None,) * len(job.ranks)
     yield "", list(job.labels)
     if len({each.host for each in job.ranks}) > 1:
@@ -94,7 +97,7 @@ def _columns(job: JobMeasurement) -> Iterator[tuple[str, list[str]]]:
     compiling = [each.phases.get("compile") for each in measured]
     if any(compiling):
         yield "compile", [units.duration(s, 2) if s else _UNKNOWN for s in compiling]
-    yield MEDIAN_AND_RERUN, [each.estimate.cell(3) for each in measured]
+    yield times, [each.headline.cell(3, times) for each in measured]
     if job.job:
         yield "waits", [_wait(seconds) for seconds in job.waits or unknown]
     scores = job.scores or unknown

@@ -205,10 +205,12 @@ class Comparison(Result):
 
     def _row(self, arm: ArmResult) -> dict[str, Any]:
         m, ratio = arm.measured, self.ratio(arm.label)
-        rerun = m and m.estimate
+        lead, rerun = m and m.headline, m and m.estimate
         interval = ratio if ratio and ratio.coverage else None
         return {
             "arm": arm.label,
+            "headline_s": lead and lead.value,
+            "statistic": lead and lead.statistic,
             "median_s": m and m.median,
             "rerun_low_s": rerun and rerun.low,
             "rerun_high_s": rerun and rerun.high,

@@ -22,10 +22,11 @@ from ipyjaxbench.reports import (
     report,
 )
 from ipyjaxbench.timing import (
-    MEDIAN_AND_RERUN,
     NO_FIGURE,
     VERDICT_MEANINGS,
+    Estimate,
     Measurement,
+    name_column,
     spell_phases,
 )
 from ipyjaxbench.validation import MAX_LABEL_LENGTH
@@ -129,14 +130,19 @@ def _why_none(c: Comparison) -> tuple[str, str]:
     return "fewer than two arms were measured", "FAILED"
 
 
-def per_call(arm: ArmResult) -> str:
-    """Return the time of a call of an arm with how sure it is; a word where there is none."""
+def per_call(arm: ArmResult, head: str | None = None) -> str:
+    """Return the time of a call of an arm with how sure it is; a word where there is none.
+
+    It is the headline, in a column of that head, or without a head the median.
+    """
     m = arm.measured
     if m is None:
         return "failed" if arm.failed else "not run"
     if not m.batches:
         return "first call only"
-    return m.estimate.cell(m.precision)
+    if head is None:
+        return m.estimate.cell(m.precision)
+    return m.headline.cell(m.precision, head)
 
 
 def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
@@ -149,16 +155,17 @@ def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
 def _table(c: Comparison) -> Table:
     kinds = {r.kind() for arm in c.sides if (r := c.ratio(arm.label))}
     sure = kinds.pop() if len(kinds) == 1 else ""  # else each cell says what it is
+    times = name_column(m.headline for _, m in _measured(c))
     rows = []
     for arm in c.sides:
         m = arm.measured
         first = units.duration(m.first_call, m.precision) if m else ""
         words, shown = _against(c, arm.label)
         interval = (shown.span() if sure else shown.sure()) if shown else ""
-        rows.append((arm.label, per_call(arm), first, words, interval))
+        rows.append((arm.label, per_call(arm, times), first, words, interval))
     head = (
         "arm",
-        MEDIAN_AND_RERUN,
+        times,
         "first call",
         f"against {_short(c.baseline)}",
         sure or "interval",
@@ -188,24 +195,40 @@ def _against(c: Comparison, label: str) -> tuple[str, Ratio | None]:
 def _bars(c: Comparison) -> Iterator[Bars]:
     measured = [(label, m) for label, m in _measured(c) if m.batches]
     if len(measured) > 1:
-        measured.sort(key=lambda arm: arm[1].median)
-        yield Bars(
-            tuple(_bar(c, label, m) for label, m in measured), f"{MEDIAN_AND_RERUN}, per call"
-        )
+        # Lengths compare: all are of one statistic, the median where the headlines are not.
+        mixed = bool(_mixed(c))
+        drawn = [(label, m, m.estimate if mixed else m.headline) for label, m in measured]
+        drawn.sort(key=lambda arm: arm[2].value)
+        name = name_column(estimate for *_, estimate in drawn)
+        bars = tuple(_bar(c, *arm, "median " if mixed else "") for arm in drawn)
+        yield Bars(bars, f"{name}, per call")
 
 
-def _bar(c: Comparison, label: str, m: Measurement) -> Bar:
-    low, high = m.estimate.ends
-    shown = units.duration(m.median, m.precision)
-    return Bar(label, m.median, low, high, shown, _against(c, label)[0], label == c.baseline)
+def _mixed(c: Comparison) -> dict[str, list[str]]:
+    """Return the arms by the statistic that they are shown by, where that is not one for all."""
+    arms: dict[str, list[str]] = {}
+    for label, m in _measured(c):
+        if m.batches:
+            arms.setdefault(m.headline.statistic, []).append(label)
+    return arms if len(arms) > 1 else {}
+
+
+def _bar(c: Comparison, label: str, m: Measurement, drawn: Estimate, name: str) -> Bar:
+    shown = f"{name}{units.duration(drawn.value, m.precision)}"
+    aside, is_base = _against(c, label)[0], label == c.baseline
+    return Bar(label, drawn.value, *drawn.ends, shown, aside, is_base)
 
 
 def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
     measured = _measured(c)
+    if mixed := _mixed(c):
+        of = "pairs of samples" if c.interleaved else "medians"
+        kinds = ", ".join(f"{each} ({', '.join(labels)})" for each, labels in mixed.items())
+        yield "ratios", f"of {of}; times are of more than one kind: {kinds}"
     queued = [
         f"{name} {units.duration(m.throughput, m.precision)}"
         for name, m in measured
-        if m.throughput is not None and m.throughput < _QUEUED_SHARE * m.leading
+        if m.throughput is not None and m.throughput < _QUEUED_SHARE * m.headline.value
     ]
     if queued:
         yield "throughput", f"{', '.join(queued)} per call, when calls are queued"

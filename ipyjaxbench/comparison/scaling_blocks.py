@@ -6,7 +6,7 @@ from ipyjaxbench import units
 from ipyjaxbench.comparison.scaling import KINDS, Kind, Scaled, Scaling
 from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.reports import Axis, Block, Chart, Headline, Series, Table
-from ipyjaxbench.timing import MEDIAN_AND_RERUN
+from ipyjaxbench.timing import name_column
 
 _SHARES: dict[Kind, str] = {
     "strong": "the same work is divided",
@@ -77,7 +77,7 @@ def _headline(s: Sweep, scaling: Scaling, found: dict[str, list[Scaled]]) -> Hea
 
 def _single(last: dict[str, Scaled]) -> tuple[str, str]:
     """Return what is known of one number of engines alone."""
-    times = {label: units.duration(each.measured.median, 3) for label, each in last.items()}
+    times = {label: each.measured.headline.words() for label, each in last.items()}
     (each, *_) = last.values()
     shown = ", ".join(
         f"{label} {time}" if len(times) > 1 else time for label, time in times.items()
@@ -130,13 +130,14 @@ def _efficiency(each: Scaled) -> str:
 
 
 def _table(caption: str, scaled: list[Scaled]) -> Table:
-    head = ("engines", MEDIAN_AND_RERUN, "speed-up", scaled[-1].speedup.kind(), "efficiency")
+    times = name_column(each.measured.headline for each in scaled)
+    head = ("engines", times, "speed-up", scaled[-1].speedup.kind(), "efficiency")
     rows = []
     for each in scaled:
         gain = (each.speedup.factor(), each.speedup.span(), _efficiency(each))
         gain = ("baseline", "", "") if each.ideal == 1 else gain
         m = each.measured
-        rows.append((str(each.engines), m.estimate.cell(m.precision), *gain))
+        rows.append((str(each.engines), m.headline.cell(m.precision, times), *gain))
     columns = 5 if len(rows) > 1 else 2
     return Table(caption, head[:columns], tuple(row[:columns] for row in rows), folded=False)
 

@@ -28,6 +28,7 @@ from ipyjaxbench.reports import (
 from ipyjaxbench.timing import MEDIAN_AND_RERUN
 
 _TIE = "-"
+#: Points are read against each other: all are of one statistic, whatever leads at one of them.
 _TIMES = f"{MEDIAN_AND_RERUN}, per call"
 _FLAT = 0.1  # exponents up to which a time that may not grow at all is said not to
 _NUMBERS = re.compile(r"[\d\[]")

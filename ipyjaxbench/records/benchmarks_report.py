@@ -7,7 +7,7 @@ from ipyjaxbench import ratios, units
 from ipyjaxbench.records.benchmark_change import BenchmarkChange
 from ipyjaxbench.records.benchmarks import Benchmark, Benchmarks, has_no_figure
 from ipyjaxbench.reports import Block, Facts, Headline, Report, Table, report
-from ipyjaxbench.timing import MEDIAN_AND_RERUN
+from ipyjaxbench.timing import name_column
 
 _MAX_NAME = 32  # characters: a row stays on one line
 _MAX_FACTS = 8
@@ -53,7 +53,8 @@ def _table(b: Benchmarks) -> Table:
     order = sorted(b.benchmarks, key=lambda each: _rank(b.verdict(each)))
     names = _short_names([each.entry.name for each in order])
     columns = {"name": names, **_changes(b, order)}
-    columns[MEDIAN_AND_RERUN] = [_figure(each) for each in order]
+    times = name_column(each.entry.headline for each in order if not has_no_figure(each.entry))
+    columns[times] = [_figure(each, times) for each in order]
     columns["verdict"] = [each.entry.figure.verdict for each in order]
     first_calls = [_first_call(each) for each in order]
     if any(first_calls):
@@ -78,11 +79,11 @@ def _without_file(name: str) -> str:
     return f"{head.rpartition('::')[2]}{bracket}{parameters}"
 
 
-def _figure(benchmark: Benchmark) -> str:
+def _figure(benchmark: Benchmark, head: str) -> str:
     entry = benchmark.entry
     if has_no_figure(entry):
-        return units.duration(entry.median)
-    return entry.figure.estimate.cell()
+        return units.duration(entry.headline.value)
+    return entry.headline.cell(head=head)
 
 
 def _first_call(benchmark: Benchmark) -> str:

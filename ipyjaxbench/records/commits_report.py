@@ -17,7 +17,7 @@ from ipyjaxbench.reports import (
     report,
     sparkline,
 )
-from ipyjaxbench.timing import MEDIAN_AND_RERUN
+from ipyjaxbench.timing import MEDIAN_AND_RERUN, name_column
 
 _MAX_SERIES = 8
 _MAX_TABLES = 6
@@ -107,13 +107,14 @@ def _point(point: AtCommit, places: dict[str, float]) -> tuple[float, float, flo
 
 
 def _overview(c: Commits) -> Table:
+    times = name_column(line.points[-1].entry.headline for line in c.lines)
     rows = []
     for line, steps in c.steps:
         trend = sparkline([point.entry.median for point in line.points])
         changes = ", ".join(_step(step) for step in steps[-2:])
-        newest = line.points[-1].entry.figure.estimate.cell()
+        newest = line.points[-1].entry.headline.cell(head=times)
         rows.append((units.cut(line.name, _MAX_NAME), newest, trend, changes))
-    return Table("", ("name", f"newest, {MEDIAN_AND_RERUN}", "trend", "changes"), tuple(rows),
+    return Table("", ("name", f"newest, {times}", "trend", "changes"), tuple(rows),
                  folded=False)  # fmt: skip
 
 
@@ -130,16 +131,17 @@ def _detailed(c: Commits) -> list[tuple[CommitLine, tuple[Step, ...]]]:
 
 def _table(line: CommitLine, steps: Sequence[Step]) -> Table:
     changes = {step.at.commit: f"{step.verdict} {step.ratio.factor()}" for step in steps}
+    times = name_column(point.entry.headline for point in line.points)
     rows = [
         (
             point.short,
-            point.entry.figure.estimate.cell() + (f", {point.runs} runs" * (point.runs > 1)),
+            point.entry.headline.cell(head=times) + (f", {point.runs} runs" * (point.runs > 1)),
             changes.get(point.commit, ""),
             units.cut(point.subject, _MAX_SUBJECT),
         )
         for point in line.points
     ]
-    return Table(line.name, ("commit", MEDIAN_AND_RERUN, "change", "subject"), tuple(rows),
+    return Table(line.name, ("commit", times, "change", "subject"), tuple(rows),
                  folded=False)  # fmt: skip
 
 

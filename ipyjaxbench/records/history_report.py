@@ -24,7 +24,7 @@ from ipyjaxbench.reports import (
     report,
     sparkline,
 )
-from ipyjaxbench.timing import MEDIAN_AND_RERUN
+from ipyjaxbench.timing import MEDIAN_AND_RERUN, name_column
 
 _MAX_SERIES, _MAX_MARKS = 8, 6  # of a chart
 _MAX_VERSION = 20  # characters
@@ -80,12 +80,14 @@ def _columns(h: History) -> tuple[dict[str, _Cell], tuple[str, ...]]:
 def _table(h: History, columns: dict[str, _Cell]) -> Table:
     by_name = _by_name(h)
     newest = {id(some[-1]): some for some in by_name.values() if len(some) >= _MIN_TREND}
+    times = name_column(each.headline for each in h.entries if not _has_word(each))
     rows = []
     for entry in h.entries:
         trend = sparkline([each.median for each in newest.get(id(entry), ())])
         cells = [cell(entry) for cell in columns.values()]
-        rows.append((_name(entry), _figure(entry), trend, moment(entry.when, h.now), *cells))
-    head = ("name", MEDIAN_AND_RERUN, "trend", "measured", *columns)
+        shown = _figure(entry, times)
+        rows.append((_name(entry), shown, trend, moment(entry.when, h.now), *cells))
+    head = ("name", times, "trend", "measured", *columns)
     if not newest:
         head, rows = (*head[:2], *head[3:]), [(*row[:2], *row[3:]) for row in rows]
     return Table("", head, tuple(rows), folded=False)
@@ -105,10 +107,15 @@ def _name(entry: HistoryEntry) -> str:
     return entry.name + _CLOCKS.get(entry.clock, "")
 
 
-def _figure(entry: HistoryEntry) -> str:
-    if entry.figure.verdict in ("INVALID", "RECOMPILES", "ONCE"):
-        return f"{units.duration(entry.median)} {entry.figure.verdict}"
-    return entry.figure.estimate.cell()
+def _figure(entry: HistoryEntry, head: str) -> str:
+    if _has_word(entry):
+        return f"{units.duration(entry.headline.value)} {entry.figure.verdict}"
+    return entry.headline.cell(head=head)
+
+
+def _has_word(entry: HistoryEntry) -> bool:
+    """Whether its verdict stands in place of what the figure is."""
+    return entry.figure.verdict in ("INVALID", "RECOMPILES", "ONCE")
 
 
 def _device(entry: HistoryEntry) -> str:

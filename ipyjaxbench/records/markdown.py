@@ -26,7 +26,7 @@ def to_markdown(r: Rerun) -> str:
     """
     both = sorted(zip(r.pairs, r.changes, strict=True), key=lambda both: _rank(both[1]))
     lines = [f"**{_sentence(r)}**", ""]
-    lines += ["| | before | after | ratio (95 % CI) | |", "|---|---:|---:|---:|---|"]
+    lines += ["| | median before | median after | ratio (95 % CI) | |", "|---|---:|---:|---:|---|"]
     lines += [_row(pair, change) for pair, change in both[:_MAX_ROWS]]
     lines += ["", *_below(r, len(both) - _MAX_ROWS)]
     return "\n".join(lines).rstrip() + "\n"

@@ -24,7 +24,8 @@ def _(r: Rerun) -> Report:
         blocks.append(Facts((("changed", _some(r.differs, " · ")),)))
     if r.pairs:
         rows = [_row(p, c) for p, c in zip(r.pairs, r.changes, strict=True)]
-        head = ("name", "before", "after", "ratio [95 % CI]", "")
+        # Side by side they are read as a ratio: both are of the statistic that it is of.
+        head = ("name", "median before", "median after", "ratio [95 % CI]", "")
         blocks.append(Table("", head, tuple(rows), folded=False))
     return Report((*blocks, Facts(tuple(_facts(r)))))
 

@@ -15,6 +15,7 @@ from ipyjaxbench.graphs import Diagnosis, Graph
 from ipyjaxbench.purposes import PURPOSES
 from ipyjaxbench.records.benchmarks import Benchmarks
 from ipyjaxbench.records.commits import Commits
+from ipyjaxbench.records.entry import find_measurements
 from ipyjaxbench.records.history import History
 from ipyjaxbench.records.notebook_diff import Rerun
 from ipyjaxbench.records.notebook_file import (
@@ -46,6 +47,7 @@ LATER_KINDS = {
     "job-peaks": "cluster.job_peaks",
     "network": "cluster.network_peaks",
 }
+_OF_ONE_RUN = ("measurement", "job")  # kinds whose figure is that of a measurement
 _MAX_REASON = 200  # characters
 _TIME = Command(name="fwtime", options=TimeOptions)
 _NAMES = "|".join(PURPOSES)
@@ -73,6 +75,14 @@ class Saved:
     name: str
     result: Result
     headline: Headline | None
+
+    @property
+    def found(self) -> str:
+        """What it found, in words; empty where its report has no headline."""
+        if self.result.kind in _OF_ONE_RUN:
+            ((_, _, m),) = find_measurements(self.result, self.name)
+            return m.headline.words(m.precision)
+        return self.headline.figure if self.headline else ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +139,7 @@ class NotebookRecords(Reported, Sequence[Saved]):
                 "line": saved.line,
                 "name": saved.name,
                 "kind": saved.result.kind,
-                "found": saved.headline.figure if saved.headline else "",
+                "found": saved.found,
                 "verdict": saved.headline.verdict if saved.headline else "",
             }
             for saved in self.records

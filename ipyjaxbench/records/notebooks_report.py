@@ -32,5 +32,5 @@ def _row(saved: Saved) -> tuple[str, ...]:
     line, kind = saved.headline, _SHOWN_KINDS.get(saved.result.kind, saved.result.kind)
     if line is None:
         return (saved.name or kind, kind, where, "")
-    figure = units.cut(line.figure, _MAX_FIGURE)
+    figure = units.cut(saved.found, _MAX_FIGURE)
     return (saved.name or line.title or kind, kind, where, f"{figure} {line.verdict}".strip())

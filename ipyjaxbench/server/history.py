@@ -29,7 +29,7 @@ def find(series: AllSeries, query: HistoryQuery) -> list[Kept]:
     orders: dict[str, Callable[[Kept], Any]] = {
         "regressions": lambda kept: -_slowdown(series, kept, len(matching)),
         "name": lambda kept: kept[1].name.casefold(),
-        "time": lambda kept: -kept[1].median,
+        "time": lambda kept: -kept[1].headline.value,
     }
     # Sorting keeps the newest first among equals.
     return sorted(matching, key=orders[query.sort]) if query.sort in orders else list(matching)

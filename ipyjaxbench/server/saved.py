@@ -75,4 +75,4 @@ def describe_rerun(rerun: Rerun) -> dict[str, Any]:
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
-    return {"median": figure.median, "figure": figure.estimate.words(), "verdict": figure.verdict}
+    return {"median": figure.median, "figure": figure.headline.words(), "verdict": figure.verdict}

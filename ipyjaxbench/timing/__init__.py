@@ -16,7 +16,7 @@ from ipyjaxbench.timing.device_time import (
     SourceLine,
     union,
 )
-from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN
+from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN, Estimate, low_end, name_column
 from ipyjaxbench.timing.figure_change import Against, Change, Figure
 from ipyjaxbench.timing.functions import PreparedCall, call_code, measure_call, split_options
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from ipyjaxbench import ratios
 from ipyjaxbench.graphs import ProgramComparison
@@ -14,17 +15,24 @@ from ipyjaxbench.timing.verdict import NO_FIGURE
 
 @dataclass(frozen=True)
 class Figure:
-    """A median with how sure it is."""
+    """A median with how sure it is, and what leads."""
 
     median: NonNegativeFloat  # seconds per call
     # of its interval for another run, relative to it; None where not known
     half_width: NonNegativeFloat | None
     samples: NonNegativeInt  # that it is the median of; 0 where there was one call only
     verdict: str  # on the measurement
+    # what its report leads with; None where an earlier version did not keep that
+    leads: Estimate | Literal["median"] | None = None
+
+    @property
+    def headline(self) -> Estimate:
+        """What is said of the run wherever it is shown: the figure of its report."""
+        return self.leads if isinstance(self.leads, Estimate) else self.estimate
 
     @property
     def estimate(self) -> Estimate:
-        """The median with its interval for another run."""
+        """The median with its interval for another run: what two runs are held against by."""
         return predict(self.median, self.half_width, self.samples)
 
     @property
@@ -60,6 +68,11 @@ class Change:
         found = ratios.unpaired(first, second, pairs, self.among)
         is_possible = found.low > 1 / _MAX_RATIO and found.high < _MAX_RATIO
         return found if is_possible else None
+
+    @property
+    def shows_others(self) -> bool:
+        """Whether a run is shown by another statistic than the median, which the ratio is of."""
+        return any(each.headline.statistic != "median" for each in (self.base, self.now))
 
     @property
     def verdict(self) -> str:

@@ -1,7 +1,7 @@
 """The result of timing one piece of code."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -22,7 +22,7 @@ from ipyjaxbench.timing.cold_cache import ColdCache
 from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart
 from ipyjaxbench.timing.device_time import DeviceTime
 from ipyjaxbench.timing.energy import Energy
-from ipyjaxbench.timing.estimate import Estimate, spread
+from ipyjaxbench.timing.estimate import Estimate, low_end, predict, spread
 from ipyjaxbench.timing.figure_change import Against, Figure
 from ipyjaxbench.timing.peak_share import Roofline
 from ipyjaxbench.timing.perfetto.trace_file import TraceFile
@@ -131,10 +131,18 @@ class Measurement(Result):
         """Relative half width of the 95 % confidence interval of this run's own median."""
         return stats.half_width(self.samples, self.rounds)
 
+    @cached_property
+    def headline(self) -> Estimate:
+        """The figure to quote, the same wherever this run is shown: its value, statistic, interval.
+
+        It is `estimate`, or the low end of the samples if noise scatters them.
+        """
+        return low_end(self.spread) if self._low_end_leads else self.estimate
+
     @property
     def estimate(self) -> Estimate:
-        """The median with its interval for another run: the ± of the report."""
-        return summarize(self).estimate
+        """The median with its interval for another run: what arms and runs are compared by."""
+        return predict(self.median, self.half_width, len(self.batches))
 
     @cached_property
     def spread(self) -> Estimate:
@@ -144,7 +152,7 @@ class Measurement(Result):
     @property
     def interval(self) -> tuple[float, float]:
         """Where the median of another such run will be; (0, inf) if unknown."""
-        return summarize(self).interval
+        return self.estimate.ends if self.estimate.is_known else (0.0, math.inf)
 
     @cached_property
     def floor(self) -> float:
@@ -169,37 +177,28 @@ class Measurement(Result):
         return (*moved, *causes(self.conditions))
 
     @property
-    def leading(self) -> float:
-        """The figure of the headline: the median, or `floor` if the samples scatter."""
-        return self._statistic(self.samples)
-
-    @property
-    def floor_leads(self) -> bool:
-        """Whether `leading` is `floor`."""
-        return self._statistic is stats.floor
-
-    @property
     def throughput(self) -> float | None:
         """Seconds per call when many are queued and waited for once; None if not measured."""
-        return self._leading_statistic(self.throughputs)
+        return self._part(self.throughputs)
 
     @property
     def dispatch(self) -> float | None:
         """Seconds until an asynchronous call returns; None if not measured."""
-        return self._leading_statistic(self.dispatches)
+        return self._part(self.dispatches)
 
-    def _leading_statistic(self, times: Sequence[float]) -> float | None:
+    def _part(self, times: Sequence[float]) -> float | None:
         """Their headline's statistic; no part of a call takes longer than the call."""
         if not times:
             return None
-        return min(self._statistic(times), self.leading)
+        statistic = stats.floor if self._low_end_leads else stats.median
+        return min(statistic(times), self.headline.value)
 
     @property
-    def _statistic(self) -> Callable[[Sequence[float]], float]:
+    def _low_end_leads(self) -> bool:
         codes = [note.code for note in self.notes]
         # Of few samples it is not known what another run will read, but how they scatter.
         width = self.known if self.verdict == "FEW" else self.half_width
-        return verdict.headline(width, self.verdict, codes)
+        return verdict.low_end_leads(width, self.verdict, codes)
 
     # What IPython's TimeitResult has, so that code written for `%timeit -o` goes on working.
 
@@ -249,8 +248,9 @@ class Measurement(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row: the times per call, in seconds."""
-        rerun, samples = self.estimate, self.spread
+        lead, rerun, samples = self.headline, self.estimate, self.spread
         times = {
+            "headline_s": lead.value, "statistic": lead.statistic,
             "median_s": self.median, "rerun_low_s": rerun.low, "rerun_high_s": rerun.high,
             "samples_low_s": samples.low, "samples_high_s": samples.high, "fastest_s": self.floor,
             "throughput_s": self.throughput, "dispatch_s": self.dispatch,
@@ -260,7 +260,7 @@ class Measurement(Result):
 
     def __repr__(self) -> str:
         """One line."""
-        shown = self.estimate.words(self.precision)
+        shown = self.headline.words(self.precision)
         return f"<Measurement {first_line(self.code)}: {shown}, {self.verdict}>"
 
     def check(self) -> str | None:
@@ -275,4 +275,7 @@ class Measurement(Result):
 def summarize(m: Measurement) -> Figure:
     """Return what is left of a measurement without its samples."""
     known = None if math.isinf(m.half_width) else m.half_width
-    return Figure(m.median, known, len(m.batches), m.verdict)
+    lead = m.headline
+    return Figure(
+        m.median, known, len(m.batches), m.verdict, "median" if lead == m.estimate else lead
+    )

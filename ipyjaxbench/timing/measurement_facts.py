@@ -46,8 +46,8 @@ def _against(m: Measurement) -> Iterator[Row]:
     elif change.ratio is None:
         words = f"no clear difference from {name}"
     else:
-        words = change.ratio.versus(name)
-    yield "compared", f"{words}; that took {earlier.base.estimate.words()}, {when}"
+        words = change.ratio.versus(name) + ", by the medians" * change.shows_others
+    yield "compared", f"{words}; that took {earlier.base.headline.words()}, {when}"
     if earlier.differs:
         yield "changed", " · ".join(earlier.differs)
     for program in earlier.programs:
@@ -67,12 +67,12 @@ def _program(program: ProgramComparison) -> str:
 
 
 def _modes(m: Measurement) -> Iterator[Row]:
-    if m.throughput is not None and m.throughput < _QUEUED_SHARE * m.leading:
+    if m.throughput is not None and m.throughput < _QUEUED_SHARE * m.headline.value:
         each = units.duration(m.throughput, m.precision)
         yield "throughput", f"{each} per call when many are queued before one wait"
     if any(note.code in ("unsynchronised", "recompiles") for note in m.notes):
         return  # the one says so; of the other compiling is the most
-    if m.dispatch is not None and m.dispatch < _QUEUED_SHARE * m.leading:
+    if m.dispatch is not None and m.dispatch < _QUEUED_SHARE * m.headline.value:
         returned = units.duration(m.dispatch, m.precision)
         yield "dispatch", f"returns after {returned}, work still running"
 
@@ -84,7 +84,7 @@ def _samples(m: Measurement) -> Iterator[Row]:
     taken += f" in {units.duration(m.elapsed, 2)}" if m.elapsed else ""
     if len(m.samples) > 1:
         taken += f", {m.spread.span(m.precision)}"
-    if m.floor_leads:
+    if m.headline.of == "samples":  # of which it is the low end
         taken += f", median {units.duration(m.median, m.precision)}"
     yield "samples", taken
 

@@ -46,8 +46,8 @@ def draw_first_call(m: Measurement) -> Iterator[Stack]:
     rows += itertools.chain.from_iterable(map(axis_rows, passes))
     # A later call that compiles is not all "run".
     if m.batches and m.verdict != "RECOMPILES":
-        later = units.duration(m.leading, m.precision)
-        rows.append(("later calls", (Segment("run", m.leading),), later))
+        value = m.headline.value
+        rows.append(("later calls", (Segment("run", value),), units.duration(value, m.precision)))
     yield Stack(tuple(rows))
 
 

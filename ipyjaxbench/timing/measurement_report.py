@@ -1,6 +1,6 @@
 """The report of a measurement: headline first, then pictures, facts, notes and a footer."""
 
-from ipyjaxbench import stats, units
+from ipyjaxbench import units
 from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
@@ -13,7 +13,6 @@ from ipyjaxbench.reports import (
     Report,
     report,
 )
-from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.measurement_facts import list_facts
 from ipyjaxbench.timing.measurement_pictures import (
@@ -54,7 +53,7 @@ def _importance(note: Note) -> tuple[bool, bool, bool]:
 
 def _headline(m: Measurement) -> Headline:
     word = m.verdict
-    figure, statistic = _figure(m)
+    figure, statistic = m.headline.apart(m.precision)
     each = "including the wait" if m.waited else "per call"
     if word == "RECOMPILES":
         each = "compiling"
@@ -68,22 +67,14 @@ def _headline(m: Measurement) -> Headline:
     return Headline(first_line(m.code), figure, detail, word, VERDICT_MEANINGS[word])
 
 
-def _figure(m: Measurement) -> tuple[str, str]:
-    """Return the time, and which statistic of the samples that is; with the interval."""
-    shown, rerun = units.duration(m.leading, m.precision), m.estimate
-    if m.floor_leads:
-        return shown, "minimum" if stats.floor_is_minimum(m.samples) else "5th percentile"
-    if rerun.has_plus_minus():
-        return rerun.cell(m.precision), MEDIAN_AND_RERUN
-    return shown, ", ".join(filter(None, ("median", rerun.span())))
-
-
 def _one_sample(m: Measurement) -> str:
     if not m.batches:
         return "first call, including compilation" if m.phases else "first call only"
     calls = m.batches[0][0]
     after = " after the first" if m.exact else ""
-    return "one warm call" if calls == 1 else f"per call, one sample of {calls:,} calls{after}"
+    if calls == 1:
+        return "one sample, a warm call"
+    return f"per call, one sample of {calls:,} calls{after}"
 
 
 def _footer(m: Measurement) -> Footer:

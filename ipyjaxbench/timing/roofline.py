@@ -51,7 +51,7 @@ def add_roofline(
     bound = None if peaks is None or load is None else _bound(load, peaks)
     if peaks is None or load is None or bound is None:
         return measured
-    reached = _roofline(load, peaks, bound, measured.leading)
+    reached = _roofline(load, peaks, bound, measured.headline.value)
     reached = dataclasses.replace(reached, devices=len(devices))
     if _MIN_REPORTED_SHARE <= reached.share <= (_BEYOND_RATIO if peaks.others <= BUSY else 1.0):
         return dataclasses.replace(measured, roof=reached)

@@ -1,7 +1,7 @@
 """How far a figure can be believed, in one word, and why not further."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import stats, units
 
@@ -56,18 +56,13 @@ def verdict(samples: Sequence[float], half_width: float, codes: Sequence[str]) -
     return "OK" if half_width <= _OK else "NOISY"
 
 
-def headline(
-    half_width: float, word: str = "NOISY", codes: Sequence[str] = ()
-) -> Callable[[Sequence[float]], float]:
-    """Return the statistic that a report gives for a measurement and all its parts.
+def low_end_leads(half_width: float, word: str, codes: Sequence[str]) -> bool:
+    """Whether the headline is `stats.floor`, for a measurement and all its parts; else the median.
 
-    It is `stats.floor` where noise scatters samples, since their low end is the steadiest; else
-    `stats.median`.
+    It is where noise scatters samples, since their low end is the steadiest.
     """
-    if "calls-differ" in codes:
-        return stats.median
     scatters = word in ("NOISY", "FEW") and _OK < half_width < math.inf
-    return stats.floor if scatters else stats.median
+    return scatters and "calls-differ" not in codes
 
 
 def movements(samples: Sequence[float]) -> Iterator[str]:

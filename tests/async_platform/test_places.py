@@ -90,6 +90,6 @@ def test_peaks_of_the_platform_stand_beside_the_hosts(run: Shell, tmp_path: Any)
     run.run("%fwtime -q -v timed square(spread, whole)")
     roof = run.names["timed"].roof
     assert roof.devices == 4
-    assert roof.speed == pytest.approx(2 * 400**3 / 4 / run.names["timed"].leading)
+    assert roof.speed == pytest.approx(2 * 400**3 / 4 / run.names["timed"].headline.value)
     (peaks,) = [each for each in run.names["found"].found if each.device == "fake:0"]
     assert roof.ceiling == pytest.approx(peaks.products["float32"])  # of each device

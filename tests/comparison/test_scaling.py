@@ -183,7 +183,7 @@ def test_what_the_user_decided_is_not_explained_by_the_code() -> None:
 
 def test_one_number_of_engines_has_a_time_and_no_speed_up() -> None:
     s = swept({"a": {2: 1.0}}, {"a": "weak"}, planned=2)
-    assert (headline(s).figure, headline(s).verdict) == ("1.00 s", "")
+    assert (headline(s).figure, headline(s).verdict) == ("1.00 s ± 2.5 %", "")
     assert headline(s).detail == "per call on 2 engines; a speed-up takes two numbers of engines"
     assert tables(s)[0].rows == (("2", "1.00 s ± 2.5 %"),)
     assert not [block for block in s.report().blocks if isinstance(block, Chart)]

@@ -236,7 +236,7 @@ def test_the_headline_counts_what_is_slower_and_faster(
 def test_each_pair_is_a_row_and_a_sure_change_has_a_word() -> None:
     found = Rerun("a.ipynb", "b.ipynb", tuple(PAIRS.values()))
     (table,) = (block for block in found.report().blocks if isinstance(block, Table))
-    assert table.head == ("name", "before", "after", "ratio [95 % CI]", "")
+    assert table.head == ("name", "median before", "median after", "ratio [95 % CI]", "")
     assert [(*row[:3], row[4]) for row in table.rows] == [
         ("[1] f(x)", "1.00 s", "2.00 s", "SLOWER"),
         ("[12] a name that takes many… (edited)", "1.00 s", "500 ms", "FASTER"),

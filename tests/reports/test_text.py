@@ -131,7 +131,7 @@ torch 2.13.0""",
         """\
 result = some_module.a_long_function_name(first_argument, second_argument,
 third=3)
-            2.0000 ms   one warm call                                     ○ ONCE
+            2.0000 ms   one sample, a warm call                           ○ ONCE
 samples     1
 first call  500.00 ms, already compiled (in memory)
 ·  1 sample with a compilation was left out.

@@ -138,7 +138,7 @@ def test_the_figure_of_calls_that_do_different_work_is_their_mean(
     bench: Bench, is_slow: Kind, truth: float, others: int
 ) -> None:
     in_turns(bench, is_slow, others)
-    assert bench.time("call()").leading == pytest.approx(truth, rel=0.05)
+    assert bench.time("call()").headline.value == pytest.approx(truth, rel=0.05)
 
 
 def test_it_is_told_that_calls_differ(bench: Bench) -> None:
@@ -156,7 +156,7 @@ def test_calls_that_other_programs_make_wait_are_led_by_the_fastest(bench: Bench
     m = bench.time("call()")
     assert "calls-differ" not in notes_by_code(m)
     assert m.verdict == "NOISY"
-    assert m.leading == m.floor < 0.5 * m.median
+    assert m.headline.value == m.floor < 0.5 * m.median
 
 
 def test_hidden_work_of_some_calls_is_in_the_mean(bench: Bench) -> None:
@@ -169,7 +169,7 @@ def test_hidden_work_of_some_calls_is_in_the_mean(bench: Bench) -> None:
 
     bench.names["call"] = call
     m = bench.time("call()")
-    assert m.leading == pytest.approx(10e-6 + 5e-3 / 3, rel=0.05)
+    assert m.headline.value == pytest.approx(10e-6 + 5e-3 / 3, rel=0.05)
     assert {"elsewhere", "calls-differ"} <= notes_by_code(m).keys()
 
 

@@ -107,7 +107,7 @@ def test_code_written_for_timeit_goes_on_working(case: str, name: str) -> None:
         ([1, 1000], {"rounds": (1, 1)}, "1.00 ns", "minimum, per call, 2 samples"),
         (SCATTERED, {}, "1.00 µs", "5th percentile, per call"),
         ([1000] * 3, {"rounds": (1, 1, 1)}, "1.00 µs", "median, per call, 3 samples"),
-        ([1000], {}, "1.00 µs", "one warm call"),
+        ([1000], {}, "1.00 µs", "one sample, a warm call"),
         ([], {"batches": ((1500, 3_000_000),), "rounds": (1,), "loops": 1500}, "2.00 µs",
          "per call, one sample of 1,500 calls"),
         ([], {"batches": ((19, 38_000),), "rounds": (1,), "loops": 20, "exact": True}, "2.00 µs",
@@ -198,7 +198,7 @@ def test_four_arrays_are_named_and_the_rest_counted(read: str, bound: str, told:
 def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
     shown = [repr(measured([1000] * 30)), repr(measured([], code="a = 1\nb = 2"))]
     assert shown[0] == "<Measurement f(x): 1.00 µs ± 2.5 %, QUIET>"
-    assert shown[1] == "<Measurement a = 1 …: 2.00 ms, ONCE>"
+    assert shown[1] == "<Measurement a = 1 …: 2.00 ms (first call), ONCE>"
 
 
 # Three times
@@ -224,7 +224,7 @@ def test_throughput_and_dispatch_are_what_the_headline_is_of_their_looks() -> No
     looks = {"throughputs": (1e-7, 5e-7, 2e-7), "dispatches": (3e-8, 1e-8, 2e-8)}
     m, noisy = measured(STEADY, **looks), measured(SHIFTED, **looks)
     assert (m.throughput, m.dispatch) == (2e-7, 2e-8)
-    assert (noisy.leading, noisy.throughput, noisy.dispatch) == (noisy.floor, 1e-7, 1e-8)
+    assert (noisy.headline.value, noisy.throughput, noisy.dispatch) == (noisy.floor, 1e-7, 1e-8)
     late = measured(STEADY, throughputs=(2e-6,), dispatches=(3e-6,))
     assert late.throughput == late.dispatch == late.median  # no part is slower than the call
     assert (measured(STEADY).throughput, measured(STEADY).dispatch) == (None, None)
@@ -271,7 +271,7 @@ def test_what_has_changed_since_is_told_and_why_there_is_nothing_to_compare() ->
 def test_when_the_samples_scatter_their_low_end_leads() -> None:
     m = measured(SCATTERED)
     assert m.verdict == "NOISY"
-    assert repr(m) == "<Measurement f(x): 1.37 µs (rerun 0.67–2.8 µs), NOISY>"
+    assert repr(m) == "<Measurement f(x): 1.00 µs (5th percentile), NOISY>"
     assert rows(m)["samples"] == "60, 1.00–1.73 µs (5–95 %), median 1.37 µs"
     assert rows(m)["noise"] == "two speeds, 1.02 µs and 1.71 µs"
 

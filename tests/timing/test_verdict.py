@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from ipyjaxbench import stats
-from ipyjaxbench.timing.verdict import VERDICT_MEANINGS, headline, movements, verdict
+from ipyjaxbench.timing.verdict import VERDICT_MEANINGS, low_end_leads, movements, verdict
 
 CALM = [1e-3 + i % 7 * 1e-6 for i in range(100)]
 
@@ -35,12 +34,12 @@ def test_a_few_samples_that_agree_are_no_steady_figure(count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("half_width", "statistic"),
-    [(0.01, stats.median), (0.08, stats.median), (0.09, stats.floor), (math.inf, stats.median)],
+    ("half_width", "leads"), [(0.01, False), (0.08, False), (0.09, True), (math.inf, False)]
 )
-def test_the_fastest_leads_where_samples_scatter(half_width: float, statistic: object) -> None:
-    assert headline(half_width) is headline(half_width, "FEW") is statistic
-    assert headline(half_width, "INVALID") is stats.median
+def test_the_fastest_leads_where_samples_scatter(half_width: float, *, leads: bool) -> None:
+    assert low_end_leads(half_width, "NOISY", ()) is low_end_leads(half_width, "FEW", ()) is leads
+    assert not low_end_leads(half_width, "INVALID", ())
+    assert not low_end_leads(half_width, "NOISY", ("calls-differ",))
 
 
 def test_a_drift_is_named_with_its_size_and_its_way() -> None:

@@ -19,8 +19,11 @@ interface Measured {
   median: number;
   low: number | null;
   high: number | null;
-  /** The median with its interval in words. */
+  /** The headline of its report in words, with its name where it is not the median. */
   figure: string;
+  statistic: string;
+  /** Its interval in words. */
+  range: string;
   verdict: string;
   clock: string;
   notebook: string;

@@ -152,7 +152,7 @@ def check_waiting(measured: Measurement) -> Iterator[Note]:
     """Note what a clock that does not wait would have read instead of the headline's figure."""
     if measured.verdict == "RECOMPILES" or len(measured.batches) < _MIN_SAMPLES:
         return
-    returned, waited = measured.dispatch, measured.leading
+    returned, waited = measured.dispatch, measured.headline.value
     if returned is not None and waited > _UNSYNCHRONISED_RATIO * returned > 0:
         yield notes.unsynchronised(returned, waited / returned)
 

@@ -62,7 +62,7 @@ def _ratio(case: Hidden, names: Names, alone: float) -> tuple[float, float, floa
     ``alone``, without other programs, counts.
     """
     truth = _truth(case, names)
-    ours = ipyjaxbench.measure_code(case.typed, names).leading
+    ours = ipyjaxbench.measure_code(case.typed, names).headline.value
     names["done"](names.get("store"))
     for _ in range(_LOOKS):
         truth = min(truth, _truth(case, names))

@@ -49,7 +49,7 @@ export function timeChart(runs) {
     ...shown.map(({ id, when, change, figure }, i) => shape('a', { href: addressOf({ id }), tabindex: -1 },
       shape('circle', { class: change?.verdict === 'SLOWER' ? 'fw-slower' : 'fw-point', cx: places[i][0], cy: places[i][1], r: few ? 3.5 : 2 },
         shape('title', {}, `${moment(when)}: ${figure}, ${change?.words ?? 'first run'}`))))),
-    element('figcaption', {}, 'Red: slower than the run before.',
+    element('figcaption', {}, 'Medians. Red: slower than the run before.',
       changes.length > 0 && element('ol', { 'aria-label': 'What changed around the runs' },
         ...changes.map(({ when, words }) => element('li', {}, `${moment(when)}: ${words}`)))));
 }

@@ -8,7 +8,7 @@ import { changed, verdict } from './verdict.js';
 
 const ORDER = ['SLOWER', 'FASTER', "CAN'T TELL", 'SAME'];
 const SAVED = '.ipynb';
-const AGAINST = 'after against before';
+const AGAINST = 'medians, after against before';
 
 /** @param {Api} api @param {URLSearchParams} query */
 export async function showComparison(api, query) {

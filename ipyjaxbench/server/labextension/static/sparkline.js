@@ -16,7 +16,7 @@ export function sparkline(values) {
     EDGE + (i / (shown.length - 1)) * (WIDE - 2 * EDGE),
     HIGH - EDGE - (Math.log(value / low) / reach) * (HIGH - 2 * EDGE),
   ].map((place) => place.toFixed(1)));
-  const title = `last ${shown.length} runs: ${span(low, high)}`;
+  const title = `medians of ${shown.length} runs: ${span(low, high)}`;
   const [x, y] = points[points.length - 1];
   return shape('svg', {
     class: 'fw-sparkline', viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, role: 'img',

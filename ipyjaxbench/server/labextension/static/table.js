@@ -31,7 +31,7 @@ export function measuredTable(measured, caption, ofOne = false) {
     refill(compare, ASKED[chosen.size]);
   };
   draw();
-  const heads = ['', 'Code', 'Median per call', 'Since the run before', ofOne ? 'Around it' : 'Trend', 'Measured'];
+  const heads = ['', 'Code', 'Time per call', 'Since the run before', ofOne ? 'Around it' : 'Trend', 'Measured'];
   if (ofOne) heads.splice(1, 1);
   return element('div', {}, element('p', { class: 'fw-choice', role: 'status' }, compare),
     table(heads, measured.map((it, i) => row(it, boxes[i], ofOne)), caption));

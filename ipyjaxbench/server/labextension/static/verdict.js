@@ -18,7 +18,7 @@ export function verdict(word, shown = word, title) {
 }
 
 /** @param {Change | null} change @param {string} [against] @param {string} [none] where there is no other run */
-export function changed(change, against = 'against the run before', none = 'first run') {
+export function changed(change, against = 'medians, against the run before', none = 'first run') {
   if (!change) return none;
   return verdict(change.verdict, change.words, against);
 }
