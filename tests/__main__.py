@@ -8,6 +8,7 @@ files and folders that are named run in one. A test that fails runs again, alone
 are nearest to what was changed since the last commit on main.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -21,6 +22,8 @@ from tests.outcomes import Outcomes, read_outcomes
 ROOT = Path(__file__).parent.parent
 #: Of all tests, on a machine with 2 cores that does nothing else.
 MINUTES = 10
+#: Processes: one more than cores, since tests wait for engines, kernels and terminals.
+_AT_ONCE = 3
 _FINE = (0, 1, 5)  # pytest ended as it should, tests failed, arguments chose none
 _RERUNS = 2
 _MOST_RERUN = 20  # where more fail than this, something is broken, and shows at once
@@ -47,13 +50,13 @@ def main(arguments: list[str]) -> int:
 def check(
     groups: list[list[str]], *, reruns: bool, folder: Path = ROOT
 ) -> tuple[Outcomes, dict[str, str]]:
-    """Run groups, two at a time, then what failed, alone.
+    """Run groups, a few at a time, then what failed, alone.
 
     Returns:
         What became of all tests, and those that passed only when run again, with what they raised.
     """
     total, flaky = Outcomes(), dict[str, str]()
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
         endings = [*pool.map(lambda group: run(group, folder), groups)]
     for group, found in zip(groups, endings, strict=True):
         total.add(found)
@@ -72,8 +75,9 @@ def run(arguments: list[str], folder: Path) -> Outcomes:
     with TemporaryDirectory() as own:
         path = Path(own) / "outcomes"
         command = [sys.executable, "-m", "pytest", "-ptests.outcomes", f"--outcomes={path}"]
-        done = subprocess.run([*command, *arguments], cwd=folder, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)  # fmt: skip
+        done = subprocess.run([*command, *arguments], cwd=folder, env=environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)  # fmt: skip
         found = read_outcomes(path)
     print(done.stdout, flush=True)
     died = found.running or done.returncode not in _FINE
@@ -81,6 +85,11 @@ def run(arguments: list[str], folder: Path) -> Outcomes:
         where = found.running[-1] if found.running else "outside of the tests"
         found.broken.append(f"a process ended with {done.returncode}, {where}")
     return found
+
+
+def environment() -> dict[str, str]:
+    """This process's, in which bytecode is kept: else each process and kernel compiles it anew."""
+    return {n: value for n, value in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
 
 
 def passes(test: str, group: list[str], folder: Path) -> bool:

@@ -6,12 +6,13 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from ipyjaxbench.host import CLOCKS
@@ -31,6 +32,24 @@ settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+gc.disable()  # until all is imported
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[object], list[object]]:
+    """Examples in docstrings are the package's: none is looked for below this folder."""
+    return [each for each in (yield) if not isinstance(each, DoctestModule)]
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test is no garbage: looking through it takes a second.
+
+    The adapters to PyTorch and TensorFlow, though, look there for functions of tests.
+    """
+    gc.enable()
+    if not {"torch", "tensorflow"} & sys.modules.keys():
+        gc.collect()
+        gc.freeze()
 
 
 def _state() -> dict[str, object]:

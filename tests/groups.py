@@ -12,19 +12,28 @@ ALWAYS = HERE / "adapters" / "test_every_magic.py"
 #: Folders whose tests need a device, a browser or another environment: they are legs of `.ci/run`.
 _ELSEWHERE = ("accuracy", "async_platform", "async_torch", "chips", "hardware", "pages")
 _HOSTILE = HERE / "jupyter" / "test_hostile_objects.py"  # of magics, without frameworks
+#: The only ones of their folders that import frameworks, which takes ten seconds.
+_WITH_FRAMEWORKS = {HERE / "recordings" / "test_profiles.py", HERE / "steps" / "test_frameworks.py",
+                    HERE / "steps" / "test_wait_hooks.py"}  # fmt: skip
 _OF_SERVER = "-ppytest_jupyter.jupyter_server"  # it looks at a server after each test
+#: Processes, in the order in which they begin: the longest first, so that none is alone at the end.
+_PROCESSES = ("cluster", "jax", "sessions", "rooms", "torch", "several", "tensorflow", "server",
+              "hostile")  # fmt: skip
 _QUICK_SECONDS = 150  # until no test begins; what began before ends within 180
 
 
 def groups() -> list[list[str]]:
-    """Paths and options for pytest, for each process, the longest first."""
-    of_one = [sorted(HERE.glob(f"adapters/{name}/test_*.py")) for name in FRAMEWORKS]
-    of_several = sorted({*HERE.glob("adapters/**/test_*.py")}.difference(*of_one))
-    own = [[*tests, ADAPTERS / name] for name, tests in zip(FRAMEWORKS, of_one, strict=True)]
-    own = [[HERE / "cluster"], *own, of_several, [_HOSTILE]]
-    others = [f"--ignore={path}" for paths in own for path in paths]
-    groups = [["tests", "ipyjaxbench", *others], *([str(path) for path in paths] for paths in own)]
-    return [*groups, [_OF_SERVER, str(HERE / "server")]]
+    """Paths and options for pytest, for each process."""
+    found: dict[str, list[str]] = {name: [] for name in _PROCESSES}
+    for path in sorted(HERE.rglob("test_*.py")):
+        if group := group_of(path):
+            found[group].append(str(path))
+    found["server"].insert(0, _OF_SERVER)
+    adapters = [str(ADAPTERS / name) for name in FRAMEWORKS]
+    for name, path in zip(FRAMEWORKS, adapters, strict=True):
+        found[name].append(path)
+    found["rooms"] += ["ipyjaxbench", *(f"--ignore={path}" for path in adapters)]
+    return [*found.values()]
 
 
 def quick_groups() -> list[list[str]]:
@@ -46,6 +55,12 @@ def group_of(path: Path) -> str:
     room, *below = path.relative_to(HERE).parts
     if room == "adapters":
         return below[0] if below[0] in FRAMEWORKS else "several"
-    if path == _HOSTILE or room in ("cluster", "server"):
+    if path in _WITH_FRAMEWORKS:
+        return "several"
+    if path == _HOSTILE:
+        return "hostile"
+    if room in ("cluster", "server"):
         return room
+    if room in ("benchmarks", "jupyter") or not below:
+        return "sessions"  # with kernels, terminals and other processes of their own
     return "" if room in _ELSEWHERE else "rooms"

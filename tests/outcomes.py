@@ -81,8 +81,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 class _Writer:
     def __init__(self, path: Path, within: float | None) -> None:
-        self._path = path
+        self._file = path.open("a", buffering=1)  # each line is there when the process dies
         self._end = None if within is None else time.monotonic() + within
+
+    def pytest_unconfigure(self) -> None:
+        self._file.close()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
@@ -107,8 +110,7 @@ class _Writer:
     def _write(
         self, test: str, phase: str, outcome: str = "", message: str = "", seconds: float = 0.0
     ) -> None:
-        with self._path.open("a") as file:
-            file.write(f"{json.dumps([test, phase, outcome, message, seconds])}\n")
+        self._file.write(f"{json.dumps([test, phase, outcome, message, seconds])}\n")
 
 
 def _message(report: pytest.TestReport | pytest.CollectReport) -> str:

@@ -23,9 +23,9 @@ class Large:
         self.items = [3, 1, 2] * 9
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _without_the_collector() -> Iterator[None]:
-    gc.collect()
+    gc.collect()  # which takes a second
     gc.disable()
     yield
     gc.enable()

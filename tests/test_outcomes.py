@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.__main__ import ROOT, check, summary
+from tests.__main__ import ROOT, check, run, summary
 
 TESTS = """\
 import os
@@ -88,3 +88,12 @@ def test_a_process_that_dies_or_cannot_begin_is_a_failure_and_says_where(folder:
         "a process ended with 4, outside of the tests",
     ]
     assert summary(total, flaky, 0)[-1] == "0 passed, 4 failed, 0 skipped"
+
+
+def test_bytecode_is_kept_for_the_processes_that_come(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (folder / "test_it.py").write_text("def test_passing(): pass\n")
+    assert run(["test_it.py"], folder).passed == 1
+    assert [*folder.glob("__pycache__/test_it.*.pyc")]

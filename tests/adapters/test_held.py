@@ -30,6 +30,15 @@ def outer():
 """
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _frameworks_are_no_garbage() -> Iterator[None]:
+    """Each release collects, and to look through all that they keep takes a second."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture
 def ready(shell: Shell) -> Iterator[Shell]:
     """A shell that knows of no array yet."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ipyjaxbench.benchmarks import fixture
 from ipyjaxbench.records import read_benchmarks
 from tests.benchmarks.suite import Done, Pytest, data, suite, work
 
@@ -20,6 +21,12 @@ def work(x): return x + 1
 def test_one(fwbench):
     assert fwbench(work, 1) == 2
 """
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds that pass are few."""
+    monkeypatch.setitem(fixture._BUDGETS, "quick", 0.3)
 
 
 def run_apart(work: Path, code: str, *options: str) -> Done:
@@ -48,7 +55,7 @@ def test_it_returns_the_value_and_shows_one_table(work: Path) -> None:
     assert found.entry.relative is not None
 
 
-@pytest.mark.usefixtures("real_clock")
+@pytest.mark.usefixtures("real_clock", "short")
 def test_a_coroutine_function_is_awaited(suite: Pytest, work: Path) -> None:
     code = "import asyncio\nasync def f(x):\n    await asyncio.sleep(0.002)\n    return x\n"
     code += "def test_it(fwbench):\n    assert fwbench(f, 5) == 5\n"
@@ -75,7 +82,7 @@ def test_work(fwbench):
 """
 
 
-@pytest.mark.usefixtures("real_clock")
+@pytest.mark.usefixtures("real_clock", "short")
 def test_code_that_takes_eight_times_as_long_fails_its_test(suite: Pytest, work: Path) -> None:
     assert suite(SLOWED, "--fwbench-json", "a.json").returncode == 0
     file = work / "a.json"
@@ -91,7 +98,7 @@ def test_code_that_takes_eight_times_as_long_fails_its_test(suite: Pytest, work:
     assert "--fwbench-fail-slower allows 10" in done.stdout
 
 
-@pytest.mark.usefixtures("real_clock")
+@pytest.mark.usefixtures("real_clock", "short")
 def test_faster_code_passes(suite: Pytest) -> None:
     assert suite(SLOWED, "--fwbench-json", "a.json", TIMES="4").returncode == 0
     gate = ("--fwbench-compare", "a.json", "--fwbench-fail-slower", "10%")

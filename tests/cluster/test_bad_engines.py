@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from IPython.core.error import UsageError
 
+from ipyjaxbench.cluster import dispatch
 from tests.cluster.engines import define_step, engines
 from tests.shell import Shell
 
@@ -210,7 +211,10 @@ def test_what_an_engine_by_itself_measured_before_it_raised_is_kept(
     assert told in text
 
 
-def test_ranks_that_wait_in_a_collective_for_one_that_raised_are_named(shell: Shell) -> None:
+def test_ranks_that_wait_in_a_collective_for_one_that_raised_are_named(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "_GRACE_SECONDS", 0.5)  # they never come
     with engines("torch") as client:
         shell.names["rc"] = client
         define_step(client[:], "torch")

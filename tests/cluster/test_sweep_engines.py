@@ -14,7 +14,7 @@ from ipyjaxbench.cluster.job_measurement import JobMeasurement, RankMeasurement
 from ipyjaxbench.cluster.sweep_engines import _options_per_measurement, _Reached
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.scaling import Scaling
-from tests.cluster.engines import engines, press_ctrl_c_when_reached
+from tests.cluster.engines import press_ctrl_c_when_reached
 from tests.results import measured
 from tests.shell import Shell
 
@@ -24,11 +24,12 @@ SHORT = "-n 1 -r 8 -v found"
 COLLECTIVE = """
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-rows = NamedSharding(Mesh(np.array(jax.devices()[:engines]), ("d",)), PartitionSpec("d"))
-whole = np.ones((64, 64), np.float32)
+those = [each for each in jax.devices() if each.process_index < engines]
+rows = NamedSharding(Mesh(np.array(those), ("d",)), PartitionSpec("d"))
+whole = np.ones((96, 64), np.float32)
 x = jax.make_array_from_callback(whole.shape, rows, whole.__getitem__, dtype=whole.dtype)
-total = jax.jit(lambda x: x.sum())
-sum: total(x) if rank < engines else None
+summed = jax.jit(lambda x: x.sum())
+sum: summed(x) if rank < engines else None
 """
 
 
@@ -172,23 +173,22 @@ def test_without_a_client_engines_is_a_name_as_any_other(shell: Shell) -> None:
         shell.run("%%fwcompare --sweep engines=1,2 --engines all\na: engines + 1")
 
 
-def test_all_ranks_of_a_job_take_part_and_the_code_has_to_use_the_number(shell: Shell) -> None:
-    with engines("jax") as client:
-        shell.names["rc"] = client
-        with pytest.raises(UsageError, match=r"^a: engines 0,1 are one job: all of them take part"):
-            shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}\na: 1 + rank")
-        shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}{COLLECTIVE}")
-        summed = found(shell)
-        with pytest.raises(
-            UsageError, match=r"^a at engines = 2: rank 1 .* ValueError: no data\.$"
-        ):
-            shell.run(
-                f"%%fwcompare --sweep engines=1,2 {SHORT}\n"
-                "if engines == 2 and rank: raise ValueError('no data')\na: engines + 1"
-            )
-        left = ask(client[:], "'engines' in globals() or 'total' in globals()")
-        shell.run("%fwtime --engines all --quick 1 + rank")  # they still work together
-    assert left == [False, False]
+def test_all_ranks_of_a_job_take_part_and_the_code_has_to_use_the_number(
+    shell_of: Callable[[str], Shell],
+) -> None:
+    shell = shell_of("jax")
+    with pytest.raises(UsageError, match=r"^a: engines 0,1 are one job: all of them take part"):
+        shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}\na: 1 + rank")
+    shell.run(f"%%fwcompare --sweep engines=1,2 {SHORT}{COLLECTIVE}")
+    summed = found(shell)
+    with pytest.raises(UsageError, match=r"^a at engines = 2: rank 1 .* ValueError: no data\.$"):
+        shell.run(
+            f"%%fwcompare --sweep engines=1,2 {SHORT}\n"
+            "if engines == 2 and rank: raise ValueError('no data')\na: engines + 1"
+        )
+    bound = "[name for name in ('engines', 'summed', 'those') if name in globals()]"
+    assert ask(shell.names["rc"][:], bound) == [[], []]
+    shell.run("%fwtime --engines all --quick 1 + rank")  # they still work together
     assert summed.scaling == Scaling({"sum": "strong"}, "jax", ("sum",))
     assert [point.values for point in summed.points] == [("1",), ("2",)]
     assert [point.values for point in found(shell).points] == [("1",)]  # until one failed
@@ -222,7 +222,7 @@ def test_what_not_all_engines_measured_is_left_out() -> None:
 
 
 def divide() -> int:
-    return 8 // engines  # type: ignore[operator]
+    return 8 // engines  # type: ignore[name-defined]  # noqa: F821
 
 
 @pytest.mark.parametrize(

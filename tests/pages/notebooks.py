@@ -17,6 +17,9 @@ PROBE = '<div aria-label="trusted">probe</div>'
 
 def write(folder: Path) -> None:
     """Write all of them; only the one with "trusted" in its name is."""
+    profile = folder / ".jupyter/ipython/profile_default"
+    profile.mkdir(parents=True)
+    (profile / "ipython_config.py").write_text("c.IpyJaxBench.budget = 0.3")
     example = nbformat.read(samples.EXAMPLES / "jax_basics.ipynb", as_version=4)
     for cell in example.cells:
         if cell.cell_type == "code":

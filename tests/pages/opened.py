@@ -1,17 +1,25 @@
 """A page with a notebook in it."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
-SCREENSHOTS = Path(__file__).parents[2] / ".screenshots"
+#: Where pictures go that people want to look at; else none is taken: each takes its time.
+_SCREENSHOTS = os.environ.get("IPYJAXBENCH_SCREENSHOTS", "")
 LOOKS = Path(__file__).with_name("looks.js").read_text("utf-8")
 #: What Notebook 7.6.5 and 7.0.8 say of themselves with any notebook.
 _OWN = ("Cannot read properties of undefined (reading 'schema')",
         "Cannot read properties of undefined (reading 'last_modified')",
         "Command 'filebrowser:open-path' not registered.")  # fmt: skip
+
+
+def photograph(shown: "Page | Locator", name: str, **options: Any) -> None:
+    """Take a picture, where somebody wants to look at it."""
+    if _SCREENSHOTS:
+        shown.screenshot(path=Path(_SCREENSHOTS, f"{name}.png"), **options)
 
 
 class Opened:
@@ -75,12 +83,10 @@ class Opened:
             self.page.wait_for_timeout(300)
         return size["height"]
 
-    def screenshot(self, name: str) -> None:
-        """Write pictures of all of it, one below the other, to be looked at."""
-        SCREENSHOTS.mkdir(exist_ok=True)
+    def photograph(self, name: str) -> None:
+        """Show all of it, and take pictures of it, one below the other."""
         high = self.show_all()
         wide = self.page.evaluate("window.innerWidth")
         for number, top in enumerate(range(0, high, 1600)):
-            path = SCREENSHOTS / f"{name}-{number:02}.png"
             clip = {"x": 0, "y": top, "width": wide, "height": min(1600, high - top)}
-            self.page.screenshot(path=path, clip=clip)  # type: ignore[arg-type]
+            photograph(self.page, f"{name}-{number:02}", clip=clip)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.jupyter.uses import FAILS
 from tests.pages import notebooks
-from tests.pages.opened import LOOKS, SCREENSHOTS
+from tests.pages.opened import LOOKS, photograph
 from tests.pages.server import environment
 
 if TYPE_CHECKING:
@@ -137,9 +137,8 @@ def test_on_paper_nothing_is_cut_off(converted: Path, browser: "Browser") -> Non
     fonts = page.evaluate(f"{programs}.map(each => getComputedStyle(each).fontFamily)")
     assert len(fonts) > 10
     assert [font for font in fonts if "mono" not in font] == []
-    SCREENSHOTS.mkdir(exist_ok=True)
-    printed = page.pdf(path=SCREENSHOTS / "gallery.pdf", format="A4")
-    page.screenshot(path=SCREENSHOTS / "gallery-print.png", full_page=True)
+    printed = page.pdf(format="A4")
+    photograph(page, "gallery-print", full_page=True)
     page.close()
     assert printed.startswith(b"%PDF")
 

@@ -27,7 +27,7 @@ def test_every_report_is_whole_and_can_be_read(
 ) -> None:
     opened = opens(app, name, theme)
     opened.wait_for_cards(len(SOURCES))
-    opened.screenshot(f"{name}-{app.split('/')[0]}-{theme.lower()}")
+    opened.photograph(f"{name}-{app.split('/')[0]}-{theme.lower()}")
     assert opened.own_errors == []
     assert opened.looks("trusted") is _keeps_labels(opened) is (name == "trusted")
     changed = dict(zip(BUNDLES, opened.looks("changed", SOURCES), strict=True))
@@ -45,7 +45,7 @@ def test_in_a_narrow_page_what_is_too_wide_can_be_scrolled(opens: Callable[..., 
     opened = opens("lab/tree", "gallery", width=420)
     opened.page.evaluate("window.jupyterapp.shell.collapseLeft()")
     opened.wait_for_cards(len(SOURCES))
-    opened.screenshot("gallery-narrow")
+    opened.photograph("gallery-narrow")
     cards = _cards(opened)
     assert [each for each, card in cards.items() if card["wide"] > 0 and not card["scrolls"]] == []
     # Words go to the next line there, and so do programs.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.pages import server, timings
-from tests.pages.opened import SCREENSHOTS
+from tests.pages.opened import photograph
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -166,9 +166,8 @@ def test_it_is_read_in_light_and_dark_wide_and_narrow(
 ) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    SCREENSHOTS.mkdir(exist_ok=True)
     for view in ("list", "code", "one"):
-        page.screenshot(path=SCREENSHOTS / f"page-{view}-{scheme}-{width}.png")
+        photograph(page, f"page-{view}-{scheme}-{width}")
         assert (view, page.evaluate(WIDE)) == (view, [])
         faint = page.evaluate(FAINT)
         assert (view, faint) == (view, [])

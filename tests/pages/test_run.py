@@ -24,7 +24,7 @@ def test_the_example_runs_and_each_report_is_seen(
     assert all(set(data) == {"text/plain", "text/html", MIME} for data in shown)
     assert _errors(saved) == []
     opened.wait_for_cards(len(shown))
-    opened.screenshot(f"run-{name}-{theme.lower()}")
+    opened.photograph(f"run-{name}-{theme.lower()}")
     _assert_seen(opened, shown)
     assert opened.looks("trusted") is True
 

@@ -1,5 +1,7 @@
 """The panel "Timings" in JupyterLab and Notebook 7, with kernels that measure."""
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.pages import server, timings
-from tests.pages.opened import Opened
+from tests.pages.opened import Opened, photograph
 from tests.pages.timings import Timings
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app
     assert page.eval_on_selector(".fw-baseline select", "s => s.value") != ""
     opened.run_all()
     page.wait_for_selector("[data-cell=first] [title^='against the baseline']")
-    page.screenshot(path=_screenshots() / f"panel-{name}.png")
+    photograph(page, f"panel-{name}")
     # The rows show the new run, which is not the pinned one; a click pins it, a second one unpins.
     page.wait_for_selector("[data-cell=last] [title^='against the baseline']")
     for pressed in ("false", "true"):
@@ -101,7 +103,7 @@ def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app
 def test_a_new_figure_is_seen_within_two_seconds_and_its_making_too(
     opens: Callable[..., Opened], place: Path
 ) -> None:
-    long = "import time\n%fwtime -b 15 time.sleep(0.05 * np.random.rand())"
+    long = "import time\n%fwtime -b 10 time.sleep(0.05 * np.random.rand())"
     timings.write(place / "live.ipynb", {"load": timings.SOURCES["load"], "long": long})
     opened = opens("lab/tree", "live")
     panel = Timings(opened)
@@ -127,9 +129,9 @@ def test_a_kernel_that_dies_is_told_and_forgotten(
 ) -> None:
     timings.write(place / "died.ipynb", {
         "load": timings.SOURCES["load"],
-        "long": "import os, threading, time\n"
-        "threading.Timer(10, os.kill, (os.getpid(), 9)).start()\n"
-        "%fwtime -b 20 time.sleep(0.05 * np.random.rand())",
+        "long": "import os, pathlib, time\n"
+        "pathlib.Path('pid').write_text(str(os.getpid()))\n"
+        "%fwtime -b 60 time.sleep(0.05 * np.random.rand())",
     })  # fmt: skip
     opened = opens("lab/tree", "died")
     panel = Timings(opened)
@@ -140,6 +142,7 @@ def test_a_kernel_that_dies_is_told_and_forgotten(
         app.commands.execute('notebook:run-all-cells');
     }""")
     opened.page.wait_for_selector(".fw-status >> text=/at most .+ left/")
+    os.kill(int((place / "pid").read_text()), signal.SIGKILL)
     opened.page.wait_for_selector(".fw-status >> text=died", timeout=20_000)
     opened.page.wait_for_selector(".fw-status >> text=died", state="hidden", timeout=7_000)
     panel.requests.clear()
@@ -240,7 +243,7 @@ def test_five_hundred_rows_are_painted_at_once(opens: Callable[..., Opened], pla
         "(document.querySelector('.fw-panel').getBoundingClientRect().right)"
     )
     assert beyond == 0
-    opened.page.screenshot(path=_screenshots() / "panel-many.png")
+    photograph(opened.page, "panel-many")
 
 
 def test_hostile_names_are_text(opens: Callable[..., Opened], place: Path) -> None:
@@ -281,10 +284,3 @@ def test_without_the_server_extension_it_says_so_in_one_line(
         page.close()
     finally:
         running.stop()
-
-
-def _screenshots() -> Path:
-    from tests.pages.opened import SCREENSHOTS
-
-    SCREENSHOTS.mkdir(exist_ok=True)
-    return SCREENSHOTS

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.pages import server, timings
-from tests.pages.opened import SCREENSHOTS, Opened
+from tests.pages.opened import Opened, photograph
 from tests.pages.test_page import WIDE
 from tests.pages.timings import Timings
 
@@ -82,10 +82,9 @@ def test_long_words_fit_and_parts_stay_together(
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(wordy.url("ipyjaxbench"))
     page.wait_for_selector("tbody tr")
-    SCREENSHOTS.mkdir(exist_ok=True)
 
     def look(view: str) -> None:
-        page.screenshot(path=SCREENSHOTS / f"page-wordy-{view}-{width}.png")
+        photograph(page, f"page-wordy-{view}-{width}")
         assert (view, page.evaluate("document.documentElement.scrollWidth")) == (view, width)
         assert (view, page.evaluate(WIDE)) == (view, [])
         if width >= 420:
@@ -119,7 +118,7 @@ def test_parts_of_a_figure_stay_together_in_the_panel(
     panel = Timings(opened)
     panel.show()
     panel.wait_for_rows(len(WORDY))
-    page.locator(".fw-panel").screenshot(path=SCREENSHOTS / "panel-wordy.png")
+    photograph(page.locator(".fw-panel"), "panel-wordy")
     assert page.evaluate(PARTED, ".fw-panel") == []
     assert page.eval_on_selector(".fw-panel", "p => p.scrollWidth - p.clientWidth") <= 0
     page.close()

@@ -30,12 +30,13 @@ NUMBERS = (
 )
 #: Each cell is run in a process of its own, that has imported what is to be imported already.
 SESSION = """
-import json, os, sys
+import gc, json, os, sys
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 imports, set_up, numbers, *cells = sys.argv[1:]
 exec(imports)
+gc.freeze()  # else each process copies all of it, to look for garbage there
 
 def told_after(cell):
     config = Config()
