@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ipyjaxbench.adapters.tensorflow.retracing.cache_key import leaves_of_trace
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Kwargs
 
@@ -29,6 +30,16 @@ def last_difference(function: Any) -> str:
         return ""
     nearest = min([[*_differences(old, last)] for old in before], key=len)
     return "; ".join(nearest) or "same types, different context"
+
+
+def accepted_by_latest(function: Any) -> frozenset[str]:
+    """Return the paths of what the trace before the last one takes as the last one does."""
+    try:
+        *_, before, last = function._function_cache.values()
+        old, new = (leaves_of_trace(function, each) for each in (before, last))
+    except CODE_ERRORS:  # there is one alone, or another version has them elsewhere
+        return frozenset()
+    return frozenset(path for path, leaf in new.items() if old.get(path) == leaf)
 
 
 _known: "WeakKeyDictionary[Any, tuple[int, bool]]" = WeakKeyDictionary()

@@ -1,11 +1,13 @@
 """The condition that failed when dynamo looked for a program, in plain words."""
 
+import ast
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ipyjaxbench.adapters.torch.retracing import cache_key
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
 
 _ID = re.compile(r"^\d+/\d+(?:_\d+)?: ")
@@ -28,7 +30,7 @@ _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _AROUND = re.compile(r"\bargs\[(\d+)\]")
 #: What is another object, or of another type, than it was.
 _OBJECT = re.compile(r"^___check_(?P<what>obj|type)_id\((?P<path>[^,]+), .*$")
-_ROOT = re.compile(r"[A-Za-z_]\w*")
+_START = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[[^\]]*\])*")
 #: The module that PyTorch's own function is around, as guards name it.
 _MODULE = re.compile(r"^fn(?=\.)")
 _NEGATED = {"True": "False", "False": "True"}
@@ -78,7 +80,7 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
         >>> read("0/0: tensor 'x' size mismatch at index 0. expected 4, actual 8").change.words()
         'size 0 of x: 4 → 8 (shape)'
     """
-    text = _COMMENT.sub("", _ID.sub("", reason.strip()).partition("\n")[0]).strip()
+    text = _condition(reason)
     if state := _STATE.match(text):
         what = state["what"].replace("_", " ")
         return Guard(Change("guard", new=f"{what} changed"), is_in_signature=True)
@@ -93,8 +95,22 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
     if names:
         known = dict(cache_key.surroundings(entered.function))
         return Guard(change, all(f"global {name}" in known for name in names))
-    root = _ROOT.search(_path(text))
-    return Guard(change, root is not None and root[0] in entered.arguments)
+    start = _START.match(_path(text))
+    paths = cache_key.signature(entered).leaves if start else ()
+    return Guard(change, any(_is_at_or_in(path, start[0]) for path in paths) if start else False)
+
+
+def _is_at_or_in(path: str, whole: str) -> bool:
+    return path == whole or path.startswith((f"{whole}.", f"{whole}["))
+
+
+def _condition(reason: str) -> str:
+    return _COMMENT.sub("", _ID.sub("", reason.strip()).partition("\n")[0]).strip()
+
+
+def spell(part: str, entered: Entered) -> str:
+    """Return a condition of a program with the user's own names."""
+    return _spelled(_condition(part), entered)
 
 
 def _path(text: str) -> str:
@@ -138,10 +154,30 @@ def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
         values = {} if entered is None else entered.names
         if entered is not None and names:
             values = entered.function.__globals__
-        if name.isidentifier() and isinstance(values.get(name), _LITERALS):
-            kind = "static value" if isinstance(values[name], str) else "number"
-            return Change(kind, scope + name, old, repr(values[name]))
+        value = value_at(name, values)
+        if isinstance(value, _LITERALS):
+            kind = "static value" if isinstance(value, str) else "number"
+            return Change(kind, scope + name, old, repr(value))
     return Change("guard", scope + _path(text), new=f"guard failed: {scope}{text}")
+
+
+def value_at(path: str, names: Mapping[str, Any]) -> Any:
+    """Return what a guard looks at, as PyTorch does; None where that is no path, or not there."""
+    try:
+        return _evaluate(ast.parse(path, mode="eval").body, names)
+    except (SyntaxError, *CODE_ERRORS):
+        return None
+
+
+def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Name(id=name):
+            return names[name]
+        case ast.Attribute(value=owner, attr=name):
+            return getattr(_evaluate(owner, names), name)
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            return _evaluate(owner, names)[key]
+    raise LookupError
 
 
 def _tensor_change(match: re.Match[str]) -> Change:
