@@ -1,5 +1,6 @@
 """Reasons of traces, each held against an experiment: what is put back, and whether that helps."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from string import Template
 from typing import Any
@@ -30,13 +31,23 @@ class Changed:
     state: str = "TRACED"
 
 
-def judge(row: Changed, names: dict[str, Any]) -> list[str]:
-    """Return what is wrong with a reason: what it says, or what putting values back shows."""
+def judge(
+    row: Changed, names: dict[str, Any], forget: Callable[[], object] = lambda: None
+) -> list[str]:
+    """Return what is wrong with a reason: what it says, or what putting values back shows.
+
+    Args:
+        row: the calls.
+        names: in which they are made.
+        forget: drops what the framework remembers of code that is run again.
+    """
+    forget()
     state, said = _second_call(row, row.new, names)
     wrong = [] if (state, said) == (row.state, row.words) else [f"{state}, {said!r}"]
     hits = ("CACHED",) if row.state == "SLOW-PATH" else ("CACHED", "SLOW-PATH")
     for name in row.new:
         others = {each: value for each, value in row.new.items() if each != name}
+        forget()
         state, _ = _second_call(row, others, names)
         if (state in hits) != (name == row.cause):
             wrong.append(f"{state} with {name} put back")

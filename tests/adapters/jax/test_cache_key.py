@@ -69,16 +69,17 @@ def signature(function: Any, *args: Any, **kwargs: Any) -> Any:
     ("value", "expected"),
     [
         (X, Leaf("array", "float32", (3, 4), device="cpu:0")),
-        (jnp.asarray(2.0), Leaf("array", "float32", (), weak=True, device="cpu:0")),
+        (jnp.asarray(2.0),
+         Leaf("array", "float32", (), weak=True, device="cpu:0", abstract="float32 weak")),
         (jax.ShapeDtypeStruct((2,), "int8"), Leaf("array", "int8", (2,))),
         (jax.ShapeDtypeStruct((), "float32", weak_type=True),
-         Leaf("array", "float32", (), weak=True)),
+         Leaf("array", "float32", (), weak=True, abstract="float32 weak")),
         (np.ones((2, 2)), Leaf("array", "float32", (2, 2), host=True)),
         (np.float32(1), Leaf("array", "float32", (), host=True)),
         (np.array(["a"]), Leaf("array", "object", (1,), host=True)),
-        (True, Leaf("bool", value="True")),
-        (3, Leaf("int", value="3")),
-        (2.5, Leaf("float", value="2.5")),
+        (True, Leaf("bool", value="True", abstract="bool")),
+        (3, Leaf("int", value="3", abstract="int32 weak")),
+        (2.5, Leaf("float", value="2.5", abstract="float32 weak")),
         ("a", Leaf("static", value="'a'", identity=hash("a"))),
         (jnp.sin, None),
     ],
@@ -115,7 +116,7 @@ def test_a_tree_is_told_with_the_paths_of_its_leaves() -> None:
     assert [(path, found.words()) for path, found in cache_key.leaves("t", tree)] == [
         ("t", "dict"), ("t['a']", "None"), ("t['b']", "list"), ("t['b'][0]", "f32[3,4]"),
         ("t['b'][1]", "int"), ("t['c']", "Layer"), ("t['c'][<flat index 0>]", "f32[3,4]"),
-        ("t['c'].w", "f32[3,4]"), ("t['c'].act", "'tanh'"),
+        ("t['c'].act", "'tanh'"),
     ]  # fmt: skip
 
 

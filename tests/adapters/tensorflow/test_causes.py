@@ -12,7 +12,10 @@ State = namedtuple("State", "step aux")
 X, Y = "tf.ones(3)", "2 * tf.ones(3)"
 F = "@tf.function\ndef f(x, n=2, mode='a', d=None):\n    return x * tf.cast(n, x.dtype)"
 #: Two sizes are known to it: it takes any other.
-RELAXED = F.replace("@tf.function", "@tf.function(reduce_retracing=True)") + "\nf(tf.ones(2))"
+RELAXED = (
+    F.replace("@tf.function", "@tf.function(reduce_retracing=True)")
+    + "\nf(tf.ones(2), d=np.ones(2))"
+)
 MADE = "def g(x):\n    return x + 1\none, other = tf.function(g), tf.function(g)"
 STRATEGY = (
     "import contextlib\nones = tf.distribute.OneDeviceStrategy('/cpu:0')\n"
@@ -34,7 +37,8 @@ ROWS = (
     changed("n", "n: 2 → 3 (static value)", RELAXED, x="tf.ones(9)", n="3", d="np.zeros(2)"),
     changed("n", "n: 2 → i32[] (type)", x=Y, n="tf.constant(2)", d="np.zeros(2)"),
     changed("mode", "mode: 'a' → 'b' (static value)", x=Y, mode="'b'", d="np.zeros(2)"),
-    changed("d", "d['b'] was added", call="f($x, d={'a': $x$d})", x=Y, d=", 'b': {'c': 1}"),
+    Changed(F, "f($x, d={'a': $x$more})", {"x": X, "more": ""}, {"x": Y, "more": ", 'b': {'c': 1}"},
+            "more", "d['b'] was added"),
     Changed(F, "f($x, d=State($step, {'gap': $gap}))", {"x": X, "step": "tf.constant(0)",
             "gap": "0.0"}, {"x": Y, "step": "tf.constant(1)", "gap": "1.0"}, "gap",
             "d.aux['gap']: 0.0 → 1.0 (static value)"),

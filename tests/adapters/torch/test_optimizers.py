@@ -1,5 +1,6 @@
 """A compiled step of an optimizer: what is named as the cause, and the fix, which helps."""
 
+import warnings
 from typing import Any
 
 import pytest
@@ -7,6 +8,9 @@ import torch
 
 from tests.traced import observed
 
+with warnings.catch_warnings():  # of what dynamo loads for an optimizer
+    warnings.simplefilter("ignore")
+    import torch._inductor.compile_fx
 # What dynamo sets when it is first used: a variable, and a warning's filter.
 torch.compile(torch.sin, backend="eager")(torch.ones(1))
 
@@ -43,6 +47,7 @@ def traced(kind: str, options: str, cell: str) -> list[Any]:
     return [call for call in observed(cell, names).calls if call.state != "CACHED"]
 
 
+@pytest.mark.filterwarnings("ignore:Detected call of")  # the scheduler does not see the steps
 @pytest.mark.parametrize(
     ("kind", "cell", "options", "mended", "fix"),
     [

@@ -53,7 +53,10 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
         *substitutes.jax_numpy_function(call, failed.static),
     )
     if not written:
-        written = tuple(islice(chain(substitutes.one_jit(call), fixes.find()), MAX_FIXES))
+        jits = tuple(substitutes.one_jit(call))
+        once = fix_without_value(call, failed.static, shown) if jits else ()
+        found = islice(chain(once, jits, fixes.find()), MAX_FIXES + len(once))
+        written = tuple(dict.fromkeys(found))[:MAX_FIXES]
     if not any(fix.same for fix in written):
         more = substitutes.python_number(call, blamed, failed.static)
         written = (*written, *more)[:MAX_FIXES]

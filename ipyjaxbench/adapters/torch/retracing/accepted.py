@@ -10,6 +10,7 @@ import torch
 from ipyjaxbench.adapters.torch.retracing import cache_key, guards
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
 
+_MOST_COMPARED = 200_000  # pairs of a leaf and a condition; of larger models nothing is known
 #: What PyTorch asks of a tensor; None stands for a size or stride that may vary.
 _TENSOR = re.compile(
     r"^check_tensor\(.+, DispatchKeySet\((?P<keys>.*)\), (?P<dtype>torch\.\w+), "
@@ -27,18 +28,18 @@ def accepted(entered: Entered) -> frozenset[str]:
     parts = getattr(getattr(newest, "guard_manager", None), "code_parts", None)
     if not parts:
         return frozenset()
+    leaves = cache_key.signature(entered).leaves
+    if len(leaves) * len(parts) > _MOST_COMPARED:
+        return frozenset()
     texts = [guards.spell(part, entered) for part in parts]
-    return frozenset(
-        path for path in cache_key.signature(entered).leaves if _is_accepted(path, texts, entered)
-    )
+    return frozenset(path for path in leaves if _is_accepted(path, texts, entered))
 
 
 def _is_accepted(path: str, texts: Sequence[str], entered: Entered) -> bool:
     name = path.removeprefix("global ")
-    names = entered.names if name == path else entered.function.__globals__
     about = re.compile(rf"(?<![\w.\]]){re.escape(name)}(?![\w\[])")
-    asked = [text for text in texts if about.search(text)]
-    return not asked or all(_holds(text, name, guards.value_at(name, names)) for text in asked)
+    asked = [text for text in texts if name in text and about.search(text)]
+    return not asked or all(_holds(text, name, guards.value_at(name, entered)) for text in asked)
 
 
 def _holds(text: str, name: str, value: Any) -> bool:

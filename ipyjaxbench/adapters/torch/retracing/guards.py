@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -87,21 +88,25 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
     if text.startswith("BACKEND_MATCH"):
         change = Change("guard", new="different backend for the same code")
         return Guard(change, is_in_signature=False)
-    names = _GLOBAL.findall(text)
+    names, value = _GLOBAL.findall(text), _value_now(text, entered)
     text = _spelled(text, entered)
-    change = _change(text, entered, names)
+    change = _change(text, value, names)
     if entered is None:
         return Guard(change, is_in_signature=False)
     if names:
         known = dict(cache_key.surroundings(entered.function))
         return Guard(change, all(f"global {name}" in known for name in names))
     start = _START.match(_path(text))
-    paths = cache_key.signature(entered).leaves if start else ()
-    return Guard(change, any(_is_at_or_in(path, start[0]) for path in paths) if start else False)
+    return Guard(change, start is not None and _is_in_signature(start[0], entered))
 
 
-def _is_at_or_in(path: str, whole: str) -> bool:
-    return path == whole or path.startswith((f"{whole}.", f"{whole}["))
+def _is_in_signature(path: str, entered: Entered) -> bool:
+    """Whether a path, or what is in it, is in signatures: a module's mode is that of its parts."""
+    root = re.split(r"[.\[]", path)[0]
+    known = cache_key.signature(entered).leaves
+    if path.endswith(".training") and f"{root}.training" in known:
+        return True
+    return path in known or any(each.startswith((f"{path}.", f"{path}[")) for each in known)
 
 
 def _condition(reason: str) -> str:
@@ -129,7 +134,13 @@ def _spelled(text: str, entered: Entered | None) -> str:
     )
 
 
-def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
+def _value_now(text: str, entered: Entered | None) -> Any:
+    """Return what a condition is about, where that was to be equal to something."""
+    equal = _EQUAL.match(text)
+    return value_at(equal["path"], entered) if equal and entered else None
+
+
+def _change(text: str, value: Any, names: Sequence[str]) -> Change:
     if tensor := _TENSOR.match(text):
         return _tensor_change(tensor)
     if device := _DEVICE.match(text):
@@ -151,18 +162,17 @@ def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
         name, old = equal.groups()
         if old in _NEGATED:
             return Change("static value", scope + name, old, _NEGATED[old])
-        values = {} if entered is None else entered.names
-        if entered is not None and names:
-            values = entered.function.__globals__
-        value = value_at(name, values)
         if isinstance(value, _LITERALS):
             kind = "static value" if isinstance(value, str) else "number"
             return Change(kind, scope + name, old, repr(value))
     return Change("guard", scope + _path(text), new=f"guard failed: {scope}{text}")
 
 
-def value_at(path: str, names: Mapping[str, Any]) -> Any:
-    """Return what a guard looks at, as PyTorch does; None where that is no path, or not there."""
+def value_at(path: str, entered: Entered) -> Any:
+    """Return what PyTorch's or the user's name of a value stands for; None where for nothing."""
+    known = entered.function.__globals__
+    scopes: list[Any] = [{"L": entered.names, "G": known}, entered.arguments, entered.names, known]
+    names = ChainMap(*scopes)
     try:
         return _evaluate(ast.parse(path, mode="eval").body, names)
     except (SyntaxError, *CODE_ERRORS):
