@@ -156,6 +156,11 @@ ROWS = (
     Changed(F, PRECISION, {"p": "None", "x": ONES, "n": "1"},
             {"p": "'highest'", "x": TWOS, "n": "2"}, "p",
             "jax_default_matmul_precision: None → highest"),
+    Changed(F, "with jax.enable_x64($x64): f($x, $n)", {"x64": "False", "x": "np.ones(2, 'float32')", "n": "1"},
+            {"x64": "True", "x": "np.zeros(2, 'float32')", "n": "2"}, "x64", "jax_enable_x64: False → True"),
+    Changed("@jax.jit\ndef f(g, x):\n    return g(x)", "f(jax.tree_util.Partial($g, $k), $x)",
+            {"g": "jnp.add", "k": "1.0", "x": ONES}, {"g": "jnp.subtract", "k": "2.0", "x": TWOS},
+            "g", "g: add → subtract (static value)"),
     Changed(DONATED, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": "jnp.ones(3)", "n": "2"}, "x",
             "x: f32[2] → f32[3] (shape)"),
     # functions, and how they are called

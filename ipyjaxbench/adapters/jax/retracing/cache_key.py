@@ -48,6 +48,8 @@ _SETTINGS = (
     "jax_default_prng_impl", "jax_threefry_partitionable", "jax_softmax_custom_jvp",
     "jax_disable_jit", "jax_debug_key_reuse",
 )  # fmt: skip
+#: What people call to change those that are no options.
+_CONTEXTS = {"abstract_mesh_context_manager": "jax.set_mesh", "mesh_context_manager": "with mesh"}
 
 
 def signature(called: Called) -> Signature:
@@ -74,9 +76,13 @@ def _settings() -> dict[str, str]:
     """Return the settings that are part of the key, as JAX lists them where it does (private)."""
     try:
         pairs = zip(config.trace_context_names(), config.trace_context(), strict=True)
-        return {name: shorten(str(value)) for name, value in pairs}
+        return {_CONTEXTS.get(name, name): _setting(value) for name, value in pairs}
     except (AttributeError, NotImplementedError, TypeError, ValueError):  # another version
         return {n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)}
+
+
+def _setting(value: Any) -> str:
+    return shorten(value if isinstance(value, str) else _words(value))
 
 
 def _captured(function: Any) -> Iterator[tuple[str, Any]]:
@@ -247,7 +253,8 @@ def _static(value: Any, identity: int) -> Leaf:
 def _words(value: Any) -> str:
     """Return a function's name; the class of an object that does not say what it is."""
     if isinstance(value, FunctionType) or callable(value):
-        return getattr(value, "__qualname__", None) or type(value).__name__
+        names = (getattr(value, name, None) for name in ("__qualname__", "__name__"))
+        return next(filter(None, names), type(value).__name__)
     text = repr(value)
     return f"{type(value).__name__} object" if " at 0x" in text else text
 

@@ -25,6 +25,8 @@ _DEVICE = re.compile(
 )
 _TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? found <class '(.+)'>")
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
+#: What PyTorch says in place of a condition where a value is gone that a program was made with.
+_GONE = re.compile(r"^Cache line invalidated because (?P<path>.+?) got deallocated")
 _STATE = re.compile(r"^GLOBAL_STATE changed: (?P<what>\w+)")
 _GLOBAL, _LOCAL = re.compile(r"G\['(\w+)'\]"), re.compile(r"L\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
@@ -141,6 +143,10 @@ def _value_now(text: str, entered: Entered | None) -> Any:
 
 
 def _change(text: str, value: Any, names: Sequence[str]) -> Change:
+    if gone := _GONE.match(text):
+        return Change(
+            "guard", new=f"{gone['path']} is a different object (the earlier one is gone)"
+        )
     if tensor := _TENSOR.match(text):
         return _tensor_change(tensor)
     if device := _DEVICE.match(text):
