@@ -77,7 +77,7 @@ def _settings() -> dict[str, str]:
     try:
         pairs = zip(config.trace_context_names(), config.trace_context(), strict=True)
         return {_CONTEXTS.get(name, name): _setting(value) for name, value in pairs}
-    except (AttributeError, NotImplementedError, TypeError, ValueError):  # another version
+    except CODE_ERRORS:  # another version, or a context of the user's own making
         return {n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)}
 
 
