@@ -23,11 +23,11 @@ def _(d: Diagnosis) -> Report:
         Facts(tuple(reason)),
     ]
     if first is not None:
-        blocks += _fix(first)
+        blocks += fix_blocks(first)
     elif d.advice:
         blocks.append(Facts((("advice", f"{d.advice} (not verified)"),)))
     if others:
-        shown = tuple(block for fix in others for block in _fix(fix))
+        shown = tuple(block for fix in others for block in fix_blocks(fix))
         blocks.append(Details(units.count(len(others), "other fix", "other fixes"), shown))
     if details:
         blocks.append(Details(_summary(details), (Facts(tuple(details)),)))
@@ -45,7 +45,7 @@ def _summary(rows: Sequence[tuple[str, str]]) -> str:
     return f"{', '.join(labels)} and {last}" if labels else last
 
 
-def _fix(fix: Fix) -> Iterator[Block]:
+def fix_blocks(fix: Fix) -> Iterator[Block]:
     """Yield what to write, and what that changes."""
     yield Code("diff", "\n".join(_diff(fix)))
     if fix.cost:

@@ -16,6 +16,7 @@ from ipyjaxbench.graphs.components import (
     Uncounted,
     Value,
 )
+from ipyjaxbench.graphs.diagnosis import Fix
 from ipyjaxbench.graphs.options import STAGES
 from ipyjaxbench.graphs.program_changes import (
     HLO_FORMS,
@@ -68,6 +69,7 @@ class Graph(Result):
         stats: count and cost of each primitive, the most expensive first.
         lines: cost of each source line, in order.
         static_argnames: arguments on whose values the program depends.
+        fixes: what to write so that one program serves all values of arguments that are static.
         fixed: arguments that are baked into the program, such as functions and strings.
         tries: number of traces of the user's code.
         seconds: time spent tracing.
@@ -112,6 +114,7 @@ class Graph(Result):
     details: tuple[str, ...] = ()
     clear: tuple[str, ...] = ()
     changes: tuple[ProgramChange, ...] = ()
+    fixes: tuple[Fix, ...] = ()
 
     def attach(self, live: ProgramHandle, around: _Context = nullcontext) -> "Graph":
         """Return this graph with its program in memory, and a context in which that is asked."""

@@ -14,6 +14,7 @@ from ipyjaxbench.graphs.compiler_rows import (
 )
 from ipyjaxbench.graphs.components import Value
 from ipyjaxbench.graphs.cost_tables import code_listing, cost_tables
+from ipyjaxbench.graphs.diagnosis_report import fix_blocks
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.graphs.program_changes import IDENTICAL
 from ipyjaxbench.reports import (
@@ -64,6 +65,7 @@ def _(g: Graph) -> Report:
     blocks += [*([] if _is_difference(g) else code_listing(g)), *_library_facts(g), _text(g)]
     blocks += [estimate_table(g.estimates)] if g.estimates else []
     blocks += kernel_tables(g.estimates)
+    blocks += [block for fix in g.fixes for block in fix_blocks(fix)]
     blocks += [Facts((*_rows(g),)), Notes(tuple(marked)), *cost_tables(g), _footer(g)]
     return Report(tuple(blocks))
 
@@ -95,7 +97,9 @@ def _footer(g: Graph) -> Footer:
     """Return how it was traced, and with what."""
     times = "once" if g.tries == 1 else f"{g.tries} times"
     made = any(note.code == "call-made" for note in g.notes)
-    ending = "" if made else ", nothing was executed"
+    is_run = any(fix.same for fix in g.fixes)
+    ending = ", executed only to verify the fix" if is_run else ", nothing was executed"
+    ending = "" if made else ending
     traced = f"traced {times} ({units.duration(g.seconds, 2)}){ending}"
     return Footer((traced, units.versions(g.frameworks)))
 
@@ -155,7 +159,8 @@ def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
     if g.static_argnames:
         names = ", ".join(g.static_argnames)
         typed = g.static_argnames[0] if len(g.static_argnames) == 1 else g.static_argnames
-        yield "static", f"{names}: the program depends on the value; use static_argnames={typed!r}"
+        says = "or compile once per value" if g.fixes else "the program depends on the value"
+        yield "static", f"{names}: {says}; use static_argnames={typed!r}"
     if g.fixed:
         which = "not an array input" if len(g.fixed) == 1 else "not array inputs"
         yield "baked in", f"{', '.join(g.fixed)} ({which})"

@@ -1,6 +1,6 @@
 """What a trace is keyed on, and in what two keys differ."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import units
@@ -10,14 +10,17 @@ from ipyjaxbench.usercode import Imprint, Reads
 #: What can differ, the weightiest first; those from "scalar" on need no new trace.
 KINDS = (
     "first", "captured", "function", "form", "structure", "type", "rank", "shape", "dtype",
-    "weak type", "static value", "setting", "layout", "guard", "number", "scalar",
+    "weak type", "static value", "setting", "layout", "guard", "number", "value", "scalar",
     "transformation", "committed", "device", "sharding", "host array", "unknown", "stale",
 )  # fmt: skip
+#: Where the framework may take numbers for data, what a number is may be no part of the key.
+MAYBE = "value"
 _NUMBERS = ("bool", "int", "float", "complex")
 #: Changes whose text shows of what kind they are.
 _SELF_EVIDENT = ("structure", "setting")
 #: Changes of a state, as in "x was uncommitted, is now committed to cpu:0".
 _STATES = ("form", "transformation", "committed", "host array")
+_LABELS = {"number": "static value", "value": "static value", "scalar": "type"}
 PLACEMENT = ("scalar", "transformation", "committed", "device", "sharding", "host array")
 
 
@@ -37,6 +40,7 @@ class Leaf:
     identity: int = 0  # tells objects apart whose words are the same
     layout: str = ""  # in memory, in the framework's words, where programs depend on that
     abstract: str = ""  # what a trace takes it for, where it takes numbers for arrays
+    in_key: bool = True  # whether the framework looks at it, as far as that is known
 
     def words(self) -> str:
         """Return it as reports spell it.
@@ -99,7 +103,7 @@ class Change:
         if self.kind == "structure" and not self.old:
             return f"{self.path} {self.new}", ""
         change = f"{self.old} → {self.new}" if self.old else self.new
-        label = {"number": "static value", "scalar": "type"}.get(self.kind, self.kind)
+        label = _LABELS.get(self.kind, self.kind)
         named = f"{self.path}: {change}" if self.path else change
         return named, "" if self.kind in _SELF_EVIDENT else label
 
@@ -133,32 +137,7 @@ class CacheMiss:
     phases: dict[str, float] = field(default_factory=dict)  # seconds; they grow until it is over
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     code: TracedCode | None = None  # what was traced; None where its guards cover what it reads
-
-
-def compare(new: Signature, known: Sequence[Signature], *, placed: bool = False) -> list[Change]:
-    """Return in what a signature differs from the nearest known one, the latest of these.
-
-    With `placed` nothing was traced, so that only where arrays lie can have changed.
-    """
-    differences = [list(changes(old, new)) for old in reversed(known)]
-    if not placed:
-        return min(map(_causes_of_trace, differences), key=_distance)
-    # What a number is, is no part of the key of a program; of a trace it is where it is static.
-    others = [[c for c in each if c.kind != "number"] for each in differences]
-    placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")] for each in others]
-    return min(placement, key=_distance) or min(others, key=_distance)
-
-
-def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:
-    """Return what can have caused a trace; a number's value only where nothing else can."""
-    excluded: tuple[tuple[str, ...], ...] = ((*PLACEMENT, "number"), PLACEMENT, ())
-    causes = ([c for c in changes if c.kind not in kinds] for kinds in excluded)
-    return next(filter(None, causes), [])
-
-
-def _distance(changes: Sequence[Change]) -> tuple[int, int]:
-    """Return a key by which the fewest and lightest come first, and no changes come last."""
-    return len(changes) or len(KINDS), -sum(KINDS.index(c.kind) for c in changes)
+    accepted: frozenset[str] = frozenset()  # paths of what the latest program takes as it is
 
 
 def changes(old: Signature, new: Signature) -> Iterator[Change]:
@@ -177,7 +156,7 @@ def changes(old: Signature, new: Signature) -> Iterator[Change]:
 
 def is_same_trace(one: Signature, other: Signature) -> bool:
     """Whether a trace that was made with one signature serves a call with the other."""
-    return all(each.kind in (*PLACEMENT, "number") for each in changes(one, other))
+    return all(each.kind in (*PLACEMENT, MAYBE) for each in changes(one, other))
 
 
 def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
@@ -208,18 +187,43 @@ def _since(name: str, old: Imprint, new: Imprint | None) -> str:
 
 
 def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:
-    replaced: list[str] = []  # by a value of another type: what is within does not count
+    """Yield in what leaves differ; of a tree's static data, the parts of it that are known."""
+    changes = [*_all_leaf_changes(old, new)]
+    paths = [path for path, _ in changes]
+    for path, change in changes:
+        is_of_parts = _is_tree(old.leaves.get(path)) and change.kind == "static value"
+        if not (is_of_parts and any(map(_is_within(path), paths))):
+            yield change
+
+
+def _all_leaf_changes(old: Signature, new: Signature) -> Iterator[tuple[str, Change]]:
+    other: list[str] = []  # begins what is in a value that came, went, or has another type
+    same: set[str] = set()  # trees whose static data, among them attributes, are the same
+    names = _names(old) & _names(new)
     for path in dict.fromkeys([*old.leaves, *new.leaves]):
         before, after = old.leaves.get(path), new.leaves.get(path)
-        if path.startswith(tuple(replaced)):
+        if path.startswith(tuple(other)):
             continue
-        if before and after and before.kind != after.kind:
-            replaced += f"{path}[", f"{path}."
         if before is None or after is None:
-            if path.partition("[")[0].partition(".")[0] in _names(old) & _names(new):
-                yield Change("structure", path, "", "was added" if after else "was removed")
-        elif before != after:
-            yield from _changes_in_leaf(path, before, after)
+            other += f"{path}[", f"{path}."
+            if path.partition("[")[0].partition(".")[0] in names:
+                yield path, Change("structure", path, "", "was added" if after else "was removed")
+            continue
+        if before.kind != after.kind:
+            other += f"{path}[", f"{path}."
+        elif _is_tree(after) and after.identity and before.identity == after.identity:
+            same.add(path)
+        is_same = after.kind == "static" and path.rpartition(".")[0] in same
+        if before != after and before.in_key and after.in_key and not is_same:
+            yield from ((path, change) for change in _changes_in_leaf(path, before, after))
+
+
+def _is_tree(leaf: Leaf | None) -> bool:
+    return leaf is not None and not leaf.dtype and leaf.kind not in ("static", *_NUMBERS)
+
+
+def _is_within(whole: str) -> Callable[[str], bool]:
+    return lambda path: path.startswith((f"{whole}[", f"{whole}."))
 
 
 def _function_changes(old: Signature, new: Signature) -> Iterator[Change]:
@@ -264,8 +268,8 @@ def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
         if old.abstract and old.abstract == new.abstract:
             yield Change("scalar", path, *texts)
             return
-        is_data = old.dtype or new.dtype or old.value or new.value
-        yield Change("type" if is_data else "structure", path, *texts)
+        kind = "structure" if _is_tree(old) and _is_tree(new) else "type"
+        yield Change(kind, path, *texts)
         return
     if len(old.shape) != len(new.shape):
         yield Change("rank", path, *texts)
@@ -276,7 +280,8 @@ def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     elif old.weak != new.weak:
         yield Change("weak type", path, *texts)
     if old.kind != "array" and (old.value, old.identity) != (new.value, new.identity):
-        kind = "number" if new.kind in _NUMBERS else "static value"
+        number = MAYBE if new.abstract else "number"
+        kind = number if new.kind in _NUMBERS else "static value"
         yield Change(kind, path, old.value, _another(old.value, new.value))
     if old.layout != new.layout:
         yield Change("layout", path, old.layout, new.layout)

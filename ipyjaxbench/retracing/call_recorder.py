@@ -197,7 +197,9 @@ def _call_of(function: Any) -> Any:
 def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
     """Return an outcome with why the call was not cached, against what was traced before."""
     placed = outcome.state in ("RECOMPILED", "SLOW-PATH")
-    why = [*outcome.why] or TRACE_LOG.reasons(framework, name, signature, placed=placed)
+    why = [*outcome.why] or TRACE_LOG.reasons(
+        framework, name, signature, placed=placed, accepted=outcome.accepted
+    )
     if not why or (why == [DROPPED] and outcome.known is not False):
         why = [*outcome.fallback_reasons] or why
     TRACE_LOG.add(framework, name, signature)

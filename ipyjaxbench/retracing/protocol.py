@@ -28,6 +28,7 @@ class Outcome:
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     known: bool | None = None  # whether the function had a program before; None if unclear
     disk_misses: tuple[DiskMiss, ...] = ()  # of programs that a cache on disk did not have
+    accepted: frozenset[str] = frozenset()  # paths of what the latest program takes as it is
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
 
 

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.reports import Result
-from ipyjaxbench.retracing.cache_key import Change, Signature, compare
+from ipyjaxbench.retracing.cache_key import Change, Signature
+from ipyjaxbench.retracing.causes import compare
 from ipyjaxbench.retracing.trace_log import TraceLog
 
 

@@ -2,11 +2,12 @@
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, compare
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
+from ipyjaxbench.retracing.causes import compare
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
 from ipyjaxbench.usercode import Reads
@@ -40,11 +41,19 @@ class TraceLog:
         self._traced: defaultdict[int, list[Trace]] = defaultdict(list)  # by function
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
 
-    def reasons(self, framework: str, name: str, new: Signature, *, placed: bool) -> list[Change]:
+    def reasons(
+        self,
+        framework: str,
+        name: str,
+        new: Signature,
+        *,
+        placed: bool,
+        accepted: Collection[str] = (),
+    ) -> list[Change]:
         """Return in what a signature differs from the nearest one of that function.
 
-        That is "first" where the function was not seen before, or its trace was dropped. With
-        `placed` nothing was traced, so that only where arrays lie can have changed.
+        That is "first" where the function was not seen before, or its trace was dropped. Of
+        `placed` and `accepted`, see `compare`.
         """
         known = self._known.get((framework, name), [])
         same_code = [each for each in known if each.code == new.code]
@@ -56,7 +65,8 @@ class TraceLog:
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and not placed:
             return [DROPPED]
-        return compare(new, same_function or same_code, placed=placed and bool(same_function))
+        known, placed = same_function or same_code, placed and bool(same_function)
+        return compare(new, known, placed=placed, accepted=accepted)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -73,7 +83,7 @@ class TraceLog:
         if getattr(self._here, "paused", False):
             return
         name, placed = miss.name, miss.placed
-        why = self.reasons(framework, name, miss.signature, placed=placed)
+        why = self.reasons(framework, name, miss.signature, placed=placed, accepted=miss.accepted)
         if miss.fallback_reasons and why in ([], [DROPPED]):
             why = [*miss.fallback_reasons]
         if placed and not why:

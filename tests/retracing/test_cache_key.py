@@ -9,9 +9,9 @@ from ipyjaxbench.retracing.cache_key import (
     Leaf,
     Signature,
     changes,
-    compare,
     describe_changes,
 )
+from ipyjaxbench.retracing.causes import compare
 
 ARRAY = Leaf("array", "float32", (3,))
 
@@ -112,7 +112,7 @@ def test_a_device_that_the_framework_chose_is_no_reason() -> None:
 
 
 def test_a_numbers_value_is_a_reason_where_nothing_else_is() -> None:
-    one, two = Leaf("int", value="1"), Leaf("int", value="2")
+    one, two = (Leaf("int", value=n, abstract="int32 weak") for n in "12")
     assert words(of(x=ARRAY, n=one), of(x=ARRAY, n=two)) == ["n: 1 → 2 (static value)"]
     other = Leaf("array", "float32", (4,))
     assert words(of(x=ARRAY, n=one), of(x=other, n=two)) == ["x: f32[3] → f32[4] (shape)"]

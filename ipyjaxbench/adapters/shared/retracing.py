@@ -3,6 +3,7 @@
 import itertools
 import threading
 import weakref
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
@@ -135,3 +136,11 @@ def advise(name: str, advice: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         text.format(name=f"`{name}`", path=", ".join(f"`{path}`" for path in each))
         for text, each in paths.items()
     )
+
+
+def is_number(text: str) -> bool:
+    """Whether a value in Python's words is a number, and no truth value."""
+    try:
+        return type(literal_eval(text)) in (int, float, complex)
+    except (ValueError, SyntaxError):
+        return False

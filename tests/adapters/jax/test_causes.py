@@ -1,67 +1,196 @@
 """Only what changed the key is a cause: with that alone put back, a call is a hit."""
 
-from typing import Any
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from tests.shell import Shell
+from tests.causes import Changed, judge
+from tests.traced import observed
 
-SETUP = """
-from typing import NamedTuple
+
 class State(NamedTuple):
-    step: object
-    size: object
-    aux: dict
-@jax.jit
-def update(s):
-    return State(s.step + 1, s.size * 0.9, {"gap": (x ** 2).sum()})
-@jax.jit
-def acc(total, i):
-    return total + i
+    step: Any
+    size: Any
+    aux: Any
+
+
 @jax.tree_util.register_pytree_node_class
 class Cfg:
-    def __init__(self, v, s):
-        self.v, self.s = v, s
-    def tree_flatten(self):
+    """A tree whose leaves have no names, and whose `name` is no part of the key."""
+
+    def __init__(self, v: Any, s: Any, name: str = "") -> None:
+        self.v, self.s, self.name = v, s, name
+
+    def tree_flatten(self) -> Any:
         return (self.v,), self.s
+
     @classmethod
-    def tree_unflatten(cls, s, leaves):
+    def tree_unflatten(cls, s: Any, leaves: Any) -> "Cfg":
         return cls(*leaves, s)
-@jax.jit
-def run(cfg):
-    return cfg.v * cfg.s
-"""
 
 
-@pytest.fixture
-def cells(shell: Shell) -> Shell:
-    shell.names |= {"jax": jax, "jnp": jnp, "x": jnp.ones(2)}
-    shell.run(SETUP)
-    return shell
+@jax.tree_util.register_pytree_with_keys_class
+class Keyed(Cfg):
+    """A tree whose leaves have names."""
+
+    def tree_flatten_with_keys(self) -> Any:
+        return ((jax.tree_util.GetAttrKey("v"), self.v),), self.s
 
 
-def causes(cells: Shell, cell: str) -> list[tuple[str, str]]:
-    """The state of each call, and why."""
-    cells.run(f"%%trace_cached -qv seen\n{cell}")
-    calls: Any = cells.names["seen"].calls
-    return [(call.state, "; ".join(change.words() for change in call.why)) for call in calls]
+@jax.tree_util.register_pytree_node_class
+class Hidden:
+    """A tree whose static data is no public attribute."""
+
+    def __init__(self, v: Any, s: Any) -> None:
+        self.v, self._s = v, s
+
+    def tree_flatten(self) -> Any:
+        return (self.v,), self._s
+
+    @classmethod
+    def tree_unflatten(cls, s: Any, leaves: Any) -> "Hidden":
+        return cls(*leaves, s)
 
 
-def test_the_value_of_a_number_is_no_cause(cells: Shell) -> None:
-    told = causes(cells, "total = 0\nfor i in range(5):\n    total = acc(total, i)")
-    assert told[1] == ("SLOW-PATH", "total: int → i32[] weak (type)")
+@partial(jax.tree_util.register_dataclass, data_fields=["x"], meta_fields=["mode"])
+@dataclass
+class Batch:
+    x: Any
+    mode: str
 
 
-def test_a_number_and_the_array_that_a_trace_takes_it_for_are_one(cells: Shell) -> None:
-    cell = "s = State(0, 0.5, {'gap': 0.0})\nfor _ in range(3):\n    s = update(s)"
-    told = causes(cells, cell)
-    assert told[1] == ("TRACED", "s.aux['gap']: float → f32[] (type)")
+@dataclass(frozen=True)
+class Config:
+    width: int
 
 
-def test_a_leaf_of_the_users_own_tree_is_no_static_value(cells: Shell) -> None:
-    cell = "run(Cfg(jnp.ones(2), 2))\nrun(Cfg(jnp.zeros(2), 2))\nrun(Cfg(jnp.zeros(2), 3))"
-    told = causes(cells, cell)
-    assert [state for state, _ in told] == ["TRACED", "CACHED", "TRACED"]
-    assert told[2][1] == "cfg.s: 2 → 3 (static value)"
+class Model:
+    def __init__(self, w: float) -> None:
+        self.w = w
+
+    @partial(jax.jit, static_argnums=0)
+    def __call__(self, x: Any, n: Any) -> Any:
+        return x * self.w * n
+
+
+ONES, TWOS = "jnp.ones(2)", "2 * jnp.ones(2)"
+F = "@jax.jit\ndef f(x, n=1, *more):\n    return jax.tree.map(lambda a: a * 2, (x, n, more))"
+STATIC = (
+    "@partial(jax.jit, static_argnames=('n', 'cfg'))\ndef f(x, n, m=0, cfg=None):\n"
+    "    return x * n + m"
+)
+DONATED = F.replace("@jax.jit", "@partial(jax.jit, donate_argnums=0)")
+MADE = (
+    "def made(k):\n    def f(x):\n        return x * k\n    return f\n"
+    "one, other, third = made(2), made(2), made(3)"
+)
+PRECISION = "with jax.default_matmul_precision($p): f($x, $n)"
+
+
+def cfg(kind: str, cause: str, words: str, **new: str) -> Changed:
+    old = {"v": ONES, "s": "2", "name": "'a'"}
+    return Changed(F, f"f({kind}($v, $s, $name))", old, new, cause, words)
+
+
+ROWS = (
+    # types
+    Changed(F, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": TWOS, "n": "1.5"}, "n",
+            "n: int → float (type)"),
+    Changed(F, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": "jnp.ones(2, int)", "n": "2"}, "x",
+            "x: f32[2] → i32[2] (dtype)"),
+    Changed(F, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": "jnp.ones(3)", "n": "2"}, "x",
+            "x: f32[2] → f32[3] (shape)"),
+    Changed(F, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": "jnp.ones((2, 1))", "n": "2"}, "x",
+            "x: f32[2] → f32[2,1] (rank)"),
+    # weak types
+    Changed(F, "f($x, $n)", {"x": "jnp.asarray(1.0)", "n": "1"}, {"x": "jnp.float32(1)", "n": "2"},
+            "x", "x: f32[] weak → f32[] (weak type)"),
+    Changed(F, "f($x, $n)", {"x": "0", "n": "0"}, {"x": "jnp.asarray(0)", "n": "1"}, "x",
+            "x: int → i32[] weak (type)", "SLOW-PATH"),
+    Changed(F, "f(State($step, $size, {'gap': $gap}))", {"step": "0", "size": "0.5", "gap": "0.0"},
+            {"step": "jnp.asarray(1)", "size": "jnp.asarray(0.4)", "gap": "jnp.float32(1)"}, "gap",
+            "x.aux['gap']: float → f32[] (type)"),
+    # trees
+    Changed(F, "f({'a': $a$more})", {"a": "1", "more": ""}, {"a": "2", "more": ", 'b': {'c': 1}"},
+            "more", "x['b'] was added"),
+    Changed(F, "f({'a': $a$more})", {"a": "1", "more": ", 'b': [3]"}, {"a": "2", "more": ""},
+            "more", "x['b'] was removed"),
+    Changed(F, "f([$a$more])", {"a": "1", "more": ""}, {"a": "2", "more": ", 3"}, "more",
+            "x[1] was added"),
+    Changed(F, "f(OrderedDict($items), $n)", {"items": "[('a', 1), ('b', 2)]", "n": "1"},
+            {"items": "[('b', 1), ('a', 2)]", "n": "2"}, "items",
+            "x: ('a', 'b') → ('b', 'a') (static value)"),
+    Changed(F, "f(State($step, 1, $aux))", {"step": "1", "aux": "None"},
+            {"step": "2", "aux": ONES}, "aux", "x.aux: None → f32[2] (type)"),
+    cfg("Cfg", "s", "x.s: 2 → 3 (static value)", v=TWOS, s="3", name="'b'"),
+    cfg("Cfg", "v", "x[<flat index 0>]: f32[2] → f32[3] (shape)", v="jnp.ones(3)", name="'b'"),
+    cfg("Keyed", "s", "x.s: 2 → 3 (static value)", v=TWOS, s="3"),
+    cfg("Keyed", "v", "x.v: f32[2] → f32[3] (shape)", v="jnp.ones(3)", name="'b'"),
+    Changed(F, "f(Hidden($v, $s))", {"v": ONES, "s": "2"}, {"v": TWOS, "s": "3"}, "s",
+            "x: 2 → 3 (static value)"),
+    Changed(F, "f(Batch($v, $mode))", {"v": ONES, "mode": "'a'"}, {"v": TWOS, "mode": "'b'"},
+            "mode", "x.mode: 'a' → 'b' (static value)"),
+    # static arguments
+    Changed(STATIC, "f($x, $n, $m)", {"x": ONES, "n": "2", "m": "1"},
+            {"x": TWOS, "n": "3", "m": "2"}, "n", "n: 2 → 3 (static value)"),
+    Changed(STATIC, "f($x, 2, $m, $cfg)", {"x": ONES, "m": "1", "cfg": "Config(1)"},
+            {"x": TWOS, "m": "2", "cfg": "Config(2)"}, "cfg",
+            "cfg: Config(width=1) → Config(width=2) (static value)"),
+    Changed(STATIC, "f($x, 2, 1, $cfg)", {"x": ONES, "cfg": "Config(1)"},
+            {"x": "jnp.ones(3)", "cfg": "Config(int('1'))"}, "x", "x: f32[2] → f32[3] (shape)"),
+    Changed("m, other = Model(1.0), Model(1.0)", "$m($x, $n)", {"m": "m", "x": ONES, "n": "1"},
+            {"m": "other", "x": TWOS, "n": "2"}, "m",
+            "self: Model → another Model (static value)"),
+    # where arrays lie, and what surrounds a call
+    Changed(F, "f($x, $n)", {"x": "np.ones(2, 'float32')", "n": "1"}, {"x": ONES, "n": "2"}, "x",
+            "x was a NumPy array, is now a device array", "SLOW-PATH"),
+    Changed(F, "f($x, $n)", {"x": ONES, "n": "1"},
+            {"x": "jax.device_put(jnp.ones(2), jax.devices()[0])", "n": "2"}, "x",
+            "x was uncommitted, is now committed to cpu:0", "RECOMPILED"),
+    Changed(F, PRECISION, {"p": "None", "x": ONES, "n": "1"},
+            {"p": "'highest'", "x": TWOS, "n": "2"}, "p",
+            "jax_default_matmul_precision: None → highest"),
+    Changed(F, "with jax.enable_x64($on): f($x, $n)",
+            {"on": "False", "x": "np.ones(2, 'float32')", "n": "1"},
+            {"on": "True", "x": "np.zeros(2, 'float32')", "n": "2"}, "on",
+            "jax_enable_x64: False → True"),
+    Changed("@jax.jit\ndef f(g, x):\n    return g(x)", "f(jax.tree_util.Partial($g, $k), $x)",
+            {"g": "jnp.add", "k": "1.0", "x": ONES}, {"g": "jnp.subtract", "k": "2.0", "x": TWOS},
+            "g", "g: add → subtract (static value)"),
+    Changed(DONATED, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": "jnp.ones(3)", "n": "2"}, "x",
+            "x: f32[2] → f32[3] (shape)"),
+    # functions, and how they are called
+    Changed(MADE, "jax.jit($f)($x)", {"f": "one", "x": ONES}, {"f": "other", "x": TWOS}, "f",
+            "new function object (same code)"),
+    Changed(MADE, "jax.jit($f)($x)", {"f": "one", "x": ONES}, {"f": "third", "x": TWOS}, "f",
+            "new function object (captured k: 2 → 3)"),
+    Changed(F, "f($x$n)", {"x": ONES, "n": ""}, {"x": TWOS, "n": ", 1"}, "n",
+            "n was omitted, is now passed positionally"),
+    Changed(F, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": TWOS, "n": "n=1"}, "n",
+            "n was passed positionally, is now passed by keyword"),
+)  # fmt: skip
+NAMES = {
+    "jax": jax, "jnp": jnp, "np": np, "partial": partial, "OrderedDict": OrderedDict,
+    "State": State, "Cfg": Cfg, "Keyed": Keyed, "Hidden": Hidden, "Batch": Batch,
+    "Config": Config, "Model": Model,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words)
+def test_with_the_cause_alone_put_back_a_call_is_a_hit(row: Changed) -> None:
+    assert judge(row, {**NAMES}) == []
+
+
+def test_numbers_that_change_in_a_loop_are_no_causes() -> None:
+    names: dict[str, Any] = {**NAMES}
+    exec(F.replace("return", "return x + n #"), names)
+    calls = observed("x = 0\nfor n in range(5):\n    x = f(x, n)", names).calls
+    assert [(call.state, [c.words() for c in call.why]) for call in calls[1:]] == [
+        ("SLOW-PATH", ["x: int → i32[] weak (type)"]), ("CACHED", []),
+    ]  # fmt: skip

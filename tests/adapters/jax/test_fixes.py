@@ -197,7 +197,7 @@ def fixes_of(function: Any) -> fixes.Fixes:
     call = Call.from_function(function, X)
     with pytest.raises(tracing.NoChoiceError) as caught:
         tracing.trace(call)
-    return fixes.Fixes(call, caught.value, caught.value.error)
+    return fixes.Fixes(call, caught.value.static, caught.value.error)
 
 
 @pytest.mark.parametrize(("nanoseconds", "is_found"), [(8 * 10**9, True), (8 * 10**9 + 1, False)])

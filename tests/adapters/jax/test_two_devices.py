@@ -31,6 +31,7 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_call
 from ipyjaxbench.usercode.call import Call
+from tests.causes import Changed, judge
 adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
 mesh = Mesh(np.array(jax.devices()), ("d",))
 wide = Mesh(np.array(jax.devices()).reshape(2, 1), ("a", "b"))
@@ -99,6 +100,10 @@ print(json.dumps({
                 for weight in map(inspector.weight, (x, one))],
     "exported": [exported(True, x), exported(False, x), exported(True, one),
                  exported(True, x, one)],
+    "causes": judge(Changed(
+        "f = jax.jit(lambda x, n: x * n)", "f(jax.device_put(x, NS(mesh, $spec)), $n)",
+        {"spec": "P('d')", "n": "1"}, {"spec": "P(None, 'd')", "n": "2"}, "spec",
+        "x: P('d',) → P(None, 'd') (sharding)", "RECOMPILED"), {**globals()}),
     "inner": [inner_mesh("tpu:v5e:2x2"), inner_mesh("tpu:v5e")],
 }))
 """
@@ -165,6 +170,12 @@ def test_work_is_shared_among_devices_and_what_they_exchange_is_told(two: Any) -
     exchanged, text = two["shared"]
     assert exchanged == ["all-reduce"]
     assert "Per device, of 2." in text
+
+
+def test_of_a_call_with_another_sharding_and_another_number_the_sharding_is_the_cause(
+    two: Any,
+) -> None:
+    assert two["causes"] == []
 
 
 def test_arrays_on_two_devices_are_told_and_weighed_as_a_whole(two: Any) -> None:

@@ -52,6 +52,8 @@ def function(x: Any, n: Any, mode: Any) -> Any:
         ("L['self']._modules['drop'].training == True",
          Change("static value", "self.drop.training", "True", "False")),
         ("L['n'] == 3\nand more", Change("guard", "n == 3", new="guard failed: n == 3")),
+        ("Cache line invalidated because G['opt'] got deallocated",
+         Change("guard", new="opt is a different object (the earlier one is gone)")),
         ("BACKEND_MATCH: other", Change("guard", new="different backend for the same code")),
     ],
 )  # fmt: skip

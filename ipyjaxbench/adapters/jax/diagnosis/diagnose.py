@@ -16,6 +16,7 @@ import jax
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.diagnosis import call_graph, return_types, substitutes
 from ipyjaxbench.adapters.jax.diagnosis.blame import blamed_arguments
+from ipyjaxbench.adapters.jax.diagnosis.compile_once import fix_without_value
 from ipyjaxbench.adapters.jax.diagnosis.fixes import Fixes
 from ipyjaxbench.adapters.jax.diagnosis.pitfalls import UNHASHABLE, pitfall_of
 from ipyjaxbench.adapters.jax.graphs import tracing
@@ -36,8 +37,7 @@ _LIKELY = {"bool": True, "int32": 2, "int64": 2}
 
 def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     """Say why a call would not trace that failed in this way; each fix was traced."""
-    error = _cause_of(failed.error)
-    shown = error if origin.places(error) else failed.error
+    error, shown = _cause_of(failed.error), _shown(failed)
     places = origin.places(shown)
     file, line = (places[0].file, places[0].line) if places else ("", 0)
     file, line = getattr(error, "place", (file, line))
@@ -46,14 +46,17 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     unhashable = substitutes.unhashable_argument(call) if is_unhashable else None
     pitfall = UNHASHABLE if unhashable else pitfall_of(error, source, after)
     spelling = Spelling(call_graph.find_function(call, places[0].code) if places else None)
-    fixes = Fixes(call, failed, shown)
+    fixes = Fixes(call, failed.static, shown)
     blamed = (unhashable,) if unhashable else tuple(blamed_arguments(call, failed))
     written = (
         *substitutes.other_argument(call, error),
         *substitutes.jax_numpy_function(call, failed.static),
     )
     if not written:
-        written = tuple(islice(chain(substitutes.one_jit(call), fixes.find()), MAX_FIXES))
+        jits = tuple(substitutes.one_jit(call))
+        once = fix_without_value(call, failed.static, shown) if jits else ()
+        found = islice(chain(once, jits, fixes.find()), MAX_FIXES + len(once))
+        written = tuple(dict.fromkeys(found))[:MAX_FIXES]
     if not any(fix.same for fix in written):
         more = substitutes.python_number(call, blamed, failed.static)
         written = (*written, *more)[:MAX_FIXES]
@@ -105,7 +108,9 @@ def explain(error: BaseException) -> Diagnosis | None:
     failed = _trace_again(call, error)
     diagnosis = diagnose(call, failed)
     static = tuple(_static_fixes(call, (*diagnosis.blamed, *failed.blamed)))
-    return replace(diagnosis, fixes=(*static, *diagnosis.fixes)[:MAX_FIXES])
+    once = fix_without_value(call, failed.static, _shown(failed)) if static else ()
+    fixes = tuple(dict.fromkeys((*once, *static, *diagnosis.fixes)))
+    return replace(diagnosis, fixes=fixes[:MAX_FIXES])
 
 
 def _cause_of(error: BaseException) -> BaseException:
@@ -116,6 +121,12 @@ def _cause_of(error: BaseException) -> BaseException:
             return inner
         inner = inner.__cause__ or inner.__context__
     return error
+
+
+def _shown(failed: tracing.NoChoiceError) -> BaseException:
+    """Return the error whose lines are shown, and mended."""
+    error = _cause_of(failed.error)
+    return error if origin.places(error) else failed.error
 
 
 def _inside(call: Call, code: CodeType) -> str:

@@ -9,7 +9,7 @@ from types import FunctionType
 from ipyjaxbench.adapters.jax import origin
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.diagnosis.eager_check import EagerCall
-from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, masks
+from ipyjaxbench.adapters.jax.diagnosis.rules import branches, calls, loops, masks, sizes
 from ipyjaxbench.adapters.jax.diagnosis.swap_function import replace_function
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
@@ -32,9 +32,10 @@ _MAX_SECONDS = 8.0
 _CLOCK = Clock.elapsed()
 #: Rules for one kind of code: the first that helps is shown.
 _RULES = (
-    (masks.where_in_reduction,),
+    (masks.where_in_reduction, masks.where_in_reduction_of_first),
     (masks.zeros_for_mask, masks.zeros_for_slice),
     (masks.slice_of_fixed_size,),
+    (sizes.reshape_to_known_axes,),
     masks.FOR_ASSIGNED_ITEMS,
     (branches.WHERE_IN_EXPRESSIONS,),
     (branches.logical_functions,),
@@ -83,10 +84,22 @@ class Fixes:
     """Looks for what to write instead in a call that failed.
 
     What is mended is `error`: the code may have turned it into the one that it failed with.
+
+    Args:
+        call: what failed.
+        static: arguments that it needs to be static.
+        error: what is to be mended.
+        rules: groups of them; of each, the first that helps is shown.
     """
 
-    def __init__(self, call: Call, failed: tracing.NoChoiceError, error: BaseException) -> None:
-        self._call, self._static, self._error = call, failed.static, error
+    def __init__(
+        self,
+        call: Call,
+        static: Sequence[str],
+        error: BaseException,
+        rules: Sequence[Sequence[Rule]] = _RULES,
+    ) -> None:
+        self._call, self._static, self._error, self._rules = call, static, error, rules
         self.eager = EagerCall(call)
         self._sources = Sources()
         self._tries = 0
@@ -111,7 +124,7 @@ class Fixes:
         if function is None or definition is None:
             return
         for site in sites(definition, place.line, function):
-            for group in _RULES:
+            for group in self._rules:
                 fixes = (self._apply_rule(attempt, place, site, rule) for rule in group)
                 yield from islice((fix for fix in fixes if fix is not None), 1)
 

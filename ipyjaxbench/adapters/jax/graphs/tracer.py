@@ -13,6 +13,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.chips import estimate
 from ipyjaxbench.adapters.jax.compilation import INSPECTED
 from ipyjaxbench.adapters.jax.diagnosis import return_types
+from ipyjaxbench.adapters.jax.diagnosis.compile_once import compile_once
 from ipyjaxbench.adapters.jax.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.jax.graphs import listing, program, tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
@@ -26,6 +27,7 @@ from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import CODE_ERRORS, SnippetError
 from ipyjaxbench.graphs import (
     Diagnosis,
+    Fix,
     Graph,
     GraphOptions,
     GraphTracer,
@@ -100,6 +102,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         stats=count_by_name(counted.steps),
         lines=counted.lines(),
         static_argnames=traced.static,
+        fixes=_fixes(call, traced),
         fixed=(*traced.untraceable, *traced.within),
         tries=traced.tries,
         seconds=seconds,
@@ -124,6 +127,14 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
 def _is_new(source: str, before: Counter[str] | None, now: Counter[str] | None) -> bool:
     """Whether a function was traced in between; so it seems where JAX does not show its traces."""
     return before is None or now is None or now[source] > before[source]
+
+
+def _fixes(call: Call, traced: tracing.Traced) -> tuple[Fix, ...]:
+    """Return what to write in place of static arguments, if anything."""
+    try:
+        return compile_once(call, traced.static)
+    except CODE_ERRORS:  # an object may answer as it likes
+        return ()
 
 
 def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, operations: int) -> str:

@@ -1,9 +1,12 @@
 """What to write so that a function is not traced again."""
 
-from ipyjaxbench.adapters.shared.retracing import STALE
+from collections.abc import Sequence
+
+from ipyjaxbench.adapters.shared.retracing import STALE, advise, is_number
+from ipyjaxbench.retracing import Change
 
 #: By kind of change.
-ADVICE = {
+_ADVICE = {
     "function": "Call jax.jit once and reuse its result: each new {name} object is traced again",
     "captured": "Pass {path} to {name} as an argument: captured values are baked into the trace",
     "form": "Pass {path} the same way in every call: positionally, by keyword, or not at all",
@@ -26,3 +29,14 @@ ADVICE = {
     "stale": STALE,
     "structure": "Keep the same keys and lengths in every call",
 }
+
+
+def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
+    """Return what to write, by what changed in calls of this function."""
+    kinds = ((_kind(change), change.path) for change in why)
+    return advise(name, ((_ADVICE[kind], path) for kind, path in kinds if kind in _ADVICE))
+
+
+def _kind(change: Change) -> str:
+    is_static = change.kind == "static value" and is_number(change.old) and is_number(change.new)
+    return "number" if is_static or change.kind == "value" else change.kind

@@ -4,12 +4,14 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import jax
 import numpy as np
+from jax._src import config
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.placement import device_name
@@ -19,6 +21,7 @@ from ipyjaxbench.adapters.jax.retracing.callee import (
     transformation_of,
     transformations,
 )
+from ipyjaxbench.adapters.jax.retracing.static_data import StaticData, static_data
 from ipyjaxbench.adapters.shared.retracing import shorten, token
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
@@ -38,31 +41,48 @@ _ARRAYS = (np.ndarray, jax.Array, jax.core.Tracer)  # in a tree never static
 _DATA = (*_NUMBERS, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
 #: Types whose own objects are no trees; those of a class that is made of one may be.
 _LEAVES = (*_NUMBERS, str, bytes, type(None), np.ndarray)
-#: Settings that are part of the key, as far as people change them.
+#: Settings that are part of the key, as far as people change them; where JAX does not list them.
 _SETTINGS = (
     "jax_enable_x64", "jax_default_matmul_precision", "jax_default_device", "jax_debug_nans",
     "jax_debug_infs", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion",
     "jax_default_prng_impl", "jax_threefry_partitionable", "jax_softmax_custom_jvp",
     "jax_disable_jit", "jax_debug_key_reuse",
 )  # fmt: skip
+#: What people call to change those that are no options.
+_CONTEXTS = {"abstract_mesh_context_manager": "jax.set_mesh", "mesh_context_manager": "with mesh"}
 
 
 def signature(called: Called) -> Signature:
     """Return the signature of a call; it holds no array."""
-    function, args, kwargs, transformation = called
+    function, args, kwargs = called.function, called.args, called.kwargs
     names = label_arguments(inspect.unwrap(function), args, kwargs)
-    arguments = [*zip(names, args, strict=True), *kwargs.items()]
+    places = [*range(len(args)), *kwargs]
+    pairs = [*zip(names, args, strict=True), *kwargs.items()]
+    arguments = [(*pair, called.role(at)) for at, pair in zip(places, pairs, strict=True)]
     plain = plain_of(function)
     code = fingerprint(getattr(plain, "__code__", None))
     return Signature(
-        leaves={path: leaf for name, arg in arguments for path, leaf in leaves(name, arg)},
+        leaves=dict(pair for argument in arguments for pair in leaves(*argument)),
         form=(*names, *(f"{name}=" for name in sorted(kwargs))),
-        settings={n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)},
+        settings=_settings(),
         function=token(function),
         code=hash((code, *transformations(function))),
         captured={name: _captured_leaf(value) for name, value in _captured(function)},
-        transformation=transformation,
+        transformation=called.transformation,
     )
+
+
+def _settings() -> dict[str, str]:
+    """Return the settings that are part of the key, as JAX lists them where it does (private)."""
+    try:
+        pairs = zip(config.trace_context_names(), config.trace_context(), strict=True)
+        return {_CONTEXTS.get(name, name): _setting(value) for name, value in pairs}
+    except CODE_ERRORS:  # another version, or a context of the user's own making
+        return {n: str(getattr(jax.config, n)) for n in _SETTINGS if hasattr(jax.config, n)}
+
+
+def _setting(value: Any) -> str:
+    return shorten(value if isinstance(value, str) else _words(value))
 
 
 def _captured(function: Any) -> Iterator[tuple[str, Any]]:
@@ -89,25 +109,42 @@ def _names(function: Any) -> list[str]:
         return []
 
 
-def leaves(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
-    """Yield the leaves of an argument with their paths, those that are not data included."""
-    yield from itertools.islice(_leaves(path, value, frozenset()), _MAX_LEAVES)
+def leaves(path: str, value: Any, role: str = "?") -> Iterator[tuple[str, Leaf]]:
+    """Yield the leaves of an argument with their paths, those that are not data included.
+
+    Args:
+        path: that of the argument.
+        value: of the argument.
+        role: as `Called.role` returns it.
+    """
+    yield from itertools.islice(_leaves(path, value, frozenset(), role), _MAX_LEAVES)
 
 
-def _leaves(path: str, value: Any, enclosing: frozenset[int]) -> Iterator[tuple[str, Leaf]]:
+def _leaves(
+    path: str, value: Any, enclosing: frozenset[int], role: str
+) -> Iterator[tuple[str, Leaf]]:
     parts = None if id(value) in enclosing else _parts(value)
     if parts is None:
-        yield path, _argument_leaf(_data(value))
+        yield path, _leaf(value, role)
         return
-    yield path, Leaf(type(value).__name__)
+    static = static_data(value) if role == "data" else None
+    yield path, _node(value, static)
     names = {key.lstrip(".") for key, _ in parts}
     leaves = {id(part) for _, part in parts}
     for key, part in parts:
-        yield from _leaves(path + key, part, enclosing | {id(value)})
+        yield from _leaves(path + key, part, enclosing | {id(value)}, role)
     for name, attribute in attributes(value).items():
         is_leaf = id(attribute) in leaves or isinstance(attribute, _ARRAYS)
         if name not in names and not is_leaf and not name.startswith("_"):
-            yield f"{path}.{name}", _captured_leaf(attribute)
+            in_key = static is None or static.holds(attribute)
+            yield f"{path}.{name}", replace(_captured_leaf(attribute), in_key=in_key)
+
+
+def _node(value: Any, static: StaticData | None) -> Leaf:
+    kind = type(value).__name__
+    if static is None:
+        return Leaf(kind)
+    return Leaf(kind, value=shorten(_words(static.whole)), identity=hash((kind, static.whole)))
 
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
@@ -167,6 +204,19 @@ def _argument_leaf(value: Any) -> Leaf:
     return _static(value, _identity(value))
 
 
+def _leaf(value: Any, role: str) -> Leaf:
+    if role == "static" or (role == "arrays" and not isinstance(value, _ARRAYS)):
+        return _static_leaf(value)
+    leaf = _argument_leaf(_data(value))
+    is_number = role == "data" and isinstance(value, _NUMBERS)
+    return replace(leaf, value="") if is_number else leaf  # then it is no part of the key
+
+
+@_safe
+def _static_leaf(value: Any) -> Leaf:
+    return _static(value, _identity(value))
+
+
 def _abstract(value: Any) -> str:
     """Return what a trace takes a scalar for: a number for an array whose type gives way.
 
@@ -203,7 +253,8 @@ def _static(value: Any, identity: int) -> Leaf:
 def _words(value: Any) -> str:
     """Return a function's name; the class of an object that does not say what it is."""
     if isinstance(value, FunctionType) or callable(value):
-        return getattr(value, "__qualname__", None) or type(value).__name__
+        names = (getattr(value, name, None) for name in ("__qualname__", "__name__"))
+        return next(filter(None, names), type(value).__name__)
     text = repr(value)
     return f"{type(value).__name__} object" if " at 0x" in text else text
 

@@ -10,10 +10,10 @@ from jax._src import core
 
 from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
-from ipyjaxbench.adapters.jax.retracing.advice import ADVICE
+from ipyjaxbench.adapters.jax.retracing.advice import fixes
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode
-from ipyjaxbench.adapters.shared.retracing import EventWatch, advise
+from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.frameworks import Program
 from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
 from ipyjaxbench.usercode import is_users_file
@@ -109,7 +109,7 @@ class JaxCallWatch(EventWatch[Event]):
 
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
         """Return what to write, by what changed."""
-        return advise(name, ((ADVICE[c.kind], c.path) for c in why if c.kind in ADVICE))
+        return fixes(name, why)
 
     def outside(self) -> tuple[Program, ...]:
         """Return those of single operations, mostly."""

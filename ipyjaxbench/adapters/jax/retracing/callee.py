@@ -33,13 +33,26 @@ class Called(NamedTuple):
     args: Args
     kwargs: Kwargs
     transformation: str = ""  # by which the jitted function is called, as in "grad"
+    static: frozenset[int | str] | None = None  # positions and names; None where they are unknown
+
+    def role(self, position: int | str) -> str:
+        """Return what an argument is: "static", "data", or "?" where that is not known.
+
+        What Equinox is given is static but for the arrays in it: "arrays".
+        """
+        if self.static is None:
+            is_equinox = module_of(type(self.function)).startswith("equinox.")
+            return "arrays" if is_equinox else "?"
+        return "static" if position in self.static else "data"
 
     @classmethod
     def from_call(cls, function: Any, args: Args, kwargs: Kwargs) -> "Called":
         """Return that of a call of a jitted function, also in a method, a partial or `jax.grad`."""
         function, args, kwargs = unbound(function, args, kwargs)
         if is_exactly(function, *JITTED):
-            return cls(getattr(function, "__wrapped__", function), args, kwargs)
+            info = getattr(function, "_jit_info", None)
+            wrapped = getattr(function, "__wrapped__", function)
+            return cls(wrapped, args, kwargs, static=static_in(info))
         name = transformation_of(function)
         if not name:
             return cls(function, args, kwargs)
@@ -47,7 +60,16 @@ class Called(NamedTuple):
             axes = dict(closure_values(_made(function))).get("in_axes", 0)
             name, args, kwargs = per_example(axes, args, kwargs)
         inner = cls.from_call(function.__wrapped__, args, kwargs)
-        return inner._replace(transformation=" of ".join(filter(None, (name, inner[-1]))))
+        names = filter(None, (name, inner.transformation))
+        return inner._replace(transformation=" of ".join(names))
+
+
+def static_in(info: Any) -> frozenset[int | str] | None:
+    """Return what is static by what JAX keeps with a jitted function (private)."""
+    try:
+        return frozenset((*info.static_argnums, *info.static_argnames))
+    except (AttributeError, TypeError):  # another version, or what was compiled ahead of time
+        return None
 
 
 def _is_method(kind: type) -> bool:

@@ -86,7 +86,8 @@ def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
 def _user_call(frame: FrameType) -> Called:
     """Return the call that the user made: of a library's wrapper, or of what `jax.grad` made."""
     names = {**frame.f_locals}
-    called = Called(names["fun"], names["args"], names["kwargs"])
+    static = callee.static_in(names.get("jit_info"))
+    called = Called(names["fun"], names["args"], names["kwargs"], static=static)
     for each in _until_users(frame):
         names = {**each.f_locals}  # from Python 3.13 on it is no dict
         wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
@@ -104,7 +105,7 @@ def _transformed_call(frame: FrameType, inner: Called) -> Called:
     is_made = within and frame.f_code.co_filename.endswith("api.py")
     if not is_made or not {"args", "kwargs"} <= set(names):
         return inner
-    function, args, kwargs, known = inner
+    function, args, kwargs, known, static = inner
     if "fun" not in names:  # it goes on in another one, as `grad` does in `value_and_grad`
         return inner._replace(transformation=name) if known else inner
     if callee.plain_of(names["fun"]) is not callee.plain_of(function):
@@ -114,7 +115,7 @@ def _transformed_call(frame: FrameType, inner: Called) -> Called:
                                               names["kwargs"])  # fmt: skip
     elif not known:
         args, kwargs = names["args"], names["kwargs"]
-    return Called(function, args, kwargs, " of ".join(filter(None, (name, known))))
+    return Called(function, args, kwargs, " of ".join(filter(None, (name, known))), static)
 
 
 def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:

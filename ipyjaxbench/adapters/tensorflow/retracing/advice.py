@@ -1,9 +1,8 @@
 """What to write so that a function is not traced again."""
 
-from ast import literal_eval
 from collections.abc import Sequence
 
-from ipyjaxbench.adapters.shared.retracing import STALE, advise
+from ipyjaxbench.adapters.shared.retracing import STALE, advise, is_number
 from ipyjaxbench.retracing import Change
 
 _OF_FUNCTIONS = {
@@ -48,14 +47,6 @@ def _kind(change: Change, *, relaxed: bool, xla: bool) -> str:
         return "shape for XLA" if xla else "" if relaxed else "shape"
     if change.kind == "static value" and change.path == "self":
         return "object"
-    if change.kind == "static value" and _is_number(change.old) and _is_number(change.new):
+    if change.kind == "static value" and is_number(change.old) and is_number(change.new):
         return "number"
     return change.kind
-
-
-def _is_number(text: str) -> bool:
-    """Whether a value in Python's words is a number, and no truth value."""
-    try:
-        return type(literal_eval(text)) in (int, float, complex)
-    except (ValueError, SyntaxError):
-        return False

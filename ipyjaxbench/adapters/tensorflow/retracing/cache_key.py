@@ -61,6 +61,13 @@ def _captured(plain: Any) -> dict[str, Leaf]:
     return leaves
 
 
+def leaves_of_trace(function: Any, concrete: Any) -> Mapping[str, Leaf]:
+    """Return what a trace takes, as it has it: -1 stands for a size that may vary."""
+    args, kwargs = concrete.structured_input_signature
+    arguments = _arguments(getattr(function, "python_function", function), args, kwargs)
+    return _leaves(token(function), None, arguments)
+
+
 def model_signature(method: Any, compiled: object, args: Args, kwargs: Kwargs) -> Signature:
     """Return the signature of the data in a call of a Keras model, as in ``model.fit(x, y)``.
 
@@ -170,6 +177,7 @@ class _Leaves(dict[str, Leaf]):
         if references.is_variable(value):
             first = self._variables.setdefault(id(value), path)
             shared = "a variable of its own" if first == path else f"the same variable as {first}"
+            shared += "" if value.trainable else ", not trainable"
             return Leaf("variable", _dtype(value), _shape(value), value=shared)
         if isinstance(value, _COMPOSITES):
             return _data_leaf(tf.type_spec_from_value(value))

@@ -4,11 +4,13 @@ All of it is private to TensorFlow; where a version has it elsewhere, nothing is
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ipyjaxbench.adapters.tensorflow.retracing.cache_key import leaves_of_trace
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing import Args, Kwargs
+from ipyjaxbench.retracing import Args, Kwargs, Leaf
 
 
 def finds(function: Any, args: Args, kwargs: Kwargs) -> bool | None:
@@ -37,6 +39,23 @@ def last_difference(function: Any) -> str:
         return ""
     nearest = min([[*_differences(old, last)] for old in before], key=len)
     return "; ".join(nearest) or "same types, different context"
+
+
+def accepted_by_latest(function: Any) -> frozenset[str]:
+    """Return the paths of what the trace before the last one takes as the last one has it."""
+    try:
+        *_, before, last = function._function_cache.values()
+        old, new = (leaves_of_trace(function, each) for each in (before, last))
+    except CODE_ERRORS:  # there is one alone, or another version has them elsewhere
+        return frozenset()
+    return frozenset(path for path in new if path in old and _takes(old[path], new[path]))
+
+
+def _takes(old: Leaf, new: Leaf) -> bool:
+    if len(old.shape) != len(new.shape):
+        return False
+    shape = tuple(-1 if a == -1 else b for a, b in zip(old.shape, new.shape, strict=True))
+    return old == replace(new, shape=shape)
 
 
 _known: "WeakKeyDictionary[Any, tuple[int, bool]]" = WeakKeyDictionary()

@@ -12,6 +12,7 @@ from ipyjaxbench.adapters.tensorflow.compile_events import Event, Events
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key, callee
 from ipyjaxbench.adapters.tensorflow.retracing.advice import fixes
 from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
+    accepted_by_latest,
     find_trace,
     finds,
     has_unknown_shapes,
@@ -85,7 +86,9 @@ class TensorFlowCallWatch(EventWatch[Event]):
             self._relaxed.add(name)
         inside = [event for event in events if event.origin == "user" and event.depth]
         nested = _outermost_first(inside, least=0)
-        return Outcome("TRACED", self._phases(events, mark), nested, last_difference(function))
+        accepted = accepted_by_latest(function)
+        difference = last_difference(function)
+        return Outcome("TRACED", self._phases(events, mark), nested, difference, accepted=accepted)
 
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""

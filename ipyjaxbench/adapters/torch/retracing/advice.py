@@ -7,6 +7,8 @@ from ipyjaxbench.retracing import Change
 
 _SIZES = re.compile(r"\[([\d,]*)\]")
 _SIZE = re.compile(r"size (\d+) of (.+)")
+#: What an optimizer has for a group of parameters.
+_OPTION = re.compile(r"\.param_groups\[\d+\]\['(\w+)'\](?:\[\d\])?$")
 _FIXES = {
     "function": "Call torch.compile once and reuse its result: redefined code is compiled again",
     "rank": "Always pass `{path}` with the same number of axes",
@@ -33,6 +35,8 @@ def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
 
 def _fix(name: str, change: Change) -> str:
     path, kind = change.path, change.kind
+    if option := _OPTION.search(path):
+        return _option_fix(option[1], change)
     if kind == "shape":
         return _shape_fix(change)
     if kind == "layout":
@@ -45,6 +49,16 @@ def _fix(name: str, change: Change) -> str:
     if kind == "number" and {change.old, change.new} <= {"True", "False"}:
         return f"Each `{path}` needs its own program: keep it constant, or use torch.where"
     return _FIXES[kind].format(name=name, path=path) if kind in _FIXES else ""
+
+
+def _option_fix(option: str, change: Change) -> str:
+    tensors = {
+        "lr": f"`lr=torch.tensor({change.old})`",
+        "betas": "`betas=(torch.tensor(beta1), torch.tensor(beta2))`, as Adam and AdamW allow",
+    }
+    if option in tensors:
+        return f"Create the optimizer with {tensors[option]}: a tensor's value is not guarded"
+    return f"Keep the optimizer's `{option}` as it is: each new value needs its own program"
 
 
 def _shape_fix(change: Change) -> str:

@@ -16,6 +16,7 @@ from ipyjaxbench.adapters.torch.compile_events import (
 )
 from ipyjaxbench.adapters.torch.disk_cache import GraphSearches
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
+from ipyjaxbench.adapters.torch.retracing.accepted import accepted
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard
@@ -47,6 +48,7 @@ class TorchCallWatch(EventWatch[Entry]):
         sources = self._events, self._searches
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
         self._failed: list[Guard] = []  # in the call that is made now
+        self._accepted: frozenset[str] = frozenset()
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
     def takes(self, function: Any) -> bool:
@@ -62,6 +64,7 @@ class TorchCallWatch(EventWatch[Entry]):
         self._events.open()
         self._searches.open()
         self._failed.clear()
+        self._accepted = frozenset()
         return Mark(len(self._hits()), len(self._events.read()))
 
     def end_call(self, function: Any, mark: Mark) -> Outcome | None:
@@ -125,6 +128,7 @@ class TorchCallWatch(EventWatch[Entry]):
             breaks=breaks,
             why=() if any(guard.is_in_signature for guard in failed) else changes[:1],
             fallback_reasons=changes[:1],
+            accepted=self._accepted,
             disk_misses=tuple(self._disk_misses(entries)),
             known=True if _attribute(first, "cache_size") else None,
         )
@@ -142,6 +146,7 @@ class TorchCallWatch(EventWatch[Entry]):
         entered = Entered.from_call(*call) if call is not None else None
         if entered is not None:
             self._failed += guards.failing(entered)
+            self._accepted = accepted(entered)
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
         yield Change("guard", "limit", new=f"recompile limit ({_limit()}) reached")

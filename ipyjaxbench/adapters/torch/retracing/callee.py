@@ -17,6 +17,8 @@ from ipyjaxbench.usercode import attributes, closure_values, label_arguments
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
 _WRAPPER_FILE = "external_utils.py"
+#: That of PyTorch's functions around an optimizer's step, which dynamo does not look at.
+_OPTIMIZER_FILE = "optim/optimizer.py"
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ def called_from(frame: FrameType) -> Invocation | None:
         function = names.get("fn")
     elif code.co_name == "_call_impl" and "compile_wrapper" in _names_above(frame):
         function = names.get("self")
+    elif code.co_name == "_use_grad" and code.co_filename.endswith(_OPTIMIZER_FILE):
+        function = names.get("func")
     else:
         return None
     args, kwargs = names.get("args"), names.get("kwargs")

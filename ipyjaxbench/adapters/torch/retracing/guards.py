@@ -1,11 +1,14 @@
 """The condition that failed when dynamo looked for a program, in plain words."""
 
+import ast
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ipyjaxbench.adapters.torch.retracing import cache_key
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
 
 _ID = re.compile(r"^\d+/\d+(?:_\d+)?: ")
@@ -22,13 +25,15 @@ _DEVICE = re.compile(
 )
 _TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? found <class '(.+)'>")
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
+#: What PyTorch says in place of a condition where a value is gone that a program was made with.
+_GONE = re.compile(r"^Cache line invalidated because (?P<path>.+?) got deallocated")
 _STATE = re.compile(r"^GLOBAL_STATE changed: (?P<what>\w+)")
 _GLOBAL, _LOCAL = re.compile(r"G\['(\w+)'\]"), re.compile(r"L\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _AROUND = re.compile(r"\bargs\[(\d+)\]")
 #: What is another object, or of another type, than it was.
 _OBJECT = re.compile(r"^___check_(?P<what>obj|type)_id\((?P<path>[^,]+), .*$")
-_ROOT = re.compile(r"[A-Za-z_]\w*")
+_START = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[[^\]]*\])*")
 #: The module that PyTorch's own function is around, as guards name it.
 _MODULE = re.compile(r"^fn(?=\.)")
 _NEGATED = {"True": "False", "False": "True"}
@@ -78,23 +83,41 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
         >>> read("0/0: tensor 'x' size mismatch at index 0. expected 4, actual 8").change.words()
         'size 0 of x: 4 → 8 (shape)'
     """
-    text = _COMMENT.sub("", _ID.sub("", reason.strip()).partition("\n")[0]).strip()
+    text = _condition(reason)
     if state := _STATE.match(text):
         what = state["what"].replace("_", " ")
         return Guard(Change("guard", new=f"{what} changed"), is_in_signature=True)
     if text.startswith("BACKEND_MATCH"):
         change = Change("guard", new="different backend for the same code")
         return Guard(change, is_in_signature=False)
-    names = _GLOBAL.findall(text)
+    names, value = _GLOBAL.findall(text), _value_now(text, entered)
     text = _spelled(text, entered)
-    change = _change(text, entered, names)
+    change = _change(text, value, names)
     if entered is None:
         return Guard(change, is_in_signature=False)
     if names:
         known = dict(cache_key.surroundings(entered.function))
         return Guard(change, all(f"global {name}" in known for name in names))
-    root = _ROOT.search(_path(text))
-    return Guard(change, root is not None and root[0] in entered.arguments)
+    start = _START.match(_path(text))
+    return Guard(change, start is not None and _is_in_signature(start[0], entered))
+
+
+def _is_in_signature(path: str, entered: Entered) -> bool:
+    """Whether a path, or what is in it, is in signatures: a module's mode is that of its parts."""
+    root = re.split(r"[.\[]", path)[0]
+    known = cache_key.signature(entered).leaves
+    if path.endswith(".training") and f"{root}.training" in known:
+        return True
+    return path in known or any(each.startswith((f"{path}.", f"{path}[")) for each in known)
+
+
+def _condition(reason: str) -> str:
+    return _COMMENT.sub("", _ID.sub("", reason.strip()).partition("\n")[0]).strip()
+
+
+def spell(part: str, entered: Entered) -> str:
+    """Return a condition of a program with the user's own names."""
+    return _spelled(_condition(part), entered)
 
 
 def _path(text: str) -> str:
@@ -113,7 +136,17 @@ def _spelled(text: str, entered: Entered | None) -> str:
     )
 
 
-def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
+def _value_now(text: str, entered: Entered | None) -> Any:
+    """Return what a condition is about, where that was to be equal to something."""
+    equal = _EQUAL.match(text)
+    return value_at(equal["path"], entered) if equal and entered else None
+
+
+def _change(text: str, value: Any, names: Sequence[str]) -> Change:
+    if gone := _GONE.match(text):
+        return Change(
+            "guard", new=f"{gone['path']} is a different object (the earlier one is gone)"
+        )
     if tensor := _TENSOR.match(text):
         return _tensor_change(tensor)
     if device := _DEVICE.match(text):
@@ -135,13 +168,32 @@ def _change(text: str, entered: Entered | None, names: Sequence[str]) -> Change:
         name, old = equal.groups()
         if old in _NEGATED:
             return Change("static value", scope + name, old, _NEGATED[old])
-        values = {} if entered is None else entered.names
-        if entered is not None and names:
-            values = entered.function.__globals__
-        if name.isidentifier() and isinstance(values.get(name), _LITERALS):
-            kind = "static value" if isinstance(values[name], str) else "number"
-            return Change(kind, scope + name, old, repr(values[name]))
+        if isinstance(value, _LITERALS):
+            kind = "static value" if isinstance(value, str) else "number"
+            return Change(kind, scope + name, old, repr(value))
     return Change("guard", scope + _path(text), new=f"guard failed: {scope}{text}")
+
+
+def value_at(path: str, entered: Entered) -> Any:
+    """Return what PyTorch's or the user's name of a value stands for; None where for nothing."""
+    known = entered.function.__globals__
+    scopes: list[Any] = [{"L": entered.names, "G": known}, entered.arguments, entered.names, known]
+    names = ChainMap(*scopes)
+    try:
+        return _evaluate(ast.parse(path, mode="eval").body, names)
+    except (SyntaxError, *CODE_ERRORS):
+        return None
+
+
+def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Name(id=name):
+            return names[name]
+        case ast.Attribute(value=owner, attr=name):
+            return getattr(_evaluate(owner, names), name)
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            return _evaluate(owner, names)[key]
+    raise LookupError
 
 
 def _tensor_change(match: re.Match[str]) -> Change:

@@ -12,6 +12,7 @@ import torch
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.adapters.torch.compile_events import Times, times_of
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
+from ipyjaxbench.adapters.torch.retracing.accepted import accepted
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.errors import CODE_ERRORS
@@ -59,7 +60,7 @@ class _Listener:
         reasons = tuple(guard.change for guard in guards.failing(entered)[:1])
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
-            placed=False, fallback_reasons=reasons,
+            placed=False, fallback_reasons=reasons, accepted=accepted(entered),
         )  # fmt: skip
         self._last, self._frame = miss, id(caller)
         self._on_miss(miss)

@@ -22,6 +22,7 @@ _REDUCTIONS = {
     "sum": "", "mean": "", "any": "", "all": "", "prod": "", "std": "", "var": "",
     "max": "-jax.numpy.inf", "min": "jax.numpy.inf",
 }  # fmt: skip
+_SLICE = "jax.lax.dynamic_slice_in_dim"
 _MASKS = ast.Compare | ast.Name | ast.BinOp | ast.UnaryOp | ast.Call
 #: Functions that give as many numbers as there are, and the keyword that fixes how many.
 _SIZED = {
@@ -64,25 +65,46 @@ def _name_in_jax_numpy(site: Site, function: ast.expr) -> str:
     return known if known and getattr(jnp, known, None) is value else ""
 
 
-@exchange_rule("reduces only where the mask is True")
-def where_in_reduction(site: Site, node: ast.expr) -> ast.expr | None:
-    """``x[mask].mean()``, as ``x.mean(where=mask)``."""
+def _reduction(site: Site, node: ast.expr) -> tuple[ast.expr, ast.expr, str, ast.Call] | None:
+    """Return an array, what is taken of it, how that is reduced, and the call for the array."""
     match node:
         case ast.Call(
-            func=ast.Attribute(value=ast.Subscript(value=x, slice=mask), attr=kind),
+            func=ast.Attribute(value=ast.Subscript(value=x, slice=part), attr=kind),
             args=[], keywords=[],
         ):  # fmt: skip
             new = ast.Call(ast.Attribute(x, kind, ast.Load()), [], [])
-        case ast.Call(func=function, args=[ast.Subscript(value=x, slice=mask)], keywords=[]):
+        case ast.Call(func=function, args=[ast.Subscript(value=x, slice=part)], keywords=[]):
             kind, new = _name_in_jax_numpy(site, function), ast.Call(function, [x], [])
         case _:
             return None
-    if kind not in _REDUCTIONS or not isinstance(mask, _MASKS):
-        return None
-    new.keywords.append(ast.keyword("where", mask))
+    return (x, part, kind, new) if kind in _REDUCTIONS else None
+
+
+def _reduce_where(whole: ast.Call, kind: str, mask: ast.expr) -> ast.Call:
+    whole.keywords.append(ast.keyword("where", mask))
     if _REDUCTIONS[kind]:
-        new.keywords.append(ast.keyword("initial", fill_pattern(_REDUCTIONS[kind], {})))
-    return new
+        whole.keywords.append(ast.keyword("initial", fill_pattern(_REDUCTIONS[kind], {})))
+    return whole
+
+
+@exchange_rule("reduces only where the mask is True")
+def where_in_reduction(site: Site, node: ast.expr) -> ast.expr | None:
+    """``x[mask].mean()``, as ``x.mean(where=mask)``."""
+    match _reduction(site, node):
+        case (_, part, kind, new) if isinstance(part, _MASKS):
+            return _reduce_where(new, kind, part)
+    return None
+
+
+@exchange_rule("a negative number of elements would count from 0, not from the end")
+def where_in_reduction_of_first(site: Site, node: ast.expr) -> ast.expr | None:
+    """``x[:n].sum()``, as ``x.sum(where=jnp.arange(x.size) < n)``: of vectors alone."""
+    match _reduction(site, node):
+        case (x, ast.Slice(lower=None, upper=ast.expr() as stop, step=None), kind, new):
+            # What has more axes than one, and the size of all, cannot be broadcast to this.
+            places = {"X": x, "N": stop}
+            return _reduce_where(new, kind, fill_pattern("jax.numpy.arange(X.size) < N", places))
+    return None
 
 
 zeros_for_mask = pattern_rule(
@@ -98,9 +120,15 @@ zeros_for_slice = pattern_rule(
     same=False,
 )
 slice_of_fixed_size = pattern_rule(
-    dict.fromkeys(["X[B : B + S]", "X[B : S + B]"], "jax.lax.dynamic_slice_in_dim(X, B, S)"),
+    {
+        **dict.fromkeys(["X[B : B + S]", "X[B : S + B]"], f"{_SLICE}(X, B, S)"),
+        **dict.fromkeys(["X[I * S : (I + 1) * S]", "X[I * S : S * (I + 1)]"],
+                        f"{_SLICE}(X, I * S, S)"),
+        "X[:, B : B + S]": f"{_SLICE}(X, B, S, axis=1)",
+        "X[..., B : B + S]": f"{_SLICE}(X, B, S, axis=-1)",
+    },
     "near the end of the array, the slice starts earlier to fit",
-)
+)  # fmt: skip
 
 
 def _where_for_masked_assignment(site: Site) -> Iterator[Edit]:

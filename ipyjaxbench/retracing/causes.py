@@ -1,0 +1,45 @@
+"""Which changes of a call caused a trace: those from the nearest earlier call that can have."""
+
+from collections.abc import Collection, Sequence
+
+from ipyjaxbench.retracing.cache_key import KINDS, MAYBE, PLACEMENT, Change, Signature, changes
+
+
+def compare(
+    new: Signature,
+    known: Sequence[Signature],
+    *,
+    placed: bool = False,
+    accepted: Collection[str] = (),
+) -> list[Change]:
+    """Return in what a signature differs from the nearest known one, the latest of these.
+
+    Args:
+        new: of the call.
+        known: of earlier calls.
+        placed: whether nothing was traced, so that only where arrays lie can have changed.
+        accepted: paths of values that the latest program takes as they are: no causes.
+    """
+    differences = [_drop_accepted([*changes(old, new)], accepted) for old in reversed(known)]
+    if not placed:
+        return min(map(_causes_of_trace, differences), key=_distance)
+    others = [[c for c in each if c.kind != MAYBE] for each in differences]
+    placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")] for each in others]
+    return min(placement, key=_distance) or min(others, key=_distance)
+
+
+def _drop_accepted(changes: Sequence[Change], accepted: Collection[str]) -> Sequence[Change]:
+    """Return changes without those of values that the latest program takes, if others are left."""
+    return [c for c in changes if c.path not in accepted or c.kind == "structure"] or changes
+
+
+def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:
+    """Return what can have caused a trace; a number's value only where nothing else can."""
+    excluded: tuple[tuple[str, ...], ...] = ((*PLACEMENT, MAYBE), PLACEMENT, ())
+    causes = ([c for c in changes if c.kind not in kinds] for kinds in excluded)
+    return next(filter(None, causes), [])
+
+
+def _distance(changes: Sequence[Change]) -> tuple[int, int]:
+    """Return a key by which the fewest and lightest come first, and no changes come last."""
+    return len(changes) or len(KINDS), -sum(KINDS.index(c.kind) for c in changes)
