@@ -87,6 +87,7 @@ WORST = (
     Hostile(list, dict.fromkeys(ASKED, "raises"), dict.fromkeys(READ, "raises"), "raises"),
     # A named tuple, as it says, of which the items have no end.
     Hostile(tuple, {"__iter__": "itself", "__next__": "a number"}, {"_fields": "itself"}),
+    Hostile(str, {"__repr__": "itself", "__str__": "raises"}),
 )
 few_tries = settings(
     max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

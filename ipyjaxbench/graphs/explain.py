@@ -31,7 +31,7 @@ def explain(error: BaseException) -> Diagnosis:
     __tracebackhide__ = True
     if not is_of(error, BaseException):
         try:
-            shown = repr(error)
+            shown = f"{error!r}"  # in here a text, too, that is no plain one
         except CODE_ERRORS:  # an object may answer what it likes
             shown = f"a {name_of(type(error))}"
         raise SnippetError(f"explain needs an exception, not {shown}")

@@ -35,6 +35,7 @@ USES = (
 @example(WORST[2])
 @example(WORST[3])
 @example(WORST[4])
+@example(WORST[5])
 @few_tries
 @given(answers=hostile)
 def test_looking_at_an_object_never_raises(use: str, shell: Shell, answers: Hostile) -> None:

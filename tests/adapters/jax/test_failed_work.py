@@ -118,7 +118,7 @@ def after_a_failure(shell: Shell) -> Iterator[Shell]:
 
 @pytest.mark.parametrize(
     "cell",
-    ["%fwtime --quick work(x)", "%%fwcompare --quick\na: 1 + 1\nb: work(x)",
+    ["%fwtime -n 1 -r 5 work(x)", "%%fwcompare -n 1 -r 5\na: 1 + 1\nb: work(x)",
      "%%fwdevices\nwork(x)", "%%trace_cached\nwork(x)"],
 )  # fmt: skip
 def test_an_earlier_failure_is_not_this_codes(after_a_failure: Shell, cell: str) -> None:
