@@ -8,6 +8,7 @@ import dis
 import functools
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import (
     BuiltinFunctionType,
@@ -142,7 +143,8 @@ class _Reader:
             value = scopes[chain.scope].get(chain.name, _MISSING)
             if value is not _MISSING:
                 path = owner if owner and chain.scope == "argument" else chain.name
-                self._follow(chain, path, value, depth)
+                with suppress(*CODE_ERRORS):  # what it refers to is gone, or its own code raises
+                    self._follow(chain, path, value, depth)
 
     def _follow(self, chain: _Chain, path: str, value: Any, depth: int) -> None:
         for sort, key in chain.steps:

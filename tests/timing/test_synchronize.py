@@ -145,7 +145,7 @@ def test_what_asking_an_idle_device_takes_is_the_lower_quartile_of_eleven(
             self.cost = 100 * (self.asked + 1)
             super().drain()
 
-    assert drained(device, [Rising(device)]).idle == 450  # of 200, 300, … 1200
+    assert drained(device, [Rising(device)]).idle == 550  # of 300, 400, … 1300
 
 
 def test_a_device_that_fails_is_named_in_one_line() -> None:

@@ -269,8 +269,6 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
         "odd = [0] * 1_000_000",
         "class Odd:\n    def __eq__(self, other): 1 / 0\n    __getattr__ = __eq__\nodd = Odd()",
         "class Odd:\n    __slots__ = ('me', 'empty')\nodd = Odd(); odd.me = odd",
-        "import weakref\nclass Odd: pass\nodd = weakref.proxy(Odd())",
-        "odd = tf.Module(); odd.parts = {'a': [1, {}]}; odd.parts['a'][1]['odd'] = odd.parts",
         "odd = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, 0, -1, -2)",
         "odd = np.array([{}, None], dtype=object)",
     ],
