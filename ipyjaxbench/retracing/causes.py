@@ -1,6 +1,7 @@
 """Which changes of a call caused a trace: those from the nearest earlier call that can have."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from ipyjaxbench.retracing.cache_key import KINDS, MAYBE, PLACEMENT, Change, Signature, changes
 
@@ -37,7 +38,8 @@ def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:
     """Return what can have caused a trace; a number's value only where nothing else can."""
     excluded: tuple[tuple[str, ...], ...] = ((*PLACEMENT, MAYBE), PLACEMENT, ())
     causes = ([c for c in changes if c.kind not in kinds] for kinds in excluded)
-    return next(filter(None, causes), [])
+    found: list[Change] = next(filter(None, causes), [])
+    return [replace(c, kind="static value") if c.kind == MAYBE else c for c in found]
 
 
 def _distance(changes: Sequence[Change]) -> tuple[int, int]:

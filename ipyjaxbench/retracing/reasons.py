@@ -20,7 +20,6 @@ _PLURALS = {
     "weak type": "types",
     "static value": "static values",
     "number": "static values",
-    "value": "static values",
     "device": "devices",
     "sharding": "shardings",
     "layout": "layouts",

@@ -39,4 +39,4 @@ def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
 
 def _kind(change: Change) -> str:
     is_static = change.kind == "static value" and is_number(change.old) and is_number(change.new)
-    return "number" if is_static or change.kind == "value" else change.kind
+    return "number" if is_static else change.kind
