@@ -1,12 +1,13 @@
 """What a request for the history asks for."""
 
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import date, datetime, time
 
 from ipyjaxbench.server.errors import QueryError
 from ipyjaxbench.validation import age
 
 _MAX_LIMIT, _MAX_TEXT = 1_000, 500
+_MARGIN = 3  # days: a time zone takes one, and Python looks a day around
 SORTS = ("newest", "regressions", "name", "time")
 _FORMATS = ("json", "csv", "jsonl")
 
@@ -68,7 +69,7 @@ class HistoryQuery:
         """Return the first and the last moment that match, in seconds since 1970."""
         last = float("inf")
         if self.until:
-            last = (_date("until", self.until) + timedelta(days=1)).timestamp()
+            last = _moment("until", self.until, days=1)
         return _since(self.since, now), last
 
     def _check(self) -> None:
@@ -92,15 +93,17 @@ def _since(text: str, now: float) -> float:
     try:
         return now - age(text)
     except ValueError:
-        return _date("since", text).timestamp()
+        return _moment("since", text)
 
 
-def _date(name: str, text: str) -> datetime:
+def _moment(name: str, text: str, days: int = 0) -> float:
+    """Return when a day begins here, or as many days later, in seconds since 1970."""
     try:
-        date = datetime.strptime(text, "%Y-%m-%d")
-        (date + timedelta(days=1)).timestamp()  # not every date has one
-    except (ValueError, OverflowError, OSError):
+        day = datetime.strptime(text, "%Y-%m-%d").date().toordinal() + days
+    except ValueError:
         raise QueryError(
             f"{name}: must be a date such as 2026-11-01, or an age such as 7d"
         ) from None
-    return date
+    # The first and the last days that there are have no such moment everywhere.
+    day = min(max(day, date.min.toordinal() + _MARGIN), date.max.toordinal() - _MARGIN)
+    return datetime.combine(date.fromordinal(day), time()).timestamp()

@@ -1,9 +1,13 @@
 """Reads syntax trees of the user's code."""
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+_DEFINITION = re.compile(r"@|(?:async\s+def|def|class|import|from)\b")
+#: Begins a line that goes on with what began above it.
+_GOES_ON = re.compile(r"[)\]}#]|(?:elif|else|except|finally)\b")
+_MOST = 20_000  # characters at each end of code that are looked at
 
 
 def nodes_of(statements: Iterable[ast.stmt]) -> Iterator[ast.AST]:
@@ -61,19 +65,21 @@ def nodes_in_scope(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
 def first_line(code: str) -> str:
     r"""Return one line for code: that of what it ends with, where it begins with definitions.
 
+    It looks at lines, for to parse the code of a saved notebook can take minutes, and at the two
+    ends of long code.
+
     Example:
         >>> first_line("f(x)\ny"), first_line("def f(x):\n    return x\n\nf(3)")
         ('f(x) …', '… f(3)')
     """
-    first, *more = code.strip().splitlines() or [""]
-    if not more:
+    code = code.strip()
+    first, *more = code[:_MOST].splitlines() or [""]
+    if len(code) <= _MOST and not more:
         return first
-    try:
-        body = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # magics, or a strange record
-        return f"{first} …"
-    run = [node for node in body if not isinstance(node, _DEFINITIONS)]
-    if not run or run[0] is body[0]:
-        return f"{first} …"
-    line = code.splitlines()[run[-1].lineno - 1].strip()
-    return f"… {line}" + (" …" if run[-1].end_lineno != run[-1].lineno else "")
+    begin = next((line for line in (first, *more) if line and line[0] != "#"), first)
+    if _DEFINITION.match(begin):
+        lines = code[-_MOST:].splitlines()
+        for number, line in reversed([*enumerate(lines, 1)]):
+            if line and not (line[0].isspace() or _GOES_ON.match(line) or _DEFINITION.match(line)):
+                return f"… {line.strip()}" + (" …" if number < len(lines) else "")
+    return f"{first} …"
