@@ -115,18 +115,17 @@ def _summarize(source: Source, plan: _Plan, raised: BaseException | None) -> Loo
     rows = found.rows
     parts = parts_of_sites(sites, kinds, rows)
     plain = tuple(step_time(row, parts, {}) for row in rows)
-    frameworks = {
-        f.name: f.version() for f in watch.frameworks if f.name in kinds.dispatching.values()
-    }
+    dispatching = [f for f in watch.frameworks if f.name in kinds.dispatching.values()]
     times = LoopTimes(
         code=source.text.strip(),
         line=sites[-1].line,
         steps=plain,
-        backlog=marks.backlog * 1e-9 if frameworks else 0.0,
+        # Where nothing runs ahead of Python, a long wait at the end is another program's.
+        backlog=marks.backlog * 1e-9 if any(f.runs_ahead() for f in dispatching) else 0.0,
         runs=found.runs,
         advice=kinds.advice,
         draws_inside=plan.fit is not None and plan.fit.draws_inside,
-        frameworks=frameworks,
+        frameworks={f.name: f.version() for f in dispatching},
         error="" if raised is None else describe_error(raised),
     )
     behind = bool(times.steady) and times.summary.is_behind

@@ -90,7 +90,8 @@ def test_long_words_fit_and_parts_stay_together(
         if width >= 420:
             assert (view, page.evaluate(PARTED, "main")) == (view, [])
 
-    assert "(rerun " in page.inner_text("tbody tr:has-text('NOISY') >> nth=0")
+    assert "(rerun " in page.inner_text("tbody tr:has-text('model.fit') >> nth=0")
+    assert "(5th percentile)" in page.inner_text("tbody tr:has-text('NOISY') >> nth=0")
     assert "slower (1." in page.inner_text("tbody tr >> nth=0")
     look("list")
     page.click("tbody th a >> nth=0")

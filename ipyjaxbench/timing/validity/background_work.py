@@ -48,10 +48,15 @@ class Background:
 
 
 def _working_threads() -> frozenset[int]:
-    """Return other threads that run code of the user's, or what a pool was given."""
-    known, frames = {thread.ident for thread in threading.enumerate()}, sys._current_frames()
+    """Return other threads that run code of the user's, or what a pool was given.
+
+    They are told apart by the system's numbers: Python gives those of threads that ended again.
+    """
+    known = {thread.ident: thread.native_id for thread in threading.enumerate()}
+    frames = sys._current_frames()
     frames.pop(threading.get_ident())  # a frame that holds itself keeps all its callers hold
-    return frozenset(n for n, top in frames.items() if n in known and _is_at_work(top))
+    found = (known.get(n) for n, top in frames.items() if _is_at_work(top))
+    return frozenset(n for n in found if n is not None)
 
 
 def _is_at_work(top: FrameType) -> bool:
