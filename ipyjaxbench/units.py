@@ -10,6 +10,14 @@ _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _FRACTIONS = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 _MAX_ZEROS = 15
 _KINDS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+#: Controls but for tabs and ends of lines; line separators; what sets the direction of text.
+_OBEYED = {
+    **{n: f"\\x{n:02x}" for n in (*range(32), *range(127, 160)) if chr(n) not in "\t\n\r"},
+    **{
+        n: f"\\u{n:04x}"
+        for n in (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+    },
+}
 _PLAIN = str.maketrans(
     {
         "±": "+-",
@@ -221,6 +229,15 @@ def cut(text: str, most: int) -> str:
     ('abc', 'ab…')
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def visible(text: str) -> str:
+    r"""Return text with signs written out that a terminal obeys, or that turn others around.
+
+    >>> visible("a\x1b[2Jb\u202ec"), visible("x\ty")
+    ('a\\x1b[2Jb\\u202ec', 'x\ty')
+    """
+    return text.translate(_OBEYED)
 
 
 def plain(text: str) -> str:

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ipyjaxbench import units
 from ipyjaxbench.reports import highlight
 from ipyjaxbench.reports.badges import badge
 from ipyjaxbench.reports.blocks import Block, Grid, Report
@@ -48,6 +49,7 @@ def _add_breaks(text: str) -> "Markup":
     """Return text with places to break long words, lest a table leaves the page."""
     from markupsafe import Markup
 
+    text = units.visible(text)
     starts = [0, *(word.end() for word in _LONG_WORD.finditer(text)), len(text)]
     parts = (text[start:end] for start, end in pairwise(starts))
     return Markup("<wbr>").join(parts)
@@ -61,6 +63,11 @@ def _mark_code(text: str) -> "Markup":
     pairs = zip(rest[::2], rest[1::2], strict=True)
     marked = (Markup("<code>{}</code>{}").format(*map(_add_breaks, pair)) for pair in pairs)
     return _add_breaks(words) + Markup().join(marked)
+
+
+def _make_visible(value: object) -> object:
+    """Return a text of ours or of the user's with its controls written out; markup as it is."""
+    return units.visible(value) if type(value) is str else value
 
 
 def _tint(grid: Grid, cell: str) -> str:
@@ -81,6 +88,7 @@ def _template() -> "Template":
     environment = Environment(
         loader=PackageLoader("ipyjaxbench.reports"),
         autoescape=True,
+        finalize=_make_visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 WIDTH = 80  # columns where no terminal says another width
 _WIDEST = 110  # columns: longer lines are hard to read
 _NARROWEST = 30
-#: What a terminal would obey, in names that come from elsewhere.
-_CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13})
 
 
 def render(report: Report, *, coloured: bool = False) -> str:
@@ -107,7 +105,7 @@ def _lines(report: Report, spell: Spell, *, coloured: bool) -> str:
     )
 
     def say(text: str) -> str:
-        return spell(text.translate(_CONTROLS)).expandtabs(4)
+        return spell(units.visible(text)).expandtabs(4)
 
     labels = _label_width(report)
     for block in _unfold(report.blocks):
@@ -199,7 +197,7 @@ def _label_width(report: Report) -> int:
     labels = [label for b in blocks if isinstance(b, Facts) for label, _ in b.rows]
     labels += [name for b in blocks if isinstance(b, Stack) for name, _, _ in b.rows]
     labels += [b.label for b in blocks if isinstance(b, Distribution)]
-    widths = [cell_len(text.expandtabs(4)) for text in labels + titles]
+    widths = [cell_len(units.visible(text).expandtabs(4)) for text in labels + titles]
     return max([width for width in widths if width <= SHORT_TITLE], default=0)
 
 

@@ -128,6 +128,16 @@ def test_all_of_the_users_text_is_escaped() -> None:
     assert parsed.text.count(INJECTED) == 1 + 2 * 3 + 2 + 2 + 5 * 2 + 3 + 2 + 2 + 2
 
 
+def test_what_turns_text_around_is_written_out() -> None:
+    turned = "user\u202enimda\x07"
+    hostile = dataclasses.replace(
+        FULL, code=turned, frameworks={turned: turned}, notes=(Note("a", turned, turned),)
+    )
+    html = hostile.report()._repr_html_()
+    assert not re.search("[\u202e\x07]", html)
+    assert page(hostile).text.count(r"user\u202enimda\x07") == 1 + 2 + 2
+
+
 def test_three_notes_are_open_and_the_rest_fold() -> None:
     parsed = page(FULL)
     report = FULL.report()

@@ -270,6 +270,7 @@ def test_no_sign_that_a_terminal_obeys_is_shown() -> None:
             shown = text.render(Report((Facts((("a", f"b{chr(number)}c"),)),)))
             assert not [c for c in shown if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)]
         assert text.render(Report((Facts((("a", "b\xa0c"),)),))) == "a  b\xa0c"
+        assert text.render(Report((Facts((("a", "b\x1b[2J\u202ec"),)),))) == r"a  b\x1b[2J\u202ec"
 
 
 def test_lines_stay_lines_and_a_tab_is_as_wide_as_four() -> None:
