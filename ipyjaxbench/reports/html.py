@@ -9,12 +9,12 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ipyjaxbench import units
 from ipyjaxbench.reports import highlight
 from ipyjaxbench.reports.badges import badge
 from ipyjaxbench.reports.blocks import Block, Grid, Report
 from ipyjaxbench.reports.note import OPEN_NOTES
 from ipyjaxbench.reports.pictures import Picture
+from ipyjaxbench.reports.visible import make_visible
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -34,7 +34,7 @@ _LONG_WORD = re.compile(r"\S{24}(?=\S)")
 def render(report: Report) -> str:
     """Return the report as one self-contained element, with all text escaped."""
     return _template().render(
-        blocks=report.blocks,
+        blocks=make_visible(report.blocks),
         kind=_kind,
         badge=badge,
         open_notes=OPEN_NOTES,
@@ -49,7 +49,6 @@ def _add_breaks(text: str) -> "Markup":
     """Return text with places to break long words, lest a table leaves the page."""
     from markupsafe import Markup
 
-    text = units.visible(text)
     starts = [0, *(word.end() for word in _LONG_WORD.finditer(text)), len(text)]
     parts = (text[start:end] for start, end in pairwise(starts))
     return Markup("<wbr>").join(parts)
@@ -63,11 +62,6 @@ def _mark_code(text: str) -> "Markup":
     pairs = zip(rest[::2], rest[1::2], strict=True)
     marked = (Markup("<code>{}</code>{}").format(*map(_add_breaks, pair)) for pair in pairs)
     return _add_breaks(words) + Markup().join(marked)
-
-
-def _make_visible(value: object) -> object:
-    """Return a text of ours or of the user's with its controls written out; markup as it is."""
-    return units.visible(value) if type(value) is str else value
 
 
 def _tint(grid: Grid, cell: str) -> str:
@@ -88,7 +82,6 @@ def _template() -> "Template":
     environment = Environment(
         loader=PackageLoader("ipyjaxbench.reports"),
         autoescape=True,
-        finalize=_make_visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -7,6 +7,7 @@ import random
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ipyjaxbench import units
@@ -35,6 +36,7 @@ from ipyjaxbench.reports.text_figures import (
     print_figure,
     print_rows,
 )
+from ipyjaxbench.reports.visible import make_visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,6 +49,7 @@ _NARROWEST = 30
 
 def render(report: Report, *, coloured: bool = False) -> str:
     """Return the report as lines; signs that standard output cannot show are written out."""
+    report = replace(report, blocks=make_visible(report.blocks))
     text = _lines(report, str, coloured=coloured)
     return text if _is_printable(text) else _lines(report, to_printable, coloured=coloured)
 
@@ -105,7 +108,7 @@ def _lines(report: Report, spell: Spell, *, coloured: bool) -> str:
     )
 
     def say(text: str) -> str:
-        return spell(units.visible(text)).expandtabs(4)
+        return spell(text).expandtabs(4)
 
     labels = _label_width(report)
     for block in _unfold(report.blocks):
@@ -197,7 +200,7 @@ def _label_width(report: Report) -> int:
     labels = [label for b in blocks if isinstance(b, Facts) for label, _ in b.rows]
     labels += [name for b in blocks if isinstance(b, Stack) for name, _, _ in b.rows]
     labels += [b.label for b in blocks if isinstance(b, Distribution)]
-    widths = [cell_len(units.visible(text).expandtabs(4)) for text in labels + titles]
+    widths = [cell_len(text.expandtabs(4)) for text in labels + titles]
     return max([width for width in widths if width <= SHORT_TITLE], default=0)
 
 

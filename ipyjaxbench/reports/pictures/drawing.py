@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from ipyjaxbench import units
 from ipyjaxbench.reports import monospace
 
 INK = "#777777"  # words, axes: 4.5 to 1 on white, 4.2 on JupyterLab's black
@@ -82,7 +81,7 @@ class Drawing:
     ) -> None:
         """Add words whose first line stands on ``y``."""
         side = "" if anchor == "start" else f' text-anchor="{anchor}"'
-        shown = escape(_NOT_XML.sub("", units.visible(words)))
+        shown = escape(_NOT_XML.sub("", words))
         self._shapes.append(
             f'<text x="{_px(x)}" y="{_px(y)}" fill="{fill}"{side}{more}>{shown}</text>'
         )
