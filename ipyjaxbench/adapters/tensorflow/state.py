@@ -48,6 +48,7 @@ class TensorFlowState(MutableState):
         """
         if not self.framework.started():
             return None
+        self.framework.drain()  # to read a generator raises what failed before, which is kept
         context = tf_context.context()
         drawn = vars(context).get("_rng")  # set by tf.random.set_seed
         state = drawn.getstate() if drawn is not None else None
