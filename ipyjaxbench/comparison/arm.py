@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from ipyjaxbench import stats
 from ipyjaxbench.comparison import fairness
+from ipyjaxbench.comparison.start_state import put_back_for_the_next
+from ipyjaxbench.frameworks import Checkpoint
 from ipyjaxbench.host import Conditions
 from ipyjaxbench.timing import (
     LaterCalls,
@@ -78,8 +80,20 @@ class OwnNames:
         self._other = now
 
 
-def start_arm(entry: ArmSpec, session: Session, own: OwnNames, muted: Muted) -> "Arm":
-    """Make the first call, with the user's names and random state as every arm finds them."""
+def start_arm(
+    entry: ArmSpec, session: Session, own: OwnNames, muted: Muted, *, is_last: bool
+) -> "Arm":
+    """Make the first call, with names, objects and random state as every arm finds them."""
+    __tracebackhide__ = True
+    if is_last or not session.options.restore:
+        return _start(entry, session, own, muted)
+    with put_back_for_the_next(session) as found:
+        return _start(entry, session, own, muted, found)
+
+
+def _start(
+    entry: ArmSpec, session: Session, own: OwnNames, muted: Muted, found: Checkpoint | None = None
+) -> "Arm":
     __tracebackhide__ = True
     names, frameworks = entry.snippet.names, session.frameworks
     before = Snapshot(names, (), frameworks, later=False)
@@ -89,6 +103,8 @@ def start_arm(entry: ArmSpec, session: Session, own: OwnNames, muted: Muted) -> 
             # What a statement gives is what it binds.
             bound = [names[name] for name in entry.snippet.binds if name in names]
             value = bound if first.call.value is None and bound else first.call.value
+            if found is not None and found.changed():  # the value may be among what is put back
+                value = fairness.freeze(value, frameworks)
             return Arm(entry.label, plan_calls(session, first), own, value, muted)
     finally:
         before.restore(frameworks)

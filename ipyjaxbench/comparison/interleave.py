@@ -83,7 +83,8 @@ def compare_snippets(
             for entry, session, own_names in zip(entries, sessions, own, strict=True):
                 watching.enter_context(session.watching)
                 try:
-                    arms.append(start_arm(entry, session, own_names, muted))
+                    is_last = entry is entries[-1]
+                    arms.append(start_arm(entry, session, own_names, muted, is_last=is_last))
                 except CODE_ERRORS as error:  # the others go on
                     failed[entry.label] = error
             Rewind.share([arm.later.rewind for arm in arms])
