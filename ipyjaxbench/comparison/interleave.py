@@ -83,8 +83,7 @@ def compare_snippets(
             for entry, session, own_names in zip(entries, sessions, own, strict=True):
                 watching.enter_context(session.watching)
                 try:
-                    is_last = entry is entries[-1]
-                    arms.append(start_arm(entry, session, own_names, muted, is_last=is_last))
+                    arms.append(start_arm(entry, session, own_names, muted))
                 except CODE_ERRORS as error:  # the others go on
                     failed[entry.label] = error
             Rewind.share([arm.later.rewind for arm in arms])
@@ -104,6 +103,8 @@ def compare_snippets(
             elapsed = (clock.wall() - begun) * 1e-9
             found += _leave_out_compiled(arms)
             measured = {arm.label: arm.finish(conditions) for arm in arms}
+            for arm in arms:
+                arm.leave()
             randomness.restore(frameworks)
         slowed = {arm.label: arm.slowed for arm in arms if arm.slowed > _SLOWED_RATIO}
         facts = {arm.label: arm.facts(measured[arm.label]) for arm in arms}

@@ -20,7 +20,7 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import module_of
 
-_TABLES = (tf.lookup.experimental.MutableHashTable, tf.lookup.experimental.DenseHashTable)
+_COUNTED = (tf.lookup.experimental.DenseHashTable, tf.queue.QueueBase)  # not put back
 
 
 class Variable(CopiedState):
@@ -116,9 +116,9 @@ class TensorFlowState(MutableState):
         if issubclass(kind, tf.Variable):
             is_ready = tf.executing_eagerly() and value.is_initialized()
             return [Variable(value, budget)] if is_ready else []
-        if issubclass(kind, _TABLES) and tf.executing_eagerly():
+        if issubclass(kind, tf.lookup.experimental.MutableHashTable) and tf.executing_eagerly():
             return [HashTable(value, budget)]
-        if issubclass(kind, tf.queue.QueueBase) and tf.executing_eagerly():
+        if issubclass(kind, _COUNTED) and tf.executing_eagerly():
             return [Setting(lambda: [int(value.size())], None)]
         if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
             return None

@@ -51,7 +51,7 @@ def interpreter_states(value: Any) -> list[State] | None:
     if value is os.environ:
         return [Setting(read_environment, write_environment)]
     if value is sys.modules:  # those that are taken away are imported again, and are two then
-        return [Setting(lambda: [len(sys.modules)], None)]
+        return [Setting(lambda: [*map(id, sys.modules.values())], None)]
     if decimal is not None and is_exactly(value, decimal.Context):
         return [_decimal_setting(value)]
     if is_exactly(value, contextvars.ContextVar):
@@ -123,6 +123,7 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
                  lambda m, v: m.field_size_limit(*v)),
             _Row("csv.list_dialects()", lambda m: m.list_dialects(), None)),
     "atexit": (_Row("functions registered by atexit", lambda m: [m._ncallbacks()], None),),
+    "weakref": (_Row("weakref.finalize", lambda m: [len(m.finalize._registry)], None),),
     "logging": (_Row("loggers", lambda m: [*m.root.manager.loggerDict],
                      _forget_loggers),
                 _Row("logging.disable", lambda m: [m.root.manager.disable],
@@ -141,6 +142,8 @@ def interpreter_settings(module: str) -> Iterator[tuple[str, State]]:
     for label, read, write in _ROWS.get(name, ()) if found is not None else ():
         set_ = None if write is None else _applied(write, found)
         yield label, Setting(_applied(read, found), set_)
+    if name == "logging":
+        yield "logging.root", Holder(None, [logging.root])
 
 
 def _applied(function: Callable[..., Any], module: object) -> Callable[..., Any]:

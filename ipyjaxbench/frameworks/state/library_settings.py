@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipyjaxbench.frameworks.state.interpreter_settings import Holder
-from ipyjaxbench.frameworks.state.undo import State
+from ipyjaxbench.frameworks.state.undo import Setting, State
 from ipyjaxbench.usercode import names_of_module
 
 #: What the code is that may change the settings of a package, beside its own.
@@ -26,6 +26,14 @@ def library_settings(package: str) -> Iterator[tuple[str, State]]:
             found = getattr(found, name, None)
         if found is not None:
             yield label, Holder(None, [found])
+    for place, name in _FUNCTIONS.get(package, ()):
+        if (owner := sys.modules.get(place)) is not None:
+            yield f"{place}.{name}()", _function_setting(owner, name)
+
+
+def _function_setting(owner: Any, name: str) -> Setting:
+    read, write = getattr(owner, name), getattr(owner, f"set_{name}")
+    return Setting(lambda: [read()], lambda values: write(*values))
 
 
 #: Where a package keeps its settings: a module, a name in it, and attributes from there.
@@ -36,3 +44,7 @@ _DICTIONARIES: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
                ("keras.src.backend.common.global_state", "GLOBAL_STATE_TRACKER",
                 "object_name_uids")),),
 }  # fmt: skip
+#: Functions that read a setting, in a module with others that set it.
+_FUNCTIONS: dict[str, tuple[tuple[str, str], ...]] = {
+    "keras": tuple(("keras.config", name) for name in ("floatx", "epsilon", "image_data_format")),
+}

@@ -3,6 +3,7 @@
 import dis
 import functools
 import random
+import sys
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from ipyjaxbench.frameworks.state.interpreter_settings import (
     interpreter_states,
 )
 from ipyjaxbench.frameworks.state.library_settings import library_settings, sees_settings
-from ipyjaxbench.frameworks.state.module_use import CodeNames, ModuleUse, code_names
+from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names
 from ipyjaxbench.frameworks.state.names import (
     CellName,
     ClassNames,
@@ -43,8 +44,6 @@ from ipyjaxbench.usercode import (
     module_of,
     mro_of,
     name_of,
-    names_in,
-    package_of,
     parts_of_callable,
 )
 
@@ -54,6 +53,7 @@ _ATOMS = frozenset(
 #: What belongs to the session, not to the code.
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
 _NO_NAMES = CodeNames()
+_SETS_ANY_GLOBAL = frozenset(("globals", "exec"))
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST = 200_000  # objects that are looked at
 
@@ -137,8 +137,8 @@ class Reachable:
         while self._ahead:
             name, value = self._ahead.popleft()
             try:
-                is_use = type(value) is ModuleUse
-                found = [*(self._module_states if is_use else self._states)(name, value)]
+                is_use = type(value) is Use
+                found = [*(self._use_states if is_use else self._states)(name, value)]
             except CODE_ERRORS:  # whatever it answers, the others are looked at
                 self._has_no_states(name, value)
                 continue
@@ -162,16 +162,15 @@ class Reachable:
 
     def _look_at_named(self, name: str, value: Any, names: CodeNames) -> None:
         """Look at what a name in some code stands for."""
-        if issubclass(type(value), ModuleType):
-            use = ModuleUse(value, names)
+        is_module, is_class = (issubclass(type(value), kind) for kind in (ModuleType, type))
+        if is_module or callable(value):
+            self._packages |= dict.fromkeys(sees_settings(Use(value, names).package))
+        if is_module or (is_class and names.stored and not is_users_class(value)):
             if (id(value), names) not in self._uses:
                 self._uses.add((id(value), names))
-                self._ahead.append((name, use))
-                self._packages |= dict.fromkeys(sees_settings(use.package))
-            return
-        if callable(value):
-            self._packages |= dict.fromkeys(sees_settings(package_of(value)))
-        self._look(name, (value,))
+                self._ahead.append((name, Use(value, names)))
+        else:
+            self._look(name, (value,))
 
     def _is_left_out(self, kind: type) -> bool:
         """Whether arrays of a class are left out; by identity: a metaclass may define equality."""
@@ -228,12 +227,12 @@ class Reachable:
             functions = [each for each in special if type(each) is FunctionType]
             self._look(name_of(value), (*mro_of(value), *functions))
 
-    def _module_states(self, name: str, use: ModuleUse) -> Iterator[State]:
+    def _use_states(self, name: str, use: Use) -> Iterator[State]:
         state = use.state() if use.is_users or not self._of_user else None
         if state is not None:
             yield state
-        elif id(use.module) in self._roots:
-            self.opaque.add(name)
+        else:
+            self._has_no_states(name, use.target)
         for each, value in use.values():
             if use.is_users or not self._of_user or issubclass(type(value), ModuleType):
                 self._look_at_named(f"{name}.{each}", value, use.names)
@@ -249,11 +248,15 @@ class Reachable:
             return
         used, stored = code_names(function.__code__), _globals_set_in(function.__code__)
         names = function.__globals__
+        if not _SETS_ANY_GLOBAL.isdisjoint(used.used):
+            stored |= {each for each in names if not each.startswith("_")}
         if stored and names is not self._own:
             yield DictNames(names, stored)
-        for each in names_in(function.__code__):
+        for each in used.used:
             if each in names:
                 self._look_at_named(each, names[each], used)
+        for each in used.imported & sys.modules.keys():
+            self._look_at_named(each, sys.modules[each], used)
         for state in closed:
             yield state
             for each, value in state.named:
