@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import CodeType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.module_use import together
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
 from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, State
@@ -23,6 +26,7 @@ class Checkpoint:
         roots: values by the names under which the code knows them.
         frameworks: to find and copy arrays.
         names: the user's namespace, whose names others put back.
+        codes: what names the roots, as compiled code: what it uses of modules is looked at.
         gives_away: the code gives arrays away, of which copies are put in their places.
         copies: whether numbers are copied; else it is only seen that they changed.
         without: a framework whose arrays do not change, and are not kept.
@@ -33,6 +37,7 @@ class Checkpoint:
         roots: Mapping[str, object],
         frameworks: Sequence[Framework],
         names: object,
+        codes: Sequence[CodeType] = (),
         *,
         copies: bool = True,
         gives_away: bool = False,
@@ -42,18 +47,32 @@ class Checkpoint:
         budget = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
         self._frameworks = frameworks
         self.restores = copies  # whether changes are put back
-        self._fill(Reachable(roots, frameworks, budget, own=names, most=most, without=without))
+        self._fill(
+            Reachable(
+                roots, frameworks, budget, own=names, names=together(codes), most=most,
+                without=without,
+            )
+        )  # fmt: skip
 
     @classmethod
     def from_values(
-        cls, roots: Mapping[str, object], frameworks: Sequence[Framework], names: object
+        cls,
+        roots: Mapping[str, object],
+        frameworks: Sequence[Framework],
+        names: object,
+        codes: Sequence[CodeType] = (),
     ) -> "Checkpoint":
         """Return one of what is cheap to keep: containers, the user's objects, small arrays."""
         made = cls.__new__(cls)
         made.restores = True
         made._frameworks = frameworks
         budget = CopyBudget(_MOST_FOUND_BYTES)
-        made._fill(Reachable(roots, frameworks, budget, own=names, of_user=True, most=_MOST_FOUND))
+        made._fill(
+            Reachable(
+                roots, frameworks, budget, own=names, names=together(codes), of_user=True,
+                most=_MOST_FOUND,
+            )
+        )  # fmt: skip
         return made
 
     def _fill(self, reachable: Reachable) -> None:
@@ -64,6 +83,8 @@ class Checkpoint:
         self._copies: dict[int, Any] = {}
         self.restored: list[str] = []  # names of what was put back
         self.failed: list[str] = []  # names of what changed and could not be put back
+        self.looks = reachable.looks  # how many objects were looked at
+        self._put_back: list[State] = []
         #: Bytes of all copies.
         self.nbytes = sum(each.state.nbytes for each in self.held if each.state.can_restore)
 
@@ -90,6 +111,14 @@ class Checkpoint:
             except CODE_ERRORS:  # an object of the user's may refuse anything
                 self.failed.append(name)
 
+    def restore_again(self) -> None:
+        """Put back what was put back once and changed since: objects that died may run code."""
+        every_state, self._put_back = self._put_back, []
+        for state in every_state:
+            with suppress(*CODE_ERRORS):
+                if state.changed():
+                    state.restore()
+
     def _restore(self, name: str, state: State) -> None:
         if isinstance(state, GeneratorState):
             state.restore()
@@ -101,6 +130,7 @@ class Checkpoint:
                 self.failed.append(name)
                 return
             state.restore()
+            self._put_back.append(state)
             self.restored.append(name)
 
 
