@@ -16,8 +16,9 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     has_unknown_shapes,
     last_difference,
 )
+from ipyjaxbench.adapters.tensorflow.retracing.function_calls import FunctionCalls
 from ipyjaxbench.frameworks import Framework, Program
-from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
+from ipyjaxbench.retracing import Args, Change, Kwargs, OnHit, Outcome, Signature
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles each new shape and does not report it"
@@ -37,8 +38,9 @@ class TensorFlowCallWatch(EventWatch[Event]):
     messages = ("triggered tf.function retracing",)  # a warning, which goes to standard output
 
     def __init__(self, framework: Framework) -> None:
-        self._events = Events()
-        super().__init__(lambda _: framework.drain(), self._events.events, self._events)
+        self._events, self._calls = Events(), FunctionCalls()
+        super().__init__(lambda _: framework.drain(), self._events.events, self._events,
+                         self._calls)  # fmt: skip
         self._relaxed: set[str] = set()  # functions that need no new trace for a new shape
         self._of_xla: set[str] = set()
 
@@ -84,6 +86,10 @@ class TensorFlowCallWatch(EventWatch[Event]):
         inside = [event for event in events if event.origin == "user" and event.depth]
         nested = _outermost_first(inside, least=0)
         return Outcome("TRACED", self._phases(events, mark), nested, last_difference(function))
+
+    def report_hits(self, on_hit: OnHit) -> None:
+        """Report calls of what `tf.function` gave."""
+        self._calls.on_hit = on_hit
 
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""
