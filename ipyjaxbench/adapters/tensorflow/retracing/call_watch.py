@@ -46,13 +46,14 @@ class TensorFlowCallWatch(EventWatch[Event]):
 
     def takes(self, function: Any) -> bool:
         """Whether `tf.function` or Keras made what it calls."""
-        of_model = self._events.is_reliable and callee.is_of_model(function)
+        of_model = self._events.is_reliable and callee.model_call(function) is not None
         return of_model or callee.is_compiled(function)
 
     def name(self, function: Any) -> str:
         """Return the name of what was decorated; ``Sequential.fit`` of a model's method."""
-        if callee.is_of_model(function):
-            return f"{type(function.__self__).__name__}.{function.__name__}"
+        if (call := callee.model_call(function)) is not None:
+            method = call[0]
+            return f"{type(method.__self__).__name__}.{method.__name__}"
         function, _, _ = callee.resolve(function, (), {})
         if isinstance(function, callee.CONCRETE):
             return str(function.graph.name)
@@ -69,8 +70,8 @@ class TensorFlowCallWatch(EventWatch[Event]):
         new = self._since(mark.events)
         self._owned.update(new)
         events = [*new.values()]
-        if callee.is_of_model(function):
-            return self._model_outcome(function.__self__, events, mark)
+        if (call := callee.model_call(function)) is not None:
+            return self._model_outcome(call[0].__self__, events, mark)
         function, _, _ = callee.resolve(function, (), {})
         count = self._traces(function)
         xla = bool(getattr(function, "_jit_compile", None))
@@ -93,14 +94,15 @@ class TensorFlowCallWatch(EventWatch[Event]):
 
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""
-        if callee.is_of_model(function):
-            made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
-            return cache_key.model_signature(function, made, args, kwargs)
+        if (call := callee.model_call(function, args, kwargs)) is not None:
+            method, args, kwargs = call
+            made = getattr(method.__self__, callee.OF_MODELS[method.__name__], None)
+            return cache_key.model_signature(method, made, args, kwargs)
         return cache_key.signature(*callee.resolve(function, args, kwargs))
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether TensorFlow's look-up finds no trace; a function without one will make one."""
-        if callee.is_of_model(function) or tf.config.functions_run_eagerly():
+        if callee.model_call(function) is not None or tf.config.functions_run_eagerly():
             return None
         function, args, kwargs = callee.resolve(function, args, kwargs)
         if isinstance(function, callee.CONCRETE):
