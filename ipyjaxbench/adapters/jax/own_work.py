@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import jax
+from jax._src import source_info_util
 
 from ipyjaxbench.usercode import PACKAGE
 
@@ -18,7 +19,7 @@ def quiet_log() -> Iterator[None]:
 
 @functools.cache
 def hide_our_lines() -> None:
-    """Have JAX take no line of ours for the user's; the first trace loads what that needs."""
-    from jax.extend import source_info_util
-
-    source_info_util.register_exclusion(PACKAGE)
+    """Have JAX take no line of ours for the user's; `jax.extend`, which has it too, loads much."""
+    register = getattr(source_info_util, "register_exclusion", None)
+    if register is not None:
+        register(PACKAGE)
