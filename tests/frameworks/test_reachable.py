@@ -90,6 +90,31 @@ def test_an_object_of_the_users_leads_to_its_class_too() -> None:
     assert state_kinds({"Own": Own}) == {"Own": of_class}
 
 
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("o.items.append", "o.items"), ("o.add", "o"), ("add", "o"), ("push", "log"),
+        ("lost", "lost.__self__"), ("o", "o"), ("step", "step"),
+    ],
+)  # fmt: skip
+def test_what_methods_change_has_the_name_of_a_variable_that_can_be_typed(
+    code: str, named: str
+) -> None:
+    class Local:
+        made: ClassVar[list[int]] = []
+
+        def __init__(self) -> None:
+            self.items = [1]
+
+        def add(self) -> None:
+            self.items.append(2)
+
+    o, log = Local(), [1]
+    names: dict[str, Any] = {"_": o, "o": o, "log": log, "add": o.add, "push": log.append,
+                             "lost": Local().add, "step": functools.partial(o.add)}  # fmt: skip
+    assert [*state_kinds({code: eval(code, names)}, own=names)] == [named]
+
+
 def module(**names: Any) -> Any:
     """A module that the user wrote."""
     made: Any = ModuleType("of_a_test")

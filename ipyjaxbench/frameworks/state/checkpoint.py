@@ -13,6 +13,7 @@ from ipyjaxbench.frameworks.state.module_use import together
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
 from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, State
+from ipyjaxbench.frameworks.walker import find_arrays
 
 _MOST = 200_000  # objects that are looked at after it
 _MOST_FOUND = 20_000  # objects that are looked at before the first call
@@ -45,7 +46,7 @@ class Checkpoint:
     ) -> None:
         most = _MOST if copies else _MOST_FOUND
         budget = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
-        self._frameworks = frameworks
+        self._frameworks, self._roots = frameworks, roots
         self.restores = copies  # whether changes are put back
         self._fill(
             Reachable(
@@ -65,7 +66,7 @@ class Checkpoint:
         """Return one of what is cheap to keep: containers, the user's objects, small arrays."""
         made = cls.__new__(cls)
         made.restores = True
-        made._frameworks = frameworks
+        made._frameworks, made._roots = frameworks, {}
         budget = CopyBudget(_MOST_FOUND_BYTES)
         made._fill(
             Reachable(
@@ -105,11 +106,23 @@ class Checkpoint:
         every_state, self.held = self.held, []
         donated = [each.state for each in every_state if isinstance(each.state, DonatedArray)]
         self._copies = {id(each.array): each.copy for each in donated if each.is_gone()}
-        for name, state, _ in every_state:
+        restored: set[int] = set()
+        for name, state, key in every_state:
             try:
-                self._restore(name, state)
+                if self._restore(name, state):
+                    restored.add(key)
             except CODE_ERRORS:  # an object of the user's may refuse anything
                 self.failed.append(name)
+        roots, self._roots = self._roots, {}
+        # An optimizer leads to the parameters first, and the model holds them too.
+        self.restored += [
+            name
+            for name, value in roots.items()
+            if restored and "." not in name and restored & self._arrays_in(value)
+        ]
+
+    def _arrays_in(self, value: object) -> set[int]:
+        return {id(found.array) for found in find_arrays(value, self._frameworks)}
 
     def restore_again(self) -> None:
         """Put back what was put back once and changed since: objects that died may run code."""
@@ -119,19 +132,22 @@ class Checkpoint:
                 if state.changed():
                     state.restore()
 
-    def _restore(self, name: str, state: State) -> None:
+    def _restore(self, name: str, state: State) -> bool:
+        """Put back what was changed; return whether it was."""
         if isinstance(state, GeneratorState):
             state.restore()
-            return
+            return False
         if self._copies:
             state.replace(self.revived)
         if state.changed():
             if not (state.can_restore and self.restores):
                 self.failed.append(name)
-                return
+                return False
             state.restore()
             self._put_back.append(state)
             self.restored.append(name)
+            return True
+        return False
 
 
 def _has_changed(held: Held) -> bool:
