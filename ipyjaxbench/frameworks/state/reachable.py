@@ -8,10 +8,8 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import (
-    BuiltinFunctionType,
     CodeType,
     FunctionType,
-    MethodType,
     ModuleType,
 )
 from typing import Any, NamedTuple
@@ -37,10 +35,10 @@ from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.standard_objects import is_in_c, standard_states
 from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, SharedBytes, State
+from ipyjaxbench.frameworks.state.variables import name_of_class, variable_of
 from ipyjaxbench.usercode import (
     ask,
     class_dict,
-    is_exactly,
     is_users_class,
     is_users_function,
     items_of,
@@ -103,7 +101,7 @@ class Reachable:
         self._of_user, self._most, self._without = of_user, most, without
         self._left_out: dict[int, tuple[type, bool]] = {}
         self.names = {*roots}  # of the roots
-        self._variables = {name: self._variable_of(name, each) for name, each in roots.items()}
+        self._variables = {n: variable_of(n, each, own) for n, each in roots.items()}
         self._roots = {*map(id, roots.values())}
         self._seen: dict[int, object] = {}
         self._ahead: deque[tuple[str, Any]] = deque()
@@ -150,24 +148,6 @@ class Reachable:
                 variable = self._variables.get(name, name)
                 yield Held(variable, state, id(value if state.owner is None else state.owner))
                 self._look(name, state.parts)
-
-    def _variable_of(self, name: str, value: Any) -> str:
-        """Return the user's variable that a root is of; a method is of its object."""
-        owner = name.rpartition(".")[0]
-        if owner and callable(value):  # as in ``opt.step``
-            return owner
-        if not is_exactly(value, MethodType, BuiltinFunctionType):
-            return name
-        of = value.__self__
-        if type(of) is ModuleType or not isinstance(self._own, dict):
-            return name
-        known = (n for n, each in [*self._own.items()] if each is of and not n.startswith("_"))
-        return next(known, f"{name}.__self__")
-
-    def _name_of_class(self, kind: Any, name: str) -> str:
-        """Return a class's own name where that can be typed; else that of its object."""
-        own = name_of(kind)
-        return own if not isinstance(self._own, dict) or self._own.get(own) is kind else name
 
     def _look(self, name: str, values: Iterable[object]) -> None:
         # One that holds very many leaves as much to the others.
@@ -297,7 +277,7 @@ class Reachable:
             return
         package = module_of(kind).partition(".")[0]
         if is_users:
-            self._look(self._name_of_class(kind, name), (kind,))
+            self._look(name_of_class(kind, name, self._own), (kind,))
         elif package in _NOT_ENTERED:
             self._has_no_states(name, value)
             return
