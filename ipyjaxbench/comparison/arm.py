@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ipyjaxbench import stats
 from ipyjaxbench.comparison import fairness
+from ipyjaxbench.comparison.start_state import StartState
 from ipyjaxbench.host import Conditions
 from ipyjaxbench.timing import (
     LaterCalls,
@@ -79,26 +80,37 @@ class OwnNames:
 
 
 def start_arm(entry: ArmSpec, session: Session, own: OwnNames, muted: Muted) -> "Arm":
-    """Make the first call, with the user's names and random state as every arm finds them."""
+    """Make the first call, with names, objects and random state as every arm finds them."""
     __tracebackhide__ = True
     names, frameworks = entry.snippet.names, session.frameworks
     before = Snapshot(names, (), frameworks, later=False)
+    start = StartState(session) if session.options.restore else None
     try:
         with own.swap_in():
             first = make_first_call(session, donate_copies=True)
             # What a statement gives is what it binds.
             bound = [names[name] for name in entry.snippet.binds if name in names]
             value = bound if first.call.value is None and bound else first.call.value
-            return Arm(entry.label, plan_calls(session, first), own, value, muted)
+            if start is not None and start.inspect_first_call():
+                value = fairness.freeze(value, frameworks)  # it may be among what is put back
+            return Arm(entry.label, plan_calls(session, first), own, value, muted, start)
     finally:
         before.restore(frameworks)
+        if start is not None:
+            start.put_back()
 
 
 class Arm:
     """One arm while it is compared."""
 
     def __init__(
-        self, label: str, later: LaterCalls, own: OwnNames, value: object, muted: Muted
+        self,
+        label: str,
+        later: LaterCalls,
+        own: OwnNames,
+        value: object,
+        muted: Muted,
+        start: StartState | None,
     ) -> None:
         self.label = label  # its name
         self.later = later  # how its calls are made
@@ -106,7 +118,7 @@ class Arm:
         self.alone = 0.0  # nanoseconds of a call on its own; 0 where not known
         self.is_sure_alone = False  # whether that is of enough calls
         self._settles = False  # whether threads of other frameworks have to come to rest first
-        self._own, self._value, self._muted = own, value, muted
+        self._own, self._value, self._muted, self._start = own, value, muted, start
         self._few = 1
 
     def choose_state(self, nanoseconds: float) -> None:
@@ -186,6 +198,11 @@ class Arm:
         with self._own.swap_in():
             notes = review(self.later, self.steady, restore(self.later))
         return summarize(self.later, self.steady, notes)
+
+    def leave(self) -> None:
+        """Leave what the first call changed as that did, when all arms are finished."""
+        if self._start is not None:
+            self._start.leave()
 
     def facts(self, measured: Measurement) -> fairness.ArmFacts:
         """Return what fairness is judged by."""

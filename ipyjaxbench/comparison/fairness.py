@@ -5,11 +5,17 @@ import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ipyjaxbench import units
 from ipyjaxbench.comparison import notes
-from ipyjaxbench.comparison.numerics import NO_NUMBERS, Numbers, difference, numbers_of
+from ipyjaxbench.comparison.numerics import (
+    NO_NUMBERS,
+    Numbers,
+    copy_numbers,
+    difference,
+    numbers_of,
+)
 from ipyjaxbench.device import ArrayInspector, DeviceInventory, name_of_chip
 from ipyjaxbench.frameworks import Framework, Placement, Scope, find_arrays, find_compiler, loaded
 from ipyjaxbench.reports import Note
@@ -107,8 +113,22 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+class _Frozen(NamedTuple):
+    """The arrays in a value as they were at one moment."""
+
+    arrays: list[Numbers]
+
+
+def freeze(value: Any, frameworks: Sequence[Framework]) -> Any:
+    """Return a value that stays as it is now, to be compared: copies of the arrays in it."""
+    found = _arrays(value, frameworks)
+    return _Frozen([copy_numbers(each) for each in found]) if found else value
+
+
 def _arrays(value: Any, frameworks: Sequence[Framework]) -> list[Numbers]:
     """Return the arrays in a value that were not given away."""
+    if type(value) is _Frozen:
+        return value.arrays
     found = []
     for framework, array in find_arrays(value, frameworks):
         if framework.alive(array):

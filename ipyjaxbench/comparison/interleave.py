@@ -103,6 +103,8 @@ def compare_snippets(
             elapsed = (clock.wall() - begun) * 1e-9
             found += _leave_out_compiled(arms)
             measured = {arm.label: arm.finish(conditions) for arm in arms}
+            for arm in arms:
+                arm.leave()
             randomness.restore(frameworks)
         slowed = {arm.label: arm.slowed for arm in arms if arm.slowed > _SLOWED_RATIO}
         facts = {arm.label: arm.facts(measured[arm.label]) for arm in arms}

@@ -37,7 +37,11 @@ from ipyjaxbench.frameworks.scope import Scope, find_placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.frameworks.state.containers import Entries, Items
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
-from ipyjaxbench.frameworks.state.interpreter_settings import read_environment, write_environment
+from ipyjaxbench.frameworks.state.interpreter_settings import (
+    Holder,
+    read_environment,
+    write_environment,
+)
 from ipyjaxbench.frameworks.state.names import (
     AttributeNames,
     CellName,
@@ -53,6 +57,7 @@ from ipyjaxbench.frameworks.state.undo import (
     CopiedState,
     DonatedArray,
     GeneratorState,
+    NamedSettings,
     Setting,
     State,
     are_identical,

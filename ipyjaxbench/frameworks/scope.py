@@ -12,12 +12,16 @@ from ipyjaxbench.frameworks.reachable_functions import find_reach
 from ipyjaxbench.frameworks.walker import find_arrays
 from ipyjaxbench.usercode import (
     Snippet,
+    has_side_effects,
     is_users_function,
     look_up,
     mro_of,
     nodes_of,
     package_of,
 )
+
+#: With these, code may bind any name.
+_BINDS_ANY = frozenset(("globals", "exec", "eval", "locals", "vars", "get_ipython"))
 
 
 class Scope:
@@ -43,6 +47,14 @@ class Scope:
         self.compiled = [f for f in self.functions if find_compiler(f, frameworks)]
         read = find_accessed(snippet.statements, self.read_values, frameworks)
         self.inputs = find_placements(read, frameworks)
+
+    @property
+    def may_bind_any_name(self) -> bool:
+        """Whether the code, or a function that it reaches, may bind names that it does not show."""
+        names = self.snippet.names
+        own = (f for f in self.functions if is_users_function(f) and f.__globals__ is names)
+        codes = (*self.snippet.codes, *(f.__code__ for f in own))
+        return has_side_effects(codes, _BINDS_ANY)
 
     def find_frameworks(
         self, frameworks: Sequence[Framework], outputs: Sequence[Placement]

@@ -120,10 +120,11 @@ class Invocation(Generic[Options]):
         """Tell the screen, and servers by a file, how far a measurement of its code is."""
         __tracebackhide__ = True
         code = self.code if self.cell is None else self.cell
-        with (
-            self.session.heartbeat(code) as heartbeat,
-            self.screen.progress(doing, heartbeat) as progress,
-        ):
+        heartbeat = self.session.heartbeat(code)
+        progress = self.screen.progress(doing, heartbeat)
+        if heartbeat is not None:
+            self.screen.at_end.append(heartbeat.end)
+        with heartbeat or nullcontext(), progress:
             yield progress
 
     @short_interrupts

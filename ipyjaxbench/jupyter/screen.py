@@ -68,18 +68,22 @@ class Progress:
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> "Progress":
-        if self._observers:
-            wait = copy_context().run  # what is shown belongs to the cell that runs
-            self._thread = threading.Thread(target=wait, args=(self._wait,), daemon=True)
-            self._thread.start()
-        return self
+        try:
+            if self._observers:
+                wait = copy_context().run  # what is shown belongs to the cell that runs
+                self._thread = threading.Thread(target=wait, args=(self._wait,), daemon=True)
+                self._thread.start()
+            return self
+        except BaseException:  # Ctrl-C among them: nobody else would end the thread
+            self.end()
+            raise
 
     def __exit__(self, *_: object) -> None:
-        self._stop_waiting()
+        self.end()
 
     def __call__(self, half_width: float, left: int) -> None:
         """Tell them the interval so far and the time left; see `OnProgress`."""
-        self._stop_waiting()
+        self.end()
         for observer in self._observers:
             observer(half_width, left)
 
@@ -91,11 +95,13 @@ class Progress:
                 observer.wait(seconds)
             pause = min(_NEXT_WAIT_SECONDS, self._pause)
 
-    def _stop_waiting(self) -> None:
-        thread, self._thread = self._thread, None
-        if thread is not None:
+    def end(self) -> None:
+        """End the thread; it does no harm to do so again, where Ctrl-C came between."""
+        if self._thread is not None:
             self._over.set()
-            thread.join()
+            with suppress(RuntimeError):  # it has not begun, and ends as soon as it does
+                self._thread.join()
+            self._thread = None
 
 
 class ProgressLine:
@@ -151,11 +157,15 @@ class Screen:
         self._by_line = active and not in_kernel and self._stream.isatty()
         self._handle: str | None = None
         self._written = self._replaced = False
+        #: Called at the end: Ctrl-C may have come just when these were left, which ends them.
+        self.at_end: list[Callable[[], object]] = []
 
     def __enter__(self) -> "Screen":
         return self
 
     def __exit__(self, failed: object, *_: object) -> None:
+        for end in self.at_end:
+            end()
         self._clear()
         if failed and self._handle is not None and not self._replaced:
             self._publish("")
@@ -179,7 +189,9 @@ class Screen:
         clock = Clock.elapsed()
         shows = self._by_display or self._by_line
         lines = [ProgressLine(self.show, clock, doing)] if shows else []
-        return Progress([*lines, *filter(None, others)], clock)
+        progress = Progress([*lines, *filter(None, others)], clock)
+        self.at_end.append(progress.end)
+        return progress
 
     def replace(self, result: object, **how: Any) -> None:
         """Show the result in the place of the line; for the rest see IPython's `display`."""

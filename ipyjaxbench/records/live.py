@@ -99,23 +99,32 @@ class Heartbeat:
         self._token: Token[bool] | None = None
 
     def __enter__(self) -> "Heartbeat":
-        if not _is_beating.get():
-            self._token = _is_beating.set(True)
-            if folder := make_data_folder("live"):
-                _remove_stale(folder, self._facts.began)
-                self._path = folder / f"{self._facts.pid}-{os.urandom(4).hex()}{_SUFFIX}"
-                self._write("first call", None, None)
-        return self
+        try:
+            if not _is_beating.get():
+                self._token = _is_beating.set(True)
+                if folder := make_data_folder("live"):
+                    _remove_stale(folder, self._facts.began)
+                    self._path = folder / f"{self._facts.pid}-{os.urandom(4).hex()}{_SUFFIX}"
+                    self._write("first call", None, None)
+            return self
+        except BaseException:  # Ctrl-C among them: nobody else would remove the file
+            self.end()
+            raise
 
     def __exit__(self, *_: object) -> None:
-        path, self._path = self._path, None
+        self.end()
+
+    def end(self) -> None:
+        """Remove the file; it does no harm to do so again, where Ctrl-C came between."""
         if self._token is not None:
             with suppress(ValueError):  # it is left in another task than it was entered in
                 _is_beating.reset(self._token)
-        if path is not None and self._facts.pid == os.getpid():
+            self._token = None
+        if self._path is not None and self._facts.pid == os.getpid():
             for suffix in (_SUFFIX, _UNFINISHED):
                 with suppress(OSError):
-                    path.with_suffix(suffix).unlink()
+                    self._path.with_suffix(suffix).unlink()
+        self._path = None
 
     def wait(self, seconds: float) -> None:  # noqa: ARG002
         """Say that the first call still runs."""

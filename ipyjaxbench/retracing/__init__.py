@@ -13,9 +13,11 @@ from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.protocol import (
     Args,
+    CachedCall,
     CallWatch,
     Invocation,
     Kwargs,
+    OnHit,
     Outcome,
     Retracing,
 )

@@ -3,7 +3,7 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -14,7 +14,14 @@ from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome, Watches
+from ipyjaxbench.retracing.protocol import (
+    Args,
+    CachedCall,
+    CallWatch,
+    Kwargs,
+    Outcome,
+    Watches,
+)
 from ipyjaxbench.retracing.stale import find_stale
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
@@ -46,13 +53,24 @@ class _Row:
     """A call, and how many cache hits like it followed."""
 
     call: TracedCall
-    nanoseconds: int
+    nanoseconds: int | None  # None for one that was reported: its phases may still grow
     last: int
     times: int = 1
 
+    def whole(self) -> TracedCall:
+        """Return the call as it is now."""
+        phases = dict(self.call.phases)
+        known = self.nanoseconds
+        seconds = sum(phases.values()) if known is None else known * 1e-9
+        return replace(self.call, times=self.times, last=self.last, seconds=seconds, phases=phases)
+
 
 class CallRecorder:
-    """A hook that makes each call, records those of compiled functions, and counts others."""
+    """A hook that makes each call, records those of compiled functions, and counts others.
+
+    Calls that other code makes, as `map` does, are reported: by the log of traces those that were
+    not cached, by the framework those that were. How long these took is not known.
+    """
 
     def __init__(self, watches: Watches, printed: OutputRecorder, most: int | None) -> None:
         self._watches, self._printed, self._most = watches, printed, most
@@ -61,8 +79,12 @@ class CallRecorder:
         self._last: dict[tuple[Site, int], _Row] = {}
         self._numbers = Counter[tuple[str, str]]()
         self._inside = threading.local()
+        self._adding = threading.RLock()
         self._traced = 0
+        self._event_count = TRACE_LOG.event_count
         self.other_calls = 0
+        for framework, watch in watches:
+            watch.report_hits(partial(self._on_hit, framework, watch))
 
     def pick(self, site: Site, function: Any, /) -> Any:
         """Return a compiled function with a watch around it; any other one as it is."""
@@ -77,14 +99,14 @@ class CallRecorder:
 
     def calls(self) -> tuple[TracedCall, ...]:
         """Return the calls in the order in which they began."""
-        return tuple(
-            replace(row.call, times=row.times, last=row.last, seconds=row.nanoseconds * 1e-9)
-            for row in self._rows
-        )
+        self._add_reported()
+        return tuple(row.whole() for row in self._rows)
 
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""
-        return tuple(program for _, watch in self._watches for program in watch.outside())
+        reported = [row.call.name for row in self._rows if row.nanoseconds is None]
+        programs = (program for _, watch in self._watches for program in watch.outside())
+        return tuple(_drop_programs(programs, reported))
 
     def _watched(self, callee: _Callee, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -143,21 +165,47 @@ class CallRecorder:
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why)
         return TracedCall(
-            name, framework.name, site.line, site.text, self._number(framework, name), 1,
+            name, framework.name, site.line, site.text, self._number(framework.name, name), 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
             breaks=outcome.breaks, disk_misses=outcome.disk_misses,
         )  # fmt: skip
 
+    def _on_hit(
+        self, framework: Framework, watch: CallWatch, find: Callable[[], CachedCall | None]
+    ) -> None:
+        """Record a call that found its program, unless it is part of one that is recorded."""
+        if getattr(self._inside, "call", False):
+            return
+        found = find()
+        if found is not None:
+            callee = _Callee(framework, watch, found.site, found.function)
+            self._add_cached(callee, 0, found.args, found.kwargs)
+
+    def _add_reported(self) -> None:
+        """Add calls that were not cached and that nobody looked at, by the log of traces."""
+        with self._adding:
+            new = TRACE_LOG.events_since(self._event_count)
+            self._event_count = TRACE_LOG.event_count
+            for event in new:
+                number = self._number(event.framework, event.name)
+                self._rows.append(_Row(replace(event, number=number), None, number))
+                self._last.clear()  # hits after it have rows after it
+
     def _add_cached(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
+        with self._adding:
+            self._add_hit(callee, spent, args, kwargs)
+
+    def _add_hit(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
+        self._add_reported()
         last = self._last.get((site, id(function)))
         if last is not None and last.call.state in ("CACHED", "STALE"):
             last.times += 1
-            last.last = self._number(framework, last.call.name)
-            last.nanoseconds += spent
+            last.last = self._number(framework.name, last.call.name)
+            last.nanoseconds = (last.nanoseconds or 0) + spent
         else:
             name = watch.name(function)
-            number = self._number(framework, name)
+            number = self._number(framework.name, name)
             self._inside.call = True  # the code is traced aside, and makes no calls of the cell
             stale = find_stale(watch, function, args, kwargs)
             self._inside.call = False
@@ -166,14 +214,16 @@ class CallRecorder:
                               why=stale, fixes=watch.fixes(name, stale))  # fmt: skip
             self._append(callee, call, spent)
 
-    def _number(self, framework: Framework, name: str) -> int:
-        self._numbers[framework.name, name] += 1
-        return self._numbers[framework.name, name]
+    def _number(self, framework: str, name: str) -> int:
+        self._numbers[framework, name] += 1
+        return self._numbers[framework, name]
 
     def _append(self, callee: _Callee, call: TracedCall, spent: int) -> _Row:
         row = _Row(call, spent, call.number)
-        self._rows.append(row)
-        self._last[callee.site, id(callee.function)] = row
+        with self._adding:
+            self._add_reported()
+            self._rows.append(row)
+            self._last[callee.site, id(callee.function)] = row
         return row
 
     def _count(self) -> None:
@@ -183,6 +233,15 @@ class CallRecorder:
         if self._most is not None and self._traced > self._most:
             costly = [row.call for row in self._rows if row.call.state in COSTLY]
             raise too_many_traces(costly, self._most)
+
+
+def _drop_programs(programs: Iterable[Program], names: list[str]) -> Iterator[Program]:
+    """Yield the programs but for one of each of these names."""
+    for program in programs:
+        if program.name in names:
+            names.remove(program.name)
+        else:
+            yield program
 
 
 def _call_of(function: Any) -> Any:

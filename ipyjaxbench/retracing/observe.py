@@ -1,6 +1,6 @@
 """Runs code, and says of each call of a compiled function in it what became of that."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -8,7 +8,6 @@ from types import CodeType
 
 from ipyjaxbench.frameworks import (
     Compilation,
-    Program,
     earlier_failures_apart,
     find_eager_functions,
     forget_failures,
@@ -20,7 +19,7 @@ from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.protocol import Retracing, Watches, call_watches
 from ipyjaxbench.retracing.second_run import SecondRun
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
-from ipyjaxbench.retracing.traces import COSTLY, Traces, number_calls, too_many_traces
+from ipyjaxbench.retracing.traces import COSTLY, Traces, too_many_traces
 from ipyjaxbench.usercode import (
     CopyingHook,
     Namespace,
@@ -59,7 +58,6 @@ def observe_code(
     printed = OutputRecorder()
     recorder = CallRecorder(watches, printed, None if to_end else options.most)
     keep_learning()
-    event_count = TRACE_LOG.event_count
     with ExitStack() as stack:
         stack.enter_context(earlier_failures_apart(frameworks))
         stack.enter_context(printed)
@@ -76,14 +74,13 @@ def observe_code(
             raised = error.with_traceback(strip_our_frames(error.__traceback__))
             if isinstance(error, Exception):
                 forget_failures(frameworks)
-        unseen = number_calls(TRACE_LOG.events_since(event_count))
-        calls = (*recorder.calls(), *unseen)
+        calls = recorder.calls()
         used = {call.framework for call in calls}
         traces = Traces(
             code=source.text.strip(),
             frameworks={f.name: f.version() for f in frameworks if f.name in used},
             calls=calls,
-            internal=_drop_programs(recorder.outside(), [call.name for call in unseen]),
+            internal=recorder.outside(),
             show_internal=options.internal,
             seen=recorder.other_calls,
             error="" if raised is None else describe_error(raised),
@@ -115,17 +112,6 @@ def _instrumented(
             yield code
     finally:
         remove_hooks([code])
-
-
-def _drop_programs(programs: Sequence[Program], names: list[str]) -> tuple[Program, ...]:
-    """Return the programs but for one of each of these names."""
-    others = []
-    for program in programs:
-        if program.name in names:
-            names.remove(program.name)
-        else:
-            others.append(program)
-    return tuple(others)
 
 
 _listening: dict[str, bool] = {}

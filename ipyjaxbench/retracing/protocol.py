@@ -4,11 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
 from ipyjaxbench.retracing.traced_code import TracedCode
+from ipyjaxbench.usercode import Site
 
 Args = Sequence[Any]
 Kwargs = Mapping[str, Any]
@@ -30,6 +31,19 @@ class Outcome:
     disk_misses: tuple[DiskMiss, ...] = ()  # of programs that a cache on disk did not have
     accepted: frozenset[str] = frozenset()  # paths of what the latest program takes as it is
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
+
+
+class CachedCall(NamedTuple):
+    """A call that found its program, as the framework saw it."""
+
+    function: Any  # as the user has it
+    args: Args
+    kwargs: Kwargs
+    site: Site  # the line of the user's code that led to it
+
+
+#: Gets what looks up the call; that gives None where it is none of the user's.
+OnHit = Callable[[Callable[[], CachedCall | None]], None]
 
 
 class CallWatch(AbstractContextManager["CallWatch"], ABC):
@@ -57,6 +71,12 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     @abstractmethod
     def end_call(self, function: Any, mark: Any) -> Outcome | None:
         """Return what happened since; None where the program was there."""
+
+    def report_hits(self, on_hit: OnHit) -> None:
+        """Report calls that find their program while the context is open, whoever makes them.
+
+        A framework that does not tell reports none.
+        """
 
     @abstractmethod
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:

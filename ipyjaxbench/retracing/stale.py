@@ -36,9 +36,11 @@ def changes_in(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     if now is None:
         return ()
     found = tuple(changes_since(trace.name, trace.reads, now))
-    if not found or not trace.code.is_another_program(compiled):
+    if not found:
         return ()
-    return found[:_MOST_SHOWN]
+    with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
+        is_another = trace.code.is_another_program(compiled)
+    return found[:_MOST_SHOWN] if is_another else ()
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:

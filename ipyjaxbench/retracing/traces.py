@@ -48,7 +48,8 @@ class TracedCall:
         times: how many calls this row stands for.
         last: number of the last of them; calls of other rows may lie in between.
         state: one of STATES.
-        seconds: total time of these calls, including the wait for their results.
+        seconds: total time of these calls, including the wait for their results; of calls that
+            other code made, as `map` does, what tracing and compiling took, and 0 for cache hits.
         phases: seconds of that spent in "trace", "lower", "compile" and "cache load".
         why: the differences from the most similar earlier call; empty for a cache hit.
         says: the framework's own explanation, where `why` is empty or differs from it.

@@ -176,7 +176,7 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
     why = _explained(call, error)
     if call.breaks:
         why = f"{why} · {units.count(call.breaks, 'graph break')}"
-    if call.times > 1:
+    if call.times > 1 and call.seconds:
         each = units.duration(call.seconds / call.times, 2)
         why = f"{why}{' · ' if why else ''}{each} each"
     by_phase = sorted(call.phases.items(), key=lambda phase: PHASES.index(phase[0]))

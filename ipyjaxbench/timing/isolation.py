@@ -14,7 +14,10 @@ _MISSING = object()
 
 
 class Snapshot:
-    """The values of some names and all random states at one moment."""
+    """The values of some names and all random states at one moment.
+
+    With ``any_name`` these are all names, and those that come later go again.
+    """
 
     def __init__(
         self,
@@ -23,9 +26,11 @@ class Snapshot:
         frameworks: Sequence[Framework],
         *,
         later: bool,
+        any_name: bool = False,
     ) -> None:
-        self._names = names
-        self._values = {name: names.get(name, _MISSING) for name in bound}
+        self._names, self._any_name = names, any_name
+        every_name = filter(_is_users, names) if any_name else ()
+        self._values = {name: names.get(name, _MISSING) for name in (*bound, *every_name)}
         values = list(names.values())  # among them generators with a state of their own
         states = (
             framework.capability(MutableState).random_state(values, later=later)
@@ -43,6 +48,9 @@ class Snapshot:
         Names are returned that keep their newest value, as arrays of the old one were given away.
         """
         lost = []
+        if self._any_name:
+            new = [*filter(_is_users, self._names.keys() - self._values.keys())]
+            self._values |= dict.fromkeys(new, _MISSING)
         for name, old in self._values.items():
             value = old if revived is None or old is _MISSING else revived(old)
             if value is not old:
@@ -61,6 +69,11 @@ class Snapshot:
             except Exception:  # noqa: BLE001  a device that fails has many ways to say so
                 lost.append("random state")
         return lost
+
+
+def _is_users(name: str) -> bool:
+    """Whether it is no name of a compiler's, which keeps some of its own there."""
+    return not name.startswith("_")
 
 
 def find_rebound_names(functions: Sequence[object], names: Namespace) -> list[str]:

@@ -156,7 +156,8 @@ def _found_state(session: Session, scope: Scope) -> Checkpoint | None:
     if not session.options.restore:
         return None
     values = {n: v for n, v in scope.read_values.items() if n not in session.remade} | scope.called
-    return Checkpoint.from_values(values, session.frameworks, session.snippet.names)
+    snippet = session.snippet
+    return Checkpoint.from_values(values, session.frameworks, snippet.names, snippet.codes)
 
 
 def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
@@ -172,7 +173,9 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     frameworks, _ = loaded()  # the first call may have imported or started one
     compiling = int(sum(s or 0.0 for s in phases.values()) * 1e9)
     typical = max(call.taken - compiling, 0) + call.left
-    snapshot = Snapshot(snippet.names, first.bound, frameworks, later=True)
+    snapshot = Snapshot(
+        snippet.names, first.bound, frameworks, later=True, any_name=scope.may_bind_any_name
+    )
 
     results = {name: snippet.names[name] for name in snippet.binds if name in snippet.names}
     outputs = find_placements({"": call.value, **results}, frameworks)
@@ -208,6 +211,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
             {**scope.read_values, **scope.called, **scope.captured, **results},
             frameworks,
             snippet.names,
+            snippet.codes,
             copies=options.restore,
             gives_away=donated.is_possible,
         ),
@@ -247,6 +251,7 @@ def restore(later: LaterCalls) -> list[str]:
     first.donated.restore()
     checkpoint.restore()
     lost = later.snapshot.restore(later.frameworks, checkpoint.revived)
+    checkpoint.restore_again()
     checkpoint.restored += later.snapshot.revived
     later.rewind.give_up()
     calls.end()

@@ -86,6 +86,7 @@ class Snippet:
         has_value: whether the last statement is an expression whose value can be handed on.
         looks_at_names: whether it sees all names of the namespace, and may bind any of them.
         in_magics: statements behind magics in the code.
+        codes: what the statements compile to, and those behind magics.
         awaits: whether the statements await, so that `awaiting` has to run what calls them.
         frames: on the stack for each run of a loop: that of the loop, and one of its own for
             statements that cannot stand in a function.
@@ -109,7 +110,8 @@ class Snippet:
         self._code = source.compiled()
         self.in_magics = statements_in_magics(source.tree.body)
         behind = source.compiled(ast.Module(self.in_magics, []))
-        self.reads, self.binds, self.carried = names_read_and_bound(self._code, behind)
+        self.codes = self._code, behind
+        self.reads, self.binds, self.carried = names_read_and_bound(*self.codes)
         self.looks_at_names = not _LOOKS_AT_NAMES.isdisjoint(self._code.co_names)
         self._inlines = self._can_be_inlined()
         self.frames = 1 if self._inlines else 2

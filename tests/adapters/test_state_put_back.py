@@ -17,6 +17,7 @@ from torch import nn
 
 import ipyjaxbench
 from ipyjaxbench import Measurement
+from tests.shell import Shell
 
 Names = dict[str, Any]
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
@@ -134,6 +135,17 @@ def test_a_graph_that_the_first_call_recorded_can_still_be_gone_back_through() -
     assert weight.grad.tolist() == [4.0] * 3
 
 
+def test_what_was_restored_is_told_by_the_variables_that_hold_it() -> None:
+    m = nn.Linear(3, 1)
+    o = torch.optim.SGD(m.parameters(), lr=0.1)
+    loader = torch.utils.data.DataLoader(torch.ones(4, 3), batch_size=2)
+    code = "for x in loader:\n    o.zero_grad()\n    m(x).mean().backward()\n    o.step()"
+    names = {"m": m, "o": o, "loader": loader}
+    found = ipyjaxbench.measure_code(code, names, number=2, repeat=3)
+    (text,) = [note.text for note in found.notes if note.code == "put-back"]
+    assert text.startswith("Restored to the state after the first call: o, m")
+
+
 def of_keras() -> Names:
     keras.utils.set_random_seed(0)
     layers = [keras.layers.Dense(8, activity_regularizer="l2"), keras.layers.BatchNormalization(),
@@ -238,3 +250,18 @@ def test_a_step_of_optax_in_plain_dictionaries(donated: tuple[int, ...], code: s
         return {"s": s, "update": update, "step": step}
 
     as_once(make, code, lambda names: arrays(names["s"]))
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [(of_torch, "step()"), (of_nnx, "step(model, opt, x, y)"),
+     (of_keras, "model.train_on_batch(a, b)")],
+)  # fmt: skip
+def test_each_arm_of_a_comparison_makes_the_first_step(
+    shell: Shell, make: Callable[[], Names], code: str
+) -> None:
+    shell.names.update(make())
+    shell.run(f"%%fwcompare -q -b 0.01 -v found\na: {code}\nb: {code}\nc: {code}")
+    found = shell.names["found"]
+    assert "same results" in " ".join(found.equal)
+    assert not [note for note in found.notes if note.code == "other-result"]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ipyjaxbench import ArmFailedError, Comparison, OptionError, compare
@@ -282,10 +283,19 @@ def test_arms_have_equally_many_samples_and_come_in_random_order() -> None:
 
 
 def test_each_arm_finds_the_names_as_the_user_left_them() -> None:
-    seen: list[int] = []
-    names = {"x": 1, "seen": seen.append}
-    run({"a": "x = x + 1; seen(x)", "b": "x = x + 10; seen(x)"}, names)
-    assert set(seen) == {2, 11}
+    names: dict[str, Any] = {"x": 1, "seen": [], "other": []}
+    run({"a": "x = x + 1; seen.append(x)", "b": "x = x + 10; other.append(x)"}, names)
+    assert (names["seen"], names["other"]) == ([2], [11])
+
+
+def test_each_arm_finds_objects_as_the_first_one_found_them() -> None:
+    arms = {"a": "add(x, 1)", "b": "add(x, 1)", "c": "add(x, 2)"}
+    names: dict[str, Any] = {"x": np.zeros(3), "add": lambda x, n: x.__iadd__(n)}
+    found = run(arms, names)
+    assert [note.text for note in found.notes if note.code == "other-result"] == [
+        "The result of c differs from that of a by 50 %."
+    ]
+    assert names["x"].tolist() == [2.0] * 3  # as the last one's first call left it
 
 
 def test_random_state_is_the_same_for_every_arm_and_afterwards() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench.frameworks.state.interpreter_settings import (
+    interpreter_settings,
     interpreter_states,
     read_environment,
     write_environment,
@@ -88,8 +89,8 @@ def test_a_context_variable_that_was_not_set_cannot_be_put_back() -> None:
 
 def test_how_decimals_are_rounded_is_put_back() -> None:
     with decimal.localcontext() as context:
-        for value in (decimal, decimal.getcontext, context):
-            (state,) = interpreter_states(value) or ()
+        of_module = [state for _, state in interpreter_settings("decimal")]
+        for (state,) in (of_module, interpreter_states(context) or ()):
             before = context.copy()
             context.prec, context.rounding, context.Emax, context.Emin = 3, "ROUND_UP", 9, -9
             context.clamp, context.capitals = 1 - context.clamp, 1 - context.capitals

@@ -85,8 +85,34 @@ def test_what_holds_something_has_a_state(value: object, kinds: list[str]) -> No
 
 def test_an_object_of_the_users_leads_to_its_class_too() -> None:
     found = state_kinds({"x": Own()})
-    assert found == {"x": ["AttributeNames", "Items"], "Own": ["ClassNames", "Items"]}
-    assert state_kinds({"Own": Own}) == {"Own": ["ClassNames", "Items"]}
+    of_class = ["ClassNames", "AttributeNames", "Items"]  # the attributes are of `__init__`
+    assert found == {"x": ["AttributeNames", "Items"], "Own": of_class}
+    assert state_kinds({"Own": Own}) == {"Own": of_class}
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("o.items.append", "o.items"), ("o.add", "o"), ("add", "o"), ("push", "log"),
+        ("lost", "lost.__self__"), ("o", "o"), ("step", "step"),
+    ],
+)  # fmt: skip
+def test_what_methods_change_has_the_name_of_a_variable_that_can_be_typed(
+    code: str, named: str
+) -> None:
+    class Local:
+        made: ClassVar[list[int]] = []
+
+        def __init__(self) -> None:
+            self.items = [1]
+
+        def add(self) -> None:
+            self.items.append(2)
+
+    o, log = Local(), [1]
+    names: dict[str, Any] = {"_": o, "o": o, "log": log, "add": o.add, "push": log.append,
+                             "lost": Local().add, "step": functools.partial(o.add)}  # fmt: skip
+    assert [*state_kinds({code: eval(code, names)}, own=names)] == [named]
 
 
 def module(**names: Any) -> Any:
@@ -148,7 +174,7 @@ def test_of_a_librarys_function_only_what_it_was_given_to_call_is_reached() -> N
     exec(compile(text, "/env/lib/python3/site-packages/lib.py", "exec"), names)
     found = state_kinds({"f": names["made"]({}, own)})
     assert found["f"] == ["AttributeNames", "AttributeNames", "Items"]
-    assert found["Own"] == ["ClassNames", "Items"]
+    assert found["Own"] == ["ClassNames", "AttributeNames", "Items"]
 
 
 def test_objects_of_libraries_may_be_left_out_but_for_their_arrays() -> None:

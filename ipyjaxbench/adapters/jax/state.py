@@ -1,13 +1,20 @@
 """What calls change of JAX's: references, which can be written to, and arrays given away."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.frameworks import CopiedState, CopyBudget, DonatedArray, MutableState, State
+from ipyjaxbench.frameworks import (
+    CopiedState,
+    CopyBudget,
+    DonatedArray,
+    MutableState,
+    NamedSettings,
+    State,
+)
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import extends, module_of
 
@@ -44,6 +51,10 @@ class JaxState(MutableState):
             return [Ref(value, budget)]
         return [] if module_of(kind).partition(".")[0] in ("jax", "jaxlib") else None
 
+    def settings(self) -> Iterator[tuple[str, State]]:
+        """Remember the values in `jax.config`."""
+        yield "jax.config", NamedSettings(lambda: jax.config.values, _update_config)
+
     def copy(self, value: Any) -> Any | None:
         """Copy a pytree; None if over a tenth of the free memory is needed."""
         arrays = [leaf for leaf in trees.leaves(value) if isinstance(leaf, jax.Array)]
@@ -60,6 +71,13 @@ class JaxState(MutableState):
         if not any(id(leaf) in copies for leaf in trees.leaves(value)):
             return value
         return trees.map_leaves(lambda leaf: copies.get(id(leaf), leaf), value)
+
+
+def _update_config(**values: Any) -> None:
+    now = jax.config.values
+    for name, value in values.items():
+        if now[name] != value:
+            jax.config.update(name, value)
 
 
 def _array_states(array: Any, budget: CopyBudget) -> list[State]:

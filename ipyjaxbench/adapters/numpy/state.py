@@ -15,6 +15,7 @@ from ipyjaxbench.frameworks import (
     CopyBudget,
     GeneratorState,
     MutableState,
+    NamedSettings,
     Restore,
     State,
     attribute_states,
@@ -154,6 +155,11 @@ class NumPyState(MutableState):
         from ipyjaxbench.adapters.numpy import pandas_state  # where it is in use
 
         return pandas_state.states(value)
+
+    def settings(self) -> Iterator[tuple[str, State]]:
+        """Remember how arrays are printed, and what happens at errors of floating point."""
+        yield "np.get_printoptions()", NamedSettings(np.get_printoptions, np.set_printoptions)
+        yield "np.geterr()", NamedSettings(np.geterr, np.seterr)
 
     def changes_in_place(self, method: str) -> bool:
         """Whether it is one of those that give back nothing."""

@@ -1,6 +1,7 @@
 """Tells traced calls from cached ones: the parts that all frameworks share."""
 
 import itertools
+import sys
 import threading
 import weakref
 from ast import literal_eval
@@ -14,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from ipyjaxbench import units
 from ipyjaxbench.graphs import line_of
 from ipyjaxbench.retracing import Args, CacheMiss, CallWatch, Invocation, Kwargs
-from ipyjaxbench.usercode import is_users_file
+from ipyjaxbench.usercode import Site, is_users_file
 
 #: What to write where a program was traced with another value than a name has now.
 STALE = "Pass {path} to {name} as an argument, or run the cell that defines {name} again"
@@ -74,9 +75,15 @@ class EventWatch(CallWatch, Generic[_E]):
 
 
 def cache_miss(name: str, signature: Any, *frames: FrameType | None, **facts: Any) -> CacheMiss:
-    """Return a call that was not cached, with its line in the user's code.
+    """Return a call that was not cached, with its line in the user's code."""
+    site = site_of(*frames)
+    return CacheMiss(name, signature, line=site.line, text=site.text, **facts)
 
-    That is in the nearest of the user's frames, looking outward from one frame after the other.
+
+def site_of(*frames: FrameType | None) -> Site:
+    """Return the line of the nearest of the user's frames.
+
+    One frame after the other is looked outward from.
     """
     lines = (
         (frame.f_code.co_filename, line)
@@ -85,7 +92,16 @@ def cache_miss(name: str, signature: Any, *frames: FrameType | None, **facts: An
         for frame, line in walk_stack(top)
     )
     file, line = next((place for place in lines if is_users_file(place[0])), ("", 0))
-    return CacheMiss(name, signature, line=line, text=line_of(file, line), **facts)
+    return Site(line, line_of(file, line), file)
+
+
+def main_frame() -> FrameType | None:
+    """Return what the main thread runs; None there.
+
+    A thread without the user's code runs what the main thread, or its starter, waits for.
+    """
+    main = threading.main_thread().ident or 0
+    return None if threading.get_ident() == main else sys._current_frames().get(main)
 
 
 def unbound(

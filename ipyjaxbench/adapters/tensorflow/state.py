@@ -2,16 +2,25 @@
 
 import random
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
-from ipyjaxbench.frameworks import CopiedState, CopyBudget, MutableState, Restore, State
+from ipyjaxbench.frameworks import (
+    CopiedState,
+    CopyBudget,
+    MutableState,
+    Restore,
+    Setting,
+    State,
+)
 from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import module_of
+
+_COUNTED = (tf.lookup.experimental.DenseHashTable, tf.queue.QueueBase)  # not put back
 
 
 class Variable(CopiedState):
@@ -35,6 +44,39 @@ class Variable(CopiedState):
     def restore(self) -> None:
         """Assign the old one."""
         self._target.assign(self._before)
+
+
+class HashTable(CopiedState):
+    """Keys and values of a table that calls insert into."""
+
+    def __init__(self, table: Any, budget: CopyBudget) -> None:
+        keys, values = table.export()
+        super().__init__(table, budget, _nbytes(keys) + _nbytes(values))
+
+    def _copy(self) -> tuple[Any, Any]:
+        keys, values = self._target.export()
+        return keys, values
+
+    def _digest(self) -> int:
+        return int(self._target.size())
+
+    def _differs(self) -> bool:
+        return [*map(_bytes, self._copy())] != [*map(_bytes, self._before)]
+
+    def restore(self) -> None:
+        """Have it hold the old keys and values alone."""
+        table, (keys, values) = self._target, self._before
+        table.remove(table.export()[0])
+        table.insert(keys, values)
+
+
+def _nbytes(tensor: Any) -> int:
+    return int(tensor.shape.num_elements()) * max(int(tensor.dtype.size or 0), 8)
+
+
+def _bytes(tensor: Any) -> bytes:
+    array = tensor.numpy()  # of objects, where they are strings
+    return repr(array.tolist()).encode() if array.dtype.hasobject else bytes(array.tobytes())
 
 
 class TensorFlowState(MutableState):
@@ -75,10 +117,19 @@ class TensorFlowState(MutableState):
         if issubclass(kind, tf.Variable):
             is_ready = tf.executing_eagerly() and value.is_initialized()
             return [Variable(value, budget)] if is_ready else []
+        if issubclass(kind, tf.lookup.experimental.MutableHashTable) and tf.executing_eagerly():
+            return [HashTable(value, budget)]
+        if issubclass(kind, _COUNTED) and tf.executing_eagerly():
+            return [Setting(lambda: [int(value.size())], None)]
         if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
             return None
         is_theirs = module_of(kind).partition(".")[0] == "tensorflow"
         return [] if is_theirs or issubclass(kind, tf.Tensor) else None
+
+    def settings(self) -> Iterator[tuple[str, State]]:
+        """Remember whether functions run eagerly."""
+        read, write = tf.config.functions_run_eagerly, tf.config.run_functions_eagerly
+        yield "tf.config.functions_run_eagerly()", Setting(lambda: [read()], lambda v: write(*v))
 
     def changes_in_place(self, method: str) -> bool:
         """Whether it is one of those of variables."""

@@ -124,11 +124,14 @@ class Entry(NamedTuple):
 class DynamoEvents(AbstractContextManager["DynamoEvents"]):
     """Listens while the context is open; all of it is private, and may be missing."""
 
-    def __init__(self, on_miss: Callable[[FrameType], None]) -> None:
+    def __init__(
+        self, on_miss: Callable[[FrameType], None], on_hit: Callable[[FrameType], None]
+    ) -> None:
         #: Of each thread, whether its searches found a program; None before PyTorch 2.8.
         self.hits: defaultdict[int, list[bool]] | None = None
         self.entries: list[Entry] = []
         self._on_miss = on_miss  # gets the frame that calls, before a program is made
+        self._on_hit = on_hit  # gets it where there is one
         self._threads: dict[str, int] = {}
         self._record: Record | None = None
         self._stack = ExitStack()
@@ -160,13 +163,12 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
         if install is None:
             return
         hits = self.hits = defaultdict[int, list[bool]](list)
-        thread, on_miss, earlier = threading.get_ident, self._on_miss, None
+        thread, on_miss, on_hit, earlier = threading.get_ident, self._on_miss, self._on_hit, None
 
         def hook(hit: bool) -> bool:  # noqa: FBT001
             hits[thread()].append(hit)
-            if not hit:
-                with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
-                    on_miss(sys._getframe(1))
+            with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
+                (on_hit if hit else on_miss)(sys._getframe(1))
             # Dynamo goes by what this returns.
             return hit if earlier is None else bool(earlier(hit))
 

@@ -1,18 +1,20 @@
 """What calls change of PyTorch's: numbers of tensors, their gradients, generators."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 
 from ipyjaxbench.adapters.torch import accelerators
-from ipyjaxbench.adapters.torch.tensors import is_lazy, memory
+from ipyjaxbench.adapters.torch.tensors import is_lazy, memory, sparse_parts
 from ipyjaxbench.frameworks import (
     CopiedState,
     CopyBudget,
     GeneratorState,
+    Holder,
     MutableState,
     Restore,
+    Setting,
     State,
     attribute_states,
     restore_together,
@@ -55,7 +57,10 @@ class Storage(CopiedState):
 
 
 class Tensor(State):
-    """Where a tensor's memory is, what its gradient is, and how often it was changed."""
+    """Where a tensor's memory is, what its gradient is, and how often it was changed.
+
+    A sparse tensor holds others, of indices and values, which it may swap: it gets back its own.
+    """
 
     def __init__(self, tensor: Any) -> None:
         self._data = tensor.detach() if not tensor.is_inference() else None
@@ -73,8 +78,10 @@ class Tensor(State):
 
     @property
     def parts(self) -> list[Any]:
-        """Its gradient."""
-        return [] if self._gradient is None else [self._gradient]
+        """Its gradient, and the functions that a backward pass calls."""
+        with torch._C.DisableTorchFunctionSubclass():
+            hooks = self._target._backward_hooks, self._target._post_accumulate_grad_hooks
+        return [each for each in (self._gradient, *hooks) if each is not None]
 
     def changed(self) -> bool:
         """Whether it has another gradient, other memory, or was written to."""
@@ -132,14 +139,13 @@ def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
         if type(tensor) is not torch.Tensor and not tensor.is_inference():
             yield WrapperVersion(tensor)
         return
-    if tensor.layout is torch.strided:
+    dense = (tensor,) if tensor.layout is torch.strided else sparse_parts(tensor)
+    if dense:
         yield Tensor(tensor)
-        storage = tensor.untyped_storage()
-        if budget.is_new(storage, ("torch", str(tensor.device), storage.data_ptr())):
+    for part in dense:
+        storage = part.untyped_storage()
+        if budget.is_new(storage, ("torch", str(part.device), storage.data_ptr())):
             yield Storage(storage, budget)
-    elif tensor.layout is torch.sparse_coo:
-        yield from _tensor_states(tensor._values(), budget)
-        yield from _tensor_states(tensor._indices(), budget)
 
 
 def _is_wrapper(tensor: Any) -> bool:
@@ -161,6 +167,24 @@ def _bits(storage: Any) -> Any:
     return torch.empty(0, dtype=dtype, device=storage.device).set_(storage)
 
 
+_SETTINGS = (
+    ("the default dtype", torch.get_default_dtype, torch.set_default_dtype),
+    ("torch.get_num_threads()", torch.get_num_threads, torch.set_num_threads),
+    ("torch.is_grad_enabled()", torch.is_grad_enabled, torch.set_grad_enabled),
+    ("torch.is_anomaly_enabled()", torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    ("deterministic algorithms", torch.are_deterministic_algorithms_enabled,
+     torch.use_deterministic_algorithms),
+)  # fmt: skip
+
+
+def _listed(read: Callable[[], Any]) -> Callable[[], list[Any]]:
+    return lambda: [read()]
+
+
+def _unlisted(write: Callable[[Any], object]) -> Callable[[list[Any]], object]:
+    return lambda values: write(*values)
+
+
 class TorchState(MutableState):
     """Numbers and gradients of tensors, and generators."""
 
@@ -180,6 +204,12 @@ class TorchState(MutableState):
             return [GeneratorState(value.get_state, value.set_state)]
         is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
         return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
+
+    def settings(self) -> Iterator[tuple[str, State]]:
+        """Remember dtypes, threads, modes of autograd, and how tensors are printed."""
+        for name, read, write in _SETTINGS:
+            yield name, Setting(_listed(read), _unlisted(write))
+        yield "print options", Holder(None, [torch._tensor_str.PRINT_OPTS])
 
     def mutation_count(self, array: Any) -> int | None:
         """Return the sum of autograd's version counters, of the tensor and of its gradient."""

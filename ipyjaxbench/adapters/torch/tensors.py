@@ -42,7 +42,10 @@ def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
     tensors = tuple(t for t in found if is_plain(t) and not t.is_inference() and not t.is_meta)
     gradients = [(t, t.grad, t.requires_grad) for t in tensors if t.is_leaf]
     empty = [(t, t.data) for t in found if is_lazy(t)]  # the first call gives them data
-    before = [(t, t.data, t.detach().clone()) for t in tensors] if is_made else []
+    before = []
+    if is_made:  # gradients too: a backward pass adds to them
+        tensors += tuple(grad for _, grad, _ in gradients if grad is not None)
+        before = [(t, t.data, [(p, p.clone()) for p in _parts(t.data)]) for t in tensors]
     try:
         # What is put back was not changed, for autograd neither.
         with torch.autograd._unsafe_preserve_version_counter(tensors):
@@ -53,9 +56,10 @@ def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
                 tensor.grad = gradient
             if tensor.requires_grad is not requires and tensor.is_leaf:
                 tensor.requires_grad_(requires)
-        for tensor, data, values in before:
-            data.copy_(values)
-            if tensor.layout is torch.strided and memory(tensor) != memory(data):
+        for tensor, data, copies in before:
+            for part, values in copies:
+                part.copy_(values)
+            if memory(tensor) != memory(data):
                 tensor.data = data
         for tensor, data in empty:
             tensor.data = data
@@ -63,7 +67,26 @@ def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
 
 def memory(tensor: Any) -> tuple[Any, ...]:
     """Return where the numbers of a tensor are, and how they lie there."""
-    return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+    if tensor.layout is torch.strided:
+        return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+    is_coalesced = tensor.layout is torch.sparse_coo and tensor.is_coalesced()
+    return tensor.shape, tensor.dtype, is_coalesced, *map(memory, sparse_parts(tensor))
+
+
+def sparse_parts(tensor: Any) -> tuple[Any, ...]:
+    """Return the tensors that a sparse tensor is made of now; changes in place may swap them."""
+    if tensor.layout is torch.sparse_coo:
+        return tensor._indices(), tensor._values()
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return tensor.crow_indices(), tensor.col_indices(), tensor.values()
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
+    return ()
+
+
+def _parts(tensor: Any) -> tuple[Any, ...]:
+    """Return the tensors that hold its numbers: itself, unless it is sparse."""
+    return sparse_parts(tensor) or (tensor,)
 
 
 def is_lazy(tensor: object) -> bool:

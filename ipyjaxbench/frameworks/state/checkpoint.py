@@ -2,14 +2,18 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import CodeType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.module_use import together
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.reachable import Held, Reachable
 from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, State
+from ipyjaxbench.frameworks.walker import find_arrays
 
 _MOST = 200_000  # objects that are looked at after it
 _MOST_FOUND = 20_000  # objects that are looked at before the first call
@@ -23,6 +27,7 @@ class Checkpoint:
         roots: values by the names under which the code knows them.
         frameworks: to find and copy arrays.
         names: the user's namespace, whose names others put back.
+        codes: what names the roots, as compiled code: what it uses of modules is looked at.
         gives_away: the code gives arrays away, of which copies are put in their places.
         copies: whether numbers are copied; else it is only seen that they changed.
         without: a framework whose arrays do not change, and are not kept.
@@ -33,6 +38,7 @@ class Checkpoint:
         roots: Mapping[str, object],
         frameworks: Sequence[Framework],
         names: object,
+        codes: Sequence[CodeType] = (),
         *,
         copies: bool = True,
         gives_away: bool = False,
@@ -40,20 +46,34 @@ class Checkpoint:
     ) -> None:
         most = _MOST if copies else _MOST_FOUND
         budget = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
-        self._frameworks = frameworks
+        self._frameworks, self._roots = frameworks, roots
         self.restores = copies  # whether changes are put back
-        self._fill(Reachable(roots, frameworks, budget, own=names, most=most, without=without))
+        self._fill(
+            Reachable(
+                roots, frameworks, budget, own=names, names=together(codes), most=most,
+                without=without,
+            )
+        )  # fmt: skip
 
     @classmethod
     def from_values(
-        cls, roots: Mapping[str, object], frameworks: Sequence[Framework], names: object
+        cls,
+        roots: Mapping[str, object],
+        frameworks: Sequence[Framework],
+        names: object,
+        codes: Sequence[CodeType] = (),
     ) -> "Checkpoint":
         """Return one of what is cheap to keep: containers, the user's objects, small arrays."""
         made = cls.__new__(cls)
         made.restores = True
-        made._frameworks = frameworks
+        made._frameworks, made._roots = frameworks, {}
         budget = CopyBudget(_MOST_FOUND_BYTES)
-        made._fill(Reachable(roots, frameworks, budget, own=names, of_user=True, most=_MOST_FOUND))
+        made._fill(
+            Reachable(
+                roots, frameworks, budget, own=names, names=together(codes), of_user=True,
+                most=_MOST_FOUND,
+            )
+        )  # fmt: skip
         return made
 
     def _fill(self, reachable: Reachable) -> None:
@@ -64,6 +84,8 @@ class Checkpoint:
         self._copies: dict[int, Any] = {}
         self.restored: list[str] = []  # names of what was put back
         self.failed: list[str] = []  # names of what changed and could not be put back
+        self.looks = reachable.looks  # how many objects were looked at
+        self._put_back: list[State] = []
         #: Bytes of all copies.
         self.nbytes = sum(each.state.nbytes for each in self.held if each.state.can_restore)
 
@@ -84,24 +106,48 @@ class Checkpoint:
         every_state, self.held = self.held, []
         donated = [each.state for each in every_state if isinstance(each.state, DonatedArray)]
         self._copies = {id(each.array): each.copy for each in donated if each.is_gone()}
-        for name, state, _ in every_state:
+        restored: set[int] = set()
+        for name, state, key in every_state:
             try:
-                self._restore(name, state)
+                if self._restore(name, state):
+                    restored.add(key)
             except CODE_ERRORS:  # an object of the user's may refuse anything
                 self.failed.append(name)
+        roots, self._roots = self._roots, {}
+        # An optimizer leads to the parameters first, and the model holds them too.
+        self.restored += [
+            name
+            for name, value in roots.items()
+            if restored and "." not in name and restored & self._arrays_in(value)
+        ]
 
-    def _restore(self, name: str, state: State) -> None:
+    def _arrays_in(self, value: object) -> set[int]:
+        return {id(found.array) for found in find_arrays(value, self._frameworks)}
+
+    def restore_again(self) -> None:
+        """Put back what was put back once and changed since: objects that died may run code."""
+        every_state, self._put_back = self._put_back, []
+        for state in every_state:
+            with suppress(*CODE_ERRORS):
+                if state.changed():
+                    state.restore()
+
+    def _restore(self, name: str, state: State) -> bool:
+        """Put back what was changed; return whether it was."""
         if isinstance(state, GeneratorState):
             state.restore()
-            return
+            return False
         if self._copies:
             state.replace(self.revived)
         if state.changed():
             if not (state.can_restore and self.restores):
                 self.failed.append(name)
-                return
+                return False
             state.restore()
+            self._put_back.append(state)
             self.restored.append(name)
+            return True
+        return False
 
 
 def _has_changed(held: Held) -> bool:

@@ -2,44 +2,152 @@
 
 import contextvars
 import gc
+import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
+from ipyjaxbench.frameworks.state.names import AttributeNames
 from ipyjaxbench.frameworks.state.undo import Setting, State
-from ipyjaxbench.usercode import is_exactly
+from ipyjaxbench.usercode import is_exactly, is_of, module_of
 
 _UNSET: Any = object()
 #: Of a context of `decimal`; its flags are left to it.
 _DECIMAL_FIELDS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+#: Of a logger; it also keeps a cache of levels, and the table of all loggers.
+_OF_LOGGER = ("level", "parent", "propagate", "handlers", "disabled", "filters")
 
 
-class DictView(State):
-    """A view of a dictionary, which changes where that does."""
+class Holder(State):
+    """Something that holds others and never changes by itself."""
+
+    def __init__(self, target: Any, held: Iterable[object]) -> None:
+        self._held = [*held]
+        super().__init__(target)
 
     @property
     def parts(self) -> Iterable[object]:
-        """The dictionary."""
-        return gc.get_referents(self._target)
+        """What it holds."""
+        return self._held
+
+
+class Logger(AttributeNames):
+    """Level and handlers of a logger; those below it go by its level."""
+
+    def __init__(self, logger: Any) -> None:
+        super().__init__(logger, _OF_LOGGER)
+
+    def restore(self) -> None:
+        """Put them back, and have loggers forget which levels they log."""
+        super().restore()
+        self._target.setLevel(self._target.level)
 
 
 def interpreter_states(value: Any) -> list[State] | None:
-    """Return what calls change through a module or an object of Python's own; None elsewhere."""
+    """Return what calls change through an object of Python's own; None elsewhere."""
     decimal: Any = sys.modules.get("decimal")
-    if value is os or value is os.environ:
+    if value is os.environ:
         return [Setting(read_environment, write_environment)]
-    if value is sys:
-        return [Setting(lambda: [sys.getrecursionlimit()], lambda v: sys.setrecursionlimit(*v))]
-    if decimal is not None and (value is decimal or value is decimal.getcontext):
-        return [_decimal_setting(decimal.getcontext())]
+    if value is sys.modules:  # those that are taken away are imported again, and are two then
+        return [Setting(lambda: [*map(id, sys.modules.values())], None)]
     if decimal is not None and is_exactly(value, decimal.Context):
         return [_decimal_setting(value)]
     if is_exactly(value, contextvars.ContextVar):
         is_set = value.get(_UNSET) is not _UNSET
         return [Setting(lambda: [value.get(_UNSET)], (lambda v: value.set(*v)) if is_set else None)]
-    return [DictView(value)] if is_exactly(value, MappingProxyType) else None
+    if is_of(value, logging.Logger):
+        return [Logger(value)]
+    if is_exactly(value, memoryview):
+        return [Holder(value, [value.obj])]
+    is_holder = is_exactly(value, MappingProxyType) or module_of(type(value)) == "_csv"
+    return [Holder(value, gc.get_referents(value))] if is_holder else None
+
+
+def _set_filters(warnings: Any, filters: list[Any]) -> None:
+    """Set them so that Python sees it, as it does where one is put in front."""
+    warnings.simplefilter("default")
+    warnings.filters[:] = filters
+
+
+def _signals(signal: Any) -> list[int]:
+    return sorted(signal.valid_signals())
+
+
+def _set_handlers(signal: Any, handlers: list[Any]) -> None:
+    for number, handler in zip(_signals(signal), handlers, strict=True):
+        if handler is not None and signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+
+
+def _forget_loggers(logging: Any, names: list[str]) -> None:
+    held = logging.root.manager.loggerDict
+    for name in held.keys() - names:
+        del held[name]
+
+
+class _Row(NamedTuple):
+    """A setting, and how it is read and set; None where it cannot be set."""
+
+    label: str
+    read: Callable[[Any], list[Any]]
+    write: Callable[[Any, list[Any]], object] | None
+
+
+#: By the name of the module, which is handed to the functions.
+_ROWS: dict[str, tuple[_Row, ...]] = {
+    "os": (
+        _Row("the working directory", lambda m: [m.getcwd()], lambda m, v: m.chdir(*v)),
+        _Row("os.environ", lambda _: read_environment(), lambda _, v: write_environment(v)),
+    ),
+    "sys": (
+        _Row("the recursion limit", lambda m: [m.getrecursionlimit()],
+             lambda m, v: m.setrecursionlimit(*v)),
+        _Row("the switch interval", lambda m: [m.getswitchinterval()],
+             lambda m, v: m.setswitchinterval(*v)),
+    ),
+    "gc": (
+        _Row("gc.get_threshold()", lambda m: [*m.get_threshold()],
+             lambda m, v: m.set_threshold(*v)),
+        _Row("gc.get_debug()", lambda m: [m.get_debug()], lambda m, v: m.set_debug(*v)),
+    ),
+    "warnings": (_Row("warnings.filters", lambda m: [*m.filters], _set_filters),),
+    "signal": (_Row("handlers of signals", lambda m: [*map(m.getsignal, _signals(m))],
+                    _set_handlers),),
+    "locale": (_Row("the locale", lambda m: [m.setlocale(m.LC_ALL)],
+                    lambda m, v: m.setlocale(m.LC_ALL, *v)),),
+    "socket": (_Row("socket.getdefaulttimeout()", lambda m: [m.getdefaulttimeout()],
+                    lambda m, v: m.setdefaulttimeout(*v)),),
+    "csv": (_Row("csv.field_size_limit()", lambda m: [m.field_size_limit()],
+                 lambda m, v: m.field_size_limit(*v)),
+            _Row("csv.list_dialects()", lambda m: m.list_dialects(), None)),
+    "atexit": (_Row("functions registered by atexit", lambda m: [m._ncallbacks()], None),),
+    "weakref": (_Row("weakref.finalize", lambda m: [len(m.finalize._registry)], None),),
+    "logging": (_Row("loggers", lambda m: [*m.root.manager.loggerDict],
+                     _forget_loggers),
+                _Row("logging.disable", lambda m: [m.root.manager.disable],
+                     lambda m, v: m.disable(*v))),
+    "decimal": (_Row("decimal.getcontext()", lambda m: _read_decimal(m.getcontext()),
+                     lambda m, v: _write_decimal(m.getcontext(), v)),),
+}  # fmt: skip
+_SAME_AS = {"posix": "os", "nt": "os", "_decimal": "decimal", "_csv": "csv", "_signal": "signal",
+            "_locale": "locale", "_socket": "socket", "_warnings": "warnings"}  # fmt: skip
+
+
+def interpreter_settings(module: str) -> Iterator[tuple[str, State]]:
+    """Yield settings of one of Python's modules by what they are called; none of others."""
+    name = _SAME_AS.get(module, module)
+    found = sys.modules.get(name)
+    for label, read, write in _ROWS.get(name, ()) if found is not None else ():
+        set_ = None if write is None else _applied(write, found)
+        yield label, Setting(_applied(read, found), set_)
+    if name == "logging":
+        yield "logging.root", Holder(None, [logging.root])
+
+
+def _applied(function: Callable[..., Any], module: object) -> Callable[..., Any]:
+    return lambda *values: function(module, *values)
 
 
 def read_environment() -> list[str]:
@@ -59,8 +167,13 @@ def write_environment(texts: list[str]) -> None:
 
 
 def _decimal_setting(context: Any) -> Setting:
-    def write(values: list[Any]) -> None:
-        for name, value in zip(_DECIMAL_FIELDS, values, strict=True):
-            setattr(context, name, value)
+    return Setting(lambda: _read_decimal(context), lambda values: _write_decimal(context, values))
 
-    return Setting(lambda: [getattr(context, name) for name in _DECIMAL_FIELDS], write)
+
+def _read_decimal(context: Any) -> list[Any]:
+    return [getattr(context, name) for name in _DECIMAL_FIELDS]
+
+
+def _write_decimal(context: Any, values: list[Any]) -> None:
+    for name, value in zip(_DECIMAL_FIELDS, values, strict=True):
+        setattr(context, name, value)

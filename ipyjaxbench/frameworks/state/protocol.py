@@ -1,6 +1,6 @@
 """What a framework knows of values that calls change in place."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.frameworks.framework import Capability
@@ -48,6 +48,10 @@ class MutableState(Capability):
         """
         framework = self.framework
         return () if framework.immutable and framework.owns(type(value)) else None
+
+    def settings(self) -> Iterable[tuple[str, State]]:
+        """Remember the framework's settings for the whole process, by what they are called."""
+        return ()
 
     def mutation_count(self, array: Any) -> int | None:  # noqa: ARG002
         """Return a count that rises when the array is changed in place; None if there is none."""

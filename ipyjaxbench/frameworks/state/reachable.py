@@ -19,7 +19,12 @@ from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.containers import Entries, Items
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
-from ipyjaxbench.frameworks.state.interpreter_settings import interpreter_states
+from ipyjaxbench.frameworks.state.interpreter_settings import (
+    interpreter_settings,
+    interpreter_states,
+)
+from ipyjaxbench.frameworks.state.library_settings import library_settings, sees_settings
+from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names
 from ipyjaxbench.frameworks.state.names import (
     CellName,
     ClassNames,
@@ -28,28 +33,28 @@ from ipyjaxbench.frameworks.state.names import (
 )
 from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
-from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, State
+from ipyjaxbench.frameworks.state.standard_objects import is_in_c, standard_states
+from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, SharedBytes, State
+from ipyjaxbench.frameworks.state.variables import name_of_class, variable_of
 from ipyjaxbench.usercode import (
     ask,
+    class_dict,
     is_users_class,
     is_users_function,
-    is_users_module,
     items_of,
     module_of,
     mro_of,
     name_of,
-    names_in,
-    names_of_module,
     parts_of_callable,
 )
 
 _ATOMS = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, range, slice, CodeType))
 )
-#: What belongs to the session or to Python, not to the code; a few classes hold what users put in.
+#: What belongs to the session, not to the code.
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
-_ENTERED = {"types", "collections", "argparse", "queue", "functools", "copy"}
-_STDLIB = sys.stdlib_module_names - _ENTERED
+_NO_NAMES = CodeNames()
+_SETS_ANY_GLOBAL = frozenset(("globals", "exec"))
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST = 200_000  # objects that are looked at
 
@@ -57,7 +62,7 @@ _MOST = 200_000  # objects that are looked at
 class Held(NamedTuple):
     """What one object holds."""
 
-    name: str  # under which the code reaches it first
+    name: str  # of the user's variable by which the code reaches it first
     state: State  # what it holds
     key: int  # of the object, by which others that reach it know it
 
@@ -70,6 +75,7 @@ class Reachable:
         frameworks: their arrays, modules and generators are known to them.
         budget: for copies.
         own: globals that others put back.
+        names: in the code that names the roots, by which it uses modules among them.
         of_user: leave out what objects of libraries hold, but for arrays.
         most: objects that are looked at.
         without: a framework whose arrays are left out.
@@ -82,6 +88,7 @@ class Reachable:
         budget: CopyBudget,
         *,
         own: object = None,
+        names: CodeNames = _NO_NAMES,
         of_user: bool = False,
         most: int = _MOST,
         without: Framework | None = None,
@@ -94,23 +101,52 @@ class Reachable:
         self._of_user, self._most, self._without = of_user, most, without
         self._left_out: dict[int, tuple[type, bool]] = {}
         self.names = {*roots}  # of the roots
+        self._variables = {n: variable_of(n, each, own) for n, each in roots.items()}
         self._roots = {*map(id, roots.values())}
         self._seen: dict[int, object] = {}
         self._ahead: deque[tuple[str, Any]] = deque()
+        self._packages: dict[str, None] = {}  # whose settings the code may change
+        self._uses: set[tuple[int, CodeNames]] = set()
         for name, value in roots.items():
-            self._look(name, (value,))
+            self._look_at_named(name, value, names)
+
+    @property
+    def looks(self) -> int:
+        """How many objects were looked at so far."""
+        return len(self._seen)
 
     def states(self) -> Iterator[Held]:
-        """Yield what each object holds, the nearest first."""
+        """Yield what each object holds, the nearest first, and settings at the end."""
+        yield from self._reached_states()
+        for package in self._packages if not self._of_user else ():
+            try:
+                found = [*self._settings(package)]
+            except CODE_ERRORS:  # of a version that has them in another place
+                continue
+            for name, state in found:
+                yield Held(name, state, hash((package, name)))
+                self._look(name, state.parts)
+        yield from self._reached_states()
+
+    def _settings(self, package: str) -> Iterator[tuple[str, State]]:
+        yield from interpreter_settings(package)
+        yield from library_settings(package)
+        for framework in self._frameworks:
+            if framework.module == package:
+                yield from framework.capability(MutableState).settings()
+
+    def _reached_states(self) -> Iterator[Held]:
         while self._ahead:
             name, value = self._ahead.popleft()
             try:
-                found = [*self._states(name, value)]
+                is_use = type(value) is Use
+                found = [*(self._use_states if is_use else self._states)(name, value)]
             except CODE_ERRORS:  # whatever it answers, the others are looked at
                 self._has_no_states(name, value)
                 continue
             for state in found:
-                yield Held(name, state, id(value if state.owner is None else state.owner))
+                variable = self._variables.get(name, name)
+                yield Held(variable, state, id(value if state.owner is None else state.owner))
                 self._look(name, state.parts)
 
     def _look(self, name: str, values: Iterable[object]) -> None:
@@ -126,6 +162,18 @@ class Reachable:
             if self._without is None or not self._is_left_out(kind):
                 self._seen[id(value)] = value
                 self._ahead.append((name, value))
+
+    def _look_at_named(self, name: str, value: Any, names: CodeNames) -> None:
+        """Look at what a name in some code stands for."""
+        is_module, is_class = (issubclass(type(value), kind) for kind in (ModuleType, type))
+        if is_module or callable(value):
+            self._packages |= dict.fromkeys(sees_settings(Use(value, names).package))
+        if is_module or (is_class and names.stored and not is_users_class(value)):
+            if (id(value), names) not in self._uses:
+                self._uses.add((id(value), names))
+                self._ahead.append((name, Use(value, names)))
+        else:
+            self._look(name, (value,))
 
     def _is_left_out(self, kind: type) -> bool:
         """Whether arrays of a class are left out; by identity: a metaclass may define equality."""
@@ -170,12 +218,27 @@ class Reachable:
             return Entries(value)
         if issubclass(kind, bytearray | array):
             return Buffer(value, self._budget)
+        if is_in_c(kind):
+            return SharedBytes(value, self._budget)
         return GeneratorState.from_random(value) if issubclass(kind, random.Random) else None
 
     def _class_states(self, value: Any) -> Iterator[State]:
         if is_users_class(value):
             yield ClassNames(value)
-            self._look(name_of(value), mro_of(value))
+            # Python itself calls those between underscores, such as `__del__`.
+            special = [each for n, each in class_dict(value).items() if n.startswith("__")]
+            functions = [each for each in special if type(each) is FunctionType]
+            self._look(name_of(value), (*mro_of(value), *functions))
+
+    def _use_states(self, name: str, use: Use) -> Iterator[State]:
+        state = use.state() if use.is_users or not self._of_user else None
+        if state is not None:
+            yield state
+        else:
+            self._has_no_states(name, use.target)
+        for each, value in use.values():
+            if use.is_users or not self._of_user or issubclass(type(value), ModuleType):
+                self._look_at_named(f"{name}.{each}", value, use.names)
 
     def _function_states(self, name: str, function: FunctionType) -> Iterator[State]:
         self._look(name, (function.__defaults__, function.__kwdefaults__))
@@ -186,21 +249,21 @@ class Reachable:
             held = [v for each in closed for v in each.parts]
             self._look(name, [v for v in held if not issubclass(type(v), list | dict | set)])
             return
-        used, stored = names_in(function.__code__), _globals_set_in(function.__code__)
+        used, stored = code_names(function.__code__), _globals_set_in(function.__code__)
         names = function.__globals__
+        if not _SETS_ANY_GLOBAL.isdisjoint(used.used):
+            stored |= {each for each in names if not each.startswith("_")}
         if stored and names is not self._own:
             yield DictNames(names, stored)
-        for each in used:
-            value = names.get(each)
-            if type(value) is ModuleType and is_users_module(value):
-                inside = names_of_module(value)
-                for n in used:
-                    self._look(f"{each}.{n}", (inside.get(n),))
-            self._look(each, (value,))
+        for each in used.used:
+            if each in names:
+                self._look_at_named(each, names[each], used)
+        for each in used.imported & sys.modules.keys():
+            self._look_at_named(each, sys.modules[each], used)
         for state in closed:
             yield state
             for each, value in state.named:
-                self._look(each, (value,))
+                self._look_at_named(each, value, used)
 
     def _object_states(self, name: str, value: Any) -> Iterator[State]:
         for framework in self._frameworks:
@@ -214,9 +277,14 @@ class Reachable:
             return
         package = module_of(kind).partition(".")[0]
         if is_users:
-            self._look(name_of(kind), (kind,))
-        elif package in _STDLIB or package in _NOT_ENTERED or issubclass(kind, ModuleType):
+            self._look(name_of_class(kind, name, self._own), (kind,))
+        elif package in _NOT_ENTERED:
             self._has_no_states(name, value)
+            return
+        elif (standard := standard_states(value, package)) is not None:
+            if not standard:
+                self._has_no_states(name, value)
+            yield from standard
             return
         yield from attribute_states(value)
 

@@ -5,7 +5,7 @@ import operator
 import random
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
@@ -134,6 +134,24 @@ class Buffer(CopiedState):
         self._kind.__setitem__(self._target, slice(None), self._before)
 
 
+class SharedBytes(CopiedState):
+    """The bytes behind a mapped file, or in an object of `ctypes`."""
+
+    def __init__(self, values: Any, budget: CopyBudget) -> None:
+        super().__init__(values, budget, memoryview(values).nbytes)
+        self.can_restore &= not memoryview(values).readonly
+
+    def _copy(self) -> bytes:
+        return memoryview(self._target).tobytes()
+
+    def _differs(self) -> bool:
+        return self._copy() != self._before
+
+    def restore(self) -> None:
+        """Write the old ones."""
+        memoryview(self._target).cast("B")[:] = self._before
+
+
 class DonatedArray(State):
     """An array that never changes, and that a call may give away: what holds it gets the copy.
 
@@ -169,6 +187,26 @@ class Setting(State):
         """Set the old ones."""
         if self._set is not None:
             self._set(self._before)
+
+
+class NamedSettings(Setting):
+    """Several settings that one function reads and another sets.
+
+    Args:
+        read: gives them by name.
+        write: takes them as keyword arguments.
+    """
+
+    def __init__(self, read: Callable[[], Mapping[str, Any]], write: Callable[..., object]) -> None:
+        def items() -> list[Any]:
+            found = read()
+            return [*found, *found.values()]
+
+        def set_all(found: list[Any]) -> None:
+            half = len(found) // 2
+            write(**dict(zip(found[:half], found[half:], strict=True)))
+
+        super().__init__(items, set_all)
 
 
 class GeneratorState(Setting):

@@ -1,6 +1,5 @@
 """One call of a jitted function, watched: its events, its cache, and what JAX logs."""
 
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,12 +7,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from ipyjaxbench.adapters.jax.retracing import call_watch
+from ipyjaxbench.adapters.jax.retracing import cache_miss_log, call_watch
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch, Mark
 from ipyjaxbench.retracing import Change
 
 X = jnp.ones(3)
-LOGGERS = ("jax._src.pjit", "jax._src.interpreters.partial_eval")
 
 
 @pytest.fixture
@@ -89,28 +87,6 @@ def test_whether_a_call_would_be_traced_is_asked_without_tracing(watch: JaxCallW
         watch.predicts(Traces(), (X,), {})
 
 
-def test_what_jax_logs_of_its_caches_is_kept_and_not_shown(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    loggers = [logging.getLogger(name) for name in LOGGERS]
-
-    def state() -> Any:
-        return [(each.propagate, each.level, [*each.handlers]) for each in loggers]
-
-    before, option = state(), jax.config.jax_explain_cache_misses
-    f = jax.jit(lambda x: x * 6)
-    with caplog.at_level(logging.DEBUG), JaxCallWatch() as watch:
-        f(X)
-        f(X[:2])
-        for logger in loggers:
-            logger.warning("something else")
-        assert not [record for record in caplog.records if record.name in LOGGERS]
-        assert watch._messages
-        assert all("TRACING CACHE MISS" in text for text in watch._messages)
-    assert state() == before
-    assert jax.config.jax_explain_cache_misses == option
-
-
 def miss(name: str, caller: str, *, place: str = "/home/me/a.py:3", says: str = "") -> str:
     return (
         f"TRACING CACHE MISS at /home/me/a.py:9:4 ({caller}) costing 1.0 ms because:\n"
@@ -124,10 +100,10 @@ def test_what_jax_logs_is_read_for_nested_functions_and_reasons() -> None:
         miss("sin", "inner", place=f"{jax.__file__}:1"), miss("outer", "<module>"), "another text",
         miss("inner", "deep"),
     ]  # fmt: skip
-    assert call_watch._nested("outer", logged) == ((1, "inner"), (2, "deep"), (1, "lost"))
+    assert cache_miss_log.nested("outer", logged) == ((1, "inner"), (2, "deep"), (1, "lost"))
     says = "  * never seen function\n  * explanation of more\n"
     logged = [miss("other", "f"), miss("f", "<module>", says=says), miss("f", "<module>")]
     told = Change("guard", new="jax: never seen function; explanation of more")
-    assert call_watch._reasons_logged("f", logged) == (told,)
-    assert call_watch._reasons_logged("f", logged[2:]) == ()
-    assert call_watch._reasons_logged("g", logged) == ()
+    assert cache_miss_log.reasons("f", logged) == (told,)
+    assert cache_miss_log.reasons("f", logged[2:]) == ()
+    assert cache_miss_log.reasons("g", logged) == ()

@@ -339,6 +339,13 @@ def test_an_argument_that_is_to_be_static_is_tried_with_a_value_that_it_could_ha
         assert fix.cost == f"compiles once per value; verified with {value}"
 
 
+def test_only_arguments_that_have_to_be_static_are_listed() -> None:
+    sized = jax.jit(written("a, k", "return jax.lax.dynamic_slice(a, (0,), (k,))"))
+    found = explained(sized, X, 3)
+    assert found.blamed == ("k",)
+    assert [fix.code for fix in found.fixes] == ["jax.jit(f, static_argnames='k')"]
+
+
 def test_only_integers_of_64_bits_are_numbers_of_jax() -> None:
     for value, is_number in (
         (2**63 - 1, True), (2**63, False), (-(2**63), True), (-(2**63) - 1, False), (2.5, True),

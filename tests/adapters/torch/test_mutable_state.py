@@ -52,8 +52,9 @@ def made(value: Any) -> Iterator[list[Any]]:
     ("make", "expected"),
     [
         (lambda: torch.ones(3), [Tensor, Storage]),
-        (lambda: torch.eye(3).to_sparse(), [Tensor, Storage, Tensor, Storage]),
-        (lambda: torch.eye(3).to_sparse_csr(), []),
+        (lambda: torch.eye(3).to_sparse(), [Tensor, Storage, Storage]),
+        (lambda: torch.eye(3).to_sparse_csr(), [Tensor, Storage, Storage, Storage]),
+        (lambda: torch.eye(3).to_mkldnn(), []),
         (lambda: torch.ones(3, device="meta"), []),
         (lambda: torch.nn.LazyLinear(3).weight, []),
         (lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged), []),

@@ -366,7 +366,7 @@ def test_compilations_outside_of_the_calls_are_summed() -> None:
     names["Y"] = torch.ones(3, requires_grad=True)
     found = observed("list(map(of_global, [X]))\nf(Y).sum().backward()", names)
     assert {program.name for program in found.internal} == {"f backward"}
-    assert [call.name for call in found.calls] == ["f", "of_global"]
+    assert [call.name for call in found.calls] == ["of_global", "f"]
 
 
 def test_what_another_thread_does_is_no_part_of_a_call() -> None:

@@ -3,7 +3,7 @@
 import inspect
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -107,10 +107,17 @@ def explain(error: BaseException) -> Diagnosis | None:
         return diagnose(nothing, tracing.NoChoiceError(error, (), 1))
     failed = _trace_again(call, error)
     diagnosis = diagnose(call, failed)
-    static = tuple(_static_fixes(call, (*diagnosis.blamed, *failed.blamed)))
-    once = fix_without_value(call, failed.static, _shown(failed)) if static else ()
-    fixes = tuple(dict.fromkeys((*once, *static, *diagnosis.fixes)))
-    return replace(diagnosis, fixes=fixes[:MAX_FIXES])
+    static = _needed_static(call, (*diagnosis.blamed, *failed.blamed))
+    if not static:
+        return diagnosis
+    tried = ", ".join(dict.fromkeys(map(str, static.values())))
+    fix = Fix(
+        substitutes.static_jit(call.function, [*static]),
+        f"{substitutes.EACH}; verified with {tried}",
+    )
+    once = fix_without_value(call, failed.static, _shown(failed))
+    fixes = tuple(dict.fromkeys((*once, fix, *diagnosis.fixes)))
+    return replace(diagnosis, blamed=(*static,), fixes=fixes[:MAX_FIXES])
 
 
 def _cause_of(error: BaseException) -> BaseException:
@@ -194,12 +201,28 @@ def _shape_of(value: Any) -> Any:
     return value
 
 
-def _static_fixes(call: Call, names: tuple[str, ...]) -> Iterator[Fix]:
-    """Yield arguments that may be static, each tried with a value that it could have."""
+def _needed_static(call: Call, names: Sequence[str]) -> dict[str, Any]:
+    """Return arguments that the call needs as static ones, each with a value that it could have.
+
+    As few as will do; none where that does not mend it.
+    """
+    arguments = {name: value for name, value in call.arguments if name in call.labels}
+    values = {}
     for name in dict.fromkeys(names):
-        argument = dict(call.arguments)[name] if name in call.labels else None
-        dtype, shape = (getattr(argument, n, None) for n in ("dtype", "shape"))
-        value = _LIKELY.get(str(dtype)) if shape == () else None
-        if value is not None and tracing.traces(replace_argument(call, name, value), {name}):
-            cost = f"{substitutes.EACH}; verified with {value}"
-            yield Fix(substitutes.static_jit(call.function, [name]), cost)
+        dtype, shape = (getattr(arguments.get(name), n, None) for n in ("dtype", "shape"))
+        if shape == () and str(dtype) in _LIKELY:
+            values[name] = _LIKELY[str(dtype)]
+    if not _traces_with(call, values):
+        return {}
+    for name in [*values]:
+        fewer = {other: value for other, value in values.items() if other != name}
+        if _traces_with(call, fewer):
+            values = fewer
+    return values
+
+
+def _traces_with(call: Call, static: Mapping[str, Any]) -> bool:
+    """Whether a call traces with these arguments as static ones; it does not without any."""
+    for name, value in static.items():
+        call = replace_argument(call, name, value)
+    return bool(static) and tracing.traces(call, static.keys())

@@ -137,7 +137,6 @@ def _alone(*, jit: bool) -> Iterator[None]:
     """Hide what is printed, warned of and logged, and keep no compiled program."""
     with (
         jax.disable_jit(not jit),
-        jax.log_compiles(new_val=False),
         no_disk_cache(),
         contextlib.redirect_stdout(io.StringIO()),
         tracing.silent(),

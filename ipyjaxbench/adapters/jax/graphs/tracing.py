@@ -1,7 +1,6 @@
 """Traces any call into a jaxpr: what cannot be traced is static, and found by trying."""
 
 import contextlib
-import functools
 import io
 import warnings
 from collections import Counter
@@ -20,6 +19,7 @@ from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, unbind_method
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_declared
 from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
+from ipyjaxbench.adapters.jax.own_work import hide_our_lines, quiet_log
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import MADE
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import CODE_ERRORS
@@ -174,8 +174,8 @@ def lowered(traced: Traced, stage: str, platform: str | None) -> str:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Hide the warnings of what is only tried."""
-    with warnings.catch_warnings():
+    """Hide the warnings of what is only tried, and what JAX logs of it."""
+    with quiet_log(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
@@ -235,17 +235,9 @@ def _drop_declared(call: Call, traced: Traced) -> Traced:
     return replace(traced, static=(), untraceable=(*traced.static, *traced.untraceable))
 
 
-@functools.cache
-def _exclude_ours() -> None:
-    """Have JAX take no line of ours for the user's; the first trace loads what that needs."""
-    from jax.extend import source_info_util
-
-    source_info_util.register_exclusion(__file__)
-
-
 def _traced(call: Call, static: frozenset[str]) -> Traced:
     __tracebackhide__ = True
-    _exclude_ours()
+    hide_our_lines()
     parts = [Part(n, v, n in static) for n, v in zip(call.labels, call.args, strict=True)]
     # Sorted, as JAX flattens them: names are held against its inputs one by one.
     named = {n: Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}

@@ -1,7 +1,5 @@
 """What JAX does in each call of a jitted function."""
 
-import logging
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,24 +7,15 @@ import jax
 from jax._src import core
 
 from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
-from ipyjaxbench.adapters.jax.retracing import cache_key, callee
+from ipyjaxbench.adapters.jax.retracing import cache_key, cache_miss_log, callee
 from ipyjaxbench.adapters.jax.retracing.advice import fixes
+from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.frameworks import Program
-from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
-from ipyjaxbench.usercode import is_users_file
-
-#: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
-_MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
-_OF = re.compile(
-    r"^\s*(?:for )?(?P<name>\S+)(?: id=(?P<id>\d+))? defined at (?P<place>\S+)", re.MULTILINE
-)
-#: First words of what is logged then of the cache on disk.
-_OF_DISK = ("PERSISTENT COMPILATION CACHE MISS", "Persistent compilation cache hit",
-            "Writing %s to persistent", "Not writing persistent cache entry")  # fmt: skip
-_SAYS = re.compile(r"^\s*\* (.*)$|^\s*(explanation unavailable.*)$", re.MULTILINE)
+from ipyjaxbench.retracing import Args, Change, Kwargs, OnHit, Outcome, Signature
 
 
 class Mark(NamedTuple):
@@ -41,10 +30,9 @@ class JaxCallWatch(EventWatch[Event]):
     """Events of `jax.monitoring`, sizes of caches, and JAX's own words where it has some."""
 
     def __init__(self) -> None:
-        events, log = Events(), _CacheMissLog()
+        events, log, self._fast = Events(), CacheMissLog(), FastCalls()
         self._events, self._messages = events.events, log.messages
-        explain = jax.explain_cache_misses(True)  # noqa: FBT003
-        super().__init__(jax.block_until_ready, events.events, events, log, explain)
+        super().__init__(jax.block_until_ready, events.events, events, log, self._fast)
 
     def takes(self, function: Any) -> bool:
         """Whether it is jitted, and not called while another one is traced: then it is part."""
@@ -74,14 +62,18 @@ class JaxCallWatch(EventWatch[Event]):
         self._owned.update(new)
         logged = self._messages[mark.logged :]
         return Outcome(
-            state=_state(own, is_traced=_is_traced(function, logged)),
+            state=_state(own, is_traced=cache_miss_log.is_traced(function, logged)),
             phases=phases_of([*new.values()]),
-            nested=_nested(name, logged),
-            fallback_reasons=_reasons_logged(name, logged),
+            nested=cache_miss_log.nested(name, logged),
+            fallback_reasons=cache_miss_log.reasons(name, logged),
             disk_misses=tuple(e.search.miss for e in new.values() if e.search is not None),
             known=mark.entries > 0 if mark.entries >= 0 else None,
             traced_until=max((e.end for e in new.values() if e.phase == "trace"), default=0.0),
         )
+
+    def report_hits(self, on_hit: OnHit) -> None:
+        """Report by JAX's own hook for calls that need no Python."""
+        self._fast.on_hit = on_hit
 
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""
@@ -135,85 +127,3 @@ def _state(events: Sequence[Event], *, is_traced: bool) -> str:
     if "cache load" in phases and "compile" not in phases:
         return "DISK"
     return "TRACED" if is_traced or "trace" in phases else "RECOMPILED"
-
-
-def _is_traced(function: Any, logged: Sequence[str]) -> bool:
-    """Whether JAX logs that a function was traced: below `jax.grad` it has no event for that.
-
-    What `jax.jacfwd` and the like trace around it has its name too, and another identity.
-    """
-    plain = callee.plain_of(function)
-    name, ids = callee.display_name(plain), (None, str(id(plain)))
-    traced = (of for text in logged for of in [_OF.search(text)] if of)
-    return any(of["name"] == name and of["id"] in ids for of in traced)
-
-
-def _is_not_of_disk(record: logging.LogRecord) -> bool:
-    """Whether a message is not one of those that explaining cache misses turns on."""
-    return not str(record.msg).startswith(_OF_DISK)
-
-
-class _CacheMissLog(logging.Handler):
-    """Keeps what JAX logs about its caches, and keeps it from being shown."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.messages: list[str] = []
-        self._loggers = [
-            logging.getLogger(f"jax._src.{name}") for name in ("pjit", "interpreters.partial_eval")
-        ]
-        # These also log what is no business of ours.
-        self._of_disk = [
-            logging.getLogger(f"jax._src.{name}") for name in ("compiler", "compilation_cache")
-        ]
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = record.getMessage()
-        if _MISS.search(text):
-            self.messages.append(text)
-
-    def __enter__(self) -> "_CacheMissLog":
-        self._before = [(logger, logger.propagate, logger.level) for logger in self._loggers]
-        for logger in self._loggers:
-            logger.addHandler(self)
-            logger.propagate = False
-        for logger in self._of_disk:
-            logger.addFilter(_is_not_of_disk)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for logger, propagate, level in self._before:
-            logger.removeHandler(self)
-            logger.propagate, logger.level = propagate, level
-        for logger in self._of_disk:
-            logger.removeFilter(_is_not_of_disk)
-
-
-def _nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    """Return the user's functions that were traced inside of another one, with their depth."""
-    callers: dict[str, str] = {}
-    for text in logged:
-        miss, of = _MISS.search(text), _OF.search(text)
-        if miss and of and of["name"] != root and is_users_file(of["place"]):
-            callers.setdefault(of["name"], miss["caller"].rpartition(".")[2])
-    depths: dict[str, int] = {}
-
-    def add_callees(caller: str, depth: int) -> None:
-        for name in callers:
-            if callers[name] == caller and name not in depths:
-                depths[name] = depth
-                add_callees(name, depth + 1)
-
-    add_callees(root, 1)
-    depths = {**depths, **{name: 1 for name in callers if name not in depths}}
-    return tuple((depth, name) for name, depth in depths.items())
-
-
-def _reasons_logged(root: str, logged: Sequence[str]) -> tuple[Change, ...]:
-    """Return JAX's reason for tracing a function, in one line."""
-    for text in logged:
-        of = _OF.search(text)
-        if of and of["name"] == root:
-            reasons = "; ".join("".join(each) for each in _SAYS.findall(text))
-            return (Change("guard", new=f"jax: {reasons}"),) if reasons else ()
-    return ()

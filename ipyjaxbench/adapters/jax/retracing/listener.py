@@ -18,10 +18,10 @@ from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode
-from ipyjaxbench.adapters.shared.retracing import cache_miss
+from ipyjaxbench.adapters.jax.retracing.user_call import is_the_users, user_call
+from ipyjaxbench.adapters.shared.retracing import cache_miss, main_frame
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
-from ipyjaxbench.usercode import is_exactly, is_users_file, unwrap
 
 
 class _Listener:
@@ -71,64 +71,16 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
 
 
 def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
-    called = _user_call(frame)
-    plain = callee.plain_of(called.function)
-    if not _is_the_users(frame, called, plain):
-        return None
-    # A thread without the user's code runs what the main thread, or its starter, waits for.
-    main = sys._current_frames().get(threading.main_thread().ident or 0)
-    signature = cache_key.signature(called)
-    code = None if placed else JaxTracedCode(called)
-    name = callee.display_name(plain)
-    return cache_miss(name, signature, frame, main, placed=placed, code=code)
-
-
-def _user_call(frame: FrameType) -> Called:
-    """Return the call that the user made: of a library's wrapper, or of what `jax.grad` made."""
     names = {**frame.f_locals}
     static = callee.static_in(names.get("jit_info"))
     called = Called(names["fun"], names["args"], names["kwargs"], static=static)
-    for each in _until_users(frame):
-        names = {**each.f_locals}  # from Python 3.13 on it is no dict
-        wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
-        if type(wrapper).__module__ in callee.WRAPPERS and {"args", "kwargs"} <= set(names):
-            called = Called(wrapper, names["args"], names["kwargs"])
-        else:
-            called = _transformed_call(each, called)
-    return called
-
-
-def _transformed_call(frame: FrameType, inner: Called) -> Called:
-    """Return the call around another one, where a frame runs what a transformation made."""
-    name, within, _ = frame.f_code.co_qualname.partition(".<locals>.")
-    names = {**frame.f_locals}
-    is_made = within and frame.f_code.co_filename.endswith("api.py")
-    if not is_made or not {"args", "kwargs"} <= set(names):
-        return inner
-    function, args, kwargs, known, static = inner
-    if "fun" not in names:  # it goes on in another one, as `grad` does in `value_and_grad`
-        return inner._replace(transformation=name) if known else inner
-    if callee.plain_of(names["fun"]) is not callee.plain_of(function):
-        return inner
-    if name == "vmap":
-        name, args, kwargs = callee.per_example(names.get("in_axes", 0), names["args"],
-                                              names["kwargs"])  # fmt: skip
-    elif not known:
-        args, kwargs = names["args"], names["kwargs"]
-    return Called(function, args, kwargs, " of ".join(filter(None, (name, known))), static)
-
-
-def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
-    """Whether the user jitted a function; what libraries jit for themselves is no news."""
-    code = getattr(plain, "__code__", None)
-    if code is None or is_users_file(code.co_filename):
-        return True
-    if is_exactly(called.function, *callee.JITTED) or called.function is not plain:
-        return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
-    by_user = next(_until_users(frame), None) is None
-    module = sys.modules.get(getattr(plain, "__module__", ""))
-    own = unwrap(getattr(module, callee.display_name(plain), None) or len)
-    return by_user and (own is not plain or getattr(module, callee.display_name(plain)) is plain)
+    called = user_call(called, frame)
+    if not is_the_users(called, frame):
+        return None
+    signature = cache_key.signature(called)
+    code = None if placed else JaxTracedCode(called)
+    name = callee.display_name(callee.plain_of(called.function))
+    return cache_miss(name, signature, frame, main_frame(), placed=placed, code=code)
 
 
 def _cache_misses(frame: FrameType) -> Iterator[FrameType]:
@@ -137,15 +89,6 @@ def _cache_misses(frame: FrameType) -> Iterator[FrameType]:
         code = each.f_code
         if code.co_name == "cache_miss" and code.co_filename.endswith("pjit.py"):
             yield each
-
-
-def _until_users(frame: FrameType) -> Iterator[FrameType]:
-    """Yield frames of libraries around one of JAX's own, outward, up to the user's code."""
-    for around, _ in walk_stack(frame.f_back):
-        if is_users_file(around.f_code.co_filename):
-            return
-        if not around.f_code.co_filename.endswith("traceback_util.py"):
-            yield around
 
 
 class JaxRetracing(Retracing):

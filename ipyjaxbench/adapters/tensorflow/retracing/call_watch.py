@@ -18,9 +18,10 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     has_unknown_shapes,
     last_difference,
 )
+from ipyjaxbench.adapters.tensorflow.retracing.function_calls import FunctionCalls
 from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode
 from ipyjaxbench.frameworks import Framework, Program
-from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
+from ipyjaxbench.retracing import Args, Change, Kwargs, OnHit, Outcome, Signature
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles each new shape and does not report it"
@@ -40,20 +41,22 @@ class TensorFlowCallWatch(EventWatch[Event]):
     messages = ("triggered tf.function retracing",)  # a warning, which goes to standard output
 
     def __init__(self, framework: Framework) -> None:
-        self._events = Events()
-        super().__init__(lambda _: framework.drain(), self._events.events, self._events)
+        self._events, self._calls = Events(), FunctionCalls()
+        super().__init__(lambda _: framework.drain(), self._events.events, self._events,
+                         self._calls)  # fmt: skip
         self._relaxed: set[str] = set()  # functions that need no new trace for a new shape
         self._of_xla: set[str] = set()
 
     def takes(self, function: Any) -> bool:
         """Whether `tf.function` or Keras made what it calls."""
-        of_model = self._events.is_reliable and callee.is_of_model(function)
+        of_model = self._events.is_reliable and callee.model_call(function) is not None
         return of_model or callee.is_compiled(function)
 
     def name(self, function: Any) -> str:
         """Return the name of what was decorated; ``Sequential.fit`` of a model's method."""
-        if callee.is_of_model(function):
-            return f"{type(function.__self__).__name__}.{function.__name__}"
+        if (call := callee.model_call(function)) is not None:
+            method = call[0]
+            return f"{type(method.__self__).__name__}.{method.__name__}"
         function, _, _ = callee.resolve(function, (), {})
         if isinstance(function, callee.CONCRETE):
             return str(function.graph.name)
@@ -70,8 +73,8 @@ class TensorFlowCallWatch(EventWatch[Event]):
         new = self._since(mark.events)
         self._owned.update(new)
         events = [*new.values()]
-        if callee.is_of_model(function):
-            return self._model_outcome(function.__self__, events, mark)
+        if (call := callee.model_call(function)) is not None:
+            return self._model_outcome(call[0].__self__, events, mark)
         function, _, _ = callee.resolve(function, (), {})
         count = self._traces(function)
         xla = bool(getattr(function, "_jit_compile", None))
@@ -90,16 +93,21 @@ class TensorFlowCallWatch(EventWatch[Event]):
         difference = last_difference(function)
         return Outcome("TRACED", self._phases(events, mark), nested, difference, accepted=accepted)
 
+    def report_hits(self, on_hit: OnHit) -> None:
+        """Report calls of what `tf.function` gave."""
+        self._calls.on_hit = on_hit
+
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""
-        if callee.is_of_model(function):
-            made = getattr(function.__self__, callee.OF_MODELS[function.__name__], None)
-            return cache_key.model_signature(function, made, args, kwargs)
+        if (call := callee.model_call(function, args, kwargs)) is not None:
+            method, args, kwargs = call
+            made = getattr(method.__self__, callee.OF_MODELS[method.__name__], None)
+            return cache_key.model_signature(method, made, args, kwargs)
         return cache_key.signature(*callee.resolve(function, args, kwargs))
 
     def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TensorFlowTracedCode | None:
         """Return the trace that such a call finds; None of a model's, which Keras traces."""
-        if callee.is_of_model(function):
+        if callee.model_call(function) is not None:
             return None
         function, args, kwargs = callee.resolve(function, args, kwargs)
         concrete = find_trace(function, args, kwargs)
@@ -107,7 +115,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether TensorFlow's look-up finds no trace; a function without one will make one."""
-        if callee.is_of_model(function) or tf.config.functions_run_eagerly():
+        if callee.model_call(function) is not None or tf.config.functions_run_eagerly():
             return None
         function, args, kwargs = callee.resolve(function, args, kwargs)
         if isinstance(function, callee.CONCRETE):

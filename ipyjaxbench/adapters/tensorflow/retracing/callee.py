@@ -32,12 +32,17 @@ def _is_of_function(function: Any, args: Args) -> bool:
     return is_method and getattr(function, "__name__", "") == "get_concrete_function"
 
 
-def is_of_model(function: Any) -> bool:
-    """Whether it is a method of a Keras model that runs a function which the model compiles."""
-    if type(function) is not MethodType or function.__name__ not in OF_MODELS:
-        return False
+def model_call(function: Any, args: Args = (), kwargs: Kwargs | None = None) -> Invocation | None:
+    """Return the call of a Keras model's method that runs a function which the model compiles.
+
+    It may be behind a partial; None for what is no such method.
+    """
+    method, args, kwargs = unbound(function, args, kwargs, is_method=lambda _: False)
+    if type(method) is not MethodType or method.__name__ not in OF_MODELS:
+        return None
     keras = references.keras()
-    return keras is not None and isinstance(function.__self__, keras.Model)
+    is_of_model = keras is not None and isinstance(method.__self__, keras.Model)
+    return (method, args, kwargs) if is_of_model else None
 
 
 def resolve(function: Any, args: Args, kwargs: Kwargs) -> Invocation:

@@ -3,10 +3,11 @@
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.adapters.shared.retracing import EventWatch
+from ipyjaxbench.adapters.shared.retracing import EventWatch, main_frame, site_of
 from ipyjaxbench.adapters.torch.compile_events import (
     DynamoEvents,
     Entry,
@@ -21,7 +22,7 @@ from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard
 from ipyjaxbench.frameworks import UNNAMED, DiskMiss, Framework, Program
-from ipyjaxbench.retracing import Args, Change, Kwargs, Outcome, Signature
+from ipyjaxbench.retracing import Args, CachedCall, Change, Kwargs, OnHit, Outcome, Signature
 
 #: Stances in which nothing is compiled (`torch.compiler.set_stance`).
 _STANCES = ("force_eager", "eager_on_recompile")
@@ -44,11 +45,13 @@ class TorchCallWatch(EventWatch[Entry]):
     prints_while_tracing = False
 
     def __init__(self, framework: Framework) -> None:
-        self._events, self._searches = DynamoEvents(self._on_miss), GraphSearches()
+        self._events = DynamoEvents(self._on_miss, self._on_hit)
+        self._searches = GraphSearches()
         sources = self._events, self._searches
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
         self._failed: list[Guard] = []  # in the call that is made now
         self._accepted: frozenset[str] = frozenset()
+        self._report: OnHit | None = None
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
     def takes(self, function: Any) -> bool:
@@ -148,6 +151,14 @@ class TorchCallWatch(EventWatch[Entry]):
             self._failed += guards.failing(entered)
             self._accepted = accepted(entered)
 
+    def report_hits(self, on_hit: OnHit) -> None:
+        """Report by dynamo's hook for its searches."""
+        self._report = on_hit
+
+    def _on_hit(self, frame: FrameType) -> None:
+        if self._report is not None:
+            self._report(partial(_found, frame))
+
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
         yield Change("guard", "limit", new=f"recompile limit ({_limit()}) reached")
         changes = [guard.change for guard in self._failed] or [
@@ -187,6 +198,12 @@ class TorchCallWatch(EventWatch[Entry]):
             seconds = sum(phases_of([entry]).values())
             programs.append(Program(name, seconds, "compiled", "torch"))
         return tuple(programs)
+
+
+def _found(frame: FrameType) -> CachedCall | None:
+    """Return the call in a frame; None for the rest of a function after a break."""
+    call = callee.called_from(frame)
+    return CachedCall(*call, site_of(frame, main_frame())) if call is not None else None
 
 
 def _dynamo(name: str) -> Any:

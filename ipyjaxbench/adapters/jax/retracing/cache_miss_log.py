@@ -1,0 +1,121 @@
+"""What JAX logs of its caches: read, and shown as if nobody read it."""
+
+import logging
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
+
+import jax
+
+from ipyjaxbench.adapters.jax.own_work import hide_our_lines
+from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.retracing import Change
+from ipyjaxbench.usercode import is_users_file
+
+#: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
+_MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
+_OF = re.compile(
+    r"^\s*(?:for )?(?P<name>\S+)(?: id=(?P<id>\d+))? defined at (?P<place>\S+)", re.MULTILINE
+)
+_SAYS = re.compile(r"^\s*\* (.*)$|^\s*(explanation unavailable.*)$", re.MULTILINE)
+#: First words of what that raises from DEBUG to WARNING, of the cache on disk.
+_OF_DISK = ("PERSISTENT COMPILATION CACHE MISS", "Writing %s to persistent",
+            "Not writing persistent cache entry")  # fmt: skip
+_LOGGERS = ("jax._src.pjit", "jax._src.interpreters.partial_eval")
+_OF_DISK_LOGGERS = ("jax._src.compiler", "jax._src.compilation_cache")
+
+
+class CacheMissLog(AbstractContextManager["CacheMissLog"]):
+    """Has JAX explain misses of its caches, and keeps what it says.
+
+    What the user's handlers get is what they would get otherwise: all of it where the user turned
+    `jax_explain_cache_misses` on, else messages of the disk cache at their own level.
+    """
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "CacheMissLog":
+        hide_our_lines()
+        self._is_shown = bool(jax.config.jax_explain_cache_misses)
+        self._least: dict[str, int] = {}  # levels of loggers that the user has turned down
+        for name in (*_LOGGERS, *_OF_DISK_LOGGERS):
+            logger = logging.getLogger(name)
+            if name in _LOGGERS and not logger.isEnabledFor(logging.WARNING):
+                self._turn_up(logger)
+            logger.filters.insert(0, self._filter)  # what it drops is nothing to the user's own
+            self._stack.callback(logger.removeFilter, self._filter)
+        self._stack.enter_context(jax.explain_cache_misses(True))  # noqa: FBT003
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _turn_up(self, logger: logging.Logger) -> None:
+        """Have a logger make messages that its handlers do not get."""
+        level, disabled = logger.level, logger.disabled
+        self._least[logger.name] = logging.CRITICAL + 1 if disabled else logger.getEffectiveLevel()
+        logger.disabled = False
+        logger.setLevel(logging.WARNING)
+
+        def turn_down() -> None:
+            logger.disabled = disabled
+            logger.setLevel(level)
+
+        self._stack.callback(turn_down)
+
+    def _filter(self, record: logging.LogRecord) -> bool:
+        """Whether the user's handlers get a message."""
+        text = str(record.msg)
+        is_shown = self._is_shown
+        if _MISS.search(text):
+            self.messages.append(text)
+        elif not is_shown and text.startswith(_OF_DISK):
+            level = record.levelno = logging.DEBUG
+            record.levelname = logging.getLevelName(level)
+            is_shown = logging.getLogger(record.name).isEnabledFor(level)
+        else:
+            is_shown = True
+        return is_shown and record.levelno >= self._least.get(record.name, 0)
+
+
+def is_traced(function: object, logged: Sequence[str]) -> bool:
+    """Whether JAX logs that a function was traced: below `jax.grad` it has no event for that.
+
+    What `jax.jacfwd` and the like trace around it has its name too, and another identity.
+    """
+    plain = callee.plain_of(function)
+    name, ids = callee.display_name(plain), (None, str(id(plain)))
+    traced = (of for text in logged for of in [_OF.search(text)] if of)
+    return any(of["name"] == name and of["id"] in ids for of in traced)
+
+
+def nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
+    """Return the user's functions that were traced inside of another one, with their depth."""
+    callers: dict[str, str] = {}
+    for text in logged:
+        miss, of = _MISS.search(text), _OF.search(text)
+        if miss and of and of["name"] != root and is_users_file(of["place"]):
+            callers.setdefault(of["name"], miss["caller"].rpartition(".")[2])
+    depths: dict[str, int] = {}
+
+    def add_callees(caller: str, depth: int) -> None:
+        for name in callers:
+            if callers[name] == caller and name not in depths:
+                depths[name] = depth
+                add_callees(name, depth + 1)
+
+    add_callees(root, 1)
+    depths = {**depths, **{name: 1 for name in callers if name not in depths}}
+    return tuple((depth, name) for name, depth in depths.items())
+
+
+def reasons(root: str, logged: Sequence[str]) -> tuple[Change, ...]:
+    """Return JAX's reason for tracing a function, in one line."""
+    for text in logged:
+        of = _OF.search(text)
+        if of and of["name"] == root:
+            says = "; ".join("".join(each) for each in _SAYS.findall(text))
+            return (Change("guard", new=f"jax: {says}"),) if says else ()
+    return ()

@@ -1,0 +1,70 @@
+"""The call that the user made, by the frames around one of JAX's own."""
+
+import sys
+from collections.abc import Iterator
+from traceback import walk_stack
+from types import FrameType
+
+from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.usercode import is_exactly, is_users_file, unwrap
+
+
+def user_call(called: Called, frame: FrameType) -> Called:
+    """Return the call of a library's wrapper, or of what `jax.grad` made, that leads to a call.
+
+    Args:
+        called: what JAX runs.
+        frame: of JAX, or of what JAX tells of the call.
+    """
+    for each in _until_users(frame):
+        names = {**each.f_locals}  # from Python 3.13 on it is no dict
+        wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
+        if type(wrapper).__module__ in callee.WRAPPERS and {"args", "kwargs"} <= set(names):
+            called = Called(wrapper, names["args"], names["kwargs"])
+        else:
+            called = _transformed_call(each, called)
+    return called
+
+
+def _transformed_call(frame: FrameType, inner: Called) -> Called:
+    """Return the call around another one, where a frame runs what a transformation made."""
+    name, within, _ = frame.f_code.co_qualname.partition(".<locals>.")
+    names = {**frame.f_locals}
+    is_made = within and frame.f_code.co_filename.endswith("api.py")
+    if not is_made or not {"args", "kwargs"} <= set(names):
+        return inner
+    function, args, kwargs, known, static = inner
+    if "fun" not in names:  # it goes on in another one, as `grad` does in `value_and_grad`
+        return inner._replace(transformation=name) if known else inner
+    if callee.plain_of(names["fun"]) is not callee.plain_of(function):
+        return inner
+    if name == "vmap":
+        name, args, kwargs = callee.per_example(names.get("in_axes", 0), names["args"],
+                                              names["kwargs"])  # fmt: skip
+    elif not known:
+        args, kwargs = names["args"], names["kwargs"]
+    return Called(function, args, kwargs, " of ".join(filter(None, (name, known))), static)
+
+
+def is_the_users(called: Called, frame: FrameType) -> bool:
+    """Whether the user jitted a function; what libraries jit for themselves is no news."""
+    plain = callee.plain_of(called.function)
+    code = getattr(plain, "__code__", None)
+    if code is None or is_users_file(code.co_filename):
+        return True
+    if is_exactly(called.function, *callee.JITTED) or called.function is not plain:
+        return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
+    by_user = next(_until_users(frame), None) is None
+    module = sys.modules.get(getattr(plain, "__module__", ""))
+    own = unwrap(getattr(module, callee.display_name(plain), None) or len)
+    return by_user and (own is not plain or getattr(module, callee.display_name(plain)) is plain)
+
+
+def _until_users(frame: FrameType) -> Iterator[FrameType]:
+    """Yield frames of libraries around one of JAX's own, outward, up to the user's code."""
+    for around, _ in walk_stack(frame.f_back):
+        if is_users_file(around.f_code.co_filename):
+            return
+        if not around.f_code.co_filename.endswith("traceback_util.py"):
+            yield around

@@ -1,0 +1,94 @@
+"""What code uses of a module: names that it sets there, and what stands under those it reads."""
+
+import dis
+import functools
+from collections.abc import Collection, Iterator
+from types import CodeType, ModuleType
+from typing import Any, NamedTuple
+
+from ipyjaxbench.frameworks.state.names import ClassNames, DictNames, Names
+from ipyjaxbench.usercode import is_users_module, names_in, names_of_module, package_of
+
+_SETS = ("STORE_ATTR", "DELETE_ATTR")
+#: With these, code may set any name of a module.
+_SETS_ANY = frozenset(("setattr", "delattr", "vars", "__dict__"))
+
+
+class CodeNames(NamedTuple):
+    """The names in some code."""
+
+    used: tuple[str, ...] = ()  # all of them, attributes among them
+    stored: frozenset[str] = frozenset()  # those that it sets as attributes
+    imported: frozenset[str] = frozenset()  # modules that it imports by itself
+
+
+class Use(NamedTuple):
+    """A module or a class, and the names in code that names it."""
+
+    target: Any
+    names: CodeNames
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a module."""
+        return issubclass(type(self.target), ModuleType)
+
+    @property
+    def package(self) -> str:
+        """The name of the package that it belongs to."""
+        name = names_of_module(self.target).get("__name__") if self.is_module else None
+        return name.partition(".")[0] if type(name) is str else package_of(self.target)
+
+    @property
+    def is_users(self) -> bool:
+        """Whether the user wrote the module."""
+        return self.is_module and is_users_module(self.target)
+
+    def state(self) -> Names | None:
+        """Return what the code sets there; None where it sets nothing."""
+        if not self.is_module:
+            return ClassNames(self.target, self.names.stored)
+        sets_any = self.is_users and not _SETS_ANY.isdisjoint(self.names.used)
+        if not (sets_any or self.names.stored):
+            return None
+        held = names_of_module(self.target)
+        state = DictNames(held, [*held] if sets_any else self.names.stored)
+        state.owner = self.target
+        return state
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        """Yield what stands in a module under names in the code; of libraries' the data alone.
+
+        Libraries keep caches beside their functions, which are theirs.
+        """
+        held, is_users = names_of_module(self.target) if self.is_module else {}, self.is_users
+        for name in self.names.used:
+            value = held.get(name)
+            is_set = bool(self.names.stored) and issubclass(type(value), type)
+            if is_users or is_set or issubclass(type(value), ModuleType) or not callable(value):
+                yield name, value
+
+
+@functools.lru_cache(maxsize=4096)
+def code_names(code: CodeType) -> CodeNames:
+    """Return the names in the code of a function, and of those written in it."""
+    found = [*dis.get_instructions(code)]
+    stored = {str(each.argval) for each in found if each.opname in _SETS}
+    imported = {str(each.argval) for each in found if each.opname == "IMPORT_NAME"}
+    inner = [code_names(each) for each in code.co_consts if type(each) is CodeType]
+    return CodeNames(
+        names_in(code),
+        frozenset(stored).union(*(each.stored for each in inner)),
+        frozenset(imported).union(*(each.imported for each in inner)),
+    )
+
+
+def together(codes: Collection[CodeType]) -> CodeNames:
+    """Return the names in several pieces of code."""
+    found = [*map(code_names, codes)]
+    used = dict.fromkeys(name for each in found for name in each.used)
+    return CodeNames(
+        tuple(used),
+        frozenset().union(*(each.stored for each in found)),
+        frozenset().union(*(each.imported for each in found)),
+    )

@@ -1,0 +1,135 @@
+"""JAX's log is what it is without the magics: for handlers of the user's, and in the cell."""
+
+import itertools
+import logging
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax._src import compilation_cache
+
+from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
+from tests.shell import Shell
+
+_SETTINGS = {
+    "jax_compilation_cache_dir": None,
+    "jax_persistent_cache_min_compile_time_secs": 0,
+    "jax_persistent_cache_min_entry_size_bytes": 0,
+    "jax_log_compiles": False,
+    "jax_explain_cache_misses": False,
+}
+#: What differs from run to run: times, keys, identities and the name of a cell.
+_VARYING = re.compile(r"[0-9a-f]{64}|(<ipython-input|/tmp/)\S+|\d+(\.\d+)?(e-?\d+)?")
+_NUMBERS = itertools.count()
+#: A miss of the tracing cache, of the disk cache, what is written there, and compiling.
+_WORDS = ("TRACING CACHE MISS", "PERSISTENT COMPILATION CACHE MISS", "Writing jit_f", "Compiling")
+
+
+class Handler(logging.Handler):
+    """The user's, for messages of JAX from a level on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = _VARYING.sub("#", record.getMessage())
+        self.seen.append((record.name, record.levelname, text))
+
+
+@pytest.fixture
+def handler() -> Iterator[Handler]:
+    logger, handler = logging.getLogger("jax"), Handler()
+    level = logger.level
+    logger.addHandler(handler)
+    yield handler
+    logger.removeHandler(handler)
+    logger.setLevel(level)
+
+
+@pytest.fixture
+def session(
+    shell: Shell, handler: Handler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], list[Any]]]:
+    """Types a cell where the disk cache is in use and empty, and gives what is logged of it."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    before = {name: getattr(jax.config, name) for name in _SETTINGS}
+    for name, value in _SETTINGS.items():
+        jax.config.update(name, value)
+
+    def run(cell: str) -> list[Any]:
+        number = next(_NUMBERS)
+        jax.config.update("jax_compilation_cache_dir", str(tmp_path / str(number)))
+        compilation_cache.reset_cache()
+        jax.clear_caches()
+        shell.names |= {"jax": jax, "x": np.ones(3, np.float32)}
+        shell.run("@jax.jit\ndef f(x):\n    return jax.numpy.sin(x) + 1")
+        handler.seen.clear()
+        shell.run(f"{cell}  # {number}")
+        return [*handler.seen]
+
+    yield run
+    for name, value in before.items():
+        jax.config.update(name, value)
+    compilation_cache.reset_cache()
+
+
+@pytest.mark.parametrize(
+    ("turned_on", "level", "words"),
+    [
+        ((), logging.NOTSET, ()),
+        ((), logging.DEBUG, _WORDS[1:]),
+        (("jax_log_compiles",), logging.NOTSET, _WORDS[3:]),
+        (("jax_explain_cache_misses",), logging.NOTSET, _WORDS[:3]),
+        (("jax_log_compiles", "jax_explain_cache_misses"), logging.NOTSET, _WORDS),
+        (("jax_explain_cache_misses",), logging.ERROR, ()),
+    ],
+)
+def test_handlers_get_what_they_get_without_the_magics(
+    session: Callable[[str], list[Any]],
+    turned_on: tuple[str, ...],
+    level: int,
+    words: tuple[str, ...],
+) -> None:
+    logging.getLogger("jax").setLevel(level)
+    for name in turned_on:
+        jax.config.update(name, True)
+    plain = session("y = f(x)")
+    found = {word for word in _WORDS for _, _, text in plain if word in text}
+    assert found == {*words}
+    assert session("%%trace_cached -q\ny = f(x)") == plain
+    assert session("%%fwtime -q -n 1 -r 1\ny = f(x)") == plain
+
+
+def loggers() -> list[Any]:
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("jax")]
+    every = [logging.getLogger(name) for name in sorted(names)]
+    return [(e.name, e.level, e.disabled, e.propagate, [*e.handlers], [*e.filters]) for e in every]
+
+
+@pytest.mark.parametrize("silence", [{"disabled": True}, {"level": logging.ERROR}])
+def test_traces_are_told_apart_where_the_user_has_silenced_jax(silence: dict[str, Any]) -> None:
+    """Below `jax.grad` JAX reports no tracing, and only its log has it."""
+    logger = logging.getLogger("jax._src.interpreters.partial_eval")
+    before = {name: getattr(logger, name) for name in silence}
+    try:
+        vars(logger).update(silence)
+        logger.manager._clear_cache()
+        left = loggers()
+        jitted = jax.jit(lambda x: (x * 7).sum())
+        function = jax.grad(jitted)
+        with JaxCallWatch() as watch:
+            mark = watch.begin_call(function)
+            function(jnp.ones(3))
+            outcome = watch.end_call(function, mark)
+        assert outcome is not None
+        assert outcome.state == "TRACED"
+        assert loggers() == left
+    finally:
+        vars(logger).update(before)
+        logger.manager._clear_cache()

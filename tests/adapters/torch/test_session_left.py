@@ -1,0 +1,111 @@
+"""What calls change of PyTorch's is as after one run, bit for bit, or told by name."""
+
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+import ipyjaxbench
+from ipyjaxbench.adapters.torch.tensors import restore_tensors, sparse_parts
+from tests.left import Cell, check_left
+from tests.shell import Shell
+
+LEAF = "import torch; x = torch.ones(3, requires_grad=True); L = []"
+CELLS = {
+    "the default dtype": Cell(
+        "import torch; to = {torch.float32: torch.float64, torch.float64: torch.float16,"
+        " torch.float16: torch.float32}", "torch.set_default_dtype(to[torch.get_default_dtype()])",
+        "torch.get_default_dtype()", "torch.set_default_dtype(torch.float32)"),
+    "threads": Cell("import torch; n = torch.get_num_threads()",
+                    "torch.set_num_threads(torch.get_num_threads() + 1)", "torch.get_num_threads()",
+                    "torch.set_num_threads(n)"),
+    "printing": Cell("import torch; o = torch._tensor_str.PRINT_OPTS",
+                     "torch.set_printoptions(precision=o.precision + 1)", "o.precision",
+                     "torch.set_printoptions(precision=4)"),
+    "a tensor's hook": Cell(f"{LEAF}; h = x.register_hook(L.append); y = x; del L",
+                            "(y * 2).sum().backward()",
+                            "[len(f.__self__) for f in x._backward_hooks.values()]"),
+    "a hook after gradients": Cell(
+        f"{LEAF}; h = x.register_post_accumulate_grad_hook(L.append)", "(x * 2).sum().backward()",
+        "len(L)"),
+    "a class of PyTorch's": Cell("import torch; torch.nn.Linear.zz = 0", "torch.nn.Linear.zz += 1",
+                                 "torch.nn.Linear.zz", "del torch.nn.Linear.zz"),
+    "another layout": Cell("import torch; x = torch.ones(3).to_mkldnn()", "x.add_(x)", "0",
+                           told="x"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_it_is_as_after_one_run_or_told(shell: Shell, name: str) -> None:
+    check_left(shell, CELLS[name])
+
+
+def bits(value: Any) -> Any:
+    """The numbers of a tensor and its gradient, and for a sparse one of what it holds."""
+    if value is None:
+        return None
+    parts = sparse_parts(value.detach())
+    own = [*map(bits, parts)] if parts else value.detach().clone().numpy().tobytes()
+    is_coalesced = value.layout is torch.sparse_coo and value.is_coalesced()
+    return tuple(value.shape), own, is_coalesced, bits(value.grad if value.is_leaf else None)
+
+
+def made() -> dict[str, Any]:
+    torch.manual_seed(0)
+    eye, weights = torch.eye(4), torch.nn.Embedding(9, 3, sparse=True)
+    names: dict[str, Any] = {
+        "coo": eye.to_sparse(), "other": (eye + 1).to_sparse(), "csr": eye.to_sparse_csr(),
+        "csc": eye.to_sparse_csc(), "bsr": eye.to_sparse_bsr((2, 2)), "dense": torch.ones(4),
+        "bsc": eye.to_sparse_bsc((2, 2)), "more": (eye * 2).to_sparse_csr(), "emb": weights,
+        "leaf": eye.to_sparse().requires_grad_(), "i": torch.tensor([1, 2, 2]), "torch": torch,
+        "opt": torch.optim.SparseAdam(weights.parameters()), "f16": torch.ones(5).half(),
+        "complex": torch.ones(3, dtype=torch.complex64), "bools": torch.zeros(3, dtype=bool),
+        "view": torch.ones(4, 4).T[1:], "lstm": torch.nn.LSTM(1, 1), "bn": torch.nn.BatchNorm1d(2),
+    }  # fmt: skip
+    names |= {name: layer.weight for name, layer in (("w", weights), ("scale", names["bn"]))}
+    return names
+
+
+CHANGES = [
+    "emb(i).sum().backward()", "emb(i).sum().backward(); opt.step()", "coo.mul_(2)", "coo *= 2",
+    "coo.add_(other)", "coo.zero_()", "coo.neg_()", "coo.copy_(other + coo)",
+    "coo._values().add_(1)", "coo.resize_as_sparse_(other)", "coo.data = coo + other",
+    "coo._coalesced_(not coo.is_coalesced()); coo.mul_(2)", "(leaf * leaf).sum().backward()",
+    "csr.mul_(2)", "csr.add_(more)", "csr.values().add_(1)",
+    "csc.mul_(2)", "bsr.mul_(2)", "bsc.mul_(2)", "dense.resize_(dense.numel() + 1).add_(1)",
+    "dense.set_(torch.cat([dense, dense]))", "f16.mul_(2)", "complex.mul_(1j)",
+    "bools.logical_not_(); dense.add_(1)", "view.add_(1)", "bn(view[:, :2]).sum().backward()",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")  # of layouts that PyTorch has not settled yet
+@pytest.mark.parametrize("code", CHANGES)
+def test_tensors_of_all_layouts_are_put_back_bit_for_bit(code: str) -> None:
+    once, timed = made(), made()
+    exec(code, once)
+    found = ipyjaxbench.measure_code(code, timed, number=3, repeat=2)
+    for name, value in once.items():
+        if isinstance(value, torch.Tensor):
+            assert bits(timed[name]) == bits(value), name
+    assert {note.code for note in found.notes} & {"put-back", "state-advanced"} == {"put-back"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("code", [each for each in CHANGES if "backward" not in each])
+def test_so_are_those_of_a_call_that_is_made_to_look(code: str) -> None:
+    names = made()
+    tensors = {n: v for n, v in names.items() if isinstance(v, torch.Tensor)}
+    before = {name: bits(value) for name, value in tensors.items()}
+    with restore_tensors([*tensors.values()], is_made=True):
+        exec(code, dict(names))
+    assert {name: bits(value) for name, value in tensors.items()} == before
+
+
+def test_gradients_that_a_call_adds_to_are_put_back_too() -> None:
+    names = made()
+    exec("emb(i).sum().backward()", names)
+    before = bits(names["w"])
+    with restore_tensors([names["w"]], is_made=True):
+        exec("emb(i).sum().backward()", names)
+    assert bits(names["w"]) == before

@@ -1,0 +1,44 @@
+"""Each call of a function that torch.compile made is seen, whatever it is made through."""
+
+import functools
+from pathlib import Path
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from tests.shell import Shell
+from tests.ways_to_call import HELPER, WAYS, wrong
+
+_NET = """\
+class Net(torch.nn.Module):
+    def forward(self, x): return x * 2 - 1
+net = Net()
+"""
+_IN_PLACE = f"{_NET}net.compile(backend='eager')"
+OWN = {
+    "compiled module": (f"{_NET}net = compiles(net)", "net(x)"),
+    "map of a compiled module": (f"{_NET}net = compiles(net)", "list(map(net, [x]))"),
+    "module compiled in place": (_IN_PLACE, "net(x)"),
+    "map of a module compiled in place": (_IN_PLACE, "list(map(net, [x]))"),
+    "part of an eager module": (f"{_NET}net = torch.nn.Sequential(compiles(net))", "net(x)"),
+    "hook of autograd": (
+        "w = torch.ones(3, requires_grad=True); h = w.register_hook(f)",
+        "(w * 2).sum().backward()",
+    ),
+}
+
+
+@pytest.fixture
+def cells(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    (tmp_path / "helper.py").write_text(HELPER)
+    monkeypatch.syspath_prepend(tmp_path)
+    TRACE_LOG.clear()
+    compiles = functools.partial(torch.compile, backend="eager")
+    shell.names.update(compiles=compiles, of_method=compiles, x=torch.ones(3), torch=torch)
+    return shell
+
+
+def test_each_way_is_a_trace_and_cache_hits(cells: Shell) -> None:
+    assert wrong(cells, WAYS | OWN) == {}

@@ -1,0 +1,139 @@
+"""The session is as after one run of what was timed, or the report tells what is not, by name."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.left import Cell, check_left
+from tests.shell import Shell
+
+HOME, LIMIT = os.getcwd(), sys.getrecursionlimit()
+USER = "from tests import user_module as um; um.N = um.Counting.count = 0; um.LIST.clear()"
+LOG = "import logging; lg = um.log; lg.propagate = False; lg.setLevel(10)"
+KEPT = f"{USER}; {LOG}; lg.handlers[:] = [um.Kept()]"
+NAMED = "sum(name.startswith('made') for name in logging.root.manager.loggerDict)"
+PATH = "sys.path[:] = [p for p in sys.path if p != 'zzz']"
+NUMPY, PANDAS = "import numpy as np", "import pandas as pd"
+PLT = "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt"
+FILTERS = "import warnings; kept = [*warnings.filters]"
+
+CELLS = {
+    "os.chdir": Cell(f"import os; os.chdir({os.__file__!r}[:-5] + 'json')", "os.chdir('..')",
+                     "os.getcwd()", f"os.chdir({HOME!r})"),
+    "chdir by name": Cell(f"from os import chdir, getcwd; chdir({os.__file__!r}[:-5] + 'json')",
+                          "chdir('..')", "getcwd()", f"chdir({HOME!r})"),
+    "a name of a module": Cell(USER, "um.N += 1", "um.N"),
+    "by its function": Cell(USER, "um.bump()", "um.N"),
+    "by a function's name": Cell(f"{USER}; f = um.bump", "f()", "um.N"),
+    "by globals() in it": Cell(USER, "um.bump_unseen()", "um.N"),
+    "by setattr": Cell(USER, "setattr(um, 'N', um.N + 1)", "um.N"),
+    "by vars()": Cell(USER, "vars(um)['N'] += 1", "um.N"),
+    "a list of a module": Cell(USER, "um.LIST.append(1)", "um.LIST"),
+    "an attribute of a class of it": Cell(USER, "um.Counting.count += 1", "um.Counting.count"),
+    "an object of it": Cell(f"{USER}; um.it = um.Counting()", "um.it()", "um.it.n"),
+    "by __add__": Cell(f"{USER}; o = um.Counting()", "o + 1", "um.LIST.count(1)"),
+    "by __getitem__": Cell(f"{USER}; um.TABLE.clear(); o = um.Counting()", "o[3]", "um.TABLE"),
+    "by __del__": Cell(f"{USER}; d = um.Counting()", "d = um.Counting()", "um.LIST"),
+    "by __del__ unnamed": Cell(USER, "um.Counting()", "um.LIST"),
+    "an import in a function": Cell(f"{USER}; import os; os.environ['FW_DEEP'] = ''",
+                                    "um.change_environment()", "os.environ['FW_DEEP']",
+                                    "del os.environ['FW_DEEP']"),
+    "os.environ": Cell("import os; os.environ['FW_Q'] = ''", "os.environ['FW_Q'] += 'x'",
+                       "os.environ['FW_Q']", "del os.environ['FW_Q']"),
+    "sys.path": Cell("import sys", "sys.path.append('zzz')", "sys.path.count('zzz')", PATH),
+    "in front of it": Cell("import sys", "sys.path.insert(0, 'zzz')", "sys.path.index('zzz')",
+                           PATH),
+    "path by name": Cell("import sys; from sys import path", "path.append('zzz')",
+                         "path.count('zzz')", PATH),
+    "sys.modules": Cell("import sys", "sys.modules['zz'] = object()", "0",
+                        "del sys.modules['zz']", told="sys.modules"),
+    "the recursion limit": Cell("import sys", "sys.setrecursionlimit(sys.getrecursionlimit() + 1)",
+                                "sys.getrecursionlimit()", f"sys.setrecursionlimit({LIMIT})"),
+    "the switch interval": Cell("import sys", "sys.setswitchinterval(sys.getswitchinterval() * 2)",
+                                "sys.getswitchinterval()", "sys.setswitchinterval(0.005)"),
+    "a handler's records": Cell(KEPT, "lg.info('x')", "len(lg.handlers[0].records)",
+                                "lg.handlers.clear()"),
+    "a logger of a module": Cell(KEPT, "um.log.info('x')", "len(lg.handlers[0].records)",
+                                 "lg.handlers.clear()"),
+    "the root logger": Cell(f"{KEPT}; logging.root.addHandler(um.Kept())",
+                            "logging.error('x')", "len(logging.root.handlers[-1].records)",
+                            "logging.root.handlers.pop(); lg.handlers.clear()"),
+    "handlers": Cell(f"{USER}; {LOG}", "lg.addHandler(logging.NullHandler())", "len(lg.handlers)",
+                     "lg.handlers.clear()"),
+    "a level": Cell(f"{USER}; {LOG}; below = lg.getChild('below')", "lg.setLevel(lg.level + 1)",
+                    "lg.level, [below.isEnabledFor(n) for n in (10, 11, 12)]"),
+    "loggers": Cell("import logging; n = 0", "n += 1; logging.getLogger(f'made{n}')", NAMED,
+                    "del logging.root.manager.loggerDict['made1']"),
+    "logging.disable": Cell("import logging", "logging.disable(logging.root.manager.disable + 1)",
+                            "logging.root.manager.disable", "logging.disable(0)"),
+    "a view of bytes": Cell("b = bytearray(4); mv = memoryview(b)", "mv[0] += 1", "[*b]"),
+    "a view of an array": Cell(f"{NUMPY}; b = np.zeros(3); mv = memoryview(b)", "mv[0] += 1",
+                               "b.tolist()"),
+    "mapped memory": Cell("import mmap; m = mmap.mmap(-1, 16)", "m[0] += 1", "m[0]"),
+    "ctypes": Cell("import ctypes; c = (ctypes.c_int * 3)()", "c[0] += 1", "[*c]"),
+    "printing of arrays": Cell(
+        NUMPY, "np.set_printoptions(precision=np.get_printoptions()['precision'] + 1)",
+        "np.get_printoptions()['precision']", "np.set_printoptions(precision=8)"),
+    "errors of NumPy": Cell(
+        f"{NUMPY}; to = dict(zip(['warn', 'ignore', 'raise'], ['ignore', 'raise', 'warn']))",
+        "np.seterr(over=to[np.geterr()['over']])", "np.geterr()", "np.seterr(over='warn')"),
+    "options of pandas": Cell(
+        PANDAS, "pd.set_option('display.max_rows', pd.get_option('display.max_rows') + 1)",
+        "pd.get_option('display.max_rows')", "pd.reset_option('display.max_rows')"),
+    "the same by attribute": Cell(PANDAS, "pd.options.display.max_rows += 1",
+                                  "pd.options.display.max_rows",
+                                  "pd.reset_option('display.max_rows')"),
+    "rcParams": Cell(PLT, "plt.rcParams['lines.linewidth'] += 1", "plt.rcParams['lines.linewidth']",
+                     "plt.rcdefaults()"),
+    "plt.rc": Cell(PLT, "plt.rc('lines', linewidth=plt.rcParams['lines.linewidth'] + 1)",
+                   "plt.rcParams['lines.linewidth']", "plt.rcdefaults()"),
+    "atexit": Cell("import atexit", "atexit.register(print)", "0", "atexit.unregister(print)",
+                   told="functions registered by atexit"),
+    "gc": Cell("import gc", "gc.set_threshold(gc.get_threshold()[0] + 1)", "gc.get_threshold()",
+               "gc.set_threshold(700, 10, 10)"),
+    "globals()": Cell("G = 0", "globals()['G'] += 1", "G"),
+    "new names by globals()": Cell("n = 0", "n += 1; globals()[f'made{n}'] = n",
+                                   "[name for name in globals() if name.startswith('made')]"),
+    "exec": Cell("G = 0", "exec('G += 1')", "G"),
+    "sqlite": Cell("import sqlite3; db = sqlite3.connect(':memory:'); db.execute('create table t"
+                   "(a)')", "db.execute('insert into t values(1)')", "0", "db.close()", told="db"),
+    "warnings": Cell(FILTERS, "warnings.filterwarnings('ignore', f'm{len(warnings.filters)}')",
+                     "len(warnings.filters) - len(kept)", "warnings.filters[:] = kept"),
+    "signals": Cell("import signal", "signal.signal(10, lambda *_: signal.getsignal(10))",
+                    "callable(signal.getsignal(10))", "signal.signal(10, signal.SIG_DFL)"),
+    "csv.writer": Cell("import csv, io; b = io.StringIO(); w = csv.writer(b)", "w.writerow([1])",
+                       "b.getvalue()"),
+    "hashlib": Cell("import hashlib; h = hashlib.sha256()", "h.update(b'x')", "0", told="h"),
+    "elements": Cell("import xml.etree.ElementTree as ET; r = ET.Element('a')",
+                     "ET.SubElement(r, 'b')", "len(r)"),
+    "configparser": Cell("import configparser; c = configparser.ConfigParser(); c['a'] = {'n': 0}",
+                         "c['a']['n'] += '1'", "c['a']['n']"),
+    "an exit stack": Cell("import contextlib; st = contextlib.ExitStack()", "st.callback(print)",
+                          "len(st._exit_callbacks)", "st.pop_all()"),
+    "queue.SimpleQueue": Cell("import queue; q = queue.SimpleQueue()", "q.put(1)", "0", told="q"),
+    "queue.Queue": Cell("import queue; q = queue.Queue()", "q.put(1)", "q.qsize()"),
+    "zipfile": Cell("import io, zipfile; z = zipfile.ZipFile(io.BytesIO(), 'w'); n = 0",
+                    "n += 1; z.writestr(str(n), 'a')", "0", told="z"),
+    "a file": Cell("import tempfile; f = tempfile.TemporaryFile('w')", "f.write('x')", "0",
+                   "f.close()", told="f"),
+    "timeouts": Cell("import socket", "socket.setdefaulttimeout((socket.getdefaulttimeout() or 0)"
+                     " + 1)", "socket.getdefaulttimeout()", "socket.setdefaulttimeout(None)"),
+    "decimal": Cell("from decimal import getcontext", "getcontext().prec += 1", "getcontext().prec",
+                    "getcontext().prec = 28"),
+    "a mock": Cell("from unittest.mock import Mock; m = Mock()", "m(1)", "m.call_count"),
+    "threading.local": Cell("import threading; t = threading.local(); t.n = 0", "t.n += 1", "0",
+                            told="t"),
+    "a class of Python's": Cell("import string; T = string.Template; T.zz = 0", "T.zz += 1", "T.zz",
+                                "del T.zz"),
+    "a module of Python's": Cell("import json; json.zz = 0", "json.zz += 1", "json.zz",
+                                 "del json.zz"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.filterwarnings("ignore")
+def test_it_is_as_after_one_run_or_told(shell: Shell, name: str, tmp_path: Path) -> None:
+    shell.names["tmp_path"] = tmp_path
+    check_left(shell, CELLS[name])
