@@ -4,6 +4,7 @@ import re
 import weakref
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ import numpy as np
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.callee import Called
@@ -63,8 +65,8 @@ class JaxTracedCode(TracedCode):
         try:
             with jax.no_tracing(True):  # noqa: FBT003
                 cached = jitted.trace(*args, **kwargs).jaxpr
-        except CODE_ERRORS:  # it is not cached any more
-            return None
+        except CODE_ERRORS:  # it is not cached any more, or under another key
+            return False if getattr(jitted, "_cache_size", lambda: 1)() == 0 else None
         try:
             new = _trace_anew(plain, args, kwargs)
         except CODE_ERRORS:  # what it read is gone, or cannot be traced
@@ -94,14 +96,9 @@ def _held(value: Any) -> Callable[[], Any]:
 
 
 def _trace_anew(plain: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Return the program of today.
-
-    Functions that were jitted inside are traced anew, too: for a setting that is part of the key
-    and of no program.
-    """
+    """Return the program of today; functions that were jitted inside are traced anew, too."""
     call = Call.from_function(plain, *args, **kwargs)
-    other = "warn" if jax.config.jax_numpy_rank_promotion == "allow" else "allow"
-    with tracing.silent(), jax.numpy_rank_promotion(other):
+    with tracing.silent(), (unused_key() or nullcontext)():
         return tracing.program_of(call)
 
 
@@ -159,9 +156,9 @@ def _of_numpy(value: Any) -> Imprint:
     """Return its bytes in short; of a large one those of a part, and which one it is."""
     words = units.array(str(value.dtype), value.shape)
     if value.dtype.hasobject:
-        return Imprint(words, (words, token(value)), "array")
+        return Imprint(words, (words, token(value)), "array", in_place=True)
     if value.nbytes <= _MOST_COMPARED:
-        return Imprint(words, (words, zlib.crc32(value.tobytes())), "array")
+        return Imprint(words, (words, zlib.crc32(value.tobytes())), "array", in_place=True)
     step = max(value.size * value.itemsize // _SAMPLED, 1)
     part = value.reshape(-1)[::step] if value.flags.c_contiguous else value.flat[:_SAMPLED]
-    return Imprint(words, (words, token(value), zlib.crc32(part.tobytes())), "array")
+    return Imprint(words, (words, token(value), zlib.crc32(part.tobytes())), "array", in_place=True)
