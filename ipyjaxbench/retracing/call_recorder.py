@@ -83,6 +83,10 @@ class CallRecorder:
             for row in self._rows
         )
 
+    def close(self) -> None:
+        """Hold none of the user's values any more; frameworks keep the code with the hook."""
+        self._stale.close()
+
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""
         return tuple(program for _, watch in self._watches for program in watch.outside())

@@ -1,7 +1,7 @@
 """Whether cached calls run stale programs, at a few microseconds a call."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
 
@@ -10,19 +10,17 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature, changes_since, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.stale import find_stale
-from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
 from ipyjaxbench.usercode import Place, Reads, all_stand
 
-#: Nanoseconds that asking whether all stands as it stood may take: at first, and for each call.
+#: Nanoseconds that looking at the calls of a function may take: at first, and more for each call.
 _AT_FIRST, _PER_CALL = 20_000_000, 2_000
-_LOOKS = 20  # at what changed; after these, one whenever the number of calls has doubled
+#: Programs that are compared whatever that takes; then one more in four times as many calls.
+_COMPARED, _FACTOR = 8, 4
 
 
 class StaleCalls:
-    """Looks at cached calls in a piece of code that runs, and is dropped when that has run.
-
-    It holds what traced functions read.
-    """
+    """Looks at cached calls in a piece of code that runs; holds what traced functions read."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -34,7 +32,7 @@ class StaleCalls:
         """Return what changed since the program of a cached call was traced.
 
         Where looking would take too long, that is what it was in the call before: where objects
-        hold very much, or what is read is another one in each of many calls.
+        hold very much, or what is read changes in many calls.
         """
         start = self._clock.now()
         parts = _parts(function)
@@ -44,8 +42,12 @@ class StaleCalls:
         known.calls += 1
         known.left += _PER_CALL
         if known.left > 0 and not known.look(watch, function, args, kwargs):
-            known.left -= self._clock.now() - start
+            known.left -= self._clock.now() - start  # comparing is limited apart
         return known.found
+
+    def close(self) -> None:
+        """Hold nothing any more."""
+        self._functions.clear()
 
 
 class _Function:
@@ -55,8 +57,9 @@ class _Function:
         self.left, self.calls = _AT_FIRST, 0
         self.found: tuple[Change, ...] = ()
         self._parts = (*map(_reference, parts),)
-        self._looks = self._looked = 0
+        self._compared = self._last_compared = 0  # programs, and in which call
         self._added = -1  # traces that were known
+        self._traces: Sequence[Trace] = ()
         self._places: tuple[Place, ...] = ()
         self._is_fresh = False
         self._answers: list[tuple[Signature, tuple[Change, ...]]] = []
@@ -66,25 +69,23 @@ class _Function:
         return all(each() is part for each, part in zip(self._parts, parts, strict=True))
 
     def look(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> bool:
-        """Find what changed for a call; return whether values had to be read again for that."""
+        """Find what changed for a call; return whether programs were compared for that."""
         try:
-            if self._added == TRACE_LOG.added and all_stand(self._places):
-                return not self._is_fresh and self._answer(watch, function, args, kwargs)
-            if self._looks >= _LOOKS and self.calls < 2 * self._looked:
-                return False
-            self._looks, self._looked = self._looks + 1, self.calls
-            self._read(watch, function)
-            if not self._is_fresh:
-                self._answer(watch, function, args, kwargs)
+            if self._added != TRACE_LOG.added or not all_stand(self._places):
+                is_spent = self._compared >= _COMPARED
+                if is_spent and self.calls < _FACTOR * self._last_compared:
+                    return False
+                self._read(watch, function)
+            return not self._is_fresh and self._answer(watch, function, args, kwargs)
         except CODE_ERRORS:  # the user's objects may raise anything
             self._added, self.found = -1, ()
-        return True
+            return False
 
     def _read(self, watch: CallWatch, function: Any) -> None:
         """Read what stands now where all its traces read, and whether that is what stood there."""
         self._answers, self.found = [], ()
-        traces = TRACE_LOG.traces(watch.signature(function, (), {}).function)
-        read = [(trace, trace.code.reads() or Reads()) for trace in traces]
+        self._traces = TRACE_LOG.traces(watch.signature(function, (), {}).function)
+        read = [(trace, trace.code.reads() or Reads()) for trace in self._traces]
         places = [place for _, now in read for place in now.places]
         self._places = (*{(id(p.owner), p.stands, p.key): p for p in places}.values(),)
         self._added = TRACE_LOG.added
@@ -93,15 +94,22 @@ class _Function:
         )
 
     def _answer(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> bool:
-        """Find what changed since the trace of this call; return whether it was not known."""
+        """Find what changed since the trace of this call; return whether programs were compared."""
         signature = watch.signature(function, args, kwargs)
-        for each, answer in self._answers:
-            if is_same_trace(each, signature):
-                self.found = answer
-                return False
+        known = (answer for each, answer in self._answers if is_same_trace(each, signature))
+        if (answer := next(known, None)) is not None:
+            self.found = answer
+            return False
+        before = self._count_compared()
         self.found = find_stale(watch, function, args, kwargs)
         self._answers.append((signature, self.found))
+        if self._count_compared() == before:
+            return False
+        self._compared, self._last_compared = self._compared + 1, self.calls
         return True
+
+    def _count_compared(self) -> int:
+        return sum(len(trace.answers) for trace in self._traces)
 
 
 def _parts(function: Any) -> tuple[Any, ...]:

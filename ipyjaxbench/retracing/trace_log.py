@@ -26,14 +26,14 @@ class Trace(NamedTuple):
     """One trace of a function, and what it read then of the names around it.
 
     Attributes:
-        answers: whether the program is another one now, by what the names stood for when asked.
+        answers: whether the program of now is another one, by what the names stood for when asked.
     """
 
     name: str
     signature: Signature
     code: TracedCode
     reads: Reads
-    answers: dict[int, bool]
+    answers: dict[int, bool | None]
 
 
 class TraceLog:

@@ -309,7 +309,7 @@ def test_a_comparison_says_so_of_its_arm(cells: Shell) -> None:
     cells.run(SCALE)
     cells.run("scale = 3.0")
     cells.run("%%fwcompare -q -n 1 -r 3 -v both\nold: f(x)\nnew: x * scale")
-    old, new = (side.measurement.notes for side in cells.names["both"].sides)
+    old, new = (cells.names["both"][label].notes for label in ("old", "new"))
     assert [note.code for note in old][:1] == ["stale-program"]
     assert "stale-program" not in [note.code for note in new]
 
