@@ -305,13 +305,15 @@ def test_a_program_is_todays_and_says_that_another_one_is_cached(cells: Shell, b
     assert cells.names["shown"].notes == ()
 
 
-def test_a_comparison_says_so_of_its_arm(cells: Shell) -> None:
+def test_a_comparison_leads_with_it_and_names_the_arm(cells: Shell) -> None:
     cells.run(SCALE)
     cells.run("scale = 3.0")
-    cells.run("%%fwcompare -q -n 1 -r 3 -v both\nold: f(x)\nnew: x * scale")
-    old, new = (cells.names["both"][label].notes for label in ("old", "new"))
-    assert [note.code for note in old][:1] == ["stale-program"]
-    assert "stale-program" not in [note.code for note in new]
+    cells.run("%%fwcompare -n 1 -r 3 -v both\nnew: x * scale\nold: f(x)")
+    first, *others = (each for each in cells.names["both"].all_notes() if each.mark == "!")
+    assert first.text == "old: f runs a stale program: scale was 2.0 when f was traced, is 3.0."
+    assert [note.code for note in others] == ["other-result"]
+    text = cells.shown[-1].data["text/plain"]
+    assert text.index(f"!  {first.text}") < text.index("!  The result of old differs")
 
 
 GUARDED = "guarded = ipyjaxbench.assert_max_traces(f, 1, stale='error')"
