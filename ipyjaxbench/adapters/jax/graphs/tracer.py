@@ -42,7 +42,7 @@ from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.retracing import describe_changes, find_stale
 from ipyjaxbench.timing import note_narrowed
-from ipyjaxbench.usercode import Call, is_a, is_of
+from ipyjaxbench.usercode import Call, ask, is_a, is_of
 
 _SHORT_EQUATIONS = 100  # equations up to which JAX's own text is shown
 _SHORT_LINES = 120  # up to which it is shown, if it is short
@@ -195,7 +195,7 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
 def _stale_program(call: Call) -> Note | None:
     """Note what changed since the program was compiled that such a call runs."""
     watch = JaxCallWatch()
-    if not watch.takes(call.function):
+    if not ask(watch.takes, call.function):
         return None
     changes = find_stale(watch, call.function, _with_shapes(call).args, call.kwargs)
     if not changes:
