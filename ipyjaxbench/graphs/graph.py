@@ -42,7 +42,13 @@ def difference(before: "Graph", now: "Graph") -> "Graph":
         text = diff_lines(*texts, names) or IDENTICAL
         changes = compare_counts(*map(_count_operations, (before, now)))
     changed = dataclasses.replace(now, form=f"{now.form} diff", program=text, changes=changes)
-    return changed.attach(now.live, *now.around) if now.live else changed
+    return changed.attach(now.live, *contexts_of(now)) if now.live else changed
+
+
+def contexts_of(graph: "Graph") -> tuple[_Context, ...]:
+    """Return the contexts in which the program in memory is asked."""
+    found: tuple[_Context, ...] = getattr(graph, "_around", ())
+    return found
 
 
 def _count_operations(graph: "Graph") -> dict[tuple[str, str], int]:
@@ -119,16 +125,10 @@ class Graph(Result):
         object.__setattr__(self, "_around", around)
         return self
 
-    @property
-    def around(self) -> tuple[_Context, ...]:
-        """Contexts in which the program in memory is asked."""
-        found: tuple[_Context, ...] = getattr(self, "_around", ())
-        return found
-
     @contextmanager
     def _while_asking(self) -> Iterator[None]:
         with ExitStack() as stack:
-            for each in self.around:
+            for each in contexts_of(self):
                 stack.enter_context(each())
             yield
 
