@@ -180,7 +180,10 @@ def _since(name: str, old: Imprint, new: Imprint | None) -> str:
     if new is None:
         return f"was {old.words} when {name} was traced, and is gone"
     if old.kind == new.kind == "function" and old.words == new.words:
-        return f"was redefined; {name} still runs the earlier one"
+        are_apart = old.cell != new.cell  # cells that are not counted have the next one's number
+        where = f" in cell {new.cell}" if new.cell and are_apart else ""
+        which = f"one of cell {old.cell}" if old.cell and are_apart else "earlier one"
+        return f"was redefined{where}; {name} still runs the {which}"
     if old.words == new.words:
         return f"is another {new.words} than the one that {name} was traced with"
     return f"was {old.words} when {name} was traced, is {new.words}"

@@ -15,7 +15,7 @@ from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome, Watches
-from ipyjaxbench.retracing.stale import find_stale
+from ipyjaxbench.retracing.stale_calls import StaleCalls
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
 from ipyjaxbench.usercode import (
@@ -57,6 +57,7 @@ class CallRecorder:
     def __init__(self, watches: Watches, printed: OutputRecorder, most: int | None) -> None:
         self._watches, self._printed, self._most = watches, printed, most
         self._clock = Clock.elapsed()
+        self._stale = StaleCalls(self._clock)
         self._rows: list[_Row] = []
         self._last: dict[tuple[Site, int], _Row] = {}
         self._numbers = Counter[tuple[str, str]]()
@@ -81,6 +82,10 @@ class CallRecorder:
             replace(row.call, times=row.times, last=row.last, seconds=row.nanoseconds * 1e-9)
             for row in self._rows
         )
+
+    def close(self) -> None:
+        """Hold none of the user's values any more; frameworks keep the code with the hook."""
+        self._stale.close()
 
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""
@@ -150,18 +155,18 @@ class CallRecorder:
 
     def _add_cached(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
+        self._inside.call = True  # the code is traced aside, and makes no calls of the cell
+        stale = self._stale.find(watch, function, args, kwargs)
+        self._inside.call = False
+        state = "STALE" if stale else "CACHED"
         last = self._last.get((site, id(function)))
-        if last is not None and last.call.state in ("CACHED", "STALE"):
+        if last is not None and last.call.state == state and _paths(last.call.why) == _paths(stale):
             last.times += 1
             last.last = self._number(framework, last.call.name)
             last.nanoseconds += spent
         else:
             name = watch.name(function)
             number = self._number(framework, name)
-            self._inside.call = True  # the code is traced aside, and makes no calls of the cell
-            stale = find_stale(watch, function, args, kwargs)
-            self._inside.call = False
-            state = "STALE" if stale else "CACHED"
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
                               why=stale, fixes=watch.fixes(name, stale))  # fmt: skip
             self._append(callee, call, spent)
@@ -183,6 +188,10 @@ class CallRecorder:
         if self._most is not None and self._traced > self._most:
             costly = [row.call for row in self._rows if row.call.state in COSTLY]
             raise too_many_traces(costly, self._most)
+
+
+def _paths(changes: Sequence[Change]) -> list[str]:
+    return [change.path for change in changes]
 
 
 def _call_of(function: Any) -> Any:

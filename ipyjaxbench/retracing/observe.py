@@ -61,6 +61,7 @@ def observe_code(
     keep_learning()
     event_count = TRACE_LOG.event_count
     with ExitStack() as stack:
+        stack.callback(recorder.close)
         stack.enter_context(earlier_failures_apart(frameworks))
         stack.enter_context(printed)
         for _, watch in watches:

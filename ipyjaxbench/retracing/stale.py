@@ -1,6 +1,6 @@
 """Finds programs that were traced with other values than the names have now."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -8,7 +8,7 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.retracing.cache_key import Change, changes_since, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
-from ipyjaxbench.usercode import ask
+from ipyjaxbench.usercode import Reads, ask
 
 _MOST_SHOWN = 5
 
@@ -36,9 +36,20 @@ def changes_in(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     if now is None:
         return ()
     found = tuple(changes_since(trace.name, trace.reads, now))
-    if not found or not trace.code.is_another_program(compiled):
+    if not found or not _is_another_program(trace, found, now, compiled):
         return ()
     return found[:_MOST_SHOWN]
+
+
+def _is_another_program(
+    trace: Trace, found: Sequence[Change], now: Reads, compiled: Any
+) -> bool | None:
+    """Ask once for each of what the names stood for: it takes another trace."""
+    values = (now.values.get(change.path) for change in found)
+    key = hash((*(change.path for change in found), *(v and v.content for v in values)))
+    if key not in trace.answers:
+        trace.answers[key] = trace.code.is_another_program(compiled)
+    return trace.answers[key]
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:

@@ -18,6 +18,7 @@ from ipyjaxbench.usercode.call import (
     read_call_of_shapes,
     refuse_uncallable,
 )
+from ipyjaxbench.usercode.cells import CELLS
 from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of, slots_of
 from ipyjaxbench.usercode.code_objects import (
     captured_values,
@@ -79,6 +80,7 @@ from ipyjaxbench.usercode.origin import (
     names_of_module,
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
+from ipyjaxbench.usercode.places import Place, all_stand
 from ipyjaxbench.usercode.reads import Imprint, Reads, find_reads
 from ipyjaxbench.usercode.side_effects import (
     ARRAY_FUNCTION_NAMES,

@@ -4,7 +4,6 @@ No object is kept: numbers and texts stand for themselves, code for its fingerpr
 other objects for what `Imprint` says of them. Looks, never calls.
 """
 
-import dis
 import functools
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -12,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import (
     BuiltinFunctionType,
-    CodeType,
     FunctionType,
     GetSetDescriptorType,
     MethodType,
@@ -21,29 +19,33 @@ from types import (
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.usercode.cells import cell_of
 from ipyjaxbench.usercode.classes import class_dict, mro_of
-from ipyjaxbench.usercode.code_objects import closure_values, fingerprint, inner_codes, original
+from ipyjaxbench.usercode.code_objects import closure_values, fingerprint, original
+from ipyjaxbench.usercode.name_chains import Chain, chains
 from ipyjaxbench.usercode.objects import (
     attribute,
-    attributes,
     is_exactly,
     is_of,
     items_of,
     name_of,
-    slots,
     unwrap,
 )
-from ipyjaxbench.usercode.origin import (
-    is_users_class,
-    is_users_function,
-    is_users_module,
-    names_of_module,
+from ipyjaxbench.usercode.origin import is_users_class, is_users_function
+from ipyjaxbench.usercode.places import (
+    MISSING,
+    Place,
+    own_attributes,
+    part_of,
+    place_of_content,
+    place_of_name,
+    place_of_part,
+    places_of_cells,
 )
 
 MOST_READ = 1000  # values that one function reads
 _DEPTH = 8  # of what holds others
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
-_MISSING = object()
 _NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
 _COMPUTED = (property, FunctionType, GetSetDescriptorType)  # what a class makes of an object
 _CALLED = ("call", "__call__")  # methods that run when an object is called; "call" is Keras's
@@ -58,13 +60,15 @@ class Imprint(NamedTuple):
         content: equal for values that cannot be told apart by what is computed with them.
         kind: "value", "array", "function", or "object" for what its identity tells apart, and the
             user's code in its class.
-        file: of a function, where its code is.
+        cell: of a function, the execution number of the cell that defined it; 0 where none did.
+        in_place: whether it can change and stay the same object.
     """
 
     words: str
     content: Hashable
     kind: str = "value"
-    file: str = ""
+    cell: int = 0
+    in_place: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,10 +78,12 @@ class Reads:
     Attributes:
         values: what each stood for, by its path as in ``model.w``.
         is_cut: whether there were more than `MOST_READ`.
+        places: where these stood; they hold the user's values, and are for the moment.
     """
 
     values: Mapping[str, Imprint] = field(default_factory=dict)
     is_cut: bool = False
+    places: tuple[Place, ...] = field(default=(), compare=False, repr=False)
 
 
 def find_reads(
@@ -99,15 +105,7 @@ def find_reads(
     """
     reader = _Reader(imprint, wrapped, parts)
     reader.read_code(function, arguments, 0)
-    return Reads(reader.found, reader.is_cut)
-
-
-class _Chain(NamedTuple):
-    """A name with the attributes and constant items that code takes of it."""
-
-    scope: str  # "global", "closure" or "argument"
-    name: str
-    steps: tuple[tuple[str, Any], ...] = ()  # ("attribute" or "item", key)
+    return Reads(reader.found, reader.is_cut, tuple(reader.places.values()))
 
 
 class _Reader:
@@ -121,6 +119,7 @@ class _Reader:
         self._seen: set[tuple[int, int]] = set()
         self._holding: set[int] = set()
         self.found: dict[str, Imprint] = {}
+        self.places: dict[tuple[object, ...], Place] = {}  # each once
         self.is_cut = False
 
     def read_code(
@@ -138,34 +137,39 @@ class _Reader:
         for name, value in _defaults(function):
             self._add(name, value, depth)
         closed = dict(closure_values(function))
+        self._keep(*places_of_cells(function))
         scopes = {"global": function.__globals__, "closure": closed, "argument": arguments}
-        for chain in _chains(original(function.__code__)):
-            value = scopes[chain.scope].get(chain.name, _MISSING)
-            if value is not _MISSING:
+        for chain in chains(original(function.__code__)):
+            value = scopes[chain.scope].get(chain.name, MISSING)
+            if value is not MISSING:
+                if chain.scope == "global":
+                    self._keep(place_of_name(function.__globals__, chain.name, value))
                 path = owner if owner and chain.scope == "argument" else chain.name
                 with suppress(*CODE_ERRORS):  # what it refers to is gone, or its own code raises
                     self._follow(chain, path, value, depth)
 
-    def _follow(self, chain: _Chain, path: str, value: Any, depth: int) -> None:
+    def _follow(self, chain: Chain, path: str, value: Any, depth: int) -> None:
         for sort, key in chain.steps:
-            owner, data = self._wrapped(value), self._imprint(value)
+            owner, data, is_item = self._wrapped(value), self._imprint(value), sort == "item"
             if data is not None and data.kind != "object":
                 break  # what is asked of data depends on all of them
             try:
-                value = _attribute(owner, key) if sort == "attribute" else _item(owner, key)
+                part = part_of(owner, key, item=is_item)
             except CODE_ERRORS:  # no such part
-                value = _MISSING
+                part = MISSING
+            value = part
             if type(value) is property and is_users_function(value.fget):
                 value = value.fget
             method = unwrap(value)
             is_the_users = is_users_function(method)
-            if value is _MISSING or (
+            if value is MISSING or (
                 data is not None and is_exactly(value, *_COMPUTED) and not is_the_users
             ):
                 if is_of(owner, ModuleType):
                     return
                 value = owner
                 break
+            self._keep(place_of_part(owner, key, part, item=is_item))
             whose, path = path, path + (f".{key}" if sort == "attribute" else f"[{key!r}]")
             if is_the_users and not is_of(owner, ModuleType):
                 self._add_function(path, method, depth, dict.fromkeys(_first(method), owner), whose)
@@ -188,6 +192,8 @@ class _Reader:
         data = self._imprint(value)
         if data is not None:
             self.found[path] = data
+            if data.in_place:
+                self._keep(Place(self._is_as_it_was, value, None, data.content))
             if data.kind == "object":
                 self._add_object(path, value, depth)
             return
@@ -208,20 +214,27 @@ class _Reader:
             parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
             self._add_parts(path, kind, [(str(key), each) for key, each in parts], depth)
         elif is_of(value, dict):
+            self._keep(place_of_content(value))
             items = [(f"[{key!r}]", each) for key, each in dict.items(value)]
             self._add_parts(path, kind, items, depth)
         elif is_of(value, list, tuple, deque):
+            self._keep(place_of_content(value))
             items = [(f"[{n}]", each) for n, each in enumerate(items_of(value, 0))]
             self._add_parts(path, kind, items, depth)
         elif is_of(value, *_NAMED):
+            if is_of(value, set):
+                self._keep(place_of_content(value))
             self.found[path] = _by_name(value)
         elif any(is_users_class(each) for each in mro_of(kind)):
-            own = {**attributes(value), **slots(value)}
+            self._keep(place_of_content(value))
+            own = own_attributes(value)
             self._add_parts(path, kind, [(f".{name}", each) for name, each in own.items()], depth)
 
     def _add_object(self, path: str, value: Any, depth: int) -> None:
         """Add what a framework's object computes with, and the user's code that it runs."""
-        for end, part in self._parts(value):
+        parts = [*self._parts(value)]
+        self._keep(Place(self._has_parts, value, None, parts))
+        for end, part in parts:
             self._add(path + end, part, depth + 1)
         for name in _CALLED:
             method = unwrap(attribute(type(value), name))
@@ -245,12 +258,27 @@ class _Reader:
         """Add a function's code, and what the user's own read, or what others close over."""
         code = function.__code__
         name = name_of(function)
-        self.found[path] = Imprint(name, (name, fingerprint(code)), "function", code.co_filename)
+        content, cell = (name, fingerprint(code)), cell_of(code.co_filename)
+        self.found[path] = Imprint(name, content, "function", cell)
         if is_users_function(function):
             self.read_code(function, arguments, depth + 1, owner)
         else:
+            self._keep(*places_of_cells(function))
             for name, each in closure_values(function):
                 self._add(f"{path}:{name}", each, depth + 1)
+
+    def _keep(self, *places: Place) -> None:
+        for each in places:
+            self.places.setdefault((id(each.owner), each.stands, each.key), each)
+
+    def _has_parts(self, owner: Any, _: None, parts: list[tuple[str, Any]]) -> bool:
+        now = [*self._parts(owner)]
+        pairs = zip(now, parts, strict=False)
+        return len(now) == len(parts) and all(o[0] == n[0] and o[1] is n[1] for o, n in pairs)
+
+    def _is_as_it_was(self, owner: object, _: None, content: Hashable) -> bool:
+        found = self._imprint(owner)
+        return found is not None and found.content == content
 
 
 def _by_name(value: Any) -> Imprint:
@@ -262,7 +290,8 @@ def _by_name(value: Any) -> Imprint:
     own = class_dict(value).values() if is_of(value, type) and is_users_class(value) else ()
     methods = tuple(fingerprint(each.__code__) for each in own if type(each) is FunctionType)
     module = str(attribute(value, "__module__"))
-    return Imprint(name, (module, name, methods), "function")
+    files = (each.__code__.co_filename for each in own if type(each) is FunctionType)
+    return Imprint(name, (module, name, methods), "function", cell_of(next(files, "")))
 
 
 def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
@@ -276,73 +305,6 @@ def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
 def _first(function: FunctionType) -> list[str]:
     """Return the name of a method's first parameter."""
     return [*function.__code__.co_varnames[: min(function.__code__.co_argcount, 1)]]
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    """Return an attribute without running code."""
-    if is_of(owner, ModuleType):
-        return names_of_module(owner).get(name, _MISSING) if is_users_module(owner) else _MISSING
-    found = {**attributes(owner), **slots(owner)}
-    return found[name] if name in found else attribute(owner, name, _MISSING)
-
-
-def _item(owner: Any, key: Any) -> Any:
-    """Return an item of one of Python's own containers: others would run code."""
-    return owner[key] if is_exactly(owner, dict, list, tuple) else _MISSING
-
-
-@functools.lru_cache(maxsize=1024)
-def _chains(code: CodeType) -> tuple[_Chain, ...]:
-    """Return the names that code, and functions in it, load from around, each with its steps."""
-    free, given = set(code.co_freevars), code.co_varnames[: _parameters(code)]
-    found = dict.fromkeys(_chains_of(code, free, set(given)))
-    for inner in inner_codes(code):
-        found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set()))
-    return tuple(found)
-
-
-def _parameters(code: CodeType) -> int:
-    return code.co_argcount + code.co_kwonlyargcount
-
-
-def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[_Chain]:
-    chain: _Chain | None = None
-    key: Any = _MISSING
-    for each in dis.get_instructions(code):
-        if chain is not None and each.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            chain = chain._replace(steps=(*chain.steps, ("attribute", each.argval)))
-            continue
-        if chain is not None and key is _MISSING and _is_key(each):
-            key = each.argval
-            continue
-        if chain is not None and key is not _MISSING and _is_subscript(each):
-            chain, key = chain._replace(steps=(*chain.steps, ("item", key))), _MISSING
-            continue
-        if chain is not None:
-            yield chain
-        chain, key = _begin(each, free, given), _MISSING
-    if chain is not None:
-        yield chain
-
-
-def _is_key(each: dis.Instruction) -> bool:
-    return each.opname == "LOAD_CONST" and is_exactly(each.argval, str, int)
-
-
-def _is_subscript(each: dis.Instruction) -> bool:
-    """Whether it takes an item; from Python 3.14 on that is an operator."""
-    return each.opname == "BINARY_SUBSCR" or (each.opname == "BINARY_OP" and each.argrepr == "[]")
-
-
-def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> _Chain | None:
-    name = each.argval[-1] if type(each.argval) is tuple else each.argval  # from Python 3.13 on
-    if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-        return _Chain("global", name)
-    if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:
-        return _Chain("closure", name)
-    if each.opname.startswith("LOAD_FAST") and name in given:
-        return _Chain("argument", name)
-    return None
 
 
 def _shorten(text: str, most: int = _SHORT) -> str:

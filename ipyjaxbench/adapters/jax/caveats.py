@@ -51,9 +51,9 @@ class JaxCaveats(Caveats):
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield nothing before JAX has started."""
         if self.framework.started():
+            yield from _stale_programs(code)
             yield from _note_narrowing(code)
             yield from _note_rounding(code)
-            yield from _stale_programs(code)
             yield from _options()
             yield from _compiler()
             if _profiling():

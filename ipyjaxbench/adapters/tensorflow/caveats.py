@@ -29,8 +29,8 @@ class TensorFlowCaveats(Caveats):
         """Yield nothing before TensorFlow has started."""
         if not self.framework.started():
             return
-        yield from _note_rounding(code)
         yield from self._stale_programs(code)
+        yield from _note_rounding(code)
         yield from _modes(code)
         if _tape_is_on():
             yield note_recorded("A tf.GradientTape", "time it outside of the tape")

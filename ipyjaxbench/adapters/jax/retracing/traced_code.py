@@ -3,6 +3,7 @@
 import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -10,6 +11,7 @@ import numpy as np
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.callee import Called
@@ -65,8 +67,8 @@ class JaxTracedCode(TracedCode):
         try:
             with jax.no_tracing(True):  # noqa: FBT003
                 cached = jitted.trace(*args, **kwargs).jaxpr
-        except CODE_ERRORS:  # it is not cached any more
-            return None
+        except CODE_ERRORS:  # it is not cached any more, or under another key
+            return bool(getattr(jitted, "_cache_size", lambda: 1)())
         try:
             new = _trace_anew(plain, args, kwargs)
         except CODE_ERRORS:  # what it read is gone, or cannot be traced
@@ -96,14 +98,9 @@ def _held(value: Any) -> Callable[[], Any]:
 
 
 def _trace_anew(plain: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Return the program of today.
-
-    Functions that were jitted inside are traced anew, too: for a setting that is part of the key
-    and of no program.
-    """
+    """Return the program of today; functions that were jitted inside are traced anew, too."""
     call = Call.from_function(plain, *args, **kwargs)
-    other = "warn" if jax.config.jax_numpy_rank_promotion == "allow" else "allow"
-    with tracing.silent(), jax.numpy_rank_promotion(other):
+    with tracing.silent(), (unused_key() or nullcontext)():
         return tracing.program_of(call)
 
 
