@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -15,7 +14,7 @@ from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome, Watches
-from ipyjaxbench.retracing.stale import find_stale
+from ipyjaxbench.retracing.stale import find_stale, find_unknown
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
 from ipyjaxbench.usercode import (
@@ -23,10 +22,8 @@ from ipyjaxbench.usercode import (
     Site,
     Written,
     ask,
-    attribute,
+    call_of,
     describe_error,
-    is_exactly,
-    is_users_class,
 )
 
 _UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
@@ -68,7 +65,7 @@ class CallRecorder:
         """Return a compiled function with a watch around it; any other one as it is."""
         if getattr(self._inside, "call", False):
             return function
-        for callee in (function, _call_of(function)):
+        for callee in (function, call_of(function)):
             for framework, watch in self._watches:
                 if ask(watch.takes, callee):
                     return partial(self._watched, _Callee(framework, watch, site, callee))
@@ -160,8 +157,10 @@ class CallRecorder:
             number = self._number(framework, name)
             stale = find_stale(watch, function, args, kwargs)
             state = "STALE" if stale else "CACHED"
+            unknown = "" if stale else find_unknown(watch, function, args, kwargs)
+            fixes = watch.fixes(name, stale)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
-                              why=stale, fixes=watch.fixes(name, stale))  # fmt: skip
+                              why=stale, fixes=fixes, unknown=unknown)  # fmt: skip
             self._append(callee, call, spent)
 
     def _number(self, framework: Framework, name: str) -> int:
@@ -181,15 +180,6 @@ class CallRecorder:
         if self._most is not None and self._traced > self._most:
             costly = [row.call for row in self._rows if row.call.state in COSTLY]
             raise too_many_traces(costly, self._most)
-
-
-def _call_of(function: Any) -> Any:
-    """Return what calls an object of a user's class, as the method that it is; else None."""
-    kind = type(function)
-    if is_exactly(function, FunctionType, MethodType, BuiltinFunctionType, type):
-        return None
-    call = attribute(kind, "__call__")
-    return MethodType(call, function) if callable(call) and is_users_class(kind) else None
 
 
 def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:

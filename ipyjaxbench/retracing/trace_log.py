@@ -3,9 +3,10 @@
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, compare
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
@@ -96,7 +97,10 @@ class TraceLog:
         self, framework: str, name: str, signature: Signature, code: TracedCode | None = None
     ) -> None:
         """Keep a signature, and what the function read when it was traced with it."""
-        reads = code.reads() if code is not None else None
+        reads = None
+        if code is not None:
+            with suppress(*CODE_ERRORS):  # the user's objects may raise anything
+                reads = code.reads()
         if code is not None and reads is not None:
             of_function = self._traced[signature.function]
             of_function.insert(0, Trace(name, signature, code, reads))

@@ -49,6 +49,7 @@ from ipyjaxbench.usercode.instrument import (
 )
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
+from ipyjaxbench.usercode.members import call_of
 from ipyjaxbench.usercode.objects import (
     ask,
     attribute,
@@ -79,7 +80,7 @@ from ipyjaxbench.usercode.origin import (
     names_of_module,
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
-from ipyjaxbench.usercode.reads import Imprint, Reads, find_reads
+from ipyjaxbench.usercode.reads import MOST_READ, Imprint, Reads, find_reads
 from ipyjaxbench.usercode.side_effects import (
     ARRAY_FUNCTION_NAMES,
     SIDE_EFFECT_NAMES,

@@ -4,17 +4,28 @@ No object is kept: numbers and texts stand for themselves, code for its fingerpr
 other objects for what `Imprint` says of them. Looks, never calls.
 """
 
-import dis
 import functools
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from itertools import islice
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.usercode.classes import class_dict, mro_of
-from ipyjaxbench.usercode.code_objects import closure_values, fingerprint, inner_codes, original
+from ipyjaxbench.usercode.classes import class_name, mro_of
+from ipyjaxbench.usercode.code_objects import closure_values, fingerprint, names_in, original
+from ipyjaxbench.usercode.members import (
+    MISSING,
+    attribute_of,
+    class_values,
+    defaults_of,
+    first_parameter,
+    function_in,
+    is_method,
+    item_of,
+)
+from ipyjaxbench.usercode.name_chains import NameChain, name_chains
 from ipyjaxbench.usercode.objects import (
     attribute,
     attributes,
@@ -23,20 +34,16 @@ from ipyjaxbench.usercode.objects import (
     items_of,
     name_of,
     slots,
-    unwrap,
 )
 from ipyjaxbench.usercode.origin import (
     is_users_class,
     is_users_function,
-    is_users_module,
-    names_of_module,
 )
 
 MOST_READ = 1000  # values that one function reads
 _DEPTH = 8  # of what holds others
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
-_MISSING = object()
-_NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
+_NAMED = (set, frozenset, ModuleType, BuiltinFunctionType)
 _SHORT = 40  # characters of a value in words
 
 
@@ -46,7 +53,7 @@ class Imprint(NamedTuple):
     Attributes:
         words: as reports spell it: "2.0", "f32[3]", a function's name.
         content: equal for values that cannot be told apart by what is computed with them.
-        kind: "value", "array", "function", or "object" for what only its identity tells apart.
+        kind: "value", "array", "function", or "tree" for a library's object that holds arrays.
         file: of a function, where its code is.
     """
 
@@ -70,28 +77,35 @@ class Reads:
 
 
 def find_reads(
-    function: FunctionType,
+    function: Callable[..., Any],
     arguments: Mapping[str, object],
     imprint: Callable[[object], Imprint | None],
 ) -> Reads:
     """Return what a function, and those of the user's that it reaches, read of names around them.
 
     Args:
-        function: it itself is not among them.
+        function: it itself is not among them; of a library's, what it holds of the user's counts.
         arguments: those of its parameters whose values it is compiled with, by name.
         imprint: of a framework's data; None for what is none.
     """
     reader = _Reader(imprint)
-    reader.read_code(function, arguments, 0)
+    if is_users_function(function):
+        reader.read_code(function, arguments, 0)
+    else:
+        name = name_of(function) or class_name(type(function))
+        reader.read_value(name, function)
+        reader.found.pop(name, None)
+    reader.read_classes()
     return Reads(reader.found, reader.is_cut)
 
 
-class _Chain(NamedTuple):
-    """A name with the attributes and constant items that code takes of it."""
+class _Class(NamedTuple):
+    """A user's class that was met, and an object of it where there is one."""
 
-    scope: str  # "global", "closure" or "argument"
-    name: str
-    steps: tuple[tuple[str, Any], ...] = ()  # ("attribute" or "item", key)
+    path: str
+    kind: type
+    owner: Any
+    depth: int
 
 
 class _Reader:
@@ -99,6 +113,8 @@ class _Reader:
         self._imprint = imprint
         self._seen: set[tuple[int, int]] = set()
         self._holding: set[int] = set()
+        self._names: set[str] = set()  # that the code uses, attributes among them
+        self._classes: dict[tuple[int, int], _Class] = {}
         self.found: dict[str, Imprint] = {}
         self.is_cut = False
 
@@ -114,24 +130,50 @@ class _Reader:
         if key in self._seen or depth > _DEPTH:
             return
         self._seen.add(key)
-        for name, value in _defaults(function):
+        self._names.update(names_in(original(function.__code__)))
+        for name, value in defaults_of(function):
             self._add(name, value, depth)
         closed = dict(closure_values(function))
         scopes = {"global": function.__globals__, "closure": closed, "argument": arguments}
-        for chain in _chains(original(function.__code__)):
-            value = scopes[chain.scope].get(chain.name, _MISSING)
-            if value is not _MISSING:
+        for chain in name_chains(original(function.__code__)):
+            value = scopes[chain.scope].get(chain.name, MISSING)
+            if value is not MISSING:
                 path = owner if owner and chain.scope == "argument" else chain.name
                 self._follow(chain, path, value, depth)
 
-    def _follow(self, chain: _Chain, path: str, value: Any, depth: int) -> None:
+    def read_value(self, name: str, value: Any) -> None:
+        """Add what a callable that is no function of the user's holds of theirs."""
+        self._add(name, value, 0)
+
+    def read_classes(self) -> None:
+        """Add methods and constants of the user's classes that were met, as far as they are used.
+
+        A library that a class extends calls methods by names of its own.
+        """
+        known = -1
+        while known != len(self._names) + len(self._classes):
+            known = len(self._names) + len(self._classes)
+            for each in [*self._classes.values()]:
+                for name, value in class_values(each.kind, self._names):
+                    self._add_class_value(each, name, value)
+
+    def _add_class_value(self, met: _Class, name: str, value: Any) -> None:
+        path, function = f"{met.path}.{name}", function_in(value)
+        if is_users_function(function):
+            is_bound = met.owner is not MISSING and type(value) is not staticmethod
+            bound = dict.fromkeys(first_parameter(function), met.owner) if is_bound else {}
+            self._add_function(path, function, met.depth, bound, met.path)
+        elif is_exactly(value, *_PLAIN, dict, list, tuple) or self._imprint(value) is not None:
+            self._add(path, value, met.depth + 1)
+
+    def _follow(self, chain: NameChain, path: str, value: Any, depth: int) -> None:
         for sort, key in chain.steps:
             owner = value
             try:
-                value = _attribute(owner, key) if sort == "attribute" else _item(owner, key)
+                value = attribute_of(owner, key) if sort == "attribute" else item_of(owner, key)
             except CODE_ERRORS:  # no such part
-                value = _MISSING
-            if value is _MISSING:
+                value = MISSING
+            if value is MISSING:
                 if is_of(owner, ModuleType):
                     return
                 value = owner
@@ -139,8 +181,12 @@ class _Reader:
             whose, path = path, path + (f".{key}" if sort == "attribute" else f"[{key!r}]")
             if type(value) is property and is_users_function(value.fget):
                 value = value.fget
-            if is_users_function(value) and not is_of(owner, ModuleType):  # a method
-                self._add_function(path, value, depth, dict.fromkeys(_first(value), owner), whose)
+            if sort == "attribute" and is_method(owner, key, value):
+                if is_users_function(value):
+                    first = dict.fromkeys(first_parameter(value), owner)
+                    self._add_function(path, value, depth, first, whose)
+                else:
+                    self._add(whose, owner, depth)
                 return
         if self._imprint(value) is None and is_of(value, ModuleType):
             return
@@ -159,7 +205,8 @@ class _Reader:
         data = self._imprint(value)
         if data is not None:
             self.found[path] = data
-            return
+            if data.kind != "tree":
+                return
         self._holding.add(id(value))
         try:
             self._add_holder(path, value, depth)
@@ -168,30 +215,57 @@ class _Reader:
 
     def _add_holder(self, path: str, value: Any, depth: int) -> None:
         kind = type(value)
-        function = value.__func__ if kind is MethodType else unwrap(value)
+        function = value.__func__ if kind is MethodType else function_in(value)
         if type(function) is FunctionType:
-            of_method = kind is MethodType
-            bound = dict.fromkeys(_first(function), value.__self__) if of_method else {}
-            self._add_function(path, function, depth, bound)
+            bound = {}
+            if kind is MethodType and is_users_function(function):
+                bound = dict.fromkeys(first_parameter(function), value.__self__)
+            elif kind is MethodType:
+                self._add("self", value.__self__, depth + 1)
+            self._add_function(path, function, depth, bound, "self" if bound else "")
         elif is_of(value, functools.partial):
             parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
-            self._add_parts(path, kind, [(str(key), each) for key, each in parts], depth)
+            self._add_parts(
+                path, kind, len(parts), ((str(key), each) for key, each in parts), depth
+            )
         elif is_of(value, dict):
-            items = [(f"[{key!r}]", each) for key, each in dict.items(value)]
-            self._add_parts(path, kind, items, depth)
+            items = ((f"[{key!r}]", each) for key, each in dict.items(value))
+            self._add_parts(path, kind, dict.__len__(value), items, depth)
         elif is_of(value, list, tuple, deque):
-            items = [(f"[{n}]", each) for n, each in enumerate(items_of(value, 0))]
-            self._add_parts(path, kind, items, depth)
+            items = ((f"[{n}]", each) for n, each in enumerate(items_of(value, 0)))
+            base: Any = next(each for each in (list, tuple, deque) if is_of(value, each))
+            self._add_parts(path, kind, base.__len__(value), items, depth)
+        elif is_of(value, type):
+            self.found[path] = Imprint(name_of(value), _qualified(value), "function")
+            self._meet(path, value, MISSING, depth)
         elif is_of(value, *_NAMED):
             self.found[path] = _by_name(value)
-        elif any(is_users_class(each) for each in mro_of(kind)):
-            own = {**attributes(value), **slots(value)}
-            self._add_parts(path, kind, [(f".{name}", each) for name, each in own.items()], depth)
+        else:
+            self._add_object(path, value, depth)
 
-    def _add_parts(self, path: str, kind: type, parts: list[tuple[str, Any]], depth: int) -> None:
-        words = f"{kind.__name__} of {len(parts):,}"
-        self.found[path] = Imprint(words, (kind.__name__, len(parts)))
-        for key, each in parts[: MOST_READ + 1]:
+    def _add_object(self, path: str, value: Any, depth: int) -> None:
+        """Add an object's attributes; of a library's those that can hold code of the user's."""
+        own = {**attributes(value), **slots(value)}
+        if any(is_users_class(each) for each in mro_of(type(value))):
+            parts = ((f".{name}", each) for name, each in own.items())
+            self._add_parts(path, type(value), len(own), parts, depth)
+            self._meet(path, type(value), value, depth)
+        elif callable(value):
+            for name, each in own.items():
+                if callable(each) or is_exactly(each, list, tuple):
+                    self._add(f"{path}.{name}", each, depth + 1)
+
+    def _meet(self, path: str, kind: type, owner: Any, depth: int) -> None:
+        if any(is_users_class(each) for each in mro_of(kind)):
+            key = id(kind), id(owner)
+            self._classes.setdefault(key, _Class(path, kind, owner, depth))
+
+    def _add_parts(
+        self, path: str, kind: type, count: int, parts: Iterable[tuple[str, Any]], depth: int
+    ) -> None:
+        name = class_name(kind)
+        self.found[path] = Imprint(f"{name} of {count:,}", (name, count))
+        for key, each in islice(parts, MOST_READ + 1):
             self._add(path + key, each, depth + 1)
 
     def _add_function(
@@ -213,96 +287,20 @@ class _Reader:
                 self._add(f"{path}:{name}", each, depth + 1)
 
 
+def _qualified(kind: type) -> tuple[str, str]:
+    return str(attribute(kind, "__module__")), name_of(kind)
+
+
 def _by_name(value: Any) -> Imprint:
-    """Return what tells sets, classes and built-in functions apart: members, code, names."""
-    name = name_of(value) or type(value).__name__
+    """Return what tells sets and built-in functions apart: members, names."""
+    name = name_of(value) or class_name(type(value))
     if is_of(value, set, frozenset):
-        plain = [repr(each) for each in items_of(value, 0) if is_exactly(each, *_PLAIN)]
-        return Imprint(f"{name} of {len(value):,}", (name, len(value), *sorted(plain)[:MOST_READ]))
-    own = class_dict(value).values() if is_of(value, type) and is_users_class(value) else ()
-    methods = tuple(fingerprint(each.__code__) for each in own if type(each) is FunctionType)
-    module = str(attribute(value, "__module__"))
-    return Imprint(name, (module, name, methods), "function")
-
-
-def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the defaults of parameters, which calls mostly leave as they are."""
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    values = function.__defaults__ or ()
-    yield from zip(names[len(names) - len(values) :], values, strict=False)
-    yield from (function.__kwdefaults__ or {}).items()
-
-
-def _first(function: FunctionType) -> list[str]:
-    """Return the name of a method's first parameter."""
-    return [*function.__code__.co_varnames[: min(function.__code__.co_argcount, 1)]]
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    """Return an attribute without running code."""
-    if is_of(owner, ModuleType):
-        return names_of_module(owner).get(name, _MISSING) if is_users_module(owner) else _MISSING
-    found = {**attributes(owner), **slots(owner)}
-    return found[name] if name in found else attribute(owner, name, _MISSING)
-
-
-def _item(owner: Any, key: Any) -> Any:
-    """Return an item of one of Python's own containers: others would run code."""
-    return owner[key] if is_exactly(owner, dict, list, tuple) else _MISSING
-
-
-@functools.lru_cache(maxsize=1024)
-def _chains(code: CodeType) -> tuple[_Chain, ...]:
-    """Return the names that code, and functions in it, load from around, each with its steps."""
-    free, given = set(code.co_freevars), code.co_varnames[: _parameters(code)]
-    found = dict.fromkeys(_chains_of(code, free, set(given)))
-    for inner in inner_codes(code):
-        found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set()))
-    return tuple(found)
-
-
-def _parameters(code: CodeType) -> int:
-    return code.co_argcount + code.co_kwonlyargcount
-
-
-def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[_Chain]:
-    chain: _Chain | None = None
-    key: Any = _MISSING
-    for each in dis.get_instructions(code):
-        if chain is not None and each.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            chain = chain._replace(steps=(*chain.steps, ("attribute", each.argval)))
-            continue
-        if chain is not None and key is _MISSING and _is_key(each):
-            key = each.argval
-            continue
-        if chain is not None and key is not _MISSING and _is_subscript(each):
-            chain, key = chain._replace(steps=(*chain.steps, ("item", key))), _MISSING
-            continue
-        if chain is not None:
-            yield chain
-        chain, key = _begin(each, free, given), _MISSING
-    if chain is not None:
-        yield chain
-
-
-def _is_key(each: dis.Instruction) -> bool:
-    return each.opname == "LOAD_CONST" and is_exactly(each.argval, str, int)
-
-
-def _is_subscript(each: dis.Instruction) -> bool:
-    """Whether it takes an item; from Python 3.14 on that is an operator."""
-    return each.opname == "BINARY_SUBSCR" or (each.opname == "BINARY_OP" and each.argrepr == "[]")
-
-
-def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> _Chain | None:
-    name = each.argval[-1] if type(each.argval) is tuple else each.argval  # from Python 3.13 on
-    if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-        return _Chain("global", name)
-    if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:
-        return _Chain("closure", name)
-    if each.opname.startswith("LOAD_FAST") and name in given:
-        return _Chain("argument", name)
-    return None
+        base = set if is_of(value, set) else frozenset
+        count = base.__len__(value)
+        members = [*items_of(value, 0)] if count <= MOST_READ else []
+        plain = sorted(repr(each) for each in members if is_exactly(each, *_PLAIN))
+        return Imprint(f"{name} of {count:,}", (name, count, *plain))
+    return Imprint(name, (str(attribute(value, "__module__")), name), "function")
 
 
 def _shorten(text: str, most: int = _SHORT) -> str:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -22,6 +22,10 @@ from ipyjaxbench.timing import (
     note_stale_program,
     note_watched,
 )
+from ipyjaxbench.usercode import ask, call_of
+
+if TYPE_CHECKING:
+    from ipyjaxbench.retracing import Change
 
 _SLOW_FIRST = "tracing and compiling take longer, in the first call"
 _WAITS = "every result is waited for and checked before the call returns"
@@ -63,16 +67,28 @@ class JaxCaveats(Caveats):
 
 
 def _stale_programs(code: CodeFacts) -> Iterator[Note]:
-    """Yield a note where a function that the code calls was traced with other values."""
-    if not code.compiled:
+    """Yield a note for each function that the code calls whose program is stale.
+
+    Where the arguments of a call are not known, that is so where each of its programs is.
+    """
+    if not code.functions:
         return
     from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
-    from ipyjaxbench.retracing import describe_changes, stale_since_latest
+    from ipyjaxbench.adapters.jax.retracing.callee import jitted_in
+    from ipyjaxbench.retracing import describe_changes, find_stale, stale_in_all
 
     watch = JaxCallWatch()
-    for function in code.compiled:
-        if watch.takes(function) and (changes := stale_since_latest(watch, function)):
-            yield note_stale_program(watch.name(function), describe_changes(changes))
+    found: list[tuple[Any, tuple[Change, ...]]] = []
+    for function, args, kwargs in code.calls:
+        for called in (function, call_of(function)):
+            if ask(watch.takes, called):
+                found.append((called, find_stale(watch, called, args, kwargs)))
+    known = {id(jitted_in(function)) for function, _ in found}
+    for function in code.functions:
+        if ask(watch.takes, function) and id(jitted_in(function)) not in known:
+            found.append((function, stale_in_all(watch, function)))
+    notes = {watch.name(function): describe_changes(why) for function, why in found if why}
+    yield from (note_stale_program(name, why) for name, why in notes.items())
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

@@ -1,8 +1,8 @@
 """What `jax.jit` and compiling ahead of time make, and one cold call of that."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from types import MethodType
 from typing import Any
@@ -31,6 +31,19 @@ def is_jitted(thing: Any) -> bool:
     """Whether `jax.jit` made it, or what has its methods, as Flax's; a method of it counts."""
     thing = thing.__func__ if is_of(thing, MethodType) else thing
     return all(attribute(thing, name, _NONE) is not _NONE for name in _METHODS)
+
+
+def unused_cache_key() -> Callable[[], AbstractContextManager[object]] | None:
+    """Return a context in which JAX finds nothing that it keeps; None where there is none.
+
+    The number of profiling runs is part of every key under which JAX keeps a program, in Python
+    and in C++, and is read only where profile-guided compilation is on.
+    """
+    number: Any = getattr(config, "pgle_profiling_runs", None)
+    guided: Any = getattr(config, "enable_pgle", None)
+    if number is None or guided is None or guided.value:
+        return None
+    return partial(number, next(_keys))
 
 
 class JaxCompilation(Compilation):
@@ -77,22 +90,18 @@ class JaxCompilation(Compilation):
     ) -> Iterator[ColdCall]:
         """Let all that this thread calls be traced and compiled anew, eager operations too.
 
-        The number of profiling runs is part of every key under which JAX keeps a program, in
-        Python and in C++, and is read only where profile-guided compilation is on. With another
-        number nothing is found, and with the user's own all that was there before is found again.
-        `jax.clear_caches` would take the user's programs away.
+        With another key nothing is found, and with the user's own all that was there before is
+        found again. `jax.clear_caches` would take the user's programs away.
         """
         functions = [*named.values(), *unnamed]
         caveats = [_AHEAD] if any(isinstance(f, jax.stages.Compiled) for f in functions) else []
-        number: Any = getattr(config, "pgle_profiling_runs", None)
-        guided: Any = getattr(config, "enable_pgle", None)
-        if number is None or guided is None or guided.value:
+        key = unused_cache_key()
+        if key is None:
             yield ColdCall(caveats=[*caveats, "JAX's in-memory caches stayed in use"])
             return
-        key = next(_keys)
-        with number(key), no_disk_cache() as is_unused:
+        with key(), no_disk_cache() as is_unused:
             used = [] if is_unused else ["the disk cache stayed in use"]
-            yield ColdCall(caveats=[*caveats, *used], resume=lambda: number(key))
+            yield ColdCall(caveats=[*caveats, *used], resume=key)
 
     def work(
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
