@@ -110,13 +110,19 @@ class _Class(NamedTuple):
 
 class _Reader:
     def __init__(self, imprint: Callable[[object], Imprint | None]) -> None:
-        self._imprint = imprint
+        self._ask_framework = imprint
         self._seen: set[tuple[int, int]] = set()
         self._holding: set[int] = set()
         self._names: set[str] = set()  # that the code uses, attributes among them
         self._classes: dict[tuple[int, int], _Class] = {}
         self.found: dict[str, Imprint] = {}
         self.is_cut = False
+
+    def _imprint(self, value: object) -> Imprint | None:
+        try:
+            return self._ask_framework(value)
+        except CODE_ERRORS:  # the object raises where its class is asked for
+            return Imprint(class_name(type(value)), "unknown")
 
     def read_code(
         self,

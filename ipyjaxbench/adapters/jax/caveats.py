@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
@@ -23,9 +23,6 @@ from ipyjaxbench.timing import (
     note_watched,
 )
 from ipyjaxbench.usercode import ask, call_of
-
-if TYPE_CHECKING:
-    from ipyjaxbench.retracing import Change
 
 _SLOW_FIRST = "tracing and compiling take longer, in the first call"
 _WAITS = "every result is waited for and checked before the call returns"
@@ -78,17 +75,18 @@ def _stale_programs(code: CodeFacts) -> Iterator[Note]:
     from ipyjaxbench.retracing import describe_changes, find_stale, stale_in_all
 
     watch = JaxCallWatch()
-    found: list[tuple[Any, tuple[Change, ...]]] = []
-    for function, args, kwargs in code.calls:
-        for called in (function, call_of(function)):
-            if ask(watch.takes, called):
-                found.append((called, find_stale(watch, called, args, kwargs)))
-    known = {id(jitted_in(function)) for function, _ in found}
-    for function in code.functions:
-        if ask(watch.takes, function) and id(jitted_in(function)) not in known:
-            found.append((function, stale_in_all(watch, function)))
-    notes = {watch.name(function): describe_changes(why) for function, why in found if why}
-    yield from (note_stale_program(name, why) for name, why in notes.items())
+    calls = [
+        (called, args, kwargs)
+        for function, args, kwargs in code.calls
+        for called in (function, call_of(function))
+        if ask(watch.takes, called)
+    ]
+    known = {id(jitted_in(function)) for function, _, _ in calls}
+    others = [f for f in code.functions if ask(watch.takes, f) and id(jitted_in(f)) not in known]
+    found = [(f, find_stale(watch, f, args, kwargs)) for f, args, kwargs in calls]
+    found += [(f, stale_in_all(watch, f)) for f in others]
+    notes = {watch.name(f): describe_changes(changes) for f, changes in found if changes}
+    yield from (note_stale_program(name, changes) for name, changes in notes.items())
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

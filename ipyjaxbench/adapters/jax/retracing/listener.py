@@ -21,7 +21,7 @@ from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_p
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing, TracedCode
-from ipyjaxbench.usercode import is_exactly, is_users_file, unwrap
+from ipyjaxbench.usercode import PACKAGE, is_exactly, is_users_file, unwrap
 
 
 class _Listener:
@@ -140,6 +140,8 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
     code = getattr(plain, "__code__", None)
     if code is None or is_users_file(code.co_filename):
         return True
+    if code.co_filename.startswith(PACKAGE):
+        return False
     if is_exactly(called.function, *callee.JITTED) or called.function is not plain:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
@@ -157,9 +159,10 @@ def _cache_misses(frame: FrameType) -> Iterator[FrameType]:
 
 
 def _until_users(frame: FrameType) -> Iterator[FrameType]:
-    """Yield frames of libraries around one of JAX's own, outward, up to the user's code."""
+    """Yield frames of libraries around one of JAX's own, outward, up to the user's code or ours."""
     for around, _ in walk_stack(frame.f_back):
-        if is_users_file(around.f_code.co_filename):
+        file = around.f_code.co_filename
+        if is_users_file(file) or file.startswith(PACKAGE):
             return
         if not around.f_code.co_filename.endswith("traceback_util.py"):
             yield around

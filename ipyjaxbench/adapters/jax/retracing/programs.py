@@ -31,10 +31,10 @@ def trace_anew(
     if key is None:
         return None
     labels = label_arguments(jitted, args, kwargs)
-    fixed = {labels[each] if isinstance(each, int) else each for each in static}
+    fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
     with tracing.silent(), key():
-        call = tracing.program_of(Call.from_function(jitted, *args, **kwargs), fixed)
-    return next(programs_called(call), None)
+        program = tracing.program_of(Call.from_function(jitted, *args, **kwargs), fixed)
+    return next(programs_called(program), None)
 
 
 def is_same(one: Any, other: Any) -> bool | None:
