@@ -68,7 +68,7 @@ def _stale_programs(code: CodeFacts) -> Iterator[Note]:
 
     Where the arguments of a call are not known, that is so where each of its programs is.
     """
-    if not code.functions:
+    if "ipyjaxbench.retracing.trace_log" not in sys.modules:  # then no trace was seen
         return
     from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
     from ipyjaxbench.adapters.jax.retracing.callee import jitted_in
