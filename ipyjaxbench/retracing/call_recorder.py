@@ -155,7 +155,9 @@ class CallRecorder:
         else:
             name = watch.name(function)
             number = self._number(framework, name)
+            self._inside.call = True  # the code is traced aside, and makes no calls of the cell
             stale = find_stale(watch, function, args, kwargs)
+            self._inside.call = False
             state = "STALE" if stale else "CACHED"
             unknown = "" if stale else find_unknown(watch, function, args, kwargs)
             fixes = watch.fixes(name, stale)

@@ -25,7 +25,7 @@ from ipyjaxbench.usercode.members import (
     is_method,
     item_of,
 )
-from ipyjaxbench.usercode.name_chains import NameChain, name_chains
+from ipyjaxbench.usercode.name_chains import Chain, chains
 from ipyjaxbench.usercode.objects import (
     attribute,
     attributes,
@@ -141,7 +141,7 @@ class _Reader:
             self._add(name, value, depth)
         closed = dict(closure_values(function))
         scopes = {"global": function.__globals__, "closure": closed, "argument": arguments}
-        for chain in name_chains(original(function.__code__)):
+        for chain in chains(original(function.__code__)):
             value = scopes[chain.scope].get(chain.name, MISSING)
             if value is not MISSING:
                 path = owner if owner and chain.scope == "argument" else chain.name
@@ -172,7 +172,7 @@ class _Reader:
         elif is_exactly(value, *_PLAIN, dict, list, tuple) or self._imprint(value) is not None:
             self._add(path, value, met.depth + 1)
 
-    def _follow(self, chain: NameChain, path: str, value: Any, depth: int) -> None:
+    def _follow(self, chain: Chain, path: str, value: Any, depth: int) -> None:
         for sort, key in chain.steps:
             owner = value
             try:

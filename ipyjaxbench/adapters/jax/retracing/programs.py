@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipyjaxbench.adapters.jax.compilation import unused_cache_key
+from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
 from ipyjaxbench.usercode import Call, label_arguments
@@ -27,7 +27,7 @@ def trace_anew(
         kwargs: likewise.
         static: positions and names of arguments that are static.
     """
-    key = unused_cache_key()
+    key = unused_key()
     if key is None:
         return None
     labels = label_arguments(jitted, args, kwargs)

@@ -81,25 +81,21 @@ class JaxTracedCode(TracedCode):
         except ReferenceError:
             return False
 
-    def is_another_program(self, compiled: Any) -> bool | None:
-        """Trace it anew, aside, and hold the program against the one that is used."""
+    def is_another_program(self, compiled: Any) -> bool:
+        """Trace it anew, aside, and hold the program against the one that is used.
+
+        Where they cannot be compared, what was read decides.
+        """
         used = self.program() if self.program is not None else None
-        if used is None:  # JAX has dropped it
-            return None
+        if used is None:
+            return self.program is None  # or JAX has dropped it: the next call is traced
         try:
             args = [each.with_shapes() for each in self._args]
             kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
-        except ReferenceError:
-            return None
-        try:
             new = programs.trace_anew(callee.jitted_in(compiled), args, kwargs, self._static)
-        except CODE_ERRORS:  # what it read is gone, or cannot be traced
+            return new is None or not programs.is_same(used, new)
+        except CODE_ERRORS:  # what it read is gone, or cannot be traced, or be compared
             return True
-        try:
-            same = None if new is None else programs.is_same(used, new)
-        except CODE_ERRORS:  # arrays of types of their own cannot be compared
-            return None
-        return None if same is None else not same
 
 
 _latest = threading.local()
