@@ -188,13 +188,20 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
         >>> [each.words() for each in changes_since("f", before, now)]
         ['scale was 2.0 when f was traced, is 3.0']
     """
+    told: set[str] = set()
     for path, old in before.values.items():
-        new = now.values.get(path)
-        if new is None or new.content != old.content:
-            yield Change("stale", path, old.words, _since(name, old, new))
+        new, (root, _, inner) = now.values.get(path), path.partition(":")
+        if (new is None or new.content != old.content) and not (inner and root in told):
+            told.add(root)
+            yield Change("stale", root, old.words, _since(name, old, new, inner))
 
 
-def _since(name: str, old: Imprint, new: Imprint | None) -> str:
+def _since(name: str, old: Imprint, new: Imprint | None, inner: str) -> str:
+    if inner:  # a library's function that holds something else
+        part = inner.rpartition(":")[2]
+        if new is None or new.words == old.words:
+            return f"has another {part} than when {name} was traced"
+        return f"had {part} {old.words} when {name} was traced, has {new.words}"
     if new is None:
         return f"was {old.words} when {name} was traced, and is gone"
     if old.kind == new.kind == "function" and old.words == new.words:

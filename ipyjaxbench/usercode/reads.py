@@ -188,15 +188,23 @@ class _Reader:
             if type(value) is property and is_users_function(value.fget):
                 value = value.fget
             if sort == "attribute" and is_method(owner, key, value):
-                if is_users_function(value):
-                    first = dict.fromkeys(first_parameter(value), owner)
-                    self._add_function(path, value, depth, first, whose)
-                else:
-                    self._add(whose, owner, depth)
+                self._add_method(path, value, whose, owner, depth)
                 return
+            if is_of(owner, tuple) and sort == "attribute" and type(value) is FunctionType:
+                path = f"{whose}:{key}"  # of a library's tuple of functions, as Optax's
         if self._imprint(value) is None and is_of(value, ModuleType):
             return
         self._add(path, value, depth)
+
+    def _add_method(
+        self, path: str, method: FunctionType, whose: str, owner: Any, depth: int
+    ) -> None:
+        """Add a method's code; a library's reads what it likes of its object."""
+        if is_users_function(method):
+            first = dict.fromkeys(first_parameter(method), owner)
+            self._add_function(path, method, depth, first, whose)
+        else:
+            self._add(whose, owner, depth)
 
     def _add(self, path: str, value: Any, depth: int) -> None:
         """Add what a path stands for, and what that holds."""
