@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -15,6 +14,7 @@ from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, Outcome, Watches
+from ipyjaxbench.retracing.stale import find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
@@ -23,12 +23,11 @@ from ipyjaxbench.usercode import (
     Site,
     Written,
     ask,
-    attribute,
+    call_of,
     describe_error,
-    is_exactly,
-    is_users_class,
 )
 
+_CACHED = ("CACHED", "STALE")
 _UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
 
 
@@ -69,7 +68,7 @@ class CallRecorder:
         """Return a compiled function with a watch around it; any other one as it is."""
         if getattr(self._inside, "call", False):
             return function
-        for callee in (function, _call_of(function)):
+        for callee in (function, call_of(function)):
             for framework, watch in self._watches:
                 if ask(watch.takes, callee):
                     return partial(self._watched, _Callee(framework, watch, site, callee))
@@ -155,11 +154,13 @@ class CallRecorder:
 
     def _add_cached(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
+        last = self._last.get((site, id(function)))
+        is_new = last is None or last.call.state not in _CACHED
         self._inside.call = True  # the code is traced aside, and makes no calls of the cell
         stale = self._stale.find(watch, function, args, kwargs)
+        unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
         self._inside.call = False
         state = "STALE" if stale else "CACHED"
-        last = self._last.get((site, id(function)))
         if last is not None and last.call.state == state and _paths(last.call.why) == _paths(stale):
             last.times += 1
             last.last = self._number(framework, last.call.name)
@@ -167,8 +168,9 @@ class CallRecorder:
         else:
             name = watch.name(function)
             number = self._number(framework, name)
+            fixes = watch.fixes(name, stale)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
-                              why=stale, fixes=watch.fixes(name, stale))  # fmt: skip
+                              why=stale, fixes=fixes, unknown=unknown)  # fmt: skip
             self._append(callee, call, spent)
 
     def _number(self, framework: Framework, name: str) -> int:
@@ -192,15 +194,6 @@ class CallRecorder:
 
 def _paths(changes: Sequence[Change]) -> list[str]:
     return [change.path for change in changes]
-
-
-def _call_of(function: Any) -> Any:
-    """Return what calls an object of a user's class, as the method that it is; else None."""
-    kind = type(function)
-    if is_exactly(function, FunctionType, MethodType, BuiltinFunctionType, type):
-        return None
-    call = attribute(kind, "__call__")
-    return MethodType(call, function) if callable(call) and is_users_class(kind) else None
 
 
 def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:

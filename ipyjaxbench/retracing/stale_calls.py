@@ -7,8 +7,9 @@ from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
-from ipyjaxbench.retracing.cache_key import Change, Signature, changes_since, is_same_trace
+from ipyjaxbench.retracing.cache_key import Change, Signature, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
+from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.stale import find_stale
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
 from ipyjaxbench.usercode import Place, Reads, all_stand
@@ -85,13 +86,20 @@ class _Function:
         """Read what stands now where all its traces read, and whether that is what stood there."""
         self._answers, self.found = [], ()
         self._traces = TRACE_LOG.traces(watch.signature(function, (), {}).function)
-        read = [(trace, trace.code.reads() or Reads()) for trace in self._traces]
+        self._added = TRACE_LOG.added
+        read = [(trace, self._read_trace(trace)) for trace in self._traces]
         places = [place for _, now in read for place in now.places]
         self._places = (*{(id(p.owner), p.stands, p.key): p for p in places}.values(),)
-        self._added = TRACE_LOG.added
         self._is_fresh = not any(
             any(changes_since(trace.name, trace.reads, now)) for trace, now in read
         )
+
+    def _read_trace(self, trace: Trace) -> Reads:
+        try:
+            return trace.code.reads() or Reads()
+        except CODE_ERRORS:  # an argument was freed: the next call's own is looked at, too
+            self._added = -1
+            return Reads()
 
     def _answer(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Find what changed since the trace of this call; return whether programs were compared."""

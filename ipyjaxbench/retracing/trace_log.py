@@ -3,10 +3,11 @@
 import threading
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
 from ipyjaxbench.retracing.causes import compare
 from ipyjaxbench.retracing.traced_code import TracedCode
@@ -113,7 +114,10 @@ class TraceLog:
         self, framework: str, name: str, signature: Signature, code: TracedCode | None = None
     ) -> None:
         """Keep a signature, and what the function read when it was traced with it."""
-        reads = code.reads() if code is not None else None
+        reads = None
+        if code is not None:
+            with suppress(*CODE_ERRORS):  # the user's objects may raise anything
+                reads = code.reads()
         if code is not None and reads is not None:
             kept = replace(reads, places=())  # those hold the user's values
             others = [e for e in self._traced[signature.function] if e.signature != signature]

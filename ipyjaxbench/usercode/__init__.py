@@ -40,6 +40,7 @@ from ipyjaxbench.usercode.frames import (
     strip_hook_frames,
     strip_our_frames,
 )
+from ipyjaxbench.usercode.imprints import MOST_READ, Imprint
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
     FUNCTION_NODES,
@@ -50,6 +51,7 @@ from ipyjaxbench.usercode.instrument import (
 )
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
+from ipyjaxbench.usercode.members import call_of, code_in
 from ipyjaxbench.usercode.objects import (
     ask,
     attribute,
@@ -81,7 +83,8 @@ from ipyjaxbench.usercode.origin import (
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
 from ipyjaxbench.usercode.places import Place, all_stand
-from ipyjaxbench.usercode.reads import Imprint, Reads, find_reads
+from ipyjaxbench.usercode.reader import WITHIN
+from ipyjaxbench.usercode.reads import Reads, find_reads
 from ipyjaxbench.usercode.side_effects import (
     ARRAY_FUNCTION_NAMES,
     SIDE_EFFECT_NAMES,

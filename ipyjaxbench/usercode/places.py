@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode.classes import class_dict, mro_of
-from ipyjaxbench.usercode.objects import attribute, attributes, is_exactly, is_of, items_of, slots
-from ipyjaxbench.usercode.origin import is_users_module, names_of_module
-
-MISSING: Any = object()
+from ipyjaxbench.usercode.members import own_attributes, part_of
+from ipyjaxbench.usercode.objects import is_of, items_of
+from ipyjaxbench.usercode.origin import is_users_class, names_of_module
 
 
 class Place(NamedTuple):
@@ -25,7 +24,7 @@ class Place(NamedTuple):
     Attributes:
         stands: whether the same stands there, of the other three.
         owner: what holds it.
-        key: the name or the key of it there; None for all that it holds.
+        key: the name or the key of it there, or what finds it; None for all that it holds.
         value: what stood there.
     """
 
@@ -43,24 +42,6 @@ def all_stand(places: Iterable[Place]) -> bool:
         return False
 
 
-def own_attributes(value: object) -> dict[str, Any]:
-    """Return the attributes of an object itself, those in slots among them."""
-    return {**attributes(value), **slots(value)}
-
-
-def part_of(owner: Any, key: Any, *, item: bool) -> Any:
-    """Return an attribute without running code, or an item of one of Python's own containers.
-
-    Of modules these are the user's alone; `MISSING` for what is not there, or would run code.
-    """
-    if item:
-        return owner[key] if is_exactly(owner, dict, list, tuple) else MISSING
-    if is_of(owner, ModuleType):
-        return names_of_module(owner).get(key, MISSING) if is_users_module(owner) else MISSING
-    found = own_attributes(owner)
-    return found[key] if key in found else attribute(owner, key, MISSING)
-
-
 def place_of_name(names: Mapping[str, Any], name: str, value: Any) -> Place:
     """Return the place of a global."""
     return Place(_is_item, names, name, value)
@@ -72,7 +53,8 @@ def place_of_part(owner: Any, key: Any, value: Any, *, item: bool) -> Place:
         return Place(_is_item, owner, key, value)
     if is_of(owner, ModuleType):
         return place_of_name(names_of_module(owner), key, value)
-    is_plain = not any(key in each for each in map(class_dict, mro_of(type(owner))))
+    is_of_kind = any(key in each for each in map(class_dict, mro_of(type(owner))))
+    is_plain = not is_of_kind and not is_of(owner, type)
     return Place(_is_attribute if is_plain else _is_found, owner, key, value)
 
 
@@ -90,6 +72,23 @@ def place_of_content(owner: Any) -> Place:
     if is_of(owner, list, tuple, deque, set, frozenset):
         return Place(_holds, owner, None, (*items_of(owner, 0),))
     return Place(_has_attributes, owner, None, own_attributes(owner))
+
+
+def place_of_parts(owner: Any, find: Callable[[Any], Iterable[tuple[str, Any]]]) -> Place:
+    """Return that of what a function finds in an object, by the ends of its path."""
+    return Place(_has_parts, owner, find, (*find(owner),))
+
+
+def place_of_data(owner: Any, imprint: Callable[[Any], Any], found: Any) -> Place:
+    """Return that of what is in data that can change in place."""
+    return Place(_has_imprint, owner, imprint, found)
+
+
+def places_of_class(kind: type) -> Iterator[Place]:
+    """Yield those of what a class, and those that it extends, define where the user wrote them."""
+    for each in mro_of(kind):
+        if is_users_class(each):
+            yield Place(_defines, each, None, dict(class_dict(each)))
 
 
 def _is_item(owner: Any, key: Any, value: Any) -> bool:
@@ -122,8 +121,25 @@ def _holds_items(owner: Any, _: Any, value: tuple[Any, ...]) -> bool:
 
 
 def _has_attributes(owner: Any, _: Any, value: dict[str, Any]) -> bool:
-    own = own_attributes(owner)
-    return own.keys() == value.keys() and all(own[name] is value[name] for name in value)
+    return _are_same_names(own_attributes(owner), value)
+
+
+def _defines(owner: type, _: Any, value: dict[str, Any]) -> bool:
+    return _are_same_names(class_dict(owner), value)
+
+
+def _has_parts(owner: Any, find: Any, value: tuple[tuple[str, Any], ...]) -> bool:
+    parts = (*find(owner),)
+    pairs = zip(parts, value, strict=False)
+    return len(parts) == len(value) and all(o[0] == n[0] and o[1] is n[1] for o, n in pairs)
+
+
+def _has_imprint(owner: Any, imprint: Any, value: Any) -> bool:
+    return bool(imprint(owner) == value)
+
+
+def _are_same_names(some: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    return some.keys() == others.keys() and all(some[name] is others[name] for name in others)
 
 
 def _are_same(some: Iterable[Any], others: Iterable[Any]) -> bool:

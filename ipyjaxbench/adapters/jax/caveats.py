@@ -63,11 +63,11 @@ class JaxCaveats(Caveats):
 
 def _stale_programs(code: CodeFacts) -> Iterator[Note]:
     """Yield a note where a function that the code calls was traced with other values."""
-    if code.compiled:
+    if "ipyjaxbench.retracing.trace_log" in sys.modules:  # else no trace was seen
         from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
         from ipyjaxbench.adapters.shared.stale_programs import note_stale_programs
 
-        yield from note_stale_programs(JaxCallWatch(), code.compiled)
+        yield from note_stale_programs(JaxCallWatch(), code)
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

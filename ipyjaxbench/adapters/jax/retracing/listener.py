@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from traceback import walk_stack
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 import jax
@@ -17,11 +17,11 @@ from ipyjaxbench.adapters.jax.disk_cache import SEARCHES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode
+from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_program
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
-from ipyjaxbench.usercode import is_exactly, is_users_file, unwrap
+from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing, TracedCode
+from ipyjaxbench.usercode import PACKAGE, is_exactly, is_users_file, unwrap
 
 
 class _Listener:
@@ -60,8 +60,17 @@ class _Listener:
                 self._on_miss(calls.miss)
         if calls.miss is not None:
             calls.miss.phases[phase] = calls.miss.phases.get(phase, 0.0) + seconds
+            if is_own and phase != "trace":
+                _keep_program(calls.miss.code, frame)
         if is_own and phase == "compile":
             calls.frame = 0  # the call is over
+
+
+def _keep_program(code: TracedCode | None, frame: FrameType) -> None:
+    """Have a function that was traced know its program, which stands in the frame by then."""
+    program = getattr(frame.f_locals.get("p"), "params", {}).get("jaxpr")
+    if isinstance(code, JaxTracedCode) and program is not None:
+        keep_program(code, program)
 
 
 def _is_of(frame: FrameType, name: str | None) -> bool:
@@ -71,31 +80,40 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
 
 
 def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
-    called = _user_call(frame)
+    called, static = _user_call(frame)
     plain = callee.plain_of(called.function)
     if not _is_the_users(frame, called, plain):
         return None
     # A thread without the user's code runs what the main thread, or its starter, waits for.
     main = sys._current_frames().get(threading.main_thread().ident or 0)
     signature = cache_key.signature(called)
-    code = None if placed else JaxTracedCode(called)
+    code = None if placed else JaxTracedCode(called, static)
     name = callee.display_name(plain)
     return cache_miss(name, signature, frame, main, placed=placed, code=code)
 
 
-def _user_call(frame: FrameType) -> Called:
-    """Return the call that the user made: of a library's wrapper, or of what `jax.grad` made."""
+def _user_call(frame: FrameType) -> tuple[Called, frozenset[int | str]]:
+    """Return the call that the user made, and which arguments are static.
+
+    It is that of a library's wrapper, or of what `jax.grad` or `jax.pmap` made.
+    """
     names = {**frame.f_locals}
-    static = callee.static_in(names.get("jit_info"))
-    called = Called(names["fun"], names["args"], names["kwargs"], static=static)
+    known = callee.static_in(names.get("jit_info"))
+    called = Called(names["fun"], names["args"], names["kwargs"], static=known)
+    static = known or frozenset()
     for each in _until_users(frame):
         names = {**each.f_locals}  # from Python 3.13 on it is no dict
         wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
+        mapping = names.get("infer_params")
         if type(wrapper).__module__ in callee.WRAPPERS and {"args", "kwargs"} <= set(names):
             called = Called(wrapper, names["args"], names["kwargs"])
+            static = callee.static_arguments(wrapper)
+        elif type(mapping) is FunctionType and {"args", "kwargs"} <= set(names):
+            function, static = callee.mapped_function(mapping)
+            called = Called(function, names["args"], names["kwargs"], "pmap")
         else:
             called = _transformed_call(each, called)
-    return called
+    return called, static
 
 
 def _transformed_call(frame: FrameType, inner: Called) -> Called:
@@ -123,6 +141,8 @@ def _is_the_users(frame: FrameType, called: Called, plain: Any) -> bool:
     code = getattr(plain, "__code__", None)
     if code is None or is_users_file(code.co_filename):
         return True
+    if code.co_filename.startswith(PACKAGE):
+        return False
     if is_exactly(called.function, *callee.JITTED) or called.function is not plain:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
@@ -140,9 +160,10 @@ def _cache_misses(frame: FrameType) -> Iterator[FrameType]:
 
 
 def _until_users(frame: FrameType) -> Iterator[FrameType]:
-    """Yield frames of libraries around one of JAX's own, outward, up to the user's code."""
+    """Yield frames of libraries around one of JAX's own, outward, up to the user's code or ours."""
     for around, _ in walk_stack(frame.f_back):
-        if is_users_file(around.f_code.co_filename):
+        file = around.f_code.co_filename
+        if is_users_file(file) or file.startswith(PACKAGE):
             return
         if not around.f_code.co_filename.endswith("traceback_util.py"):
             yield around
