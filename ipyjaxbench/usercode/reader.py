@@ -181,8 +181,9 @@ class Reader:
         if is_users_function(function):
             bound = self_argument(value, function, owner)
             self._add_function(path, function, depth, bound, whose)
-        else:
-            self._add(whose, owner, depth)
+            return
+        self._add(whose, owner, depth)
+        if not is_exactly(value, FunctionType, property):  # one that is jitted, as jnp.tanh
             self._add(path, value, depth)
 
     def _add(self, path: str, value: Any, depth: int) -> None:

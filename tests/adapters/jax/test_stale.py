@@ -46,6 +46,15 @@ def f(x):
     return x * config["rate"]
 f(x)
 """
+ITEMS = """
+rates = {"a:b": 0.1}
+@jax.jit
+def f(x):
+    for name, rate in rates.items():
+        x = x * rate
+    return x
+f(x)
+"""
 CLOSED = """
 def make():
     rate = 0.1
@@ -183,6 +192,7 @@ CASES = (
     Case(CONFIG, "config['sizes'].append(5)"),
     Case(CONFIG, "config = dict(config)"),
     Case(CONFIG, "config = {'rate': 0.3}", ("config['rate'] was 0.1 when f was traced, is 0.3",)),
+    Case(ITEMS, "rates['a:b'] = 0.2", ("rates['a:b'] was 0.1 when f was traced, is 0.2",)),
     Case(CLOSED, "set_rate(0.5)", ("rate was 0.1 when f was traced, is 0.5",)),
     Case(CLOSED, "set_rate(0.1)"),
     Case(MODULE, "settings.rate = 0.2", ("settings.rate was 0.1 when f was traced, is 0.2",)),
@@ -276,6 +286,7 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
         (MODULE, "for r in (0.1, 0.2, 0.1): settings.rate = r; f(x)", "CACHED STALE CACHED"),
         (NUMPY, "for n in (0, 7, 0): w[0] = n; f(x)", "CACHED STALE CACHED"),
         (METHOD, "for r in (2.0, 3.0, 2.0): scaler.rate = r; f(x)", "CACHED STALE CACHED"),
+        (METHOD, "for r in (2.0, 3.0, 2.0): Scaler.rate = r; f(x)", "CACHED STALE CACHED"),
         (MODEL, "for n in (1, 2, 1): m.w = jnp.full((3, 3), n * 1.0); m(x)", "CACHED STALE CACHED"),
         (LAYERS, "for w in layers * 2: layers.append(w); f(x); layers.pop(); f(x)",
          "STALE CACHED " * 4),

@@ -260,6 +260,15 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
     assert not call.unknown
 
 
+def test_what_changes_in_place_within_a_cell_is_seen(cells: Shell) -> None:
+    cells.run(NNX_CAPTURED)
+    cells.run(
+        "%%trace_cached -qv seen\n"
+        "for n in (1, 2, 0.5):\n    net.linear.kernel[...] = net.linear.kernel[...] * n\n    f(x)"
+    )
+    assert [call.state for call in cells.names["seen"].calls] == ["CACHED", "STALE", "CACHED"]
+
+
 NOT_SEEN = "whether f runs today's scale: its trace was not seen. Run the cell that defines f again"
 
 
@@ -347,7 +356,7 @@ def test_what_changes_while_it_is_looked_at_is_unknown(cells: Shell) -> None:
         "class Hash(str):\n"
         "    def __repr__(self):\n        table[Hash(len(table))] = 1; return 'x'\n"
         "table = Growing(a=1)\n"
-        "@jax.jit\ndef f(x):\n    return x * len(table)\nf(x)\n"
+        "@jax.jit\ndef f(x):\n    len(table)\n    return x * 2\nf(x)\n"
         "table[Hash('b')] = 1"
     )
     assert "raises an error when it is looked at" in last_call(cells, "f(x)").unknown
