@@ -96,10 +96,11 @@ class _Function:
 
     def _read_trace(self, trace: Trace) -> Reads:
         try:
-            return trace.code.reads() or Reads()
-        except CODE_ERRORS:  # an argument was freed: the next call's own is looked at, too
+            now = trace.code.reads()
+        except CODE_ERRORS:  # an argument was freed: calls with a like one are looked at singly
             self._added = -1
             return Reads()
+        return trace.reads if now is None else now  # None: no call finds it any more
 
     def _answer(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Find what changed since the trace of this call; return whether programs were compared."""
