@@ -26,6 +26,7 @@ from .errors import (
     OptionError as OptionError,
     RecordError as RecordError,
     SnippetError as SnippetError,
+    StaleProgramError as StaleProgramError,
     TooManyTracesError as TooManyTracesError,
 )
 from .frameworks import Framework as Framework

@@ -9,7 +9,8 @@ IpyJaxBenchError
 ├── RecordError           a saved record cannot be read
 ├── ArmFailedError        an arm failed; the error holds the comparison of the others
 ├── MissingLibraryError   an optional library is not installed
-└── TooManyTracesError    there were more traces than allowed
+├── TooManyTracesError    there were more traces than allowed
+└── StaleProgramError     a function ran what was traced before the code changed
 """
 
 import functools
@@ -91,6 +92,10 @@ class ArmFailedError(IpyJaxBenchError):
 
 class TooManyTracesError(IpyJaxBenchError, AssertionError):
     """There were more traces than allowed."""
+
+
+class StaleProgramError(IpyJaxBenchError, AssertionError):
+    """A function ran a program that was traced before what it reads got other values."""
 
 
 def short_errors(function: Callable[P, T]) -> Callable[P, T]:

@@ -16,9 +16,10 @@ class Shell:
         self.text = ""
         self.shown: list[RichOutput] = []
 
-    def run(self, cell: str) -> Any:
+    def run(self, cell: str, *, counted: bool = False) -> Any:
+        """Run a cell; one that is counted has an execution number of its own."""
         with capture_output() as captured:
-            done = self.shell.run_cell(cell, store_history=False)
+            done = self.shell.run_cell(cell, store_history=counted)
         self.text = re.sub(r"\x1b\[[\d;]*m", "", captured.stdout + captured.stderr)
         self.shown = captured.outputs
         done.raise_error()

@@ -203,6 +203,10 @@ EXAMPLES: list[tuple[Note, str]] = [
     ),
     (graph_notes.padded(2**20, 4 * 2**20, "tpu:v5e"), "25 % of the inputs and outputs on tpu:v5e"),
     (graph_notes.roofline_bound(), "≥ is a bound"),
+    (
+        graph_notes.cached_is_stale("f", "scale was 2.0 when f was traced, is 3.0"),
+        "Calls of f run another program, which was compiled earlier: scale was 2.0",
+    ),
     (graph_notes.half_chips(["tpu:v2", "tpu:v3"]), "a tpu:v2, tpu:v3 chip as two devices"),
     (
         graph_notes.tracer_kept(["last", "self.cache"], put_back=True),
@@ -245,6 +249,7 @@ MISLEADING = {
     *("slowed-by-others", "copies-alone", "baked-in", "call-made", "called-back", "key-reused"),
     *("loops-once", "no-estimate", "nothing-cut", "tracer-kept", "static-nan", "drawn-once"),
     *("loop-failed", "device-failed", "default-precision", "stale-program"),
+    "cached-is-stale",
 }
 
 

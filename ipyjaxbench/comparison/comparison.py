@@ -17,6 +17,8 @@ from ipyjaxbench.timing import NO_FIGURE, Measurement, product_format
 #: Codes of an arm's Notes that say nothing about the comparison, and of others that say something
 #: about it, though they do not change what a figure means.
 _LEFT_OUT_CODES, _SHOWN_CODES = {"unsynchronised"}, {"output-hidden", "not-all-kept"}
+#: Of an arm's Note that says why its result, and its time, may be others than the code's.
+_STALE = "stale-program"
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,9 @@ class Comparison(Result):
             for note, labels in by_note.items()
         ]
         failed = [notes.arm_failed(arm.label, arm.failed) for arm in self.sides if arm.failed]
-        return [*failed, *self._dependent(), *self.notes, *of_arms]
+        stale = [note for note in of_arms if note.code == _STALE]
+        others = [note for note in of_arms if note.code != _STALE]
+        return [*failed, *stale, *self._dependent(), *self.notes, *others]
 
     def _dependent(self) -> Iterator[Note]:
         for label in self.alone:

@@ -1,8 +1,8 @@
 """The program that a call is: what goes in, what comes out, what is computed, at what cost."""
 
 import dataclasses
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,7 +43,13 @@ def difference(before: "Graph", now: "Graph") -> "Graph":
         text = diff_lines(*texts, names) or IDENTICAL
         changes = compare_counts(*map(_count_operations, (before, now)))
     changed = dataclasses.replace(now, form=f"{now.form} diff", program=text, changes=changes)
-    return changed.attach(now.live, now._while_asking) if now.live else changed
+    return changed.attach(now.live, *contexts_of(now)) if now.live else changed
+
+
+def contexts_of(graph: "Graph") -> tuple[_Context, ...]:
+    """Return the contexts in which the program in memory is asked."""
+    found: tuple[_Context, ...] = getattr(graph, "_around", ())
+    return found
 
 
 def _count_operations(graph: "Graph") -> dict[tuple[str, str], int]:
@@ -116,15 +122,18 @@ class Graph(Result):
     changes: tuple[ProgramChange, ...] = ()
     fixes: tuple[Fix, ...] = ()
 
-    def attach(self, live: ProgramHandle, around: _Context = nullcontext) -> "Graph":
-        """Return this graph with its program in memory, and a context in which that is asked."""
+    def attach(self, live: ProgramHandle, *around: _Context) -> "Graph":
+        """Return this graph with its program in memory, and contexts in which that is asked."""
         object.__setattr__(self, "_live", live)
         object.__setattr__(self, "_around", around)
         return self
 
-    def _while_asking(self) -> AbstractContextManager[object]:
-        around: _Context = getattr(self, "_around", nullcontext)
-        return around()
+    @contextmanager
+    def _while_asking(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            for each in contexts_of(self):
+                stack.enter_context(each())
+            yield
 
     @property
     def live(self) -> ProgramHandle | None:

@@ -244,3 +244,14 @@ def half_chips(chips: Sequence[str]) -> Note:
         "half-chips",
         f"JAX sees a {', '.join(chips)} chip as two devices: figures are for one of them.",
     )
+
+
+def cached_is_stale(function: str, changes: str) -> Note:
+    """Calls run another program than the one that is shown."""
+    return Note(
+        "cached-is-stale",
+        f"This is the code of now. Calls of {function} run another program, which was compiled"
+        f" earlier: {changes}.",
+        f"pass what changes to {function} as an argument, or run the cell that defines it again",
+        CHANGES_MEANING,
+    )

@@ -17,7 +17,7 @@ from ipyjaxbench.frameworks import (
     loaded,
 )
 from ipyjaxbench.graphs import notes
-from ipyjaxbench.graphs.graph import Graph
+from ipyjaxbench.graphs.graph import Graph, contexts_of
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.protocol import GraphTracer
 from ipyjaxbench.graphs.rollback import rolled_back, roots_of
@@ -113,11 +113,13 @@ def _attach_rollback(
     graph: Graph, call: Call, framework: Framework, failed: Sequence[str]
 ) -> Graph:
     """Return a program that says what looking at it changed for good, and changes no more."""
-    live, roots = graph.live, roots_of(call)
+    live, around, roots = graph.live, contexts_of(graph), roots_of(call)
     if failed:
         note = notes.changed_while_traced([*dict.fromkeys(failed)], put_back=False)
         graph = replace(graph, notes=tuple(dict.fromkeys((*graph.notes, note))))
-    return graph if live is None else graph.attach(live, partial(rolled_back, roots, framework))
+    if live is None:
+        return graph
+    return graph.attach(live, *around, partial(rolled_back, roots, framework))
 
 
 def _rank_frameworks(call: Call, keras: str | None) -> list[Framework]:

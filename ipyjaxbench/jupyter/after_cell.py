@@ -24,9 +24,9 @@ class TraceWatcher:
         is_on: whether that line is shown.
     """
 
-    def __init__(self, names: Mapping[str, Any]) -> None:
+    def __init__(self, names: Mapping[str, Any], cells: Mapping[str, int]) -> None:
         self.is_on = False
-        self._names = names
+        self._names, self._cells = names, cells
         self._shown = 0
         self._stale: set[str] = set()  # what was said of stale programs
 
@@ -37,12 +37,22 @@ class TraceWatcher:
         self.is_on = on
         self._shown = TRACE_LOG.event_count
 
+    def forget(self) -> None:
+        """Have no code known by the cells of this shell any more."""
+        if "ipyjaxbench.usercode" in sys.modules:
+            from ipyjaxbench.usercode import CELLS
+
+            CELLS[:] = [each for each in CELLS if each is not self._cells]
+
     def on_cell_end(self, *_: Any) -> None:
         """Show what the cell that has run traced."""
         if sys.modules.keys().isdisjoint(_LEARNED_FROM):
             return
         from ipyjaxbench.retracing import TRACE_LOG, keep_learning
+        from ipyjaxbench.usercode import CELLS
 
+        if not any(each is self._cells for each in CELLS):
+            CELLS.append(self._cells)
         keep_learning()  # the cell may have imported a framework
         events = TRACE_LOG.events_since(self._shown)
         self._shown = TRACE_LOG.event_count

@@ -214,9 +214,7 @@ class Invocation(Generic[Options]):
         """Return the name under which tracebacks find these lines."""
         number = self.shell.execution_count
         if self.caller is not None:
-            # Cell numbers, from IPython 8 on.
-            numbers = getattr(self.shell.compile, "_filename_map", {})
-            number = numbers.get(self.caller.f_code.co_filename, number)
+            number = self.session.cells.get(self.caller.f_code.co_filename, number)
         filename: str = self.shell.compile.cache(text, number)
         return filename
 

@@ -33,6 +33,7 @@ class Session:
 
     Attributes:
         settings: what the user configured.
+        cells: the execution number of each cell, by the file name that its code has.
         watcher: shows below cells what they traced.
         last_error: of the cells.
         measurements: those that were kept, by name.
@@ -50,7 +51,9 @@ class Session:
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
         self.settings = IpyJaxBench(config=shell.config)
-        self.watcher = TraceWatcher(shell.user_ns)
+        # From IPython 8 on.
+        self.cells: Mapping[str, int] = getattr(shell.compile, "_filename_map", {})
+        self.watcher = TraceWatcher(shell.user_ns, self.cells)
         self.last_error = LastError()
         self.measurements: dict[str, Measurement] = {}
         self.programs: dict[str, dict[str, str]] = {}
@@ -75,6 +78,7 @@ class Session:
     def close(self) -> None:
         """Close what holds a file or an error; results and settings stay."""
         self.last_error.forget()
+        self.watcher.forget()
         self.known_notes.forget()
         if "journal" in vars(self):  # it was needed
             self.journal.close()

@@ -23,7 +23,7 @@ from ipyjaxbench.retracing.protocol import (
 )
 from ipyjaxbench.retracing.reasons import group_reasons
 from ipyjaxbench.retracing.signatures import Signatures
-from ipyjaxbench.retracing.stale import find_stale_functions, stale_since_latest
+from ipyjaxbench.retracing.stale import find_stale, find_stale_functions, stale_in_all
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import COMPILED, COSTLY, TRACED, TracedCall, Traces, number_calls

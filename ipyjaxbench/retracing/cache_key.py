@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from ipyjaxbench import units
 from ipyjaxbench.retracing.traced_code import TracedCode
-from ipyjaxbench.usercode import Imprint, Reads
 
 #: What can differ, the weightiest first; those from "scalar" on need no new trace.
 KINDS = (
@@ -157,33 +156,6 @@ def changes(old: Signature, new: Signature) -> Iterator[Change]:
 def is_same_trace(one: Signature, other: Signature) -> bool:
     """Whether a trace that was made with one signature serves a call with the other."""
     return all(each.kind in (*PLACEMENT, MAYBE) for each in changes(one, other))
-
-
-def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
-    """Yield what a compiled function read while it was traced, and is another thing now.
-
-    Example:
-        >>> before, now = (Reads({"scale": Imprint(w, w)}) for w in ("2.0", "3.0"))
-        >>> [each.words() for each in changes_since("f", before, now)]
-        ['scale was 2.0 when f was traced, is 3.0']
-    """
-    replaced: list[str] = []  # objects: what is within another one does not count
-    for path, old in before.values.items():
-        new = now.values.get(path)
-        if (new is None or new.content != old.content) and not path.startswith(tuple(replaced)):
-            yield Change("stale", path, old.words, _since(name, old, new))
-            if old.kind == "object":
-                replaced += f"{path}.", f"{path}["
-
-
-def _since(name: str, old: Imprint, new: Imprint | None) -> str:
-    if new is None:
-        return f"was {old.words} when {name} was traced, and is gone"
-    if old.kind == new.kind == "function" and old.words == new.words:
-        return f"was redefined; {name} still runs the earlier one"
-    if old.words == new.words:
-        return f"is another {new.words} than the one that {name} was traced with"
-    return f"was {old.words} when {name} was traced, is {new.words}"
 
 
 def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -22,7 +21,8 @@ from ipyjaxbench.retracing.protocol import (
     Outcome,
     Watches,
 )
-from ipyjaxbench.retracing.stale import find_stale
+from ipyjaxbench.retracing.stale import find_unknown
+from ipyjaxbench.retracing.stale_calls import StaleCalls
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
 from ipyjaxbench.usercode import (
@@ -30,12 +30,11 @@ from ipyjaxbench.usercode import (
     Site,
     Written,
     ask,
-    attribute,
+    call_of,
     describe_error,
-    is_exactly,
-    is_users_class,
 )
 
+_CACHED = ("CACHED", "STALE")
 _UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
 
 
@@ -75,6 +74,7 @@ class CallRecorder:
     def __init__(self, watches: Watches, printed: OutputRecorder, most: int | None) -> None:
         self._watches, self._printed, self._most = watches, printed, most
         self._clock = Clock.elapsed()
+        self._stale = StaleCalls(self._clock)
         self._rows: list[_Row] = []
         self._last: dict[tuple[Site, int], _Row] = {}
         self._numbers = Counter[tuple[str, str]]()
@@ -90,7 +90,7 @@ class CallRecorder:
         """Return a compiled function with a watch around it; any other one as it is."""
         if getattr(self._inside, "call", False):
             return function
-        for callee in (function, _call_of(function)):
+        for callee in (function, call_of(function)):
             for framework, watch in self._watches:
                 if ask(watch.takes, callee):
                     return partial(self._watched, _Callee(framework, watch, site, callee))
@@ -101,6 +101,10 @@ class CallRecorder:
         """Return the calls in the order in which they began."""
         self._add_reported()
         return tuple(row.whole() for row in self._rows)
+
+    def close(self) -> None:
+        """Hold none of the user's values any more; frameworks keep the code with the hook."""
+        self._stale.close()
 
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""
@@ -199,19 +203,22 @@ class CallRecorder:
         framework, watch, site, function = callee
         self._add_reported()
         last = self._last.get((site, id(function)))
-        if last is not None and last.call.state in ("CACHED", "STALE"):
+        is_new = last is None or last.call.state not in _CACHED
+        self._inside.call = True  # the code is traced aside, and makes no calls of the cell
+        stale = self._stale.find(watch, function, args, kwargs)
+        unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
+        self._inside.call = False
+        state = "STALE" if stale else "CACHED"
+        if last is not None and last.call.state == state and _paths(last.call.why) == _paths(stale):
             last.times += 1
             last.last = self._number(framework.name, last.call.name)
             last.nanoseconds = (last.nanoseconds or 0) + spent
         else:
             name = watch.name(function)
             number = self._number(framework.name, name)
-            self._inside.call = True  # the code is traced aside, and makes no calls of the cell
-            stale = find_stale(watch, function, args, kwargs)
-            self._inside.call = False
-            state = "STALE" if stale else "CACHED"
+            fixes = watch.fixes(name, stale)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
-                              why=stale, fixes=watch.fixes(name, stale))  # fmt: skip
+                              why=stale, fixes=fixes, unknown=unknown)  # fmt: skip
             self._append(callee, call, spent)
 
     def _number(self, framework: str, name: str) -> int:
@@ -244,13 +251,8 @@ def _drop_programs(programs: Iterable[Program], names: list[str]) -> Iterator[Pr
             yield program
 
 
-def _call_of(function: Any) -> Any:
-    """Return what calls an object of a user's class, as the method that it is; else None."""
-    kind = type(function)
-    if is_exactly(function, FunctionType, MethodType, BuiltinFunctionType, type):
-        return None
-    call = attribute(kind, "__call__")
-    return MethodType(call, function) if callable(call) and is_users_class(kind) else None
+def _paths(changes: Sequence[Change]) -> list[str]:
+    return [change.path for change in changes]
 
 
 def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:

@@ -1,17 +1,21 @@
 """Limits how often a block of code or a function may be traced, for programs and tests."""
 
 import functools
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from traceback import walk_stack
+from types import FrameType
 from typing import Any
 
-from ipyjaxbench.errors import OptionError, SnippetError, short_errors
-from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.retracing.cache_key import CacheMiss
+from ipyjaxbench.errors import OptionError, SnippetError, StaleProgramError, short_errors
+from ipyjaxbench.frameworks import find_reach, loaded
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, describe_changes
 from ipyjaxbench.retracing.observe import keep_learning, learns
-from ipyjaxbench.retracing.protocol import Retracing, call_watches
+from ipyjaxbench.retracing.protocol import CallWatch, Retracing, call_watches
+from ipyjaxbench.retracing.stale import find_stale, stale_since_latest
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces, number_calls, too_many_traces
-from ipyjaxbench.usercode import ask, name_of
+from ipyjaxbench.usercode import ask, is_users_file, name_of, names_in
 
 
 class trace_cached:  # noqa: N801  used as a function is
@@ -22,23 +26,26 @@ class trace_cached:  # noqa: N801  used as a function is
 
     Args:
         max_traces: how many traces are allowed; None for any number.
+        stale: "error" to fail where a compiled function that the code around the block uses has a
+            stale program when the block ends: what it read has changed since it was traced.
 
     Attributes:
         traces: the result, available after the block.
 
     Raises:
         TooManyTracesError: there were more traces; raised at the end of a block without an error.
-        OptionError: max_traces is not a whole number.
+        StaleProgramError: a program is stale; raised there, too.
+        OptionError: max_traces is not a whole number, or stale is no known word.
 
     Example:
         >>> # with trace_cached() as t: step(x)
         >>> # t.traces.count
     """
 
-    def __init__(self, max_traces: int | None = None) -> None:
+    def __init__(self, max_traces: int | None = None, *, stale: str = "ignore") -> None:
         if max_traces is not None:
             _check("max_traces", max_traces)
-        self._most = max_traces
+        self._most, self._refuses_stale = max_traces, _is_error(stale)
         self.traces = Traces("with trace_cached()", {}, ())
 
     def __enter__(self) -> "trace_cached":
@@ -54,23 +61,32 @@ class trace_cached:  # noqa: N801  used as a function is
         self.traces = Traces("with trace_cached()", versions, number_calls(events))
         if failed is None and self._most is not None and len(events) > self._most:
             raise too_many_traces(self.traces.calls, self._most)
+        if failed is None and self._refuses_stale:
+            _refuse_stale(sys._getframe(1))
 
 
 @short_errors
-def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any]:
+def assert_max_traces(
+    function: Callable[..., Any], n: int, *, stale: str = "ignore"
+) -> Callable[..., Any]:
     """Return a function that fails when it is traced more than ``n`` times.
 
     Args:
         function: a plain function, to pass on to `jax.jit` or `tf.function`: cache hits then cost
             nothing extra. Or a compiled function, whose calls are checked one by one.
         n: how often it may be traced.
+        stale: "error" to fail too where a cached call ran a stale program: what the function read
+            has changed since it was traced. That looks at each call, which takes about 0.1 ms, and
+            so needs the compiled function.
 
     Returns:
-        The function; the trace after the last allowed one raises TooManyTracesError.
+        The function; the trace after the last allowed one raises TooManyTracesError, a call of a
+        stale program StaleProgramError.
 
     Raises:
         SnippetError: the function is compiled by a framework that does not report its traces.
-        OptionError: `function` is not callable, or `n` is not a whole number.
+        OptionError: `function` is not callable, or not compiled where it must be, `n` is not a
+            whole number, or `stale` is no known word.
 
     Example:
         >>> # step = jax.jit(assert_max_traces(step, 1))
@@ -78,10 +94,17 @@ def assert_max_traces(function: Callable[..., Any], n: int) -> Callable[..., Any
     if not callable(function):
         raise OptionError(f"{function!r} is not callable; use assert_max_traces(f, 1)")
     _check("n", n)
+    refuses_stale = _is_error(stale)
     keep_learning()
     for framework, watch in call_watches(loaded()[0]):
         if ask(watch.takes, function):
-            return _guarded_calls(function, framework.name, watch.name(function), n)
+            checked = watch if refuses_stale else None
+            return _guarded_calls(function, framework.name, watch.name(function), n, checked)
+    if refuses_stale:
+        raise OptionError(
+            f'stale="error" needs a compiled function, and `{name_of(function)}` is not: pass what'
+            " jax.jit gives"
+        )
     return _guarded_body(function, n)
 
 
@@ -90,8 +113,35 @@ def _check(name: str, number: object) -> None:
         raise OptionError(f"{name} must be a whole number, 0 or more; got {number!r}")
 
 
+def _is_error(stale: object) -> bool:
+    if not isinstance(stale, str) or stale not in ("ignore", "error"):
+        raise OptionError(f'stale must be "ignore" or "error"; got {stale!r}')
+    return stale == "error"
+
+
+def _refuse_stale(inner: FrameType) -> None:
+    """Raise where a compiled function that the user's code here leads to has a stale program."""
+    __tracebackhide__ = True
+    frames = (f for f, _ in walk_stack(inner) if is_users_file(f.f_code.co_filename))
+    frame = next(frames, inner)
+    names = {**frame.f_globals, **frame.f_locals}
+    values = [names[name] for name in names_in(frame.f_code) if name in names]
+    frameworks = loaded()[0]
+    watches = [watch for _, watch in call_watches(frameworks)]
+    for function in find_reach(values, frameworks).functions:
+        watch = next((each for each in watches if ask(each.takes, function)), None)
+        if watch is not None and (changes := stale_since_latest(watch, function)):
+            raise _stale_program(watch, function, changes)
+
+
+def _stale_program(watch: CallWatch, function: Any, changes: Sequence[Change]) -> StaleProgramError:
+    name = watch.name(function)
+    fixes = "; ".join(watch.fixes(name, changes))
+    return StaleProgramError(f"`{name}` runs a stale program: {describe_changes(changes)}. {fixes}")
+
+
 def _guarded_calls(
-    function: Callable[..., Any], framework: str, name: str, n: int
+    function: Callable[..., Any], framework: str, name: str, n: int, checked: CallWatch | None
 ) -> Callable[..., Any]:
     if not learns(framework):
         raise SnippetError(
@@ -110,6 +160,8 @@ def _guarded_calls(
             traces.extend(events)
             if events and len(traces) > n:
                 raise too_many_traces(number_calls(traces), n)
+        elif checked is not None and (changes := find_stale(checked, function, args, kwargs)):
+            raise _stale_program(checked, function, changes)
         return value
 
     return guarded

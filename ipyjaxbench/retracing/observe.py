@@ -59,6 +59,7 @@ def observe_code(
     recorder = CallRecorder(watches, printed, None if to_end else options.most)
     keep_learning()
     with ExitStack() as stack:
+        stack.callback(recorder.close)
         stack.enter_context(earlier_failures_apart(frameworks))
         stack.enter_context(printed)
         for _, watch in watches:

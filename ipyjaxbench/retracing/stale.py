@@ -1,56 +1,112 @@
 """Finds programs that were traced with other values than the names have now."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.retracing.cache_key import Change, changes_since, is_same_trace
+from ipyjaxbench.retracing.cache_key import Change, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
+from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
-from ipyjaxbench.usercode import ask
+from ipyjaxbench.retracing.traced_code import TracedCode
+from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of
 
 _MOST_SHOWN = 5
+_MOST_NAMED = 3
+_MOST_TRACES = 5  # of one function, where a call is not known
 
 
 def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:
     """Return what changed since the program of a cached call was traced; nothing if not known."""
     try:
-        signature = watch.signature(function, args, kwargs)
-        traces = TRACE_LOG.traces(signature.function)
-        alike = (each for each in traces if is_same_trace(each.signature, signature))
-        others = (each for each in traces if each.code.serves(function, args, kwargs))
-        trace = next(alike, None) or next(others, None)
-        return () if trace is None else changes_in(trace, function)
+        trace, code = _find_trace(watch, function, args, kwargs)
+        return () if trace is None else changes_in(trace, function, code)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
 
-def changes_in(trace: Trace, compiled: Any) -> tuple[Change, ...]:
+def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> str:
+    """Return what is not known of the program of a cached call, and what to type; else ""."""
+    name = watch.name(function)
+    again = f"Run the cell that defines {name} again"
+    trace, now = None, Reads(raised=True)
+    try:
+        trace, code = _find_trace(watch, function, args, kwargs)
+        now = (code.reads() if code is not None else None) or Reads()
+    except CODE_ERRORS:  # the user's objects may raise anything, and change meanwhile
+        pass
+    if now.raised:
+        return f"what {name} reads raises an error when it is looked at. {again}"
+    if not now.values:
+        return ""
+    if trace is None:
+        return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
+    if trace.reads.is_cut:
+        return f"{name} reads more than {MOST_READ:,} values; the others were not compared"
+    return ""
+
+
+def _find_trace(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+) -> tuple[Trace | None, TracedCode | None]:
+    """Return the trace that serves a call, if it was seen, and the call's own code."""
+    signature = watch.signature(function, args, kwargs)
+    traces = TRACE_LOG.traces(signature.function)
+    alike = (each for each in traces if is_same_trace(each.signature, signature))
+    others = (each for each in traces if each.code.serves(function, args, kwargs))
+    trace = next(alike, None) or next(others, None)
+    return trace, watch.traced_code(function, args, kwargs)
+
+
+def _names_of(reads: Reads) -> str:
+    """Return the first names that a function reads, in words."""
+    paths = sorted(reads.values, key=lambda path: WITHIN in path)  # those last that have no name
+    names = [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> tuple[Change, ...]:
     """Return what a traced function read then and finds changed now.
 
     That is nothing where tracing it now does not give another program, as far as that is known:
     what changed may be no part of it.
+
+    Args:
+        trace: the trace.
+        compiled: the function as it is called.
+        code: that of a call which the trace serves; its arguments are not freed.
     """
-    now = trace.code.reads()
+    now = (code or trace.code).reads()
     if now is None:
         return ()
     found = tuple(changes_since(trace.name, trace.reads, now))
-    if not found:
+    if not found or not _is_another_program(trace, now, compiled):
         return ()
-    with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
-        is_another = trace.code.is_another_program(compiled)
-    return found[:_MOST_SHOWN] if is_another else ()
+    return found[:_MOST_SHOWN]
+
+
+def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
+    """Ask once for each of what the names stood for: it takes another trace."""
+    values = map(now.values.get, trace.reads.values)
+    key = hash(tuple(value and value.content for value in values))
+    if key not in trace.answers:
+        with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
+            trace.answers[key] = trace.code.is_another_program(compiled)
+    return trace.answers[key]
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:
     """Yield names of compiled functions whose latest program is stale, each with what changed."""
     watches = [watch for _, watch in call_watches(loaded()[0])]
     for name, value in [*names.items()]:
-        watch = next((each for each in watches if ask(each.takes, value)), None)
-        changes = stale_since_latest(watch, value) if watch is not None else ()
-        if changes:
-            yield name, changes
+        for called in (value, call_of(value)):
+            watch = next((each for each in watches if ask(each.takes, called)), None)
+            changes = stale_since_latest(watch, called) if watch is not None else ()
+            if changes:
+                yield name, changes
 
 
 def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
@@ -60,3 +116,13 @@ def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
         return changes_in(traces[0], compiled) if traces else ()
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
+
+
+def stale_in_all(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
+    """Return what changed since any trace of a function: then it is stale however it is called."""
+    try:
+        traces = TRACE_LOG.traces(watch.signature(compiled, (), {}).function)
+        found = [changes_in(each, compiled) for each in traces if len(traces) <= _MOST_TRACES]
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return ()
+    return found[0] if found and all(found) else ()

@@ -3,9 +3,11 @@
 import threading
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import NamedTuple
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
 from ipyjaxbench.retracing.causes import compare
 from ipyjaxbench.retracing.traced_code import TracedCode
@@ -23,12 +25,17 @@ _INSPECTED = Change("first", new=f"{_FIRST}; already traced, as by %jaxpr or .lo
 
 
 class Trace(NamedTuple):
-    """One trace of a function, and what it read then of the names around it."""
+    """One trace of a function, and what it read then of the names around it.
+
+    Attributes:
+        answers: whether the program of now is another one, by what the names stood for when asked.
+    """
 
     name: str
     signature: Signature
     code: TracedCode
     reads: Reads
+    answers: dict[int, bool | None]
 
 
 class TraceLog:
@@ -37,6 +44,7 @@ class TraceLog:
     def __init__(self) -> None:
         self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)  # their phases may still grow
         self.event_count = 0  # of all, also of those that are forgotten
+        self.added = 0  # traces
         self._here = threading.local()  # a thread whose calls are recorded by another way
         self._traced: defaultdict[int, list[Trace]] = defaultdict(list)  # by function
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
@@ -106,11 +114,16 @@ class TraceLog:
         self, framework: str, name: str, signature: Signature, code: TracedCode | None = None
     ) -> None:
         """Keep a signature, and what the function read when it was traced with it."""
-        reads = code.reads() if code is not None else None
+        reads = None
+        if code is not None:
+            with suppress(*CODE_ERRORS):  # the user's objects may raise anything
+                reads = code.reads()
         if code is not None and reads is not None:
-            of_function = self._traced[signature.function]
-            of_function.insert(0, Trace(name, signature, code, reads))
-            del of_function[_MAX_SIGNATURES:]
+            kept = replace(reads, places=())  # those hold the user's values
+            others = [e for e in self._traced[signature.function] if e.signature != signature]
+            new = Trace(name, signature, code, kept, {})
+            self._traced[signature.function] = [new, *others[: _MAX_SIGNATURES - 1]]
+            self.added += 1
         known = self._known[framework, name]
         if signature not in known:
             known.append(signature)

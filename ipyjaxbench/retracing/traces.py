@@ -58,6 +58,7 @@ class TracedCall:
         printed: output printed while the function was traced.
         breaks: number of graph breaks.
         disk_misses: programs that a compilation cache on disk did not have, and why.
+        unknown: what is not known of the program of a cache hit; empty if nothing.
     """
 
     name: str
@@ -77,6 +78,7 @@ class TracedCall:
     breaks: int = 0
     last: int = 0
     disk_misses: tuple[DiskMiss, ...] = ()
+    unknown: str = ""
 
 
 @dataclass(frozen=True, repr=False)

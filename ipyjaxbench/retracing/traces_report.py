@@ -219,6 +219,8 @@ def _facts(t: Traces) -> Iterator[tuple[str, str]]:
         count = units.count(sum(call.times for call in uncompiled), "call")
         reason = "".join(f": {change.words()}" for change in uncompiled[0].why[:1])
         yield "not compiled", f"{count} ran eagerly{reason}"
+    for text in [*dict.fromkeys(call.unknown for call in t.calls if call.unknown)][:_MAX_FIXES]:
+        yield "unknown", text
     fixes = dict.fromkeys(fix for call in t.calls for fix in call.fixes)
     for fix in [*fixes][:_MAX_FIXES]:
         yield "fix", fix

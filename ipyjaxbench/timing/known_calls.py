@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Compilation, Framework, Scope, find_compiler
@@ -36,11 +37,19 @@ class KnownCall(NamedTuple):
         Raises:
             LookupError: they are not names, attributes or constants; nothing is evaluated.
         """
-        args = [_value(argument, self.scope) for argument in self.node.args]
-        kwargs = {str(k.arg): _value(k.value, self.scope) for k in self.node.keywords if k.arg}
-        if len(kwargs) != len(self.node.keywords):
-            raise LookupError("**")
-        return args, kwargs
+        return _arguments(self.node, self.scope)
+
+
+def find_calls(scope: Scope) -> Iterator[tuple[Any, list[object], dict[str, object]]]:
+    """Yield what each run calls once, with its arguments in the first call; nothing is evaluated.
+
+    Calls with other arguments than names, attributes and constants are left out.
+    """
+    for node in _always_run(scope.snippet):
+        function = look_up(node.func, scope.read_values)
+        if function is not None:
+            with suppress(LookupError):
+                yield function, *_arguments(node, scope)
 
 
 def find_known_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[KnownCall]:
@@ -89,6 +98,14 @@ def _unconditional(node: ast.AST) -> Iterator[ast.Call]:
         yield node
     for child in ast.iter_child_nodes(node):
         yield from _unconditional(child)
+
+
+def _arguments(node: ast.Call, scope: Scope) -> tuple[list[object], dict[str, object]]:
+    args = [_value(argument, scope) for argument in node.args]
+    kwargs = {str(k.arg): _value(k.value, scope) for k in node.keywords if k.arg}
+    if len(kwargs) != len(node.keywords):
+        raise LookupError("**")
+    return args, kwargs
 
 
 def _value(node: ast.expr, scope: Scope) -> object:

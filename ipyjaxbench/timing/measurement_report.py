@@ -46,9 +46,10 @@ def _(m: Measurement) -> Report:
     return Report((_headline(m), *rest, _footer(m)))
 
 
-def _importance(note: Note) -> tuple[bool, bool, bool]:
-    """Sort what leaves no figure first, then what changes its meaning, then what one can do."""
-    return not leaves_no_figure(note.code), note.mark != CHANGES_MEANING, not note.advice
+def _importance(note: Note) -> tuple[bool, bool, bool, bool]:
+    """Sort what leaves no figure first, then what is another code's, then by mark and advice."""
+    is_marked, is_own = note.mark == CHANGES_MEANING, note.code != "stale-program"
+    return not leaves_no_figure(note.code), is_own, not is_marked, not note.advice
 
 
 def _headline(m: Measurement) -> Headline:

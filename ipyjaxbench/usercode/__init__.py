@@ -18,6 +18,7 @@ from ipyjaxbench.usercode.call import (
     read_call_of_shapes,
     refuse_uncallable,
 )
+from ipyjaxbench.usercode.cells import CELLS
 from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of, slots_of
 from ipyjaxbench.usercode.code_objects import (
     captured_values,
@@ -39,6 +40,7 @@ from ipyjaxbench.usercode.frames import (
     strip_hook_frames,
     strip_our_frames,
 )
+from ipyjaxbench.usercode.imprints import MOST_READ, Imprint
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
     FUNCTION_NODES,
@@ -49,6 +51,7 @@ from ipyjaxbench.usercode.instrument import (
 )
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
+from ipyjaxbench.usercode.members import call_of
 from ipyjaxbench.usercode.objects import (
     ask,
     attribute,
@@ -79,7 +82,9 @@ from ipyjaxbench.usercode.origin import (
     names_of_module,
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
-from ipyjaxbench.usercode.reads import Imprint, Reads, find_reads
+from ipyjaxbench.usercode.places import Place, all_stand
+from ipyjaxbench.usercode.reader import WITHIN
+from ipyjaxbench.usercode.reads import Reads, find_reads
 from ipyjaxbench.usercode.side_effects import (
     ARRAY_FUNCTION_NAMES,
     SIDE_EFFECT_NAMES,

@@ -4,67 +4,17 @@ No object is kept: numbers and texts stand for themselves, code for its fingerpr
 other objects for what `Imprint` says of them. Looks, never calls.
 """
 
-import dis
-import functools
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    FunctionType,
-    GetSetDescriptorType,
-    MethodType,
-    ModuleType,
-)
-from typing import Any, NamedTuple
+from typing import Any
 
-from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.usercode.classes import class_dict, mro_of
-from ipyjaxbench.usercode.code_objects import closure_values, fingerprint, inner_codes, original
-from ipyjaxbench.usercode.objects import (
-    attribute,
-    attributes,
-    is_exactly,
-    is_of,
-    items_of,
-    name_of,
-    slots,
-    unwrap,
-)
-from ipyjaxbench.usercode.origin import (
-    is_users_class,
-    is_users_function,
-    is_users_module,
-    names_of_module,
-)
-
-MOST_READ = 1000  # values that one function reads
-_DEPTH = 8  # of what holds others
-_PLAIN = (type(None), bool, int, float, complex, str, bytes)
-_MISSING = object()
-_NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
-_COMPUTED = (property, FunctionType, GetSetDescriptorType)  # what a class makes of an object
-_CALLED = ("call", "__call__")  # methods that run when an object is called; "call" is Keras's
-_SHORT = 40  # characters of a value in words
-
-
-class Imprint(NamedTuple):
-    """What a name stood for.
-
-    Attributes:
-        words: as reports spell it: "2.0", "f32[3]", a function's name.
-        content: equal for values that cannot be told apart by what is computed with them.
-        kind: "value", "array", "function", or "object" for what its identity tells apart, and the
-            user's code in its class.
-        file: of a function, where its code is.
-    """
-
-    words: str
-    content: Hashable
-    kind: str = "value"
-    file: str = ""
+from ipyjaxbench.usercode.classes import class_name
+from ipyjaxbench.usercode.imprints import Imprint
+from ipyjaxbench.usercode.members import code_in
+from ipyjaxbench.usercode.objects import name_of
+from ipyjaxbench.usercode.origin import is_users_function
+from ipyjaxbench.usercode.places import Place
+from ipyjaxbench.usercode.reader import Reader
 
 
 @dataclass(frozen=True)
@@ -74,276 +24,39 @@ class Reads:
     Attributes:
         values: what each stood for, by its path as in ``model.w``.
         is_cut: whether there were more than `MOST_READ`.
+        raised: whether objects raised errors when they were looked at: what they hold is missing.
+        places: where these stood; they hold the user's values, and are for the moment.
     """
 
     values: Mapping[str, Imprint] = field(default_factory=dict)
     is_cut: bool = False
+    raised: bool = False
+    places: tuple[Place, ...] = field(default=(), compare=False, repr=False)
 
 
 def find_reads(
-    function: FunctionType,
+    function: Callable[..., Any],
     arguments: Mapping[str, object],
-    imprint: Callable[[object], Imprint | None],
+    imprint: Callable[[Any], Imprint | None],
     wrapped: Callable[[Any], Any] = lambda value: value,
-    parts: Callable[[Any], Iterable[tuple[str, Any]]] = lambda _: (),
+    parts: Callable[[Any], Iterable[tuple[str, Any]]] = code_in,
 ) -> Reads:
     """Return what a function, and those of the user's that it reaches, read of names around them.
 
     Args:
-        function: it itself is not among them.
+        function: it itself is not among them; of a library's, what it holds of the user's counts.
         arguments: those of its parameters whose values it is compiled with, by name.
-        imprint: of a framework's data; None for what is none.
+        imprint: of a framework's data and objects; None for all others.
         wrapped: of a framework's container the one of Python's in it; all else as it is.
-        parts: of what has an imprint of kind "object", those that it computes with, by the ends of
-            their paths.
+        parts: of what has an imprint of kind "object", those that count too, by the ends of their
+            paths.
     """
-    reader = _Reader(imprint, wrapped, parts)
-    reader.read_code(function, arguments, 0)
-    return Reads(reader.found, reader.is_cut)
-
-
-class _Chain(NamedTuple):
-    """A name with the attributes and constant items that code takes of it."""
-
-    scope: str  # "global", "closure" or "argument"
-    name: str
-    steps: tuple[tuple[str, Any], ...] = ()  # ("attribute" or "item", key)
-
-
-class _Reader:
-    def __init__(
-        self,
-        imprint: Callable[[object], Imprint | None],
-        wrapped: Callable[[Any], Any],
-        parts: Callable[[Any], Iterable[tuple[str, Any]]],
-    ) -> None:
-        self._imprint, self._wrapped, self._parts = imprint, wrapped, parts
-        self._seen: set[tuple[int, int]] = set()
-        self._holding: set[int] = set()
-        self.found: dict[str, Imprint] = {}
-        self.is_cut = False
-
-    def read_code(
-        self,
-        function: FunctionType,
-        arguments: Mapping[str, object],
-        depth: int,
-        owner: str = "",
-    ) -> None:
-        """Add what the code of a function reads; the first argument of a method is its owner."""
-        key = id(function.__code__), id(next(iter(arguments.values()), None))
-        if key in self._seen or depth > _DEPTH:
-            return
-        self._seen.add(key)
-        for name, value in _defaults(function):
-            self._add(name, value, depth)
-        closed = dict(closure_values(function))
-        scopes = {"global": function.__globals__, "closure": closed, "argument": arguments}
-        for chain in _chains(original(function.__code__)):
-            value = scopes[chain.scope].get(chain.name, _MISSING)
-            if value is not _MISSING:
-                path = owner if owner and chain.scope == "argument" else chain.name
-                with suppress(*CODE_ERRORS):  # what it refers to is gone, or its own code raises
-                    self._follow(chain, path, value, depth)
-
-    def _follow(self, chain: _Chain, path: str, value: Any, depth: int) -> None:
-        for sort, key in chain.steps:
-            owner, data = self._wrapped(value), self._imprint(value)
-            if data is not None and data.kind != "object":
-                break  # what is asked of data depends on all of them
-            try:
-                value = _attribute(owner, key) if sort == "attribute" else _item(owner, key)
-            except CODE_ERRORS:  # no such part
-                value = _MISSING
-            if type(value) is property and is_users_function(value.fget):
-                value = value.fget
-            method = unwrap(value)
-            is_the_users = is_users_function(method)
-            if value is _MISSING or (
-                data is not None and is_exactly(value, *_COMPUTED) and not is_the_users
-            ):
-                if is_of(owner, ModuleType):
-                    return
-                value = owner
-                break
-            whose, path = path, path + (f".{key}" if sort == "attribute" else f"[{key!r}]")
-            if is_the_users and not is_of(owner, ModuleType):
-                self._add_function(path, method, depth, dict.fromkeys(_first(method), owner), whose)
-                return
-        if self._imprint(value) is None and is_of(value, ModuleType):
-            return
-        self._add(path, value, depth)
-
-    def _add(self, path: str, value: Any, depth: int) -> None:
-        """Add what a path stands for, and what that holds."""
-        if len(self.found) >= MOST_READ:
-            self.is_cut = True
-            return
-        value = self._wrapped(value)
-        if path in self.found or depth > _DEPTH or id(value) in self._holding:
-            return
-        if is_exactly(value, *_PLAIN):
-            self.found[path] = Imprint(_shorten(repr(value)), (type(value).__name__, repr(value)))
-            return
-        data = self._imprint(value)
-        if data is not None:
-            self.found[path] = data
-            if data.kind == "object":
-                self._add_object(path, value, depth)
-            return
-        self._holding.add(id(value))
-        try:
-            self._add_holder(path, value, depth)
-        finally:
-            self._holding.discard(id(value))
-
-    def _add_holder(self, path: str, value: Any, depth: int) -> None:
-        kind = type(value)
-        function = value.__func__ if kind is MethodType else unwrap(value)
-        if type(function) is FunctionType:
-            of_method = kind is MethodType
-            bound = dict.fromkeys(_first(function), value.__self__) if of_method else {}
-            self._add_function(path, function, depth, bound)
-        elif is_of(value, functools.partial):
-            parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
-            self._add_parts(path, kind, [(str(key), each) for key, each in parts], depth)
-        elif is_of(value, dict):
-            items = [(f"[{key!r}]", each) for key, each in dict.items(value)]
-            self._add_parts(path, kind, items, depth)
-        elif is_of(value, list, tuple, deque):
-            items = [(f"[{n}]", each) for n, each in enumerate(items_of(value, 0))]
-            self._add_parts(path, kind, items, depth)
-        elif is_of(value, *_NAMED):
-            self.found[path] = _by_name(value)
-        elif any(is_users_class(each) for each in mro_of(kind)):
-            own = {**attributes(value), **slots(value)}
-            self._add_parts(path, kind, [(f".{name}", each) for name, each in own.items()], depth)
-
-    def _add_object(self, path: str, value: Any, depth: int) -> None:
-        """Add what a framework's object computes with, and the user's code that it runs."""
-        for end, part in self._parts(value):
-            self._add(path + end, part, depth + 1)
-        for name in _CALLED:
-            method = unwrap(attribute(type(value), name))
-            if is_users_function(method):
-                self.read_code(method, dict.fromkeys(_first(method), value), depth + 1, path)
-
-    def _add_parts(self, path: str, kind: type, parts: list[tuple[str, Any]], depth: int) -> None:
-        words = f"{kind.__name__} of {len(parts):,}"
-        self.found[path] = Imprint(words, (kind.__name__, len(parts)))
-        for key, each in parts[: MOST_READ + 1]:
-            self._add(path + key, each, depth + 1)
-
-    def _add_function(
-        self,
-        path: str,
-        function: FunctionType,
-        depth: int,
-        arguments: Mapping[str, object],
-        owner: str = "",
-    ) -> None:
-        """Add a function's code, and what the user's own read, or what others close over."""
-        code = function.__code__
-        name = name_of(function)
-        self.found[path] = Imprint(name, (name, fingerprint(code)), "function", code.co_filename)
-        if is_users_function(function):
-            self.read_code(function, arguments, depth + 1, owner)
-        else:
-            for name, each in closure_values(function):
-                self._add(f"{path}:{name}", each, depth + 1)
-
-
-def _by_name(value: Any) -> Imprint:
-    """Return what tells sets, classes and built-in functions apart: members, code, names."""
-    name = name_of(value) or type(value).__name__
-    if is_of(value, set, frozenset):
-        plain = [repr(each) for each in items_of(value, 0) if is_exactly(each, *_PLAIN)]
-        return Imprint(f"{name} of {len(value):,}", (name, len(value), *sorted(plain)[:MOST_READ]))
-    own = class_dict(value).values() if is_of(value, type) and is_users_class(value) else ()
-    methods = tuple(fingerprint(each.__code__) for each in own if type(each) is FunctionType)
-    module = str(attribute(value, "__module__"))
-    return Imprint(name, (module, name, methods), "function")
-
-
-def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the defaults of parameters, which calls mostly leave as they are."""
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    values = function.__defaults__ or ()
-    yield from zip(names[len(names) - len(values) :], values, strict=False)
-    yield from (function.__kwdefaults__ or {}).items()
-
-
-def _first(function: FunctionType) -> list[str]:
-    """Return the name of a method's first parameter."""
-    return [*function.__code__.co_varnames[: min(function.__code__.co_argcount, 1)]]
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    """Return an attribute without running code."""
-    if is_of(owner, ModuleType):
-        return names_of_module(owner).get(name, _MISSING) if is_users_module(owner) else _MISSING
-    found = {**attributes(owner), **slots(owner)}
-    return found[name] if name in found else attribute(owner, name, _MISSING)
-
-
-def _item(owner: Any, key: Any) -> Any:
-    """Return an item of one of Python's own containers: others would run code."""
-    return owner[key] if is_exactly(owner, dict, list, tuple) else _MISSING
-
-
-@functools.lru_cache(maxsize=1024)
-def _chains(code: CodeType) -> tuple[_Chain, ...]:
-    """Return the names that code, and functions in it, load from around, each with its steps."""
-    free, given = set(code.co_freevars), code.co_varnames[: _parameters(code)]
-    found = dict.fromkeys(_chains_of(code, free, set(given)))
-    for inner in inner_codes(code):
-        found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set()))
-    return tuple(found)
-
-
-def _parameters(code: CodeType) -> int:
-    return code.co_argcount + code.co_kwonlyargcount
-
-
-def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[_Chain]:
-    chain: _Chain | None = None
-    key: Any = _MISSING
-    for each in dis.get_instructions(code):
-        if chain is not None and each.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            chain = chain._replace(steps=(*chain.steps, ("attribute", each.argval)))
-            continue
-        if chain is not None and key is _MISSING and _is_key(each):
-            key = each.argval
-            continue
-        if chain is not None and key is not _MISSING and _is_subscript(each):
-            chain, key = chain._replace(steps=(*chain.steps, ("item", key))), _MISSING
-            continue
-        if chain is not None:
-            yield chain
-        chain, key = _begin(each, free, given), _MISSING
-    if chain is not None:
-        yield chain
-
-
-def _is_key(each: dis.Instruction) -> bool:
-    return each.opname == "LOAD_CONST" and is_exactly(each.argval, str, int)
-
-
-def _is_subscript(each: dis.Instruction) -> bool:
-    """Whether it takes an item; from Python 3.14 on that is an operator."""
-    return each.opname == "BINARY_SUBSCR" or (each.opname == "BINARY_OP" and each.argrepr == "[]")
-
-
-def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> _Chain | None:
-    name = each.argval[-1] if type(each.argval) is tuple else each.argval  # from Python 3.13 on
-    if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-        return _Chain("global", name)
-    if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:
-        return _Chain("closure", name)
-    if each.opname.startswith("LOAD_FAST") and name in given:
-        return _Chain("argument", name)
-    return None
-
-
-def _shorten(text: str, most: int = _SHORT) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    reader = Reader(imprint, wrapped, parts)
+    if is_users_function(function):
+        reader.read_code(function, arguments, 0)
+    else:
+        name = name_of(function) or class_name(type(function))
+        reader.read_value(name, function)
+        reader.found.pop(name, None)
+    reader.read_classes()
+    return Reads(reader.found, reader.is_cut, reader.raised, tuple(reader.places.values()))

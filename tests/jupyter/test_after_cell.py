@@ -46,7 +46,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Process:
 
 
 def test_a_line_names_what_a_cell_traced(process: Process) -> None:
-    watcher = TraceWatcher({})
+    watcher = TraceWatcher({}, {})
     process.trace("before")
     watcher.switch(on=True)
     assert watcher.is_on
@@ -60,7 +60,7 @@ def test_a_line_names_what_a_cell_traced(process: Process) -> None:
 
 
 def test_what_was_traced_for_one_reason_is_told_together(process: Process) -> None:
-    watcher = TraceWatcher({})
+    watcher = TraceWatcher({}, {})
     watcher.switch(on=True)
     for name in "abcd":
         process.trace(name)
@@ -74,7 +74,7 @@ def test_what_was_traced_for_one_reason_is_told_together(process: Process) -> No
 
 
 def test_of_many_reasons_the_most_expensive_are_named(process: Process) -> None:
-    watcher = TraceWatcher({})
+    watcher = TraceWatcher({}, {})
     watcher.switch(on=True)
     for name in "abcde":
         process.trace(name, 1.0)
@@ -87,7 +87,7 @@ def test_of_many_reasons_the_most_expensive_are_named(process: Process) -> None:
 
 
 def test_what_is_traced_while_it_is_off_is_never_shown(process: Process) -> None:
-    watcher = TraceWatcher({})
+    watcher = TraceWatcher({}, {})
     process.trace("f")
     assert process.lines(watcher) == []
     watcher.switch(on=True)
@@ -103,7 +103,7 @@ def test_without_any_framework_nothing_is_learned(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(after_cell, "_LEARNED_FROM", ("a_module_that_is_not_there",))
-    TraceWatcher({}).on_cell_end()
+    TraceWatcher({}, {}).on_cell_end()
     assert process.asked == 0
 
 

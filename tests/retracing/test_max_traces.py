@@ -73,6 +73,25 @@ def test_a_number_that_is_none_is_refused(number: Any) -> None:
     assert str(raised.value) == f"n{words}"
 
 
+@pytest.mark.parametrize("stale", ["raise", None, 1])
+def test_a_word_for_stale_programs_that_is_none_is_refused(stale: Any) -> None:
+    for refused in (
+        lambda: trace_cached(1, stale=stale),
+        lambda: assert_max_traces(print, 1, stale=stale),
+    ):
+        with pytest.raises(OptionError) as raised:
+            refused()
+        assert str(raised.value) == f'stale must be "ignore" or "error"; got {stale!r}'
+
+
+def test_stale_programs_are_those_of_compiled_functions() -> None:
+    with pytest.raises(OptionError) as raised:
+        assert_max_traces(print, 1, stale="error")
+    assert str(raised.value) == (
+        'stale="error" needs a compiled function, and `print` is not: pass what jax.jit gives'
+    )
+
+
 def test_what_is_no_function_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^3 is not callable; use assert_max_traces\(f, 1\)$"):
         assert_max_traces(3, 1)  # type: ignore[arg-type]

@@ -52,9 +52,9 @@ class JaxCaveats(Caveats):
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield nothing before JAX has started."""
         if self.framework.started():
+            yield from _stale_programs(code)
             yield from _note_narrowing(code)
             yield from _note_rounding(code)
-            yield from _stale_programs(code)
             yield from _options()
             yield from _compiler()
             if _profiling():
@@ -64,11 +64,11 @@ class JaxCaveats(Caveats):
 
 def _stale_programs(code: CodeFacts) -> Iterator[Note]:
     """Yield a note where a function that the code calls was traced with other values."""
-    if code.compiled:
+    if "ipyjaxbench.retracing.trace_log" in sys.modules:  # else no trace was seen
         from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
         from ipyjaxbench.adapters.shared.stale_programs import note_stale_programs
 
-        yield from note_stale_programs(JaxCallWatch(), code.compiled)
+        yield from note_stale_programs(JaxCallWatch(), code)
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

@@ -1,8 +1,8 @@
 """What `jax.jit` and compiling ahead of time make, and one cold call of that."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from types import MethodType
 from typing import Any
@@ -77,22 +77,17 @@ class JaxCompilation(Compilation):
     ) -> Iterator[ColdCall]:
         """Let all that this thread calls be traced and compiled anew, eager operations too.
 
-        The number of profiling runs is part of every key under which JAX keeps a program, in
-        Python and in C++, and is read only where profile-guided compilation is on. With another
-        number nothing is found, and with the user's own all that was there before is found again.
         `jax.clear_caches` would take the user's programs away.
         """
         functions = [*named.values(), *unnamed]
         caveats = [_AHEAD] if any(isinstance(f, jax.stages.Compiled) for f in functions) else []
-        number: Any = getattr(config, "pgle_profiling_runs", None)
-        guided: Any = getattr(config, "enable_pgle", None)
-        if number is None or guided is None or guided.value:
+        anew = unused_key()
+        if anew is None:
             yield ColdCall(caveats=[*caveats, "JAX's in-memory caches stayed in use"])
             return
-        key = next(_keys)
-        with number(key), no_disk_cache() as is_unused:
+        with anew(), no_disk_cache() as is_unused:
             used = [] if is_unused else ["the disk cache stayed in use"]
-            yield ColdCall(caveats=[*caveats, *used], resume=lambda: number(key))
+            yield ColdCall(caveats=[*caveats, *used], resume=anew)
 
     def work(
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
@@ -124,6 +119,23 @@ class JaxCompilation(Compilation):
         from ipyjaxbench.adapters.shared import hlo
 
         return None if text is None else hlo.readable(text)
+
+
+def unused_key() -> Callable[[], AbstractContextManager[Any]] | None:
+    """Return a context in which JAX finds nothing that it has traced or compiled outside of it.
+
+    The number of profiling runs is part of every key under which JAX keeps a program, in Python
+    and in C++, and is read only where profile-guided compilation is on. With another number nothing
+    is found, and with the user's own all that was there before is found again.
+
+    Returns:
+        A function that gives the context, and the same one each time; None where there is none.
+    """
+    number: Any = getattr(config, "pgle_profiling_runs", None)
+    guided: Any = getattr(config, "enable_pgle", None)
+    if number is None or guided is None or guided.value:
+        return None
+    return partial(number, next(_keys))
 
 
 @contextmanager

@@ -18,9 +18,9 @@ def imprint_identity(words: str, value: object, kind: str) -> Imprint:
     return Imprint(words, (words, token(value)), kind)
 
 
-def imprint_values(words: str, array: Any) -> Imprint:
+def imprint_values(words: str, array: Any, *, in_place: bool = False) -> Imprint:
     """Return the values of an array of NumPy's in short."""
-    return Imprint(words, (words, zlib.crc32(array.tobytes())), "array")
+    return Imprint(words, (words, zlib.crc32(array.tobytes())), "array", in_place=in_place)
 
 
 def imprint_numpy(value: Any) -> Imprint:
@@ -31,7 +31,7 @@ def imprint_numpy(value: Any) -> Imprint:
     if value.dtype.hasobject:
         return imprint_identity(words, value, "array")
     if value.nbytes <= MOST_COMPARED:
-        return imprint_values(words, value)
+        return imprint_values(words, value, in_place=True)
     step = max(value.size * value.itemsize // _SAMPLED, 1)
     part = value.reshape(-1)[::step] if value.flags.c_contiguous else value.flat[:_SAMPLED]
-    return Imprint(words, (words, token(value), zlib.crc32(part.tobytes())), "array")
+    return Imprint(words, (words, token(value), zlib.crc32(part.tobytes())), "array", in_place=True)

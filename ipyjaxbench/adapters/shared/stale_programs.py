@@ -1,14 +1,36 @@
 """Compiled functions in timed code that run what was traced with other values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.reports import Note
-from ipyjaxbench.retracing import CallWatch, describe_changes, stale_since_latest
-from ipyjaxbench.timing import note_stale_program
+from ipyjaxbench.retracing import CallWatch, describe_changes, find_stale, stale_in_all
+from ipyjaxbench.timing import CodeFacts, note_stale_program
+from ipyjaxbench.usercode import ask, call_of
 
 
-def note_stale_programs(watch: CallWatch, compiled: Sequence[object]) -> Iterator[Note]:
-    """Yield a note for each function whose latest program is stale."""
-    for function in compiled:
-        if watch.takes(function) and (changes := stale_since_latest(watch, function)):
-            yield note_stale_program(watch.name(function), describe_changes(changes))
+def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
+    """Yield a note for each function that the code calls whose program is stale.
+
+    Where the arguments of a call are not known, that is so where each of its programs is.
+    """
+    calls = [
+        (called, args, kwargs)
+        for function, args, kwargs in code.calls
+        for called in (function, call_of(function))
+        if ask(watch.takes, called)
+    ]
+    found = [(f, find_stale(watch, f, args, kwargs)) for f, args, kwargs in calls]
+    known = {_token(watch, function) for function, _, _ in calls}
+    others = [f for f in code.functions if ask(watch.takes, f) and _token(watch, f) not in known]
+    found += [(function, stale_in_all(watch, function)) for function in others]
+    notes = {watch.name(f): describe_changes(changes) for f, changes in found if changes}
+    yield from (note_stale_program(name, changes) for name, changes in notes.items())
+
+
+def _token(watch: CallWatch, function: object) -> int | None:
+    """Return what tells functions apart, also behind methods and partials."""
+    try:
+        return watch.signature(function, (), {}).function
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return None

@@ -1,5 +1,6 @@
 """Settings of TensorFlow that change what a figure means."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,8 +30,8 @@ class TensorFlowCaveats(Caveats):
         """Yield nothing before TensorFlow has started."""
         if not self.framework.started():
             return
-        yield from _note_rounding(code)
         yield from self._stale_programs(code)
+        yield from _note_rounding(code)
         yield from _modes(code)
         if _tape_is_on():
             yield note_recorded("A tf.GradientTape", "time it outside of the tape")
@@ -40,11 +41,11 @@ class TensorFlowCaveats(Caveats):
 
     def _stale_programs(self, code: CodeFacts) -> Iterator[Note]:
         """Yield a note where a function that the code calls was traced with other values."""
-        if code.compiled:
+        if "ipyjaxbench.retracing.trace_log" in sys.modules:  # else no trace was seen
             from ipyjaxbench.adapters.shared.stale_programs import note_stale_programs
             from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
 
-            yield from note_stale_programs(TensorFlowCallWatch(self.framework), code.compiled)
+            yield from note_stale_programs(TensorFlowCallWatch(self.framework), code)
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

@@ -10,6 +10,7 @@ from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Checkpoint, Framework, Placement, Scope
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.known_calls import find_calls
 from ipyjaxbench.timing.loop_cost import cost_per_iteration
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.protocol import Caveats
@@ -88,6 +89,7 @@ def check_settings(
         functions=tuple(scope.functions),
         written=tuple(f for f in scope.functions if is_users_function(f)),
         compiled=tuple(scope.compiled),
+        calls=tuple(find_calls(scope)),
     )
     for framework in in_play:
         yield from framework.capability(Caveats).caveats(facts)

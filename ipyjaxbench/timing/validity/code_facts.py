@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import CodeType, FunctionType
+from typing import Any
 
 from ipyjaxbench.frameworks import Placement
 from ipyjaxbench.usercode import arguments, nodes_of
@@ -35,6 +36,8 @@ class CodeFacts:
     functions: tuple[object, ...] = ()  # callables and modules that it can reach
     written: tuple[FunctionType, ...] = ()  # those among them that the user wrote
     compiled: tuple[object, ...] = ()  # those among them that a framework compiles
+    # what it calls once in each run with arguments that are known, and these
+    calls: tuple[tuple[Any, list[object], dict[str, object]], ...] = ()
 
     def devices(self, framework: str, dtype: str) -> list[str]:
         """Return the devices where this framework's arrays of a type, or of mixed types, live."""

@@ -27,6 +27,7 @@ from tests.accuracy.sections.precision import PRECISION
 from tests.accuracy.sections.programs import PROGRAMS
 from tests.accuracy.sections.ranks import RANKS
 from tests.accuracy.sections.speed import SPEED
+from tests.accuracy.sections.stale import STALE
 from tests.accuracy.sections.trace_files import TRACE_FILES
 from tests.accuracy.sections.truth import TRUTH
 from tests.accuracy.sections.turns import TURNS
@@ -62,6 +63,7 @@ SECTIONS: dict[str, Section] = {
         PROGRAMS,
         GRAPHS,
         WATCHED,
+        STALE,
         PLACES,
         LOADING,
         HISTORY,

@@ -4,41 +4,62 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
+from unittest import mock
 
-from ipyjaxbench.retracing.observe import observe_code
+from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
+from ipyjaxbench.retracing.stale_calls import StaleCalls
 from ipyjaxbench.usercode.snippet import Source
+from tests.accuracy.case import Names
 from tests.accuracy.section import Column, Row, Section, label
 
 _CALLS = 10_000
-_BAR, _MOST_SECONDS, _MOST_LINES = 20.0, 2.0, 60
+_BAR, _LOOKING_BAR = 20.0, 5.0
+_MOST_SECONDS, _MOST_LINES = 2.0, 60
 _CELL = f"""
 start = clock()
 for _ in range({_CALLS}):
     f(x)
 spent = clock() - start
 """
-_WAITED = _CELL.replace("f(x)", "wait(f(x))")
 
 
-def _names(group: str) -> dict[str, Any]:
-    """A compiled function of one small array that was called before, and what waits for it."""
+#: Of JAX, what a function reads of the names around it.
+_READS = {
+    "reads a number": ("scale = 2.0", "x * scale"),
+    "reads an attribute": (
+        "class Model:\n    def __init__(self):\n        self.rate = 2.0\nmodel = Model()",
+        "x * model.rate",
+    ),
+    "calls a function": ("def loss(x):\n    return x * 2.0", "loss(x)"),
+    "reads 100 arrays": ("layers = [jax.numpy.ones(3) for _ in range(100)]", "x + sum(layers)"),
+    "reads another number each time": ("scale = 2.0", "x * scale"),
+}
+_CHANGES = "reads another number each time"
+
+
+def _namespaces(group: str) -> Iterator[tuple[str, Names]]:
+    """Compiled functions of one small array that were called before, and what waits for them."""
     if group == "jax":
         import jax
 
-        f, x, wait = jax.jit(lambda x: x + 1), jax.numpy.ones(3), jax.block_until_ready
+        keep_learning()
+        x, wait = jax.numpy.ones(3), jax.block_until_ready
+        yield "cached", {"f": jax.jit(lambda x: x + 1), "x": x, "wait": wait}
+        for name, (setup, expression) in _READS.items():
+            names: Names = {"__name__": "__main__", "jax": jax, "x": x, "wait": wait}
+            exec(compile(f"{setup}\nf = jax.jit(lambda x: {expression})", "<cell>", "exec"), names)
+            yield name, names
     elif group == "torch":
         import torch
 
-        f, x = torch.compile(lambda x: x + 1, backend="eager"), torch.ones(3)
-        wait = _nothing
+        f = torch.compile(lambda x: x + 1, backend="eager")
+        yield "cached", {"f": f, "x": torch.ones(3), "wait": _nothing}
     else:
         import tensorflow as tf
 
-        f, x, wait = tf.function(lambda x: x + 1), tf.ones(3), _nothing
-    for _ in range(5):
-        wait(f(x))
-    return {"f": f, "x": x, "wait": wait, "clock": time.perf_counter}
+        f = tf.function(lambda x: x + 1)
+        yield "cached", {"f": f, "x": tf.ones(3), "wait": _nothing}
 
 
 def _nothing(value: object) -> object:
@@ -47,32 +68,64 @@ def _nothing(value: object) -> object:
 
 
 def measure(group: str, rounds: int) -> Iterator[Row]:
-    """One row for each framework."""
-    names, bare, watched, lines = _names(group), [], [], 0
+    """One row for each function."""
+    for name, names in _namespaces(group):
+        names["clock"] = time.perf_counter
+        for _ in range(5):
+            names["wait"](names["f"](names["x"]))
+        change = "scale = float(_); f(x)" if name == _CHANGES else "f(x)"
+        yield {"group": group, "name": name, **_row(names, _CELL.replace("f(x)", change), rounds)}
+
+
+def _row(names: Names, cell: str, rounds: int) -> Row:
+    bare, watched, looking, lines = [], [], [], 0
     for _ in range(rounds + 1):
-        exec(_WAITED, names)
+        exec(cell.replace("f(x)", "wait(f(x))"), names)
         bare.append(names["spent"])
-        found, error = observe_code(Source.plain(_CELL), names, TraceOptions())
-        if error is not None or found.count != _CALLS:
-            raise AssertionError(f"{found.count} calls were seen, {error}")
-        watched.append(names["spent"])
-        lines = len(str(found).splitlines())
+        spent, lines = _watched(names, cell)
+        watched.append(spent)
+        looking.append(_looking(names, cell))
     added = [(w - b) for w, b in zip(watched[1:], bare[1:], strict=True)]
-    yield {
-        "group": group,
-        "name": "cached",
+    return {
         "bare": statistics.median(bare[1:]) / _CALLS * 1e6,
         "watched": statistics.median(watched[1:]) / _CALLS * 1e6,
         "added": statistics.median(added) / _CALLS * 1e6,
+        "looking": statistics.median(looking[1:]) / _CALLS * 1e6,
         "seconds": statistics.median(added),
         "lines": lines,
     }
 
 
+def _looking(names: Names, cell: str) -> float:
+    """Seconds in which it is asked whether programs are stale, over all calls."""
+    find, spent = StaleCalls.find, [0.0]
+
+    def timed(*args: Any) -> Any:
+        start = time.perf_counter()
+        found = find(*args)
+        spent[0] += time.perf_counter() - start
+        return found
+
+    with mock.patch.object(StaleCalls, "find", timed):
+        _watched(names, cell)
+    return spent[0]
+
+
+def _watched(names: Names, cell: str) -> tuple[float, int]:
+    found, error = observe_code(Source.plain(cell), names, TraceOptions())
+    if error is not None or found.count != _CALLS:
+        raise AssertionError(f"{found.count} calls were seen, {error}")
+    return names["spent"], len(str(found).splitlines())
+
+
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    most = max(rows, key=lambda row: row["added"])
-    verdict = "reached" if most["added"] <= _BAR else "NOT REACHED"
-    yield f"At most {most['added']:.1f} µs a call, {label(most)}; {_BAR:.0f} wanted: {verdict}."
+    for key, bar, what in (("added", _BAR, ""), ("looking", _LOOKING_BAR, " for stale programs")):
+        most = max(rows, key=lambda row: row[key])
+        verdict = "reached" if most[key] <= bar else "NOT REACHED"
+        yield (
+            f"At most {most[key]:.1f} µs a call{what}, {label(most)}; {bar:.0f} wanted: {verdict}."
+        )
+    most = max(rows, key=lambda row: row["seconds"])
     lines = max(row["lines"] for row in rows)
     right = most["seconds"] < _MOST_SECONDS and lines < _MOST_LINES
     yield (
@@ -86,15 +139,18 @@ WATCHED = Section(
     title="What does %%trace_cached add to a cached call?",
     method=(
         f"{_CALLS:,} calls of a compiled function of three numbers, bare with the wait written by"
-        " hand, and in a cell that is looked at. In turns; the first round is left out."
+        " hand, and in a cell that is looked at. In turns; the first round is left out. How long"
+        " it takes to see whether the program is stale is added up in a cell of its own."
     ),
     columns=(
         Column("bare, µs", 9, "microseconds per call", lambda r: f"{r['bare']:.2f}"),
         Column("watched, µs", 11, "in the cell", lambda r: f"{r['watched']:.2f}"),
         Column("added, µs", 9, "the median of the differences", lambda r: f"{r['added']:.2f}"),
+        Column("looking, µs", 11, "of that, to see whether the program is stale",
+               lambda r: f"{r['looking']:.2f}"),
         Column("lines", 5, "of the report", lambda r: f"{r['lines']}"),
     ),
     summary=_summary,
     measure=measure,
     groups=("jax", "torch", "tensorflow"),
-)
+)  # fmt: skip

@@ -1,5 +1,7 @@
 """Programs that were traced with other values than the names have now."""
 
+import gc
+import weakref
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -8,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import ipyjaxbench
 from tests.shell import Shell
 
 SCALE = """
@@ -41,6 +44,15 @@ config = {"rate": 0.1, "name": "sgd", "sizes": [3, 4]}
 @jax.jit
 def f(x):
     return x * config["rate"]
+f(x)
+"""
+ITEMS = """
+rates = {"a:b": 0.1}
+@jax.jit
+def f(x):
+    for name, rate in rates.items():
+        x = x * rate
+    return x
 f(x)
 """
 CLOSED = """
@@ -180,6 +192,7 @@ CASES = (
     Case(CONFIG, "config['sizes'].append(5)"),
     Case(CONFIG, "config = dict(config)"),
     Case(CONFIG, "config = {'rate': 0.3}", ("config['rate'] was 0.1 when f was traced, is 0.3",)),
+    Case(ITEMS, "rates['a:b'] = 0.2", ("rates['a:b'] was 0.1 when f was traced, is 0.2",)),
     Case(CLOSED, "set_rate(0.5)", ("rate was 0.1 when f was traced, is 0.5",)),
     Case(CLOSED, "set_rate(0.1)"),
     Case(MODULE, "settings.rate = 0.2", ("settings.rate was 0.1 when f was traced, is 0.2",)),
@@ -260,10 +273,111 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     cells.run("%trace_cached --watch off")
 
 
-def test_a_change_within_a_cell_is_seen(cells: Shell) -> None:
+@pytest.mark.parametrize(
+    ("before", "cell", "states"),
+    [
+        (SCALE, "f(x)\nscale = 5.0\nf(x)", "CACHED STALE"),
+        (SCALE, "for scale in (2.0, 3.0, 4.0, 2.0): f(x)", "CACHED STALE STALE CACHED"),
+        (SCALE, "f(x)\nf(jnp.ones(4))\nscale = 5.0\nfor n in (3, 4, 3): f(jnp.ones(n))",
+         "CACHED TRACED STALE STALE STALE"),
+        (SCALE, "scale = 5.0\nfor n in (4, 3, 4): f(jnp.ones(n))", "TRACED STALE CACHED"),
+        (CONFIG, "for r in (0.1, 0.2, 0.1): config['rate'] = r; f(x)", "CACHED STALE CACHED"),
+        (CLOSED, "for r in (0.1, 0.2, 0.1): set_rate(r); f(x)", "CACHED STALE CACHED"),
+        (MODULE, "for r in (0.1, 0.2, 0.1): settings.rate = r; f(x)", "CACHED STALE CACHED"),
+        (NUMPY, "for n in (0, 7, 0): w[0] = n; f(x)", "CACHED STALE CACHED"),
+        (METHOD, "for r in (2.0, 3.0, 2.0): scaler.rate = r; f(x)", "CACHED STALE CACHED"),
+        (METHOD, "for r in (2.0, 3.0, 2.0): Scaler.rate = r; f(x)", "CACHED STALE CACHED"),
+        (MODEL, "for n in (1, 2, 1): m.w = jnp.full((3, 3), n * 1.0); m(x)", "CACHED STALE CACHED"),
+        (LAYERS, "for w in layers * 2: layers.append(w); f(x); layers.pop(); f(x)",
+         "STALE CACHED " * 4),
+        (PRINTED, "for n in range(60): note = str(n); f(x)", "CACHED " * 60),
+    ],
+    ids=lambda value: value.splitlines()[0][:40] if "f(x)" in value or "m(x)" in value else "",
+)  # fmt: skip
+def test_a_change_within_a_cell_is_seen(cells: Shell, before: str, cell: str, states: str) -> None:
+    cells.run(before)
+    cells.run(f"%%trace_cached -qv seen\n{cell}")
+    calls = cells.names["seen"].calls
+    assert [each.state for each in calls for _ in range(each.times)] == states.split()
+
+
+def test_a_function_is_named_with_the_cells_of_both(cells: Shell) -> None:
+    numbers = []
+    for cell in (LOSS, "def loss(x):\n    return (x ** 3).sum()"):
+        numbers.append(cells.shell.execution_count)
+        cells.run(cell, counted=True)
+    (change,) = last_call(cells, "step(x)").why
+    assert (
+        change.words()
+        == "loss was redefined in cell {1}; step still runs the one of cell {0}".format(*numbers)
+    )
+
+
+@pytest.mark.parametrize("before", [SCALE, NESTED])
+def test_a_program_is_todays_and_says_that_another_one_is_cached(cells: Shell, before: str) -> None:
+    cells.run(before)
+    for value in (3.0, 4.0):
+        cells.run(f"scale = {value}")
+        cells.run("%jaxpr -qv shown f(x)")
+        shown = cells.names["shown"]
+        (note,) = [each for each in shown.notes if each.code == "cached-is-stale"]
+        assert note.text == (
+            "This is the code of now. Calls of f run another program, which was compiled earlier:"
+            f" scale was 2.0 when f was traced, is {value}."
+        )
+        assert (f"{value}" in shown.program, "2.0" in shown.program) == (True, False)
+        assert str(value) in shown.text("stablehlo")
+        assert last_call(cells, "f(x)").state == "STALE"  # it is not taken for a trace of the call
+    cells.run("scale = 2.0")
+    cells.run("%jaxpr -qv shown f(x)")
+    assert cells.names["shown"].notes == ()
+
+
+def test_a_comparison_leads_with_it_and_names_the_arm(cells: Shell) -> None:
     cells.run(SCALE)
-    cells.run("%%trace_cached -qv seen\nf(x)\nscale = 5.0\nf(x)")
-    assert [call.state for call in cells.names["seen"].calls] == ["CACHED", "STALE"]
+    cells.run("scale = 3.0")
+    cells.run("%%fwcompare -n 1 -r 3 -v both\nnew: x * scale\nold: f(x)")
+    first, *others = (each for each in cells.names["both"].all_notes() if each.mark == "!")
+    assert first.text == "old: f runs a stale program: scale was 2.0 when f was traced, is 3.0."
+    assert [note.code for note in others] == ["other-result"]
+    text = cells.shown[-1].data["text/plain"]
+    assert text.index(f"!  {first.text}") < text.index("!  The result of old differs")
+
+
+GUARDED = "guarded = ipyjaxbench.assert_max_traces(f, 1, stale='error')"
+BLOCK = "with ipyjaxbench.trace_cached(1, stale='error'): {}"
+SAYS = (
+    "`f` runs a stale program: scale was 2.0 when f was traced, is 3.0. Pass `scale` to `f` as an"
+    " argument, or run the cell that defines `f` again"
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [f"{GUARDED}; guarded(x)", BLOCK.format("f(x)"),
+     f"def run(): return f(x)\n{BLOCK.format('run()')}"],
+)  # fmt: skip
+def test_programs_and_tests_can_refuse_it(cells: Shell, call: str) -> None:
+    cells.names["ipyjaxbench"] = ipyjaxbench
+    cells.run(SCALE)
+    cells.run(call)
+    cells.run("scale = 3.0")
+    with pytest.raises(ipyjaxbench.StaleProgramError) as raised:
+        cells.run(call)
+    assert str(raised.value) == SAYS
+    cells.run(call.replace("'error'", "'ignore'"))
+    cells.run("scale = 2.0")
+    cells.run(call)
+
+
+def test_looking_keeps_nothing_that_a_cell_drops(cells: Shell) -> None:
+    cells.run("class Note: pass\nnote = Note()")
+    cells.run(PRINTED.replace('note = "first"', ""))
+    kept = weakref.ref(cells.names["note"])
+    assert last_call(cells, "f(x)").state == "CACHED"
+    cells.run("del note")
+    gc.collect()
+    assert kept() is None
 
 
 def test_looking_traces_and_keeps_nothing_of_the_users(cells: Shell) -> None:

@@ -281,10 +281,22 @@ def test_odd_values_are_no_error_and_hide_nothing(cells: Shell, odd: str) -> Non
     assert last_call(cells, "f(x)").state == "STALE"
 
 
-def test_what_was_changed_back_runs_the_program_of_today_again(cells: Shell) -> None:
-    cells.run(SCALE)
-    states = [last_call(cells, f"scale = {value}\nf(x)").state for value in (2.0, 3.0, 2.0)]
-    assert states == ["CACHED", "STALE", "CACHED"]
+@pytest.mark.parametrize(
+    ("before", "cell"),
+    [
+        (SCALE, "for scale in (2.0, 3.0, 2.0): f(x)"),
+        (METHOD, "for r in (2.0, 3.0, 2.0): m.rate = r; m(x)"),
+        (METHOD, "for b in (1.0, 3.0, 1.0): m.config['bias'] = b; m(x)"),
+        (LAYER, "for r in (2.0, 3.0, 2.0): layer.rate = r; f(x)"),
+        (KERAS, ("for a in ('relu', 'tanh', 'relu'):"
+                 " model.layers[0].activation = keras.activations.get(a); f(x)")),
+        (ARRAYS, "for n in (0, 7, 0): table[0] = n; f(x)"),
+    ],
+)  # fmt: skip
+def test_a_change_within_a_cell_is_seen(cells: Shell, before: str, cell: str) -> None:
+    cells.run(before)
+    cells.run(f"%%trace_cached -qv seen\n{cell}")
+    assert [call.state for call in cells.names["seen"].calls] == ["CACHED", "STALE", "CACHED"]
 
 
 def test_every_report_leads_with_it_and_says_what_to_type(cells: Shell) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
+from ipyjaxbench.adapters.jax.retracing.callee import WRAPPERS
 from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.frameworks import (
@@ -24,7 +25,7 @@ from ipyjaxbench.frameworks import (
     read_environment,
     write_environment,
 )
-from ipyjaxbench.usercode import Call, is_a, is_of, is_users_class, unwrap
+from ipyjaxbench.usercode import Call, is_a, is_of, is_users_class, module_of, unwrap
 
 _LARGEST_ARRAY_BYTES = 2**20  # of an array of NumPy that is copied
 
@@ -58,7 +59,7 @@ class JaxUndoLog(UndoLog):
         """Return what a jitted function wraps, or hold numbers, iterators, files, generators."""
         if is_a(value, jax.Array):
             return ()
-        if is_jitted(value):
+        if is_jitted(value) or module_of(type(value)) in WRAPPERS:
             return [(name, unwrap(value))]
         if is_of(value, np.ndarray) and value.nbytes > _LARGEST_ARRAY_BYTES:
             return ()

@@ -26,7 +26,7 @@ def values_of(avals: Any, names: Any = (), values: Any = ()) -> tuple[Value, ...
 
 def constants_of(closed: Any) -> tuple[Value, ...]:
     """Return arrays that are part of the program and of those in it, the largest first."""
-    every = [c for each in _closed_in(closed) for c in each.consts]
+    every = [c for each in closed_jaxprs_in(closed) for c in each.consts]
     # What computes shapes alone, as `jax.eval_shape`, leaves shapes here.
     arrays = {id(c): c for c in every if not isinstance(c, jax.ShapeDtypeStruct)}
     values = [_value("", jax.typeof(c) if hasattr(jax, "typeof") else jax.core.get_aval(c))
@@ -137,11 +137,19 @@ def jaxprs_in(equation: Any) -> Iterator[Any]:
             yield each
 
 
-def _closed_in(closed: Any) -> Iterator[Any]:
+def programs_called(closed: Any) -> Iterator[Any]:
+    """Yield the programs of jitted functions that a program calls."""
+    for equation in closed.jaxpr.eqns:
+        if equation.primitive.name in _JITTED:
+            yield equation.params["jaxpr"]
+
+
+def closed_jaxprs_in(closed: Any) -> Iterator[Any]:
+    """Yield a program and those in it that have arrays of their own."""
     yield closed
     for each in itertools.chain.from_iterable(map(_parameters, closed.jaxpr.eqns)):
         if hasattr(each, "consts") and hasattr(each, "jaxpr"):
-            yield from _closed_in(each)
+            yield from closed_jaxprs_in(each)
 
 
 def _parameters(equation: Any) -> Iterator[Any]:

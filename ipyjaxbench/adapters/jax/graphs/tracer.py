@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.chips import estimate
-from ipyjaxbench.adapters.jax.compilation import INSPECTED
+from ipyjaxbench.adapters.jax.compilation import INSPECTED, unused_key
 from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.compile_once import compile_once
 from ipyjaxbench.adapters.jax.diagnosis.diagnose import diagnose, explain
@@ -22,6 +23,7 @@ from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import use_jax_numpy
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
+from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import CODE_ERRORS, SnippetError
@@ -40,8 +42,9 @@ from ipyjaxbench.graphs import (
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
+from ipyjaxbench.retracing import describe_changes, find_stale
 from ipyjaxbench.timing import note_narrowed
-from ipyjaxbench.usercode import Call, is_a, is_of
+from ipyjaxbench.usercode import Call, ask, is_a, is_of
 
 _SHORT_EQUATIONS = 100  # equations up to which JAX's own text is shown
 _SHORT_LINES = 120  # up to which it is shown, if it is short
@@ -58,7 +61,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     stage = options.stage_of("jax")
     _refuse_cycles(call)
     _refuse_deleted(call)
-    call = call.with_arrays(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype))
+    call = _with_shapes(call)
     if options.numpy:
         call = replace(call, function=use_jax_numpy(call.function))
     call = _transformed(call, options)
@@ -200,6 +203,21 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
     yield from (note_narrowed(names, *kinds) for kinds, names in by_kind.items())
 
 
+def _stale_program(call: Call) -> Note | None:
+    """Note what changed since the program was compiled that such a call runs."""
+    watch = JaxCallWatch()
+    if not ask(watch.takes, call.function):
+        return None
+    changes = find_stale(watch, call.function, _with_shapes(call).args, call.kwargs)
+    if not changes:
+        return None
+    return notes.cached_is_stale(watch.name(call.function), describe_changes(changes))
+
+
+def _with_shapes(call: Call) -> Call:
+    return call.with_arrays(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype))
+
+
 def _refused_by_jit(call: Call, traced: tracing.Traced) -> Iterator[Note]:
     """Find what a jitted function would not take as it is, or is compiled for at each call."""
     # Other libraries' ways to jit, and methods, take trees that `jax.jit` refuses.
@@ -228,19 +246,23 @@ class JaxTracer(GraphTracer):
     """Jaxprs, and what is lowered and compiled of them."""
 
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
-        """Return its jaxpr, or what is lowered and compiled of it."""
+        """Return its jaxpr, or what is lowered and compiled of it: that of the code of now."""
         __tracebackhide__ = True
-        result = graph(call, options)
-        INSPECTED.update(result.warm if result else ())
-        return result
+        stale = _stale_program(call)
+        anew = unused_key() if stale else None
+        with (anew or nullcontext)():
+            result = graph(call, options)
+        if result is None or stale is None:
+            INSPECTED.update(result.warm if result else ())
+            return result
+        told = replace(result, notes=(stale, *result.notes), warm=(), cached=())
+        return told.attach(result.live, *((anew,) if anew else ())) if result.live else told
 
     def workload(self, call: Call) -> Workload | None:
-        """Count a call that was made before; no trace is left that it did not leave itself."""
-        before = set(INSPECTED)
-        try:
-            return super().workload(call)
-        finally:
-            INSPECTED.intersection_update(before)
+        """Count a call that was made before: what it runs, also where the code has changed."""
+        made = graph(call, GraphOptions())
+        live = None if made is None else made.live
+        return None if made is None or live is None else live.workload(made.bytes)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Explain an error from its traceback, and by tracing again what was traced."""

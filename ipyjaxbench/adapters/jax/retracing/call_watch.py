@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.jax.retracing.advice import fixes
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
-from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode
+from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_program
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.frameworks import Program
 from ipyjaxbench.retracing import Args, Change, Kwargs, OnHit, Outcome, Signature
@@ -83,7 +83,9 @@ class JaxCallWatch(EventWatch[Event]):
 
     def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> JaxTracedCode:
         """Return the function that was jitted, with what is static and the shapes of the rest."""
-        return JaxTracedCode(Called.from_call(function, args, kwargs))
+        called = Called.from_call(function, args, kwargs)
+        static = callee.static_arguments(callee.jitted_in(function))
+        return JaxTracedCode(called, static, latest_program(called.function))
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""

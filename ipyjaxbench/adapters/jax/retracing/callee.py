@@ -93,11 +93,46 @@ def is_watched(function: Any) -> bool:
     function, _, _ = unbound(function)
     kind = type(function)
     if kind is FunctionType:
-        if "lower" in vars(function):  # what `jax.pmap` gives
-            return not is_users_file(function.__code__.co_filename)
+        if "lower" in vars(function):
+            return is_mapped(function)
         return bool(transformation_of(function)) and is_watched(function.__wrapped__)
     # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
     return is_exactly(function, *JITTED) or module_of(kind) in WRAPPERS
+
+
+def jitted_in(function: Any) -> Any:
+    """Return the jitted function, or a library's wrapper, within methods and transformations."""
+    function, _, _ = unbound(function)
+    is_around = transformation_of(function) and "lower" not in vars(function)
+    return jitted_in(function.__wrapped__) if is_around else function
+
+
+def static_arguments(jitted: Any) -> frozenset[int | str]:
+    """Return positions and names of static arguments; none where JAX does not say.
+
+    Args:
+        jitted: what `jax.jit` or `jax.pmap` gave, or what a library puts around that.
+    """
+    known = static_in(getattr(getattr(jitted, "jitted_fn", jitted), "_jit_info", None))
+    mapping = dict(closure_values(jitted)).get("infer_params") if is_mapped(jitted) else None
+    return mapped_function(mapping)[1] if type(mapping) is FunctionType else known or frozenset()
+
+
+def is_mapped(function: Any) -> bool:
+    """Whether `jax.pmap` gave it."""
+    is_function = type(function) is FunctionType and "lower" in vars(function)
+    return is_function and not is_users_file(function.__code__.co_filename)
+
+
+def mapped_function(mapping: FunctionType) -> tuple[Any, frozenset[int | str]]:
+    """Return what `jax.pmap` was given, and which positions are static.
+
+    Args:
+        mapping: ``infer_params`` within what it gave (private; not there in old versions).
+    """
+    held = dict(closure_values(mapping))
+    static = frozenset(held.get("static_broadcasted_tuple", ()))
+    return getattr(held.get("wrapped_fun"), "f", None), static
 
 
 def plain_of(function: Any) -> Any:

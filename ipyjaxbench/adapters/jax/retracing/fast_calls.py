@@ -73,7 +73,7 @@ def _found(
     plain = attributes(jitted).get("__wrapped__")
     if plain is None:
         return None
-    called = user_call(Called(plain, args, kwargs), frame)
+    called, _ = user_call(Called(plain, args, kwargs), frame)
     if not is_the_users(called, frame):
         return None
     function = jitted if called.function is plain else called.function

@@ -17,11 +17,11 @@ from ipyjaxbench.adapters.jax.disk_cache import SEARCHES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode
+from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_program
 from ipyjaxbench.adapters.jax.retracing.user_call import is_the_users, user_call
 from ipyjaxbench.adapters.shared.retracing import cache_miss, main_frame
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
+from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing, TracedCode
 
 
 class _Listener:
@@ -60,8 +60,17 @@ class _Listener:
                 self._on_miss(calls.miss)
         if calls.miss is not None:
             calls.miss.phases[phase] = calls.miss.phases.get(phase, 0.0) + seconds
+            if is_own and phase != "trace":
+                _keep_program(calls.miss.code, frame)
         if is_own and phase == "compile":
             calls.frame = 0  # the call is over
+
+
+def _keep_program(code: TracedCode | None, frame: FrameType) -> None:
+    """Have a function that was traced know its program, which stands in the frame by then."""
+    program = getattr(frame.f_locals.get("p"), "params", {}).get("jaxpr")
+    if isinstance(code, JaxTracedCode) and program is not None:
+        keep_program(code, program)
 
 
 def _is_of(frame: FrameType, name: str | None) -> bool:
@@ -72,13 +81,13 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
 
 def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     names = {**frame.f_locals}
-    static = callee.static_in(names.get("jit_info"))
-    called = Called(names["fun"], names["args"], names["kwargs"], static=static)
-    called = user_call(called, frame)
+    known = callee.static_in(names.get("jit_info"))
+    called = Called(names["fun"], names["args"], names["kwargs"], static=known)
+    called, static = user_call(called, frame)
     if not is_the_users(called, frame):
         return None
     signature = cache_key.signature(called)
-    code = None if placed else JaxTracedCode(called)
+    code = None if placed else JaxTracedCode(called, static)
     name = callee.display_name(callee.plain_of(called.function))
     return cache_miss(name, signature, frame, main_frame(), placed=placed, code=code)
 

@@ -1,8 +1,11 @@
 """What a jitted function read while it was traced, and whether today's program is another one."""
 
-import re
+import functools
+import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import jax
@@ -10,9 +13,9 @@ import numpy as np
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.graphs import tracing
-from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.adapters.jax.retracing import callee, programs
 from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.jax.retracing.held_arguments import HeldArgument, hold
 from ipyjaxbench.adapters.shared.imprints import (
     MOST_COMPARED,
     imprint_identity,
@@ -22,130 +25,102 @@ from ipyjaxbench.adapters.shared.imprints import (
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import TracedCode
 from ipyjaxbench.usercode import (
-    Call,
     Imprint,
     Reads,
     find_reads,
+    is_of,
+    is_users_class,
     is_users_function,
     label_arguments,
+    mro_of,
 )
 
-_ADDRESS = re.compile(r"0x[0-9a-f]+")
-_DATA = (bool, int, float, complex, np.ndarray, np.generic, jax.Array)
+#: What is entered part by part, so that each has its name.
+_ENTERED = (dict, list, tuple, deque, FunctionType, MethodType, ModuleType, type, functools.partial)
 
 
 class JaxTracedCode(TracedCode):
     """A jitted function with what it is compiled with, and the shapes of its other arguments.
 
     It keeps no array and no object of the user's from being freed.
+
+    Args:
+        called: the call.
+        static: positions and names of its static arguments.
+        program: gives its program, as long as JAX keeps that; None where it is not known.
     """
 
-    def __init__(self, called: Called) -> None:
-        self._plain = _held(callee.plain_of(called.function))
-        self._args = [*map(_held, called.args)]
-        self._kwargs = {name: _held(value) for name, value in called.kwargs.items()}
-        self._is_transformed = bool(called.transformation)
+    def __init__(
+        self,
+        called: Called,
+        static: Collection[int | str] = (),
+        program: Callable[[], Any] | None = None,
+    ) -> None:
+        self.program = program
+        self._function, self._static = hold(called.function), static
+        self._args = [HeldArgument(v, is_static=n in static) for n, v in enumerate(called.args)]
+        self._kwargs = {
+            name: HeldArgument(v, is_static=name in static) for name, v in called.kwargs.items()
+        }
 
     def reads(self) -> Reads | None:
         """Return what the user's function, and those that it calls, read now."""
-        plain, args, kwargs = self._call()
-        if not is_users_function(plain):
-            return None
-        names = label_arguments(plain, args, kwargs)
-        given = {**dict(zip(names, args, strict=True)), **kwargs}
-        static = {name: value for name, value in given.items() if not _is_data(value)}
-        return find_reads(plain, static, imprint)
+        function = self._function()
+        given = [each.without_data() for each in self._args]
+        named = {name: each.without_data() for name, each in self._kwargs.items()}
+        inner, args, kwargs = callee.unbound(function, given, named)
+        plain = callee.plain_of(inner)
+        if is_users_function(plain):
+            names = label_arguments(plain, args, kwargs)
+            return find_reads(plain, {**dict(zip(names, args, strict=True)), **kwargs}, imprint)
+        found = find_reads(plain if type(plain) is not FunctionType else function, {}, imprint)
+        return found if found.values else None
 
-    def is_another_program(self, compiled: Any) -> bool | None:
-        """Trace it anew, aside, and hold the program against the one that is cached."""
-        jitted, _, _ = callee.unbound(compiled)
-        plain, args, kwargs = self._call()
-        if self._is_transformed or not hasattr(jitted, "trace") or not hasattr(jax, "no_tracing"):
-            return True  # no program can be asked for: what was read decides
+    def is_of(self, function: Any) -> bool:
+        """Whether it is this one that was jitted."""
         try:
-            with jax.no_tracing(True):  # noqa: FBT003
-                cached = jitted.trace(*args, **kwargs).jaxpr
-        except CODE_ERRORS:  # it is not cached any more
-            return None
+            return self._function() is function
+        except ReferenceError:
+            return False
+
+    def is_another_program(self, compiled: Any) -> bool:
+        """Trace it anew, aside, and hold the program against the one that is used.
+
+        Where they cannot be compared, what was read decides.
+        """
+        used = self.program() if self.program is not None else None
+        if used is None:
+            return self.program is None  # or JAX has dropped it: the next call is traced
         try:
-            new = _trace_anew(plain, args, kwargs)
-        except CODE_ERRORS:  # what it read is gone, or cannot be traced
+            args = [each.with_shapes() for each in self._args]
+            kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
+            new = programs.trace_anew(callee.jitted_in(compiled), args, kwargs, self._static)
+            return new is None or not programs.is_same(used, new)
+        except CODE_ERRORS:  # what it read is gone, or cannot be traced, or be compared
             return True
-        if len(new.in_avals) != len(cached.in_avals) or _shares_numpy(cached, new):
-            return True  # they cannot be compared: what was read decides
-        return not _same(cached, new)
-
-    def _call(self) -> tuple[Any, list[Any], dict[str, Any]]:
-        """Return the function and what it is called with; None for what was freed since."""
-        args, kwargs = (
-            [each() for each in self._args],
-            {n: each() for n, each in self._kwargs.items()},
-        )
-        return self._plain(), args, kwargs
 
 
-def _held(value: Any) -> Callable[[], Any]:
-    """Return what gives a value back: data as their shapes, objects as long as others hold them."""
-    if not callable(value) and _is_data(value):
-        shape = trees.map_leaves(_shape, value)
-        return lambda: shape
-    try:
-        return weakref.ref(value)
-    except TypeError:  # text, and what else cannot be referred to
-        return lambda: value
+_latest = threading.local()
 
 
-def _trace_anew(plain: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Return the program of today.
-
-    Functions that were jitted inside are traced anew, too: for a setting that is part of the key
-    and of no program.
-    """
-    call = Call.from_function(plain, *args, **kwargs)
-    other = "warn" if jax.config.jax_numpy_rank_promotion == "allow" else "allow"
-    with tracing.silent(), jax.numpy_rank_promotion(other):
-        return tracing.program_of(call)
+def keep_program(code: JaxTracedCode, program: Any) -> None:
+    """Have a function that was traced know its program, as long as JAX keeps that."""
+    code.program = weakref.ref(program)
+    _latest.code = code
 
 
-def _shares_numpy(one: Any, other: Any) -> bool:
-    """Whether both hold an array of NumPy's that can have changed in place since."""
-    held = [id(each) for each in one.consts if isinstance(each, np.ndarray)]
-    return any(id(each) in held for each in other.consts)
-
-
-def _same(one: Any, other: Any) -> bool:
-    texts = (_ADDRESS.sub("", str(each.jaxpr)) for each in (one, other))
-    if len({*texts}) > 1 or len(one.consts) != len(other.consts):
-        return False
-    return all(map(_equal, one.consts, other.consts))
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return one is other or bool(np.array_equal(np.asarray(one), np.asarray(other)))
-
-
-def _shape(leaf: Any) -> Any:
-    """Return an array without its data; what is static, and a number, as it is."""
-    if isinstance(leaf, np.ndarray):
-        return jax.ShapeDtypeStruct(leaf.shape, jax.dtypes.canonicalize_dtype(leaf.dtype))
-    if isinstance(leaf, jax.Array):
-        weak = bool(getattr(getattr(leaf, "aval", leaf), "weak_type", False))
-        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=weak)
-    return leaf
-
-
-def _is_data(value: Any) -> bool:
-    """Whether an argument is data, or a tree of nothing else."""
-    leaves = trees.leaves(value)
-    return all(isinstance(each, (*_DATA, jax.ShapeDtypeStruct)) for each in leaves)
+def latest_program(function: Any) -> Callable[[], Any] | None:
+    """Return the program that this thread had compiled last, if it is that of a function."""
+    code: JaxTracedCode | None = vars(_latest).pop("code", None)
+    return code.program if code is not None and code.is_of(function) else None
 
 
 def imprint(value: object) -> Imprint | None:
-    """Return what tells an array from others; None for what is none."""
+    """Return what tells an array, or a library's object that holds some, from others."""
     if isinstance(value, np.generic | np.ndarray):
         return imprint_numpy(value)
     if not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer):
-        return None
+        return _of_tree(value)
     words = units.array(str(value.dtype), value.shape)
     if value.is_deleted():
         return Imprint(words, (words, "deleted"), "array")
@@ -153,3 +128,19 @@ def imprint(value: object) -> Imprint | None:
     if is_near and not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended):
         return imprint_values(words, np.asarray(value))
     return imprint_identity(words, value, "array")
+
+
+def _of_tree(value: Any) -> Imprint | None:
+    """Return what the arrays are in an object of a library's class, as a layer; else None."""
+    if is_of(value, *_ENTERED) or any(map(is_users_class, mro_of(type(value)))):
+        return None
+    try:
+        leaves, structure = trees.flatten(value)
+    except CODE_ERRORS:  # no tree
+        return None
+    arrays = [found for each in leaves if each is not value and (found := imprint(each))]
+    if not arrays:
+        return None
+    contents = tuple(each.content for each in arrays)
+    words = type(value).__name__
+    return Imprint(words, (str(structure), contents), "object", in_place=True)

@@ -3,28 +3,36 @@
 import sys
 from collections.abc import Iterator
 from traceback import walk_stack
-from types import FrameType
+from types import FrameType, FunctionType
 
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.usercode import is_exactly, is_users_file, unwrap
+from ipyjaxbench.usercode import PACKAGE, is_exactly, is_users_file, unwrap
 
 
-def user_call(called: Called, frame: FrameType) -> Called:
-    """Return the call of a library's wrapper, or of what `jax.grad` made, that leads to a call.
+def user_call(called: Called, frame: FrameType) -> tuple[Called, frozenset[int | str]]:
+    """Return the call that the user made, which leads to another one, and what is static in it.
+
+    It is that of a library's wrapper, or of what `jax.grad` or `jax.pmap` made.
 
     Args:
         called: what JAX runs.
         frame: of JAX, or of what JAX tells of the call.
     """
+    static = called.static or frozenset()
     for each in _until_users(frame):
         names = {**each.f_locals}  # from Python 3.13 on it is no dict
         wrapper = next((names[n] for n in ("self", "jit_wrapper") if n in names), None)
+        mapping = names.get("infer_params")
         if type(wrapper).__module__ in callee.WRAPPERS and {"args", "kwargs"} <= set(names):
             called = Called(wrapper, names["args"], names["kwargs"])
+            static = callee.static_arguments(wrapper)
+        elif type(mapping) is FunctionType and {"args", "kwargs"} <= set(names):
+            function, static = callee.mapped_function(mapping)
+            called = Called(function, names["args"], names["kwargs"], "pmap")
         else:
             called = _transformed_call(each, called)
-    return called
+    return called, static
 
 
 def _transformed_call(frame: FrameType, inner: Called) -> Called:
@@ -53,6 +61,8 @@ def is_the_users(called: Called, frame: FrameType) -> bool:
     code = getattr(plain, "__code__", None)
     if code is None or is_users_file(code.co_filename):
         return True
+    if code.co_filename.startswith(PACKAGE):
+        return False
     if is_exactly(called.function, *callee.JITTED) or called.function is not plain:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function
     by_user = next(_until_users(frame), None) is None
@@ -62,9 +72,10 @@ def is_the_users(called: Called, frame: FrameType) -> bool:
 
 
 def _until_users(frame: FrameType) -> Iterator[FrameType]:
-    """Yield frames of libraries around one of JAX's own, outward, up to the user's code."""
+    """Yield frames of libraries around one of JAX's own, outward, up to the user's code or ours."""
     for around, _ in walk_stack(frame.f_back):
-        if is_users_file(around.f_code.co_filename):
+        file = around.f_code.co_filename
+        if is_users_file(file) or file.startswith(PACKAGE):
             return
         if not around.f_code.co_filename.endswith("traceback_util.py"):
             yield around

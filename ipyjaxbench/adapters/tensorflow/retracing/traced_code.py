@@ -62,10 +62,7 @@ class TensorFlowTracedCode(TracedCode):
         plain, bound = _code_of(function)
         if not is_users_function(plain):
             return None
-        try:
-            return find_reads(plain, {**bound, **given.arguments}, imprint, _wrapped, _parts)
-        except CODE_ERRORS:  # the user's objects may raise anything
-            return None
+        return find_reads(plain, {**bound, **given.arguments}, imprint, _wrapped, _parts)
 
     def is_another_program(self, compiled: Any) -> bool | None:
         """Trace it anew, aside, and hold the graph against the one that is cached."""

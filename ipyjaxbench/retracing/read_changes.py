@@ -1,0 +1,45 @@
+"""What a compiled function read while it was traced, and is another thing now."""
+
+from collections.abc import Iterator
+
+from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.usercode import WITHIN, Imprint, Reads
+
+
+def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
+    """Yield what changed; of another object in place of one, no more than that.
+
+    Example:
+        >>> before, now = (Reads({"scale": Imprint(w, w)}) for w in ("2.0", "3.0"))
+        >>> [each.words() for each in changes_since("f", before, now)]
+        ['scale was 2.0 when f was traced, is 3.0']
+    """
+    told: set[str] = set()
+    replaced: list[str] = []  # begins what is in objects that are others now
+    for path, old in before.values.items():
+        new, (root, _, inner) = now.values.get(path), path.partition(WITHIN)
+        is_same = now.raised if new is None else new.content == old.content  # or it is not known
+        if is_same or path.startswith(tuple(replaced)) or (inner and root in told):
+            continue
+        told.add(root)
+        yield Change("stale", root, old.words, _since(name, old, new, inner))
+        if old.kind == "object":
+            replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
+
+
+def _since(name: str, old: Imprint, new: Imprint | None, inner: str) -> str:
+    if inner:  # a library's function that holds something else
+        part = inner.rpartition(WITHIN)[2]
+        if new is None or new.words == old.words:
+            return f"has another {part} than when {name} was traced"
+        return f"had {part} {old.words} when {name} was traced, has {new.words}"
+    if new is None:
+        return f"was {old.words} when {name} was traced, and is gone"
+    if old.kind == new.kind == "function" and old.words == new.words:
+        are_apart = old.cell != new.cell  # cells that are not counted have the next one's number
+        where = f" in cell {new.cell}" if new.cell and are_apart else ""
+        which = f"one of cell {old.cell}" if old.cell and are_apart else "earlier one"
+        return f"was redefined{where}; {name} still runs the {which}"
+    if old.words == new.words:
+        return f"is another {new.words} than the one that {name} was traced with"
+    return f"was {old.words} when {name} was traced, is {new.words}"

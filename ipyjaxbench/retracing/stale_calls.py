@@ -1,0 +1,135 @@
+"""Whether cached calls run stale programs, at a few microseconds a call."""
+
+import weakref
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import Any
+
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.host import Clock
+from ipyjaxbench.retracing.cache_key import Change, Signature, is_same_trace
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
+from ipyjaxbench.retracing.read_changes import changes_since
+from ipyjaxbench.retracing.stale import find_stale
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.usercode import Place, Reads, all_stand
+
+#: Nanoseconds that looking at the calls of a function may take: at first, and more for each call.
+_AT_FIRST, _PER_CALL = 20_000_000, 2_000
+#: Programs that are compared whatever that takes; then one more in four times as many calls.
+_COMPARED, _FACTOR = 8, 4
+
+
+class StaleCalls:
+    """Looks at cached calls in a piece of code that runs; holds what traced functions read."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._functions: dict[object, _Function] = {}
+
+    def find(
+        self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+    ) -> tuple[Change, ...]:
+        """Return what changed since the program of a cached call was traced.
+
+        Where looking would take too long, that is what it was in the call before: where objects
+        hold very much, or what is read changes in many calls.
+        """
+        start = self._clock.now()
+        parts = _parts(function)
+        known = self._functions.get((*map(id, parts),))
+        if known is None or not known.is_of(parts):
+            known = self._functions[(*map(id, parts),)] = _Function(parts)
+        known.calls += 1
+        known.left += _PER_CALL
+        if known.left > 0 and not known.look(watch, function, args, kwargs):
+            known.left -= self._clock.now() - start  # comparing is limited apart
+        return known.found
+
+    def close(self) -> None:
+        """Hold nothing any more."""
+        self._functions.clear()
+
+
+class _Function:
+    """What the programs of one function read when it was looked at."""
+
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.left, self.calls = _AT_FIRST, 0
+        self.found: tuple[Change, ...] = ()
+        self._parts = (*map(_reference, parts),)
+        self._compared = self._last_compared = 0  # programs, and in which call
+        self._added = -1  # traces that were known
+        self._traces: Sequence[Trace] = ()
+        self._places: tuple[Place, ...] = ()
+        self._is_fresh = False
+        self._answers: list[tuple[Signature, tuple[Change, ...]]] = []
+
+    def is_of(self, parts: tuple[Any, ...]) -> bool:
+        """Whether these are still its parts: an identity is used again by others."""
+        return all(each() is part for each, part in zip(self._parts, parts, strict=True))
+
+    def look(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> bool:
+        """Find what changed for a call; return whether programs were compared for that."""
+        try:
+            if self._added != TRACE_LOG.added or not all_stand(self._places):
+                is_spent = self._compared >= _COMPARED
+                if is_spent and self.calls < _FACTOR * self._last_compared:
+                    return False
+                self._read(watch, function)
+            return not self._is_fresh and self._answer(watch, function, args, kwargs)
+        except CODE_ERRORS:  # the user's objects may raise anything
+            self._added, self.found = -1, ()
+            return False
+
+    def _read(self, watch: CallWatch, function: Any) -> None:
+        """Read what stands now where all its traces read, and whether that is what stood there."""
+        self._answers, self.found = [], ()
+        self._traces = TRACE_LOG.traces(watch.signature(function, (), {}).function)
+        self._added = TRACE_LOG.added
+        read = [(trace, self._read_trace(trace)) for trace in self._traces]
+        places = [place for _, now in read for place in now.places]
+        self._places = (*{(id(p.owner), p.stands, p.key): p for p in places}.values(),)
+        self._is_fresh = not any(
+            any(changes_since(trace.name, trace.reads, now)) for trace, now in read
+        )
+
+    def _read_trace(self, trace: Trace) -> Reads:
+        try:
+            now = trace.code.reads()
+        except CODE_ERRORS:  # an argument was freed: calls with a like one are looked at singly
+            self._added = -1
+            return Reads()
+        return trace.reads if now is None else now  # None: no call finds it any more
+
+    def _answer(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> bool:
+        """Find what changed since the trace of this call; return whether programs were compared."""
+        signature = watch.signature(function, args, kwargs)
+        known = (answer for each, answer in self._answers if is_same_trace(each, signature))
+        if (answer := next(known, None)) is not None:
+            self.found = answer
+            return False
+        before = self._count_compared()
+        self.found = find_stale(watch, function, args, kwargs)
+        self._answers.append((signature, self.found))
+        if self._count_compared() == before:
+            return False
+        self._compared, self._last_compared = self._compared + 1, self.calls
+        return True
+
+    def _count_compared(self) -> int:
+        return sum(len(trace.answers) for trace in self._traces)
+
+
+def _parts(function: Any) -> tuple[Any, ...]:
+    """Return what stays the same: a bound method is made anew each time that it is asked for."""
+    if type(function) is MethodType:
+        return function.__self__, function.__func__
+    return (function,)
+
+
+def _reference(value: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(value)
+    except TypeError:  # it cannot be referred to
+        return lambda: value

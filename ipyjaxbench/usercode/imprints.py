@@ -1,0 +1,69 @@
+"""What a name stood for, in short: equal for what cannot be told apart by what is computed."""
+
+from collections.abc import Hashable
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from ipyjaxbench.usercode.cells import cell_of
+from ipyjaxbench.usercode.classes import class_name, module_of
+from ipyjaxbench.usercode.code_objects import fingerprint
+from ipyjaxbench.usercode.objects import attribute, is_exactly, is_of, items_of, name_of
+
+MOST_READ = 1000  # values that one function reads
+PLAIN = (type(None), bool, int, float, complex, str, bytes)
+#: What is told by its name, sets by their members too.
+NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
+_SHORT = 40  # characters of a value in words
+
+
+class Imprint(NamedTuple):
+    """What a name stood for.
+
+    Attributes:
+        words: as reports spell it: "2.0", "f32[3]", a function's name.
+        content: equal for values that cannot be told apart by what is computed with them.
+        kind: "value", "array", "function", or "object" for one of a framework or a library, in
+            which there can be numbers, objects and code of the user's that count too.
+        cell: of a function, the execution number of the cell that defined it; 0 where none did.
+        in_place: whether it can change and stay the same object.
+    """
+
+    words: str
+    content: Hashable
+    kind: str = "value"
+    cell: int = 0
+    in_place: bool = False
+
+
+def imprint_plain(value: object) -> Imprint:
+    """Return that of a number, a text, or None."""
+    return Imprint(_shorten(repr(value)), (type(value).__name__, repr(value)))
+
+
+def imprint_function(function: FunctionType) -> Imprint:
+    """Return that of a function: its code."""
+    name, code = name_of(function), function.__code__
+    return Imprint(name, (name, fingerprint(code)), "function", cell_of(code.co_filename))
+
+
+def imprint_holder(kind: type, count: int) -> Imprint:
+    """Return that of a container or an object without what it holds."""
+    name = class_name(kind)
+    return Imprint(f"{name} of {count:,}", (name, count))
+
+
+def imprint_named(value: Any) -> Imprint:
+    """Return what tells sets, classes, modules and built-in functions apart: members, names."""
+    name = name_of(value) or class_name(type(value))
+    if is_of(value, set, frozenset):
+        base = set if is_of(value, set) else frozenset
+        count = base.__len__(value)
+        members = [*items_of(value, 0)] if count <= MOST_READ else []
+        plain = sorted(repr(each) for each in members if is_exactly(each, *PLAIN))
+        return Imprint(f"{name} of {count:,}", (name, count, *plain))
+    module = module_of(value) if is_of(value, type) else str(attribute(value, "__module__"))
+    return Imprint(name, (module, name), "function")
+
+
+def _shorten(text: str, most: int = _SHORT) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

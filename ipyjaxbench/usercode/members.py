@@ -1,0 +1,124 @@
+"""What is in functions, classes, objects and containers, found without running code of theirs."""
+
+from collections import deque
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from ipyjaxbench.usercode.classes import class_dict, mro_of
+from ipyjaxbench.usercode.objects import (
+    attribute,
+    attributes,
+    is_exactly,
+    is_of,
+    items_of,
+    slots,
+    unwrap,
+)
+from ipyjaxbench.usercode.origin import is_users_class, is_users_module, names_of_module
+
+#: Stands for what is not there.
+MISSING: Any = object()
+
+
+def own_attributes(value: object) -> dict[str, Any]:
+    """Return the attributes of an object itself, those in slots among them."""
+    return {**attributes(value), **slots(value)}
+
+
+def part_of(owner: Any, key: Any, *, item: bool) -> Any:
+    """Return an attribute without running code, or an item of one of Python's own containers.
+
+    Of modules these are the user's alone; `MISSING` for what is not there, or would run code.
+    """
+    if item:
+        return owner[key] if is_exactly(owner, dict, list, tuple) else MISSING
+    if is_of(owner, ModuleType):
+        return names_of_module(owner).get(key, MISSING) if is_users_module(owner) else MISSING
+    found = own_attributes(owner)
+    if key in found:
+        return found[key]
+    fields = attribute(type(owner), "_fields") if is_of(owner, tuple) else ()
+    if is_exactly(fields, tuple) and key in fields:
+        return tuple.__getitem__(owner, fields.index(key))
+    return attribute(owner, key, MISSING)
+
+
+def is_of_class(owner: Any, name: str) -> bool:
+    """Whether an attribute is what the class of an object makes of it, as a method is."""
+    return not is_of(owner, ModuleType, type, tuple) and name not in own_attributes(owner)
+
+
+def is_descriptor(value: Any) -> bool:
+    """Whether what stands in a class is bound to an object that is asked for it, as a method is."""
+    return any("__get__" in class_dict(each) for each in mro_of(type(value)))
+
+
+def contents_of(value: Any) -> tuple[int, Iterator[tuple[str, Any]]]:
+    """Return how many items one of Python's containers has, and these, by the ends of paths."""
+    if is_of(value, dict):
+        return dict.__len__(value), ((f"[{key!r}]", each) for key, each in dict.items(value))
+    base: Any = next(each for each in (list, tuple, deque) if is_of(value, each))
+    return base.__len__(value), ((f"[{n}]", each) for n, each in enumerate(items_of(value, 0)))
+
+
+def code_in(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a library's callable holds that can be code of the user's, by ends of its path."""
+    for name, each in own_attributes(value).items() if callable(value) else ():
+        if callable(each) or is_exactly(each, list, tuple):
+            yield f".{name}", each
+
+
+def class_values(kind: type, names: set[str]) -> Iterator[tuple[str, Any]]:
+    """Yield what a user's class, and those of theirs that it extends, define and may be read.
+
+    Args:
+        kind: the class.
+        names: those that code uses. A library that a class extends calls methods by its own.
+    """
+    is_called_by_library = any(not is_users_class(each) for each in mro_of(kind)[:-1])
+    for each in mro_of(kind):
+        for name, value in class_dict(each).items() if is_users_class(each) else ():
+            is_special = name.startswith("__") and function_in(value) is not None
+            if is_special or name in names or (is_called_by_library and name[:1] != "_"):
+                yield name, value
+
+
+def function_in(value: Any) -> Any:
+    """Return the plain function in what decorators, `jax.jit` and descriptors put around it."""
+    if is_of(value, staticmethod, classmethod):
+        value = value.__func__
+    elif is_of(value, property):
+        value = value.fget
+    if type(value) is FunctionType or attribute(value, "__wrapped__", MISSING) is not MISSING:
+        value = unwrap(value)
+    return value if type(value) is FunctionType else None
+
+
+def self_argument(value: Any, function: FunctionType, owner: Any) -> dict[str, Any]:
+    """Return the object that a method gets, by the name of its parameter; none if it is static.
+
+    Args:
+        value: what stands in the class.
+        function: the plain function in it.
+        owner: the object.
+    """
+    names = function.__code__.co_varnames[: min(function.__code__.co_argcount, 1)]
+    return {} if is_exactly(value, staticmethod) else dict.fromkeys(names, owner)
+
+
+def defaults_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the defaults of parameters, which calls mostly leave as they are."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    values = function.__defaults__ or ()
+    yield from zip(names[len(names) - len(values) :], values, strict=False)
+    yield from (function.__kwdefaults__ or {}).items()
+
+
+def call_of(value: Any) -> Any:
+    """Return what calls an object of a user's class, as the method that it is; else None."""
+    kind = type(value)
+    if is_exactly(value, FunctionType, MethodType, BuiltinFunctionType, type):
+        return None
+    call = attribute(kind, "__call__")
+    return MethodType(call, value) if callable(call) and is_users_class(kind) else None

@@ -1,0 +1,74 @@
+"""Which names around it the code of a function loads, with the attributes and items of them."""
+
+import dis
+import functools
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any, NamedTuple
+
+from ipyjaxbench.usercode.code_objects import inner_codes
+from ipyjaxbench.usercode.objects import is_exactly
+
+_NO_KEY = object()
+
+
+class Chain(NamedTuple):
+    """A name with the attributes and constant items that code takes of it."""
+
+    scope: str  # "global", "closure" or "argument"
+    name: str
+    steps: tuple[tuple[str, Any], ...] = ()  # ("attribute" or "item", key)
+
+
+@functools.lru_cache(maxsize=1024)
+def chains(code: CodeType) -> tuple[Chain, ...]:
+    """Return the names that code, and functions in it, load from around, each with its steps."""
+    free, given = set(code.co_freevars), code.co_varnames[: _parameters(code)]
+    found = dict.fromkeys(_chains_of(code, free, set(given)))
+    for inner in inner_codes(code):
+        found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set()))
+    return tuple(found)
+
+
+def _parameters(code: CodeType) -> int:
+    return code.co_argcount + code.co_kwonlyargcount
+
+
+def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[Chain]:
+    chain: Chain | None = None
+    key: Any = _NO_KEY
+    for each in dis.get_instructions(code):
+        if chain is not None and each.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            chain = chain._replace(steps=(*chain.steps, ("attribute", each.argval)))
+            continue
+        if chain is not None and key is _NO_KEY and _is_key(each):
+            key = each.argval
+            continue
+        if chain is not None and key is not _NO_KEY and _is_subscript(each):
+            chain, key = chain._replace(steps=(*chain.steps, ("item", key))), _NO_KEY
+            continue
+        if chain is not None:
+            yield chain
+        chain, key = _begin(each, free, given), _NO_KEY
+    if chain is not None:
+        yield chain
+
+
+def _is_key(each: dis.Instruction) -> bool:
+    return each.opname == "LOAD_CONST" and is_exactly(each.argval, str, int)
+
+
+def _is_subscript(each: dis.Instruction) -> bool:
+    """Whether it takes an item; from Python 3.14 on that is an operator."""
+    return each.opname == "BINARY_SUBSCR" or (each.opname == "BINARY_OP" and each.argrepr == "[]")
+
+
+def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> Chain | None:
+    name = each.argval[-1] if type(each.argval) is tuple else each.argval  # from Python 3.13 on
+    if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+        return Chain("global", name)
+    if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:
+        return Chain("closure", name)
+    if each.opname.startswith("LOAD_FAST") and name in given:
+        return Chain("argument", name)
+    return None

@@ -1,0 +1,146 @@
+"""The places that a function was seen to read, and whether the same objects stand there now.
+
+To look at all values again takes a hundred times as long: who asks often asks here first. A place
+holds what stands there, so it is not to be kept.
+"""
+
+import operator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.usercode.classes import class_dict, mro_of
+from ipyjaxbench.usercode.members import own_attributes, part_of
+from ipyjaxbench.usercode.objects import is_of, items_of
+from ipyjaxbench.usercode.origin import is_users_class, names_of_module
+
+
+class Place(NamedTuple):
+    """A name, a part of an object, or all of its parts.
+
+    Attributes:
+        stands: whether the same stands there, of the other three.
+        owner: what holds it.
+        key: the name or the key of it there, or what finds it; None for all that it holds.
+        value: what stood there.
+    """
+
+    stands: Callable[[Any, Any, Any], bool]
+    owner: Any
+    key: Any
+    value: Any
+
+
+def all_stand(places: Iterable[Place]) -> bool:
+    """Whether the same objects stand in all of these places."""
+    try:
+        return all(stands(owner, key, value) for stands, owner, key, value in places)
+    except CODE_ERRORS:  # it is gone, or changes while it is looked at
+        return False
+
+
+def place_of_name(names: Mapping[str, Any], name: str, value: Any) -> Place:
+    """Return the place of a global."""
+    return Place(_is_item, names, name, value)
+
+
+def place_of_part(owner: Any, key: Any, value: Any, *, item: bool) -> Place:
+    """Return the place of what `part_of` gives."""
+    if item:
+        return Place(_is_item, owner, key, value)
+    if is_of(owner, ModuleType):
+        return place_of_name(names_of_module(owner), key, value)
+    is_of_kind = any(key in each for each in map(class_dict, mro_of(type(owner))))
+    is_plain = not is_of_kind and not is_of(owner, type)
+    return Place(_is_attribute if is_plain else _is_found, owner, key, value)
+
+
+def places_of_cells(function: FunctionType) -> Iterator[Place]:
+    """Yield the places of what a function closes over."""
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # it is empty
+            yield Place(_is_in_cell, cell, None, cell.cell_contents)
+
+
+def place_of_content(owner: Any) -> Place:
+    """Return that of all that one of Python's containers, or an object, holds."""
+    if is_of(owner, dict):
+        return Place(_holds_items, owner, None, (*dict.keys(owner), *dict.values(owner)))
+    if is_of(owner, list, tuple, deque, set, frozenset):
+        return Place(_holds, owner, None, (*items_of(owner, 0),))
+    return Place(_has_attributes, owner, None, own_attributes(owner))
+
+
+def place_of_parts(owner: Any, find: Callable[[Any], Iterable[tuple[str, Any]]]) -> Place:
+    """Return that of what a function finds in an object, by the ends of its path."""
+    return Place(_has_parts, owner, find, (*find(owner),))
+
+
+def place_of_data(owner: Any, imprint: Callable[[Any], Any], found: Any) -> Place:
+    """Return that of what is in data that can change in place."""
+    return Place(_has_imprint, owner, imprint, found)
+
+
+def places_of_class(kind: type) -> Iterator[Place]:
+    """Yield those of what a class, and those that it extends, define where the user wrote them."""
+    for each in mro_of(kind):
+        if is_users_class(each):
+            yield Place(_defines, each, None, dict(class_dict(each)))
+
+
+def _is_item(owner: Any, key: Any, value: Any) -> bool:
+    return owner[key] is value
+
+
+def _is_in_cell(owner: Any, _: Any, value: Any) -> bool:
+    return owner.cell_contents is value
+
+
+def _is_attribute(owner: Any, key: str, value: Any) -> bool:
+    """No class has that name, so that no code runs."""
+    return object.__getattribute__(owner, key) is value
+
+
+def _is_found(owner: Any, key: str, value: Any) -> bool:
+    return part_of(owner, key, item=False) is value
+
+
+def _holds(owner: Any, _: Any, value: tuple[Any, ...]) -> bool:
+    held = (*items_of(owner, 0),)
+    return len(held) == len(value) and _are_same(held, value)
+
+
+def _holds_items(owner: Any, _: Any, value: tuple[Any, ...]) -> bool:
+    size = dict.__len__(owner)
+    if 2 * size != len(value) or not _are_same(dict.keys(owner), value[:size]):
+        return False
+    return _are_same(dict.values(owner), value[size:])
+
+
+def _has_attributes(owner: Any, _: Any, value: dict[str, Any]) -> bool:
+    return _are_same_names(own_attributes(owner), value)
+
+
+def _defines(owner: type, _: Any, value: dict[str, Any]) -> bool:
+    return _are_same_names(class_dict(owner), value)
+
+
+def _has_parts(owner: Any, find: Any, value: tuple[tuple[str, Any], ...]) -> bool:
+    parts = (*find(owner),)
+    pairs = zip(parts, value, strict=False)
+    return len(parts) == len(value) and all(o[0] == n[0] and o[1] is n[1] for o, n in pairs)
+
+
+def _has_imprint(owner: Any, imprint: Any, value: Any) -> bool:
+    return bool(imprint(owner) == value)
+
+
+def _are_same_names(some: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    return some.keys() == others.keys() and all(some[name] is others[name] for name in others)
+
+
+def _are_same(some: Iterable[Any], others: Iterable[Any]) -> bool:
+    return all(map(operator.is_, some, others))

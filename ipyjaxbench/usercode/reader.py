@@ -1,0 +1,291 @@
+"""Walks through code and values, and notes what each name stands for; looks, never calls."""
+
+import functools
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.usercode.classes import class_name, mro_of
+from ipyjaxbench.usercode.code_objects import closure_values, names_in, original
+from ipyjaxbench.usercode.imprints import (
+    MOST_READ,
+    NAMED,
+    PLAIN,
+    Imprint,
+    imprint_function,
+    imprint_holder,
+    imprint_named,
+    imprint_plain,
+)
+from ipyjaxbench.usercode.members import (
+    MISSING,
+    class_values,
+    code_in,
+    contents_of,
+    defaults_of,
+    function_in,
+    is_descriptor,
+    is_of_class,
+    own_attributes,
+    part_of,
+    self_argument,
+)
+from ipyjaxbench.usercode.name_chains import Chain, chains
+from ipyjaxbench.usercode.objects import is_exactly, is_of
+from ipyjaxbench.usercode.origin import is_users_class, is_users_function
+from ipyjaxbench.usercode.places import (
+    Place,
+    place_of_content,
+    place_of_data,
+    place_of_name,
+    place_of_part,
+    place_of_parts,
+    places_of_cells,
+    places_of_class,
+)
+
+#: Stands in a path before a name within a library's function; a key would have it in quotes.
+WITHIN = "\0"
+_DEPTH = 8  # of what holds others
+
+
+class _Class(NamedTuple):
+    """A user's class that was met, and an object of it where there is one."""
+
+    path: str
+    kind: type
+    owner: Any
+    depth: int
+
+
+class Reader:
+    """Follows names through code, and enters what they stand for.
+
+    Args:
+        imprint: of a framework's data and objects; None for all others.
+        wrapped: of a framework's container the one of Python's in it; all else as it is.
+        parts: of what has an imprint of kind "object", those that count too.
+
+    Attributes:
+        found: what each stood for, by its path.
+        places: where these stood, each once.
+        is_cut: whether there were more than `MOST_READ`.
+        raised: whether objects raised errors when they were looked at.
+    """
+
+    def __init__(
+        self,
+        imprint: Callable[[Any], Imprint | None],
+        wrapped: Callable[[Any], Any],
+        parts: Callable[[Any], Iterable[tuple[str, Any]]],
+    ) -> None:
+        self._ask_framework, self._wrapped, self._parts = imprint, wrapped, parts
+        self._seen: set[tuple[int, int]] = set()
+        self._holding: set[int] = set()
+        self._names: set[str] = set()  # that the code uses, attributes among them
+        self._classes: dict[tuple[int, int], _Class] = {}
+        self.found: dict[str, Imprint] = {}
+        self.places: dict[tuple[object, ...], Place] = {}
+        self.is_cut = self.raised = False
+
+    def read_code(
+        self,
+        function: FunctionType,
+        arguments: Mapping[str, object],
+        depth: int,
+        owner: str = "",
+    ) -> None:
+        """Add what the code of a function reads; the first argument of a method is its owner."""
+        key = id(function.__code__), id(next(iter(arguments.values()), None))
+        if key in self._seen or depth > _DEPTH:
+            return
+        self._seen.add(key)
+        self._names.update(names_in(original(function.__code__)))
+        for name, value in defaults_of(function):
+            self._add(name, value, depth)
+        closed = dict(closure_values(function))
+        self._keep(*places_of_cells(function))
+        scopes = {"global": function.__globals__, "closure": closed, "argument": arguments}
+        for chain in chains(original(function.__code__)):
+            value = scopes[chain.scope].get(chain.name, MISSING)
+            if value is MISSING:
+                continue
+            if chain.scope == "global":
+                self._keep(place_of_name(function.__globals__, chain.name, value))
+            path = owner if owner and chain.scope == "argument" else chain.name
+            try:
+                self._follow(chain, path, value, depth)
+            except CODE_ERRORS:  # what it refers to is gone, or its own code raises
+                self.raised = True
+
+    def read_value(self, name: str, value: Any) -> None:
+        """Add what a callable that is no function of the user's holds of theirs."""
+        self._add(name, value, 0)
+
+    def read_classes(self) -> None:
+        """Add methods and constants of the user's classes that were met, as far as they are used.
+
+        A library that a class extends calls methods by names of its own.
+        """
+        known = -1
+        while known != len(self._names) + len(self._classes):
+            known = len(self._names) + len(self._classes)
+            for each in [*self._classes.values()]:
+                for name, value in class_values(each.kind, self._names):
+                    self._add_class_value(each, name, value)
+
+    def _add_class_value(self, met: _Class, name: str, value: Any) -> None:
+        path, function = f"{met.path}.{name}", function_in(value)
+        if is_users_function(function):
+            has_owner = met.owner is not MISSING
+            bound = self_argument(value, function, met.owner) if has_owner else {}
+            self._add_function(path, function, met.depth, bound, met.path)
+        elif is_exactly(value, *PLAIN, dict, list, tuple) or self._imprint(value) is not None:
+            self._add(path, value, met.depth + 1)
+
+    def _follow(self, chain: Chain, path: str, value: Any, depth: int) -> None:
+        for sort, key in chain.steps:
+            owner, is_item = self._wrapped(value), sort == "item"
+            part = self._part_of(owner, key, item=is_item)
+            if part is MISSING and is_of(owner, ModuleType):
+                return
+            if part is MISSING:
+                break
+            self._keep(place_of_part(owner, key, part, item=is_item))
+            whose, path = path, path + (f"[{key!r}]" if is_item else f".{key}")
+            if not is_item and is_of_class(owner, key) and is_descriptor(part):
+                self._add_descriptor(path, part, whose, owner, depth)
+                return
+            if is_of(owner, tuple) and not is_item and type(part) is FunctionType:
+                path = f"{whose}{WITHIN}{key}"  # of a library's tuple of functions, as Optax's
+            value = part
+        if self._imprint(value) is None and is_of(value, ModuleType):
+            return
+        self._add(path, value, depth)
+
+    def _part_of(self, owner: Any, key: Any, *, item: bool) -> Any:
+        data = self._imprint(owner)
+        if data is not None and data.kind != "object":
+            return MISSING  # what is asked of data depends on all of them
+        try:
+            return part_of(owner, key, item=item)
+        except CODE_ERRORS:  # no such part
+            return MISSING
+
+    def _add_descriptor(self, path: str, value: Any, whose: str, owner: Any, depth: int) -> None:
+        """Add the code of a method or a property; a library's reads what it likes of its object."""
+        function = function_in(value)
+        if is_users_function(function):
+            bound = self_argument(value, function, owner)
+            self._add_function(path, function, depth, bound, whose)
+            return
+        self._add(whose, owner, depth)
+        if not is_exactly(value, FunctionType, property):  # one that is jitted, as jnp.tanh
+            self._add(path, value, depth)
+
+    def _add(self, path: str, value: Any, depth: int) -> None:
+        """Add what a path stands for, and what that holds."""
+        if len(self.found) >= MOST_READ:
+            self.is_cut = True
+            return
+        value = self._wrapped(value)
+        if path in self.found or depth > _DEPTH or id(value) in self._holding:
+            return
+        if is_exactly(value, *PLAIN):
+            self.found[path] = imprint_plain(value)
+            return
+        data = self._imprint(value)
+        if data is not None:
+            self.found[path] = data
+            if data.in_place:
+                self._keep(place_of_data(value, self._ask_framework, data))
+            if data.kind != "object":
+                return
+        self._holding.add(id(value))
+        try:
+            self._add_holder(path, value, depth, is_known=data is not None)
+        finally:
+            self._holding.discard(id(value))
+
+    def _add_holder(self, path: str, value: Any, depth: int, *, is_known: bool) -> None:
+        kind = type(value)
+        function = function_in(value.__func__ if kind is MethodType else value)
+        if type(function) is FunctionType:
+            bound = {}
+            if kind is MethodType and is_users_function(function):
+                bound = self_argument(function, function, value.__self__)
+            elif kind is MethodType:
+                self._add("self", value.__self__, depth + 1)
+            self._add_function(path, function, depth, bound, "self" if bound else "")
+        elif is_of(value, functools.partial):
+            parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
+            self._add_parts(path, kind, len(parts), ((str(k), each) for k, each in parts), depth)
+        elif is_of(value, dict, list, tuple, deque):
+            self._keep(place_of_content(value))
+            self._add_parts(path, kind, *contents_of(value), depth)
+        elif is_of(value, *NAMED):
+            self.found[path] = imprint_named(value)
+            if is_of(value, set):
+                self._keep(place_of_content(value))
+            if is_of(value, type):
+                self._meet(path, value, MISSING, depth)
+        else:
+            self._add_object(path, value, depth, is_known=is_known)
+
+    def _add_object(self, path: str, value: Any, depth: int, *, is_known: bool) -> None:
+        """Add an object's attributes; of a framework's or a library's those parts that count."""
+        kind = type(value)
+        if not is_known and any(is_users_class(each) for each in mro_of(kind)):
+            self._keep(place_of_content(value))
+            own = own_attributes(value)
+            parts = ((f".{name}", each) for name, each in own.items())
+            self._add_parts(path, kind, len(own), parts, depth)
+        else:
+            place = place_of_parts(value, self._parts if is_known else code_in)
+            self._keep(place)
+            for end, each in place.value:
+                self._add(path + end, each, depth + 1)
+        self._meet(path, kind, value, depth)
+
+    def _meet(self, path: str, kind: type, owner: Any, depth: int) -> None:
+        key = id(kind), id(owner)
+        if key not in self._classes and any(is_users_class(each) for each in mro_of(kind)):
+            self._classes[key] = _Class(path, kind, owner, depth)
+            self._keep(*places_of_class(kind))
+
+    def _add_parts(
+        self, path: str, kind: type, count: int, parts: Iterable[tuple[str, Any]], depth: int
+    ) -> None:
+        self.found[path] = imprint_holder(kind, count)
+        for end, each in islice(parts, MOST_READ + 1):
+            self._add(path + end, each, depth + 1)
+
+    def _add_function(
+        self,
+        path: str,
+        function: FunctionType,
+        depth: int,
+        arguments: Mapping[str, object],
+        owner: str = "",
+    ) -> None:
+        """Add a function's code, and what the user's own read, or what others close over."""
+        self.found[path] = imprint_function(function)
+        if is_users_function(function):
+            self.read_code(function, arguments, depth + 1, owner)
+        else:
+            self._keep(*places_of_cells(function))
+            for name, each in closure_values(function):
+                self._add(f"{path}{WITHIN}{name}", each, depth + 1)
+
+    def _imprint(self, value: Any) -> Imprint | None:
+        try:
+            return self._ask_framework(value)
+        except CODE_ERRORS:  # the object raises where its class is asked for
+            return Imprint(class_name(type(value)), "unknown")
+
+    def _keep(self, *places: Place) -> None:
+        for each in places:
+            self.places.setdefault((id(each.owner), each.stands, each.key), each)
