@@ -202,7 +202,7 @@ def twice(x: tf.Tensor) -> tf.Tensor:
 
 
 @pytest.mark.parametrize("function", [twice, tf.function(twice)], ids=["eager", "graph"])
-def test_operations_are_counted_and_take_time(function: object) -> None:
+def test_operations_are_counted_and_are_busy_within_the_call(function: object) -> None:
     names = {"f": function, "x": SQUARE}
     (seen,) = ipyjaxbench.measure_code(
         "f(x)", names, number=2, repeat=3, profile=True
@@ -211,7 +211,7 @@ def test_operations_are_counted_and_take_time(function: object) -> None:
     found = {op.name.removeprefix("_Mkl"): op.count / seen.calls for op in seen.operations}
     assert found == {"MatMul": 2, "Tanh": 1}
     assert list(seen.devices) == ["cpu:0"]
-    assert seen.busy > 0  # of the real clock, which the calls are not timed by here
+    assert 0 < seen.busy <= seen.elapsed
 
 
 def test_operations_that_xla_compiled_are_seen() -> None:
