@@ -202,6 +202,7 @@ def twice(x: tf.Tensor) -> tf.Tensor:
 
 
 @pytest.mark.parametrize("function", [twice, tf.function(twice)], ids=["eager", "graph"])
+@pytest.mark.usefixtures("real_clock")
 def test_operations_are_counted_and_are_busy_within_the_call(function: object) -> None:
     names = {"f": function, "x": SQUARE}
     (seen,) = ipyjaxbench.measure_code(
