@@ -133,8 +133,8 @@ def test_what_turns_text_around_is_written_out() -> None:
     hostile = dataclasses.replace(
         FULL, code=turned, frameworks={turned: turned}, notes=(Note("a", turned, turned),)
     )
-    html = hostile.report()._repr_html_()
-    assert not re.search("[\u202e\x07]", html)
+    shown = html.render(hostile.report())
+    assert not re.search("[\u202e\x07]", shown)
     assert page(hostile).text.count(r"user\u202enimda\x07") == 1 + 2 + 2
 
 

@@ -66,7 +66,7 @@ def _outline(value: object) -> list[Any]:
         if is_exactly(each, *_NUMBERS):
             found += [name, each]
         elif is_exactly(each, *_SIZED):
-            found += [name, len(each)]  # type: ignore[arg-type]
+            found += [name, len(each)]
     return found
 
 

@@ -145,7 +145,7 @@ class SharedBytes(CopiedState):
         return memoryview(self._target).tobytes()
 
     def _differs(self) -> bool:
-        return self._copy() != self._before
+        return bool(self._copy() != self._before)
 
     def restore(self) -> None:
         """Write the old ones."""
