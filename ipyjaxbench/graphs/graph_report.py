@@ -159,7 +159,11 @@ def _argument_rows(g: Graph) -> Iterator[tuple[str, str]]:
     if g.static_argnames:
         names = ", ".join(g.static_argnames)
         typed = g.static_argnames[0] if len(g.static_argnames) == 1 else g.static_argnames
-        says = "or compile once per value" if g.fixes else "the program depends on the value"
+        says = (
+            "without the fix, one program per value"
+            if g.fixes
+            else "the program depends on the value"
+        )
         yield "static", f"{names}: {says}; use static_argnames={typed!r}"
     if g.fixed:
         which = "not an array input" if len(g.fixed) == 1 else "not array inputs"

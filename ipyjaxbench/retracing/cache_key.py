@@ -39,7 +39,7 @@ class Leaf:
     identity: int = 0  # tells objects apart whose words are the same
     layout: str = ""  # in memory, in the framework's words, where programs depend on that
     abstract: str = ""  # what a trace takes it for, where it takes numbers for arrays
-    in_key: bool = True  # whether the framework looks at it, as far as that is known
+    in_key: bool = True  # whether the framework compares it; True where that is unknown
 
     def words(self) -> str:
         """Return it as reports spell it.

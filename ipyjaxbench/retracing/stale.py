@@ -71,8 +71,8 @@ def _names_of(reads: Reads) -> str:
 def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> tuple[Change, ...]:
     """Return what a traced function read then and finds changed now.
 
-    That is nothing where tracing it now does not give another program, as far as that is known:
-    what changed may be no part of it.
+    That is nothing unless tracing it now is known to give another program: a program need not
+    contain what changed.
 
     Args:
         trace: the trace.

@@ -15,7 +15,7 @@ class TimedCall(NamedTuple):
 
     @property
     def whole(self) -> int:
-        """Nanoseconds until all that it started was over, as far as that was asked."""
+        """Nanoseconds until its work had ended; until its value was ready, if nobody asked."""
         return self.waited + (self.left or 0)
 
 

@@ -84,7 +84,7 @@ def _samples(m: Measurement) -> Iterator[Row]:
     taken += f" in {units.duration(m.elapsed, 2)}" if m.elapsed else ""
     if len(m.samples) > 1:
         taken += f", {m.spread.span(m.precision)}"
-    if m.headline.of == "samples":  # of which it is the low end
+    if m.headline.of == "samples":  # the headline is their low end
         taken += f", median {units.duration(m.median, m.precision)}"
     yield "samples", taken
 

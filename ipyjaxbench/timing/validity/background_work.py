@@ -50,7 +50,7 @@ class Background:
 def _working_threads() -> frozenset[int]:
     """Return other threads that run code of the user's, or what a pool was given.
 
-    They are told apart by the system's numbers: Python gives those of threads that ended again.
+    The operating system's ids tell them apart: Python reuses its own when a thread has ended.
     """
     known = {thread.ident: thread.native_id for thread in threading.enumerate()}
     frames = sys._current_frames()

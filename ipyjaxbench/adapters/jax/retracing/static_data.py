@@ -1,4 +1,4 @@
-"""What a tree of the user's own class keeps beside its leaves: part of the key, as far as it is."""
+"""The static data of pytrees of the user's own classes: JAX compares it beside the leaves."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
