@@ -11,7 +11,8 @@ from tests.shell import Shell
 
 HOME, LIMIT = os.getcwd(), sys.getrecursionlimit()
 USER = "from tests import user_module as um; um.N = um.Counting.count = 0; um.LIST.clear()"
-LOG = "import logging; lg = um.log; lg.propagate = False; lg.setLevel(10)"
+# Without handlers: pytest gives some to a logger that does not propagate.
+LOG = "import logging; lg = um.log; lg.propagate = False; lg.setLevel(10); lg.handlers.clear()"
 KEPT = f"{USER}; {LOG}; lg.handlers[:] = [um.Kept()]"
 NAMED = "sum(name.startswith('made') for name in logging.root.manager.loggerDict)"
 PATH = "sys.path[:] = [p for p in sys.path if p != 'zzz']"
