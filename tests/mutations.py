@@ -1,6 +1,6 @@
 """Changes single lines of the package, and counts those that the nearest tests notice.
 
-    python -m tests.mutations [--count N] [--seed N] [--files N]
+    python -m tests.mutations [--count N] [--seed N] [--files N] [FOLDER …]
 
 Each change is made in a copy: a comparison turned, a number changed, a condition negated, a result
 dropped. What no test notices is printed with its line; a person says whether it changes anything.
@@ -123,8 +123,10 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--files", type=int, default=12, help="of tests, at most, for each")
+    parser.add_argument("folders", type=Path, nargs="*", default=[Path("ipyjaxbench")])
     chosen = parser.parse_args()
-    package = sorted(path.relative_to(ROOT) for path in (ROOT / "ipyjaxbench").rglob("*.py"))
+    files = (path for folder in chosen.folders for path in (ROOT / folder).rglob("*.py"))
+    package = sorted(path.relative_to(ROOT) for path in files)
     every = [change for path in package for change in changes_of(path)]
     sample = random.Random(chosen.seed).sample(every, chosen.count)
     copies: SimpleQueue[Path] = SimpleQueue()
