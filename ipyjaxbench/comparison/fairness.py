@@ -58,7 +58,7 @@ def check_fairness(arms: Mapping[str, ArmFacts]) -> tuple[tuple[str, ...], tuple
 def _outputs(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> _Findings:
     """Compare values with those of the first arm, moved to the host."""
     arrays = {label: _arrays(arm.value, frameworks) for label, arm in arms.items()}
-    if not any(arrays.values()):
+    if not any(arrays.values()) and not all(_listed_numbers(arm.value) for arm in arms.values()):
         yield from _plain_outputs(arms)
         return
     (base, first), *others = ((n, arrays[n] or _numbers(arm.value)) for n, arm in arms.items())
@@ -83,7 +83,12 @@ def _and(labels: Sequence[str]) -> str:
 
 def _numbers(value: Any) -> list[Numbers]:
     """Return a number, or a list of them, of one arm where others give arrays."""
-    listed = value if is_of(value, list, tuple) else [value]
+    return [numbers_of(value)] if _is(value, numbers.Number) else _listed_numbers(value)
+
+
+def _listed_numbers(value: Any) -> list[Numbers]:
+    """Return a list of numbers, such as the losses and metrics that Keras gives; else nothing."""
+    listed = value if is_of(value, list, tuple) else ()
     plain = bool(listed) and all(_is(each, numbers.Number) for each in listed)
     return [numbers_of(value)] if plain else []
 

@@ -117,7 +117,8 @@ class Heartbeat:
     def end(self) -> None:
         """Remove the file; it does no harm to do so again, where Ctrl-C came between."""
         if self._token is not None:
-            with suppress(ValueError):  # it is left in another task than it was entered in
+            # It was left in another task than it was entered in, or Ctrl-C came after this line.
+            with suppress(ValueError, RuntimeError):
                 _is_beating.reset(self._token)
             self._token = None
         if self._path is not None and self._facts.pid == os.getpid():

@@ -143,7 +143,7 @@ def test_what_was_restored_is_told_by_the_variables_that_hold_it() -> None:
     names = {"m": m, "o": o, "loader": loader}
     found = ipyjaxbench.measure_code(code, names, number=2, repeat=3)
     (text,) = [note.text for note in found.notes if note.code == "put-back"]
-    assert text.startswith("Restored to the state after the first call: o, m")
+    assert text.startswith("Restored to the state after the first call: m, o (")
 
 
 def of_keras() -> Names:

@@ -86,6 +86,8 @@ def test_numbers_of_python_are_held_against_arrays() -> None:
     assert facts(a=arm(np.array(3.0)), b=arm(3)) == (["same results"], {})
     assert facts(a=arm([1, 2, 3]), b=arm(np.array([1.0, 2.0, 3.0]))) == (["same results"], {})
     assert facts(a=arm(np.array([1.0])), b=arm((2.0,)))[1].keys() == {"other-result"}
+    assert facts(a=arm([1.0, 2.0]), b=arm((1.0, 2.0))) == (["same results"], {})
+    assert facts(a=arm([10**400]), b=arm([1]))[1].keys() == {"other-result"}
 
 
 @pytest.mark.parametrize("value", [None, "text", [], [1, "two"], object()])
