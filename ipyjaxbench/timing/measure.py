@@ -120,7 +120,7 @@ def make_steady(later: LaterCalls, on_progress: OnProgress = ignore_progress) ->
 def _room(later: LaterCalls) -> float:
     """Return how many more results fit into the free memory; many, where it need not be asked."""
     nbytes = sum(placement.nbytes for placement in later.outputs)
-    if nbytes < _MIN_BYTES_TO_ASK and later.session.calls.waiting.wait is None:
+    if nbytes < _MIN_BYTES_TO_ASK and not later.session.calls.waiting.is_asynchronous:
         return math.inf
     return min(framework.free_memory() for framework in later.in_play) / max(nbytes, 1)
 
@@ -197,6 +197,7 @@ def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]
     if not any(note.code == "lazy" for note in notes):
         notes += first.background.notes(made)
     notes += later.rewind.notes()
+    notes += later.jobs.notes()
     notes += checks.check_state(later.checkpoint, advanced, carryover, made, session.muted.writes)
     notes += checks.check_samples(scope, later.frameworks, steady, carryover, typical)
     notes += checks.check_settings(scope, later.outputs, later.in_play)
@@ -216,7 +217,7 @@ def summarize(
     most = max((sample.calls for sample in samples.taken), default=0)
     # With -n the first call belongs to the first sample, which an interrupt may cut short.
     loops = max(most, 1) if options.number is None else min(most + 1, options.number)
-    waits = session.calls.waiting.wait is not None
+    waits = session.calls.waiting.is_asynchronous
     measured = Measurement(
         code=session.snippet.text,
         frameworks=scope.libraries(later.frameworks)

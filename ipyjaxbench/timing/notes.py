@@ -65,6 +65,14 @@ def put_back(names: Sequence[str], nbytes: int) -> Note:
     return Note("put-back", f"Restored to the state after the first call: {_some(names)}{copies}.")
 
 
+def jobs_ended(cancelled: int, finished: int, running: int) -> Note:
+    """Calls left jobs to threads, processes or an event loop."""
+    parts = (cancelled, "cancelled"), (finished, "finished"), (running, "still running")
+    told = ", ".join(f"{count} {what}" for count, what in parts if count)
+    total = units.count(cancelled + finished + running, "job")
+    return Note("jobs-ended", f"Later calls started {total}: {told}.")
+
+
 def not_all_kept(names: Sequence[str]) -> Note:
     """Too many objects to keep a copy of each."""
     return Note(

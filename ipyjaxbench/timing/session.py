@@ -28,6 +28,7 @@ from ipyjaxbench.timing.hidden_work import HiddenWork
 from ipyjaxbench.timing.in_place_changes import Changes
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.timing.pending_jobs import PendingJobs
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.synchronize import Drain
@@ -88,6 +89,7 @@ class LaterCalls:
     caches: tuple[CacheUse, ...]  # what caches on disk make of these
     autotuned: tuple[Autotuned, ...]  # what compilers ran candidates of, as far as they count
     typical: int  # nanoseconds that a call will take, as far as the first one shows
+    jobs: PendingJobs  # what calls leave to others to do
     rewind: Rewind  # has calls start from the state that the first one found
     changes: Changes  # shows what later calls change in place
     snapshot: Snapshot  # names and random states as the first call left them
@@ -187,6 +189,9 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     lost = donated.forget_unused()
     calls.before_each = donated.refresh if lost else None
     waiting = Waiting.for_results(call.value, results, frameworks)
+    if jobs := PendingJobs(call.value, results):
+        waiting = jobs.collect(waiting)
+        session = dataclasses.replace(session, options=jobs.limit(options))
     calls.arrange(waiting, kept=_values_to_reset(scope, frameworks))
     shown += checks.check_first_call(scope, outputs, lost, frameworks, remade)
     shown += checks.check_value(call.value, snippet.text)
@@ -204,6 +209,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
         caches=tuple(use for use in caches if use.seconds >= LEAST_SECONDS),
         autotuned=tuple(tuned for watch in calls.watches for tuned in watch.autotuned()),
         typical=typical,
+        jobs=jobs,
         rewind=Rewind(first.found_state, typical),
         changes=changes,
         snapshot=snapshot,
@@ -247,6 +253,7 @@ def restore(later: LaterCalls) -> list[str]:
     """Put names, objects and random state back; return names of what could not be put back."""
     first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
     calls.drain()
+    later.jobs.end()
     first.carryover.inspect_containers()
     first.donated.restore()
     checkpoint.restore()

@@ -115,7 +115,7 @@ class Steady:
             self.differ = kinds
             several = sampling.calls_per_mixed_sample(calls, kinds, deadline)
             self.number = max(self.number, several)
-        asynchronous = calls.waiting.wait is not None and self.options.clock == "elapsed"
+        asynchronous = calls.waiting.is_asynchronous and self.options.clock == "elapsed"
         if asynchronous and self.options.repeat is None:
             most = _IN_FLIGHT_SHARE * self.room
             self.queued = plan_queued_calls(calls, samples.settled_warmup, most)

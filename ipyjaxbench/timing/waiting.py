@@ -15,6 +15,7 @@ class Waiting:
     takes_value: bool = False  # whether it is given the value
     names: tuple[str, ...] = ()  # those whose values it is given
     for_all: bool = False  # whether it also waits for work that neither of them shows
+    is_asynchronous: bool = False  # whether calls come back before their work is done
 
     @classmethod
     def for_results(
@@ -25,7 +26,7 @@ class Waiting:
         of_names = {n: w for n, v in results.items() if (w := find_waiter(v, frameworks))}
         waits = [*([of_value] if of_value else []), *of_names.values()]
         wait = wait_for_each(waits) if waits else None
-        return cls(wait, of_value is not None, tuple(of_names))
+        return cls(wait, of_value is not None, tuple(of_names), is_asynchronous=bool(waits))
 
     def and_for(self, synchronize: Callable[[], object]) -> "Waiting":
         """Wait for work that the results do not show, too."""
@@ -37,4 +38,4 @@ class Waiting:
                 wait(value)
             synchronize()
 
-        return replace(self, wait=wait_for_all, for_all=True)
+        return replace(self, wait=wait_for_all, for_all=True, is_asynchronous=True)

@@ -4,12 +4,18 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from ipyjaxbench.frameworks.state.figures import drawn_in_figures, open_figures
 from ipyjaxbench.frameworks.state.interpreter_settings import Holder
 from ipyjaxbench.frameworks.state.undo import Setting, State
 from ipyjaxbench.usercode import names_of_module
 
 #: What the code is that may change the settings of a package, beside its own.
-_USED_BY = {"seaborn": ("matplotlib",), "mpl_toolkits": ("matplotlib",), "tensorflow": ("keras",)}
+_USED_BY = {
+    "seaborn": ("matplotlib",),
+    "pandas": ("matplotlib",),
+    "mpl_toolkits": ("matplotlib",),
+    "tensorflow": ("keras",),
+}
 
 
 def sees_settings(package: str) -> tuple[str, ...]:
@@ -18,7 +24,14 @@ def sees_settings(package: str) -> tuple[str, ...]:
 
 
 def library_settings(package: str) -> Iterator[tuple[str, State]]:
-    """Yield settings of a library by what they are called; none of a library that has none."""
+    """Yield settings of a library by what they are called; none of a library that has none.
+
+    Without a name these are what any code may change.
+    """
+    if not package:
+        yield from open_figures()
+    if package == "matplotlib":
+        yield from drawn_in_figures()
     for label, path in _DICTIONARIES.get(package, ()):
         module = sys.modules.get(path[0])
         found: Any = None if module is None else names_of_module(module).get(path[1])

@@ -118,7 +118,7 @@ class Reachable:
     def states(self) -> Iterator[Held]:
         """Yield what each object holds, the nearest first, and settings at the end."""
         yield from self._reached_states()
-        for package in self._packages if not self._of_user else ():
+        for package in ("", *self._packages) if not self._of_user else ():
             try:
                 found = [*self._settings(package)]
             except CODE_ERRORS:  # of a version that has them in another place
