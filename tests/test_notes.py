@@ -26,6 +26,7 @@ EXAMPLES: list[tuple[Note, str]] = [
     (notes.calls_differ(96e-6, 0.005, 0.5), "50 % of them take 5.00 ms, the others 96.0 µs."),
     (notes.elsewhere(0.003), "starts 3.00 ms of work"),
     (notes.state_advanced(["rng", "model"], 1200), "'rng', 'model' advanced by 1,200 calls"),
+    (notes.jobs_ended(3, 1, 0), "4 jobs: 3 cancelled, 1 finished."),
     (notes.not_all_kept(["rows"]), "copy completely: rows."),
     (
         notes.put_back(["model", "opt", "a", "b", "c"], 3 * 2**20),
@@ -323,6 +324,7 @@ def test_a_note_is_a_sentence_of_one_line(note: Note, words: str) -> None:
          "One warm call only: it took longer than the time budget."),
         (notes.state_advanced(["x"], 2, restore=False),
          "'x' advanced by 2 calls instead of one: restore=False keeps what the calls changed."),
+        (notes.jobs_ended(0, 0, 1), "Later calls started 1 job: 1 still running."),
         (notes.put_back(list("abcd"), 0),
          "Restored to the state after the first call: a, b, c, d."),
         (notes.put_back(list("abcdefg"), 0),

@@ -13,8 +13,6 @@ BUNDLES = notebooks.bundles()
 SOURCES = [bundle["text/html"] for bundle in BUNDLES.values()]
 PAGES = [
     ("lab/tree", "gallery", "Light"),
-    ("lab/tree", "gallery", "Dark"),
-    ("lab/tree", "trusted", "Light"),
     ("lab/tree", "trusted", "Dark"),
     ("notebooks", "gallery", "Dark"),
     ("notebooks", "trusted", "Light"),
