@@ -64,8 +64,9 @@ def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
         lines.append(line)
         shown.set()
 
-    with Progress([ProgressLine(show, clock, "first call")], clock, wait=0.001) as told:
-        clock.advance(2_400 * MS)
+    progress = Progress([ProgressLine(show, clock, "first call")], clock, wait=0.001)
+    clock.advance(2_400 * MS)  # before its thread reads the clock
+    with progress as told:
         assert shown.wait(60)
         assert lines[0].endswith(": 2.4 s so far")
         told(0.01, 0)
