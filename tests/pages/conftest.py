@@ -72,3 +72,21 @@ def opens(
     yield opens
     for each in opened:
         each.page.close()
+
+
+@pytest.fixture
+def opens_served(
+    served: server.Server, browser: "Browser", place: Path
+) -> Iterator[Callable[..., Opened]]:
+    """Opens a notebook of a module's `place`."""
+    opened = []
+
+    def opens(app: str, name: str, theme: str = "Light") -> Opened:
+        server.configure(place, theme)
+        page = browser.new_page(viewport={"width": 1300, "height": 800})
+        opened.append(Opened(page, served.url(f"{app}/{name}.ipynb")))
+        return opened[-1]
+
+    yield opens
+    for each in opened:
+        each.page.close()

@@ -1,11 +1,7 @@
 """The panel "Timings" in JupyterLab and Notebook 7, with kernels that measure."""
 
-import os
-import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,11 +9,7 @@ from tests.pages import server, timings
 from tests.pages.opened import Opened, photograph
 from tests.pages.timings import Timings
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-
 APPS = ["lab/tree", "notebooks"]
-SEEN_AFTER = 2.5  # seconds: those of a poll, and some for a busy machine
 CELLS = ["first", "both", "last"]
 
 
@@ -29,29 +21,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture
-def opens(
-    served: server.Server, browser: "Browser", place: Path
-) -> Iterator[Callable[..., Opened]]:
-    """Opens a notebook."""
-    opened = []
-
-    def opens(app: str, name: str, theme: str = "Light") -> Opened:
-        server.configure(place, theme)
-        page = browser.new_page(viewport={"width": 1300, "height": 800})
-        opened.append(Opened(page, served.url(f"{app}/{name}.ipynb")))
-        return opened[-1]
-
-    yield opens
-    for each in opened:
-        each.page.close()
-
-
 @pytest.mark.parametrize("app", APPS)
-def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app: str) -> None:
+def test_rows_follow_the_notebook(
+    opens_served: Callable[..., Opened], place: Path, app: str
+) -> None:
     name = app.split("/")[0]
     timings.write(place / f"{name}.ipynb")
-    opened = opens(app, name, "Dark" if app == "notebooks" else "Light")
+    opened = opens_served(app, name, "Dark" if app == "notebooks" else "Light")
     panel = Timings(opened)
     page = opened.page
     panel.show()
@@ -100,62 +76,12 @@ def test_rows_follow_the_notebook(opens: Callable[..., Opened], place: Path, app
     assert opened.own_errors == []
 
 
-def test_a_new_figure_is_seen_within_two_seconds_and_its_making_too(
-    opens: Callable[..., Opened], place: Path
+def test_the_status_item_has_the_last_figure(
+    opens_served: Callable[..., Opened], place: Path
 ) -> None:
-    long = "import time\n%fwtime -b 10 time.sleep(0.05 * np.random.rand())"
-    timings.write(place / "live.ipynb", {"load": timings.SOURCES["load"], "long": long})
-    opened = opens("lab/tree", "live")
-    panel = Timings(opened)
-    panel.show()
-    opened.page.evaluate("""async () => {
-        const app = window.jupyterapp;
-        await app.shell.currentWidget.sessionContext.ready;
-        window.__done = app.commands.execute('notebook:run-all-cells').then(() => Date.now());
-    }""")
-    opened.page.wait_for_selector("[data-cell=long] .fw-live", timeout=30_000)
-    opened.page.wait_for_selector("text=/measuring ±.+%/")
-    opened.page.wait_for_selector(".fw-status >> text=/measuring/")
-    panel.wait_for_rows(1)
-    seen = time.time()
-    ended = opened.page.evaluate("window.__done") / 1000
-    assert seen - ended < SEEN_AFTER
-    opened.page.wait_for_selector(".fw-live", state="detached")
-    assert opened.own_errors == []
-
-
-def test_a_kernel_that_dies_is_told_and_forgotten(
-    opens: Callable[..., Opened], place: Path
-) -> None:
-    timings.write(place / "died.ipynb", {
-        "load": timings.SOURCES["load"],
-        "long": "import os, pathlib, time\n"
-        "pathlib.Path('pid').write_text(str(os.getpid()))\n"
-        "%fwtime -b 60 time.sleep(0.05 * np.random.rand())",
-    })  # fmt: skip
-    opened = opens("lab/tree", "died")
-    panel = Timings(opened)
-    panel.hide()  # the status item alone asks while a kernel is busy
-    opened.page.evaluate("""async () => {
-        const app = window.jupyterapp;
-        await app.shell.currentWidget.sessionContext.ready;
-        app.commands.execute('notebook:run-all-cells');
-    }""")
-    opened.page.wait_for_selector(".fw-status >> text=/at most .+ left/")
-    os.kill(int((place / "pid").read_text()), signal.SIGKILL)
-    opened.page.wait_for_selector(".fw-status >> text=died", timeout=20_000)
-    opened.page.wait_for_selector(".fw-status >> text=died", state="hidden", timeout=7_000)
-    panel.requests.clear()
-    opened.page.wait_for_timeout(8_000)
-    panel.requests.clear()
-    opened.page.wait_for_timeout(5_000)
-    assert panel.requests == []
-
-
-def test_the_status_item_has_the_last_figure(opens: Callable[..., Opened], place: Path) -> None:
     timings.write(place / "last.ipynb", {"cell-0": "%fwtime step_0(x)"})
     timings.keep(place, 1, notebook=str(place / "last.ipynb"))
-    opened = opens("lab/tree", "last")
+    opened = opens_served("lab/tree", "last")
     Timings(opened).hide()
     opened.page.wait_for_selector(".fw-status >> text=/step_0.x.: 1.50 ms/")
     # A magic that takes less than a second is seen when it has ended.
@@ -168,10 +94,12 @@ def test_the_status_item_has_the_last_figure(opens: Callable[..., Opened], place
     assert opened.own_errors == []
 
 
-def test_a_notebook_that_is_saved_is_read_again(opens: Callable[..., Opened], place: Path) -> None:
+def test_a_notebook_that_is_saved_is_read_again(
+    opens_served: Callable[..., Opened], place: Path
+) -> None:
     timings.write(place / "saved.ipynb", {"cell-0": "%fwtime step_0(x)"})
     timings.keep(place, 1, notebook=str(place / "saved.ipynb"))
-    opened = opens("lab/tree", "saved")
+    opened = opens_served("lab/tree", "saved")
     panel = Timings(opened)
     panel.show()
     panel.wait_for_rows(1)
@@ -183,9 +111,9 @@ def test_a_notebook_that_is_saved_is_read_again(opens: Callable[..., Opened], pl
     opened.page.wait_for_selector("[data-cell=cell-0] code >> text=# a line before", timeout=5000)
 
 
-def test_the_page_is_opened_by_a_command(opens: Callable[..., Opened], place: Path) -> None:
+def test_the_page_is_opened_by_a_command(opens_served: Callable[..., Opened], place: Path) -> None:
     timings.write(place / "command.ipynb")
-    opened = opens("lab/tree", "command")
+    opened = opens_served("lab/tree", "command")
     with opened.page.context.expect_page() as coming:
         opened.page.evaluate("void window.jupyterapp.commands.execute('ipyjaxbench:open-page')")
     coming.value.wait_for_selector("h1 >> text=Timings")
@@ -193,46 +121,26 @@ def test_the_page_is_opened_by_a_command(opens: Callable[..., Opened], place: Pa
     coming.value.close()
 
 
-def test_who_cannot_see_the_answer_does_not_ask(opens: Callable[..., Opened], place: Path) -> None:
-    timings.write(place / "quiet.ipynb")
-    opened = opens("lab/tree", "quiet")
-    panel = Timings(opened)
-    panel.hide()  # JupyterLab remembers what was open before
-    opened.page.wait_for_timeout(3000)  # a new notebook is asked for its last figure
-    panel.requests.clear()
-    opened.page.wait_for_timeout(5000)
-    assert panel.requests == []
-    panel.show()
-    opened.page.wait_for_timeout(1000)
-    assert any(asked.startswith("live") for asked in panel.requests)
-    panel.requests.clear()
-    opened.page.wait_for_timeout(8000)
-    assert 2 <= len(panel.requests) <= 4
-    assert all("no_track_activity=1" in asked for asked in panel.requests)
-    panel.hide()
-    panel.requests.clear()
-    opened.page.wait_for_timeout(5000)
-    assert panel.requests == []
-
-
-def test_it_can_be_turned_off(opens: Callable[..., Opened], place: Path) -> None:
+def test_it_can_be_turned_off(opens_served: Callable[..., Opened], place: Path) -> None:
     timings.write(place / "off.ipynb")
     timings.configure(place, panel=False, status="nothing")
     try:
-        opened = opens("lab/tree", "off")
+        opened = opens_served("lab/tree", "off")
         panel = Timings(opened)
         opened.run_all()
-        opened.page.wait_for_timeout(3000)
+        opened.page.wait_for_timeout(2500)
         assert opened.page.query_selector(".fw-panel") is None
         assert panel.requests == []
     finally:
         timings.configure(place)
 
 
-def test_five_hundred_rows_are_painted_at_once(opens: Callable[..., Opened], place: Path) -> None:
+def test_five_hundred_rows_are_painted_at_once(
+    opens_served: Callable[..., Opened], place: Path
+) -> None:
     timings.write(place / "many.ipynb", {f"cell-{i}": f"%fwtime step_{i}(x)" for i in range(500)})
     timings.keep(place, 500, notebook=str(place / "many.ipynb"))
-    opened = opens("lab/tree", "many")
+    opened = opens_served("lab/tree", "many")
     panel = Timings(opened)
     panel.show()
     panel.wait_for_rows(500)
@@ -246,13 +154,13 @@ def test_five_hundred_rows_are_painted_at_once(opens: Callable[..., Opened], pla
     photograph(opened.page, "panel-many")
 
 
-def test_hostile_names_are_text(opens: Callable[..., Opened], place: Path) -> None:
+def test_hostile_names_are_text(opens_served: Callable[..., Opened], place: Path) -> None:
     hostile = (
         "<script>window.__hit=1</script><img src=x onerror=window.__hit=1>\"'\u202e" + "x" * 10_000
     )
     timings.write(place / "hostile.ipynb", {"cell-0": hostile})
     timings.keep(place, 1, notebook=str(place / "hostile.ipynb"), code=hostile)
-    opened = opens("lab/tree", "hostile")
+    opened = opens_served("lab/tree", "hostile")
     panel = Timings(opened)
     panel.show()
     panel.wait_for_rows(1)
@@ -262,25 +170,3 @@ def test_hostile_names_are_text(opens: Callable[..., Opened], place: Path) -> No
     wide = opened.page.eval_on_selector(".fw-panel", "p => p.scrollWidth - p.clientWidth")
     assert wide <= 0
     assert opened.own_errors == []
-
-
-def test_without_the_server_extension_it_says_so_in_one_line(
-    browser: "Browser", tmp_path: Path
-) -> None:
-    server.configure(tmp_path, "Light")
-    timings.write(tmp_path / "alone.ipynb")
-    running = server.Server(tmp_path, timings.options(tmp_path, served=False))
-    try:
-        page = browser.new_page()
-        opened = Opened(page, running.url("lab/tree/alone.ipynb"))
-        panel = Timings(opened)
-        panel.show()
-        page.wait_for_selector("text=a server extension that is not running here")
-        page.wait_for_timeout(5000)
-        assert len(panel.requests) <= 3  # the notebook was opened, and the panel shown
-        assert panel.rows() == []
-        # What the browser itself says of the one request.
-        assert [error for error in opened.own_errors if "404" not in error] == []
-        page.close()
-    finally:
-        running.stop()
