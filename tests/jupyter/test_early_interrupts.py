@@ -3,6 +3,7 @@
 import itertools
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from linecache import getline
@@ -48,8 +49,14 @@ class CtrlC:
             sys.settrace(before)
 
 
-# What is interrupted between opening a file and its `with` closes it, and Python tells so.
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.fixture(autouse=True)
+def no_resource_warnings() -> Iterator[None]:
+    """What is interrupted between opening a file and its `with` closes it, and Python tells so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+
+
 def test_wherever_it_comes_nothing_is_left(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
