@@ -35,7 +35,7 @@ class StaleCalls:
         Where looking would take too long, that is what it was in the call before: where objects
         hold very much, or what is read changes in many calls.
         """
-        start = self._clock.now()
+        start = self._clock.own()  # of this thread: others may have the CPUs
         parts = _parts(function)
         known = self._functions.get((*map(id, parts),))
         if known is None or not known.is_of(parts):
@@ -43,7 +43,7 @@ class StaleCalls:
         known.calls += 1
         known.left += _PER_CALL
         if known.left > 0 and not known.look(watch, function, args, kwargs):
-            known.left -= self._clock.now() - start  # comparing is limited apart
+            known.count(self._clock.own() - start)  # comparing is limited apart
         return known.found
 
     def close(self) -> None:
@@ -56,6 +56,7 @@ class _Function:
 
     def __init__(self, parts: tuple[Any, ...]) -> None:
         self.left, self.calls = _AT_FIRST, 0
+        self._last = 0  # nanoseconds that the look before took
         self.found: tuple[Change, ...] = ()
         self._parts = (*map(_reference, parts),)
         self._compared = self._last_compared = 0  # programs, and in which call
@@ -64,6 +65,11 @@ class _Function:
         self._places: tuple[Place, ...] = ()
         self._is_fresh = False
         self._answers: list[tuple[Signature, tuple[Change, ...]]] = []
+
+    def count(self, taken: int) -> None:
+        """Count what a look took; of two in a row the shorter: garbage is collected in some."""
+        self.left -= min(taken, self._last)
+        self._last = taken
 
     def is_of(self, parts: tuple[Any, ...]) -> bool:
         """Whether these are still its parts: an identity is used again by others."""
