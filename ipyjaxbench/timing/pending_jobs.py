@@ -31,7 +31,7 @@ class PendingJobs:
     def __init__(self, value: object, results: Mapping[str, object]) -> None:
         self._in_value = bool(_jobs_in(value))
         self._names = tuple(name for name, each in results.items() if _jobs_in(each))
-        self._jobs: list[Any] = []
+        self._jobs: dict[int, Any] = {}  # by identity: a value may be bound, too
         self._told: list[Note] = []
 
     def __bool__(self) -> bool:
@@ -51,7 +51,7 @@ class PendingJobs:
 
         def take(value: Any) -> None:
             __tracebackhide__ = True
-            self._jobs += _jobs_in(value)
+            self._jobs |= {id(job): job for job in _jobs_in(value)}
             if wait is not None:
                 wait(value)
 
@@ -61,15 +61,15 @@ class PendingJobs:
 
     def end(self) -> None:
         """Cancel what has not begun, and wait for the rest, but not for long."""
-        jobs, self._jobs = self._jobs, []
-        cancelled = [job for job in jobs if _ask(job, "cancel")]
-        begun = [job for job in jobs if all(job is not each for each in cancelled)]
+        jobs, self._jobs = [*self._jobs.values()], {}
+        begun = [job for job in jobs if not _ask(job, "cancel")]
         for job in begun:
             _wait(job, _WAIT_SECONDS / len(begun))
         finished = [job for job in begun if _ask(job, "done") or _ask(job, "ready")]
         if jobs:
             running = len(begun) - len(finished)
-            self._told.append(notes.jobs_ended(len(cancelled), len(finished), running))
+            cancelled = len(jobs) - len(begun)
+            self._told.append(notes.jobs_ended(cancelled, len(finished), running))
 
     def notes(self) -> Sequence[Note]:
         """Return what became of them."""

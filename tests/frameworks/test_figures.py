@@ -8,6 +8,7 @@ import pytest
 import ipyjaxbench
 
 plt = pytest.importorskip("matplotlib.pyplot")
+same_color = pytest.importorskip("matplotlib.colors").same_color
 plt.switch_backend("agg")
 
 
@@ -48,7 +49,7 @@ def test_what_is_drawn_into_a_figure_that_was_there_is_drawn_once() -> None:
           axes=axes)  # fmt: skip
     assert axes.lines[0] is before[0]
     assert (len(axes.lines), len(axes.texts), len(axes.patches)) == (2, 1, 1)
-    assert axes.plot([2, 3])[0].get_color() == "C2"
+    assert same_color(axes.plot([2, 3])[0].get_color(), "C2")
     kept.canvas.draw()
 
 
