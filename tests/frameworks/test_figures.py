@@ -12,6 +12,11 @@ same_color = pytest.importorskip("matplotlib.colors").same_color
 plt.switch_backend("agg")
 
 
+@pytest.fixture
+def no_pyplot() -> None:
+    """It is there."""
+
+
 @pytest.fixture(autouse=True)
 def no_figures() -> Iterator[None]:
     plt.close("all")
@@ -25,6 +30,14 @@ def timed(code: str, **names: Any) -> tuple[dict[str, Any], list[str]]:
     found = ipyjaxbench.measure_code(code, names, number=2, repeat=3)
     assert "state-advanced" not in {note.code for note in found.notes}
     return names, [note.text for note in found.notes if note.code == "put-back"]
+
+
+AXES = "axes.twinx().plot([1, 2]); plt.subplot(2, 1, 2); plt.colorbar(axes.scatter([1], [1]))"
+
+
+def test_what_a_figure_numbers_is_not_told_as_advanced() -> None:
+    _, axes = plt.subplots()
+    timed(AXES, axes=axes)
 
 
 OPENED = ["fig = plt.figure()", "plt.plot([1, 2])", "fig, ax = plt.subplots(); ax.plot([1, 2])",

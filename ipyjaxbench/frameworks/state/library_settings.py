@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ipyjaxbench.frameworks.state.figures import drawn_in_figures, open_figures
+from ipyjaxbench.frameworks.state.figures import drawn_in_figures
 from ipyjaxbench.frameworks.state.interpreter_settings import Holder
 from ipyjaxbench.frameworks.state.undo import Setting, State
 from ipyjaxbench.usercode import names_of_module
@@ -24,12 +24,7 @@ def sees_settings(package: str) -> tuple[str, ...]:
 
 
 def library_settings(package: str) -> Iterator[tuple[str, State]]:
-    """Yield settings of a library by what they are called; none of a library that has none.
-
-    Without a name these are what any code may change.
-    """
-    if not package:
-        yield from open_figures()
+    """Yield settings of a library by what they are called; none of a library that has none."""
     if package == "matplotlib":
         yield from drawn_in_figures()
     for label, path in _DICTIONARIES.get(package, ()):

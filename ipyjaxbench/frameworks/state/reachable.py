@@ -2,6 +2,7 @@
 
 import dis
 import functools
+import itertools
 import random
 import sys
 from array import array
@@ -19,6 +20,7 @@ from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.containers import Entries, Items
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.figures import open_figures
 from ipyjaxbench.frameworks.state.interpreter_settings import (
     interpreter_settings,
     interpreter_states,
@@ -38,6 +40,7 @@ from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, SharedByte
 from ipyjaxbench.frameworks.state.variables import name_of_class, variable_of
 from ipyjaxbench.usercode import (
     ask,
+    attributes,
     class_dict,
     is_users_class,
     is_users_function,
@@ -118,7 +121,9 @@ class Reachable:
     def states(self) -> Iterator[Held]:
         """Yield what each object holds, the nearest first, and settings at the end."""
         yield from self._reached_states()
-        for package in ("", *self._packages) if not self._of_user else ():
+        for name, state in open_figures() if not self._of_user else ():
+            yield Held(name, state, id(state))
+        for package in self._packages if not self._of_user else ():
             try:
                 found = [*self._settings(package)]
             except CODE_ERRORS:  # of a version that has them in another place
@@ -286,6 +291,9 @@ class Reachable:
                 self._has_no_states(name, value)
             yield from standard
             return
+        else:  # by counters a library numbers what it makes: nobody reads them
+            held = attributes(value).values()
+            self._seen |= {id(each): each for each in held if type(each) is itertools.count}
         yield from attribute_states(value)
 
     def _has_no_states(self, name: str, value: object) -> None:
