@@ -20,10 +20,18 @@ from ipyjaxbench.frameworks import (
     restore_together,
 )
 from ipyjaxbench.host import filter_by_type
-from ipyjaxbench.usercode import class_dict, module_of, mro_of
+from ipyjaxbench.usercode import attributes, class_dict, module_of, mro_of
 
 #: Of their classes' modules: what they hold goes with processes and threads.
 _NOT_ENTERED = ("torch.utils.data", "torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
+
+
+#: By these the compiler marks tensors, in each operation on a nested one: nobody reads them.
+_MARKS = frozenset((
+    "_dynamo_dynamic_indices", "_dynamo_dynamic_range", "_dynamo_hint_overrides", "_specialize_on",
+    "_has_dynamo_dim_marking", "_dynamo_propagated_dynamic_indices", "_dynamo_weak_dynamic_indices",
+    "_dynamo_unbacked_indices", "_dynamo_static_indices",
+))  # fmt: skip
 
 
 class Storage(CopiedState):
@@ -132,7 +140,8 @@ class WrapperVersion(State):
 
 
 def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
-    yield from attribute_states(tensor)
+    if not _MARKS.issuperset(attributes(tensor)):
+        yield from attribute_states(tensor)
     if is_lazy(tensor) or tensor.is_meta:
         return
     if _is_wrapper(tensor):

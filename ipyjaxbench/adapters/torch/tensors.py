@@ -67,6 +67,9 @@ def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
 
 def memory(tensor: Any) -> tuple[Any, ...]:
     """Return where the numbers of a tensor are, and how they lie there."""
+    if tensor.is_nested and tensor.layout is torch.strided:  # it has no shape
+        lengths = tensor._nested_tensor_size().tolist(), tensor._nested_tensor_strides().tolist()
+        return tensor.data_ptr(), *lengths, tensor.dtype
     if tensor.layout is torch.strided:
         return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
     is_coalesced = tensor.layout is torch.sparse_coo and tensor.is_coalesced()
