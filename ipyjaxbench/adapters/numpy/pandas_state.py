@@ -1,12 +1,13 @@
-"""What calls change of pandas's: which blocks a table or a series is made of."""
+"""What calls change of pandas's: the blocks of a table or a series, and the names of its axes."""
 
 import sys
 from typing import Any
 
-from ipyjaxbench.frameworks import AttributeNames, State, are_identical
+from ipyjaxbench.frameworks import AttributeNames, Holder, State, are_identical
 from ipyjaxbench.usercode import attributes
 
 _KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches
+_OF_INDEX = frozenset(("_name", "_names"))  # the others never change, or are caches
 #: Private: what a manager holds; versions that lack one have it in another place.
 _OF_MANAGER = (
     "blocks", "axes", "_known_consolidated", "_is_consolidated", "_blknos", "_blklocs",
@@ -35,8 +36,8 @@ class Manager(State):
 
     @property
     def parts(self) -> list[object]:
-        """The numbers."""
-        return [block.values for block in self._target.blocks]
+        """The numbers, and the axes, which have names."""
+        return [*(block.values for block in self._target.blocks), *self._target.axes]
 
     def changed(self) -> bool:
         """Whether it has other blocks or axes."""
@@ -57,12 +58,18 @@ class Manager(State):
 
 
 def states(value: Any) -> list[State] | None:
-    """Return what calls can change of a table or a series; None of what is none of pandas's."""
+    """Return what calls can change of pandas's; None of what is none of pandas's."""
     pandas: Any = sys.modules.get("pandas")
-    kinds = getattr(pandas, "DataFrame", None), getattr(pandas, "Series", None)
-    if None in kinds or not issubclass(type(value), kinds):  # type: ignore[arg-type]
+    kind = type(value)
+    if pandas is None or not hasattr(pandas, "Series"):  # it is being imported
         return None
+    if issubclass(kind, pandas.Index):
+        return [AttributeNames(value, _OF_INDEX)]
+    if issubclass(kind, pandas.api.extensions.ExtensionArray):
+        numbers = getattr(value, "_ndarray", None)  # of strings, dates and categories
+        return None if numbers is None else [Holder(value, [numbers])]
     manager = attributes(value).get("_mgr")
-    if getattr(manager, "blocks", None) is None:
+    is_table = issubclass(kind, pandas.DataFrame | pandas.Series)
+    if not is_table or getattr(manager, "blocks", None) is None:
         return None
     return [Frame(value), Manager(manager)]

@@ -139,7 +139,7 @@ def test_a_table_of_pandas_is_changed_by_other_blocks_and_axes_alone() -> None:
 
     table = pandas.DataFrame({"a": [1.0, 2.0], "b": [3, 4]})
     kept = manager()
-    assert {block.dtype.name for block in kept.parts} == {"float64", "int64"}
+    assert {block.dtype.name for block in kept.parts[:2]} == {"float64", "int64"}
     table._mgr.is_consolidated()  # it is only looked up
     assert not kept.changed()
     table.columns = ["x", "y"]
@@ -152,4 +152,4 @@ def test_a_table_of_pandas_is_changed_by_other_blocks_and_axes_alone() -> None:
     kept.restore()
     assert [*table.columns] == ["a", "b"]
     assert table["b"].tolist() == [3, 4]
-    assert adapter().states(pandas.Index([1]), CopyBudget()) is None
+    assert adapter().states(pandas.Timestamp(0), CopyBudget()) is None
