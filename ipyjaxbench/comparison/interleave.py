@@ -86,7 +86,7 @@ def compare_snippets(
                     arms.append(start_arm(entry, session, own_names, muted))
                 except CODE_ERRORS as error:  # the others go on
                     failed[entry.label] = error
-            Rewind.share([arm.later.rewind for arm in arms])
+            options = _share(arms, options)
             begun = clock.wall()
             with muted, gc_paused():
                 meter = Meter(Clock.elapsed())  # of the real machine, whatever clock is read
@@ -123,6 +123,13 @@ def compare_snippets(
     if failed and (not options.keep_going or len(failed) == len(entries)):
         raise ArmFailedError(compared, next(iter(failed.values()))) from None
     return compared
+
+
+def _share(arms: Sequence[Arm], options: CompareOptions) -> CompareOptions:
+    """Have arms share what they start from; return options for few calls, where one leaves jobs."""
+    Rewind.share([arm.later.rewind for arm in arms])
+    jobs = next((arm.later.jobs for arm in arms if arm.later.jobs), None)
+    return options if jobs is None else jobs.limit(options)
 
 
 class StopRule:

@@ -4,12 +4,11 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.validity.deferred_values import find_deferred
 from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode import attribute, is_of, items_of
@@ -18,6 +17,20 @@ _CALLS = 5  # each leaves a job, and the figure is only that of leaving it
 _WAIT_SECONDS = 1.0  # for all that have begun and cannot be cancelled
 _MOST_IN_ONE = 10_000  # jobs in one value
 _KINDS = ("future", "task", "pending result")
+
+
+class _Options(Protocol):
+    """How often to call."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def number(self) -> int | None: ...
+    @property
+    def repeat(self) -> int | None: ...
+
+
+Options = TypeVar("Options", bound=_Options)
 
 
 class PendingJobs:
@@ -37,8 +50,8 @@ class PendingJobs:
     def __bool__(self) -> bool:
         return self._in_value or bool(self._names)
 
-    def limit(self, options: TimeOptions) -> TimeOptions:
-        """Return options for a few calls, unless the user said how many."""
+    def limit(self, options: Options) -> Options:
+        """Return options for a few calls, of a timing or a comparison, unless they say how many."""
         if options.number is not None or options.repeat is not None:
             return options
         return dataclasses.replace(options, number=1, repeat=_CALLS, budget=None, aim="usual")

@@ -90,3 +90,9 @@ def test_who_says_how_many_calls_gets_as_many(pool: Pool) -> None:
     found = ipyjaxbench.measure_code("submit()", {"submit": pool.submit}, number=3, repeat=4)
     assert (found.loops, found.repeat) == (3, 4)
     assert "Later calls started 11 jobs: 11 cancelled." in [note.text for note in found.notes]
+
+
+def test_arms_of_a_comparison_leave_a_few_jobs_too(pool: Pool) -> None:
+    found = ipyjaxbench.compare({"a": pool.submit, "b": int})
+    notes = found["a"].notes
+    assert "Later calls started 22 jobs: 22 cancelled." in [note.text for note in notes]
