@@ -11,7 +11,14 @@ from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, cast
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.frameworks import Framework, MutableState, Scope, find_arrays, is_unreadable
+from ipyjaxbench.frameworks import (
+    Framework,
+    MutableState,
+    Scope,
+    changes_by_itself,
+    find_arrays,
+    is_unreadable,
+)
 from ipyjaxbench.usercode import (
     arguments,
     attribute,
@@ -152,7 +159,7 @@ def _outline(value: object, frameworks: Sequence[Framework], depth: int) -> Iter
         inside = cast(Iterable[object], value)
     elif kind is dict:
         inside = cast(dict[object, object], value).values()
-    elif issubclass(kind, _NOT_LOOKED_INTO):
+    elif issubclass(kind, _NOT_LOOKED_INTO) or changes_by_itself(kind):
         return
     elif not any(_is_theirs(value, f) for f in frameworks):
         inside = list(attributes(value).values())

@@ -57,9 +57,11 @@ def test_a_few_jobs_are_left_and_those_of_later_calls_are_cancelled(pool: Pool, 
         assert not names["f"].cancelled()
 
 
-def test_jobs_that_have_begun_are_waited_for() -> None:
-    with ThreadPoolExecutor(1) as executor:
+def test_jobs_that_have_begun_are_waited_for_and_their_pool_is_not_told() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        found = ipyjaxbench.measure_code("f = executor.submit(int); f.result()", locals())
         _, told = ended("f = executor.submit(int); f.result(); f", executor=executor)
+    assert "state-advanced" not in {note.code for note in found.notes}
     assert told == ["Later calls started 4 jobs: 4 finished."]
 
 

@@ -28,6 +28,11 @@ _NUMBERS = (bool, int, float, str, bytes)
 _SIZED = (list, dict, set, bytearray)
 
 
+def changes_by_itself(kind: type) -> bool:
+    """Whether objects of a class go with threads, processes, event loops, or with Python itself."""
+    return module_of(kind).partition(".")[0] in _LEFT_ALONE
+
+
 def is_in_c(kind: type) -> bool:
     """Whether objects of a class are bytes in memory: mapped files, and data of `ctypes`."""
     if kind is mmap.mmap:
