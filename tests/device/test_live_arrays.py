@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from ipyjaxbench.device.live_arrays import LiveArrays
 from tests.device.conftest import Frameworks
 from tests.device.fake import Array, OtherArray, Unreferred
@@ -47,7 +45,7 @@ def test_what_has_no_memory_of_its_own_is_left_out(frameworks: Frameworks) -> No
     assert since(frameworks, before, names) == []
 
 
-def test_modules_functions_and_what_ipython_holds_are_not_entered(
+def test_functions_and_what_ipython_and_python_hold_are_not_entered(
     frameworks: Frameworks,
 ) -> None:
     before = LiveArrays([*frameworks], {})
@@ -63,15 +61,9 @@ def test_modules_functions_and_what_ipython_holds_are_not_entered(
 
     function.held = Array()  # type: ignore[attr-defined]
     Exit.__module__ = "IPython.core.autocall"
-    assert since(frameworks, before, {"exit": Exit(), "f": function}) == []
-
-
-@pytest.mark.parametrize("name", ["__builtins__", "__loader__", "__spec__"])
-def test_what_python_binds_for_itself_in_a_module_is_not_entered(
-    frameworks: Frameworks, name: str
-) -> None:
-    before = LiveArrays([*frameworks], {})
-    assert since(frameworks, before, {name: {"_": [Array()]}}) == []
+    own = {name: {"_": [Array()]} for name in ("__builtins__", "__loader__", "__spec__")}
+    names: dict[str, Any] = {"exit": Exit(), "f": function, **own}
+    assert since(frameworks, before, names) == []
 
 
 def test_arrays_that_are_there_no_longer_are_freed(frameworks: Frameworks) -> None:

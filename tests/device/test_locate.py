@@ -124,11 +124,14 @@ def test_each_name_of_a_session_is_one_line(frameworks: Frameworks) -> None:
 def test_a_name_with_arrays_on_several_devices_has_several_lines(frameworks: Frameworks) -> None:
     dead = Array(4, deleted=True)
     tree = [Array(4), Array(2, devices=("fake:1",)), OtherArray(), Array(1), dead]
-    lines = survey({"tree": tree}).arrays
-    assert [(each.framework, each.devices, each.arrays, each.nbytes) for each in lines] == [
+    found = survey({"tree": tree})
+    assert [(each.framework, each.devices, each.arrays, each.nbytes) for each in found.arrays] == [
         ("fake", ("fake:0",), 3, 5), ("fake", ("fake:1",), 1, 2), ("other", (), 1, 8),
     ]  # fmt: skip
-    assert lines[0].layout == "1 deleted"
+    assert found.arrays[0].layout == "1 deleted"
+    alone = locate({"x": dead, "y": Array(2)})
+    assert [each.deleted for each in alone.arrays] == [True, False]
+    assert alone.by_device() == {"fake:0": (1, 2)}  # it takes nothing
 
 
 def test_of_an_array_that_is_cut_each_device_has_its_part(frameworks: Frameworks) -> None:
@@ -150,44 +153,30 @@ def test_very_many_arrays_under_a_name_are_counted_once(
     assert found.unnamed == {}
 
 
-def test_arrays_without_a_name_are_counted_and_the_largest_is_shown(
-    frameworks: Frameworks, tmp_path: Path
-) -> None:
-    named, base = Array(64), Array(32)
-    (tmp_path / "mine.py").touch()
-    calls = [(pytest.__file__, "raises", 1), (str(tmp_path / "mine.py"), "step", 7)]
-    frameworks.fake.live += [
-        named, base, Array(4), Array(8, made=calls), Array(99, dtype="object"),
-    ]  # fmt: skip
-    found = survey({"x": named, "view": Array(16, base=base)})
-    assert found.unnamed == {"fake": (3, 12)}
-    (largest,) = found.largest
-    assert (largest.name, largest.nbytes, largest.of) == ("", 8, "")
-    assert largest.layout == "created in line 7 of mine.py, in step"
-
-
 @pytest.mark.parametrize(
     ("calls", "layout"),
     [
-        ([("<cell 3>", "<module>", 2)], "created in line 2"),
+        (
+            [(pytest.__file__, "raises", 1), (__file__, "step", 7)],
+            "created in line 7 of NAME, in step",
+        ),
         ([("<cell 3>", "f", 2), ("<cell 4>", "g", 9)], "created in line 2, in f"),
+        ([("<cell 3>", "<module>", 2)], "created in line 2"),
         ([(pytest.__file__, "raises", 1)], ""),
         ([], ""),
     ],
 )
-def test_where_an_array_was_made_is_the_users_innermost_line(
+def test_arrays_without_a_name_are_counted_and_the_largest_is_shown_with_where_it_was_made(
     frameworks: Frameworks, calls: list[tuple[str, str, int]], layout: str
 ) -> None:
-    frameworks.fake.live += [Array(made=calls)]
-    assert survey({}).largest[0].layout == layout
-
-
-def test_an_array_that_was_given_away_takes_nothing(frameworks: Frameworks) -> None:
-    found = locate({"x": Array(4, deleted=True), "y": Array(2)})
-    assert [each.deleted for each in found.arrays] == [True, False]
-    assert found.by_device() == {"fake:0": (1, 2)}
-    together = survey({"tree": [Array(4, deleted=True), Array(2)]})
-    assert together.by_device() == {"fake:0": (2, 2)}
+    named, base = Array(64), Array(32)
+    nameless = (Array(4), Array(8, made=calls), Array(99, dtype="object"))
+    frameworks.fake.live += [named, base, *nameless]
+    found = survey({"x": named, "view": Array(16, base=base)})
+    assert found.unnamed == {"fake": (3, 12)}
+    (largest,) = found.largest
+    assert (largest.name, largest.nbytes, largest.of) == ("", 8, "")
+    assert largest.layout == layout.replace("NAME", Path(__file__).name)
 
 
 def test_what_a_device_holds_counts_for_its_framework() -> None:
@@ -212,13 +201,10 @@ def test_what_a_device_holds_counts_for_its_framework() -> None:
     ],
 )
 def test_parts_of_a_container_that_is_written_out_are_named_alone(
-    expression: str, names: list[str]
+    frameworks: Frameworks, expression: str, names: list[str]
 ) -> None:
-    import numpy as np
-
-    x, y = np.ones(3), np.ones(4)
+    x, y = Array(3), Array(4)
     value = eval(expression, {"x": x, "y": y})
-    found = [each.name for each in locate({expression: value}).arrays]
-    assert found == names
+    assert [each.name for each in locate({expression: value}).arrays] == names
     beside = [each.name for each in locate({expression: value, "other": y}).arrays]
     assert beside[0].startswith(expression)

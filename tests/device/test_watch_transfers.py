@@ -53,15 +53,12 @@ def test_copies_at_one_place_are_one_transfer(names: dict[str, Any]) -> None:
 
 
 def test_the_time_of_all_is_known_where_that_of_each_is(names: dict[str, Any]) -> None:
-    (copy,) = transfers_of("lib.copy(x)\nlib.is_timed = False\nlib.copy(x)", names).transfers
-    assert (copy.times, copy.seconds) == (2, None)
-    names["lib"].is_timed = False
-    (copy,) = transfers_of("lib.copy(x)\nlib.is_timed = True\nlib.copy(x)", names).transfers
-    assert (copy.times, copy.seconds) == (2, None)
-
-
-def test_copies_of_other_data_are_transfers_of_their_own(names: dict[str, Any]) -> None:
-    names["y"] = Array(4)
+    for before, after in ((True, False), (False, True)):
+        names["lib"].is_timed = before
+        code = f"lib.copy(x)\nlib.is_timed = {after}\nlib.copy(x)"
+        (copy,) = transfers_of(code, names).transfers
+        assert (copy.times, copy.seconds) == (2, None)
+    names["y"] = Array(4)  # copies of other data are transfers of their own
     found = transfers_of("lib.copy(x); lib.copy(y); lib.copy(x)", names)
     assert [(each.nbytes, each.times) for each in found.transfers] == [(16, 2), (4, 1)]
 
@@ -146,13 +143,11 @@ def test_functions_of_the_user_are_looked_into(
     frameworks: Frameworks, names: dict[str, Any]
 ) -> None:
     before = helper.__code__
-    transfers_of("helper(-1)", names)
-    assert called(helper, abs) == [True, True]
-    assert helper.__code__ is before
-    Library.calls.clear()
-    transfers_of("list(map(lambda v: helper(v), [-1]))", names)
-    assert called(abs) == [True]
-    assert helper.__code__ is before
+    for code in ("helper(-1)", "list(map(lambda v: helper(v), [-1]))"):
+        Library.calls.clear()
+        transfers_of(code, names)
+        assert called(abs) == [True]
+        assert helper.__code__ is before
 
 
 def test_functions_that_are_to_be_compiled_are_as_they_were(
