@@ -44,12 +44,10 @@ def test_a_share_that_is_none_is_refused_with_the_rule(value: str) -> None:
         DEVICES.split(f"--mem-fraction {value}")
 
 
-@pytest.mark.parametrize(
-    "typed", ["%fwdevices --no-prealloc 3", "%%fwdevices --no-prealloc\nx = 3"]
-)
+@pytest.mark.parametrize("typed", ["%fwdevices {} 3", "%%fwdevices {}\nx = 3"])
 def test_settings_stand_alone(shell: Any, typed: str) -> None:
     with pytest.raises(UsageError, match="take no code"):
-        shell.run(typed)
+        shell.run(typed.format("--no-prealloc"))
 
 
 VARIABLES = MemoryVariables("x", ("GROW", "true"), ("SHARE", "OLD_SHARE"))
