@@ -13,8 +13,7 @@ class Hook:
     """Records what is called."""
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.functions: list[Any] = []
+        self.texts, self.functions = list[str](), list[Any]()
 
     def pick(self, site: Site, function: Any, /) -> Any:
         self.texts.append(site.text)
@@ -65,32 +64,23 @@ def test_whether_to_look_into_a_function_is_asked_once() -> None:
 
 
 def test_methods_are_looked_into_and_keep_their_object() -> None:
-    ran = Run(
-        "class C:\n    def m(self):\n        return abs(self.n)\n"
-        "c = C()\nc.n = -3\ny = c.m()\nz = [].append(1)"
-    )
+    text = "class C:\n    def m(self): return abs(self.n)\nc = C()\nc.n = -3\nm = c.m\ny = m()"
+    ran = Run(f"{text}\nz = [].append(1)")
     assert ran.names["y"] == 3
-    assert ran.texts == ["C()", "c.m()", "abs(self.n)", "[].append(1)"]
+    assert ran.texts == ["C()", "m()", "abs(self.n)", "[].append(1)"]
     method = ran.hook.functions[1]
     assert method.__self__ is ran.names["c"]
     assert method.__func__ is not ran.names["C"].m
-
-
-def test_a_method_that_is_not_looked_into_is_called_itself() -> None:
-    ran = Run("class C:\n    def m(self):\n        return abs(-3)\nc = C()\nm = c.m\ny = m()", "m")
+    ran = Run(text, "m")
     assert ran.texts == ["C()", "m()"]
     assert ran.hook.functions[1] is ran.names["m"]
 
 
 def test_a_copy_has_all_that_the_function_has() -> None:
     ran = Run(
-        "def make(n):\n"
-        "    def made(x, y=2, *, z=3):\n"
-        "        return abs(x) + y + z + n\n"
-        "    made.mark = 4\n"
-        "    return made\n"
-        "made = make(1000)\n"
-        "y = made(-10), made(-10, 20, z=30)"
+        "def make(n):\n    def made(x, y=2, *, z=3):\n        return abs(x) + y + z + n\n"
+        "    made.mark = 4\n    return made\n"
+        "made = make(1000)\ny = made(-10), made(-10, 20, z=30)"
     )
     assert ran.names["y"] == (1015, 1060)
     made, copied = ran.names["made"], ran.hook.functions[1]
@@ -111,11 +101,8 @@ def test_functions_that_a_copy_defines_have_the_code_that_is_known_of_them() -> 
 
 def test_calls_in_comprehensions_and_bodies_of_classes_are_seen() -> None:
     ran = Run(
-        "def f(xs):\n"
-        "    class C:\n"
-        "        size = len(xs) + max(xs)\n"
-        "    return [abs(x) for x in xs], {*(min(x, 0) for x in xs)}, C.size\n"
-        "y = f([-1, 2])"
+        "def f(xs):\n    class C:\n        size = len(xs) + max(xs)\n"
+        "    return [abs(x) for x in xs], {*(min(x, 0) for x in xs)}, C.size\ny = f([-1, 2])"
     )
     assert ran.names["y"] == ([1, 2], {-1, 0}, 4)
     assert ran.texts == ["f([-1, 2])", "max(xs)", *["abs(x)"] * 2, *["min(x, 0)"] * 2]

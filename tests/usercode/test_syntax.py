@@ -1,6 +1,7 @@
 """Syntax trees of the user's code are asked what they are."""
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -27,24 +28,19 @@ def test_the_only_value_is_that_of_one_expression_or_assignment(
 
 
 @pytest.mark.parametrize(
-    ("text", "root"),
-    [("x", "x"), ("x.y", "x"), ("x[0].y", "x"), ("f(x).y", ""), ("3", "")],
-)
-def test_the_root_of_a_dotted_name_is_its_first_name(text: str, root: str) -> None:
+    ("text", "root", "plain"),
+    [("x", "x", True), ("x.y.z", "x", True), ("x[0].y", "x", False), ("f(x).y", "", False),
+     ("3", "", True), ("x[0]", "x", False), ("-x", "", False)],
+)  # fmt: skip
+def test_a_dotted_name_has_a_root_and_what_runs_no_code_is_plain(
+    text: str, root: str, plain: bool
+) -> None:
     assert syntax.root_name(expression(text)) == root
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [("x", True), ("x.y.z", True), ("3", True), ("x[0]", False), ("f().y", False), ("-x", False)],
-)
-def test_what_runs_no_code_is_plain(text: str, plain: bool) -> None:
     assert syntax.is_plain(expression(text)) is plain
 
 
 def test_arguments_are_those_by_position_and_by_name() -> None:
-    call = expression("f(a, *b, c=d, **e)")
-    assert isinstance(call, ast.Call)
+    call: Any = expression("f(a, *b, c=d, **e)")
     assert [ast.unparse(each) for each in syntax.arguments(call)] == ["a", "*b", "d", "e"]
 
 
