@@ -22,13 +22,14 @@ def shown(found: Whereabouts) -> list[tuple[str, int, int, str]]:
 
 def test_each_array_of_a_value_has_its_path(frameworks: Frameworks) -> None:
     a, b = Array(4), Array(8)
-    found = locate({"x": a, "y": {"w": [b, a]}, "z": OtherArray()})
-    assert found.asked == ("x", "y", "z")
+    found = locate({"x": a, "y": {"w": [b, a]}, "z": OtherArray(), "s": {Array(4), Array(8)}})
+    assert found.asked == ("x", "y", "z", "s")
     assert shown(found) == [
         ("x", 1, 4, ""), ("y['w'][0]", 1, 8, ""), ("y['w'][1]", 1, 4, "x"), ("z", 1, 8, ""),
+        ("s", 2, 12, ""),  # without a path
     ]  # fmt: skip
     assert [home.framework for home in found.homes] == ["fake"]  # the other has no devices
-    assert [each.framework for each in found.arrays] == ["fake", "fake", "fake", "other"]
+    assert [each.framework for each in found.arrays] == ["fake", "fake", "fake", "other", "fake"]
     assert locate({"z": OtherArray()}).homes == ()
 
 
@@ -40,12 +41,6 @@ def test_of_shared_memory_the_largest_array_is_the_owner(frameworks: Frameworks)
     ]  # fmt: skip
     assert shown(locate({"half": half, "other": other})) == [
         ("half", 1, 4, ""), ("other", 1, 4, "half"),
-    ]  # fmt: skip
-
-
-def test_arrays_without_a_path_are_one_line(frameworks: Frameworks) -> None:
-    assert shown(locate({"s": {Array(4), Array(8)}, "x": Array(2)})) == [
-        ("s", 2, 12, ""), ("x", 1, 2, ""),
     ]  # fmt: skip
 
 
@@ -62,7 +57,10 @@ def test_what_is_no_array_has_its_class_and_what_frameworks_say_of_it(
 def test_very_many_arrays_are_a_line_for_the_rest(
     frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 2)
+    def limit(most: int) -> None:
+        monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", most)
+
+    limit(2)
     base = Array(8)
     rest = [base, Array(4, base=base), Array(2, devices=("fake:1",)), Array(dtype="object")]
     found = locate({"x": [Array(1), Array(1), *rest]})
@@ -70,17 +68,14 @@ def test_very_many_arrays_are_a_line_for_the_rest(
     assert [(each.name, each.arrays, each.nbytes, each.devices) for each in found.arrays[2:]] == [
         ("...", 2, 8, ("fake:0",)), ("...", 1, 2, ("fake:1",)),
     ]  # fmt: skip
-    exactly = locate({"x": [Array(1), Array(1)]})
-    assert [each.name for each in exactly.arrays] == ["x[0]", "x[1]"]
-
-
-def test_parts_of_the_rest_are_counted_on_each_device(
-    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 0)
+    assert [each.name for each in locate({"x": rest[:2]}).arrays] == ["x[0]", "x[1]"]
+    limit(1)
+    frameworks.fake.live += [base]
+    named = survey({"x": [base, Array(4, base=base), Array(2)]})
+    assert (shown(named), named.unnamed) == ([("x", 3, 10, "")], {})  # counted once
+    limit(0)
     cut = [Array(8, devices=BOTH, sharding=HALVES) for _ in range(3)]
-    copied = Array(8, devices=BOTH)
-    (line,) = locate({"x": [*cut, copied]}).arrays
+    (line,) = locate({"x": [*cut, Array(8, devices=BOTH)]}).arrays
     assert (line.name, line.arrays, line.nbytes, line.devices) == ("...", 4, 32, BOTH)
     assert line.on_devices() == {"fake:0": 12 + 8, "fake:1": 12 + 8}
 
@@ -111,7 +106,7 @@ def test_frameworks_start_where_that_is_asked_for_alone(frameworks: Frameworks, 
 def test_each_name_of_a_session_is_one_line(frameworks: Frameworks) -> None:
     x, tree = Array(16), {"a": Array(4), "b": [Array(8)]}
     names = {"x": x, "tree": tree, "n": 3, "_hidden": Array(), "again": x, "both": [x, Array(1)],
-             "f": test_arrays_without_a_path_are_one_line, "sys": sys, "Array": Array}  # fmt: skip
+             "f": shown, "sys": sys, "Array": Array}  # fmt: skip
     found = survey(names)
     assert found.asked == ()
     assert shown(found) == [
@@ -128,29 +123,14 @@ def test_a_name_with_arrays_on_several_devices_has_several_lines(frameworks: Fra
     assert [(each.framework, each.devices, each.arrays, each.nbytes) for each in found.arrays] == [
         ("fake", ("fake:0",), 3, 5), ("fake", ("fake:1",), 1, 2), ("other", (), 1, 8),
     ]  # fmt: skip
-    assert found.arrays[0].layout == "1 deleted"
+    assert (found.arrays[0].layout, found.arrays[0].parts) == ("1 deleted", ())
     alone = locate({"x": dead, "y": Array(2)})
     assert [each.deleted for each in alone.arrays] == [True, False]
     assert alone.by_device() == {"fake:0": (1, 2)}  # it takes nothing
-
-
-def test_of_an_array_that_is_cut_each_device_has_its_part(frameworks: Frameworks) -> None:
-    tree = [Array(8, devices=BOTH, sharding=HALVES), Array(4, devices=BOTH)]
-    (line,) = survey({"tree": tree}).arrays
+    # Of an array that is cut each device has its part.
+    cut = [Array(8, devices=BOTH, sharding=HALVES), Array(4, devices=BOTH)]
+    (line,) = survey({"tree": cut}).arrays
     assert (line.parts, line.nbytes) == ((4 + 4, 4 + 4), 12)
-    (line,) = survey({"tree": [Array(8), Array(4)]}).arrays
-    assert line.parts == ()
-
-
-def test_very_many_arrays_under_a_name_are_counted_once(
-    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 1)
-    base = Array(8)
-    frameworks.fake.live += [base]
-    found = survey({"x": [base, Array(4, base=base), Array(2)]})
-    assert shown(found) == [("x", 3, 10, "")]
-    assert found.unnamed == {}
 
 
 @pytest.mark.parametrize(

@@ -82,39 +82,25 @@ def test_a_framework_that_has_not_started_is_not_measured(
     assert "no framework is initialized (`start=True`)" in str(found)
 
 
-@pytest.mark.parametrize(
-    ("cache", "on_host", "free", "beyond", "is_measured"),
-    [
-        (None, True, 2**40, 2**26, True),
-        (2**26, True, 2**40, 2**27, True),  # four times as much as the cache is read
-        (2**26, False, 2**40, 2**28, True),
-        (None, True, 2**29, 2**26, False),  # an eighth of what is free
-        (None, True, 2**29 + 8, 2**26, True),
-    ],
-)
-def test_memory_is_measured_with_arrays_that_no_cache_holds(
-    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch, cache: int | None, on_host: bool,
-    free: int, beyond: int, is_measured: bool,
-) -> None:  # fmt: skip
-    fake.probes["cpu"] = FakeProbe(fake.device, {}, copies=None if on_host else 10e9)
-    monkeypatch.setattr(measure_peaks, "largest_cache", lambda: cache)
-    monkeypatch.setattr(FakeFramework, "free_memory", lambda self: free)
-    (found,) = look(fake).found
-    assert (found.beyond, found.bandwidth is not None) == (beyond, is_measured)
+GPU: dict[str, Any] = {"copies": 10e9}
 
 
 @pytest.mark.parametrize(
-    ("memory", "free", "sizes"),
+    ("probe", "cache", "free", "beyond", "sizes"),
     [
-        (4e12, 2**40, [2**29, 2**31]),  # what lies between would take time, and tell no more
-        (4e12, 2**33, [2**29, 2**30]),  # an eighth of what is free
-        (4e12, 2**31, [2**28]),
-        (1e11, 2**40, [2**29]),  # three runs with more would take too long
+        ({}, None, 2**40, 2**26, [2**27]),
+        ({}, 2**26, 2**40, 2**27, [2**28]),  # four times as much as the cache is read
+        ({}, None, 2**29, 2**26, []),  # an eighth of what is free
+        ({}, None, 2**29 + 8, 2**26, [2**26 + 1]),
+        (GPU, 2**26, 2**40, 2**28, [2**29]),  # three runs with more would take too long
+        (GPU | {"memory": 4e12}, None, 2**40, 2**28, [2**29, 2**31]),  # between is nothing to tell
+        (GPU | {"memory": 4e12}, None, 2**33, 2**28, [2**29, 2**30]),
+        (GPU | {"memory": 4e12}, None, 2**31 + 8, 2**28, [2**28 + 1]),
     ],
-)
-def test_arrays_grow_until_they_fill_a_large_gpu(
-    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch, memory: float, free: int,
-    sizes: list[int],
+)  # fmt: skip
+def test_memory_is_measured_with_arrays_that_no_cache_holds_and_that_fill_a_large_gpu(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch, probe: dict[str, Any],
+    cache: int | None, free: int, beyond: int, sizes: list[int],
 ) -> None:  # fmt: skip
     made: list[int] = []
 
@@ -123,12 +109,15 @@ def test_arrays_grow_until_they_fill_a_large_gpu(
             made.append(nbytes)
             return super().streams(nbytes)
 
-    fake.probes["cpu"] = Seeing(fake.device, {}, memory, copies=10e9)
+    fake.probes["cpu"] = Seeing(fake.device, {}, **probe)
+    monkeypatch.setattr(measure_peaks, "largest_cache", lambda: cache)
     monkeypatch.setattr(FakeFramework, "free_memory", lambda self: free)
-    look(fake)
+    (found,) = look(fake).found
+    assert (found.beyond, found.bandwidth is not None) == (beyond, bool(sizes))
     assert made[: len(sizes)] == sizes
-    assert set(made) == set(sizes)
-    assert len(made) <= len(sizes) + 1  # later samples run what was made
+    if probe:
+        assert set(made) == set(sizes)
+        assert len(made) <= len(sizes) + 1  # later samples run what was made
 
 
 def test_one_of_each_sort_of_device_is_measured(
