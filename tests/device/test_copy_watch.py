@@ -84,18 +84,14 @@ def copies(run: Callable[[Library], Any]) -> list[Transfer]:
 
 
 @pytest.mark.parametrize("run", [lambda it: it.read(), lambda it: it.send(), lambda it: it.value])
-def test_a_copy_is_reported_once_with_its_time_and_what_it_waited(
-    run: Callable[[Library], Any],
-) -> None:
+def test_a_copy_is_reported_once_with_its_time_and_waiting(run: Callable[[Library], Any]) -> None:
     (copy,) = copies(run)
     assert (copy.framework, copy.source, copy.target) == ("fake", "cpu:0", "host")
     assert (copy.dtype, copy.shape, copy.nbytes) == ("float32", (2, 3), 24)
     assert (copy.waited, copy.seconds) == (0.002, 0.007)  # its own 5 ms, and until it is done
 
 
-def test_a_copy_that_another_thread_makes_meanwhile_is_no_part_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_copy_of_another_thread_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def send(library: Library) -> Any:
         other = threading.Thread(target=library.read)
         other.start()

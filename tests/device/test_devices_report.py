@@ -38,7 +38,7 @@ def array(nbytes: int, device: str = "cpu:0", **facts: Any) -> ArrayPlacement:
          "imported but not initialized; `devices(start=True)` lists its devices"),
     ],
 )  # fmt: skip
-def test_devices_and_the_default_are_one_line(
+def test_devices_are_one_line(
     devices: tuple[Device, ...], facts: dict[str, Any], text: str
 ) -> None:
     assert rows(home(*devices, **facts)) == [("jax", text)]

@@ -17,9 +17,7 @@ def gone(arrays: LiveArrays) -> list[tuple[str, int]]:
     return [(each.name, each.nbytes) for each in arrays.freed()]
 
 
-def test_new_arrays_have_the_name_that_leads_to_them_the_largest_first(
-    frameworks: Frameworks,
-) -> None:
+def test_new_arrays_have_the_name_that_leads_to_them(frameworks: Frameworks) -> None:
     old = Array(1)
     before = LiveArrays([*frameworks], {"old": old})
     x, inner, hidden, out = Array(2), Array(8), Array(3), Array(4)
@@ -45,9 +43,7 @@ def test_what_has_no_memory_of_its_own_is_left_out(frameworks: Frameworks) -> No
     assert since(frameworks, before, names) == []
 
 
-def test_functions_and_what_ipython_and_python_hold_are_not_entered(
-    frameworks: Frameworks,
-) -> None:
+def test_functions_and_what_ipython_holds_are_not_entered(frameworks: Frameworks) -> None:
     before = LiveArrays([*frameworks], {})
 
     class Exit:

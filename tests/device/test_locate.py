@@ -44,9 +44,7 @@ def test_of_shared_memory_the_largest_array_is_the_owner(frameworks: Frameworks)
     ]  # fmt: skip
 
 
-def test_what_is_no_array_has_its_class_and_what_frameworks_say_of_it(
-    frameworks: Frameworks,
-) -> None:
+def test_what_is_no_array_is_what_frameworks_say_of_it(frameworks: Frameworks) -> None:
     found = locate({"n": 3, "mesh": Mesh(), "objects": Array(dtype="object")})
     assert [(each.name, each.framework, each.dtype, each.layout) for each in found.arrays] == [
         ("n", "", "int", ""), ("mesh", "", "Mesh", "a mesh"), ("objects", "", "Array", ""),
@@ -54,7 +52,7 @@ def test_what_is_no_array_has_its_class_and_what_frameworks_say_of_it(
     assert (found.homes, found.unnamed, found.largest) == ((), {}, ())
 
 
-def test_very_many_arrays_are_a_line_for_the_rest(
+def test_very_many_arrays_are_one_line(
     frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def limit(most: int) -> None:
@@ -179,7 +177,7 @@ def test_what_a_device_holds_counts_for_its_framework() -> None:
         ("{3: x}", ["[3]"]),
     ],
 )
-def test_parts_of_a_container_that_is_written_out_are_named_alone(
+def test_parts_of_a_literal_are_named_alone(
     frameworks: Frameworks, expression: str, names: list[str]
 ) -> None:
     x, y = Array(3), Array(4)

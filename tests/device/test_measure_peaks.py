@@ -54,9 +54,7 @@ def test_a_sample_that_was_disturbed_is_taken_again(fake: FakeFramework) -> None
     assert found.spread < 0.05
 
 
-def test_a_look_ends_where_nothing_becomes_steady_and_leaves_the_garbage_collector(
-    fake: FakeFramework,
-) -> None:
+def test_a_look_ends_where_nothing_becomes_steady(fake: FakeFramework) -> None:
     collects: list[bool] = []
 
     class Restless(FakeProbe):
@@ -73,7 +71,7 @@ def test_a_look_ends_where_nothing_becomes_steady_and_leaves_the_garbage_collect
     assert gc.isenabled()
 
 
-def test_a_framework_that_has_not_started_is_not_measured(
+def test_what_has_not_started_is_not_measured(
     fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FakeFramework, "started", lambda self: False)
@@ -120,7 +118,7 @@ def test_memory_is_measured_with_arrays_that_no_cache_holds_and_that_fill_a_larg
         assert len(made) <= len(sizes) + 1  # later samples run what was made
 
 
-def test_one_of_each_sort_of_device_is_measured(
+def test_one_of_each_sort_is_measured(
     fake: FakeFramework, have: Have, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FakeInventory, "threads", lambda self: 3)

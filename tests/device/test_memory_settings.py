@@ -123,9 +123,7 @@ def test_frameworks_that_are_imported_are_asked_and_others_by_their_variables(
     [(["", ""], "no setting changed"), (["a", ""], "1 setting changed"),
      (["a", "b"], "2 settings changed")],
 )  # fmt: skip
-def test_the_headline_counts_what_was_set_and_the_rest_says_how_to_undo_it(
-    undo: list[str], figure: str
-) -> None:
+def test_what_was_set_is_counted_and_can_be_undone(undo: list[str], figure: str) -> None:
     settings = tuple(MemorySetting("x", "w", text) for text in undo)
     found = MemorySettings("--no-prealloc", settings, "no GPU", {"torch": "2.13.0", "jax": "0.1"})
     rows = [

@@ -18,7 +18,7 @@ MS = 1_000_000
         ([0, 0], 0.0, 1e-9, 2),  # what the clock does not show is not infinitely fast
     ],
 )
-def test_the_fastest_of_the_runs_that_fit_into_the_time_counts(
+def test_the_fastest_run_counts(
     taken: list[int], seconds: float, fastest: float, runs: int
 ) -> None:
     clock, left = FakeClock(), [*taken]
@@ -30,9 +30,7 @@ def test_the_fastest_of_the_runs_that_fit_into_the_time_counts(
     ("rate", "tried"),
     [(8, [1, 8]), (4, [1, 4, 8]), (0.5, [1])],  # the second one is faster than the first one told
 )
-def test_where_sizes_are_dear_the_largest_that_fits_comes_next(
-    rate: float, tried: list[int]
-) -> None:
+def test_where_sizes_are_dear_the_largest_comes_next(rate: float, tried: list[int]) -> None:
     seen: list[int] = []
     microbenchmarks.fastest_size(
         lambda n: seen.append(n) or rate * n,  # type: ignore[func-returns-value]
@@ -50,9 +48,7 @@ def test_where_sizes_are_dear_the_largest_that_fits_comes_next(
         (50e12, 0.1, list(microbenchmarks.SIDES)),
     ],
 )
-def test_matrices_grow_as_long_as_three_products_fit_into_the_time(
-    rate: float, seconds: float, sides: list[int]
-) -> None:
+def test_matrices_grow_as_time_allows(rate: float, seconds: float, sides: list[int]) -> None:
     clock, tried = FakeClock(), []
 
     def product(n: int) -> Callable[[], None]:

@@ -49,9 +49,7 @@ def test_what_was_disturbed_at_first_stays_so_where_the_rest_was_not() -> None:
     ("device", "others", "disturbed"),
     [("cpu", 0.1, False), ("cpu:0", 0.11, True), ("gpu:0", 0.5, False)],
 )
-def test_other_programs_disturb_the_host_from_a_tenth_of_its_cpus_on(
-    device: str, others: float, disturbed: bool
-) -> None:
+def test_other_programs_disturb_the_host(device: str, others: float, disturbed: bool) -> None:
     peaks = dataclasses.replace(PEAKS, device=device, others=others)
     assert peaks.is_disturbed is disturbed
     assert ("CPU peaks are" in words(peaks)) is disturbed
@@ -114,9 +112,7 @@ def test_the_report_in_text() -> None:
         (1.0, "some figures measured only once (unreliable)"),
     ],
 )
-def test_peaks_of_earlier_versions_have_one_number_for_all_figures(
-    spread: float, shown: str
-) -> None:
+def test_earlier_versions_have_one_number_for_all_figures(spread: float, shown: str) -> None:
     found = Peaks((dataclasses.replace(PEAKS, spread=spread),), 1000.0)
     (facts,) = (block for block in found.report().blocks if isinstance(block, Facts))
     assert facts.rows[0] == ("fake cpu", f"measured just now, {shown}")
@@ -190,9 +186,7 @@ def test_three_peaks_stand_side_by_side_and_what_none_has_is_left_out() -> None:
     [({}, "ceilings() is now peaks()"),
      ({"fresh": True}, "ceilings(fresh=…) is now peaks(remeasure=…)")],
 )  # fmt: skip
-def test_the_old_name_of_the_function_works_and_says_so(
-    fake: FakeFramework, old: dict[str, bool], told: str
-) -> None:
+def test_the_old_name_works(fake: FakeFramework, old: dict[str, bool], told: str) -> None:
     peaks_store.write(KEY, PEAKS)
     with pytest.warns(FutureWarning) as caught:
         found = ipyjaxbench.ceilings(**old).found

@@ -15,9 +15,7 @@ from tests.device.peaks import KEY, PEAKS, Machine, look, near
 from tests.fake_framework import FakeFramework, FakeProbe
 
 
-def test_what_was_measured_is_kept_until_it_is_measured_again(
-    fake: FakeFramework, data_dir: Path
-) -> None:
+def test_what_was_measured_is_kept(fake: FakeFramework, data_dir: Path) -> None:
     assert measure_peaks.find_peaks(fake, ["cpu"]) is None
     assert not peaks_store.has_peaks("fake")
     assert not data_dir.exists()  # to look makes no folder
@@ -36,9 +34,7 @@ def test_what_was_measured_is_kept_until_it_is_measured_again(
     assert look(fake, remeasure=True).words == ()
 
 
-def test_a_peak_is_never_below_what_was_measured_before_and_a_disturbed_one_is_not_kept(
-    fake: FakeFramework, machine: Machine
-) -> None:
+def test_a_peak_is_never_below_one_that_was_kept(fake: FakeFramework, machine: Machine) -> None:
     machine.others = 0.4
     found = look(fake)
     assert found.found[0].others == pytest.approx(0.4)
@@ -66,7 +62,7 @@ def file(data_dir: Path) -> Path:
      ({}, {"bandwidth": -1.0}), ({}, {"version": "2.0"}), ({}, {"spread": -0.1}),
      ({}, {"others": 0.4})],  # earlier versions kept what others disturbed
 )  # fmt: skip
-def test_peaks_are_read_under_their_own_key_and_where_they_make_sense(
+def test_peaks_that_make_no_sense_are_not_read(
     key: dict[str, Any], stored: dict[str, Any], file: Path
 ) -> None:
     assert peaks_store.read(KEY) == (PEAKS, [])
@@ -110,7 +106,7 @@ def test_a_folder_that_cannot_be_made_fails_nothing(fake: FakeFramework, data_di
     assert peaks_store.has_peaks("fake")
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_other(
+def test_a_write_that_fails_leaves_the_old_file(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:

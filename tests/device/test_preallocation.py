@@ -38,7 +38,5 @@ def test_another_framework_is_told_what_is_left() -> None:
         replace(JAX, devices=(Device("cpu:0"),)),
     ],
 )
-def test_where_nothing_is_taken_of_a_gpu_that_both_use_nothing_is_told(
-    jax: FrameworkDevices,
-) -> None:
+def test_where_nothing_is_taken_nothing_is_told(jax: FrameworkDevices) -> None:
     assert add_preallocation((jax, TORCH)) == (jax, TORCH)

@@ -52,7 +52,7 @@ def cut(
          "partial sum over 'data' (2), replicated over 'model' (2)", 2, 16),
     ],
 )  # fmt: skip
-def test_it_is_told_in_words_and_numbers(
+def test_it_is_told_in_words(
     sharding: Sharding, words: str, copies: float, bytes_each: int
 ) -> None:
     assert sharding.describe() == words
@@ -178,9 +178,7 @@ def test_what_one_process_holds_alone_needs_no_ranks() -> None:
         (cut((16, 8), {0: "data"}), None),
     ],
 )  # fmt: skip
-def test_a_record_of_a_sharding_that_cannot_be_is_refused(
-    sharding: Sharding, why: str | None
-) -> None:
+def test_a_record_that_cannot_be_is_refused(sharding: Sharding, why: str | None) -> None:
     assert sharding.check() == why
     array = ArrayPlacement("x", "jax", "int8", sharding.shape, 4, (), sharding=sharding)
     assert Whereabouts((), (), (array,), {}).check() == why

@@ -41,9 +41,7 @@ FOUND = Transfers(
         ("cpu:0", "cpu:1", "between devices"),
     ],
 )
-def test_the_memory_of_the_cpu_is_the_host_beside_a_gpu(
-    source: str, target: str, direction: str
-) -> None:
+def test_the_cpu_is_the_host_beside_a_gpu(source: str, target: str, direction: str) -> None:
     assert replace(COPY, source=source, target=target).direction == direction
 
 

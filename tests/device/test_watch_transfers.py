@@ -74,9 +74,7 @@ def test_what_measuring_took_is_no_time_of_the_code(
     assert transfers_of("lib.copy(x)", names).seconds == pytest.approx(0.0015)
 
 
-def test_work_of_before_ends_before_and_that_of_the_code_after_it(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
+def test_work_of_before_is_not_the_codes(frameworks: Frameworks, names: dict[str, Any]) -> None:
     device = frameworks.fake.device
     names["device"] = device
     device.start(dispatch=0, work=5_000_000)
@@ -86,9 +84,7 @@ def test_work_of_before_ends_before_and_that_of_the_code_after_it(
     assert frameworks.fake.drains == 2
 
 
-def test_arrays_that_were_made_and_freed_are_named(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
+def test_what_was_made_and_freed_is_named(frameworks: Frameworks, names: dict[str, Any]) -> None:
     names["Array"], names["old"] = Array, Array(16)
     found = transfers_of("y = Array(4)\ndel old", names)
     assert [(each.name, each.nbytes) for each in found.created] == [("y", 4)]
@@ -97,9 +93,7 @@ def test_arrays_that_were_made_and_freed_are_named(
     assert transfers_of("pass", names).frameworks == {}
 
 
-def test_memory_is_told_before_and_after_where_the_device_tells(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
+def test_memory_is_told_before_and_after(frameworks: Frameworks, names: dict[str, Any]) -> None:
     assert transfers_of("1", names).memory == {}
     fake = frameworks.fake
     fake.used, names["change"] = 100, partial(setattr, fake)
@@ -109,9 +103,7 @@ def test_memory_is_told_before_and_after_where_the_device_tells(
     assert transfers_of("change('has_started', True)", names).memory == {}
 
 
-def test_what_is_not_seen_is_said_where_it_may_be(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
+def test_what_is_not_seen_is_said(frameworks: Frameworks, names: dict[str, Any]) -> None:
     define = "def g(): pass"
     assert transfers_of("pass", names).unseen == (INSIDE,)
     assert transfers_of(define, names).unseen == (INSIDE,)
@@ -127,9 +119,7 @@ def called(*functions: object) -> list[bool]:
     return [any(each is function for each in found) for function in functions]
 
 
-def test_calls_and_operators_are_looked_at_but_for_those_of_numbers(
-    names: dict[str, Any],
-) -> None:
+def test_calls_are_looked_at_but_for_those_of_numbers(names: dict[str, Any]) -> None:
     transfers_of("a = 1 + 2\nb = 'a' * 3\nc = max(1, 2)\nd = 2.0 < 3\nabs(-1)", names)
     assert called(operator.add, operator.mul, max, abs) == [False, False, False, True]
     Library.calls.clear()
@@ -139,9 +129,7 @@ def test_calls_and_operators_are_looked_at_but_for_those_of_numbers(
     assert (max, [1, 2, abs]) in Library.calls
 
 
-def test_functions_of_the_user_are_looked_into(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
+def test_the_users_functions_are_looked_into(frameworks: Frameworks, names: dict[str, Any]) -> None:
     before = helper.__code__
     for code in ("helper(-1)", "list(map(lambda v: helper(v), [-1]))"):
         Library.calls.clear()

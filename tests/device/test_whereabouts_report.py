@@ -33,9 +33,7 @@ def lines(arrays: list[ArrayPlacement], most: int) -> list[tuple[str, int, int]]
         (5, ("net.layers", 18, 144), 1),
     ],
 )
-def test_paths_are_cut_no_shorter_than_it_takes(
-    most: int, first: tuple[str, int, int], count: int
-) -> None:
+def test_paths_are_cut_as_far_as_needed(most: int, first: tuple[str, int, int], count: int) -> None:
     assert lines(LAYERS, most)[0] == first
     assert len(lines(LAYERS, most)) == count
 
@@ -83,7 +81,7 @@ NONE = ArrayPlacement("n", "", "int", (), 0, ())
         ((array("x"), array("y", ("cpu:0",))), "2 arrays", "16 B on 1 device"),
     ],
 )  # fmt: skip
-def test_the_headline_counts_arrays_bytes_and_devices(
+def test_the_headline_counts_arrays(
     arrays: tuple[ArrayPlacement, ...], figure: str, detail: str
 ) -> None:
     (headline,) = blocks(Headline, *arrays, asked=("x", "y"))
@@ -112,9 +110,7 @@ def test_the_headline_counts_arrays_bytes_and_devices(
         ({"devices": ("cpu:1", "rank:1", "rank:0"), "arrays": 2}, "cpu:1, parts on rank:0,1"),
     ],
 )  # fmt: skip
-def test_where_an_array_is_is_told_with_all_that_is_unusual(
-    facts: dict[str, Any], where: str
-) -> None:
+def test_where_an_array_is_and_what_is_unusual_of_it(facts: dict[str, Any], where: str) -> None:
     (calls,) = blocks(Calls, replace(array("x"), **facts), asked=("x",))
     assert calls.head == ("name", "framework", "type", "size", "where")
     ((name, framework, _, _, shown),) = calls.rows

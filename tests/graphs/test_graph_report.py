@@ -41,9 +41,7 @@ def value(name: str, n: int = 1, **facts: object) -> Value:
         ("as an old record says it", "as an old record says it"),
     ],
 )  # fmt: skip
-def test_what_is_not_counted_is_a_value_and_reads_as_a_sentence(
-    uncounted: Uncounted | str, words: str
-) -> None:
+def test_what_is_not_counted_reads_as_a_sentence(uncounted: Uncounted | str, words: str) -> None:
     graph = a_graph(uncounted=(uncounted, Uncounted("operation", "lu")))
     assert rows(graph)["FLOP count"] == f"{words}; excludes lu"
     assert Graph.from_dict(graph.to_dict()) == graph
@@ -81,9 +79,7 @@ def test_what_is_not_counted_is_a_value_and_reads_as_a_sentence(
         ("As an old record says it", "As an old record says it"),
     ],
 )  # fmt: skip
-def test_why_a_compiler_counts_otherwise_is_a_value_and_reads_as_a_sentence(
-    why: CountDifference | str, words: str
-) -> None:
+def test_why_a_compiler_counts_otherwise_is_told(why: CountDifference | str, words: str) -> None:
     graph = a_graph(compiled=Compiled(None, None, 512, 0, why=why))
     assert rows(graph)["compiled"] == f"512 B peak memory. {words}"
     assert Graph.from_dict(graph.to_dict()) == graph
@@ -124,9 +120,7 @@ def test_arrays_are_named_as_long_as_they_are_few() -> None:
         ({"inputs": (value("x", sized=False),), "outputs": ()}, "?", "jaxpr of 3 equations"),
     ],
 )  # fmt: skip
-def test_the_headline_is_what_a_run_costs(
-    facts: dict[str, object], figure: str, detail: str
-) -> None:
+def test_the_headline_is_the_cost(facts: dict[str, object], figure: str, detail: str) -> None:
     graph = a_graph(**{"operations": 3, "inputs": (value("x"),), "outputs": (value(""),)} | facts)
     (found,) = (block for block in graph.report().blocks if isinstance(block, Headline))
     assert (found.figure, found.detail, found.verdict) == (figure, detail, "")

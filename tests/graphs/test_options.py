@@ -18,9 +18,7 @@ def refusal(framework: str = "", **options: Any) -> str:
     ("framework", "first", "last"),
     [("jax", "jaxpr", "optimized"), ("torch", "aten", "export"), ("tensorflow", "tf", "optimized")],
 )
-def test_the_first_stage_is_shown_where_none_is_asked_for(
-    framework: str, first: str, last: str
-) -> None:
+def test_the_first_stage_is_shown_by_default(framework: str, first: str, last: str) -> None:
     assert GraphOptions().stage_of(framework) == first
     assert GraphOptions(stage=last).stage_of(framework) == last
 

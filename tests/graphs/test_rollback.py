@@ -52,9 +52,7 @@ def fail(inner: object) -> None:
 
 
 @pytest.mark.parametrize("by", ["itself", "cause", "context"])
-def test_an_error_and_those_from_which_it_came_know_the_names_of_the_users_functions(
-    by: str,
-) -> None:
+def test_an_error_and_its_causes_know_the_names_of_the_users_functions(by: str) -> None:
     def later() -> None:
         outer = "here"
         try:

@@ -106,9 +106,7 @@ def test_the_first_program_is_taken(frameworks: Frameworks, x: FakeArray) -> Non
     assert frameworks.asked == ["one", "two"]
 
 
-def test_what_tracing_changes_is_put_back_then_and_later(
-    frameworks: Frameworks, x: FakeArray
-) -> None:
+def test_what_tracing_changes_is_put_back(frameworks: Frameworks, x: FakeArray) -> None:
     items, handle = [1], Handle()
 
     def trace(call: Call) -> Any:
@@ -134,9 +132,7 @@ def test_what_cannot_be_put_back_is_told(frameworks: Frameworks, x: FakeArray) -
     assert note.text.endswith(" It could not be restored.")
 
 
-def test_code_before_the_call_is_run_and_the_call_is_not(
-    frameworks: Frameworks, x: FakeArray
-) -> None:
+def test_code_before_the_call_is_run_not_the_call(frameworks: Frameworks, x: FakeArray) -> None:
     calls: list[Call] = []
     frameworks.one.traces = lambda call: calls.append(call) or a_graph()  # type: ignore[func-returns-value]
     names: dict[str, Any] = {"f": f, "x": x, "n": 3, "items": [3, 1]}

@@ -37,9 +37,7 @@ def why(calls: tuple[TracedCall, ...]) -> list[str]:
     return ["; ".join(change.words() for change in each.why) for each in calls]
 
 
-def test_calls_that_find_their_program_are_one_row(
-    recorder: CallRecorder, watch: Watch, fake: TracingFramework
-) -> None:
+def test_hits_are_one_row(recorder: CallRecorder, watch: Watch, fake: TracingFramework) -> None:
     f = Jitted("f", TRACED)
     f.body = lambda: fake.device.clock.advance(MS)
     call(recorder, f, 1, 1, 1, 1)
@@ -54,9 +52,7 @@ def test_calls_that_find_their_program_are_one_row(
     assert watch.waited == [1, 1, 1, 1]
 
 
-def test_a_row_ends_where_the_place_the_function_or_the_state_is_another(
-    recorder: CallRecorder,
-) -> None:
+def test_a_row_ends_where_the_place_or_the_state_is_another(recorder: CallRecorder) -> None:
     f, g = Jitted("f", None, None, None, None, TRACED), Jitted("g")
     call(recorder, f, 1, 1)
     call(recorder, f, 1, site=THERE)
@@ -73,9 +69,7 @@ def test_a_row_ends_where_the_place_the_function_or_the_state_is_another(
     ]
 
 
-def test_what_is_called_inside_is_part_of_the_call_and_others_are_counted(
-    recorder: CallRecorder,
-) -> None:
+def test_what_is_called_inside_is_part_of_the_call(recorder: CallRecorder) -> None:
     inner, outer = Jitted("inner"), Jitted("outer")
     outer.body = lambda: call(recorder, inner, 1)
     call(recorder, outer, 1)
@@ -86,9 +80,7 @@ def test_what_is_called_inside_is_part_of_the_call_and_others_are_counted(
     assert (recorder.other_calls, len(recorder.calls())) == (2, 2)
 
 
-def test_a_reason_is_what_differs_from_the_calls_before(
-    recorder: CallRecorder, log: TraceLog
-) -> None:
+def test_a_reason_is_what_differs_from_before(recorder: CallRecorder, log: TraceLog) -> None:
     call(recorder, Jitted("f", TRACED, TRACED, Outcome("SLOW-PATH")), 1, 2, 3)
     calls = recorder.calls()
     reasons = ["first call", "n: f32[1] → f32[2] (shape)", "n: f32[2] → f32[3] (shape)"]
@@ -140,7 +132,7 @@ def test_the_state_and_the_reason_of_a_first_call_and_of_one_like_it(
     assert told == (outcome.phases, outcome.nested, outcome.breaks)
 
 
-def test_what_raises_is_raised_and_recorded(
+def test_what_raises_is_recorded(
     recorder: CallRecorder, fake: TracingFramework, log: TraceLog
 ) -> None:
     f = Jitted("f", *(ValueError("no such size"),) * 3)
@@ -203,9 +195,7 @@ def test_more_traces_than_allowed_are_an_error(fake: TracingFramework, watch: Wa
     assert len(strict.calls()) == 1
 
 
-def test_a_call_is_not_recorded_in_another_way_meanwhile(
-    recorder: CallRecorder, log: TraceLog
-) -> None:
+def test_a_call_is_not_recorded_in_two_ways(recorder: CallRecorder, log: TraceLog) -> None:
     f = Jitted("f", None)
     f.body = lambda: log.record("fake", CacheMiss("f", signature(1), placed=False))
     call(recorder, f, 1)

@@ -20,9 +20,7 @@ def traced(log: TraceLog, name: str, *sizes: int) -> None:
         log.record("fake", CacheMiss(name, signature(size), placed=False))
 
 
-def test_what_was_traced_in_a_block_is_known_after_it(
-    fake: TracingFramework, log: TraceLog
-) -> None:
+def test_what_was_traced_in_a_block_is_known(fake: TracingFramework, log: TraceLog) -> None:
     traced(log, "f", 1)
     with trace_cached() as block:
         assert block.traces.calls == ()
@@ -35,9 +33,7 @@ def test_what_was_traced_in_a_block_is_known_after_it(
     assert block.traces.calls[0].why[0].words() == "n: f32[1] → f32[2] (shape)"
 
 
-def test_more_traces_than_allowed_fail_when_the_block_ends(
-    fake: TracingFramework, log: TraceLog
-) -> None:
+def test_more_traces_than_allowed_fail_at_the_end(fake: TracingFramework, log: TraceLog) -> None:
     def fail() -> None:
         traced(log, "f", 1)
         raise ZeroDivisionError
@@ -82,9 +78,7 @@ def test_what_makes_no_sense_is_refused(refused: Callable[[], object], told: str
     assert str(raised.value) == told
 
 
-def test_of_a_compiled_function_each_call_is_looked_at(
-    fake: TracingFramework, log: TraceLog
-) -> None:
+def test_each_call_of_a_compiled_function_counts(fake: TracingFramework, log: TraceLog) -> None:
     with pytest.raises(SnippetError) as refused:
         assert_max_traces(Jitted("f"), 1)
     assert str(refused.value) == (
@@ -130,7 +124,7 @@ def test_of_a_plain_function_the_runs_that_trace_it_count(fake: TracingFramework
 MaxTraces = Callable[[int], AbstractContextManager[object]]
 
 
-def test_a_fixture_of_pytest_limits_a_block(
+def test_a_fixture_limits_a_block(
     max_traces: MaxTraces, fake: TracingFramework, log: TraceLog
 ) -> None:
     with max_traces(1):

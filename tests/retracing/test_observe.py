@@ -44,9 +44,7 @@ def watch(fake: TracingFramework) -> Watch:
 
 
 @pytest.mark.parametrize("compiles_code", [True, False])
-def test_calls_are_seen_in_the_code_and_in_the_users_functions(
-    watch: Watch, compiles_code: bool
-) -> None:
+def test_calls_are_seen_in_the_users_functions_too(watch: Watch, compiles_code: bool) -> None:
     """The functions of the user are changed meanwhile, unless frameworks compile their code."""
     watch.compiles_code = compiles_code
     before, codes = inside.__code__, []
@@ -92,9 +90,7 @@ def test_a_second_run_shows_what_the_first_one_left(fake: TracingFramework, twic
 
 
 @pytest.mark.parametrize(("donates", "runs"), [(True, 2), (False, 1)])
-def test_a_second_run_needs_arrays_that_are_there(
-    fake: TracingFramework, donates: bool, runs: int
-) -> None:
+def test_a_second_run_needs_its_arrays(fake: TracingFramework, donates: bool, runs: int) -> None:
     """A copy stands for what the first run gave away, where it is known to do so."""
     fake.donates = donates
     f, x = Jitted("f"), FakeArray(fake.device, 0)
@@ -124,7 +120,7 @@ def misses(log: TraceLog, *names: str) -> Any:
 
 
 @pytest.mark.parametrize(("most", "fails"), [(2, False), (1, True)])
-def test_traces_that_no_call_shows_count_too(
+def test_traces_of_no_call_count(
     fake: TracingFramework, log: TraceLog, most: int, fails: bool
 ) -> None:
     found, error = observed("work()", most=most, work=misses(log, "g", "g"))
@@ -138,7 +134,7 @@ def test_traces_that_no_call_shows_count_too(
         assert found.error == f"TooManyTracesError: {words}"
 
 
-def test_programs_beside_the_calls_are_told_but_for_those_of_calls(
+def test_programs_beside_calls_are_told(
     fake: TracingFramework, watch: Watch, log: TraceLog
 ) -> None:
     g, h = (Program(name, 0.5, "compiled", "fake") for name in "gh")
@@ -152,9 +148,7 @@ def test_programs_beside_the_calls_are_told_but_for_those_of_calls(
     assert both.outside() == (h, g, g, h, g)
 
 
-def test_a_framework_is_asked_to_report_until_it_does(
-    fake: TracingFramework, log: TraceLog
-) -> None:
+def test_a_framework_is_asked_until_it_reports(fake: TracingFramework, log: TraceLog) -> None:
     assert not learns("fake")
     keep_learning()
     keep_learning()

@@ -85,7 +85,7 @@ def in_states(*states: str) -> Traces:
          ("1 of 3 calls would be traced", "nothing was run", "TRACES")),
     ],
 )  # fmt: skip
-def test_the_headline_is_how_much_was_compiling_or_the_gravest_of_all_states(
+def test_the_headline_is_what_compiling_took_or_a_state(
     traces: Traces, shown: tuple[str, str, str]
 ) -> None:
     assert head(traces) == shown

@@ -108,7 +108,7 @@ def test_the_share_of_the_peak_is_told(timed: Timed) -> None:
         (work(float32=95e6), BUSY_HOST, "matmul peak", 0.95),
     ],
 )
-def test_the_peak_that_takes_longer_binds(
+def test_the_longer_peak_binds(
     timed: Timed, load: Workload, changed: dict[str, Any], of: str, share: float
 ) -> None:
     roof = timed(load, **changed).roof
@@ -134,7 +134,7 @@ def test_where_the_chip_is_known_its_datasheet_stands_beside(
     assert f"of the datasheet's ({rated})" in " ".join(str(found).split())
 
 
-def test_what_is_recomputed_counts_for_the_hardware_and_not_for_the_model(
+def test_what_is_recomputed_counts_for_the_hardware(
     timed: Timed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(roofline, "find_datasheet", lambda kind: H100)
@@ -145,7 +145,7 @@ def test_what_is_recomputed_counts_for_the_hardware_and_not_for_the_model(
     assert (roof.speed / (roof.rated or 0)) == near(20e9 / 67e12 + 60e9 / 989e12)
 
 
-def test_of_several_equal_chips_each_does_its_share(
+def test_of_several_chips_each_does_its_share(
     timed: Timed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(roofline, "find_datasheet", lambda kind: H100)
@@ -193,7 +193,7 @@ def test_beyond_the_peak_something_was_not_done(timed: Timed, load: Workload, sa
         {"inputs": ()},
     ],
 )
-def test_a_figure_that_is_not_the_time_of_one_device_has_no_roofline(
+def test_other_figures_than_the_time_of_one_device_have_none(
     timed: Timed, facts: dict[str, Any]
 ) -> None:
     told = timed(PRODUCTS)
@@ -219,7 +219,7 @@ def test_a_figure_that_is_not_the_time_of_one_device_has_no_roofline(
         (work(shortcuts=True, float32=200e6), {}),  # as convolutions may
     ],
 )
-def test_nothing_is_told_rather_than_a_wrong_thing(
+def test_nothing_rather_than_a_wrong_thing(
     timed: Timed, load: Workload | None, changed: dict[str, Any]
 ) -> None:
     found = timed(load, **changed)
@@ -227,7 +227,7 @@ def test_nothing_is_told_rather_than_a_wrong_thing(
     assert "impossible-speed" not in [note.code for note in found.notes]
 
 
-def test_calls_whose_parts_can_be_had_without_running_code_are_looked_at(
+def test_calls_without_code_in_them_are_looked_at(
     timed: Timed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FakeArray, "block_until_ready", FakeArray.wait, raising=False)
@@ -243,7 +243,7 @@ def test_an_array_that_is_given_twice_is_read_once(timed: Timed) -> None:
     assert timed(load, "f(x, x)").verdict != "INVALID"
 
 
-def test_where_calls_are_numbered_the_users_python_is_not_run_once_more(
+def test_numbered_calls_are_not_run_once_more(
     timed: Timed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timed(PRODUCTS)

@@ -51,7 +51,7 @@ X = np.arange(3.0)
         ("y = 4\nf(x, y)", (X, 4), {}, ("x", "y")),
     ],
 )  # fmt: skip
-def test_a_call_is_its_function_and_arguments(
+def test_a_call_is_function_and_arguments(
     code: str, args: tuple, kwargs: dict, names: tuple
 ) -> None:
     def f(x: Any, y: Any) -> Any:
@@ -70,9 +70,7 @@ def test_a_call_is_its_function_and_arguments(
         ("[x, y][0] * n", X * 4, ("x", "y")), ("np.float32(x)", np.float32(X), ("x",)),
     ],
 )  # fmt: skip
-def test_any_other_expression_is_a_function_of_its_arrays(
-    code: str, value: Any, names: tuple
-) -> None:
+def test_an_expression_is_a_function_of_its_arrays(code: str, value: Any, names: tuple) -> None:
     found = call(code, x=X, y=X + 1, n=4)
     assert found.labels == names
     assert np.array_equal(found.function(*found.args), value)
@@ -89,7 +87,7 @@ def test_any_other_expression_is_a_function_of_its_arrays(
         (lambda x, y, /, z: 0, (1, 2, 3), ("x", "y", "z")),
     ],
 )  # fmt: skip
-def test_arguments_are_named_by_the_parameters_that_take_them(
+def test_arguments_are_named_by_parameters(
     function: Callable[..., Any], args: tuple, expected: tuple
 ) -> None:
     assert label_arguments(function, args, {}) == expected

@@ -39,9 +39,7 @@ def turn(times: int) -> int:
     return count
 
 
-def test_a_line_that_begins_in_time_is_run_and_one_that_begins_later_is_not(
-    clock: FakeClock,
-) -> None:
+def test_a_line_that_begins_in_time_is_run_and_a_later_one_is_not(clock: FakeClock) -> None:
     done: list[str] = []
     with time_limit(2.0, is_here):
         work(clock, 2 * SECOND, done)

@@ -28,9 +28,7 @@ LONG = "x" * 30  # as long as a line that says enough alone
         (f"{'a' * 109} {'b' * 111}", f"{'a' * 109} …"),
     ],
 )
-def test_a_message_is_its_first_line_and_the_next_ones_where_that_says_too_little(
-    message: str, shown: str
-) -> None:
+def test_a_message_is_its_first_lines_that_say_enough(message: str, shown: str) -> None:
     assert shorten_message(ValueError(message)) == shown
 
 

@@ -41,9 +41,7 @@ def test_each_has_its_value_under_its_text(code: str, values: dict[str, Any]) ->
         ("x f(", None, "x f(: type names or expressions, separated by spaces"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_a_name_like_one_that_does_not_exist(
-    code: str, like: list[str] | None, told: str
-) -> None:
+def test_what_cannot_be_read_is_said(code: str, like: list[str] | None, told: str) -> None:
     with pytest.raises(OptionError) as raised:
         evaluate_expressions(NAMES, code, like=like)
     assert str(raised.value) == told

@@ -48,15 +48,11 @@ def without_columns(code: CodeType) -> CodeType:
         ("x = 1\nfound = (here(\n    1,\n    2), 3)[0]", 2, "here( 1, 2)"),
     ],
 )
-def test_in_a_cell_it_has_the_cells_line_and_no_function(
-    text: str, line: int, expression: str
-) -> None:
+def test_in_a_cell_it_has_its_line_and_no_function(text: str, line: int, expression: str) -> None:
     assert evaluated(text) == (line, expression, "")
 
 
-def test_where_python_keeps_no_columns_it_is_the_line_and_a_text_that_is_gone_has_its_line() -> (
-    None
-):
+def test_without_columns_it_is_the_line_and_without_a_text_its_number() -> None:
     assert evaluated("  \nfound = here()", columns=False)[1:] == ("", "")
     assert evaluated("found = here()  # it", columns=False) == (1, "found = here()  # it", "")
     names: dict[str, Any] = {"here": here}

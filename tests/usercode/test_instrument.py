@@ -87,7 +87,7 @@ def test_methods_that_are_only_called_like_such_a_function_are_not() -> None:
         ("^", operator.xor, 5), ("<<", operator.lshift, 28), (">>", operator.rshift, 1),
     ],
 )  # fmt: skip
-def test_operators_of_two_values_are_calls_where_that_is_asked_for(
+def test_operators_are_calls_where_asked_for(
     sign: str, function: Callable[..., Any], value: float
 ) -> None:
     hook, y = run(f"y = 7 {sign} 2", operators=True)
@@ -165,7 +165,7 @@ def test_functions_have_the_hook_for_as_long_as_is_asked() -> None:
          "    return g.__annotations__"), "f", {"y": "unknown"}, []),
     ],
 )  # fmt: skip
-def test_the_hook_is_in_a_functions_own_code(
+def test_the_hook_is_in_its_own_code(
     text: str, name: str, value: object, seen: list[str] | None
 ) -> None:
     function, hook = functions(text)[name], Hook()

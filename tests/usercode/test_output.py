@@ -16,9 +16,7 @@ from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn
 
 
-def test_what_is_written_is_counted_and_does_not_reach_the_user(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_is_written_is_counted_and_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     streams = sys.stdout, sys.stderr
     print("before")
     with Muted() as muted:
@@ -58,9 +56,7 @@ def test_those_of_two_threads_may_end_in_any_order(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == ""
 
 
-def test_bytes_and_programs_write_nowhere_and_to_the_real_stream_afterwards(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_bytes_go_nowhere_too(capfd: pytest.CaptureFixture[str]) -> None:
     real = sys.stdout
     with Muted() as muted:
         kept: Any = sys.stdout
@@ -105,9 +101,7 @@ def test_other_ways_to_show_something_are_muted_too() -> None:
     assert (session.screen is screen, screen, muted.is_on) == (True, [2], False)
 
 
-def test_what_the_main_thread_prints_while_another_one_measures_is_shown(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_the_main_thread_prints_beside_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def measure() -> None:
@@ -157,7 +151,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     return clock
 
 
-def test_what_a_thread_writes_is_recorded_with_its_time(
+def test_what_a_thread_writes_is_recorded(
     clock: FakeClock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with OutputRecorder() as recorder:
@@ -180,9 +174,7 @@ def test_what_a_thread_writes_is_recorded_with_its_time(
     assert capsys.readouterr().out == "before\nouterinnerof another threadfourafter"
 
 
-def test_a_stream_that_cannot_be_changed_or_is_changed_by_others_is_left_as_it_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stream_of_others_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     class Fixed:
         __slots__ = ()
 

@@ -62,9 +62,7 @@ def run(code: str, names: dict[str, Any], turns: int = 1, **how: Any) -> list[An
         ("while x: x = g(x)", "x g", "x", "x"),
     ],
 )
-def test_the_names_that_code_reads_and_binds_are_known(
-    code: str, reads: str, binds: str, carried: str
-) -> None:
+def test_the_names_of_code_are_known(code: str, reads: str, binds: str, carried: str) -> None:
     found = snippet(code)
     assert set(found.reads) == set(reads.split())
     assert set(found.binds) == set(binds.split())
@@ -138,9 +136,7 @@ def test_names_are_bound_in_the_namespace_and_nothing_else_is() -> None:
         ("x + 1", {}, []),
     ],
 )
-def test_what_is_to_be_waited_for_is_handed_over_in_each_turn(
-    code: str, how: dict, handed: list
-) -> None:
+def test_what_to_wait_for_is_handed_over(code: str, how: dict, handed: list) -> None:
     assert run(code, {"x": 7}, 2, **how) == handed
 
 

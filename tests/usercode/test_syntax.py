@@ -20,9 +20,7 @@ def expression(text: str) -> ast.expr:
     ("text", "value"),
     [("f(x)", "f(x)"), ("y = f(x)", "f(x)"), ("f(x); y", None), ("pass", None), ("", None)],
 )
-def test_the_only_value_is_that_of_one_expression_or_assignment(
-    text: str, value: str | None
-) -> None:
+def test_the_only_value_is_that_of_one_statement(text: str, value: str | None) -> None:
     found = syntax.only_value(body(text))
     assert (found and ast.unparse(found)) == value
 
@@ -32,9 +30,7 @@ def test_the_only_value_is_that_of_one_expression_or_assignment(
     [("x", "x", True), ("x.y.z", "x", True), ("x[0].y", "x", False), ("f(x).y", "", False),
      ("3", "", True), ("x[0]", "x", False), ("-x", "", False)],
 )  # fmt: skip
-def test_a_dotted_name_has_a_root_and_what_runs_no_code_is_plain(
-    text: str, root: str, plain: bool
-) -> None:
+def test_what_runs_no_code_is_plain(text: str, root: str, plain: bool) -> None:
     assert syntax.root_name(expression(text)) == root
     assert syntax.is_plain(expression(text)) is plain
 
@@ -72,7 +68,5 @@ def test_nodes_of_a_scope_are_not_those_of_its_functions() -> None:
         ("x" * 1_000_000, "x" * 20_000 + " …"),
     ],
 )
-def test_code_is_shown_by_the_line_that_it_ends_with_after_definitions(
-    text: str, line: str
-) -> None:
+def test_code_is_shown_by_the_line_that_it_ends_with(text: str, line: str) -> None:
     assert syntax.first_line(text) == line
