@@ -126,9 +126,7 @@ def test_frameworks_that_are_imported_are_asked_and_others_by_their_variables(
 def test_what_was_set_is_counted_and_can_be_undone(undo: list[str], figure: str) -> None:
     settings = tuple(MemorySetting("x", "w", text) for text in undo)
     found = MemorySettings("--no-prealloc", settings, "no GPU", {"torch": "2.13.0", "jax": "0.1"})
-    rows = [
-        row for text in undo for row in (("x", "w"), *([("", f"undo: {text}")] if text else []))
-    ]
+    rows = [row for text in undo for row in (("x", "w"), ("", f"undo: {text}")) if text or row[0]]
     assert found.report().blocks == (
         Headline("GPU memory", figure, "--no-prealloc", "", ""),
         Facts((*rows, ("note", "no GPU"))),

@@ -67,11 +67,18 @@ def rows(found: Transfers, label: str) -> list[str]:
     return [text for block in facts for name, text in block.rows if name == label]
 
 
-def test_what_is_shared_is_no_copy() -> None:
+def test_what_is_shared_is_no_copy_and_memory_that_stayed_is_not_shown() -> None:
     found = Transfers("x", 1.0, {}, (COPY, SHARED, GIVEN))
     assert (found.copied, COPY.copied, SHARED.copied) == (MIB + 96, MIB, 0)
     assert found.copying == {"to the host": 6.3e-3}
     assert repr(found) == "<Transfers 1048672 bytes in 3 places>"
+    assert Transfers.from_dict(FOUND.to_dict()) == FOUND
+    with pytest.raises(RecordError, match=re.escape("Expected `float` >= 0.0 - at `$.seconds`")):
+        Transfers.from_dict(Transfers("x", -1.0).to_dict())
+    found = Transfers("x", 1.0, memory={"gpu:0": (64, 64), "gpu:1": (64, 0)}, error="KeyError: 1")
+    assert rows(found, "gpu:0") == []
+    assert rows(found, "gpu:1") == ["64 B in use before, 0 B after"]
+    assert rows(found, "error") == ["KeyError: 1"]
 
 
 def pictures(*transfers: Transfer, seconds: float = 9e-3) -> list[Picture]:
@@ -137,19 +144,6 @@ def test_arrays_are_named_framework_by_framework_as_far_as_they_are_few() -> Non
     assert rows(one, "created")[1] == "1 torch array, 3 B: unnamed i8[3]"
 
 
-def test_memory_that_stayed_the_same_is_not_shown() -> None:
-    found = Transfers("x", 1.0, memory={"gpu:0": (64, 64), "gpu:1": (64, 0)}, error="KeyError: 1")
-    assert rows(found, "gpu:0") == []
-    assert rows(found, "gpu:1") == ["64 B in use before, 0 B after"]
-    assert rows(found, "error") == ["KeyError: 1"]
-
-
-def test_facts_that_cannot_be_are_refused() -> None:
-    assert Transfers.from_dict(FOUND.to_dict()) == FOUND
-    with pytest.raises(RecordError, match=re.escape("Expected `float` >= 0.0 - at `$.seconds`")):
-        Transfers.from_dict(Transfers("x", -1.0).to_dict())
-
-
 def test_a_cell_is_run_and_told_and_its_names_stay(shell: Shell) -> None:
     shell.run("%%fwdevices -v found\nimport numpy as np\na = np.ones(3)\nb = a + 1")
     assert shell.names["b"].tolist() == [2, 2, 2]
@@ -162,8 +156,5 @@ def test_a_cell_that_fails_is_told_and_still_stops(shell: Shell) -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run("%%fwdevices\n1 / 0")
     assert "ZeroDivisionError: division by zero" in str(shell.shown[0].data["text/plain"])
-
-
-def test_words_where_options_stand_are_refused(shell: Shell) -> None:
     with pytest.raises(UsageError, match="'x' is not an option"):
         shell.run("%%fwdevices x\n1")
