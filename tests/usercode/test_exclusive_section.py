@@ -76,7 +76,6 @@ def test_on_the_loop_of_another_library_nothing_is_held() -> None:
     section = ExclusiveSection()
     with pytest.raises(StopIteration) as entered:
         section.__aenter__().send(None)
-    assert entered.value.value is section
-    assert ExclusiveSection.current() is None
+    assert (entered.value.value, ExclusiveSection.current()) == (section, None)
     with pytest.raises(StopIteration):
         section.__aexit__(None, None, None).send(None)

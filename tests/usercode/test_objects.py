@@ -37,19 +37,15 @@ class OfRefusing(metaclass=Refusing):
     """Of such a class."""
 
 
-def test_the_class_is_the_real_one() -> None:
+def test_the_class_is_the_real_one_and_where_asking_raises_the_answer_is_no() -> None:
     assert not objects.is_of(Liar(), list)
     assert objects.is_a(Liar(), list)
     assert objects.is_exactly(True, int, bool)
     assert not objects.is_exactly(True, int)
     assert objects.is_of(True, str, int)
     assert not objects.is_of(1, bool)
-
-
-def test_where_asking_raises_the_answer_is_no() -> None:
-    assert objects.ask(lambda _: 3, 1)
-    assert not objects.ask(refuse, 1)
-    assert not objects.ask(lambda _: [], 1)
+    answers = [objects.ask(question, 1) for question in (lambda _: 3, refuse, lambda _: [])]
+    assert answers == [True, False, False]
     assert not objects.extends(int, OfRefusing)
     assert not objects.is_of(1, OfRefusing)
     assert not objects.is_a(1, OfRefusing)

@@ -69,20 +69,6 @@ def test_the_names_of_code_are_known(code: str, reads: str, binds: str, carried:
     assert set(found.carried) == set(carried.split())
 
 
-@pytest.mark.parametrize(
-    ("code", "has_value"),
-    [("f(x)", True), ("y = 1; y", True), ("y = 1", False), ("f();", True), ("if x: y", False)],
-)
-def test_only_an_expression_at_the_end_has_a_value(code: str, has_value: bool) -> None:
-    assert snippet(code).has_value is has_value
-
-
-def test_the_text_is_what_was_typed() -> None:
-    found = snippet("  \n c = b( a ); d = c\n")
-    assert found.text == "c = b( a ); d = c"
-    assert (found.reads, found.binds) == (("b", "a", "c"), ("c", "d"))  # in that order
-
-
 @pytest.mark.parametrize("turns", [0, 1, 2, 1000])
 @pytest.mark.parametrize("code", ["n += 1", "exec('n += 1')", "global n; n += 1"])
 def test_a_loop_makes_as_many_turns_as_it_is_told(code: str, turns: int) -> None:
@@ -114,8 +100,9 @@ def test_code_means_what_it_means_in_a_cell(code: str, result: object) -> None:
 
 
 def test_names_are_bound_in_the_namespace_and_nothing_else_is() -> None:
-    names: dict[str, Any] = {}
-    run("y = '''a\n  b\n'''\nfor i in range(3): z = i", names)
+    code, names = "'no docstring'\ny = '''a\n  b\n'''\nfor i in range(3): z = i", dict[str, Any]()
+    run(code, names)
+    snippet(code, names).run()
     names.pop("__builtins__", None)
     assert names == {"y": "a\n  b\n", "i": 2, "z": 2}  # a string keeps its lines
     clock = [0]
@@ -189,22 +176,24 @@ def test_code_that_cannot_be_timed_is_refused_in_one_line(code: str, message: st
             snippet(invalid)
 
 
-def test_a_string_among_other_code_is_code() -> None:
-    assert snippet("'f(x)'\ny").has_value
-    names: dict[str, Any] = {}
-    run("'no docstring'\ny = 1", names)
-    snippet("'no docstring'\ny = 1", names).run()
-    assert (names["y"], "__doc__" in names) == (1, False)
-    assert snippet("3").has_value
-
-
-@pytest.mark.parametrize(("code", "frames"), [("f(x)", 1), ("exec('y')", 2), ("y: int = 1", 2)])
-def test_each_run_has_its_frames_on_the_stack(code: str, frames: int) -> None:
+@pytest.mark.parametrize(
+    ("code", "frames", "has_value"),
+    [("f(x)", 1, True), ("y = 1; y", 1, True), ("y = 1", 1, False), ("f();", 1, True),
+     ("if x: y", 1, False), ("exec('y')", 2, False), ("y: int = 1", 2, False), ("3", 1, True),
+     ("'f(x)'\ny", 1, True)],
+)  # fmt: skip
+def test_each_run_has_its_frames_on_the_stack_and_an_expression_at_the_end_its_value(
+    code: str, frames: int, has_value: bool
+) -> None:
     found = snippet(code)
-    assert (found.frames, found.looks_at_names) == (frames, code.startswith("exec"))
+    assert (found.frames, found.has_value) == (frames, has_value)
+    assert found.looks_at_names is code.startswith("exec")
     behind = snippet("get_ipython().run_line_magic('time', 'y = f(x)')")
     assert (behind.reads, behind.binds) == (("get_ipython", "f", "x"), ("y",))
     assert behind.looks_at_names
+    typed = snippet("  \n c = b( a ); d = c\n")
+    assert typed.text == "c = b( a ); d = c"
+    assert (typed.reads, typed.binds) == (("b", "a", "c"), ("c", "d"))  # in that order
 
 
 def test_a_part_of_the_code_is_code_with_the_same_lines() -> None:
