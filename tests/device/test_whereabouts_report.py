@@ -223,11 +223,11 @@ def test_what_is_so_for_all_is_told_of_a_line_for_many() -> None:
                              "gradients": True}  # fmt: skip
     arrays = [array(f"m.{part}.w", **facts) for part in "aabb"]
     one, _ = fold_arrays(arrays, 2)
-    assert one == array("m.a", **facts, arrays=2, nbytes=16, dtype="", shape=())
+    assert one == array("m.a.w", **facts, arrays=2, nbytes=16, dtype="", shape=())
     other = array(arrays[1].name, deleted=True)
     one, _ = fold_arrays([arrays[0], other, *arrays[2:]], 2)
     unlike = dict.fromkeys(("weak", "committed", "gradients", "deleted"), False)
-    assert one == array("m.a", **unlike, arrays=2, nbytes=8, dtype="", shape=())
+    assert one == array("m.a.w", **unlike, arrays=2, nbytes=8, dtype="", shape=())
     one, two = fold_arrays([array("m.a.w"), array("m.a.b", of="m.a.w"), *arrays[2:]], 2)
     assert (one.nbytes, one.layout, one.of) == (8, "1 sharing memory with others", "")
     assert (two.nbytes, two.layout) == (16, "odd")
