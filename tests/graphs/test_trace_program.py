@@ -53,6 +53,12 @@ def test_what_is_nearer_to_the_call_is_asked_first(frameworks: Frameworks, x: Fa
     """Its own function, its arguments, then what its functions use: arrays, and modules last."""
     dumps, other = json.dumps, OtherArray()
 
+    def both() -> object:
+        return dumps, x
+
+    def module() -> object:
+        return json
+
     def asked(function: Callable[..., object], *args: object, **kwargs: object) -> list[str]:
         frameworks.asked.clear()
         refusal(Call.from_function(function, *args, **kwargs))
@@ -63,8 +69,8 @@ def test_what_is_nearer_to_the_call_is_asked_first(frameworks: Frameworks, x: Fa
     assert asked(f, x, other) == ["one", "two"]
     assert asked(dumps, x) == ["two", "one"]
     assert asked(using(x), other) == ["two", "one"]
-    assert asked(using(dumps, x)) == ["one", "two"]
-    assert asked(using(json)) == ["two"]
+    assert asked(both) == ["one", "two"]
+    assert asked(module) == ["two"]
     assert asked(calling(chain(2, other), x)) == ["one"]  # what is far says less
     # Functions are followed six steps deep; where nothing is found all are asked.
     assert [asked(chain(length, x)) for length in (2, 6, 7)] == [["one"], ["one"], ["one", "two"]]
