@@ -10,6 +10,7 @@ import ipyjaxbench
 from ipyjaxbench import Peaks
 from ipyjaxbench.device import peaks_store
 from ipyjaxbench.device.peaks import DevicePeaks
+from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Facts, Headline, Note, Notes, Table
 from tests.device.peaks import KEY, PEAKS
 from tests.fake_framework import FakeFramework
@@ -177,7 +178,10 @@ def test_three_peaks_stand_side_by_side_and_what_none_has_is_left_out() -> None:
     assert [row[0] for row in tables(1)[0].rows] == ["float32 matmul", "smallest operation"]
 
 
-def test_the_old_name_works_and_says_so(fake: FakeFramework) -> None:
+def test_the_old_name_works_and_says_so(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Clock, "elapsed", lambda: fake.device.clock)
     peaks_store.write(KEY, PEAKS)
     later = "The old name still works, until version 0.3."
     with pytest.warns(FutureWarning) as caught:
