@@ -4,8 +4,6 @@ import pytest
 
 from ipyjaxbench.device import find_datasheet
 
-T = 1e12
-
 
 @pytest.mark.parametrize(
     ("kind", "name", "bfloat16"),
@@ -17,32 +15,16 @@ T = 1e12
         ("NVIDIA A100-PCIE-40GB, compute capability 8.0", "A100 40 GB", 312),
         ("NVIDIA GB200, compute capability 10.0", "GB200", 2500),
         ("NVIDIA B200, compute capability 10.0", "B200", 2250),
-        ("NVIDIA L4, compute capability 8.9", "L4", 121),
-        ("AMD Instinct MI300X", "MI300X", 1307),
-        ("TPU v4", "TPU v4", 275),
-        ("TPU v5 lite", "TPU v5e", 197),
-        ("TPU v5", "TPU v5p", 459),
-        ("TPU v6 lite", "TPU v6e", 918),
-        ("TPU7x", "TPU7x", 1154),
+        ("NVIDIA L4, compute capability 8.9", "L4", 121), ("AMD Instinct MI300X", "MI300X", 1307),
+        ("TPU v4", "TPU v4", 275), ("TPU v5 lite", "TPU v5e", 197), ("TPU v5", "TPU v5p", 459),
+        ("TPU v6 lite", "TPU v6e", 918), ("TPU7x", "TPU7x", 1154),
+        ("cpu", None, 0), ("", None, 0), ("NVIDIA L40S", None, 0),
+        ("NVIDIA GeForce RTX 4090", None, 0), ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None, 0),
     ],
-)
-def test_a_kind_of_device_has_its_datasheet(kind: str, name: str, bfloat16: float) -> None:
+)  # fmt: skip
+def test_a_kind_of_device_has_its_datasheet(kind: str, name: str | None, bfloat16: float) -> None:
     found = find_datasheet(kind)
-    assert found is not None
-    assert (found.name, found.products["bfloat16"]) == (name, bfloat16 * T)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    ["cpu", "", "NVIDIA L40S", "NVIDIA GeForce RTX 4090", "NVIDIA H100 80GB HBM3 MIG 1g.10gb"],
-)
-def test_of_other_devices_nothing_is_stated(kind: str) -> None:
-    assert find_datasheet(kind) is None
-
-
-def test_float32_is_rated_as_it_was_multiplied() -> None:
-    found = find_datasheet("NVIDIA H100 80GB HBM3")
-    assert found is not None
-    assert found.rated("float32", 60 * T) == 67 * T
-    assert found.rated("float32", 400 * T) == 495 * T
-    assert found.rated("int4", 1.0) is None
+    assert (found and found.name) == name
+    if found is not None:
+        assert found.products["bfloat16"] == bfloat16 * 1e12
+        assert found.rated("int4", 1.0) is None

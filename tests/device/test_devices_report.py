@@ -25,18 +25,12 @@ def array(nbytes: int, device: str = "cpu:0", **facts: Any) -> ArrayPlacement:
     return ArrayPlacement(**known, nbytes=nbytes, devices=(device,))
 
 
-def test_where_nothing_has_devices_that_is_said() -> None:
-    assert rows() == [("devices", "none: no framework with devices of its own is imported")]
-    assert rows(asked=("x",)) == []
-    assert rows(home(CPU0)) == [("jax", "cpu:0")]
-
-
 @pytest.mark.parametrize(
     ("devices", "facts", "text"),
     [
+        ((CPU0,), {}, "cpu:0"),
         ((CPU0,), {"default": "cpu:0", "why": "there is no GPU"}, "cpu:0"),
         ((CPU0,), {"default": "cpu", "why": "it is set"}, "cpu:0, default cpu (it is set)"),
-        ((CPU0, CPU1), {}, "cpu:0,1 (2 devices)"),
         ((CPU0, CPU1), {"default": "cpu:0"}, "cpu:0,1 (2 devices), default cpu:0"),
         ((CPU0, CPU1), {"default": "cpu:1", "why": "it is set"},
          "cpu:0,1 (2 devices), default cpu:1 (it is set)"),
@@ -44,17 +38,16 @@ def test_where_nothing_has_devices_that_is_said() -> None:
          "imported but not initialized; `devices(start=True)` lists its devices"),
     ],
 )  # fmt: skip
-def test_devices_and_the_default_are_one_line(
+def test_devices_are_one_line(
     devices: tuple[Device, ...], facts: dict[str, Any], text: str
 ) -> None:
     assert rows(home(*devices, **facts)) == [("jax", text)]
-
-
-def test_bytes_of_arrays_are_those_of_the_framework() -> None:
+    assert rows() == [("devices", "none: no framework with devices of its own is imported")]
+    assert rows(asked=("x",)) == []
+    # Bytes of arrays are those of the framework.
     arrays = (array(1024), array(512, "cpu:1"), array(99, "cpu:2"), array(7, framework="torch"))
-    assert rows(home(CPU0, CPU1), arrays=arrays) == [
-        ("jax", "cpu:0,1 (2 devices), 1.50 KiB in arrays"),
-    ]
+    both = "cpu:0,1 (2 devices), 1.50 KiB in arrays"
+    assert rows(home(CPU0, CPU1), arrays=arrays) == [("jax", both)]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from ipyjaxbench.device.live_arrays import LiveArrays
 from tests.device.conftest import Frameworks
 from tests.device.fake import Array, OtherArray, Unreferred
@@ -19,9 +17,7 @@ def gone(arrays: LiveArrays) -> list[tuple[str, int]]:
     return [(each.name, each.nbytes) for each in arrays.freed()]
 
 
-def test_new_arrays_have_the_name_that_leads_to_them_the_largest_first(
-    frameworks: Frameworks,
-) -> None:
+def test_new_arrays_have_the_name_that_leads_to_them(frameworks: Frameworks) -> None:
     old = Array(1)
     before = LiveArrays([*frameworks], {"old": old})
     x, inner, hidden, out = Array(2), Array(8), Array(3), Array(4)
@@ -35,21 +31,16 @@ def test_new_arrays_have_the_name_that_leads_to_them_the_largest_first(
 def test_arrays_that_only_the_framework_knows_are_there_too(frameworks: Frameworks) -> None:
     before = LiveArrays([*frameworks], {})
     base = Array(8)
-    view = Array(8, base=base)
     frameworks.fake.live += [base, Array(4), Array(2, deleted=True)]
+    view = Array(8, base=base)
     assert since(frameworks, before, {"v": view}) == ["v 8", " 4"]  # the view stands for its base
     assert since(frameworks, before, {}) == [" 8", " 4"]
+    # What has no memory of its own is left out.
+    none = {"view": Array(4, view=True), "gone": Array(deleted=True), "x": Unreferred()}
+    assert since(frameworks, before, none) == [" 8", " 4"]
 
 
-def test_what_has_no_memory_of_its_own_is_left_out(frameworks: Frameworks) -> None:
-    before = LiveArrays([*frameworks], {})
-    names = {"view": Array(4, view=True), "gone": Array(deleted=True), "x": Unreferred()}
-    assert since(frameworks, before, names) == []
-
-
-def test_modules_functions_and_what_ipython_holds_are_not_entered(
-    frameworks: Frameworks,
-) -> None:
+def test_functions_and_what_ipython_holds_are_not_entered(frameworks: Frameworks) -> None:
     before = LiveArrays([*frameworks], {})
 
     class Exit:
@@ -63,15 +54,9 @@ def test_modules_functions_and_what_ipython_holds_are_not_entered(
 
     function.held = Array()  # type: ignore[attr-defined]
     Exit.__module__ = "IPython.core.autocall"
-    assert since(frameworks, before, {"exit": Exit(), "f": function}) == []
-
-
-@pytest.mark.parametrize("name", ["__builtins__", "__loader__", "__spec__"])
-def test_what_python_binds_for_itself_in_a_module_is_not_entered(
-    frameworks: Frameworks, name: str
-) -> None:
-    before = LiveArrays([*frameworks], {})
-    assert since(frameworks, before, {name: {"_": [Array()]}}) == []
+    own = {name: {"_": [Array()]} for name in ("__builtins__", "__loader__", "__spec__")}
+    names: dict[str, Any] = {"exit": Exit(), "f": function, **own}
+    assert since(frameworks, before, names) == []
 
 
 def test_arrays_that_are_there_no_longer_are_freed(frameworks: Frameworks) -> None:

@@ -22,13 +22,14 @@ def shown(found: Whereabouts) -> list[tuple[str, int, int, str]]:
 
 def test_each_array_of_a_value_has_its_path(frameworks: Frameworks) -> None:
     a, b = Array(4), Array(8)
-    found = locate({"x": a, "y": {"w": [b, a]}, "z": OtherArray()})
-    assert found.asked == ("x", "y", "z")
+    found = locate({"x": a, "y": {"w": [b, a]}, "z": OtherArray(), "s": {Array(4), Array(8)}})
+    assert found.asked == ("x", "y", "z", "s")
     assert shown(found) == [
         ("x", 1, 4, ""), ("y['w'][0]", 1, 8, ""), ("y['w'][1]", 1, 4, "x"), ("z", 1, 8, ""),
+        ("s", 2, 12, ""),  # without a path
     ]  # fmt: skip
     assert [home.framework for home in found.homes] == ["fake"]  # the other has no devices
-    assert [each.framework for each in found.arrays] == ["fake", "fake", "fake", "other"]
+    assert [each.framework for each in found.arrays] == ["fake", "fake", "fake", "other", "fake"]
     assert locate({"z": OtherArray()}).homes == ()
 
 
@@ -43,15 +44,7 @@ def test_of_shared_memory_the_largest_array_is_the_owner(frameworks: Frameworks)
     ]  # fmt: skip
 
 
-def test_arrays_without_a_path_are_one_line(frameworks: Frameworks) -> None:
-    assert shown(locate({"s": {Array(4), Array(8)}, "x": Array(2)})) == [
-        ("s", 2, 12, ""), ("x", 1, 2, ""),
-    ]  # fmt: skip
-
-
-def test_what_is_no_array_has_its_class_and_what_frameworks_say_of_it(
-    frameworks: Frameworks,
-) -> None:
+def test_what_is_no_array_is_what_frameworks_say_of_it(frameworks: Frameworks) -> None:
     found = locate({"n": 3, "mesh": Mesh(), "objects": Array(dtype="object")})
     assert [(each.name, each.framework, each.dtype, each.layout) for each in found.arrays] == [
         ("n", "", "int", ""), ("mesh", "", "Mesh", "a mesh"), ("objects", "", "Array", ""),
@@ -59,10 +52,13 @@ def test_what_is_no_array_has_its_class_and_what_frameworks_say_of_it(
     assert (found.homes, found.unnamed, found.largest) == ((), {}, ())
 
 
-def test_very_many_arrays_are_a_line_for_the_rest(
+def test_very_many_arrays_are_one_line(
     frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 2)
+    def limit(most: int) -> None:
+        monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", most)
+
+    limit(2)
     base = Array(8)
     rest = [base, Array(4, base=base), Array(2, devices=("fake:1",)), Array(dtype="object")]
     found = locate({"x": [Array(1), Array(1), *rest]})
@@ -70,17 +66,14 @@ def test_very_many_arrays_are_a_line_for_the_rest(
     assert [(each.name, each.arrays, each.nbytes, each.devices) for each in found.arrays[2:]] == [
         ("...", 2, 8, ("fake:0",)), ("...", 1, 2, ("fake:1",)),
     ]  # fmt: skip
-    exactly = locate({"x": [Array(1), Array(1)]})
-    assert [each.name for each in exactly.arrays] == ["x[0]", "x[1]"]
-
-
-def test_parts_of_the_rest_are_counted_on_each_device(
-    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 0)
+    assert [each.name for each in locate({"x": rest[:2]}).arrays] == ["x[0]", "x[1]"]
+    limit(1)
+    frameworks.fake.live += [base]
+    named = survey({"x": [base, Array(4, base=base), Array(2)]})
+    assert (shown(named), named.unnamed) == ([("x", 3, 10, "")], {})  # counted once
+    limit(0)
     cut = [Array(8, devices=BOTH, sharding=HALVES) for _ in range(3)]
-    copied = Array(8, devices=BOTH)
-    (line,) = locate({"x": [*cut, copied]}).arrays
+    (line,) = locate({"x": [*cut, Array(8, devices=BOTH)]}).arrays
     assert (line.name, line.arrays, line.nbytes, line.devices) == ("...", 4, 32, BOTH)
     assert line.on_devices() == {"fake:0": 12 + 8, "fake:1": 12 + 8}
 
@@ -111,7 +104,7 @@ def test_frameworks_start_where_that_is_asked_for_alone(frameworks: Frameworks, 
 def test_each_name_of_a_session_is_one_line(frameworks: Frameworks) -> None:
     x, tree = Array(16), {"a": Array(4), "b": [Array(8)]}
     names = {"x": x, "tree": tree, "n": 3, "_hidden": Array(), "again": x, "both": [x, Array(1)],
-             "f": test_arrays_without_a_path_are_one_line, "sys": sys, "Array": Array}  # fmt: skip
+             "f": shown, "sys": sys, "Array": Array}  # fmt: skip
     found = survey(names)
     assert found.asked == ()
     assert shown(found) == [
@@ -124,70 +117,43 @@ def test_each_name_of_a_session_is_one_line(frameworks: Frameworks) -> None:
 def test_a_name_with_arrays_on_several_devices_has_several_lines(frameworks: Frameworks) -> None:
     dead = Array(4, deleted=True)
     tree = [Array(4), Array(2, devices=("fake:1",)), OtherArray(), Array(1), dead]
-    lines = survey({"tree": tree}).arrays
-    assert [(each.framework, each.devices, each.arrays, each.nbytes) for each in lines] == [
+    found = survey({"tree": tree})
+    assert [(each.framework, each.devices, each.arrays, each.nbytes) for each in found.arrays] == [
         ("fake", ("fake:0",), 3, 5), ("fake", ("fake:1",), 1, 2), ("other", (), 1, 8),
     ]  # fmt: skip
-    assert lines[0].layout == "1 deleted"
-
-
-def test_of_an_array_that_is_cut_each_device_has_its_part(frameworks: Frameworks) -> None:
-    tree = [Array(8, devices=BOTH, sharding=HALVES), Array(4, devices=BOTH)]
-    (line,) = survey({"tree": tree}).arrays
+    assert (found.arrays[0].layout, found.arrays[0].parts) == ("1 deleted", ())
+    alone = locate({"x": dead, "y": Array(2)})
+    assert [each.deleted for each in alone.arrays] == [True, False]
+    assert alone.by_device() == {"fake:0": (1, 2)}  # it takes nothing
+    # Of an array that is cut each device has its part.
+    cut = [Array(8, devices=BOTH, sharding=HALVES), Array(4, devices=BOTH)]
+    (line,) = survey({"tree": cut}).arrays
     assert (line.parts, line.nbytes) == ((4 + 4, 4 + 4), 12)
-    (line,) = survey({"tree": [Array(8), Array(4)]}).arrays
-    assert line.parts == ()
-
-
-def test_very_many_arrays_under_a_name_are_counted_once(
-    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.modules["ipyjaxbench.device.locate"], "_MAX_LEAVES", 1)
-    base = Array(8)
-    frameworks.fake.live += [base]
-    found = survey({"x": [base, Array(4, base=base), Array(2)]})
-    assert shown(found) == [("x", 3, 10, "")]
-    assert found.unnamed == {}
-
-
-def test_arrays_without_a_name_are_counted_and_the_largest_is_shown(
-    frameworks: Frameworks, tmp_path: Path
-) -> None:
-    named, base = Array(64), Array(32)
-    (tmp_path / "mine.py").touch()
-    calls = [(pytest.__file__, "raises", 1), (str(tmp_path / "mine.py"), "step", 7)]
-    frameworks.fake.live += [
-        named, base, Array(4), Array(8, made=calls), Array(99, dtype="object"),
-    ]  # fmt: skip
-    found = survey({"x": named, "view": Array(16, base=base)})
-    assert found.unnamed == {"fake": (3, 12)}
-    (largest,) = found.largest
-    assert (largest.name, largest.nbytes, largest.of) == ("", 8, "")
-    assert largest.layout == "created in line 7 of mine.py, in step"
 
 
 @pytest.mark.parametrize(
     ("calls", "layout"),
     [
-        ([("<cell 3>", "<module>", 2)], "created in line 2"),
-        ([("<cell 3>", "f", 2), ("<cell 4>", "g", 9)], "created in line 2, in f"),
+        ([(pytest.__file__, "raises", 1), ("mine.py", "step", 7)], "line 7 of mine.py, in step"),
+        ([("<cell 3>", "f", 2), ("<cell 4>", "g", 9)], "line 2, in f"),
+        ([("<cell 3>", "<module>", 2)], "line 2"),
         ([(pytest.__file__, "raises", 1)], ""),
         ([], ""),
     ],
 )
-def test_where_an_array_was_made_is_the_users_innermost_line(
-    frameworks: Frameworks, calls: list[tuple[str, str, int]], layout: str
+def test_arrays_without_a_name_are_counted_and_the_largest_is_shown_with_where_it_was_made(
+    frameworks: Frameworks, tmp_path: Path, calls: list[tuple[str, str, int]], layout: str
 ) -> None:
-    frameworks.fake.live += [Array(made=calls)]
-    assert survey({}).largest[0].layout == layout
-
-
-def test_an_array_that_was_given_away_takes_nothing(frameworks: Frameworks) -> None:
-    found = locate({"x": Array(4, deleted=True), "y": Array(2)})
-    assert [each.deleted for each in found.arrays] == [True, False]
-    assert found.by_device() == {"fake:0": (1, 2)}
-    together = survey({"tree": [Array(4, deleted=True), Array(2)]})
-    assert together.by_device() == {"fake:0": (2, 2)}
+    (tmp_path / "mine.py").touch()
+    made = [(file.replace("mine", str(tmp_path / "mine")), *where) for file, *where in calls]
+    named, base = Array(64), Array(32)
+    nameless = (Array(4), Array(8, made=made), Array(99, dtype="object"))
+    frameworks.fake.live += [named, base, *nameless]
+    found = survey({"x": named, "view": Array(16, base=base)})
+    assert found.unnamed == {"fake": (3, 12)}
+    (largest,) = found.largest
+    assert (largest.name, largest.nbytes, largest.of) == ("", 8, "")
+    assert largest.layout == (layout and f"created in {layout}")
 
 
 def test_what_a_device_holds_counts_for_its_framework() -> None:
@@ -211,14 +177,11 @@ def test_what_a_device_holds_counts_for_its_framework() -> None:
         ("{3: x}", ["[3]"]),
     ],
 )
-def test_parts_of_a_container_that_is_written_out_are_named_alone(
-    expression: str, names: list[str]
+def test_parts_of_a_literal_are_named_alone(
+    frameworks: Frameworks, expression: str, names: list[str]
 ) -> None:
-    import numpy as np
-
-    x, y = np.ones(3), np.ones(4)
+    x, y = Array(3), Array(4)
     value = eval(expression, {"x": x, "y": y})
-    found = [each.name for each in locate({expression: value}).arrays]
-    assert found == names
+    assert [each.name for each in locate({expression: value}).arrays] == names
     beside = [each.name for each in locate({expression: value, "other": y}).arrays]
     assert beside[0].startswith(expression)

@@ -1,8 +1,5 @@
-"""What is set of GPU memory, in processes of their own: the environment is part of them."""
+"""What is set of GPU memory, in an environment of the test's own."""
 
-import json
-import os
-import subprocess
 import sys
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -28,69 +25,14 @@ from ipyjaxbench.jupyter.commands import DEVICES
 from ipyjaxbench.reports import Facts, Footer, Headline
 from tests.device.conftest import Frameworks
 
-_NAMES = (
-    "XLA_PYTHON_CLIENT_PREALLOCATE",
-    "XLA_PYTHON_CLIENT_MEM_FRACTION",
-    "XLA_CLIENT_MEM_FRACTION",
-    "TF_FORCE_GPU_ALLOW_GROWTH",
-)
 
-with_jax = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
-
-
-def done(before: str, **environment: str) -> tuple[dict[str, list[list[str]]], dict[str, str]]:
-    """What is told by framework, and what is in the environment then."""
-    code = f"""
-{before}
-import json, os
-from ipyjaxbench.device.set_memory import set_memory
-found = set_memory(prealloc=False, fraction=0.5)
-told = {{}}
-for each in found.settings:
-    told.setdefault(each.framework, []).append([each.words, each.undo])
-print(json.dumps([told, {{n: os.environ[n] for n in {_NAMES!r} if n in os.environ}}]))
-"""
-    kept = {name: value for name, value in os.environ.items() if name not in _NAMES}
-    run = subprocess.run(
-        [sys.executable, "-c", code], env={**kept, **environment}, capture_output=True, text=True,
-        check=True, timeout=300,
-    )  # fmt: skip
-    told, found = json.loads(run.stdout.splitlines()[-1])
-    return told, found
-
-
-@with_jax
-def test_what_jax_reads_at_its_first_use_is_set_before_that() -> None:
-    told, found = done("import jax", XLA_CLIENT_MEM_FRACTION=".9")
-    assert [undo for _, undo in told["jax"]] == [
-        "del os.environ['XLA_PYTHON_CLIENT_PREALLOCATE']",
-        "os.environ['XLA_CLIENT_MEM_FRACTION'] = '.9'",
-    ]
-    assert found["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
-    # JAX refuses to start with both.
-    assert found["XLA_CLIENT_MEM_FRACTION"] == "0.5"
-    assert "XLA_PYTHON_CLIENT_MEM_FRACTION" not in found
-
-
-@with_jax
-def test_nothing_is_set_once_jax_has_started() -> None:
-    told, found = done("import jax; jax.numpy.ones(1)", JAX_PLATFORMS="cpu")
-    assert told["jax"] == [["initialized without a GPU; nothing to change", ""]]
-    assert not [name for name in found if name.startswith("XLA")]
-
-
-def test_a_framework_that_has_no_such_setting_says_so() -> None:
+def test_what_cannot_be_set_says_why_and_what_to_type() -> None:
     (told,) = MEMORY_VARIABLES["torch"].set(MemoryRequest(prealloc=False))
     assert told == MemorySetting("torch", "never preallocates; nothing to change")
-
-
-def test_what_comes_too_late_says_what_to_type_and_when() -> None:
     assert str(MemoryRequest()) == ""
     told = too_late("jax", MemoryRequest(prealloc=False, fraction=0.5))
-    assert told.words.endswith(
-        "Restart the kernel and run `%fwdevices --no-prealloc --mem-fraction 0.5` before its first"
-        " use"
-    )
+    again = "`%fwdevices --no-prealloc --mem-fraction 0.5` before its first use"
+    assert told.words.endswith(f"Restart the kernel and run {again}")
     assert told.undo == ""
 
 
@@ -102,14 +44,11 @@ def test_a_share_that_is_none_is_refused_with_the_rule(value: str) -> None:
         DEVICES.split(f"--mem-fraction {value}")
 
 
-def test_settings_stand_alone(shell: Any) -> None:
+@pytest.mark.parametrize("typed", ["%fwdevices {} 3", "%%fwdevices {}\nx = 3"])
+def test_settings_stand_alone(shell: Any, typed: str) -> None:
     with pytest.raises(UsageError, match="take no code"):
-        shell.run("%fwdevices --no-prealloc 3")
-    with pytest.raises(UsageError, match="take no code"):
-        shell.run("%%fwdevices --no-prealloc\nx = 3")
+        shell.run(typed.format("--no-prealloc"))
 
-
-# In this process, with an environment of its own
 
 VARIABLES = MemoryVariables("x", ("GROW", "true"), ("SHARE", "OLD_SHARE"))
 
@@ -142,9 +81,16 @@ def test_only_what_is_asked_for_is_set(environment: dict[str, str]) -> None:
 
 
 def test_the_variable_that_is_in_use_is_set_anew(environment: dict[str, str]) -> None:
-    environment["OLD_SHARE"] = "0.9"
-    assert settings(fraction=0.5) == [(set_to("OLD_SHARE=0.5"), "os.environ['OLD_SHARE'] = '0.9'")]
-    assert environment == {"OLD_SHARE": "0.5"}
+    """JAX refuses to start with both of its names for a share."""
+    environment["XLA_CLIENT_MEM_FRACTION"] = ".9"
+    told = MEMORY_VARIABLES["jax"].set(MemoryRequest(prealloc=False, fraction=0.5))
+    assert [each.undo for each in told] == [
+        "del os.environ['XLA_PYTHON_CLIENT_PREALLOCATE']",
+        "os.environ['XLA_CLIENT_MEM_FRACTION'] = '.9'",
+    ]
+    assert environment == {
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_CLIENT_MEM_FRACTION": "0.5",
+    }  # fmt: skip
 
 
 def test_frameworks_that_are_imported_are_asked_and_others_by_their_variables(
@@ -177,14 +123,10 @@ def test_frameworks_that_are_imported_are_asked_and_others_by_their_variables(
     [(["", ""], "no setting changed"), (["a", ""], "1 setting changed"),
      (["a", "b"], "2 settings changed")],
 )  # fmt: skip
-def test_the_headline_counts_what_was_set_and_the_rest_says_how_to_undo_it(
-    undo: list[str], figure: str
-) -> None:
+def test_what_was_set_is_counted_and_can_be_undone(undo: list[str], figure: str) -> None:
     settings = tuple(MemorySetting("x", "w", text) for text in undo)
     found = MemorySettings("--no-prealloc", settings, "no GPU", {"torch": "2.13.0", "jax": "0.1"})
-    rows = [
-        row for text in undo for row in (("x", "w"), *([("", f"undo: {text}")] if text else []))
-    ]
+    rows = [row for text in undo for row in (("x", "w"), ("", f"undo: {text}")) if text or row[0]]
     assert found.report().blocks == (
         Headline("GPU memory", figure, "--no-prealloc", "", ""),
         Facts((*rows, ("note", "no GPU"))),
@@ -194,30 +136,28 @@ def test_the_headline_counts_what_was_set_and_the_rest_says_how_to_undo_it(
     assert len(MemorySettings("", settings).report().blocks) == 2
 
 
-@with_jax
-def test_installed_frameworks_have_their_versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in _NAMES:
-        monkeypatch.setenv(name, "0.5")  # put back afterwards
+@pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+def test_installed_frameworks_have_their_versions(environment: dict[str, str]) -> None:
     found = set_memory(fraction=0.5)
     assert found.frameworks["jax"] == version("jax")
     assert found.frameworks.keys() == {each.framework for each in found.settings}
-    assert MEMORY_VARIABLES["jax"].fraction[0] == "XLA_PYTHON_CLIENT_MEM_FRACTION"
+    assert environment["XLA_PYTHON_CLIENT_MEM_FRACTION"] == "0.5"
 
 
-def test_options_say_whether_something_is_to_be_set() -> None:
+def test_what_is_set_does_not_go_with_peaks_and_peaks_with_no_code() -> None:
     assert not DeviceOptions().sets
     assert DeviceOptions(prealloc=False).sets
     assert DeviceOptions(fraction=0.5).sets
     with pytest.raises(OptionError, match="--remeasure needs --peak"):
         DeviceOptions(remeasure=True)
-
-
-@pytest.mark.parametrize("options", [{"prealloc": False}, {"fraction": 0.5}])
-def test_what_is_set_does_not_go_with_peaks(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="--peak stands alone on its line"):
-        DeviceOptions(peak=True, **options)
     DeviceOptions(peak=True).check("", None)
     DeviceOptions().check("x", "y")
-    for code, cell in (("x", None), ("", "x = 1"), ("", "")):
+    for refused in (
+        lambda: DeviceOptions(peak=True, prealloc=False),
+        lambda: DeviceOptions(peak=True, fraction=0.5),
+        lambda: DeviceOptions(peak=True).check("x", None),
+        lambda: DeviceOptions(peak=True).check("", "x = 1"),
+        lambda: DeviceOptions(peak=True).check("", ""),
+    ):
         with pytest.raises(OptionError, match="--peak stands alone on its line"):
-            DeviceOptions(peak=True).check(code, cell)
+            refused()

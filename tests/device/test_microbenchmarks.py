@@ -15,9 +15,10 @@ MS = 1_000_000
     [
         ([1, 9, 5, 7, 100], 0.02, 0.005, 4),  # the first run is left out
         ([2000, 2000], 0.1, 2.0, 2),  # one that takes longer than the time is still timed once
+        ([0, 0], 0.0, 1e-9, 2),  # what the clock does not show is not infinitely fast
     ],
 )
-def test_the_fastest_of_the_runs_that_fit_into_the_time_counts(
+def test_the_fastest_run_counts(
     taken: list[int], seconds: float, fastest: float, runs: int
 ) -> None:
     clock, left = FakeClock(), [*taken]
@@ -25,9 +26,18 @@ def test_the_fastest_of_the_runs_that_fit_into_the_time_counts(
     assert (found, len(taken) - len(left)) == (fastest, runs)
 
 
-def test_what_takes_no_time_that_the_clock_shows_is_not_infinitely_fast() -> None:
-    clock = FakeClock(step=1)
-    assert microbenchmarks.fastest(lambda: None, clock, 0.0) == 1e-9
+@pytest.mark.parametrize(
+    ("rate", "tried"),
+    [(8, [1, 8]), (4, [1, 4, 8]), (0.5, [1])],  # the second one is faster than the first one told
+)
+def test_where_sizes_are_dear_the_largest_comes_next(rate: float, tried: list[int]) -> None:
+    seen: list[int] = []
+    microbenchmarks.fastest_size(
+        lambda n: seen.append(n) or rate * n,  # type: ignore[func-returns-value]
+        *(float, 3.0, [1, 2, 4, 8]),
+        leaps=True,
+    )
+    assert seen == tried
 
 
 @pytest.mark.parametrize(
@@ -38,9 +48,7 @@ def test_what_takes_no_time_that_the_clock_shows_is_not_infinitely_fast() -> Non
         (50e12, 0.1, list(microbenchmarks.SIDES)),
     ],
 )
-def test_matrices_grow_as_long_as_three_products_fit_into_the_time(
-    rate: float, seconds: float, sides: list[int]
-) -> None:
+def test_matrices_grow_as_time_allows(rate: float, seconds: float, sides: list[int]) -> None:
     clock, tried = FakeClock(), []
 
     def product(n: int) -> Callable[[], None]:
@@ -50,19 +58,3 @@ def test_matrices_grow_as_long_as_three_products_fit_into_the_time(
     found, side = microbenchmarks.fastest_product(product, clock, seconds)
     assert (tried, found) == (sides, pytest.approx(rate, rel=1e-3))
     assert side in sides
-
-
-def test_where_sizes_are_dear_the_largest_that_fits_comes_next() -> None:
-    def found(rate: float) -> list[int]:
-        seen: list[int] = []
-
-        def measured(n: int) -> float:
-            seen.append(n)
-            return rate * n
-
-        microbenchmarks.fastest_size(measured, float, 3.0, [1, 2, 4, 8], leaps=True)
-        return seen
-
-    assert found(8) == [1, 8]
-    assert found(4) == [1, 4, 8]  # the second one is faster than the first one told
-    assert found(0.5) == [1]

@@ -20,6 +20,13 @@ def test_another_framework_is_told_what_is_left() -> None:
     assert torch.texts == (
         "cuda:0: jax preallocated 60.0 GiB of it, which leaves at most 20.0 GiB to torch",
     )
+    unknown = replace(JAX, devices=(Device("gpu:0"),))
+    *_, torch = add_preallocation((unknown, TORCH))
+    assert torch.texts == ("cuda:0: jax preallocated most of it, which leaves little to torch",)
+    flow = replace(JAX, framework="tensorflow", devices=(Device("gpu:0", limit=70 * GIB),))
+    found = add_preallocation((JAX, flow))  # both are told
+    assert [len(home.texts) for home in found] == [2, 2]
+    assert "tensorflow preallocated 70.0 GiB" in found[0].texts[1]
 
 
 @pytest.mark.parametrize(
@@ -31,21 +38,5 @@ def test_another_framework_is_told_what_is_left() -> None:
         replace(JAX, devices=(Device("cpu:0"),)),
     ],
 )
-def test_where_nothing_is_taken_of_a_gpu_that_both_use_nothing_is_told(
-    jax: FrameworkDevices,
-) -> None:
+def test_where_nothing_is_taken_nothing_is_told(jax: FrameworkDevices) -> None:
     assert add_preallocation((jax, TORCH)) == (jax, TORCH)
-
-
-def test_what_is_not_known_is_left_out() -> None:
-    unknown = replace(JAX, devices=(Device("gpu:0"),))
-    *_, torch = add_preallocation((unknown, TORCH))
-    (text,) = torch.texts
-    assert text == "cuda:0: jax preallocated most of it, which leaves little to torch"
-
-
-def test_two_that_preallocate_are_both_told() -> None:
-    flow = replace(JAX, framework="tensorflow", devices=(Device("gpu:0", limit=70 * GIB),))
-    found = add_preallocation((JAX, flow))
-    assert [len(home.texts) for home in found] == [2, 2]
-    assert "tensorflow preallocated 70.0 GiB" in found[0].texts[1]

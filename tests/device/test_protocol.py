@@ -45,12 +45,9 @@ def test_an_array_is_where_the_framework_places_it() -> None:
 
 
 def test_notes_of_each_device_come_before_those_of_all() -> None:
-    inventory = DeviceInventory(FakeFramework())
-    notes = [Note("no-answer", text) for text in ("one", "two", "all")]
+    notes = tuple(Note("no-answer", text) for text in ("one", "two", "all"))
     one, two = Device("fake:0"), Device("fake:1")
-    home = inventory._started([(one, notes[:1]), (two, notes[1:2])], ("fake:1", "set"), notes[2:])
-    assert home == FrameworkDevices(
-        "fake", "1.0", started=True, devices=(one, two), default="fake:1", why="set",
-        words=tuple(notes),
-    )  # fmt: skip
-    assert home.texts == ("one", "two", "all")
+    answers = [(one, notes[:1]), (two, notes[1:2])]
+    home = DeviceInventory(FakeFramework())._started(answers, ("fake:1", "set"), notes[2:])
+    known = FrameworkDevices("fake", "1.0", True, (one, two), "fake:1", "set", notes)
+    assert (home, home.texts) == (known, ("one", "two", "all"))

@@ -41,9 +41,7 @@ FOUND = Transfers(
         ("cpu:0", "cpu:1", "between devices"),
     ],
 )
-def test_the_memory_of_the_cpu_is_the_host_beside_a_gpu(
-    source: str, target: str, direction: str
-) -> None:
+def test_the_cpu_is_the_host_beside_a_gpu(source: str, target: str, direction: str) -> None:
     assert replace(COPY, source=source, target=target).direction == direction
 
 
@@ -55,15 +53,12 @@ def headline(*transfers: Transfer) -> tuple[str, str, str]:
 
 def test_the_headline_says_how_much_was_copied_how_long_and_what_of_it_implicitly() -> None:
     up = replace(COPY, source="host", target="gpu:0", seconds=1e-3)
-    assert headline(up, COPY) == ("8.00 ms", "2.00 MiB copied in 7.30 ms", "")
-    assert headline(replace(up, asked=False), COPY, SHARED) == (
-        "8.00 ms",
-        "2.00 MiB copied in 7.30 ms",
-        "IMPLICIT",
-    )
-    # Their time is not known.
-    assert headline(GIVEN, SHARED) == ("8.00 ms", "96 B copied", "IMPLICIT")
+    both = "2.00 MiB copied in 7.30 ms"
+    assert headline(up, COPY) == ("8.00 ms", both, "")
+    assert headline(replace(up, asked=False), COPY, SHARED) == ("8.00 ms", both, "IMPLICIT")
+    assert headline(GIVEN, SHARED) == ("8.00 ms", "96 B copied", "IMPLICIT")  # time not known
     assert headline(SHARED) == ("8.00 ms", "nothing copied: memory is shared", "")
+    assert headline(COPY, replace(SHARED, asked=False))[1] == "1.00 MiB copied in 6.30 ms"
     assert headline() == ("8.00 ms", "no copies between host and devices", "")
 
 
@@ -72,40 +67,29 @@ def rows(found: Transfers, label: str) -> list[str]:
     return [text for block in facts for name, text in block.rows if name == label]
 
 
-def test_frameworks_are_named_where_there_are_several() -> None:
-    found = Transfers("x", 1.0, {}, (COPY, replace(GIVEN, framework="torch")))
-    (calls,) = (block for block in found.report().blocks if isinstance(block, Calls))
-    assert [row[-1] for row in calls.rows] == [
-        "np.array(x), jax f32[512,512]", "f(n) in step, torch f32[8], 3 times",
-    ]  # fmt: skip
-
-
-def test_what_is_shared_is_no_copy() -> None:
+def test_what_is_shared_is_no_copy_and_memory_that_stayed_is_not_shown() -> None:
     found = Transfers("x", 1.0, {}, (COPY, SHARED, GIVEN))
     assert (found.copied, COPY.copied, SHARED.copied) == (MIB + 96, MIB, 0)
     assert found.copying == {"to the host": 6.3e-3}
     assert repr(found) == "<Transfers 1048672 bytes in 3 places>"
-    assert headline(COPY, replace(SHARED, asked=False))[1] == "1.00 MiB copied in 6.30 ms"
+    assert Transfers.from_dict(FOUND.to_dict()) == FOUND
+    with pytest.raises(RecordError, match=re.escape("Expected `float` >= 0.0 - at `$.seconds`")):
+        Transfers.from_dict(Transfers("x", -1.0).to_dict())
+    found = Transfers("x", 1.0, memory={"gpu:0": (64, 64), "gpu:1": (64, 0)}, error="KeyError: 1")
+    assert rows(found, "gpu:0") == []
+    assert rows(found, "gpu:1") == ["64 B in use before, 0 B after"]
+    assert rows(found, "error") == ["KeyError: 1"]
 
 
 def pictures(*transfers: Transfer, seconds: float = 9e-3) -> list[Picture]:
     return Transfers("x", seconds, {}, transfers).report().pictures()
 
 
-def test_the_time_is_one_bar() -> None:
-    given = replace(GIVEN, seconds=5e-4)
-    stack, _ = pictures(COPY, given, SHARED)
-    assert stack == Stack((
-        (
-            "time",
-            (Segment("other work", pytest.approx(2e-4)), Segment("wait", 2e-3),
-             Segment("copy", 6.3e-3), Segment("implicit copy", 5e-4)),
-            "9.00 ms",
-        ),
-    ))  # fmt: skip
-
-
-def test_copies_that_went_beside_each_other_have_no_bar() -> None:
+def test_the_time_is_one_bar_but_for_copies_beside_each_other() -> None:
+    stack, _ = pictures(COPY, replace(GIVEN, seconds=5e-4), SHARED)
+    parts = (Segment("other work", pytest.approx(2e-4)), Segment("wait", 2e-3),
+             Segment("copy", 6.3e-3), Segment("implicit copy", 5e-4))  # fmt: skip
+    assert stack == Stack((("time", parts, "9.00 ms"),))
     (flows,) = pictures(COPY, COPY)
     assert isinstance(flows, Flows)
     assert pictures(SHARED, seconds=1e-9) == []
@@ -114,76 +98,50 @@ def test_copies_that_went_beside_each_other_have_no_bar() -> None:
 def test_arrows_are_sums_of_a_way_and_those_of_the_host_come_first() -> None:
     across = replace(COPY, source="gpu:0", target="gpu:1")
     *_, flows = pictures(across, COPY, COPY, GIVEN, SHARED, replace(COPY, asked=False), seconds=1.0)
-    assert flows == Flows(
-        (
-            Flow("gpu:0", "host", 2 * MIB, "2.00 MiB"),
-            Flow("gpu:0", "host", MIB, "1.00 MiB", implicit=True),
-            Flow("host", "gpu:0", 96, "96 B", implicit=True),
-            Flow("gpu:0", "gpu:1", MIB, "1.00 MiB"),
-        )
-    )
-
-
-def test_of_very_many_ways_the_largest_are_drawn() -> None:
+    assert flows == Flows((
+        Flow("gpu:0", "host", 2 * MIB, "2.00 MiB"),
+        Flow("gpu:0", "host", MIB, "1.00 MiB", implicit=True),
+        Flow("host", "gpu:0", 96, "96 B", implicit=True),
+        Flow("gpu:0", "gpu:1", MIB, "1.00 MiB"),
+    ))  # fmt: skip
     many = [replace(COPY, source=f"gpu:{n}", nbytes=n) for n in range(20)]
     (_, flows) = pictures(*many, seconds=1.0)
     assert isinstance(flows, Flows)
-    assert sorted(flow.nbytes for flow in flows.rows) == [*range(12, 20)]
+    assert sorted(flow.nbytes for flow in flows.rows) == [*range(12, 20)]  # the largest
 
 
-def test_a_copy_whose_place_is_not_known_has_a_question_mark() -> None:
-    found = Transfers("x", 1.0, {}, (replace(COPY, line=0, asked=False),))
-    (calls,) = (block for block in found.report().blocks if isinstance(block, Calls))
-    assert calls.rows == (
+def test_a_copy_has_its_place_and_where_there_are_several_its_framework() -> None:
+    def calls(*transfers: Transfer) -> tuple[tuple[str, ...], ...]:
+        blocks = Transfers("x", 1.0, {}, transfers).report().blocks
+        (calls,) = (block for block in blocks if isinstance(block, Calls))
+        return calls.rows
+
+    assert calls(replace(COPY, line=0, asked=False)) == (
         ("?", "gpu:0 → host", "1.00 MiB", "6.3 ms", "implicit", "np.array(x), f32[512,512]"),
     )
+    assert [row[-1] for row in calls(COPY, replace(GIVEN, framework="torch"))] == [
+        "np.array(x), jax f32[512,512]", "f(n) in step, torch f32[8], 3 times",
+    ]  # fmt: skip
+    many = [replace(GIVEN, line=n, nbytes=n, times=1) for n in range(1, 101)]
+    assert [row[0] for row in calls(*many)] == [*map(str, range(71, 101)), "..."]
+    assert calls(*many)[-1][2] == "2.43 KiB"  # 1 to 70 bytes
+    assert "70 more" in str(Transfers("x", 1.0, {}, tuple(many)))
 
 
 def test_arrays_are_named_framework_by_framework_as_far_as_they_are_few() -> None:
-    def arrays(count: int, framework: str = "jax") -> tuple[ArrayInfo, ...]:
-        return tuple(ArrayInfo(f"x{n}", framework, "int8", (n,), n, ()) for n in range(count))
+    def arrays(count: int) -> tuple[ArrayInfo, ...]:
+        return tuple(ArrayInfo(f"x{n}", "jax", "int8", (n,), n, ()) for n in range(count))
 
     nameless = ArrayInfo("", "torch", "int8", (3,), 3, ())
-    found = Transfers("x", 1.0, created=(*arrays(4), nameless), freed=arrays(5))
+    found = Transfers("x", 1.0, created=(*arrays(4), *[nameless] * 6), freed=arrays(5))
     assert rows(found, "created") == [
         "4 jax arrays, 6 B: x0 i8[0], x1 i8[1], x2 i8[2], x3 i8[3]",
-        "1 torch array, 3 B: unnamed i8[3]",
+        "6 torch arrays, 18 B: 6 unnamed i8[3]",
     ]
     (freed,) = rows(found, "freed")
     assert freed.endswith("x3 i8[3], 1 more")
-
-
-def test_arrays_without_a_name_are_counted_by_their_type() -> None:
-    unnamed = (ArrayInfo("", "jax", "int8", (3,), 3, ()),) * 6
-    named = ArrayInfo("x", "jax", "int8", (3,), 3, ())
-    assert rows(Transfers("x", 1.0, created=(named, *unnamed)), "created") == [
-        "7 jax arrays, 21 B: x i8[3], 6 unnamed i8[3]",
-    ]
-
-
-def test_memory_that_stayed_the_same_is_not_shown() -> None:
-    found = Transfers("x", 1.0, memory={"gpu:0": (64, 64), "gpu:1": (64, 0)}, error="KeyError: 1")
-    assert rows(found, "gpu:0") == []
-    assert rows(found, "gpu:1") == ["64 B in use before, 0 B after"]
-    assert rows(found, "error") == ["KeyError: 1"]
-
-
-def test_very_many_copies_are_cut_to_the_largest() -> None:
-    many = tuple(
-        Transfer("jax", i, "x", "", "host", "gpu:0", "int8", (i,), i, False) for i in range(1, 101)
-    )
-    text = str(Transfers("x", 1.0, {}, many))
-    assert "70 more" in text
-    assert text.count("implicit") == 31
-    (calls,) = (b for b in Transfers("x", 1.0, {}, many).report().blocks if isinstance(b, Calls))
-    assert [row[0] for row in calls.rows] == [*map(str, range(71, 101)), "..."]
-    assert calls.rows[-1][2] == "2.43 KiB"  # 1 to 70 bytes
-
-
-def test_facts_that_cannot_be_are_refused() -> None:
-    assert Transfers.from_dict(FOUND.to_dict()) == FOUND
-    with pytest.raises(RecordError, match=re.escape("Expected `float` >= 0.0 - at `$.seconds`")):
-        Transfers.from_dict(Transfers("x", -1.0).to_dict())
+    one = Transfers("x", 1.0, created=(*arrays(1), nameless))
+    assert rows(one, "created")[1] == "1 torch array, 3 B: unnamed i8[3]"
 
 
 def test_a_cell_is_run_and_told_and_its_names_stay(shell: Shell) -> None:
@@ -198,8 +156,5 @@ def test_a_cell_that_fails_is_told_and_still_stops(shell: Shell) -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run("%%fwdevices\n1 / 0")
     assert "ZeroDivisionError: division by zero" in str(shell.shown[0].data["text/plain"])
-
-
-def test_words_where_options_stand_are_refused(shell: Shell) -> None:
     with pytest.raises(UsageError, match="'x' is not an option"):
         shell.run("%%fwdevices x\n1")

@@ -53,68 +53,48 @@ def test_copies_at_one_place_are_one_transfer(names: dict[str, Any]) -> None:
 
 
 def test_the_time_of_all_is_known_where_that_of_each_is(names: dict[str, Any]) -> None:
-    (copy,) = transfers_of("lib.copy(x)\nlib.is_timed = False\nlib.copy(x)", names).transfers
-    assert (copy.times, copy.seconds) == (2, None)
-    names["lib"].is_timed = False
-    (copy,) = transfers_of("lib.copy(x)\nlib.is_timed = True\nlib.copy(x)", names).transfers
-    assert (copy.times, copy.seconds) == (2, None)
-
-
-def test_copies_of_other_data_are_transfers_of_their_own(names: dict[str, Any]) -> None:
-    names["y"] = Array(4)
+    for before, after in ((True, False), (False, True)):
+        names["lib"].is_timed = before
+        code = f"lib.copy(x)\nlib.is_timed = {after}\nlib.copy(x)"
+        (copy,) = transfers_of(code, names).transfers
+        assert (copy.times, copy.seconds) == (2, None)
+    names["y"] = Array(4)  # copies of other data are transfers of their own
     found = transfers_of("lib.copy(x); lib.copy(y); lib.copy(x)", names)
     assert [(each.nbytes, each.times) for each in found.transfers] == [(16, 2), (4, 1)]
 
 
-def test_what_measuring_took_is_no_time_of_the_code(
-    names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_work_of_before_and_measuring_are_not_the_codes(
+    frameworks: Frameworks, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def copy(self: Watch, old: Any, library: Library, array: Any) -> Any:
         self.measuring += 500_000
         return old(library, array)
 
+    device = names["device"] = frameworks.fake.device
+    device.start(dispatch=0, work=5_000_000)
+    found = transfers_of("device.start(dispatch=0, work=3_000_000)", names)
+    assert found.seconds == pytest.approx(0.003)
+    assert frameworks.fake.drains == 2
     monkeypatch.setattr(Watch, "_copy", copy)
     assert transfers_of("lib.copy(x)", names).seconds == pytest.approx(0.0015)
 
 
-def test_work_of_before_ends_before_and_that_of_the_code_after_it(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
-    device = frameworks.fake.device
-    names["device"] = device
-    device.start(dispatch=0, work=5_000_000)
-    assert transfers_of("device.start(dispatch=0, work=3_000_000)", names).seconds == pytest.approx(
-        0.003
-    )
-    assert frameworks.fake.drains == 2
-
-
-def test_arrays_that_were_made_and_freed_are_named(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
-    names["Array"], names["old"] = Array, Array(16)
+def test_what_was_made_and_freed_is_named(frameworks: Frameworks, names: dict[str, Any]) -> None:
+    fake = frameworks.fake
+    names |= {"Array": Array, "old": Array(16), "change": partial(setattr, fake)}
     found = transfers_of("y = Array(4)\ndel old", names)
     assert [(each.name, each.nbytes) for each in found.created] == [("y", 4)]
     assert [(each.name, each.nbytes) for each in found.freed] == [("old", 16)]
-    assert found.frameworks == {"fake": "1.0"}
+    assert (found.frameworks, found.memory) == ({"fake": "1.0"}, {})
     assert transfers_of("pass", names).frameworks == {}
-
-
-def test_memory_is_told_before_and_after_where_the_device_tells(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
-    assert transfers_of("1", names).memory == {}
-    fake = frameworks.fake
-    fake.used, names["change"] = 100, partial(setattr, fake)
+    fake.used = 100  # memory is told before and after where the device tells
     assert transfers_of("change('used', 300)", names).memory == {"fake fake:0": (100, 300)}
     fake.has_started = False
     assert transfers_of("change('used', 500)", names).memory == {}
     assert transfers_of("change('has_started', True)", names).memory == {}
 
 
-def test_what_is_not_seen_is_said_where_it_may_be(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
+def test_what_is_not_seen_is_said(frameworks: Frameworks, names: dict[str, Any]) -> None:
     define = "def g(): pass"
     assert transfers_of("pass", names).unseen == (INSIDE,)
     assert transfers_of(define, names).unseen == (INSIDE,)
@@ -130,9 +110,7 @@ def called(*functions: object) -> list[bool]:
     return [any(each is function for each in found) for function in functions]
 
 
-def test_calls_and_operators_are_looked_at_but_for_those_of_numbers(
-    names: dict[str, Any],
-) -> None:
+def test_calls_are_looked_at_but_for_those_of_numbers(names: dict[str, Any]) -> None:
     transfers_of("a = 1 + 2\nb = 'a' * 3\nc = max(1, 2)\nd = 2.0 < 3\nabs(-1)", names)
     assert called(operator.add, operator.mul, max, abs) == [False, False, False, True]
     Library.calls.clear()
@@ -142,17 +120,17 @@ def test_calls_and_operators_are_looked_at_but_for_those_of_numbers(
     assert (max, [1, 2, abs]) in Library.calls
 
 
-def test_functions_of_the_user_are_looked_into(
-    frameworks: Frameworks, names: dict[str, Any]
-) -> None:
+def test_the_users_functions_are_looked_into(names: dict[str, Any]) -> None:
     before = helper.__code__
-    transfers_of("helper(-1)", names)
-    assert called(helper, abs) == [True, True]
-    assert helper.__code__ is before
+    for code in ("helper(-1)", "list(map(lambda v: helper(v), [-1]))"):
+        Library.calls.clear()
+        transfers_of(code, names)
+        assert called(abs) == [True]
+        assert helper.__code__ is before
+    transfers_of("def g(v): return abs(v)", names)
     Library.calls.clear()
-    transfers_of("list(map(lambda v: helper(v), [-1]))", names)
-    assert called(abs) == [True]
-    assert helper.__code__ is before
+    assert (names["g"](-3), Library.calls) == (3, [])  # after the code nothing is looked at
+    assert Library.copy.__qualname__ == "Library.copy"
 
 
 def test_functions_that_are_to_be_compiled_are_as_they_were(
@@ -168,14 +146,6 @@ def test_functions_that_are_to_be_compiled_are_as_they_were(
     transfers_of(f"class A:\n    @property\n    def p(self): pass\n{cell}", names)
     assert codes == [False, False, False, True, True, True]
     assert helper.__code__ is before
-
-
-def test_after_the_code_nothing_is_looked_at(names: dict[str, Any]) -> None:
-    transfers_of("def g(v): return abs(v)", names)
-    Library.calls.clear()
-    assert names["g"](-3) == 3
-    assert Library.calls == []
-    assert Library.copy.__qualname__ == "Library.copy"
 
 
 def test_what_was_copied_before_an_error_is_kept(names: dict[str, Any]) -> None:
@@ -197,17 +167,11 @@ def test_a_block_is_watched_with_the_names_around_it(names: dict[str, Any]) -> N
         assert block.transfers == Transfers("the block", 0.0)
         made = Array(2)
         lib.copy(x)
+        block._recorder._frameworks[0].live.append(Array(1))  # the watch is not looked through
     found = block.transfers
     assert (found.code, found.copied, found.error) == ("the block", 8, "")
-    assert [(each.name, each.nbytes) for each in found.created] == [("made", made.nbytes)]
+    assert [(each.name, each.nbytes) for each in found.created] == [("made", made.nbytes), ("", 1)]
     assert found.unseen == ("what nobody sees", AT_CALLS, INSIDE)
     with pytest.raises(KeyError), transfers() as block:
         raise KeyError("a")
-    assert block.transfers.error == "KeyError: 'a'"
-    assert block.transfers.seconds == 0.0
-
-
-def test_what_a_block_needs_to_watch_is_not_looked_through(names: dict[str, Any]) -> None:
-    with transfers() as block:
-        block._recorder._frameworks[0].live.append(Array(2))
-    assert [(each.name, each.nbytes) for each in block.transfers.created] == [("", 2)]
+    assert (block.transfers.error, block.transfers.seconds) == ("KeyError: 'a'", 0.0)

@@ -3,6 +3,7 @@
 import linecache
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -76,8 +77,8 @@ class Handle(ProgramHandle):
     def nodes(self) -> Iterator[Node]:
         yield Node("out", "result")
 
-    def workload(self, nbytes: int) -> Workload | None:
-        return None
+    def workload(self, nbytes: int) -> Workload:
+        return Workload({}, shortcuts=False, nbytes=nbytes)
 
     def compiled(self) -> Compiled | None:
         self.questions.append("compiled")
@@ -98,24 +99,19 @@ def test_what_is_asked_later_is_asked_where_changes_are_put_back() -> None:
     ]
     assert graph.graph is graph.jaxpr is handle
     assert a_graph(framework="torch", form="aten").attach(handle).jaxpr is None
-
-
-def test_a_framework_may_have_nothing_to_say_of_compilers_and_checks() -> None:
-    assert ProgramHandle.compiled(Handle()) is None
-    assert ProgramHandle.checks(Handle()) == ()
-
-
-def test_what_was_compiled_already_is_not_asked_again() -> None:
-    handle = Handle()
-    graph = a_graph(compiled=Compiled(None, None, 64, 0)).attach(handle, handle.around)
-    assert graph.memory == 64
-    assert handle.questions == []
+    handle.questions.clear()
+    compiled = a_graph(compiled=Compiled(None, None, 64, 0)).attach(handle, handle.around)
+    assert (compiled.memory, handle.questions) == (64, [])  # it is not asked again
+    assert difference(a_graph(), graph).text("hlo") == "hlo"
+    assert handle.questions == ["begin", "jaxpr", "end", "begin", "hlo", "end"]
 
 
 def test_a_record_has_its_own_stage_alone() -> None:
-    graph = a_graph()
+    x, y, c = (Value(name, "float32", (n,), 4 * n) for name, n in (("x", 1), ("y", 2), ("c", 4)))
+    graph = a_graph(operations=3, inputs=(x,), outputs=(y,), constants=(c,))
     assert (graph.text(), graph.text("jaxpr"), graph.memory) == ("one\ntwo", "one\ntwo", None)
     assert (graph.graph, graph.jaxpr, graph.checks) == (None, None, ())
+    assert (graph.bytes, repr(graph)) == (28, "<Graph f(x): 3 operations>")
     with pytest.raises(SnippetError, match="a saved record holds only the stage 'jaxpr':"):
         graph.text("hlo")
 
@@ -132,12 +128,9 @@ def test_a_stage_that_a_framework_has_not_is_refused(framework: str, form: str, 
         with pytest.raises(OptionError) as caught:
             graph.text("llvm")
         assert str(caught.value) == f"stage 'llvm': {words}"
-
-
-def test_a_framework_that_is_not_ours_has_stages_of_its_own() -> None:
-    graph = a_graph(framework="cupy", form="ptx")
-    assert graph.text("ptx") == "one\ntwo"
-    assert graph.attach(Handle()).text("sass") == "sass"
+    other = a_graph(framework="cupy", form="ptx")  # it has stages of its own
+    assert other.text("ptx") == "one\ntwo"
+    assert other.attach(Handle()).text("sass") == "sass"
 
 
 def test_a_difference_shows_the_lines_that_differ_and_two_around_them() -> None:
@@ -151,50 +144,16 @@ def test_a_difference_shows_the_lines_that_differ_and_two_around_them() -> None:
     assert difference(a_graph(), a_graph()).program == "the programs are identical"
 
 
-def test_a_difference_can_still_be_asked_for_stages() -> None:
-    handle = Handle()
-    found = difference(a_graph(), a_graph().attach(handle, handle.around))
-    assert found.text("hlo") == "hlo"
-    assert handle.questions == ["begin", "jaxpr", "end", "begin", "hlo", "end"]
-
-
-def test_what_has_to_be_moved_is_all_that_goes_in_and_out_and_is_captured() -> None:
-    x, y, c = (Value(name, "float32", (n,), 4 * n) for name, n in (("x", 1), ("y", 2), ("c", 4)))
-    assert a_graph(inputs=(x,), outputs=(y,), constants=(c,)).bytes == 28
-
-
-def test_a_graph_is_shown_in_one_line() -> None:
-    assert repr(a_graph(operations=3)) == "<Graph f(x): 3 operations>"
-
-
-class CountingTracer(GraphTracer):
-    """Traces each call to what it is given."""
-
-    made: Graph | None = None
-
-    def graph(self, call: Call, options: GraphOptions) -> Graph | None:
-        assert options == GraphOptions()
-        return self.made
-
-
-class CountingHandle(Handle):
-    """A program that has to do as much as it moves."""
-
-    def workload(self, nbytes: int) -> Workload | None:
-        return Workload({}, shortcuts=False, nbytes=nbytes)
-
-
-def test_what_a_call_has_to_do_is_what_its_program_has() -> None:
-    tracer, call = CountingTracer(FakeFramework()), Call.from_function(max, 1)
-    assert tracer.workload(call) is None
-    value = Value("x", "float32", (2,), 8)
-    tracer.made = a_graph(inputs=(value,))
-    assert tracer.workload(call) is None  # it is a record
-    tracer.made = a_graph(inputs=(value,), outputs=(value,)).attach(CountingHandle())
-    assert tracer.workload(call) == Workload({}, shortcuts=False, nbytes=16)
-
-
-def test_a_framework_that_offers_nothing_makes_no_programs() -> None:
-    tracer = GraphTracer(FakeFramework())
-    assert tracer.graph(Call.from_function(max, 1), GraphOptions()) is None
-    assert tracer.explain(ValueError()) is None
+def test_what_a_call_has_to_do_is_what_its_program_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    tracer, call = GraphTracer(FakeFramework()), Call.from_function(max, 1)
+    value, handle = Value("x", "float32", (2,), 8), Handle()
+    assert tracer.graph(call, GraphOptions()) is tracer.explain(ValueError()) is None
+    assert (ProgramHandle.compiled(handle), ProgramHandle.checks(handle)) == (None, ())
+    record = a_graph(inputs=(value,), outputs=(value,))
+    for graph, work in (
+        (None, None),
+        (record, None),
+        (replace(record).attach(handle), Workload({}, shortcuts=False, nbytes=16)),
+    ):
+        monkeypatch.setattr(GraphTracer, "graph", lambda *_, made=graph: made)
+        assert tracer.workload(call) == work

@@ -1,6 +1,7 @@
 """A diagnosis as a reason, a diff, and details."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -39,26 +40,23 @@ def test_the_least_that_is_known_is_why() -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "line"),
+    ("facts", "shown"),
     [
-        ({"source": "if x > 0:"}, "7: if x > 0:"),
-        ({"source": "if x > 0:", "inside": "g"}, "7 in g: if x > 0:"),
-        ({}, "7: (source not available)"),
+        ({"line": 7, "source": "if x > 0:"}, [("line", "7: if x > 0:")]),
+        ({"line": 7, "source": "if x:", "inside": "g"}, [("line", "7 in g: if x:")]),
+        ({"line": 7}, [("line", "7: (source not available)")]),
+        ({"blamed": ("x", "n"), "static": ("k", "m")},
+         [("arguments", "x, n"),
+          ("static", "k, m must be static too: their values are needed before that line")]),
+        ({"blamed": ("x",), "static": ("k",)},
+         [("argument", "x"),
+          ("static", "k must be static too: its value is needed before that line")]),
+        ({"stopped": True, "tries": 12},
+         [("traced", "12 times, then stopped: it took too long")]),
     ],
-)
-def test_the_line_is_shown_where_it_is_known(facts: dict[str, str], line: str) -> None:
-    assert rows(replace(PLAIN, line=7, **facts))[2] == ("line", line)
-
-
-def test_arguments_whose_values_are_needed_are_named() -> None:
-    assert rows(replace(PLAIN, blamed=("x", "n"), static=("k", "m")))[2:] == [
-        ("arguments", "x, n"),
-        ("static", "k, m must be static too: their values are needed before that line"),
-    ]
-    assert rows(replace(PLAIN, blamed=("x",), static=("k",)))[2:] == [
-        ("argument", "x"),
-        ("static", "k must be static too: its value is needed before that line"),
-    ]
+)  # fmt: skip
+def test_what_is_known_has_a_line_each(facts: dict[str, Any], shown: list[tuple[str, str]]) -> None:
+    assert rows(replace(PLAIN, **facts))[2:] == shown
 
 
 def test_a_fix_is_a_diff_with_what_was_verified_behind_it() -> None:
@@ -69,11 +67,8 @@ def test_a_fix_is_a_diff_with_what_was_verified_behind_it() -> None:
     ]
     several = Fix("y = 1\nreturn y", replaces="if x:\n    return 1")
     assert diffs(several) == ["- if x:\n-     return 1\n+ y = 1\n+ return y   ✓ traces"]
-
-
-def test_what_was_verified_stands_below_a_long_line() -> None:
     assert diffs(Fix("x" * 63)) == [f"+ {'x' * 63}   ✓ traces"]
-    assert diffs(Fix("x" * 64)) == [f"+ {'x' * 64}\n  ✓ traces"]
+    assert diffs(Fix("x" * 64)) == [f"+ {'x' * 64}\n  ✓ traces"]  # below a long line
 
 
 def test_what_a_fix_changes_stands_below_it_and_advice_where_there_is_none() -> None:
@@ -111,9 +106,3 @@ def test_what_the_code_raises_without_jit_is_compared() -> None:
     assert alike[-1] == ("without jit", "fails the same way")
     other = begin[:-1] + "T"
     assert rows(replace(error, eager=other))[-1] == ("without jit", f"fails too: {other}")
-
-
-def test_that_not_all_was_tried_is_told() -> None:
-    assert rows(replace(PLAIN, stopped=True, tries=12))[-1] == (
-        "traced", "12 times, then stopped: it took too long",
-    )  # fmt: skip

@@ -10,29 +10,21 @@ from ipyjaxbench.graphs import Diagnosis, UntraceableError
 from tests.graphs.conftest import Frameworks
 
 KNOWN = Diagnosis("f(x)", "TypeError", "no", 1, "f(x)", "it asks")
-NOT_FROM_TRACING = "did not come from tracing. %tb shows the traceback."
 
 
 def test_the_framework_of_the_error_is_asked_first(frameworks: Frameworks) -> None:
-    frameworks.one.explains = lambda _: KNOWN
-    assert explain(ValueError("no")) is KNOWN
-    assert frameworks.asked == ["one"]
-    assert explain(json.JSONDecodeError("no", "", 0)) is KNOWN
-    assert frameworks.asked == ["one", "two", "one"]
-
-
-def test_what_was_explained_before_is_not_looked_at_again(frameworks: Frameworks) -> None:
-    error = UntraceableError(KNOWN, ValueError("no"))
-    assert str(error) == "TypeError: no"
-    assert explain(error) is KNOWN
-    assert frameworks.asked == []
-
-
-def test_an_error_of_no_framework_is_named(frameworks: Frameworks) -> None:
     with pytest.raises(SnippetError) as raised:
         explain(KeyError("a"))
-    assert str(raised.value) == f"this KeyError {NOT_FROM_TRACING}"
-    assert frameworks.asked == ["one", "two"]
+    words = "did not come from tracing. %tb shows the traceback."
+    assert str(raised.value) == f"this KeyError {words}"
+    frameworks.one.explains = lambda _: KNOWN
+    assert explain(ValueError("no")) is KNOWN
+    assert explain(json.JSONDecodeError("no", "", 0)) is KNOWN
+    assert frameworks.asked == ["one", "two", "one", "two", "one"]
+    error = UntraceableError(KNOWN, ValueError("no"))
+    assert str(error) == "TypeError: no"
+    assert explain(error) is KNOWN  # what was explained before is not looked at again
+    assert len(frameworks.asked) == 5
 
 
 class Mute:

@@ -41,17 +41,10 @@ def value(name: str, n: int = 1, **facts: object) -> Value:
         ("as an old record says it", "as an old record says it"),
     ],
 )  # fmt: skip
-def test_what_is_not_counted_is_a_value_and_reads_as_a_sentence(
-    uncounted: Uncounted | str, words: str
-) -> None:
-    graph = a_graph(uncounted=(uncounted,))
-    assert rows(graph)["FLOP count"] == words
+def test_what_is_not_counted_reads_as_a_sentence(uncounted: Uncounted | str, words: str) -> None:
+    graph = a_graph(uncounted=(uncounted, Uncounted("operation", "lu")))
+    assert rows(graph)["FLOP count"] == f"{words}; excludes lu"
     assert Graph.from_dict(graph.to_dict()) == graph
-
-
-def test_what_is_not_counted_is_one_line() -> None:
-    graph = a_graph(uncounted=(Uncounted("operation", "sort"), Uncounted("operation", "lu")))
-    assert rows(graph)["FLOP count"] == "excludes sort; excludes lu"
 
 
 @pytest.mark.parametrize(
@@ -86,9 +79,7 @@ def test_what_is_not_counted_is_one_line() -> None:
         ("As an old record says it", "As an old record says it"),
     ],
 )  # fmt: skip
-def test_why_a_compiler_counts_otherwise_is_a_value_and_reads_as_a_sentence(
-    why: CountDifference | str, words: str
-) -> None:
+def test_why_a_compiler_counts_otherwise_is_told(why: CountDifference | str, words: str) -> None:
     graph = a_graph(compiled=Compiled(None, None, 512, 0, why=why))
     assert rows(graph)["compiled"] == f"512 B peak memory. {words}"
     assert Graph.from_dict(graph.to_dict()) == graph
@@ -116,22 +107,6 @@ def test_arrays_are_named_as_long_as_they_are_few() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sized", "size"),
-    [((True, True), "8 B · 2.5 FLOP/B"), ((True, False), "4 B + ?"), ((False, False), "?")],
-)
-def test_bytes_that_are_known_when_it_runs_are_a_question_mark(
-    sized: tuple[bool, ...], size: str
-) -> None:
-    found = a_graph(inputs=tuple(value("x", sized=each) for each in sized), flops=20.0)
-    assert headline(found).figure == f"20 FLOP · {size}"
-
-
-def headline(graph: Graph) -> Headline:
-    (found,) = (block for block in graph.report().blocks if isinstance(block, Headline))
-    return found
-
-
-@pytest.mark.parametrize(
     ("facts", "figure", "detail"),
     [
         ({}, "8 B", "jaxpr of 3 equations"),
@@ -140,13 +115,14 @@ def headline(graph: Graph) -> Headline:
         ({"form": "stablehlo diff"}, "8 B", "difference in StableHLO"),
         ({"form": "aten", "framework": "torch", "operations": 1}, "8 B",
          "ATen graph of 1 operation"),
+        # Bytes that are known when it runs are a question mark.
+        ({"inputs": (value("x", sized=False),)}, "4 B + ?", "jaxpr of 3 equations"),
+        ({"inputs": (value("x", sized=False),), "outputs": ()}, "?", "jaxpr of 3 equations"),
     ],
 )  # fmt: skip
-def test_the_headline_is_what_a_run_costs(
-    facts: dict[str, object], figure: str, detail: str
-) -> None:
+def test_the_headline_is_the_cost(facts: dict[str, object], figure: str, detail: str) -> None:
     graph = a_graph(**{"operations": 3, "inputs": (value("x"),), "outputs": (value(""),)} | facts)
-    found = headline(graph)
+    (found,) = (block for block in graph.report().blocks if isinstance(block, Headline))
     assert (found.figure, found.detail, found.verdict) == (figure, detail, "")
 
 
@@ -162,26 +138,25 @@ def test_static_fixed_and_captured_arguments_are_told_apart() -> None:
     )
 
 
-def test_how_it_was_traced_is_in_the_footer() -> None:
+def test_how_it_was_traced_is_in_the_footer_and_what_is_traced_for_later_a_line() -> None:
+    def footer(graph: Graph) -> tuple[str, ...]:
+        last = graph.report().blocks[-1]
+        assert isinstance(last, Footer)
+        return last.parts
+
+    assert footer(a_graph()) == ("traced once (100 ms), nothing was executed", "jax 0.10")
+    assert footer(a_graph(tries=3, notes=(notes.call_made(1),)))[0] == "traced 3 times (100 ms)"
     assert rows(a_graph(warm=("g",))) == {
         "shapes": "nothing → nothing",
         "side effect": "g is now traced; its first call with these arguments will skip tracing",
     }
-    both = rows(a_graph(warm=("g", "h")))["side effect"]
-    assert both == "g, h are now traced; their first call with these arguments will skip tracing"
-    assert rows(a_graph(cached=("g",)))["cached"] == "g was already traced for these arguments"
-    more = rows(a_graph(warm=("g",), cached=("h", "k")))
+    both = rows(a_graph(warm=("g", "h"), cached=("k",)))
+    assert both["side effect"] == (
+        "g, h are now traced; their first call with these arguments will skip tracing"
+    )
+    assert both["cached"] == "k was already traced for these arguments"
+    more = rows(a_graph(cached=("h", "k")))
     assert more["cached"] == "h, k were already traced for these arguments"
-    assert more["side effect"].startswith("g is now traced")
-    assert footer(a_graph()) == ("traced once (100 ms), nothing was executed", "jax 0.10")
-    made = a_graph(tries=3, notes=(notes.call_made(1),))
-    assert footer(made)[0] == "traced 3 times (100 ms)"
-
-
-def footer(graph: Graph) -> tuple[str, ...]:
-    last = graph.report().blocks[-1]
-    assert isinstance(last, Footer)
-    return last.parts
 
 
 def test_a_long_text_is_folded() -> None:
@@ -191,25 +166,21 @@ def test_a_long_text_is_folded() -> None:
     assert folded == Details("HLO, 51 lines", (Code("hlo", long),))
 
 
-def test_breaks_prints_and_checks_have_a_line_each() -> None:
+def test_breaks_prints_checks_and_notes_have_a_line_each() -> None:
     found = rows(a_graph(breaks=(Break(3, "if x.sum() > 0:", "it asks"),), clear=("a", "b")))
     assert found["graph break"] == "line 3, 'if x.sum() > 0': it asks"
     assert found["check"] == "no problems found; looked for a, b"
-    assert (
-        rows(a_graph(breaks=(Break(0, "", "it asks"),)))["graph break"] == "line unknown: it asks"
-    )
+    unknown = a_graph(breaks=(Break(0, "", "it asks"),))
+    assert rows(unknown)["graph break"] == "line unknown: it asks"
     other = rows(a_graph(framework="torch", details=("check",)))
     assert other["check"] == "--check supports JAX only"
     assert "check" not in rows(a_graph(details=("check",)))
     printed = "".join(f"{n}\n" for n in range(11))
     assert rows(a_graph(printed=printed))["printed"].splitlines()[8:] == ["8", "9", "..."]
     assert rows(a_graph(printed=printed[:-3]))["printed"].splitlines()[8:] == ["8", "9"]
-
-
-def test_notes_that_change_the_meaning_come_first() -> None:
     given = (notes.recomputed(2), notes.drawn_once(["random"]))
     (shown,) = (b for b in a_graph(notes=given).report().blocks if isinstance(b, Notes))
-    assert [note.code for note in shown.notes] == ["drawn-once", "recomputed"]
+    assert [note.code for note in shown.notes] == ["drawn-once", "recomputed"]  # the gravest first
 
 
 def test_tables_are_shown_where_they_are_asked_for_and_folded_where_it_is_long() -> None:
@@ -243,35 +214,29 @@ def test_lines_of_code_show_their_share_of_the_cost() -> None:
     assert listing(a_graph(lines=moved)) == Listing(
         "cost by line: bytes before fusion", (("", 0.75, "30 B", "x.T"), ("7", 0.25, "10 B", "x"))
     )
-
-
-def test_a_line_alone_is_listed_where_that_is_asked_for() -> None:
     one = (Count("y = x @ x", 1, 3e6, 3, ("dot",)),)
     assert listing(a_graph(lines=one)) is None
     assert listing(a_graph(lines=one, details=("src",))) is not None
     free = (Count("a", 1, 0.0, 1), Count("b", 1, 0.0, 2))
     assert listing(a_graph(lines=free, details=("src",))) is None
-
-
-def test_of_many_lines_the_costliest_are_listed_in_their_order() -> None:
-    lines = tuple(Count(f"x{n}", 1, 1.0 + n % 16, n) for n in range(18))
-    lines = (lines[16], *lines[1:16], lines[17])
-    found = listing(a_graph(lines=lines))
+    many = tuple(Count(f"x{n}", 1, 1.0 + n % 16, n) for n in range(18))
+    found = listing(a_graph(lines=(many[16], *many[1:16], many[17])))
     assert found is not None
-    assert [int(row[0]) for row in found.rows] == [*range(1, 16)]
+    assert [int(row[0]) for row in found.rows] == [*range(1, 16)]  # the costliest, in their order
     assert found.caption == "cost by line: FLOP; 2 cheaper lines left out"
 
 
-def test_primitives_of_a_line_leave_room_for_its_code() -> None:
-    parts = ("dot_general", "add", "tanh", "neg")
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        (("dot_general", "add", "tanh", "neg"), "dot_general, add and 2 more"),
+        (("dot_general", "convert"), "dot_general, convert"),
+        (("dot_general", "logistic"), "dot_general and 1 more"),
+    ],
+)
+def test_primitives_of_a_line_leave_room_for_its_code(parts: tuple[str, ...], shown: str) -> None:
     (table,) = tables(a_graph(lines=(Count("y", 4, 0.0, 1, parts),), details=("src",)))
-    assert table.rows[0][1] == "dot_general, add and 2 more"
-    for second, shown in (
-        ("convert", "dot_general, convert"),
-        ("logistic", "dot_general and 1 more"),
-    ):
-        lines = (Count("y", 2, 0.0, 1, ("dot_general", second)),)
-        assert tables(a_graph(lines=lines, details=("src",)))[0].rows[0][1] == shown
+    assert table.rows[0][1] == shown
 
 
 def test_estimates_say_what_fits_and_what_does_not() -> None:

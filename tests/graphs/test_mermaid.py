@@ -9,16 +9,10 @@ from ipyjaxbench.graphs.components import Node
 def test_each_operation_is_a_box_with_arrows_from_what_it_takes() -> None:
     nodes = [Node("in0", "x f32[3]"), Node("n0", "tanh", ("in0",)), Node("out", "result", ("n0",))]
     assert draw_mermaid(nodes).splitlines() == [
-        "flowchart TD",
-        '  in0["x f32[3]"]',
-        '  n0["tanh"]',
-        '  out["result"]',
-        "  in0 --> n0",
+        "flowchart TD", '  in0["x f32[3]"]', '  n0["tanh"]', '  out["result"]', "  in0 --> n0",
         "  n0 --> out",
-    ]
-
-
-def test_signs_that_end_a_label_are_spelled_otherwise() -> None:
+    ]  # fmt: skip
+    # Signs that end a label are spelled otherwise.
     assert '["p[#quot;w#quot;] &lt;f32&gt;"]' in draw_mermaid([Node("a", 'p["w"] <f32>')])
 
 
@@ -36,10 +30,7 @@ def test_a_long_chain_keeps_its_ends_and_every_arrow_has_two_boxes() -> None:
 
 
 def test_as_many_boxes_as_a_person_can_follow_are_drawn() -> None:
-    def boxes(count: int) -> list[str]:
+    for count, boxes, more in ((80, 80, []), (82, 81, ['more["2 more operations"]'])):
         lines = draw_mermaid([Node(f"n{i}", "op") for i in range(count)]).splitlines()
-        return [line.strip() for line in lines[1:]]
-
-    assert len(boxes(80)) == 80
-    assert [box for box in boxes(82) if box.startswith("more")] == ['more["2 more operations"]']
-    assert len(boxes(82)) == 81
+        shown = [line.strip() for line in lines[1:]]
+        assert (len(shown), [box for box in shown if box.startswith("more")]) == (boxes, more)

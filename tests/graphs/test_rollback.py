@@ -1,5 +1,7 @@
 """What a look changes is put back, in all frameworks."""
 
+import json
+
 import pytest
 
 from ipyjaxbench.graphs import keep_random_state, rolled_back, roots_of
@@ -49,42 +51,34 @@ def fail(inner: object) -> None:
         raise KeyError
 
 
-def test_an_error_knows_the_names_of_the_users_functions() -> None:
-    outer = "here"
-    with pytest.raises(KeyError) as raised:
-        fail("there")
-    roots = roots_in(raised.value)
-    assert (roots["outer"], roots["inner"], roots["GLOBAL"]) == (outer, "there", GLOBAL)
-    assert roots["fail"] is fail
-    assert "Frameworks" not in roots
-
-
-@pytest.mark.parametrize("by", ["cause", "context"])
-def test_so_do_the_errors_from_which_it_came(by: str) -> None:
+@pytest.mark.parametrize("by", ["itself", "cause", "context"])
+def test_an_error_and_its_causes_know_the_names_of_the_users_functions(by: str) -> None:
     def later() -> None:
+        outer = "here"
         try:
-            fail("there")
+            fail(outer)
         except KeyError as error:
+            if by == "itself":
+                raise
             raise TypeError from error if by == "cause" else None
 
-    with pytest.raises(TypeError) as raised:
+    with pytest.raises((KeyError, TypeError)) as raised:
         later()
     roots = roots_in(raised.value)
-    assert roots["inner"] == "there"
+    assert (roots["outer"], roots["inner"], roots["GLOBAL"]) == ("here", "here", GLOBAL)
+    assert roots["fail"] is fail
+    assert "Frameworks" not in roots
     raised.value.__context__ = raised.value  # in a circle
     raised.value.__cause__ = None
-    assert "inner" not in roots_in(raised.value)
+    assert ("inner" in roots_in(raised.value)) is (by == "itself")
 
 
 def test_names_of_libraries_are_left_out() -> None:
-    import json
-
     with pytest.raises(json.JSONDecodeError) as raised:
         json.loads("{")
     assert "idx" not in roots_in(raised.value)
-    exec_names = {"mine": 1}
     with pytest.raises(ZeroDivisionError) as divided:
-        exec(compile("mine / 0", "<cell>", "exec"), exec_names)
+        exec(compile("mine / 0", "<cell>", "exec"), {"mine": 1})
     roots = roots_in(divided.value)
     assert roots["mine"] == 1
     assert "__builtins__" not in roots

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -23,22 +24,18 @@ def using(*values: object) -> Callable[..., object]:
     return lambda *_: values
 
 
+def calling(inner: Callable[..., object], *values: object) -> Callable[..., object]:
+    """A function that calls another one, and closes over some values itself."""
+
+    def function() -> object:
+        return values, inner()
+
+    return function
+
+
 def chain(length: int, value: object) -> Callable[..., object]:
     """As many functions, each of which calls the next one; the last one uses a value."""
-
-    def last() -> object:
-        return value
-
-    def calling(inner: Callable[..., object]) -> Callable[..., object]:
-        def function() -> object:
-            return inner()
-
-        return function
-
-    functions = [last]
-    for _ in range(length - 1):
-        functions.append(calling(functions[-1]))
-    return functions[-1]
+    return reduce(lambda inner, _: calling(inner), range(length - 1), using(value))
 
 
 def refusal(call: Call, framework: str | None = None) -> str:
@@ -52,16 +49,9 @@ def x(frameworks: Frameworks) -> FakeArray:
     return FakeArray(frameworks.one.device, 0)
 
 
-def test_the_framework_of_the_arrays_is_asked(frameworks: Frameworks, x: FakeArray) -> None:
-    refusal(Call.from_function(f, x))
-    refusal(Call.from_function(f, k=[OtherArray()]))
-    refusal(Call.from_function(f, x, OtherArray()))
-    assert frameworks.asked == ["one", "two", "one", "two"]
-
-
 def test_what_is_nearer_to_the_call_is_asked_first(frameworks: Frameworks, x: FakeArray) -> None:
     """Its own function, its arguments, then what its functions use: arrays, and modules last."""
-    dumps = json.dumps
+    dumps, other = json.dumps, OtherArray()
 
     def both() -> object:
         return dumps, x
@@ -69,40 +59,26 @@ def test_what_is_nearer_to_the_call_is_asked_first(frameworks: Frameworks, x: Fa
     def module() -> object:
         return json
 
-    refusal(Call.from_function(dumps, x))
-    refusal(Call.from_function(using(x), OtherArray()))
-    refusal(Call.from_function(both))
-    refusal(Call.from_function(module))
-    assert frameworks.asked == ["two", "one", "two", "one", "one", "two", "two"]
+    def asked(function: Callable[..., object], *args: object, **kwargs: object) -> list[str]:
+        frameworks.asked.clear()
+        refusal(Call.from_function(function, *args, **kwargs))
+        return [*frameworks.asked]
+
+    assert asked(f, x) == ["one"]
+    assert asked(f, k=[other]) == ["two"]
+    assert asked(f, x, other) == ["one", "two"]
+    assert asked(dumps, x) == ["two", "one"]
+    assert asked(using(x), other) == ["two", "one"]
+    assert asked(both) == ["one", "two"]
+    assert asked(module) == ["two"]
+    assert asked(calling(chain(2, other), x)) == ["one"]  # what is far says less
+    # Functions are followed six steps deep; where nothing is found all are asked.
+    assert [asked(chain(length, x)) for length in (2, 6, 7)] == [["one"], ["one"], ["one", "two"]]
 
 
-def test_what_functions_near_the_call_use_says_more_than_what_is_far(
-    frameworks: Frameworks, x: FakeArray
+def test_why_there_is_no_program_is_said(
+    frameworks: Frameworks, x: FakeArray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def near() -> object:
-        return inner()
-
-    def inner() -> object:
-        return x, far()
-
-    def far() -> object:
-        return other
-
-    other = OtherArray()
-    refusal(Call.from_function(near))
-    assert frameworks.asked == ["one"]
-
-
-@pytest.mark.parametrize(("length", "asked"), [(2, ["one"]), (6, ["one"]), (7, ["one", "two"])])
-def test_where_nothing_is_found_all_are_asked(
-    frameworks: Frameworks, x: FakeArray, length: int, asked: list[str]
-) -> None:
-    """Functions are followed six steps deep."""
-    refusal(Call.from_function(chain(length, x)))
-    assert frameworks.asked == asked
-
-
-def test_why_there_is_no_program_is_said(frameworks: Frameworks, x: FakeArray) -> None:
     begin = "'f(...)' has no program: "
     assert refusal(Call.from_function(f, x)) == (
         f"{begin}it computes no array. Pass a call that does, such as  f(x)"
@@ -111,26 +87,18 @@ def test_why_there_is_no_program_is_said(frameworks: Frameworks, x: FakeArray) -
     assert refusal(Call.from_function(f, x), "two") == (
         f"{begin}it has no two arrays: pass a call with some, such as  f(x)"
     )
+    assert refusal(Call.from_function(sorted, [x])) == (  # it makes a function
+        "'sorted(...)' is not called. Call it:  sorted(...)(...)"
+    )
     assert frameworks.asked == ["one"]
-
-
-def test_numpy_and_python_make_none(
-    frameworks: Frameworks, monkeypatch: pytest.MonkeyPatch
-) -> None:
     for each in (frameworks.one, frameworks.two):
         monkeypatch.setattr(each, "name", "python")
-    begin = "'f(...)' has no program: NumPy and Python code has none. Import jax, and"
+    begin = f"{begin}NumPy and Python code has none. Import jax, and"
     assert refusal(Call.from_function(f, 1)) == f"{begin} write it with jax.numpy"
     with called_from("%jaxpr"):
         shown = refusal(Call.from_function(f, 1))
     assert shown == f"{begin} use %jaxpr --np to see it as JAX's"
-    assert frameworks.asked == []
-
-
-def test_what_makes_a_function_is_to_be_called_itself(frameworks: Frameworks, x: FakeArray) -> None:
-    words = "'sorted(...)' is not called. Call it:  sorted(...)(...)"
-    assert refusal(Call.from_function(sorted, [x])) == words
-    assert frameworks.asked == []
+    assert frameworks.asked == ["one"]
 
 
 def test_the_first_program_is_taken(frameworks: Frameworks, x: FakeArray) -> None:
@@ -144,9 +112,7 @@ def test_the_first_program_is_taken(frameworks: Frameworks, x: FakeArray) -> Non
     assert frameworks.asked == ["one", "two"]
 
 
-def test_what_tracing_changes_is_put_back_then_and_later(
-    frameworks: Frameworks, x: FakeArray
-) -> None:
+def test_what_tracing_changes_is_put_back(frameworks: Frameworks, x: FakeArray) -> None:
     items, handle = [1], Handle()
 
     def trace(call: Call) -> Any:
@@ -172,31 +138,20 @@ def test_what_cannot_be_put_back_is_told(frameworks: Frameworks, x: FakeArray) -
     assert note.text.endswith(" It could not be restored.")
 
 
-def test_code_before_the_call_is_run_and_the_call_is_not(
-    frameworks: Frameworks, x: FakeArray
-) -> None:
+def test_code_before_the_call_is_run_not_the_call(frameworks: Frameworks, x: FakeArray) -> None:
     calls: list[Call] = []
     frameworks.one.traces = lambda call: calls.append(call) or a_graph()  # type: ignore[func-returns-value]
-    names: dict[str, Any] = {"f": f, "x": x}
-    trace_program(Source.plain("y = 2\nf(x, y)"), names, GraphOptions())
-    trace_program(Source.plain("f"), names, GraphOptions(shapes=(("float32", (3,)),)), "one")
-    first, second = calls
-    assert (first.text.splitlines()[-1], first.args, names["y"]) == ("f(x, y)", (x, 2), 2)
-    assert [(shape.dtype, shape.shape) for shape in second.args] == [("float32", (3,))]
+    names: dict[str, Any] = {"f": f, "x": x, "n": 3, "items": [3, 1]}
 
+    def traced(code: str, **options: Any) -> Call:
+        trace_program(Source.plain(code), names, GraphOptions(**options), "one")
+        return calls[-1]
 
-def test_what_is_called_for_an_argument_is_put_back(frameworks: Frameworks, x: FakeArray) -> None:
-    items = [3, 1]
-    frameworks.one.traces = lambda _: a_graph()
-    names: dict[str, Any] = {"f": f, "x": x, "items": items}
-    trace_program(Source.plain("f(x, items.pop())"), names, GraphOptions())
-    assert items == [3, 1]
-
-
-def test_an_expression_is_a_function_of_the_arrays_in_it(
-    frameworks: Frameworks, x: FakeArray
-) -> None:
-    calls: list[Call] = []
-    frameworks.one.traces = lambda call: calls.append(call) or a_graph()  # type: ignore[func-returns-value]
-    trace_program(Source.plain("(x, n)"), {"x": x, "n": 3}, GraphOptions())
-    assert (calls[0].labels, calls[0].args) == (("x",), (x,))
+    call = traced("y = 2\nf(x, y)")
+    assert (call.text.splitlines()[-1], call.args, names["y"]) == ("f(x, y)", (x, 2), 2)
+    (shape,) = traced("f", shapes=(("float32", (3,)),)).args
+    assert (shape.dtype, shape.shape) == ("float32", (3,))
+    assert traced("f(x, items.pop())").args == (x, 1)
+    assert names["items"] == [3, 1]  # what is called for an argument is put back
+    expression = traced("(x, n)")  # a function of the arrays in it
+    assert (expression.labels, expression.args) == (("x",), (x,))

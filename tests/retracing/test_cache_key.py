@@ -4,13 +4,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.retracing.cache_key import (
-    Change,
-    Leaf,
-    Signature,
-    changes,
-    describe_changes,
-)
+from ipyjaxbench.retracing.cache_key import Change, Leaf, Signature, changes, describe_changes
 from ipyjaxbench.retracing.causes import compare
 
 ARRAY = Leaf("array", "float32", (3,))
@@ -22,14 +16,6 @@ def of(form: tuple[str, ...] = (), /, **leaves: Leaf) -> Signature:
 
 def words(old: Signature, new: Signature, *, placed: bool = False) -> list[str]:
     return [change.words() for change in compare(new, [old], placed=placed)]
-
-
-def test_a_leaf_in_words() -> None:
-    assert Leaf("array", "float32", (3, 4)).words() == "f32[3,4]"
-    assert Leaf("array", "float32", (), weak=True).words() == "f32[] weak"
-    assert Leaf("variable", "int32", (2,)).words() == "variable i32[2]"
-    assert Leaf("int", value="3").words() == "int"
-    assert Leaf("static", value="'a'").words() == "'a'"
 
 
 @pytest.mark.parametrize(
@@ -46,9 +32,13 @@ def test_a_leaf_in_words() -> None:
         (Change("structure", "x['a']", new="was added"), "x['a'] was added"),
         (Change("transformation", "", "called under grad", "called under vmap"),
          "was called under grad, is now called under vmap"),
+        (Leaf("array", "float32", (), weak=True), "f32[] weak"),
+        (Leaf("variable", "int32", (2,)), "variable i32[2]"),
+        (Leaf("int", value="3"), "int"),
+        (Leaf("static", value="'a'"), "'a'"),
     ],
 )  # fmt: skip
-def test_a_change_in_words(change: Change, text: str) -> None:
+def test_a_change_and_a_leaf_in_words(change: Change | Leaf, text: str) -> None:
     assert change.words() == text
 
 
@@ -104,10 +94,7 @@ def test_where_an_array_is_is_a_reason_to_compile(old: Leaf, new: Leaf, text: st
     wide = Leaf(**{**vars(new), "shape": (9,)})
     assert [each.split(" (")[-1] for each in words(of(x=old), of(x=wide))] == ["shape)"]
     assert words(of(x=old), of(x=wide), placed=True) == [text]
-
-
-def test_a_device_that_the_framework_chose_is_no_reason() -> None:
-    chosen = Leaf("array", "float32", (3,), device="cpu:0")
+    chosen = array(device="cpu:0")  # by the framework
     assert words(of(x=ARRAY), of(x=chosen), placed=True) == []
 
 
@@ -127,20 +114,15 @@ def test_what_is_within_another_type_does_not_count() -> None:
     assert words(longer, old) == ["x[1] was removed"]
 
 
-def test_how_arguments_are_given() -> None:
+def test_how_arguments_are_given_and_what_surrounds_a_call() -> None:
     one, other = of(("x", "y="), x=ARRAY, y=ARRAY), of(("x", "y"), x=ARRAY, y=ARRAY)
     assert words(one, other) == ["y was passed by keyword, is now passed positionally"]
     assert words(other, of(("x",), x=ARRAY)) == ["y was passed positionally, is now omitted"]
-
-
-def test_what_surrounds_a_call() -> None:
     old = Signature({}, settings={"x64": "False"}, transformation="grad")
     new = Signature({}, settings={"x64": "True", "debug": "on"})
     assert [change.words() for change in changes(old, new)] == [
-        "x64: False → True",
-        "debug: ? → on",
-        "was called under grad, is now called directly",
-    ]
+        "x64: False → True", "debug: ? → on", "was called under grad, is now called directly",
+    ]  # fmt: skip
 
 
 def test_what_another_function_object_captured() -> None:
@@ -153,13 +135,14 @@ def test_what_another_function_object_captured() -> None:
 
 
 def test_the_nearest_one_is_compared_and_of_equal_ones_the_latest() -> None:
+    def reason(new: Signature, *known: Signature) -> list[str]:
+        return [change.words() for change in compare(new, known)]
+
     def sized(*shape: int, dtype: str = "float32") -> Signature:
         return of(x=Leaf("array", dtype, shape))
 
-    known = [sized(2), sized(3), sized(3, dtype="int32")]
-    new = sized(4)
-    assert [c.words() for c in compare(new, known)] == ["x: f32[3] → f32[4] (shape)"]
-    (lighter,) = compare(new, [sized(2), sized(1, 2)])
-    assert lighter.words() == "x: f32[2] → f32[4] (shape)"
-    (other,) = compare(sized(3), [sized(3), sized(9)])  # the same one explains nothing
-    assert other.words() == "x: f32[9] → f32[3] (shape)"
+    known = sized(2), sized(3), sized(3, dtype="int32")
+    assert reason(sized(4), *known) == ["x: f32[3] → f32[4] (shape)"]
+    assert reason(sized(4), sized(2), sized(1, 2)) == ["x: f32[2] → f32[4] (shape)"]
+    # The same one explains nothing.
+    assert reason(sized(3), sized(3), sized(9)) == ["x: f32[9] → f32[3] (shape)"]

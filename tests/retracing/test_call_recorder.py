@@ -1,14 +1,12 @@
 """What became of each call of a compiled function, call by call."""
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ipyjaxbench.errors import TooManyTracesError
-from ipyjaxbench.frameworks import Program
 from ipyjaxbench.graphs import Diagnosis, Fix
 from ipyjaxbench.retracing import CacheMiss, Change, Outcome, TracedCall
 from ipyjaxbench.retracing.call_recorder import CallRecorder
@@ -39,9 +37,7 @@ def why(calls: tuple[TracedCall, ...]) -> list[str]:
     return ["; ".join(change.words() for change in each.why) for each in calls]
 
 
-def test_calls_that_find_their_program_are_one_row(
-    recorder: CallRecorder, watch: Watch, fake: TracingFramework
-) -> None:
+def test_hits_are_one_row(recorder: CallRecorder, watch: Watch, fake: TracingFramework) -> None:
     f = Jitted("f", TRACED)
     f.body = lambda: fake.device.clock.advance(MS)
     call(recorder, f, 1, 1, 1, 1)
@@ -56,9 +52,7 @@ def test_calls_that_find_their_program_are_one_row(
     assert watch.waited == [1, 1, 1, 1]
 
 
-def test_a_row_ends_where_the_place_the_function_or_the_state_is_another(
-    recorder: CallRecorder,
-) -> None:
+def test_a_row_ends_where_the_place_or_the_state_is_another(recorder: CallRecorder) -> None:
     f, g = Jitted("f", None, None, None, None, TRACED), Jitted("g")
     call(recorder, f, 1, 1)
     call(recorder, f, 1, site=THERE)
@@ -82,98 +76,63 @@ def test_what_is_called_inside_is_part_of_the_call(recorder: CallRecorder) -> No
     call(recorder, inner, 1)
     assert [each.name for each in recorder.calls()] == ["outer", "inner"]
     assert len(inner.calls) == 2
+    assert recorder.pick(HERE, len) is recorder.pick(HERE, len) is len
+    assert (recorder.other_calls, len(recorder.calls())) == (2, 2)
 
 
-def test_other_calls_are_counted_and_made_as_they_are(recorder: CallRecorder) -> None:
-    assert recorder.pick(HERE, len) is len
-    assert recorder.pick(HERE, len) is len
-    assert (recorder.other_calls, recorder.calls()) == (2, ())
-
-
-def test_a_reason_is_what_differs_from_the_calls_before(
-    recorder: CallRecorder, log: TraceLog
-) -> None:
-    call(recorder, Jitted("f", TRACED, TRACED), 1, 2)
+def test_a_reason_is_what_differs_from_before(recorder: CallRecorder, log: TraceLog) -> None:
+    call(recorder, Jitted("f", TRACED, TRACED, Outcome("SLOW-PATH")), 1, 2, 3)
     calls = recorder.calls()
-    assert why(calls) == ["first call", "n: f32[1] → f32[2] (shape)"]
-    assert [each.fixes for each in calls] == [("fix the first of f",), ("fix the shape of f",)]
-    assert [each.says for each in calls] == ["", ""]
-    assert log.signatures("fake", "f") == (signature(1), signature(2))
-
-
-def test_what_happened_in_a_call_is_told_as_the_framework_reports_it(
-    recorder: CallRecorder,
-) -> None:
-    broken = Outcome("BREAK", {"trace": 0.5, "compile": 1.0}, ((1, "g"),), "a reason", 2)
-    call(recorder, Jitted("f", broken), 1)
-    (found,) = recorder.calls()
-    assert (found.state, found.breaks, found.nested) == ("BREAK", 2, ((1, "g"),))
-    assert found.phases == {"trace": 0.5, "compile": 1.0}
-    assert found.says == ""  # there is a reason of our own
-
-
-def test_a_frameworks_own_words_stand_where_there_is_no_reason(recorder: CallRecorder) -> None:
-    call(recorder, Jitted("f", Outcome("?", framework_reason="no idea")), 1)
-    call(recorder, Jitted("g", Outcome("BYPASSED", framework_reason="it is off")), 1)
-    unknown, bypassed = recorder.calls()
-    assert (unknown.state, unknown.why, unknown.says) == ("?", (), "no idea")
-    assert (bypassed.state, bypassed.why, bypassed.says) == ("BYPASSED", (), "")
-
-
-def test_the_long_way_has_a_reason_and_nothing_to_write(recorder: CallRecorder) -> None:
-    call(recorder, Jitted("f", TRACED, Outcome("SLOW-PATH")), 1, 2)
-    _, slow = recorder.calls()
-    assert (slow.state, slow.fixes) == ("SLOW-PATH", ())
-    assert why((slow,)) == ["n: f32[1] → f32[2] (shape)"]
+    reasons = ["first call", "n: f32[1] → f32[2] (shape)", "n: f32[2] → f32[3] (shape)"]
+    assert why(calls) == reasons
+    assert [each.fixes for each in calls] == [("fix the first of f",), ("fix the shape of f",), ()]
+    assert [(each.state, each.says) for each in calls] == [
+        ("TRACED", ""), ("TRACED", ""), ("SLOW-PATH", ""),
+    ]  # fmt: skip
+    assert log.signatures("fake", "f")[:2] == (signature(1), signature(2))
 
 
 OWN = Change("guard", new="it says so")
 UNSEEN = "reason unknown (earlier traces were not observed)"
+DROPPED = "same signature as an earlier call, but caches were cleared"
+BREAK = Outcome("BREAK", {"trace": 0.5, "compile": 1.0}, ((1, "g"),), "a reason", 2)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "state", "reason"),
+    ("outcome", "first", "again"),
     [
-        (replace(TRACED, why=(OWN,)), "TRACED", "it says so"),
-        (replace(TRACED, known=True), "TRACED", UNSEEN),
-        (replace(TRACED, known=True, fallback_reasons=(OWN,)), "TRACED", "it says so"),
-        (replace(TRACED, known=False, fallback_reasons=(OWN,)), "TRACED", "first call"),
-        (Outcome("RECOMPILED"), "COMPILED",
-         "first call; already traced, as by %jaxpr or .lower()"),
-        (Outcome("RECOMPILED", known=True), "RECOMPILED", UNSEEN),
+        (TRACED, ("TRACED", "first call", ""), ("TRACED", DROPPED, "")),
+        (replace(TRACED, why=(OWN,)), ("TRACED", "it says so", ""), ("TRACED", "it says so", "")),
+        (replace(TRACED, known=True), ("TRACED", UNSEEN, ""), ("TRACED", DROPPED, "")),
+        (replace(TRACED, known=True, fallback_reasons=(OWN,)),
+         ("TRACED", "it says so", ""), ("TRACED", "it says so", "")),
+        (replace(TRACED, known=False, fallback_reasons=(OWN,)),
+         ("TRACED", "first call", ""), ("TRACED", DROPPED, "")),
+        (Outcome("RECOMPILED"),
+         ("COMPILED", "first call; already traced, as by %jaxpr or .lower()", ""),
+         ("RECOMPILED", "", "")),
+        (Outcome("RECOMPILED", known=True), ("RECOMPILED", UNSEEN, ""), ("RECOMPILED", "", "")),
+        (Outcome("RECOMPILED", fallback_reasons=(OWN,)),
+         ("COMPILED", "first call; already traced, as by %jaxpr or .lower()", ""),
+         ("RECOMPILED", "it says so", "")),
+        # There is a reason of our own.
+        (BREAK, ("BREAK", "first call", ""), ("BREAK", DROPPED, "")),
+        (Outcome("?", framework_reason="no idea"), ("?", "", "no idea"), ("?", "", "no idea")),
+        (Outcome("BYPASSED", framework_reason="off"), ("BYPASSED", "", ""), ("BYPASSED", "", "")),
     ],
 )  # fmt: skip
-def test_the_reason_of_a_first_call(
-    recorder: CallRecorder, outcome: Outcome, state: str, reason: str
+def test_the_state_and_the_reason_of_a_first_call_and_of_one_like_it(
+    recorder: CallRecorder, outcome: Outcome, first: tuple[str, ...], again: tuple[str, ...]
 ) -> None:
     call(recorder, Jitted("f", outcome), 1)
-    (found,) = recorder.calls()
-    assert (found.state, why((found,))) == (state, [reason])
+    call(recorder, Jitted("g", TRACED, outcome), 1, 1)
+    one, _, other = recorder.calls()
+    assert [(each.state, *why((each,)), each.says) for each in (one, other)] == [first, again]
+    told = one.phases, one.nested, one.breaks
+    assert told == (outcome.phases, outcome.nested, outcome.breaks)
 
 
-DROPPED = "same signature as an earlier call, but caches were cleared"
-
-
-@pytest.mark.parametrize(
-    ("outcome", "reason"),
-    [
-        (TRACED, DROPPED),
-        (replace(TRACED, known=True), DROPPED),
-        (replace(TRACED, fallback_reasons=(OWN,)), "it says so"),
-        (replace(TRACED, known=False, fallback_reasons=(OWN,)), DROPPED),
-        (Outcome("RECOMPILED", fallback_reasons=(OWN,)), "it says so"),
-        (Outcome("RECOMPILED"), ""),
-    ],
-)
-def test_the_reason_of_a_call_that_was_traced_before(
-    recorder: CallRecorder, outcome: Outcome, reason: str
-) -> None:
-    call(recorder, Jitted("f", TRACED, outcome), 1, 1)
-    _, again = recorder.calls()
-    assert (again.state, why((again,))) == (outcome.state, [reason])
-
-
-def test_what_raises_is_raised_and_recorded(
+def test_what_raises_is_recorded(
     recorder: CallRecorder, fake: TracingFramework, log: TraceLog
 ) -> None:
     f = Jitted("f", *(ValueError("no such size"),) * 3)
@@ -192,17 +151,6 @@ def test_what_raises_is_raised_and_recorded(
     assert log.functions() == []
 
 
-def printing(fake: TracingFramework) -> Callable[[], None]:
-    """Prints at once, and a second later."""
-
-    def body() -> None:
-        print("tracing")
-        fake.device.clock.advance(1000 * MS)
-        print("running")
-
-    return body
-
-
 @pytest.mark.parametrize(
     ("outcome", "printed"),
     [
@@ -213,27 +161,23 @@ def printing(fake: TracingFramework) -> Callable[[], None]:
 def test_only_what_is_printed_while_it_is_traced_is_told(
     fake: TracingFramework, watch: Watch, outcome: Outcome | None, printed: str
 ) -> None:
+    def body() -> None:
+        print("tracing")
+        fake.device.clock.advance(1000 * MS)
+        print("running")
+
     output = OutputRecorder()
     recorder = CallRecorder([(fake, watch)], output, None)
-    f = Jitted("f", outcome, outcome)
-    f.body = printing(fake)
+    f, g = Jitted("f", outcome), Jitted("g", TRACED, TRACED)
+    f.body = body
+    g.body = lambda: print("a message")
     with output:
         call(recorder, f, 1)
+        watch.messages = ("message",)  # of the framework's own
+        call(recorder, g, 2)
         watch.prints_while_tracing = False
-        call(recorder, f, 2)
-    assert recorder.calls()[0].printed == printed
-    assert recorder.calls()[-1].printed == ""
-
-
-def test_the_frameworks_own_messages_are_no_prints(fake: TracingFramework, watch: Watch) -> None:
-    output = OutputRecorder()
-    recorder = CallRecorder([(fake, watch)], output, None)
-    watch.messages = ("running",)
-    f = Jitted("f", TRACED)
-    f.body = printing(fake)
-    with output:
-        call(recorder, f, 1)
-    assert recorder.calls()[0].printed == "tracing\n\n"
+        call(recorder, g, 3)
+    assert [each.printed for each in recorder.calls()] == [printed, "\n", ""]
 
 
 def test_more_traces_than_allowed_are_an_error(fake: TracingFramework, watch: Watch) -> None:
@@ -251,9 +195,7 @@ def test_more_traces_than_allowed_are_an_error(fake: TracingFramework, watch: Wa
     assert len(strict.calls()) == 1
 
 
-def test_a_call_is_not_recorded_in_another_way_meanwhile(
-    recorder: CallRecorder, log: TraceLog
-) -> None:
+def test_a_call_is_not_recorded_in_two_ways(recorder: CallRecorder, log: TraceLog) -> None:
     f = Jitted("f", None)
     f.body = lambda: log.record("fake", CacheMiss("f", signature(1), placed=False))
     call(recorder, f, 1)
@@ -262,11 +204,3 @@ def test_a_call_is_not_recorded_in_another_way_meanwhile(
         call(recorder, Jitted("g", ValueError()), 1)
     f.body()
     assert log.event_count == 1
-
-
-def test_programs_outside_of_the_calls_are_those_of_all_watches(fake: TracingFramework) -> None:
-    watches = Watch(), Watch()
-    one, other = (Program(name, None, "compiled", "fake") for name in ("one", "other"))
-    watches[0].programs, watches[1].programs = (one,), (other, one)
-    recorder = CallRecorder([(fake, each) for each in watches], OutputRecorder(), None)
-    assert recorder.outside() == (one, other, one)

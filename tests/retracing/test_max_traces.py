@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,9 +20,7 @@ def traced(log: TraceLog, name: str, *sizes: int) -> None:
         log.record("fake", CacheMiss(name, signature(size), placed=False))
 
 
-def test_what_was_traced_in_a_block_is_known_after_it(
-    fake: TracingFramework, log: TraceLog
-) -> None:
+def test_what_was_traced_in_a_block_is_known(fake: TracingFramework, log: TraceLog) -> None:
     traced(log, "f", 1)
     with trace_cached() as block:
         assert block.traces.calls == ()
@@ -34,9 +33,11 @@ def test_what_was_traced_in_a_block_is_known_after_it(
     assert block.traces.calls[0].why[0].words() == "n: f32[1] → f32[2] (shape)"
 
 
-def test_more_traces_than_allowed_fail_when_the_block_ends(
-    fake: TracingFramework, log: TraceLog
-) -> None:
+def test_more_traces_than_allowed_fail_at_the_end(fake: TracingFramework, log: TraceLog) -> None:
+    def fail() -> None:
+        traced(log, "f", 1)
+        raise ZeroDivisionError
+
     with trace_cached(0) as block:
         pass
     assert (block.traces.calls, block.traces.frameworks) == ((), {})
@@ -48,58 +49,42 @@ def test_more_traces_than_allowed_fail_when_the_block_ends(
         "`g` was traced 3 times, limit 1. Reason: n: f32[1] → f32[2] (shape)"
     )
     assert len(block.traces.calls) == 3
-
-
-def test_an_error_in_a_block_is_the_one_that_is_raised(
-    fake: TracingFramework, log: TraceLog
-) -> None:
-    def fail() -> None:
-        traced(log, "f", 1)
-        raise ZeroDivisionError
-
     with pytest.raises(ZeroDivisionError), trace_cached(0) as block:
-        fail()
+        fail()  # its own error is the one that is raised
     assert block.traces.traces == 1
 
 
-@pytest.mark.parametrize("number", [-1, True, 1.0, "1"])
-def test_a_number_that_is_none_is_refused(number: Any) -> None:
-    words = f" must be a whole number, 0 or more; got {number!r}"
+NUMBER = "must be a whole number, 0 or more; got"
+STALE: Any = "raise"
+
+
+@pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        *((partial(trace_cached, n), f"max_traces {NUMBER} {n!r}") for n in (-1, True, 1.0, "1")),
+        *((partial(assert_max_traces, print, n), f"n {NUMBER} {n!r}") for n in (-1, True, 1.0)),
+        (lambda: trace_cached(1, stale=STALE), 'stale must be "ignore" or "error"; got \'raise\''),
+        (lambda: assert_max_traces(print, 1, stale=STALE),
+         'stale must be "ignore" or "error"; got \'raise\''),
+        (lambda: assert_max_traces(print, 1, stale="error"),
+         'stale="error" needs a compiled function, and `print` is not: pass what jax.jit gives'),
+        (lambda: assert_max_traces(3, 1),  # type: ignore[arg-type]
+         "3 is not callable; use assert_max_traces(f, 1)"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(refused: Callable[[], object], told: str) -> None:
     with pytest.raises(OptionError) as raised:
-        trace_cached(number)
-    assert str(raised.value) == f"max_traces{words}"
-    with pytest.raises(OptionError) as raised:
-        assert_max_traces(print, number)
-    assert str(raised.value) == f"n{words}"
+        refused()
+    assert str(raised.value) == told
 
 
-@pytest.mark.parametrize("stale", ["raise", None, 1])
-def test_a_word_for_stale_programs_that_is_none_is_refused(stale: Any) -> None:
-    for refused in (
-        lambda: trace_cached(1, stale=stale),
-        lambda: assert_max_traces(print, 1, stale=stale),
-    ):
-        with pytest.raises(OptionError) as raised:
-            refused()
-        assert str(raised.value) == f'stale must be "ignore" or "error"; got {stale!r}'
-
-
-def test_stale_programs_are_those_of_compiled_functions() -> None:
-    with pytest.raises(OptionError) as raised:
-        assert_max_traces(print, 1, stale="error")
-    assert str(raised.value) == (
-        'stale="error" needs a compiled function, and `print` is not: pass what jax.jit gives'
+def test_each_call_of_a_compiled_function_counts(fake: TracingFramework, log: TraceLog) -> None:
+    with pytest.raises(SnippetError) as refused:
+        assert_max_traces(Jitted("f"), 1)
+    assert str(refused.value) == (
+        "fake does not report when `f` is traced: pass the function before it is compiled, or use"
+        " %%trace_cached --max-traces"
     )
-
-
-def test_what_is_no_function_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"^3 is not callable; use assert_max_traces\(f, 1\)$"):
-        assert_max_traces(3, 1)  # type: ignore[arg-type]
-
-
-def test_of_a_compiled_function_each_call_is_looked_at(
-    fake: TracingFramework, log: TraceLog
-) -> None:
     fake.reports = True
     f = Jitted("f")
     guarded = assert_max_traces(f, 1)
@@ -113,15 +98,6 @@ def test_of_a_compiled_function_each_call_is_looked_at(
     )
     assert guarded(7) == 7  # nothing is traced in this call
     assert f.calls == [7] * 5
-
-
-def test_a_framework_that_reports_no_traces_is_named(fake: TracingFramework) -> None:
-    with pytest.raises(SnippetError) as raised:
-        assert_max_traces(Jitted("f"), 1)
-    assert str(raised.value) == (
-        "fake does not report when `f` is traced: pass the function before it is compiled, or use"
-        " %%trace_cached --max-traces"
-    )
 
 
 def test_of_a_plain_function_the_runs_that_trace_it_count(fake: TracingFramework) -> None:
@@ -148,7 +124,7 @@ def test_of_a_plain_function_the_runs_that_trace_it_count(fake: TracingFramework
 MaxTraces = Callable[[int], AbstractContextManager[object]]
 
 
-def test_a_fixture_of_pytest_limits_a_block(
+def test_a_fixture_limits_a_block(
     max_traces: MaxTraces, fake: TracingFramework, log: TraceLog
 ) -> None:
     with max_traces(1):

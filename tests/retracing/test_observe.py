@@ -16,11 +16,12 @@ from ipyjaxbench.retracing import (
     keep_learning,
     observe_code,
 )
+from ipyjaxbench.retracing.call_recorder import CallRecorder
 from ipyjaxbench.retracing.observe import learns
 from ipyjaxbench.retracing.protocol import call_watches
 from ipyjaxbench.retracing.trace_log import TraceLog
 from ipyjaxbench.testing import FakeArray
-from ipyjaxbench.usercode import Source
+from ipyjaxbench.usercode import OutputRecorder, Source
 from tests.retracing.fake import TRACED, Eager, Jitted, TracingFramework, Watch, signature
 
 
@@ -43,9 +44,7 @@ def watch(fake: TracingFramework) -> Watch:
 
 
 @pytest.mark.parametrize("compiles_code", [True, False])
-def test_calls_are_seen_in_the_code_and_in_the_users_functions(
-    watch: Watch, compiles_code: bool
-) -> None:
+def test_calls_are_seen_in_the_users_functions_too(watch: Watch, compiles_code: bool) -> None:
     """The functions of the user are changed meanwhile, unless frameworks compile their code."""
     watch.compiles_code = compiles_code
     before, codes = inside.__code__, []
@@ -69,35 +68,29 @@ def test_calls_are_seen_in_the_code_and_in_the_users_functions(
     assert not watch.is_open
 
 
-def test_what_was_seen_until_an_error_is_kept(fake: TracingFramework) -> None:
-    f = Jitted("f", TRACED)
-    found, error = observed("f(1)\n1 / 0\nf(2)", f=f)
+def test_what_was_seen_until_an_error_is_kept(fake: TracingFramework, log: TraceLog) -> None:
+    f, work = Jitted("f", TRACED), misses(log, "g")
+    work()  # traces of before are not those of the code
+    found, error = observed("f(1)\nwork()\n1 / 0\nf(2)", most=1, f=f, work=work)
     assert isinstance(error, ZeroDivisionError)
-    assert [call.state for call in found.calls] == ["TRACED"]
+    assert [(call.name, call.state) for call in found.calls] == [("f", "TRACED"), ("g", "TRACED")]
     assert found.error == "ZeroDivisionError: division by zero"
     assert f.calls == [1]
 
 
-@pytest.mark.parametrize(("twice", "calls"), [(True, [1, 1]), (False, [1])])
-def test_a_second_run_shows_what_the_first_one_left(
-    fake: TracingFramework, twice: bool, calls: list[int]
-) -> None:
+@pytest.mark.parametrize("twice", [True, False])
+def test_a_second_run_shows_what_the_first_one_left(fake: TracingFramework, twice: bool) -> None:
     f = Jitted("f", TRACED)
     found, _ = observed("f(1)", twice, f=f)
-    assert f.calls == calls
-    assert [call.state for call in found.calls] == ["TRACED", "CACHED"][: len(calls)]
-
-
-def test_code_that_calls_nothing_compiled_names_no_framework(fake: TracingFramework) -> None:
-    for code in ("'text'", "x = 1"):
-        found, error = observed(code, True)
+    assert f.calls == [1] * (1 + twice)
+    assert [call.state for call in found.calls] == ["TRACED", "CACHED"][: 1 + twice]
+    for code in ("'text'", "x = 1"):  # it calls nothing compiled, and names no framework
+        found, error = observed(code, twice)
         assert (found.frameworks, found.calls, found.seen, error) == ({}, (), 0, None)
 
 
 @pytest.mark.parametrize(("donates", "runs"), [(True, 2), (False, 1)])
-def test_a_second_run_needs_arrays_that_are_there(
-    fake: TracingFramework, donates: bool, runs: int
-) -> None:
+def test_a_second_run_needs_its_arrays(fake: TracingFramework, donates: bool, runs: int) -> None:
     """A copy stands for what the first run gave away, where it is known to do so."""
     fake.donates = donates
     f, x = Jitted("f"), FakeArray(fake.device, 0)
@@ -127,7 +120,7 @@ def misses(log: TraceLog, *names: str) -> Any:
 
 
 @pytest.mark.parametrize(("most", "fails"), [(2, False), (1, True)])
-def test_traces_that_no_call_shows_count_too(
+def test_traces_of_no_call_count(
     fake: TracingFramework, log: TraceLog, most: int, fails: bool
 ) -> None:
     found, error = observed("work()", most=most, work=misses(log, "g", "g"))
@@ -141,32 +134,21 @@ def test_traces_that_no_call_shows_count_too(
         assert found.error == f"TooManyTracesError: {words}"
 
 
-def test_an_error_of_the_code_is_the_one_that_is_raised(
-    fake: TracingFramework, log: TraceLog
-) -> None:
-    found, error = observed("work()\n1 / 0", most=0, work=misses(log, "g"))
-    assert isinstance(error, ZeroDivisionError)
-    assert found.traces == 1
-
-
-def test_traces_of_before_are_not_those_of_the_code(fake: TracingFramework, log: TraceLog) -> None:
-    misses(log, "g")()
-    assert observed("x = 1")[0].calls == ()
-
-
-def test_programs_beside_the_calls_are_told_but_for_those_of_calls(
-    watch: Watch, log: TraceLog
+def test_programs_beside_calls_are_told(
+    fake: TracingFramework, watch: Watch, log: TraceLog
 ) -> None:
     g, h = (Program(name, 0.5, "compiled", "fake") for name in "gh")
     watch.programs = (h, g, g, h)
     found, _ = observed("work()", internal=True, work=misses(log, "g"))
     assert (found.internal, found.show_internal) == ((h, g, h), True)
     assert not observed("x = 1")[0].show_internal
+    other = Watch()  # programs are those of all watches
+    other.programs = (g,)
+    both = CallRecorder([(fake, watch), (fake, other)], OutputRecorder(), None)
+    assert both.outside() == (h, g, g, h, g)
 
 
-def test_a_framework_is_asked_to_report_until_it_does(
-    fake: TracingFramework, log: TraceLog
-) -> None:
+def test_a_framework_is_asked_until_it_reports(fake: TracingFramework, log: TraceLog) -> None:
     assert not learns("fake")
     keep_learning()
     keep_learning()

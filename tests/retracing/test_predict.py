@@ -58,18 +58,14 @@ HIT, TRACE = "WOULD-HIT", "WOULD-TRACE"
         ("f(x.shape[0])", [TRACE]), ("o.step(1)", [TRACE]),
     ],
 )  # fmt: skip
-def test_calls_are_predicted_in_the_order_in_which_they_would_be_made(
-    names: dict[str, Any], code: str, states: list[str]
-) -> None:
+def test_calls_are_predicted_in_order(names: dict[str, Any], code: str, states: list[str]) -> None:
     found = predicted(code, names)
     assert [call.state for call in found.calls] == states
     assert (found.code, found.frameworks) == (code, {"fake": "1.0"})
     assert names["f"].calls == [1]
 
 
-def test_each_call_has_its_line_its_number_and_its_reason(
-    names: dict[str, Any], log: TraceLog
-) -> None:
+def test_each_call_has_its_line_and_its_reason(names: dict[str, Any], log: TraceLog) -> None:
     log.add("fake", "g", signature(1))
     calls = predicted("f(2)\nf(3)\ng(2)\nf(-1)\nf(h(1), n=h(2))", names).calls
     assert [(call.name, call.line, call.text, call.number) for call in calls] == [
@@ -106,9 +102,7 @@ LOOKS = "--predict looks at what jax.jit, torch.compile and tf.function return"
         ("h(2)(1); h(3)(1)", "h(3) is created at run time: assign it to a name first"),
     ],
 )
-def test_where_nothing_compiled_is_called_that_is_said(
-    names: dict[str, Any], code: str, why: str
-) -> None:
+def test_what_calls_nothing_compiled_is_said(names: dict[str, Any], code: str, why: str) -> None:
     with pytest.raises(SnippetError) as raised:
         predicted(code, names)
     assert str(raised.value) == f"{code!r} calls no compiled function: {why}"

@@ -64,46 +64,34 @@ def test_options_that_do_not_go_together(options: dict[str, Any], text: str) -> 
     assert str(error.value) == text
 
 
-def test_history_is_the_old_name_of_signatures() -> None:
-    options, shown, code = TRACE.split("--history step")
+def test_options_for_a_line_alone() -> None:
+    for alone in ({"predict": True}, {"signatures": True}, {"watch": "off"}):
+        with pytest.raises(OptionError, match="only works on a single line"):
+            TraceOptions(**alone).check("", "f(x)")
+    with pytest.raises(OptionError, match="nothing to run"):
+        TraceOptions(predict=True).check("", None)
+    for allowed in ({"signatures": True}, {"watch": "off"}):
+        TraceOptions(**allowed).check("", None)
+    TraceOptions(most=1).check("", "f(x)")
+    options, shown, code = TRACE.split("--history step")  # the old name of --signatures
     assert (options.signatures, code) == (True, "step")
     assert shown.renamed == (("--history", "--signatures"),)
 
 
-def test_options_for_a_line_alone() -> None:
-    with pytest.raises(OptionError, match="only works on a single line"):
-        TraceOptions(predict=True).check("", "f(x)")
-    with pytest.raises(OptionError, match="nothing to run"):
-        TraceOptions(predict=True).check("", None)
-    for alone in (TraceOptions(signatures=True), TraceOptions(watch="off")):
-        with pytest.raises(OptionError, match="only works on a single line"):
-            alone.check("", "f(x)")
-    for options in (TraceOptions(signatures=True), TraceOptions(watch="off")):
-        options.check("", None)
-    TraceOptions(most=1).check("", "f(x)")
-
-
-def test_the_report_has_a_row_for_each_signature(log: TraceLog) -> None:
+def test_the_report_has_a_row_for_each_of_the_newest_fifty_signatures(log: TraceLog) -> None:
     headline, calls = Signatures.from_log(log).report().blocks
-    assert isinstance(headline, Headline)
+    detail = "of 2 functions, since ipyjaxbench was loaded"
+    assert headline == Headline("signatures", "5 signatures", detail, "", "")
     assert isinstance(calls, Calls)
-    assert (headline.figure, headline.detail, headline.verdict) == (
-        "5 signatures", "of 2 functions, since ipyjaxbench was loaded", "",
-    )  # fmt: skip
     assert calls.rows[1] == ("f", "x: f32[3] → f32[4] (shape) · x f32[4], n int")
     assert repr(Signatures.from_log(log)) == "<Signatures: 5>"
-    (headline,) = Signatures(()).report().blocks
-    assert headline == Headline(
-        "signatures", "0 signatures", "of 0 functions, since ipyjaxbench was loaded", "", ""
+    detail = "of 0 functions, since ipyjaxbench was loaded"
+    assert Signatures(()).report().blocks == (
+        Headline("signatures", "0 signatures", detail, "", ""),
     )
-
-
-@pytest.mark.parametrize("count", [50, 51])
-def test_the_newest_fifty_signatures_are_shown(count: int) -> None:
-    log = TraceLog()
-    for size in range(count):
-        log.add("jax", "f", of(size))
-    _, calls = Signatures.from_log(log).report().blocks
+    for size in range(51):
+        log.add("jax", "f", of(100 + size))
+    _, calls = Signatures.from_log(log, "f").report().blocks
     assert isinstance(calls, Calls)
     assert len(calls.rows) == 50
-    assert calls.rows[-1][1].endswith(f"x f32[{count - 1}], n int")
+    assert calls.rows[-1][1].endswith("x f32[150], n int")

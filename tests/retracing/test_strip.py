@@ -12,25 +12,14 @@ TRACED = TracedCall("f", "jax", 1, "f(x)", 1, 1, "TRACED", 2.0, PHASES)
 CACHED = TracedCall("f", "jax", 1, "f(x)", 2, 3, "CACHED", 0.5)
 
 
-def test_each_call_is_cut_into_its_phases() -> None:
+def test_each_call_is_cut_into_its_phases_or_has_its_state() -> None:
     strip = draw_strip([TRACED, CACHED])
     assert strip is not None
-    assert strip.rows == (
-        (
-            "f",
-            (
-                Segment("trace", 0.5, starts=True),
-                Segment("lower", 0.25),
-                Segment("compile", 1.0),
-                Segment("run", 0.25),
-                Segment("run", 0.5, starts=True),
-            ),
-            "2.50 s, 1 of 4 traced",
-        ),
-    )
-
-
-def test_a_call_whose_phases_are_not_known_has_its_state() -> None:
+    segments = (
+        Segment("trace", 0.5, starts=True), Segment("lower", 0.25), Segment("compile", 1.0),
+        Segment("run", 0.25), Segment("run", 0.5, starts=True),
+    )  # fmt: skip
+    assert strip.rows == (("f", segments, "2.50 s, 1 of 4 traced"),)
     strip = draw_strip([replace(TRACED, state="RECOMPILED", phases={}), CACHED])
     assert strip is not None
     ((_, segments, shown),) = strip.rows
@@ -45,16 +34,12 @@ def test_functions_stand_in_the_order_of_their_calls_and_the_legend_is_of_all() 
     assert strip.alike
 
 
-def test_the_fastest_of_many_functions_stand_together() -> None:
-    calls = [replace(TRACED, name=f"f{n}", seconds=2.0 + n) for n in range(10)]
-    strip = draw_strip(calls)
+def test_the_fastest_of_many_functions_stand_together_and_neighbours_of_many_calls() -> None:
+    strip = draw_strip([replace(TRACED, name=f"f{n}", seconds=2.0 + n) for n in range(10)])
     assert strip is not None
     names = [name for name, _, _ in strip.rows]
     assert names == [*(f"f{n}" for n in range(2, 10)), "2 other functions"]
     assert strip.rows[-1][2] == "5.00 s, 2 of 2 traced"
-
-
-def test_of_very_many_calls_neighbours_are_one() -> None:
     strip = draw_strip([TRACED] * 100)
     assert strip is not None
     ((_, segments, _),) = strip.rows

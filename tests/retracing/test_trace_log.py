@@ -30,19 +30,18 @@ def test_the_first_call_of_a_function_and_of_another_of_its_name() -> None:
     assert reason(log, of(3), "g", placed=True) == what
 
 
-def test_a_trace_that_was_there_was_dropped() -> None:
-    log = TraceLog()
-    log.add("jax", "f", of(3))
-    assert log.reasons("jax", "f", of(3), placed=False) == [DROPPED]
-    assert log.reasons("jax", "f", of(3), placed=True) == []
-
-
-def test_the_same_function_object_is_compared_before_others() -> None:
+def test_a_trace_that_was_there_was_dropped_and_the_same_function_is_compared_first() -> None:
     log = TraceLog()
     log.add("jax", "f", of(3, function=1))
+    assert log.reasons("jax", "f", of(3, function=1), placed=False) == [DROPPED]
+    assert log.reasons("jax", "f", of(3, function=1), placed=True) == []
     log.add("jax", "f", of(5, 5, function=2))
     assert reason(log, of(3, function=2)) == "x: f32[5,5] → f32[3] (rank)"
     assert reason(log, of(3, function=3)) == "new function object (same code)"
+    own = Change("guard", new="jax says: never seen")  # where signatures do not differ
+    for _ in range(2):
+        log.record("jax", CacheMiss("g", of(3), placed=False, fallback_reasons=(own,)))
+    assert [event.why[0].words() for event in log.events] == ["first call", own.new]
 
 
 def test_what_is_recorded() -> None:
@@ -67,13 +66,6 @@ def test_what_is_recorded() -> None:
     assert log.signatures("jax", "f") == (of(3), of(4))
     log.clear()
     assert log.signatures("jax", "f") == ()
-
-
-def test_a_frameworks_own_reason_stands_where_signatures_do_not_differ() -> None:
-    log, own = TraceLog(), Change("guard", new="jax says: never seen")
-    log.record("jax", CacheMiss("f", of(3), placed=False, fallback_reasons=(own,)))
-    log.record("jax", CacheMiss("f", of(3), placed=False, fallback_reasons=(own,)))
-    assert [event.why[0].words() for event in log.events] == ["first call", own.new]
 
 
 def test_old_events_and_signatures_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,56 +44,66 @@ def facts(traces: Traces) -> list[tuple[str, str]]:
     return list(block.rows)
 
 
-def test_the_headline_is_how_much_was_compiling_and_for_how_many_reasons() -> None:
-    assert head(of(TRACED, CACHED)) == (
-        "67 % of 2.25 s was tracing and compiling", "reason: first call", "TRACED",
-    )  # fmt: skip
-    shape = Change("shape", "x", "f32[3]", "f32[4]")
-    again = replace(TRACED, state="RECOMPILED", why=(shape,))
-    assert head(of(TRACED, again, again, CACHED)) == (
-        "72 % of 6.25 s was tracing and compiling", "for 2 reasons", "TRACED",
-    )  # fmt: skip
-    traced = replace(TRACED, phases={"trace": 1.0})
-    assert head(of(traced))[0] == "50 % of 2.00 s was tracing"
+SHAPE = Change("shape", "x", "f32[3]", "f32[4]")
+AGAIN = replace(TRACED, state="RECOMPILED", why=(SHAPE,))
+BROKEN = replace(TRACED, state="BREAK", breaks=2, phases={})
 
 
-def test_where_the_phases_are_not_known_calls_are_counted() -> None:
-    broken = replace(TRACED, state="BREAK", breaks=2, phases={})
-    assert head(of(TRACED, broken, CACHED)) == (
-        "2 calls compiled", "of 3 · reason: first call", "TRACED",
-    )  # fmt: skip
+def in_states(*states: str) -> Traces:
+    """Calls of which nothing was traced, or that were not made."""
+    seconds = 0.0 if any(state.startswith("WOULD") for state in states) else 0.25
+    return of(*(replace(CACHED, state=state, seconds=seconds) for state in states))
 
 
 @pytest.mark.parametrize(
-    ("states", "figure", "verdict"),
+    ("traces", "shown"),
     [
-        (["CACHED"], "only cache hits", "CACHED"),
-        (["CACHED", "SLOW-PATH"], "only cache hits", "CACHED"),
-        (["CACHED", "?"], "may have been compiled", "?"),
-        (["BYPASSED", "?"], "compilation is turned off", "BYPASSED"),
-        (["EAGER-FALLBACK", "BYPASSED"], "could not be compiled", "EAGER-FALLBACK"),
-        (["EAGER-FALLBACK", "RAISED"], "raised an exception", "RAISED"),
+        (of(TRACED, CACHED),
+         ("67 % of 2.25 s was tracing and compiling", "reason: first call", "TRACED")),
+        (of(TRACED, AGAIN, AGAIN, CACHED),
+         ("72 % of 6.25 s was tracing and compiling", "for 2 reasons", "TRACED")),
+        (of(replace(TRACED, phases={"trace": 1.0})),
+         ("50 % of 2.00 s was tracing", "reason: first call", "TRACED")),
+        (of(TRACED, BROKEN, CACHED),  # phases are not known
+         ("2 calls compiled", "of 3 · reason: first call", "TRACED")),
+        (of(seen=2), ("no compiled function was called", "2 other calls", "")),
+        (of(), ("no compiled function was called", "the code makes no calls", "")),
+        # The gravest state is told.
+        (in_states("CACHED"), ("only cache hits", "in 1 call", "CACHED")),
+        (in_states("CACHED", "SLOW-PATH"), ("only cache hits", "in 2 calls", "CACHED")),
+        (in_states("CACHED", "?"), ("may have been compiled", "in 2 calls", "?")),
+        (in_states("BYPASSED", "?"), ("compilation is turned off", "in 2 calls", "BYPASSED")),
+        (in_states("EAGER-FALLBACK", "BYPASSED"),
+         ("could not be compiled", "in 2 calls", "EAGER-FALLBACK")),
+        (in_states("EAGER-FALLBACK", "RAISED"), ("raised an exception", "in 2 calls", "RAISED")),
+        (in_states("WOULD-TRACE"), ("would be traced", "nothing was run", "TRACES")),
+        (in_states("WOULD-HIT", "WOULD-HIT"),
+         ("would hit the cache", "nothing was run", "CACHED")),
+        (in_states("WOULD-HIT", "?"),
+         ("1 of 2 calls cannot be predicted", "nothing was run", "?")),
+        (in_states("WOULD-HIT", "WOULD-TRACE", "?"),
+         ("1 of 3 calls would be traced", "nothing was run", "TRACES")),
     ],
-)
-def test_where_nothing_was_traced_the_gravest_state_is_told(
-    states: list[str], figure: str, verdict: str
+)  # fmt: skip
+def test_the_headline_is_what_compiling_took_or_a_state(
+    traces: Traces, shown: tuple[str, str, str]
 ) -> None:
-    calls = [replace(CACHED, state=state) for state in states]
-    count = "1 call" if len(calls) == 1 else "2 calls"
-    assert head(of(*calls)) == (figure, f"in {count}", verdict)
+    assert head(traces) == shown
 
 
 def test_calls_are_counted_by_what_became_of_them() -> None:
-    again = replace(TRACED, state="RECOMPILED")
-    broken, compiled = replace(TRACED, state="BREAK"), replace(TRACED, state="COMPILED")
-    counted = of(TRACED, broken, again, again, compiled, CACHED)
+    compiled = replace(TRACED, state="COMPILED")
+    counted = of(TRACED, BROKEN, AGAIN, AGAIN, compiled, CACHED)
     assert (counted.traces, counted.recompilations, counted.first_compilations) == (2, 2, 1)
     assert (counted.compilations, counted.count) == (5, 6)
+    assert repr(of(TRACED, CACHED)) == "<Traces: 1 trace in 2 calls>"
+    assert (of(TRACED, CACHED).seconds, of(TRACED, CACHED).compiling) == (2.25, 1.5)
+    assert of(TRACED).check() is None
+    assert of(TRACED, replace(TRACED, state="SEEN")).check() == "a call has an unknown state"
 
 
 def test_a_strip_stands_above_the_reasons_and_the_calls_are_folded() -> None:
-    shape = replace(TRACED, why=(Change("shape", "x", "f32[3]", "f32[4]"),))
-    blocks = of(TRACED, shape, CACHED).report().blocks
+    blocks = of(TRACED, AGAIN, CACHED).report().blocks
     assert [type(block).__name__ for block in blocks] == [
         "Headline", "Stack", "Calls", "Facts", "Details", "Footer",
     ]  # fmt: skip
@@ -126,73 +136,45 @@ def test_the_cheapest_of_many_reasons_stand_together() -> None:
     assert reasons.rows[5:] == (("3", "9.00 s", "", "3 other reasons"),)
 
 
-def test_where_no_compiled_function_is_called() -> None:
-    figure = "no compiled function was called"
-    assert head(of(seen=2)) == (figure, "2 other calls", "")
-    assert head(of()) == (figure, "the code makes no calls", "")
+ROW = replace(CACHED, times=4, last=5, seconds=1.0)
+UNKNOWN = replace(CACHED, state="?", says="no idea")
+RAISED = replace(CACHED, state="RAISED", says="ValueError: no: that is how it is")
 
 
 @pytest.mark.parametrize(
-    ("states", "figure", "verdict"),
+    ("traces", "line"),
     [
-        (["WOULD-TRACE"], "would be traced", "TRACES"),
-        (["WOULD-HIT", "WOULD-HIT"], "would hit the cache", "CACHED"),
-        (["WOULD-HIT", "?"], "1 of 2 calls cannot be predicted", "?"),
-        (["WOULD-HIT", "WOULD-TRACE", "?"], "1 of 3 calls would be traced", "TRACES"),
+        (of(TRACED), ("3", "f #1", "TRACED", "2.00 s", "first call")),
+        (of(replace(CACHED, line=0, number=1_000)), ("?", "f #1,000", "CACHED", "250 ms", "")),
+        (of(ROW), ("3", "f #2-5", "CACHED", "1.00 s", "250 ms each")),
+        (of(replace(ROW, last=9, why=(FIRST,))),
+         ("3", "f #2, 4 calls", "CACHED", "1.00 s", "first call · 250 ms each")),
+        (of(UNKNOWN), ("3", "f #2", "?", "250 ms", "jax: no idea")),
+        (of(replace(UNKNOWN, why=(FIRST,))),
+         ("3", "f #2", "?", "250 ms", "first call (jax: no idea)")),
+        (of(RAISED), ("3", "f #2", "RAISED", "250 ms", "ValueError: no: that is how it is")),
+        (of(RAISED, error="ValueError: no"),  # it is said once
+         ("3", "f #2", "RAISED", "250 ms", "that is how it is")),
+        (of(RAISED, error=RAISED.says), ("3", "f #2", "RAISED", "250 ms", "see above")),
     ],
-)
-def test_calls_that_were_not_made(states: list[str], figure: str, verdict: str) -> None:
-    calls = (replace(CACHED, state=state, seconds=0.0) for state in states)
-    traces = of(*calls)
-    assert head(traces) == (figure, "nothing was run", verdict)
-    assert tables(traces)[0].head == ("line", "call", "state", "why")
-    assert lines(traces)[0] == ("3", "f #2", states[0], "")
+)  # fmt: skip
+def test_the_line_of_a_call(traces: Traces, line: tuple[str, ...]) -> None:
+    assert lines(traces) == [line]
 
 
-def test_the_lines_of_a_call() -> None:
-    assert lines(of(TRACED)) == [("3", "f #1", "TRACED", "2.00 s", "first call")]
+def test_the_lines_of_a_call_with_phases_and_calls_inside_and_of_one_that_was_not_made() -> None:
     bypassed = replace(TRACED, state="EAGER-FALLBACK")
     assert lines(of(bypassed))[1:] == [("", "", "", "", "trace 500 ms + compile 1.0 s")]
-    elsewhere = replace(CACHED, line=0, number=1_000)
-    assert lines(of(elsewhere)) == [("?", "f #1,000", "CACHED", "250 ms", "")]
-    nested = replace(TRACED, phases={}, nested=((1, "g"), (2, "h")), state="BREAK", breaks=3)
+    nested = replace(BROKEN, nested=((1, "g"), (2, "h")), breaks=3)
     assert lines(of(nested)) == [
         ("3", "f #1", "BREAK", "2.00 s", "first call · 3 graph breaks"),
         ("", "  └ g", "TRACED", "", ""),
         ("", "    └ h", "TRACED", "", ""),
     ]
-
-
-def test_calls_that_are_one_line() -> None:
-    row = replace(CACHED, times=4, last=5, seconds=1.0)
-    assert lines(of(row)) == [("3", "f #2-5", "CACHED", "1.00 s", "250 ms each")]
-    apart = replace(row, last=9, why=(FIRST,))
-    assert lines(of(apart)) == [
-        ("3", "f #2, 4 calls", "CACHED", "1.00 s", "first call · 250 ms each")
-    ]
-
-
-def test_calls_that_ran_eagerly_are_told_among_others() -> None:
-    full = Change("guard", "limit", new="recompile limit (8) reached")
-    eager = replace(CACHED, state="EAGER-FALLBACK", why=(full, FIRST))
-    assert facts(of(TRACED, eager, eager)) == [
-        ("not compiled", "2 calls ran eagerly: recompile limit (8) reached")
-    ]
-    assert facts(of(replace(eager, why=()))) == [("not compiled", "1 call ran eagerly")]
-
-
-def test_what_the_framework_says() -> None:
-    unknown = replace(CACHED, state="?", says="no idea")
-    assert lines(of(unknown))[0][-1] == "jax: no idea"
-    assert lines(of(replace(unknown, why=(FIRST,))))[0][-1] == "first call (jax: no idea)"
-    assert lines(of(replace(unknown, seconds=0.0)))[0][-1] == "no idea"
-
-
-def test_an_error_is_said_once() -> None:
-    raised = replace(CACHED, state="RAISED", says="ValueError: no: that is how it is")
-    assert lines(of(raised))[0][-1] == "ValueError: no: that is how it is"
-    assert lines(of(raised, error="ValueError: no"))[0][-1] == "that is how it is"
-    assert lines(of(raised, error=raised.says))[0][-1] == "see above"
+    predicted = in_states("?", "WOULD-HIT")
+    assert tables(predicted)[0].head == ("line", "call", "state", "why")
+    assert lines(predicted)[0] == ("3", "f #2", "?", "")
+    assert lines(of(replace(UNKNOWN, seconds=0.0)))[0][-1] == "no idea"
 
 
 def test_what_tracing_prints() -> None:
@@ -221,22 +203,19 @@ def test_facts_below() -> None:
     programs = tuple(Program(f"p{n}", 0.5, "compiled", "jax") for n in (1, 1, 2, 3, 4, 5, 6))
     fixes = tuple(f"fix {n}" for n in range(6))
     shown = of(replace(TRACED, fixes=fixes), internal=programs, error="ValueError: no")
+    also = "7 programs outside these calls, another 3.5 s: p1, p2, p3, p4, p5 and 1 more"
     assert facts(shown) == [
-        ("raised", "ValueError: no"),
-        ("fix", "fix 0"), ("fix", "fix 1"), ("fix", "fix 2"), ("fix", "fix 3"),
-        (
-            "also compiled",
-            "7 programs outside these calls, another 3.5 s: p1, p2, p3, p4, p5 and 1 more",
-        ),
+        ("raised", "ValueError: no"), ("fix", "fix 0"), ("fix", "fix 1"), ("fix", "fix 2"),
+        ("fix", "fix 3"), ("also compiled", also),
     ]  # fmt: skip
     assert facts(replace(shown, show_internal=True))[-1][1].endswith("p4, p5, p6")
     untimed = replace(shown, internal=(Program("p", None, "traced", "jax"),))
     assert facts(untimed)[-1][1] == "1 program outside these calls: p"
-
-
-def test_a_state_that_does_not_exist_is_refused() -> None:
-    assert of(TRACED).check() is None
-    assert of(TRACED, replace(TRACED, state="SEEN")).check() == "a call has an unknown state"
+    full = Change("guard", "limit", new="recompile limit (8) reached")
+    eager = replace(CACHED, state="EAGER-FALLBACK", why=(full, FIRST))
+    told = "2 calls ran eagerly: recompile limit (8) reached"
+    assert facts(of(TRACED, eager, eager)) == [("not compiled", told)]
+    assert facts(of(replace(eager, why=()))) == [("not compiled", "1 call ran eagerly")]
 
 
 def test_the_error_of_too_many_traces() -> None:
@@ -245,12 +224,7 @@ def test_the_error_of_too_many_traces() -> None:
     assert str(error) == "`f` was traced 2 times, limit 1. Reason in line 3: first call"
     nameless = replace(TRACED, line=0, why=())
     assert str(too_many_traces([nameless], 0)) == "`f` was traced 1 time, limit 0. Reason: unknown"
-    again = replace(TRACED, name="g", state="RECOMPILED")
+    again = replace(AGAIN, name="g", why=(FIRST,))
     assert str(too_many_traces([TRACED, again, TRACED], 1)) == (
         "`f`, `g` were traced or compiled 3 times, limit 1. Reason for `g` in line 3: first call"
     )
-
-
-def test_a_result_is_shown_in_one_line() -> None:
-    assert repr(of(TRACED, CACHED)) == "<Traces: 1 trace in 2 calls>"
-    assert (of(TRACED, CACHED).seconds, of(TRACED, CACHED).compiling) == (2.25, 1.5)

@@ -39,36 +39,34 @@ def test_plain_code_sees_what_a_coroutine_raises_and_may_go_on() -> None:
 
 
 def test_it_sees_and_sets_the_context_of_its_task() -> None:
-    async def task() -> tuple[str, str]:
-        COLOUR.set("red")
-        seen = await run_in_loop(change)
-        return seen, COLOUR.get()
-
     def change() -> str:
         seen = COLOUR.get()
         COLOUR.set("green")
         return seen
 
+    async def task() -> tuple[str, str]:
+        COLOUR.set("red")
+        return await run_in_loop(change), COLOUR.get()
+
     assert asyncio.run(task()) == ("red", "green")
 
 
-def test_without_a_loop_it_gets_one_for_all_that_it_awaits() -> None:
+def test_without_a_loop_it_gets_one_for_all_that_it_awaits_and_errors_are_its_own() -> None:
     async def loop() -> asyncio.AbstractEventLoop:
         assert loop_runs()
         return asyncio.get_running_loop()
 
+    def fail() -> None:
+        raise ValueError("mine")
+
     assert not loop_runs()
     first, second = run_in_new_loop(lambda: (finish(loop()), finish(loop())))
     assert first is second
-
-
-def test_without_a_loop_an_error_comes_out_as_the_only_one() -> None:
-    def work() -> None:
-        raise ValueError("mine")
-
     with pytest.raises(ValueError, match="mine") as caught:
-        run_in_new_loop(work)
+        run_in_new_loop(fail)
     assert caught.value.__context__ is None
+    with ThreadPoolExecutor(1) as pool:  # another thread than the main one awaits too
+        assert pool.submit(run_in_new_loop, twice, 3).result() == [3, 4]
 
 
 def test_where_nobody_can_await_it_is_said_before_anything_runs() -> None:
@@ -80,9 +78,6 @@ def test_where_nobody_can_await_it_is_said_before_anything_runs() -> None:
     with pytest.raises(SnippetError, match="await works only in a cell"):
         asyncio.run(task())
     assert ran == []
-
-
-def test_a_coroutine_that_nobody_can_finish_is_refused_and_closed() -> None:
     with pytest.raises(SnippetError, match="it does not work in other functions"):
         finish(later(1))  # a coroutine left open would warn, and warnings are errors
 
@@ -111,8 +106,7 @@ async def interrupted_in_a_task_of_its_own() -> None:
 
 
 async def interrupted_twice() -> None:
-    loop = asyncio.get_running_loop()
-    loop.call_later(0.01, lambda: (interrupt(), interrupt()))
+    asyncio.get_running_loop().call_later(0.01, lambda: (interrupt(), interrupt()))
     await asyncio.sleep(60)
 
 
@@ -169,6 +163,12 @@ def test_an_interrupt_of_the_plain_code_itself_is_raised_where_it_stands() -> No
         return f"kept {finish(later(1))}"
 
     assert asyncio.run(run_in_loop(careful)) == "kept 1"
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # where they are ignored they still are
+    try:
+        assert asyncio.run(run_in_loop(lambda: (interrupt(), finish(later(1)))[1])) == 1
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -209,17 +209,3 @@ def test_a_handler_that_the_code_sets_stays(interrupts: list[int]) -> None:
     asyncio.run(run_in_loop(work))
     interrupt()
     assert (interrupts, own) == ([], [signal.SIGINT])
-
-
-def test_where_interrupts_are_ignored_they_still_are() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        assert asyncio.run(run_in_loop(lambda: (interrupt(), finish(later(1)))[1])) == 1
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_in_another_thread_than_the_main_one_plain_code_awaits_too() -> None:
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(run_in_new_loop, twice, 3).result() == [3, 4]

@@ -24,15 +24,12 @@ class Plain(Extended):
     """Has a dictionary, and no slots of its own."""
 
 
-def test_slots_are_those_of_the_class_first() -> None:
+def test_slots_are_those_of_the_class_first_and_have_a_value_where_they_are_filled() -> None:
     assert [*slots_of(Extended)] == ["later", "shared", "own"]
     assert [*slots_of(Base)] == ["own", "shared"]
     for _ in range(2):
         assert slots_of(Plain)["shared"] is vars(Extended)["shared"]
     assert slots_of(int) == slots_of(type(slots_of)) == {}
-
-
-def test_only_slots_that_are_filled_have_a_value() -> None:
     assert filled_slots(Extended(), slots_of(Extended)) == {"shared": 1}
     assert filled_slots(Extended(), slots_of(Base)) == {"shared": 2}
 

@@ -25,8 +25,11 @@ def is_here(file: str) -> bool:
 
 
 def work(clock: FakeClock, nanoseconds: int, done: list[str]) -> None:
-    clock.advance(nanoseconds)
-    done.append("a line after it")
+    try:
+        clock.advance(nanoseconds)
+        done.append("a line after it")
+    except Exception:
+        pytest.fail("a handler of the code's stopped it")
 
 
 def turn(times: int) -> int:
@@ -36,9 +39,7 @@ def turn(times: int) -> int:
     return count
 
 
-def test_a_line_that_begins_in_time_is_run_and_one_that_begins_later_is_not(
-    clock: FakeClock,
-) -> None:
+def test_a_line_that_begins_in_time_is_run_and_a_later_one_is_not(clock: FakeClock) -> None:
     done: list[str] = []
     with time_limit(2.0, is_here):
         work(clock, 2 * SECOND, done)
@@ -46,12 +47,9 @@ def test_a_line_that_begins_in_time_is_run_and_one_that_begins_later_is_not(
     with pytest.raises(OutOfTimeError), time_limit(2.0, is_here):
         work(clock, 2 * SECOND + 1, done)
     assert done == ["a line after it"]
-
-
-def test_code_of_others_is_not_stopped(clock: FakeClock) -> None:
     with time_limit(0.0, is_here):
         clock.advance(SECOND)
-        assert json.loads(json.dumps({"a": [1]})) == {"a": [1]}
+        assert json.loads(json.dumps({"a": [1]})) == {"a": [1]}  # code of others is not stopped
 
 
 def test_a_line_may_begin_as_often_as_is_said_when_the_time_is_over(clock: FakeClock) -> None:
@@ -60,18 +58,6 @@ def test_a_line_may_begin_as_often_as_is_said_when_the_time_is_over(clock: FakeC
         assert turn(2) == 2
     with pytest.raises(OutOfTimeError), time_limit(-1.0, is_here, turns=3):
         turn(3)
-
-
-def test_no_exception_handler_of_the_codes_stops_it(clock: FakeClock) -> None:
-    def careful() -> None:
-        try:
-            clock.advance(1)
-            turn(1)
-        except Exception:
-            pytest.fail("it was stopped")
-
-    with pytest.raises(OutOfTimeError), time_limit(0.0, is_here):
-        careful()
 
 
 def test_a_debugger_goes_on_following_the_code_and_nothing_is_raised(clock: FakeClock) -> None:

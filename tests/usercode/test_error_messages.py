@@ -28,9 +28,7 @@ LONG = "x" * 30  # as long as a line that says enough alone
         (f"{'a' * 109} {'b' * 111}", f"{'a' * 109} …"),
     ],
 )
-def test_a_message_is_its_first_line_and_the_next_ones_where_that_says_too_little(
-    message: str, shown: str
-) -> None:
+def test_a_message_is_its_first_lines_that_say_enough(message: str, shown: str) -> None:
     assert shorten_message(ValueError(message)) == shown
 
 
@@ -47,8 +45,5 @@ def test_a_message_is_its_first_line_and_the_next_ones_where_that_says_too_littl
 )
 def test_an_error_is_its_class_and_its_first_line(error: Exception, shown: str) -> None:
     assert describe_error(error) == shown
-
-
-def test_what_an_error_says_is_kept_whole_and_one_that_cannot_say_it_says_nothing() -> None:
-    assert message_of(ValueError("one\ntwo")) == "one\ntwo"
+    assert message_of(ValueError("one\ntwo")) == "one\ntwo"  # it is kept whole
     assert message_of(Mute()) == ""

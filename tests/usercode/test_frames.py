@@ -40,12 +40,6 @@ def without_columns(code: CodeType) -> CodeType:
     return code.replace(co_linetable=bytes(byte for entry in entries for byte in entry))
 
 
-def test_it_is_the_call_and_no_more_of_its_line() -> None:
-    first = sys._getframe().f_lineno
-    found, _ = here(1), "é"
-    assert found == (first + 1, "here(1)", "test_it_is_the_call_and_no_more_of_its_line")
-
-
 @pytest.mark.parametrize(
     ("text", "line", "expression"),
     [
@@ -54,38 +48,31 @@ def test_it_is_the_call_and_no_more_of_its_line() -> None:
         ("x = 1\nfound = (here(\n    1,\n    2), 3)[0]", 2, "here( 1, 2)"),
     ],
 )
-def test_in_a_cell_it_has_the_cells_line_and_no_function(
-    text: str, line: int, expression: str
-) -> None:
+def test_in_a_cell_it_has_its_line_and_no_function(text: str, line: int, expression: str) -> None:
     assert evaluated(text) == (line, expression, "")
 
 
-def test_where_python_keeps_no_columns_it_is_the_line() -> None:
+def test_without_columns_it_is_the_line_and_without_a_text_its_number() -> None:
     assert evaluated("  \nfound = here()", columns=False)[1:] == ("", "")
     assert evaluated("found = here()  # it", columns=False) == (1, "found = here()  # it", "")
-
-
-def test_code_whose_text_is_gone_has_its_line() -> None:
     names: dict[str, Any] = {"here": here}
     exec(compile("\nfound = here()", "<gone>", "exec"), names)
     assert names["found"] == (2, "", "")
+    assert expression_at(None) == (0, "", "")  # outside of the user's code
 
 
-def test_frames_of_libraries_are_looked_past() -> None:
+def test_it_is_the_call_and_frames_of_libraries_are_looked_past() -> None:
     found: list[tuple[int, str, str]] = []
 
     def replaced(_: re.Match[str]) -> str:
         found.append(expression_at(sys._getframe(1)))
         return ""
 
-    re.sub("a", replaced, "a")
-    ((_, text, function),) = found
-    assert text == 're.sub("a", replaced, "a")'
-    assert function == "test_frames_of_libraries_are_looked_past"
-
-
-def test_outside_of_the_users_code_there_is_none() -> None:
-    assert expression_at(None) == (0, "", "")
+    line = sys._getframe().f_lineno + 1
+    direct, _ = here(1), re.sub("é", replaced, "é")
+    name = "test_it_is_the_call_and_frames_of_libraries_are_looked_past"
+    assert direct == (line, "here(1)", name)
+    assert found == [(line, 're.sub("é", replaced, "é")', name)]
 
 
 @pytest.mark.parametrize(
@@ -107,14 +94,10 @@ def test_frames_of_this_package_are_left_out_of_a_traceback() -> None:
 
 
 def test_a_traceback_without_our_frames_ends_in_the_users_code() -> None:
+    awaits = compile("await x", "<awaits>", "eval", PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    code = Source.plain("def f():\n    run(awaits, {})\nf()").compiled()
     with pytest.raises(SnippetError) as raised:
-        run(
-            Source.plain("def f():\n    run(awaits, {})\nf()").compiled(),
-            {
-                "run": run,
-                "awaits": compile("await x", "<awaits>", "eval", PyCF_ALLOW_TOP_LEVEL_AWAIT),
-            },
-        )
+        run(code, {"run": run, "awaits": awaits})
     trace = strip_our_frames(raised.value.__traceback__)
     kept = [frame.name for frame in traceback.extract_tb(trace)]
     assert kept[1:] == ["<module>", "f"]

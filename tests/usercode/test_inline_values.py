@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import gc
 import sys
-import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -75,74 +74,20 @@ def test_all_attributes_are_read_in_order(kind: type) -> None:
     assert objects.attributes(value) is vars(value)
 
 
-def test_names_that_no_code_of_the_class_has_are_learnt_from_the_first_object() -> None:
-    class Bag:
-        def __init__(self, **given: object) -> None:
-            for name, value in given.items():
-                setattr(self, name, value)
-
-    first, second = Bag(a=1, b=[2]), Bag(a=3, b=[4])
-    assert objects.attributes(first) == {"a": 1, "b": [2]}
-    assert objects.attributes(second) == {"a": 3, "b": [4]}
-    assert not has_dictionary(second, {"a": 3, "b": [4]})
-
-
-def test_an_attribute_that_hides_a_method_is_found() -> None:
-    value: Any = Point()
-    value.move = len
-    assert objects.attributes(value)["move"] is len
-    assert objects.attribute(value, "move") is len
-
-
-def test_which_of_two_names_is_the_objects_own_is_not_guessed() -> None:
-    class Twice:
-        a = b = None
-
-        def set(self) -> None:
-            self.b = None
-
-        def unset(self) -> None:
-            self.a = None
-
-    value = Twice()
-    value.set()
-    assert objects.attributes(value) == {"b": None}
-
-
 @pytest.mark.parametrize("value", [[], SimpleNamespace(a=1), ValueError("x"), print, Point, 3])
 def test_objects_without_inline_values_are_left_to_their_dictionary(value: object) -> None:
     assert read_inline_values(value) is None
 
 
-def test_a_class_that_was_looked_at_is_not_held() -> None:
-    class Large:
-        __slots__ = ("__dict__", "slot")
-
-        def __init__(self) -> None:
-            self.x = 1
-
-    assert objects.attributes(Large()) == {"x": 1}
-    known = weakref.ref(Large)
-    del Large
-    gc.collect()
-    assert known() is None
-
-
 def test_attributes_are_put_back_without_a_dictionary() -> None:
     value = Point()
-    (state,) = attribute_states(value)
+    (state,), before = attribute_states(value), [*vars(Point())]
     value.x = 5.0
     assert state.changed()
     state.restore()
     assert (value.x, state.changed()) == (1.0, False)
     assert not has_dictionary(value, vars(Point()))
-
-
-def test_attributes_that_came_are_taken_away() -> None:
-    value = Point()
-    (state,), before = attribute_states(value), [*vars(Point())]
-    value.move()
-    assert state.changed()
+    value.move()  # an attribute comes
     state.restore()
     assert [*vars(value)] == before
     assert value.x == 1.0
@@ -160,47 +105,56 @@ def test_a_dictionary_that_is_the_only_attribute_is_none_of_the_objects_own() ->
 
 
 def test_attributes_that_differ_from_object_to_object_are_found() -> None:
-    class Some:
-        def one(self) -> "Some":
-            self.a = 1
-            return self
+    class Bag:
+        def __init__(self, **given: object) -> None:
+            for name, value in given.items():
+                setattr(self, name, value)
 
-        def other(self) -> "Some":
+        def swap(self) -> "Bag":
             self.b, self.a = 2, 1
             return self
 
-    assert objects.attributes(Some().one()) == {"a": 1}
-    assert objects.attributes(Some().other()) == {"b": 2, "a": 1}
-    assert objects.attributes(Some()) == {}
-    value = Some().other()
+    first, second = Bag(a=1, c=[2]), Bag(a=3, c=[4])
+    assert objects.attributes(first) == {"a": 1, "c": [2]}  # names that no code of the class has
+    assert objects.attributes(second) == {"a": 3, "c": [4]}
+    assert not has_dictionary(second, {"a": 3, "c": [4]})
+    assert objects.attributes(Bag().swap()) == {"b": 2, "a": 1}
+    assert objects.attributes(Bag()) == {}
+    value = Bag().swap()
     del value.a
     assert objects.attributes(value) == {"b": 2}
     assert not has_dictionary(value, {"b": 2})
 
 
+def test_an_attribute_that_hides_what_the_class_has_is_found() -> None:
+    class Twice:
+        a = b = None
+
+        def set(self) -> None:
+            self.b = None
+
+        def unset(self) -> None:
+            self.a = None
+
+    twice = Twice()
+    twice.set()
+    assert objects.attributes(twice) == {"b": None}  # which of the two it is, is not guessed
+    point: Any = Point()
+    point.move = len
+    assert objects.attributes(point)["move"] is len
+    assert objects.attribute(point, "move") is len
+
+
 def test_names_in_properties_and_functions_of_the_class_are_known() -> None:
-    class Names:
-        annotated: int
+    def own(other: Any) -> None:
+        other.read = 1
 
-        @property
-        def a(self) -> int:
-            return self.read
+    @functools.cached_property
+    def cached(self: Any) -> Any:
+        return self.read
 
-        @staticmethod
-        def b(other: Any) -> None:
-            other.static = 2
-
-        @classmethod
-        def c(cls, other: Any) -> None:
-            other.of_class = 3
-
-        @functools.cached_property
-        def d(self) -> int:
-            return self.cached
-
-    for name in ("annotated", "read", "static", "of_class", "cached"):
-        kind = type("Names", (), {n: v for n, v in vars(Names).items()
-                                  if n not in ("__dict__", "__weakref__")})  # fmt: skip
-        value = kind()
-        object.__setattr__(value, name, 7)
-        assert read_inline_values(value) == {name: 7}
+    members = (own, property(own), staticmethod(own), classmethod(own), cached)
+    for body in [*({"member": each} for each in members), {"__annotations__": {"read": int}}]:
+        value = type("Names", (), body)()
+        object.__setattr__(value, "read", 7)
+        assert read_inline_values(value) == {"read": 7}

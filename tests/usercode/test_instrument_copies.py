@@ -4,6 +4,8 @@ import linecache
 from types import CodeType, FunctionType
 from typing import Any
 
+import pytest
+
 from ipyjaxbench.usercode.instrument import Site, instrument_cell
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.snippet import Source
@@ -13,8 +15,7 @@ class Hook:
     """Records what is called."""
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.functions: list[Any] = []
+        self.texts, self.functions = list[str](), list[Any]()
 
     def pick(self, site: Site, function: Any, /) -> Any:
         self.texts.append(site.text)
@@ -49,48 +50,58 @@ y = f(-2), f(-3)
 
 def test_calls_in_functions_are_seen_and_the_functions_stay() -> None:
     ran = Run(TEXT)
-    assert ran.names["y"] == (3, 4)
-    assert ran.texts == ["f(-2)", "g(x)", "abs(x)", "f(-3)", "g(x)", "abs(x)"]
+    assert ran.asked == ["f", "g"]  # each once
     assert ran.names["f"](-4) == 5
     assert ran.hook.texts == ran.texts
     assert ran.names["f"] not in ran.hook.functions
-
-
-def test_whether_to_look_into_a_function_is_asked_once() -> None:
-    assert Run(TEXT).asked == ["f", "g"]
     ran = Run(TEXT, "g")
     assert ran.names["y"] == (3, 4)
     assert ran.texts == ["f(-2)", "g(x)", "f(-3)", "g(x)"]
     assert ran.hook.functions[1] is ran.names["g"]
 
 
+@pytest.mark.parametrize(
+    ("text", "y", "seen"),
+    [
+        (TEXT, (3, 4), ["f(-2)", "g(x)", "abs(x)", "f(-3)", "g(x)", "abs(x)"]),
+        (("def f(xs):\n    class C:\n        size = len(xs) + max(xs)\n"
+         "    return [abs(x) for x in xs], {*(min(x, 0) for x in xs)}, C.size\ny = f([-1, 2])"),
+         ([1, 2], {-1, 0}, 4),
+         ["f([-1, 2])", "max(xs)", *["abs(x)"] * 2, *["min(x, 0)"] * 2]),
+        ("def same(f): return f\n@same\n@same\ndef f(x):\n    return abs(x)\ny = f(-1)",
+         1, ["f(-1)", "abs(x)"]),
+        ("async def g():\n    abs(2)\ny = 0\ntry: g().send(None)\nexcept StopIteration: pass",
+         0, ["g()", "g().send(None)", "abs(2)"]),
+        ("f = lambda x: abs(x)\ny = f(-2)", 2, ["f(-2)", "abs(x)"]),
+        # Of two functions on one line none is taken for the other.
+        ("f, g = lambda x: abs(x), lambda x: abs(x) + 1\ny = f(-2), g(-2)",
+         (2, 3), ["f(-2)", "g(-2)"]),
+    ],
+)  # fmt: skip
+def test_calls_in_functions_of_every_kind_are_seen(text: str, y: object, seen: list[str]) -> None:
+    ran = Run(text)
+    assert ran.names["y"] == y
+    assert ran.texts == seen
+
+
 def test_methods_are_looked_into_and_keep_their_object() -> None:
-    ran = Run(
-        "class C:\n    def m(self):\n        return abs(self.n)\n"
-        "c = C()\nc.n = -3\ny = c.m()\nz = [].append(1)"
-    )
+    text = "class C:\n    def m(self): return abs(self.n)\nc = C()\nc.n = -3\nm = c.m\ny = m()"
+    ran = Run(f"{text}\nz = [].append(1)")
     assert ran.names["y"] == 3
-    assert ran.texts == ["C()", "c.m()", "abs(self.n)", "[].append(1)"]
+    assert ran.texts == ["C()", "m()", "abs(self.n)", "[].append(1)"]
     method = ran.hook.functions[1]
     assert method.__self__ is ran.names["c"]
     assert method.__func__ is not ran.names["C"].m
-
-
-def test_a_method_that_is_not_looked_into_is_called_itself() -> None:
-    ran = Run("class C:\n    def m(self):\n        return abs(-3)\nc = C()\nm = c.m\ny = m()", "m")
+    ran = Run(text, "m")
     assert ran.texts == ["C()", "m()"]
     assert ran.hook.functions[1] is ran.names["m"]
 
 
 def test_a_copy_has_all_that_the_function_has() -> None:
     ran = Run(
-        "def make(n):\n"
-        "    def made(x, y=2, *, z=3):\n"
-        "        return abs(x) + y + z + n\n"
-        "    made.mark = 4\n"
-        "    return made\n"
-        "made = make(1000)\n"
-        "y = made(-10), made(-10, 20, z=30)"
+        "def make(n):\n    def made(x, y=2, *, z=3):\n        return abs(x) + y + z + n\n"
+        "    made.mark = 4\n    return made\n"
+        "made = make(1000)\ny = made(-10), made(-10, 20, z=30)"
     )
     assert ran.names["y"] == (1015, 1060)
     made, copied = ran.names["made"], ran.hook.functions[1]
@@ -107,33 +118,6 @@ def test_functions_that_a_copy_defines_have_the_code_that_is_known_of_them() -> 
     consts = ran.names["make"].__code__.co_consts
     (known,) = (each for each in consts if type(each) is CodeType)
     assert ran.names["made"].__code__ is known
-
-
-def test_calls_in_comprehensions_and_bodies_of_classes_are_seen() -> None:
-    ran = Run(
-        "def f(xs):\n"
-        "    class C:\n"
-        "        size = len(xs) + max(xs)\n"
-        "    return [abs(x) for x in xs], {*(min(x, 0) for x in xs)}, C.size\n"
-        "y = f([-1, 2])"
-    )
-    assert ran.names["y"] == ([1, 2], {-1, 0}, 4)
-    assert ran.texts == ["f([-1, 2])", "max(xs)", *["abs(x)"] * 2, *["min(x, 0)"] * 2]
-
-
-def test_decorated_and_async_functions_are_looked_into() -> None:
-    ran = Run("def same(f): return f\n@same\n@same\ndef f(x):\n    return abs(x)\ny = f(-1)\n"
-              "async def g():\n    abs(2)\n"
-              "try: g().send(None)\nexcept StopIteration: pass")  # fmt: skip
-    assert ran.texts[-5:] == ["f(-1)", "abs(x)", "g()", "g().send(None)", "abs(2)"]
-
-
-def test_of_two_functions_on_one_line_none_is_taken_for_the_other() -> None:
-    ran = Run("f, g = lambda x: abs(x), lambda x: abs(x) + 1\ny = f(-2), g(-2)")
-    assert ran.names["y"] == (2, 3)
-    assert ran.texts == ["f(-2)", "g(-2)"]
-    ran = Run("f = lambda x: abs(x)\ny = f(-2)")
-    assert (ran.names["y"], ran.texts) == (2, ["f(-2)", "abs(x)"])
 
 
 def test_functions_of_other_files_are_looked_into_where_their_source_is_known() -> None:

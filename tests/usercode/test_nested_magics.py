@@ -28,9 +28,7 @@ def line_magic(text: str) -> str:
         ("", []),
     ],
 )
-def test_behind_a_magic_is_what_reads_as_python_without_options(
-    text: str, statements: list[str]
-) -> None:
+def test_behind_a_magic_is_what_reads_as_python(text: str, statements: list[str]) -> None:
     assert behind(line_magic(text)) == statements
 
 

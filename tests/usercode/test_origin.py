@@ -29,7 +29,7 @@ def test_files_of_the_user_are_none_of_python_and_libraries(file: str) -> None:
     assert origin.is_users_file(file) is (file in USERS)
 
 
-def test_a_framework_in_a_folder_of_its_own_is_a_library(
+def test_a_framework_elsewhere_is_a_library(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     module = ModuleType("keras")

@@ -62,27 +62,11 @@ def run(code: str, names: dict[str, Any], turns: int = 1, **how: Any) -> list[An
         ("while x: x = g(x)", "x g", "x", "x"),
     ],
 )
-def test_the_names_that_code_reads_and_binds_are_known(
-    code: str, reads: str, binds: str, carried: str
-) -> None:
+def test_the_names_of_code_are_known(code: str, reads: str, binds: str, carried: str) -> None:
     found = snippet(code)
     assert set(found.reads) == set(reads.split())
     assert set(found.binds) == set(binds.split())
     assert set(found.carried) == set(carried.split())
-
-
-@pytest.mark.parametrize(
-    ("code", "has_value"),
-    [("f(x)", True), ("y = 1; y", True), ("y = 1", False), ("f();", True), ("if x: y", False)],
-)
-def test_only_an_expression_at_the_end_has_a_value(code: str, has_value: bool) -> None:
-    assert snippet(code).has_value is has_value
-
-
-def test_the_text_is_what_was_typed() -> None:
-    found = snippet("  \n c = b( a ); d = c\n")
-    assert found.text == "c = b( a ); d = c"
-    assert (found.reads, found.binds) == (("b", "a", "c"), ("c", "d"))  # in that order
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 1000])
@@ -93,50 +77,32 @@ def test_a_loop_makes_as_many_turns_as_it_is_told(code: str, turns: int) -> None
     assert names["n"] == turns
 
 
-FALL_BACKS = {
-    "star import": ("from math import *\ny = pi", "y", 3.141592653589793),
-    "locals": ("x = 1\ny = locals()['x']", "y", 1),
-    "vars": ("x = 1\ny = vars()['x']", "y", 1),
-    "dir": ("x = 1\ny = 'x' in dir()", "y", True),
-    "exec": ("exec('y = 5')", "y", 5),
-    "annotated assignment": ("y: int = 5", "y", 5),
-    "global statement": ("global y\ny = 5", "y", 5),
-    "future import": ("from __future__ import annotations\ny = 5", "y", 5),
-    "assignment in eval": ("eval('(y := 5)')", "y", 5),
-}
-
-
-@pytest.mark.parametrize("code", FALL_BACKS)
-def test_code_means_what_it_means_in_a_cell(code: str) -> None:
-    text, name, value = FALL_BACKS[code]
-    names: dict[str, Any] = {}
-    run(text, names, 2)
-    assert names[name] == value
-
-
 @pytest.mark.parametrize(
     ("code", "result"),
     [
-        ("def f(): return k\nr = f()", 7),
-        ("f = lambda: k\nr = f()", 7),
+        ("from math import *\nr = pi", 3.141592653589793),
+        ("x = 1\nr = locals()['x']", 1), ("x = 1\nr = vars()['x']", 1),
+        ("x = 1\nr = 'x' in dir()", True), ("exec('r = 5')", 5), ("r: int = 5", 5),
+        ("global r\nr = 5", 5), ("from __future__ import annotations\nr = 5", 5),
+        ("eval('(r := 5)')", 5), ("r = globals()['k']", 7),
+        ("def f(): return k\nr = f()", 7), ("f = lambda: k\nr = f()", 7),
         ("class A:\n    b = k\n    def m(self): return A.b + k\nr = A().m()", 14),
-        ("r = [i * k for i in range(2)]", [0, 7]),
-        ("r = sum(i * k for i in range(3))", 21),
+        ("r = [i * k for i in range(2)]", [0, 7]), ("r = sum(i * k for i in range(3))", 21),
         ("def f():\n    global r\n    r = k\nf()", 7),
         ("def f(n): return n * f(n - 1) if n else 1\nr = f(3)", 6),
         ("[r := i for i in range(4)]", 3),
-        ("r = globals()['k']", 7),
     ],
-)
-def test_functions_in_the_code_see_the_namespace(code: str, result: object) -> None:
+)  # fmt: skip
+def test_code_means_what_it_means_in_a_cell(code: str, result: object) -> None:
     names = {"k": 7}
-    run(code, names)
+    run(code, names, 2)
     assert names["r"] == result
 
 
 def test_names_are_bound_in_the_namespace_and_nothing_else_is() -> None:
-    names: dict[str, Any] = {}
-    run("y = '''a\n  b\n'''\nfor i in range(3): z = i", names)
+    code, names = "'no docstring'\ny = '''a\n  b\n'''\nfor i in range(3): z = i", dict[str, Any]()
+    run(code, names)
+    snippet(code, names).run()
     names.pop("__builtins__", None)
     assert names == {"y": "a\n  b\n", "i": 2, "z": 2}  # a string keeps its lines
     clock = [0]
@@ -157,9 +123,7 @@ def test_names_are_bound_in_the_namespace_and_nothing_else_is() -> None:
         ("x + 1", {}, []),
     ],
 )
-def test_what_is_to_be_waited_for_is_handed_over_in_each_turn(
-    code: str, how: dict, handed: list
-) -> None:
+def test_what_to_wait_for_is_handed_over(code: str, how: dict, handed: list) -> None:
     assert run(code, {"x": 7}, 2, **how) == handed
 
 
@@ -170,21 +134,19 @@ def test_names_are_set_back_in_each_turn(first: str) -> None:
     run(code, names, 3, resets=("x", "y"), kept=(10, 20))
     assert names["seen"] == [(10, 20)] * 3
     assert (names["x"], names["y"]) == (11, 31)
-
-
-@pytest.mark.parametrize("first", ["", "from math import *\n"])
-def test_one_name_is_set_back_to_the_one_kept_value_even_if_that_is_a_tuple(first: str) -> None:
-    names: dict[str, Any] = {"x": (), "seen": []}
-    run(f"{first}seen.append(x); x = x + (2,)", names, 2, resets=("x",), kept=(1,))
-    assert names["seen"] == [(1,), (1,)]
+    one: dict[str, Any] = {"x": (), "seen": []}
+    run(f"{first}seen.append(x); x = x + (2,)", one, 2, resets=("x",), kept=(1,))
+    assert one["seen"] == [(1,), (1,)]  # one name has the kept value, also where that is a tuple
 
 
 @pytest.mark.parametrize("first", ["x = 1", "from math import *"])
 def test_a_traceback_shows_the_line_that_failed(first: str) -> None:
+    code = f"{first}\ndef broken():\n    return 1 / 0  # here\nz = broken()\ny = 3"
     with pytest.raises(ZeroDivisionError) as raised:
-        run(f"{first}\ny = 2\nz = 1 / 0  # here\ny = 3", {})
-    frame = traceback.extract_tb(raised.value.__traceback__)[-1]
-    assert (frame.lineno, frame.line, frame.name) == (3, "z = 1 / 0  # here", "<module>")
+        run(code, {})
+    outer, inner = traceback.extract_tb(raised.value.__traceback__)[-2:]
+    assert (outer.lineno, outer.line, outer.name) == (4, "z = broken()", "<module>")
+    assert (inner.lineno, inner.line, inner.name) == (3, "return 1 / 0  # here", "broken")
 
 
 def test_an_error_that_shows_while_waiting_belongs_to_the_last_line() -> None:
@@ -197,47 +159,41 @@ def test_an_error_that_shows_while_waiting_belongs_to_the_last_line() -> None:
     assert traceback.extract_tb(raised.value.__traceback__)[-2].line == "y + 1"
 
 
-def test_an_error_inside_a_function_of_the_code_shows_that_function() -> None:
-    with pytest.raises(KeyError) as raised:
-        run("def broken():\n    return {}[1]\nbroken()", {})
-    frames = traceback.extract_tb(raised.value.__traceback__)[-2:]
-    assert [f.name for f in frames] == ["<module>", "broken"]
-    assert [f.line for f in frames] == ["broken()", "return {}[1]"]
-
-
-NOTHING = "there is no code to time; give a statement such as f(x)"
-STRING = "'f(x)' is a string, so nothing would be timed. Type it without quotes: f(x)"
-
-
-REFUSED = dict.fromkeys(("", "  \n", "# only a comment"), NOTHING) | {"'f(x)'": STRING}
-
-
-@pytest.mark.parametrize(("code", "message"), REFUSED.items())
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        *((code, "there is no code to time; give a statement such as f(x)")
+          for code in ("", "  \n", "# only a comment")),
+        ("'f(x)'", "'f(x)' is a string, so nothing would be timed. Type it without quotes: f(x)"),
+    ],
+)  # fmt: skip
 def test_code_that_cannot_be_timed_is_refused_in_one_line(code: str, message: str) -> None:
     with pytest.raises(SnippetError) as raised:
         snippet(code)
     assert str(raised.value) == message
+    for invalid in ("f(", "return 1", "yield 1", "break", "nonlocal x"):
+        with pytest.raises(SyntaxError):
+            snippet(invalid)
 
 
-def test_a_string_among_other_code_is_code() -> None:
-    assert snippet("'f(x)'\ny").has_value
-    names: dict[str, Any] = {}
-    run("'no docstring'\ny = 1", names)
-    snippet("'no docstring'\ny = 1", names).run()
-    assert (names["y"], "__doc__" in names) == (1, False)
-    assert snippet("3").has_value
-
-
-@pytest.mark.parametrize(("code", "frames"), [("f(x)", 1), ("exec('y')", 2), ("y: int = 1", 2)])
-def test_each_run_has_its_frames_on_the_stack(code: str, frames: int) -> None:
+@pytest.mark.parametrize(
+    ("code", "frames", "has_value"),
+    [("f(x)", 1, True), ("y = 1; y", 1, True), ("y = 1", 1, False), ("f();", 1, True),
+     ("if x: y", 1, False), ("exec('y')", 2, False), ("y: int = 1", 2, False), ("3", 1, True),
+     ("'f(x)'\ny", 1, True)],
+)  # fmt: skip
+def test_each_run_has_its_frames_on_the_stack_and_an_expression_at_the_end_its_value(
+    code: str, frames: int, has_value: bool
+) -> None:
     found = snippet(code)
-    assert (found.frames, found.looks_at_names) == (frames, code.startswith("exec"))
-
-
-def test_names_behind_magics_are_read_and_bound_too() -> None:
-    found = snippet("get_ipython().run_line_magic('time', 'y = f(x)')")
-    assert (found.reads, found.binds) == (("get_ipython", "f", "x"), ("y",))
-    assert found.looks_at_names
+    assert (found.frames, found.has_value) == (frames, has_value)
+    assert found.looks_at_names is code.startswith("exec")
+    behind = snippet("get_ipython().run_line_magic('time', 'y = f(x)')")
+    assert (behind.reads, behind.binds) == (("get_ipython", "f", "x"), ("y",))
+    assert behind.looks_at_names
+    typed = snippet("  \n c = b( a ); d = c\n")
+    assert typed.text == "c = b( a ); d = c"
+    assert (typed.reads, typed.binds) == (("b", "a", "c"), ("c", "d"))  # in that order
 
 
 def test_a_part_of_the_code_is_code_with_the_same_lines() -> None:
@@ -262,20 +218,14 @@ def test_a_loop_of_code_that_awaits_is_awaited_to_its_end(first: str) -> None:
     assert (len(turns), names["y"], handed) == (3, 3, [1, 2, 3])
 
 
-WAITS = ("await f()", "y = g(await f())", "async with a: pass", "async for i in a: pass")
-
-
-@pytest.mark.parametrize("code", [*WAITS, "[i async for i in a]", "from m import *; await f()"])
-def test_code_that_awaits_says_so(code: str) -> None:
-    assert snippet(code).awaits
-
-
-@pytest.mark.parametrize("code", ["async def f(): await g()", "g = lambda: f()", "f()"])
-def test_code_whose_functions_alone_await_does_not(code: str) -> None:
-    assert not snippet(code).awaits
-
-
-@pytest.mark.parametrize("code", ["f(", "return 1", "yield 1", "break", "nonlocal x"])
-def test_code_that_is_not_valid_is_refused_as_python_refuses_it(code: str) -> None:
-    with pytest.raises(SyntaxError):
-        snippet(code)
+@pytest.mark.parametrize(
+    ("code", "awaits"),
+    [
+        ("await f()", True), ("y = g(await f())", True), ("async with a: pass", True),
+        ("async for i in a: pass", True), ("[i async for i in a]", True),
+        ("from m import *; await f()", True), ("async def f(): await g()", False),
+        ("g = lambda: f()", False), ("f()", False),
+    ],
+)  # fmt: skip
+def test_code_that_awaits_outside_of_functions_says_so(code: str, awaits: bool) -> None:
+    assert snippet(code).awaits is awaits

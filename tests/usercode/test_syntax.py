@@ -1,6 +1,7 @@
 """Syntax trees of the user's code are asked what they are."""
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -19,32 +20,23 @@ def expression(text: str) -> ast.expr:
     ("text", "value"),
     [("f(x)", "f(x)"), ("y = f(x)", "f(x)"), ("f(x); y", None), ("pass", None), ("", None)],
 )
-def test_the_only_value_is_that_of_one_expression_or_assignment(
-    text: str, value: str | None
-) -> None:
+def test_the_only_value_is_that_of_one_statement(text: str, value: str | None) -> None:
     found = syntax.only_value(body(text))
     assert (found and ast.unparse(found)) == value
 
 
 @pytest.mark.parametrize(
-    ("text", "root"),
-    [("x", "x"), ("x.y", "x"), ("x[0].y", "x"), ("f(x).y", ""), ("3", "")],
-)
-def test_the_root_of_a_dotted_name_is_its_first_name(text: str, root: str) -> None:
+    ("text", "root", "plain"),
+    [("x", "x", True), ("x.y.z", "x", True), ("x[0].y", "x", False), ("f(x).y", "", False),
+     ("3", "", True), ("x[0]", "x", False), ("-x", "", False)],
+)  # fmt: skip
+def test_what_runs_no_code_is_plain(text: str, root: str, plain: bool) -> None:
     assert syntax.root_name(expression(text)) == root
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [("x", True), ("x.y.z", True), ("3", True), ("x[0]", False), ("f().y", False), ("-x", False)],
-)
-def test_what_runs_no_code_is_plain(text: str, plain: bool) -> None:
     assert syntax.is_plain(expression(text)) is plain
 
 
 def test_arguments_are_those_by_position_and_by_name() -> None:
-    call = expression("f(a, *b, c=d, **e)")
-    assert isinstance(call, ast.Call)
+    call: Any = expression("f(a, *b, c=d, **e)")
     assert [ast.unparse(each) for each in syntax.arguments(call)] == ["a", "*b", "d", "e"]
 
 
@@ -76,7 +68,5 @@ def test_nodes_of_a_scope_are_not_those_of_its_functions() -> None:
         ("x" * 1_000_000, "x" * 20_000 + " …"),
     ],
 )
-def test_code_is_shown_by_the_line_that_it_ends_with_after_definitions(
-    text: str, line: str
-) -> None:
+def test_code_is_shown_by_the_line_that_it_ends_with(text: str, line: str) -> None:
     assert syntax.first_line(text) == line
