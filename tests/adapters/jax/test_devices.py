@@ -150,3 +150,9 @@ def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) ->
     for variable in ("JAX_PLATFORM_NAME", "JAX_PLATFORMS"):
         monkeypatch.setenv(variable, "cpu")
         assert devices._default() == ("cpu:0", f"{variable}=cpu")
+
+
+def test_precision_is_aligned_for_a_while() -> None:
+    with inventory().align_settings(1):
+        assert jax.config.jax_default_matmul_precision == "highest"
+    assert jax.config.jax_default_matmul_precision is None

@@ -116,14 +116,6 @@ def plain_jit(x: Any, neg: Any) -> Any:
     return -x if neg else x
 
 
-def test_what_a_function_has_static_already_is_not_told_again() -> None:
-    static_jit = jax.jit(plain_jit.__wrapped__, static_argnames="neg")
-    for args, kwargs in (((X, True), {}), ((X,), {"neg": True})):
-        found = ipyjaxbench.graph(static_jit, *args, **kwargs)
-        assert (found.static_argnames, found.fixed) == ((), ("neg",))
-        assert "static_argnames" not in str(found)
-
-
 # What tracing leaves behind
 
 LAST: Any = None

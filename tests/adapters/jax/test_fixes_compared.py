@@ -187,6 +187,7 @@ def test_a_call_is_made_where_it_is_small_known_and_acts_on_nothing() -> None:
     half = np.zeros(2**19, np.int8)
     for call, is_made in (
         (call_of(DOUBLED, np.zeros(2**20, np.int8)), True), (call_of(WRITES), False),
+        (Call.from_function(jax.nn.softmax, ONES), True),
         (call_of(DOUBLED, jax.ShapeDtypeStruct((3,), "float32")), False),
         (Call.from_function(lambda x, y: x, half, y=np.zeros(2**19 + 1, np.int8)), False),
     ):  # fmt: skip

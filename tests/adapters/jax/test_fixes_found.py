@@ -122,7 +122,6 @@ def test_a_name_that_is_missing_is_told_in_full_with_its_import(tmp_path: Any) -
 
 def test_what_jax_has_for_it_is_tried() -> None:
     for line, code in (
-        ("return jnp.nonzero(x > 0)", "return jnp.nonzero(x > 0, size=N)"),
         ("return jnp.bincount(x.astype(int))", "return jnp.bincount(x.astype(int), length=N)"),
         ('print(f"at {x.sum():.2f} {{}}")', "jax.debug.print('at {:.2f} {{}}', x.sum())"),
     ):

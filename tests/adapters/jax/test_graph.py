@@ -68,7 +68,7 @@ def graph(code: str, **options: Any) -> Graph:
 
 @pytest.mark.parametrize(
     ("code", "static"),
-    [("flagged(x, neg=True)", ("neg",)), ("jitted(x, neg=True)", ()), ("first(x, 2)", ("n",)),
+    [("flagged(x, neg=True)", ("neg",)), ("first(x, 2)", ("n",)),
      ("several({'w': 1.0}, 1.0, 2.0, n=3)", ("n",)), ("jnp.sum(x, axis=0)", ("axis",)),
      ("jnp.reshape(x, (4, 3))", ("shape",)), ("jnp.linspace(0, 1, 5)", ("num",)),
      ("layer.scaled(x, 2.0)", ()), ("jax.vmap(layer)(x)", ()),
@@ -92,6 +92,13 @@ def test_operations_are_counted_with_every_turn_of_a_loop(code: str, flops: int)
     assert math.fsum(c.flops for c in found.stats) == found.flops
     # A loop's own counter is on no line of the user's.
     assert 0 <= found.flops - math.fsum(c.flops for c in found.lines) <= 10
+
+
+def test_what_a_function_has_static_already_is_not_told_again() -> None:
+    for code in ("jitted(x, neg=True)", "jitted(x, True)"):
+        found = graph(code)
+        assert (found.static_argnames, found.fixed) == ((), ("neg",))
+        assert "static_argnames" not in str(found)
 
 
 def test_what_cannot_be_counted_is_told() -> None:
@@ -132,6 +139,18 @@ def test_nothing_is_computed_and_captured_arrays_are_told() -> None:
     assert compiled._cache_size() == 1
     with jax.no_tracing(True):
         compiled.trace(X)
+
+
+def test_every_stage_has_its_text_also_for_another_platform() -> None:
+    for stage, platform, words in (
+        ("stablehlo", None, "stablehlo.tanh"), ("stablehlo", "tpu", "stablehlo.tanh"),
+        ("hlo", None, "HloModule"), ("optimized", None, "HloModule"),
+    ):  # fmt: skip
+        found = graph("jnp.tanh(x) @ w", stage=stage, platform=platform)
+        assert found.form == stage
+        assert words in found.program
+        assert "metadata=" not in found.program
+        assert __file__ not in found.program
 
 
 def test_the_gradient_and_rows_of_a_call_are_shown() -> None:
@@ -179,9 +198,14 @@ class Plain:
         return x
 
 
+class Converts:
+    def __jax_array__(self) -> Any:
+        return X
+
+
 def test_data_is_what_jax_computes_with() -> None:
-    of_numpy = np.ones(2), np.float32(1), np.array([True])
-    assert all(map(is_leaf, (True, 2, 1j, X, jax.ShapeDtypeStruct((2,), "float32"), *of_numpy)))
+    of_numpy, shape = (np.ones(2), np.float32(1), np.array([True])), jax.ShapeDtypeStruct((2,), int)
+    assert all(map(is_leaf, (True, 2, 2.0, 1j, X, shape, Converts(), *of_numpy)))
     dtypes = np.array(["a"]), np.array([b"a"]), np.array([None]), np.array(["2020"], "M8[D]")
     assert not any(map(is_leaf, (*dtypes, np.array([1], "m8[s]"), "a", None, Plain())))
 
