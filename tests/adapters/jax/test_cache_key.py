@@ -1,6 +1,7 @@
 """What JAX looks at to find a trace for a call, argument by argument."""
 
 import functools
+from collections import UserDict
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,15 +29,10 @@ class Silent:
 
 
 class Raises:
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         raise RuntimeError
-
-    def __hash__(self) -> int:
-        return 7
-
-
-class Unhashable:
-    __hash__ = None  # type: ignore[assignment]
 
 
 @jax.tree_util.register_pytree_node_class
@@ -71,25 +67,18 @@ def signature(function: Any, *args: Any, **kwargs: Any) -> Any:
         (X, Leaf("array", "float32", (3, 4), device="cpu:0")),
         (jnp.asarray(2.0),
          Leaf("array", "float32", (), weak=True, device="cpu:0", abstract="float32 weak")),
-        (jax.ShapeDtypeStruct((2,), "int8"), Leaf("array", "int8", (2,))),
         (jax.ShapeDtypeStruct((), "float32", weak_type=True),
          Leaf("array", "float32", (), weak=True, abstract="float32 weak")),
         (np.ones((2, 2)), Leaf("array", "float32", (2, 2), host=True)),
-        (np.float32(1), Leaf("array", "float32", (), host=True)),
         (np.array(["a"]), Leaf("array", "object", (1,), host=True)),
         (True, Leaf("bool", value="True", abstract="bool")),
         (3, Leaf("int", value="3", abstract="int32 weak")),
         (2.5, Leaf("float", value="2.5", abstract="float32 weak")),
         ("a", Leaf("static", value="'a'", identity=hash("a"))),
-        (jnp.sin, None),
     ],
 )  # fmt: skip
-def test_an_argument_is_told_by_what_jax_looks_at(value: Any, expected: Leaf | None) -> None:
-    found = leaf(value)
-    if expected is None:
-        assert (found.kind, found.value) == ("static", "sin")
-    else:
-        assert found == expected
+def test_an_argument_is_told_by_what_jax_looks_at(value: Any, expected: Leaf) -> None:
+    assert leaf(value) == expected
 
 
 def test_arrays_are_told_by_what_holds_them_and_by_what_they_are_bound_to() -> None:
@@ -104,10 +93,10 @@ def test_equal_static_values_share_a_trace_and_objects_are_told_by_their_class()
     assert leaf(Silent()).value == "Silent object"
     one, other = Silent(), Silent()
     assert leaf(one) == leaf(one) != leaf(other)
-    assert leaf(len).value == "len"
-    assert leaf(Raises()).value == "Raises"
-    value = Unhashable()
+    assert (leaf(len).value, leaf(jnp.sin).value) == ("len", "sin")
+    assert leaf(value := Raises()).value == "Raises"
     assert leaf(value).identity == id(value)
+    assert leaf(value := UserDict()).identity == id(value)  # it cannot be hashed
     assert leaf(functools.partial(len)).value == "partial"
 
 
@@ -151,15 +140,12 @@ def test_values_that_are_baked_into_a_trace_are_told() -> None:
 
 
 class Holds:
-    def __init__(self, n: int) -> None:
-        self.n = n
-
     def method(self, x: Any) -> Any:
-        return x * self.n
+        return x
 
 
 def test_a_method_bakes_its_object_in_and_form_tells_how_arguments_are_given() -> None:
-    one, other = Holds(1), Holds(2)
+    one, other = Holds(), Holds()
     first, again, second = (signature(each.method, X) for each in (one, one, other))
     assert first.captured["self"] == again.captured["self"] != second.captured["self"]
     assert first.captured["self"].value == "Holds object"
@@ -173,13 +159,8 @@ def test_settings_and_transformations_are_part_of_the_key() -> None:
     before = signature(jnp.sin, X)
     with jax.default_matmul_precision("highest"):
         after = signature(jnp.sin, X)
-    name = "jax_default_matmul_precision"
-    assert (before.settings[name], after.settings[name]) == ("None", "highest")
-    assert {n for n in before.settings if before.settings[n] != after.settings[n]} == {name}
-
-    def function(x: Any) -> Any:
-        return x.sum()
-
-    assert signature(function, X).code != signature(jax.grad(function), X).code
-    called = Called(function, (X,), {}, "grad")
-    assert cache_key.signature(called).transformation == "grad"
+    assert {*after.settings.items()} - {*before.settings.items()} == {
+        ("jax_default_matmul_precision", "highest")
+    }
+    assert signature(jnp.sin, X).code != signature(jax.grad(jnp.sin), X).code
+    assert cache_key.signature(Called(len, (X,), {}, "grad")).transformation == "grad"

@@ -1,6 +1,7 @@
 """One call of a jitted function, watched: its events, its cache, and what JAX logs."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -53,19 +54,13 @@ def test_a_call_that_grew_no_cache_or_passes_it_by_is_told_so(watch: JaxCallWatc
         assert (outcome and outcome.state) == state
     with jax.disable_jit():
         assert called(watch, jax.jit(lambda x: x + 4), X).state == "BYPASSED"
-    f = jax.jit(lambda x: x * 5)
-    assert call_watch._entries(f) == 0
-    f(X)
-    assert call_watch._entries(f) == 1
-    assert call_watch._entries(len) == -1
+    assert (call_watch._entries(f), call_watch._entries(len)) == (1, -1)
 
 
 def test_a_function_called_while_another_one_is_traced_is_part_of_it(watch: JaxCallWatch) -> None:
     f, taken = jax.jit(lambda x: x + 5), []
     jax.make_jaxpr(lambda x: taken.append(watch.takes(f)) or x)(X)
-    assert taken == [False]
-    assert watch.takes(f)
-    assert not watch.takes(len)
+    assert (taken, watch.takes(f), watch.takes(len)) == ([False], True, False)
 
 
 def test_whether_a_call_would_be_traced_is_asked_without_tracing(watch: JaxCallWatch) -> None:
@@ -80,11 +75,8 @@ def test_whether_a_call_would_be_traced_is_asked_without_tracing(watch: JaxCallW
     def fails(x: Any) -> Any:
         raise RuntimeError("mine")
 
-    class Traces:
-        trace = staticmethod(fails)
-
     with pytest.raises(RuntimeError, match="mine"):
-        watch.predicts(Traces(), (X,), {})
+        watch.predicts(SimpleNamespace(trace=fails), (X,), {})
 
 
 def miss(name: str, caller: str, *, place: str = "/home/me/a.py:3", says: str = "") -> str:

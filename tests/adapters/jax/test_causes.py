@@ -1,6 +1,5 @@
 """Only what changed the key is a cause: with that alone put back, a call is a hit."""
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -44,7 +43,7 @@ class Keyed(Cfg):
 
 
 @jax.tree_util.register_pytree_node_class
-class Hidden:
+class Hidden(Cfg):
     """A tree whose static data is no public attribute."""
 
     def __init__(self, v: Any, s: Any) -> None:
@@ -53,21 +52,12 @@ class Hidden:
     def tree_flatten(self) -> Any:
         return (self.v,), self._s
 
-    @classmethod
-    def tree_unflatten(cls, s: Any, leaves: Any) -> "Hidden":
-        return cls(*leaves, s)
-
 
 @partial(jax.tree_util.register_dataclass, data_fields=["x"], meta_fields=["mode"])
 @dataclass
 class Batch:
     x: Any
     mode: str
-
-
-@dataclass(frozen=True)
-class Config:
-    width: int
 
 
 class Model:
@@ -81,11 +71,7 @@ class Model:
 
 ONES, TWOS = "jnp.ones(2)", "2 * jnp.ones(2)"
 F = "@jax.jit\ndef f(x, n=1, *more):\n    return jax.tree.map(lambda a: a * 2, (x, n, more))"
-STATIC = (
-    "@partial(jax.jit, static_argnames=('n', 'cfg'))\ndef f(x, n, m=0, cfg=None):\n"
-    "    return x * n + m"
-)
-DONATED = F.replace("@jax.jit", "@partial(jax.jit, donate_argnums=0)")
+STATIC = "@partial(jax.jit, static_argnames='n')\ndef f(x, n, m=0):\n    return x * n + m"
 MADE = (
     "def made(k):\n    def f(x):\n        return x * k\n    return f\n"
     "one, other, third = made(2), made(2), made(3)"
@@ -106,8 +92,6 @@ ROWS = (
             "x: f32[2] → i32[2] (dtype)"),
     Changed(F, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": "jnp.ones(3)", "n": "2"}, "x",
             "x: f32[2] → f32[3] (shape)"),
-    Changed(F, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": "jnp.ones((2, 1))", "n": "2"}, "x",
-            "x: f32[2] → f32[2,1] (rank)"),
     # weak types
     Changed(F, "f($x, $n)", {"x": "jnp.asarray(1.0)", "n": "1"}, {"x": "jnp.float32(1)", "n": "2"},
             "x", "x: f32[] weak → f32[] (weak type)"),
@@ -119,18 +103,8 @@ ROWS = (
     # trees
     Changed(F, "f({'a': $a$more})", {"a": "1", "more": ""}, {"a": "2", "more": ", 'b': {'c': 1}"},
             "more", "x['b'] was added"),
-    Changed(F, "f({'a': $a$more})", {"a": "1", "more": ", 'b': [3]"}, {"a": "2", "more": ""},
-            "more", "x['b'] was removed"),
-    Changed(F, "f([$a$more])", {"a": "1", "more": ""}, {"a": "2", "more": ", 3"}, "more",
-            "x[1] was added"),
-    Changed(F, "f(OrderedDict($items), $n)", {"items": "[('a', 1), ('b', 2)]", "n": "1"},
-            {"items": "[('b', 1), ('a', 2)]", "n": "2"}, "items",
-            "x: ('a', 'b') → ('b', 'a') (static value)"),
-    Changed(F, "f(State($step, 1, $aux))", {"step": "1", "aux": "None"},
-            {"step": "2", "aux": ONES}, "aux", "x.aux: None → f32[2] (type)"),
     cfg("Cfg", "s", "x.s: 2 → 3 (static value)", v=TWOS, s="3", name="'b'"),
     cfg("Cfg", "v", "x[<flat index 0>]: f32[2] → f32[3] (shape)", v="jnp.ones(3)", name="'b'"),
-    cfg("Keyed", "s", "x.s: 2 → 3 (static value)", v=TWOS, s="3"),
     cfg("Keyed", "v", "x.v: f32[2] → f32[3] (shape)", v="jnp.ones(3)", name="'b'"),
     Changed(F, "f(Hidden($v, $s))", {"v": ONES, "s": "2"}, {"v": TWOS, "s": "3"}, "s",
             "x: 2 → 3 (static value)"),
@@ -139,11 +113,6 @@ ROWS = (
     # static arguments
     Changed(STATIC, "f($x, $n, $m)", {"x": ONES, "n": "2", "m": "1"},
             {"x": TWOS, "n": "3", "m": "2"}, "n", "n: 2 → 3 (static value)"),
-    Changed(STATIC, "f($x, 2, $m, $cfg)", {"x": ONES, "m": "1", "cfg": "Config(1)"},
-            {"x": TWOS, "m": "2", "cfg": "Config(2)"}, "cfg",
-            "cfg: Config(width=1) → Config(width=2) (static value)"),
-    Changed(STATIC, "f($x, 2, 1, $cfg)", {"x": ONES, "cfg": "Config(1)"},
-            {"x": "jnp.ones(3)", "cfg": "Config(int('1'))"}, "x", "x: f32[2] → f32[3] (shape)"),
     Changed("m, other = Model(1.0), Model(1.0)", "$m($x, $n)", {"m": "m", "x": ONES, "n": "1"},
             {"m": "other", "x": TWOS, "n": "2"}, "m",
             "self: Model → another Model (static value)"),
@@ -163,8 +132,6 @@ ROWS = (
     Changed("@jax.jit\ndef f(g, x):\n    return g(x)", "f(jax.tree_util.Partial($g, $k), $x)",
             {"g": "jnp.add", "k": "1.0", "x": ONES}, {"g": "jnp.subtract", "k": "2.0", "x": TWOS},
             "g", "g: add → subtract (static value)"),
-    Changed(DONATED, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": "jnp.ones(3)", "n": "2"}, "x",
-            "x: f32[2] → f32[3] (shape)"),
     # functions, and how they are called
     Changed(MADE, "jax.jit($f)($x)", {"f": "one", "x": ONES}, {"f": "other", "x": TWOS}, "f",
             "new function object (same code)"),
@@ -172,13 +139,11 @@ ROWS = (
             "new function object (captured k: 2 → 3)"),
     Changed(F, "f($x$n)", {"x": ONES, "n": ""}, {"x": TWOS, "n": ", 1"}, "n",
             "n was omitted, is now passed positionally"),
-    Changed(F, "f($x, $n)", {"x": ONES, "n": "1"}, {"x": TWOS, "n": "n=1"}, "n",
-            "n was passed positionally, is now passed by keyword"),
 )  # fmt: skip
 NAMES = {
-    "jax": jax, "jnp": jnp, "np": np, "partial": partial, "OrderedDict": OrderedDict,
+    "jax": jax, "jnp": jnp, "np": np, "partial": partial,
     "State": State, "Cfg": Cfg, "Keyed": Keyed, "Hidden": Hidden, "Batch": Batch,
-    "Config": Config, "Model": Model,
+    "Model": Model,
 }  # fmt: skip
 
 

@@ -46,17 +46,14 @@ TPU = {"platform": "tpu", "device_kind": "TPU v4", "compute_capability": "", "co
 CPU = {"platform": "cpu", "device_kind": "cpu", "compute_capability": "", "memory_stats": dict}
 
 
-@pytest.mark.parametrize(
-    ("facts", "device"),
-    [
-        ({}, Device("gpu:1", "NVIDIA H100, compute capability 9.0", process=2, used=10, peak=20,
-                    limit=30, users=3)),
+def test_a_device_is_told_as_far_as_it_tells() -> None:
+    kind = "NVIDIA H100, compute capability 9.0"
+    for facts, device in (
+        ({}, Device("gpu:1", kind, process=2, used=10, peak=20, limit=30, users=3)),
         (TPU, Device("tpu:1", "TPU v4", process=2, coordinates=(0, 1, 2))),
         (CPU, Device("cpu:1", process=2)),
-    ],
-)  # fmt: skip
-def test_a_device_is_told_as_far_as_it_tells(facts: dict[str, Any], device: Device) -> None:
-    assert devices._device(gpu(**facts), GPUS) == (device, [])
+    ):
+        assert devices._device(gpu(**facts), GPUS) == (device, [])
 
 
 def test_a_gpu_has_the_number_of_this_process_and_work_is_made_for_it_alone(
@@ -72,67 +69,47 @@ def test_a_gpu_has_the_number_of_this_process_and_work_is_made_for_it_alone(
     assert inventory().probe("cpu:99") is None
 
 
-@pytest.mark.parametrize(
-    ("more", "users"),
-    [
-        ({}, 3), ({"local_hardware_id": 0}, 0), ({"local_hardware_id": 2}, None),
-        ({"local_hardware_id": None}, None), ({"platform": "tpu"}, None),
-        ({"platform": "rocm"}, 3), ({"platform": "cuda"}, 3),
-    ],
-)  # fmt: skip
 def test_who_else_uses_a_gpu_is_told_where_its_number_is_known(
-    more: dict[str, Any], users: int | None, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert devices._users(gpu(**more), GPUS) == users
+    for more, users in (
+        ({}, 3), ({"local_hardware_id": 0}, 0), ({"local_hardware_id": 2}, None),
+        ({"local_hardware_id": None}, None), ({"platform": "tpu"}, None), ({"platform": "rocm"}, 3),
+    ):  # fmt: skip
+        assert devices._users(gpu(**more), GPUS) == users
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")  # they are numbered anew
-    assert devices._users(gpu(**more), GPUS) is None
+    assert devices._users(gpu(), GPUS) is None
 
 
-@pytest.mark.parametrize(
-    ("variables", "told"),
-    [
-        ({}, "JAX preallocated 75% of each GPU"),
-        ({"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.5"}, "JAX preallocated 50% of each GPU"),
-        ({"XLA_CLIENT_MEM_FRACTION": ".3", "XLA_PYTHON_CLIENT_MEM_FRACTION": ".5"},
-         "JAX preallocated 30% of each GPU"),
-        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}, "JAX preallocated 75% of each GPU"),
-        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, "JAX allocates GPU memory on demand"),
-        ({"XLA_PYTHON_CLIENT_PREALLOCATE": "0"}, "JAX allocates GPU memory on demand"),
-    ],
-)  # fmt: skip
-def test_how_much_of_a_gpu_jax_took_is_told(
-    variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
+def test_how_much_of_a_gpu_jax_took_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "query_gpu_driver", lambda: "570.1")
-    driver, memory = devices._memory_notes()
-    assert driver == Note("gpu-driver", "NVIDIA driver 570.1")
-    assert memory.text.startswith(told)
+    for name, value, told in (
+        ("", "", "JAX preallocated 75% of each GPU"),  # each adds to those before
+        ("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.5", "JAX preallocated 50% of each GPU"),
+        ("XLA_CLIENT_MEM_FRACTION", ".3", "JAX preallocated 30% of each GPU"),
+        ("XLA_PYTHON_CLIENT_PREALLOCATE", "false", "JAX allocates GPU memory on demand"),
+        ("XLA_PYTHON_CLIENT_PREALLOCATE", "0", "JAX allocates GPU memory on demand"),
+    ):
+        if name:
+            monkeypatch.setenv(name, value)
+        driver, memory = devices._memory_notes()
+        assert driver == Note("gpu-driver", "NVIDIA driver 570.1")
+        assert memory.text.startswith(told)
     monkeypatch.setattr(devices, "query_gpu_driver", str)
     assert [note.code for note in devices._memory_notes()] == [memory.code]
 
 
-@pytest.mark.parametrize(
-    ("platforms", "has_gpus"), [(["cpu"], False), (["cpu", "cuda"], True), (["rocm"], True)]
-)
-def test_gpus_are_known_by_the_backends_that_were_started(
-    platforms: list[str], *, has_gpus: bool, monkeypatch: pytest.MonkeyPatch
+def test_gpus_are_known_by_backends_that_were_started_and_threads_by_a_flag(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(devices.xla_bridge, "backends", lambda: dict.fromkeys(platforms))
-    assert devices.has_gpus() is has_gpus
-
-
-@pytest.mark.parametrize(
-    ("flag", "threads"),
-    [("", 7), ("--xla_cpu_multi_thread_eigen=true", 7), ("--xla_cpu_multi_thread_eigen=false", 1)],
-)
-def test_xla_computes_with_one_thread_for_each_cpu_unless_a_flag_says_otherwise(
-    flag: str, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    for platforms, has_gpus in (("cpu",), False), (("cpu", "cuda"), True), (("rocm",), True):
+        with monkeypatch.context() as patch:
+            patch.setattr(devices.xla_bridge, "backends", lambda of=platforms: dict.fromkeys(of))
+            assert devices.has_gpus() is has_gpus
     monkeypatch.setattr(devices, "usable_cpus", lambda: 7)
-    monkeypatch.setenv("XLA_FLAGS", flag)
-    assert inventory().threads() == threads
+    for flag, threads in ("", 7), ("=true", 7), ("=false", 1):
+        monkeypatch.setenv("XLA_FLAGS", f"--xla_cpu_multi_thread_eigen{flag}")
+        assert inventory().threads() == threads
 
 
 def test_before_jax_has_started_nothing_is_asked_and_memory_can_be_set(
@@ -173,3 +150,9 @@ def test_why_a_device_is_the_default_is_told(monkeypatch: pytest.MonkeyPatch) ->
     for variable in ("JAX_PLATFORM_NAME", "JAX_PLATFORMS"):
         monkeypatch.setenv(variable, "cpu")
         assert devices._default() == ("cpu:0", f"{variable}=cpu")
+
+
+def test_precision_is_aligned_for_a_while() -> None:
+    with inventory().align_settings(1):
+        assert jax.config.jax_default_matmul_precision == "highest"
+    assert jax.config.jax_default_matmul_precision is None

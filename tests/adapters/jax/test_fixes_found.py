@@ -6,7 +6,6 @@ from types import ModuleType
 from typing import Any
 
 import equinox
-import flax.linen
 import jax
 import jax.numpy as jnp
 import pytest
@@ -26,21 +25,9 @@ def below(x: Any) -> Any:
     return sign(x) + 1
 
 
-def two_below(x: Any) -> Any:
-    return below(x) * 2
-
-
 @jax.jit
 def jitted(x: Any) -> Any:
     return x if x.sum() > 0 else -x
-
-
-def called(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def wrapper(*args: Any) -> Any:
-        return function(*args)
-
-    return wrapper
 
 
 class Layer:
@@ -59,23 +46,6 @@ class Model:
     def __call__(self, x: Any) -> Any:
         return self.layer.act(x) * 2
 
-    def of_static(self, x: Any) -> Any:
-        return self.layer.fixed(x)
-
-
-MODEL = Model()
-
-
-def apply_model(model: Any, x: Any) -> Any:
-    return model(x)
-
-
-class Signed(flax.linen.Module):  # type: ignore[misc]
-    @flax.linen.compact
-    def __call__(self, x: Any) -> Any:
-        x = flax.linen.Dense(3)(x)
-        return x if x.sum() > 0 else -x
-
 
 class Scaled(equinox.Module):  # type: ignore[misc]
     w: Any
@@ -83,28 +53,15 @@ class Scaled(equinox.Module):  # type: ignore[misc]
     def sign(self, x: Any) -> Any:
         return x if x.sum() > 0 else -x
 
-    def __call__(self, x: Any) -> Any:
-        return self.sign(x * self.w)
-
-
-KERNELS = {"params": {"Dense_0": {"kernel": jnp.ones((6, 3)), "bias": X[:3]}}}
-
 
 @pytest.mark.parametrize(
     ("function", "args", "inside"),
     [
-        (two_below, (X,), "sign"),
+        (lambda x: below(x) * 2, (X,), "sign"),
         (written("x", "return jitted(x) + 1", jitted=jitted), (X,), "jitted (test_fixes_found.py)"),
-        (called(called(sign)), (X,), ""),
-        (MODEL, (X,), "Layer.act"),
-        (MODEL.of_static, (X,), "Layer.fixed"),
-        (lambda x: MODEL(x) + 1, (X,), "Layer.act"),
-        (lambda x: Model()(x) + 1, (X,), "Layer.act"),
-        (apply_model, (MODEL, X), "Layer.act"),
-        (functools.partial(apply_model, MODEL), (X,), "Layer.act"),
+        (lambda x: Layer().fixed(x) + 1, (X,), "Layer.fixed"),
+        (functools.partial(lambda model, x: model(x), Model()), (X,), "Layer.act"),
         (lambda x: x if x.sum() > 0 else -x, (X,), ""),
-        (Signed().apply, (KERNELS, X), None),
-        (Scaled(X), (X,), None),
         (Scaled(X).sign, (X,), None),
     ],
 )
@@ -154,47 +111,18 @@ def spelled_with(names: dict[str, Any], tmp_path: Any, line: str) -> Diagnosis:
     return why(module.f, X)
 
 
-@pytest.mark.parametrize(
-    ("names", "code"),
-    [
-        ({"jax": jax}, "jax.numpy.where("),
-        ({"where": jnp.where}, "where("),
-        ({"np": jnp}, "np.where("),
-    ],
-)
-def test_a_fix_is_spelled_in_the_names_that_the_code_has(
-    names: dict[str, Any], code: str, tmp_path: Any
-) -> None:
-    found = spelled_with(names, tmp_path, "return x if x.sum() > 0 else -x")
-    assert found.fixes[0].code == f"return {code}x.sum() > 0, x, -x)"
-    assert "import" not in found.fixes[0].cost
-
-
 def test_a_name_that_is_missing_is_told_in_full_with_its_import(tmp_path: Any) -> None:
-    found = spelled_with({}, tmp_path, "return x if x.sum() > 0 else -x")
-    assert found.fixes[0].code == "return jax.numpy.where(x.sum() > 0, x, -x)"
-    assert found.fixes[0].cost.endswith("import jax")
+    for names, is_missing in ({"jax": jax}, False), ({}, True):
+        (fix, *_) = spelled_with(names, tmp_path, "return x if x.sum() > 0 else -x").fixes
+        assert fix.code == "return jax.numpy.where(x.sum() > 0, x, -x)"
+        assert ("import jax" in fix.cost) is is_missing
     advice = spelled_with({"jay": jax}, tmp_path, "return 1 if x.sum() > 0 else 'a'").advice
-    assert advice == (
-        "Use jay.numpy.where or jay.lax.cond instead of if, and jay.lax.while_loop instead of"
-        " while."
-    )
+    assert advice.startswith("Use jay.numpy.where or jay.lax.cond instead of if, and jay.lax.while")
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("return jnp.nonzero(x > 0)", "return jnp.nonzero(x > 0, size=N)"),
-        ("return jnp.unique(x)", "return jnp.unique(x, size=N)"),
-        ("return jnp.argwhere(x > 0)", "return jnp.argwhere(x > 0, size=N)"),
-        ("return x.nonzero()", "return jnp.nonzero(x, size=N)"),
-        ("return jnp.where(x > 0)", "return jnp.where(x > 0, size=N)"),
-        ("return jnp.repeat(x, x.astype(int))",
-         "return jnp.repeat(x, x.astype(int), total_repeat_length=N)"),
+def test_what_jax_has_for_it_is_tried() -> None:
+    for line, code in (
         ("return jnp.bincount(x.astype(int))", "return jnp.bincount(x.astype(int), length=N)"),
         ('print(f"at {x.sum():.2f} {{}}")', "jax.debug.print('at {:.2f} {{}}', x.sum())"),
-        ('print("at %.2f" % x.sum())', "jax.debug.print('at {:.2f}', x.sum())"),
-    ],
-)  # fmt: skip
-def test_what_jax_has_for_it_is_tried(line: str, code: str) -> None:
-    assert [fix.code for fix in why(written("x", line), X).fixes] == [code]
+    ):
+        assert [fix.code for fix in why(written("x", line), X).fixes] == [code]

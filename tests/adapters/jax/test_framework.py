@@ -5,21 +5,18 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 from jax._src.lib import _profiler
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax import Jax, profiler, synchronization
 from ipyjaxbench.adapters.jax.compile_events import disjoint
-from ipyjaxbench.adapters.jax.synchronization import InFlight
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.timing.protocol import Profiler
 from tests.adapters import late
@@ -63,28 +60,16 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize(
     "code",
-    ["late()", "{'k': [late()]}", "holder.value = late()", "box(value=late())", "put(late())",
-     "late(); None", "for _ in range(1): y = late()", "np.asarray(soon())"],
-)  # fmt: skip
+    ["{'k': [late()]}", "holder.value = late()", "put(late())", "late(); None"],
+)
 @pytest.mark.usefixtures("held", "real_clock")
 def test_whatever_the_code_does_with_its_result_it_is_waited_for(code: str) -> None:
     left: list[Any] = []
-    names = {"late": late.start_held, "soon": late.start, "np": np, "holder": SimpleNamespace(),
-             "box": SimpleNamespace,
+    names = {"late": late.start_held, "holder": SimpleNamespace(),
              "put": lambda value: left.__setitem__(slice(None), [value])}  # fmt: skip
     result = ipyjaxbench.measure_code(code, names, budget=0.3)
     assert result.floor > 0.5 * late.SECONDS  # asking whether something runs is taken off
     assert result.first_call > 0.5 * late.SECONDS
-
-
-@pytest.mark.usefixtures("held", "real_clock")
-def test_work_of_earlier_cells_is_waited_for_and_told() -> None:
-    before = len(late.ended)
-    late.start_held(), late.start_held(), late.start_held()
-    names = {"look": lambda: len(late.ended) - before}
-    result = ipyjaxbench.measure_code("seen = look()", names, number=2, repeat=2)
-    assert "earlier-work" in codes(result)
-    assert names["seen"] == 3  # in the first call
 
 
 @pytest.mark.usefixtures("held")
@@ -112,51 +97,11 @@ def test_what_another_thread_left_running_is_found_where_it_is_held() -> None:
     assert result.floor > 0.5 * late.SECONDS
 
 
-@pytest.mark.usefixtures("real_clock")
-def test_the_first_call_is_split_and_the_parts_add_up() -> None:
-    names = {"f": jax.jit(lambda x: jnp.tanh(x @ x).sum()), "x": jnp.ones((64, 64))}
-    result = ipyjaxbench.measure_code("f(x)", names, budget=0.1)
-    assert list(result.phases) == ["trace", "lower", "compile"]
-    assert all(seconds > 0 for seconds in result.phases.values())
-    assert sum(result.phases.values()) < result.first_call
-    assert result.compilations == 1
-
-
-def test_a_donated_name_that_is_bound_again_is_put_back() -> None:
-    step = partial(jax.jit, donate_argnums=0)(lambda p, o: (p + 1, o + 1))
-    names = {"step": step, "params": jnp.zeros(4), "opt": jnp.zeros(4)}
-    result = ipyjaxbench.measure_code("params, opt = step(params, opt)", names, number=3, repeat=2)
-    assert names["params"].tolist() == names["opt"].tolist() == [1.0] * 4
-    (note,) = [note for note in result.notes if note.code == "put-back"]
-    assert note.text.startswith(
-        "Restored to the state after the first call: params (the copies took"
-    )
-
-
-def test_without_restoring_a_donated_name_keeps_its_newest_value() -> None:
-    step = partial(jax.jit, donate_argnums=0)(lambda p, o: (p + 1, o + 1))
-    names = {"step": step, "params": jnp.zeros(4), "opt": jnp.zeros(4)}
-    code = "params, opt = step(params, opt)"
-    result = ipyjaxbench.measure_code(code, names, number=3, repeat=2, restore=False)
-    assert names["params"].tolist() == [6.0] * 4
-    assert names["opt"].tolist() == [1.0] * 4
-    (note,) = [note for note in result.notes if note.code == "state-advanced"]
-    assert note.text.startswith("'params' advanced by 6 calls")
-
-
-class Trainer:
-    def __init__(self) -> None:
-        self.step = jax.jit(lambda p: jax.tree.map(lambda a: a + 1, p), donate_argnums=0)
-
-    def go(self, p: Any) -> Any:
-        return self.step(p)
-
-
-@pytest.mark.parametrize("call", ["step(p)", "t.go(p)", "fs['k'](p)", "aot(p)"])
+@pytest.mark.parametrize("call", ["fs['k'](p)", "aot(p)"])
 def test_a_donated_argument_gets_a_fresh_copy_for_each_call(call: str) -> None:
-    trainer, p = Trainer(), {"w": jnp.zeros(4), "b": [jnp.ones(2)]}
-    names = {"t": trainer, "step": trainer.step, "fs": {"k": trainer.step}, "p": p,
-             "aot": trainer.step.lower(p).compile()}  # fmt: skip
+    step = jax.jit(lambda p: jax.tree.map(lambda a: a + 1, p), donate_argnums=0)
+    p = {"w": jnp.zeros(4), "b": [jnp.ones(2)]}
+    names = {"fs": {"k": step}, "p": p, "aot": step.lower(p).compile()}
     result = ipyjaxbench.measure_code(f"y = {call}", names, number=2, repeat=3)
     assert "fresh-copies" in codes(result)
     assert len(result.samples) == 3
@@ -165,23 +110,12 @@ def test_a_donated_argument_gets_a_fresh_copy_for_each_call(call: str) -> None:
     assert names["y"]["w"].tolist() == [1.0] * 4
 
 
-def test_a_donated_argument_out_of_reach_makes_a_single_run() -> None:
-    step = partial(jax.jit, donate_argnums=0)(lambda p: p + 1)
-    holder = SimpleNamespace(params=jnp.zeros(4))
-    names = {"run": lambda: step(holder.params)}
-    result = ipyjaxbench.measure_code("y = run()", names)
-    assert result.verdict == "ONCE"
-    assert codes(result) == {"runs-once"}
-    assert names["y"].tolist() == [1.0] * 4
-
-
 def test_inputs_and_outputs_are_placed_and_tracers_are_no_arrays() -> None:
     names = {"f": jax.jit(lambda t, k: t["a"]), "t": {"a": jnp.ones(3), "b": jnp.ones((2, 2))},
              "key": jax.random.key(0)}  # fmt: skip
-    result = ipyjaxbench.measure_code("y = f(t, key)", names, budget=0.05)
+    result = ipyjaxbench.measure_code("y = f(t, key)", names, number=1, repeat=2)
     assert [p.words() for p in result.inputs] == ["t 2 arrays 28 B cpu:0", "key key<fry>[] cpu:0"]
     assert [p.words() for p in result.outputs] == ["y f32[3] cpu:0"]
-    assert result.frameworks == {"jax": jax.__version__}
     seen: list[int] = []
     jax.jit(lambda x: (seen.append(len(find_arrays(x, [_adapter()]))), x)[1])(1.0)
     assert seen == [0]
@@ -197,26 +131,6 @@ def test_listeners_are_as_before_and_moments_belong_to_the_innermost_phase() -> 
     assert list(monitoring.get_event_duration_listeners()) == before
     spans = [(0.0, 10.0, "trace"), (2.0, 5.0, "compile"), (4.0, 6.0, "lower"), (8.0, 9.0, "trace")]
     assert disjoint(spans) == {"trace": 6.0, "lower": 1.0, "compile": 3.0, "cache load": 0.0}
-
-
-def test_small_work_in_a_plain_object_is_waited_for_without_asking_devices(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Box:
-        def __init__(self, value: Any) -> None:
-            self.value = value
-
-    waits: list[int] = []
-
-    def wait(self: InFlight, wait: Any = InFlight.wait) -> None:
-        waits.append(1)
-        wait(self)
-
-    monkeypatch.setattr(InFlight, "wait", wait)
-    names = {"f": jax.jit(lambda x: x + 1), "x": jnp.ones(8), "Box": Box}
-    result = ipyjaxbench.measure_code("Box(f(x))", names, number=1, repeat=200)
-    assert "elsewhere" not in codes(result)
-    assert len(waits) < 100
 
 
 FRESH = """
@@ -260,25 +174,18 @@ def repeated(x: Any) -> Any:
 
 
 PRODUCTS = jax.jit(repeated)
-SCAN = jax.jit(lambda x: jax.lax.scan(lambda c, _: (jnp.tanh(c @ x), None), x, None, 10)[0])
 
 
-@pytest.mark.parametrize("function", [SCAN, lambda x: (SCAN(x), jnp.sin(x) @ x + 1)])
-@pytest.mark.usefixtures("real_clock")
-def test_the_cpu_is_busy_in_a_call_and_never_for_longer(function: Any) -> None:
-    names = {"f": function, "x": SQUARE}
-    found = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, profile=True).device
-    assert found is not None
-    assert found.reasons == {}
-    (seen,) = found.passes
-    assert list(seen.devices) == ["cpu:0"]
-    assert 0 < seen.busy <= seen.elapsed
-    assert seen.busy <= seen.worked * 1.001
+def names_traced_in(folder: Path) -> set[str]:
+    (trace,) = folder.rglob("*.xplane.pb")
+    planes = jax.profiler.ProfileData.from_file(str(trace)).planes
+    return {event.name for plane in planes for line in plane.lines for event in line.events}
 
 
 @pytest.mark.parametrize(
     ("code", "total", "each"), [("f(x)", 40, 20), ("f(x); None", 40, 20), ("give(x)", 1, 1)]
 )
+@pytest.mark.usefixtures("real_clock")
 def test_operations_are_those_of_the_compiled_program_and_nothing_else(
     code: str, total: int, each: int
 ) -> None:
@@ -287,6 +194,8 @@ def test_operations_are_those_of_the_compiled_program_and_nothing_else(
     found = ipyjaxbench.measure_code(code, names, number=2, repeat=3, profile=True).device
     assert found is not None
     (seen,) = found.passes
+    assert (found.reasons, list(seen.devices)) == ({}, ["cpu:0"])
+    assert 0 < seen.busy <= min(seen.elapsed, seen.worked * 1.001)
     counts = [operation.count / seen.calls for operation in seen.operations]
     assert (sum(counts), {*counts}) == (total, {each})  # each product, and its division
 
@@ -297,26 +206,21 @@ def test_a_trace_of_the_users_goes_on_and_is_the_reason_why_nothing_is_told(tmp_
     result = ipyjaxbench.measure_code("f(x)", names, number=2, repeat=3, profile=True)
     jax.profiler.stop_trace()
     assert result.device.reasons == {"jax": "another profiler is already running"}
-    (trace,) = tmp_path.rglob("*.xplane.pb")
-    planes = jax.profiler.ProfileData.from_file(str(trace)).planes
-    names_seen = {event.name for plane in planes for line in plane.lines for event in line.events}
-    assert any("PjitFunction" in name for name in names_seen)
+    assert any("PjitFunction" in name for name in names_traced_in(tmp_path))
 
 
 def test_a_trace_can_be_started_after_one_that_could_not_be_written_and_its_folder_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    profile = _adapter().capability(Profiler).profile
     session = _profiler.ProfilerSession()  # as a server has it while it captures
-    found = _adapter().capability(Profiler).profile(lambda: None)
+    found = profile(lambda: None)
     session.stop()
     assert found.reason == "another profiler is already running"
-    assert (
-        _adapter().capability(Profiler).profile(lambda: jax.block_until_ready(SQUARE + 1)).intervals
-        != ()
-    )
+    assert profile(lambda: jax.block_until_ready(SQUARE + 1)).intervals != ()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     seen: list[int] = []
-    _adapter().capability(Profiler).profile(lambda: seen.append(len(list(tmp_path.iterdir()))))
+    profile(lambda: seen.append(len(list(tmp_path.iterdir()))))
     assert seen == [1]
     assert list(tmp_path.iterdir()) == []
 
@@ -340,8 +244,6 @@ def test_a_profile_holds_nothing_of_python(tmp_path: Path) -> None:
     profiler._start(str(tmp_path))
     recognisable()
     profiler._stop()
-    (trace,) = tmp_path.rglob("*.xplane.pb")
-    planes = jax.profiler.ProfileData.from_file(str(trace)).planes
-    names = {event.name for plane in planes for line in plane.lines for event in line.events}
+    names = names_traced_in(tmp_path)
     assert names
     assert not any("recognisable" in name for name in names)

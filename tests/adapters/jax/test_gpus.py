@@ -40,14 +40,11 @@ def test_peaks_are_those_of_the_datasheet(chip: str) -> None:
         assert own == pytest.approx(stated, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    ("name", "devices"), [("gpu:h100", 1), ("gpu:h100x4", 4), ("gpu:rtx6000pro", 1),
-                          ("gpu:rtx6000prox2", 2)],
-)  # fmt: skip
-def test_a_number_behind_the_name_is_that_of_gpus(name: str, devices: int) -> None:
-    found = find_chips(name)
-    assert (found.devices, found.platform) == (devices, "cuda")
-    assert found.arguments["topology"] == f"1x1x{devices}"
+def test_a_number_behind_the_name_is_that_of_gpus() -> None:
+    for name, devices in ("gpu:h100x4", 4), ("gpu:rtx6000pro", 1), ("gpu:rtx6000prox2", 2):
+        found = find_chips(name)
+        assert (found.devices, found.platform) == (devices, "cuda")
+        assert found.arguments["topology"] == f"1x1x{devices}"
 
 
 @pytest.mark.parametrize(
@@ -78,18 +75,14 @@ def test_a_description_of_ones_own_has_peaks_of_which_the_slower_counts(tmp_path
     assert roof.seconds({"int4": 2e12}, 1e9) == 1.0  # of no known peak
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
+def test_a_file_that_describes_no_gpu_is_told(tmp_path: Path) -> None:
+    for content, told in (
         (b"no", "describes no GPU: it has no device_memory_size and no memory_bandwidth"),
-        (b"\xff\xfe", "cannot be read: it is no text"),
-        (b" " * 1_000_001, "is larger than 1 MB"),
-    ],
-)
-def test_a_file_that_describes_no_gpu_is_told(content: bytes, told: str, tmp_path: Path) -> None:
-    (tmp_path / "own.txtpb").write_bytes(content)
-    with pytest.raises(OptionError, match=told):
-        find_chips(f"gpu:{tmp_path}/own.txtpb")
+        (b"\xff\xfe", "cannot be read: it is no text"), (b" " * 1_000_001, "is larger than 1 MB"),
+    ):  # fmt: skip
+        (tmp_path / "own.txtpb").write_bytes(content)
+        with pytest.raises(OptionError, match=told):
+            find_chips(f"gpu:{tmp_path}/own.txtpb")
 
 
 PRODUCT = """
@@ -161,24 +154,20 @@ ENTRY %main (x: f32[8,64,64,4], w: f32[16,3,3,4], a: bf16[64,32], b: bf16[32,16]
 """  # noqa: E501
 
 
-@pytest.mark.parametrize(
-    ("how", "dtype"), [("", "float32"), (", operand_precision={highest,highest}", FULL_FLOAT32)]
-)
-def test_a_product_in_a_fusion_counts_by_what_it_multiplies(how: str, dtype: str) -> None:
-    (found,), unknown = kernels_in(PRODUCT.replace("HOW", how) + ENTRY)
-    nbytes = 4 * (64 * 32 + 32 * 16 + 64 * 16)
-    flops = {dtype: 2.0 * 64 * 32 * 16}
-    assert found == Launch("gemm_fusion", ("tanh", "dot_general"), "", 1, flops, nbytes)
-    assert not unknown
+def test_a_product_in_a_fusion_counts_by_what_it_multiplies() -> None:
+    highest, nbytes = ", operand_precision={highest,highest}", 4 * (64 * 32 + 32 * 16 + 64 * 16)
+    for how, dtype in ("", "float32"), (highest, FULL_FLOAT32):
+        (found,), unknown = kernels_in(PRODUCT.replace("HOW", how) + ENTRY)
+        flops = {dtype: 2.0 * 64 * 32 * 16}
+        assert found == Launch("gemm_fusion", ("tanh", "dot_general"), "", 1, flops, nbytes)
+        assert not unknown
 
 
-@pytest.mark.parametrize(
-    ("turns", "times", "unknown"),
-    [(', backend_config={"known_trip_count":{"n":"12"}}', 12, False), ("", 1, True)],
-)
-def test_what_is_in_a_loop_runs_as_often_as_it_turns(turns: str, times: int, unknown: bool) -> None:
-    (found,), is_unknown = kernels_in(LOOP.replace("TURNS", turns))
-    assert (found.name, found.times, found.nbytes, is_unknown) == ("copy.1", times, 64, unknown)
+def test_what_is_in_a_loop_runs_as_often_as_it_turns() -> None:
+    known = ', backend_config={"known_trip_count":{"n":"12"}}'
+    for turns, times, unknown in (known, 12, False), ("", 1, True):
+        (found,), is_unknown = kernels_in(LOOP.replace("TURNS", turns))
+        assert (found.name, found.times, found.nbytes, is_unknown) == ("copy.1", times, 64, unknown)
 
 
 def test_of_parts_and_library_calls_what_they_move_and_multiply_counts() -> None:
