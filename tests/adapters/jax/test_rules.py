@@ -17,6 +17,8 @@ STAYS = "stays an array"
 ONE_SIDE = "traces both branches, runs one"
 LATER = "prints when the program runs, not during tracing"
 LOOP = "the loop runs on the device"
+NEAR_END = "near the end of the array, the slice starts earlier to fit"
+PADDED = "always returns N elements, padded with a fill value; verified with N = 8"
 NAMES = {"J": J, "N": N, "m": math, "root": math.sqrt}
 
 
@@ -40,17 +42,14 @@ def one(rule: Callable[..., Any], *lines: str) -> tuple[list[str], str, bool]:
     (masks.zeros_for_slice, ["return x[:n]"],
      ["return jax.numpy.where.__below(jax.numpy.arange(len(x)) < n, x, 0)"],
      "keeps the shape: 0 from index n on; n must not be negative", False),
-    (masks.slice_of_fixed_size, ["y = x[n:n + 3]"], ["y = jax.lax.dynamic_slice_in_dim(x, n, 3)"],
-     "near the end of the array, the slice starts earlier to fit", True),
     (masks.slice_of_fixed_size, ["y = x[n:3 + n]"], ["y = jax.lax.dynamic_slice_in_dim(x, n, 3)"],
-     "near the end of the array, the slice starts earlier to fit", True),
-    (masks.fixed_size, ["y = J.unique(x)"], ["y = J.unique(x, size=N.__places)"],
-     "always returns N elements, padded with a fill value; verified with N = 8", False),
+     NEAR_END, True),
+    (masks.fixed_size, ["y = J.unique(x)"], ["y = J.unique(x, size=N.__places)"], PADDED, False),
     (masks.fixed_size, ["y = J.repeat(x, n)"],
      ["y = J.repeat(x, n, total_repeat_length=N.__places)"],
-     "always returns N elements, padded with a fill value; verified with N = 8", False),
+     PADDED, False),
     (masks.fixed_size, ["y = x.nonzero()"], ["y = jax.numpy.nonzero(x, size=N.__places)"],
-     "always returns N elements, padded with a fill value; verified with N = 8", False),
+     PADDED, False),
     (branches.logical_functions, ["y = x > 0 and n > 0"], ["y = (x > 0) & (n > 0)"], "", True),
     (branches.jax_for_builtins, ["y = max(x, y, n)"],
      ["y = jax.numpy.maximum(jax.numpy.maximum(x, y), n)"], STAYS, True),
@@ -83,17 +82,15 @@ def one(rule: Callable[..., Any], *lines: str) -> tuple[list[str], str, bool]:
     (calls.jax_for_numpy, ["y = m.atan2(x, y)"], ["y = jax.numpy.arctan2(x, y)"], "", True),
     (calls.numpy_for_jax, ["y = J.prod(x.shape)"], ["y = numpy.prod(x.shape)"],
      "NumPy computes it during tracing, from shapes alone", True),
-    (calls.array_for_number, ["y = float(x)"], ["y = jax.numpy.asarray(x, float)"],
-     STAYS, True),
+    (calls.array_for_number, ["y = float(x)"], ["y = jax.numpy.asarray(x, float)"], STAYS, True),
     (calls.array_for_number, ["y = x.tolist()"], ["y = x"], STAYS, True),
     (calls.array_for_list, ["y = x[n]"], ["y = jax.numpy.asarray(x)[n]"], STAYS, True),
     (calls.switch_for_list, ["y = x[n](y)"], ["y = jax.lax.switch(n, x, y)"],
      "an index out of range selects the last function", True),
     (calls.debug_print, ['print(f"a {x:.2f} {{}} {float(y)}")'],
      ["jax.debug.print('a {:.2f} {{}} {}', x, y)"], LATER, True),
-    (calls.debug_print, ['print("a %d, %.1f%s" % (x, y))'.replace("%s", " {b}")],
-     ["jax.debug.print('a {:d}, {:.1f} {{b}}', x, y)"],
-     LATER, True),
+    (calls.debug_print, ['print("a %d, %.1f {b}" % (x, y))'],
+     ["jax.debug.print('a {:d}, {:.1f} {{b}}', x, y)"], LATER, True),
     (calls.debug_print, ['print("{} of {}".format(x.item(), n))'],
      ["jax.debug.print('{} of {}', x, n)"], LATER, True),
 ])  # fmt: skip

@@ -37,9 +37,6 @@ def reason_of(found: Graph) -> str:
          "The program has 528 kFLOP: 524 kFLOP in unused results, which XLA removes."),
         (jnp.sort, "The program has 0 FLOP, not counting sort."),
         (lambda x: jax.lax.fori_loop(0, 10, lambda _, c: c * 2, x[0, 0]), ""),
-        (lambda x: jax.lax.map(lambda row: row @ x, x),
-         ("The program has 524 kFLOP: 516 kFLOP in later iterations (XLA counts a loop's"
-          " body once).")),
     ],
 )  # fmt: skip
 def test_where_xla_counts_otherwise_the_reason_is_told(function: Any, why: str) -> None:
@@ -77,24 +74,12 @@ def test_lines_are_those_of_the_users_code_that_call_also_into_libraries() -> No
         assert line.line == function.__code__.co_firstlineno + 1
         assert {"select_n", "jit", "div", "gt"} >= {*line.parts} >= {"select_n", "div"}
     assert graph(jnp.sort, X).lines == ()
-    optax = pytest.importorskip("optax")
-    rule = optax.adam(1e-3)
-
-    def updated(w: Any) -> Any:
-        state = rule.init(w)
-        return rule.update(w, state, w)
-
-    first = updated.__code__.co_firstlineno
-    assert [each.line - first for each in graph(updated, X).lines] == [1, 2]
 
 
-def test_differences_of_solvers_and_of_complex_numbers_have_reasons_and_others_none() -> None:
+def test_differences_of_complex_numbers_have_a_reason_and_others_none() -> None:
     found = graph(lambda key: jax.random.normal(key, (64, 64)), jax.random.key(0), stats=True)
     words = r"The program has 24.6 kFLOP; XLA adds \S+ kFLOP, for unknown reasons\."
     assert re.fullmatch(words, reason_of(found))
-    found = graph(jnp.linalg.solve, X, X, stats=True)
-    assert found.flops < 64**3
-    assert "not counting lu, triangular_solve" in reason_of(found)
     found = graph(lambda x: x @ x, X.astype(complex), stats=True)
     assert found.flops == 8 * 64**3
     assert reason_of(found).endswith(
@@ -107,7 +92,3 @@ def test_what_is_captured_is_no_value_in_between() -> None:
     assert found.constants == ()
     with pytest.raises(SnippetError, match="is only the shape of an array and computes nothing"):
         graph(lambda x: jax.eval_shape(lambda v: v @ v, x), X)
-    big = jnp.ones((64, 64))
-    text = " ".join(str(graph(lambda x: x @ big, X, stats=True)).split())
-    assert "for captured arrays and temporaries" in text
-    assert "captured arrays and" not in str(graph(lambda x: jnp.sort(x @ x) @ x, X, stats=True))

@@ -95,22 +95,13 @@ def test_numbers_and_deleted_arrays_are_no_copies(x: Any, n: Any) -> None:
     assert "deleted" in str(error)
 
 
-def test_functions_that_jax_makes_of_others_take_numpy_arrays_too(n: Any) -> None:
-    def total(a: Any) -> Any:
-        return (a * 2).sum()
-
-    by_row, slope = jax.vmap(total), jax.grad(total)
-    by_row(n), slope(n)
-    found = ran("by_row(n)\nslope(n)\ntotal(n)", by_row=by_row, slope=slope, total=total, n=n)
-    assert {(t.text, t.copied, t.asked) for t in found.transfers} == {
-        ("by_row(n)", 4000, False), ("slope(n)", 4000, False),
-    }  # fmt: skip
-
-
-def test_data_that_is_put_is_asked_for(n: Any) -> None:
-    found = ran("jax.device_put(n)\njnp.asarray(n)\njnp.array(n)", n=n)
+def test_data_that_is_put_is_asked_for_and_what_jax_makes_of_others_takes_it_too(n: Any) -> None:
+    by_row, total = jax.vmap(lambda a: (a * 2).sum()), lambda a: (a * 2).sum()
+    by_row(n)
+    code = "jax.device_put(n)\njnp.asarray(n)\njnp.array(n)\nby_row(n)\ntotal(n)"
+    found = ran(code, n=n, by_row=by_row, total=total)
     assert [(t.line, t.asked, t.copied) for t in found.transfers] == [
-        (1, True, 4000), (2, True, 4000), (3, True, 4000),
+        (1, True, 4000), (2, True, 4000), (3, True, 4000), (4, False, 4000),
     ]  # fmt: skip
 
 
@@ -151,26 +142,6 @@ def test_waiting_for_the_computation_is_no_part_of_the_copy(
     assert found.seconds >= only.waited + only.seconds
 
 
-def test_nothing_stays_replaced_and_nothing_is_traced_again(x: Any) -> None:
-    before = vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put
-    traces: list[int] = []
-
-    def traced(a: Any) -> Any:
-        traces.append(1)
-        return a + 1
-
-    f = jax.jit(traced)
-    f(x)
-    code = traced.__code__
-    ran("f(x)", f=f, x=x)
-    with pytest.raises(KeyError):
-        written("", "with transfers():\n    raise KeyError", transfers=ipyjaxbench.transfers)()
-    f(x)
-    assert traces == [1]
-    assert traced.__code__ is code
-    assert (vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put) == before
-
-
 #: Among few names: all that they lead to is looked at before and after.
 BLOCK = """\
 with transfers() as t:
@@ -179,10 +150,25 @@ with transfers() as t:
 return t"""
 
 
-def test_a_block_of_code_tells_what_it_copies_and_what_it_cannot_see(x: Any, n: Any) -> None:
+def test_a_block_tells_what_it_copies_and_what_it_cannot_see_and_nothing_stays_replaced(
+    n: Any,
+) -> None:
+    before = vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put
     found = written("n", BLOCK, transfers=ipyjaxbench.transfers)(n).transfers
     assert [(each.text, each.direction) for each in found.transfers] == [
         ("jax.device_put(n)", "to devices"), ("float(y.sum())", "to the host"),
     ]  # fmt: skip
     assert "y" in [each.name for each in found.created]
     assert any("NumPy arrays passed to compiled functions" in words for words in found.unseen)
+    _, error = transfer_code(Source.plain("{}['a']"), {})
+    assert isinstance(error, KeyError)
+    assert (vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put) == before
+
+
+def test_nothing_is_traced_again(x: Any) -> None:
+    traces: list[int] = []
+    f = jax.jit(lambda a: (traces.append(1), a + 1)[1])
+    f(x)
+    ran("f(x)", f=f, x=x)
+    f(x)
+    assert traces == [1]

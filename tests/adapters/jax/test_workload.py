@@ -24,12 +24,10 @@ def x() -> Any:
     return jnp.ones((N, N))
 
 
-@pytest.mark.parametrize("code", ["x @ x", "jnp.dot(x, x)", "f(x)"])
-def test_a_product_in_jax_reads_one_array_and_writes_another(x: Any, code: str) -> None:
-    found = load("jax", code, jnp=jnp, x=x, f=jax.jit(lambda x: x @ x))
-    assert found is not None
-    assert found.products == {"float32": PRODUCT}
-    assert found.nbytes == (3 if "dot" in code else 2) * BYTES
+@pytest.mark.parametrize(("code", "arrays"), [("f(x)", 2), ("jnp.dot(x, x)", 3)])
+def test_a_product_in_jax_moves_its_arrays(x: Any, code: str, arrays: int) -> None:
+    f = jax.jit(lambda x: x @ x)
+    assert load("jax", code, jnp=jnp, x=x, f=f) == in_float32(arrays * BYTES)
 
 
 def test_turns_of_a_scan_count_and_those_of_a_while_loop_are_not_known(x: Any) -> None:
@@ -59,7 +57,6 @@ def layers(policy: Any = None, *, kept: bool = False) -> Any:
     [  # each layer: forward, the derivatives of both factors, and what is done a second time
         (layers(), 4, 1),
         (layers(kept=True), 3, 0),
-        (layers(jax.checkpoint_policies.everything_saveable), 3, 0),
         (layers(jax.checkpoint_policies.dots_saveable), 3, 0),
     ],
 )
@@ -75,13 +72,10 @@ def test_products_that_checkpoint_recomputes_are_told_apart(
 @pytest.mark.parametrize(
     "function",
     [
-        lambda x, y: x[:2] + 1,
         lambda x, y: x.at[0].set(1) + y,
-        lambda x, y: x,
         lambda x, y: (x, y + 1),
         lambda x, y: x + 1,  # y is not read
         lambda x, y: (x @ x, y + 1)[1],
-        lambda x, y: x[y.astype(int)],
     ],
 )
 def test_where_not_all_of_every_array_is_moved_in_jax_bytes_are_not_told(
@@ -120,17 +114,14 @@ def test_a_version_without_the_means_to_see_what_is_used_tells_no_bytes(
 
 
 def test_what_a_call_has_to_do_is_counted_without_a_trace_that_would_be_told(x: Any) -> None:
-    @jax.jit
-    def counted(x: Any) -> Any:
-        return x @ x
+    before = {*INSPECTED}
+    assert load("jax", "f(x)", f=jax.jit(lambda x: x @ x), x=x) is not None
+    assert before == INSPECTED
 
     @jax.jit
     def looked_at(x: Any) -> Any:
         return x @ x
 
-    before = {*INSPECTED}
-    assert load("jax", "counted(x)", counted=counted, x=x) is not None
-    assert before == INSPECTED
     ipyjaxbench.graph(looked_at, x)
     try:
         assert {*INSPECTED} == before | {"looked_at"}
