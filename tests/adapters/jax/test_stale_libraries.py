@@ -23,7 +23,7 @@ def plain(x, n=1):
 PMAP = PLAIN + "f = jax.pmap(plain, static_broadcasted_argnums=1)\nf(x[None], 2)"
 STATIC = PLAIN + "f = jax.jit(plain, static_argnames='n')\nf(x, n=3)"
 SHARDED = f"""
-mesh, rows = jax.sharding.Mesh(jax.devices()[:1], ("i",)), jax.sharding.PartitionSpec("i")
+mesh, rows = jax.sharding.Mesh(jax.devices()[:1], "i"), jax.sharding.PartitionSpec("i")
 {PLAIN}
 g = jax.shard_map(plain, mesh=mesh, in_specs=rows, out_specs=rows)
 """
@@ -43,16 +43,9 @@ net = Net(jnp.eye(3), leaky)
 """
 EQUINOX = EQUINOX_NET + "f = eqx.filter_jit(lambda net, x: net(x).sum())\nf(net, x)"
 EQUINOX_MODULE = EQUINOX_NET + "f = eqx.filter_jit(net)\nf(x)"
-EQUINOX_METHOD = """
-scale = 2.0
-class Net(eqx.Module):
-    w: float
-    @eqx.filter_jit
-    def __call__(self, x):
-        return self.w * x * scale
-net = Net(1.5)
-net(x)
-"""
+EQUINOX_METHOD = (
+    EQUINOX_NET.replace("    def __call", "    @eqx.filter_jit\n    def __call") + "net(x)"
+)
 EQUINOX_CAPTURED = """
 net = eqx.nn.Linear(3, 3, key=jax.random.key(0))
 f = eqx.filter_jit(lambda x: net(x))
@@ -134,40 +127,40 @@ class Scaled:
 scale, scaled = 2.0, Scaled(3.0)""",
     "scaled(x)",
 )
-WAS_2 = ("scale was 2.0 when",)
+WAS_2 = "scale was 2.0 when"
 DOUBLED = "params = jax.tree.map(lambda p: p * 2, params); note = 'b'"
 KERNEL = "net.linear.kernel[...] = net.linear.kernel[...] * 2"
 CASES = (
-    Case(PMAP, "scale = 3.0", WAS_2, "f(x[None], 2)"),
-    Case(PMAP, "note = 'b'; scale = 3.0; scale = 2.0", (), "f(x[None], 2)"),
+    Case(PMAP, "scale = 3.0", WAS_2),
+    Case(PMAP, "note = 'b'; scale = 3.0; scale = 2.0"),
     Case(SHARDED_OUTSIDE, "scale = 3.0", WAS_2),
     Case(SHARDED_OUTSIDE, "note = 'b'"),
     Case(SHARDED_INSIDE, "scale = 3.0", WAS_2),
-    Case(EQUINOX, "slope = 0.3", ("slope was 0.1 when <lambda> was traced, is 0.3",), "f(net, x)"),
-    Case(EQUINOX, "net = eqx.tree_at(lambda n: n.w, net, net.w * 2); note = 'b'", (), "f(net, x)"),
-    Case(EQUINOX, "net = Net(jnp.ones((3, 3)), leaky); leaky = jnp.tanh", (), "f(net, x)"),
-    Case(EQUINOX_MODULE, "slope = 0.3", ("slope was 0.1",)),
-    Case(EQUINOX_METHOD, "scale = 3.0", WAS_2, "net(x)"),
-    Case(EQUINOX_METHOD, "net = Net(2.5)", (), "net(x)"),
+    Case(EQUINOX, "slope = 0.3", "slope was 0.1 when <lambda> was traced, is 0.3"),
+    Case(EQUINOX, "net = eqx.tree_at(lambda n: n.w, net, net.w * 2); note = 'b'"),
+    Case(EQUINOX, "net = Net(jnp.ones((3, 3)), leaky); leaky = jnp.tanh"),
+    Case(EQUINOX_MODULE, "slope = 0.3", "slope was 0.1"),
+    Case(EQUINOX_METHOD, "slope = 0.3", "slope was 0.1"),
+    Case(EQUINOX_METHOD, "net = Net(jnp.ones((3, 3)), leaky)"),
     Case(EQUINOX_CAPTURED, "net = eqx.nn.Linear(3, 3, key=jax.random.key(1))",
-         ("net is another Linear than the one that <lambda> was traced with",)),
-    Case(NNX, "scale = 3.0", WAS_2, "f(net, x)"),
-    Case(NNX, f"net = Net(4); {KERNEL}", (), "f(net, x)"),
-    Case(NNX_CAPTURED, KERNEL, ("net.linear is another Linear",)),
+         "net is another Linear than the one that <lambda> was traced with"),
+    Case(NNX, "scale = 3.0", WAS_2),
+    Case(NNX, f"net = Net(4); {KERNEL}"),
+    Case(NNX_CAPTURED, KERNEL, "net.linear is another Linear"),
     Case(NNX_CAPTURED, "net = Net(4)"),
-    Case(NNX_METHOD, "scale = 3.0", WAS_2, "net(x)"),
-    Case(NNX_STATIC, "net.w[...] = net.w[...] * 2", ("self.w is another Param",), "net(x)"),
-    Case(NNX_STATIC, "net.w[...] = net.w[...] * 1", (), "net(x)"),
-    Case(LINEN, "scale = 3.0", WAS_2, "f(params, x)"),
-    Case(HAIKU, "scale = 3.0", WAS_2, "f(params, x)"),
-    Case(HAIKU, HAIKU_CLASS, ("Net.__call__ was redefined",), "f(params, x)"),
-    Case(HAIKU, DOUBLED, (), "f(params, x)"),
+    Case(NNX_METHOD, "scale = 3.0", WAS_2),
+    Case(NNX_STATIC, "net.w[...] = net.w[...] * 2", "self.w is another Param"),
+    Case(NNX_STATIC, "net.w[...] = net.w[...] * 1"),
+    Case(LINEN, "scale = 3.0", WAS_2),
+    Case(HAIKU, "scale = 3.0", WAS_2),
+    Case(HAIKU, HAIKU_CLASS, "Net.__call__ was redefined"),
+    Case(HAIKU, DOUBLED),
     Case(OPTAX, "optimizer = optax.sgd(0.2)",
-         ("optimizer had step_size -0.1 when <lambda> was traced, has -0.2",), "f(x, state)"),
-    Case(OPTAX, "optimizer = optax.sgd(0.1)", (), "f(x, state)"),
-    Case(BOUND, "t.rate = 0.2", ("self.rate was 0.1",), "t.step(x)"),
-    Case(BOUND, "t.steps += 1", (), "t.step(x)"),
-    Case(STATIC, "scale = 3.0", WAS_2, "f(x, n=3)"),
+         "optimizer had step_size -0.1 when <lambda> was traced, has -0.2"),
+    Case(OPTAX, "optimizer = optax.sgd(0.1)"),
+    Case(BOUND, "t.rate = 0.2", "self.rate was 0.1"),
+    Case(BOUND, "t.steps += 1"),
+    Case(STATIC, "scale = 3.0", WAS_2),
     Case(CALLED_BY, "scale = 3.0", WAS_2),
     Case(CALLED_BY, "scaled = Scaled(3.0)"),
 )  # fmt: skip
@@ -190,7 +183,7 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
     call = last_call(cells, case.call)
     told = [change.words() for change in call.why]
     assert call.state == ("STALE" if case.stale else "CACHED"), told
-    assert all(any(words in each for each in told) for words in case.stale), told
+    assert not case.stale or any(case.stale in each for each in told), told
     assert not call.unknown
 
 
@@ -221,13 +214,13 @@ def test_a_function_that_reads_nothing_of_the_users_is_known(cells: Shell, body:
 
 
 NOTED = (
-    Case(f"{SCALE}\nscale = 3.0\nf(jnp.ones(4))", "pass", WAS_2),
-    Case(f"{SCALE}\nscale = 3.0\ny = jnp.ones(4)\nf(y)", "pass", (), "f(y)"),
-    Case(f"{SCALE}\nscale = 3.0\nf(jnp.ones(4))", "pass", (), "f(x[:3])"),
+    Case(f"{SCALE}\nscale = 3.0\nf(jnp.ones(4))", "pass", WAS_2, "f(x)"),
+    Case(f"{SCALE}\nscale = 3.0\ny = jnp.ones(4)\nf(y)", "pass"),
+    Case(f"{SCALE}\nscale = 3.0\nf(jnp.ones(4))", "pass", "", "f(x[:3])"),
     Case(f"{SCALE}\nf(x[:2])", "scale = 3.0", WAS_2, "f(x[:3])"),
-    Case(EQUINOX_METHOD, "scale = 3.0", WAS_2, "net(x)"),
+    Case(EQUINOX_METHOD, "slope = 0.3", "slope was 0.1"),
     Case(PMAP + "\ny = x[None]", "scale = 3.0", WAS_2, "f(y, 2)"),
-    Case(NNX, "net = Net(4)", (), "f(net, x)"),
+    Case(NNX, "net = Net(4)"),
 )
 
 
@@ -237,8 +230,8 @@ def test_a_timing_judges_the_program_of_its_own_call(cells: Shell, case: Case) -
     cells.run(case.change)
     cells.run(f"%fwtime -q -n 1 -r 3 -v found {case.call}")
     told = [note.text for note in cells.names["found"].notes if note.code == "stale-program"]
-    assert len(told) == len(case.stale), told
-    assert all(words in text for words, text in zip(case.stale, told, strict=True)), told
+    assert len(told) == bool(case.stale), told
+    assert case.stale in "".join(told)
 
 
 ODD = {

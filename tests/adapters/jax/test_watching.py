@@ -72,16 +72,3 @@ def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
     for cell in ("y = loss(x)", "y = jax.grad(loss)(x)"):
         watching.run(cell)
         assert traced_lines(watching) == []
-
-
-def test_calls_in_threads_have_the_users_line(watching: Shell) -> None:
-    watching.run(
-        "%%trace_cached -qv looked\nimport threading\nf = jax.jit(lambda x: jnp.cos(x) * 2)\n"
-        "ts = [threading.Thread(target=f, args=(jnp.ones(n),)) for n in (3, 4, 5)]\n"
-        "for t in ts: t.start()\n"
-        "for t in ts: t.join()"
-    )
-    looked = watching.names["looked"]
-    assert [call.state for call in looked.calls] == ["TRACED"] * 3
-    assert {call.line for call in looked.calls} <= {5, 6}
-    assert all(call.text.startswith("for t in ts") for call in looked.calls)

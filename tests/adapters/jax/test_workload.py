@@ -1,22 +1,15 @@
 """What a call in JAX has to do: products by dtype, bytes where all are moved; its peaks."""
 
-import gc
-from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax.compilation import INSPECTED
-from tests.loads import BYTES, PRODUCT, N, in_float32, left_as_it_was, load
-
-
-@pytest.fixture(autouse=True)
-def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+from ipyjaxbench.device.protocol import DeviceInventory
+from tests.loads import BYTES, PRODUCT, N, in_float32, load, named
 
 
 @pytest.fixture
@@ -93,17 +86,12 @@ def test_convolutions_in_jax_may_be_computed_by_shortcuts() -> None:
     assert found.shortcuts
 
 
-def test_measuring_leaves_jax_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    def state() -> Any:
-        gc.collect()  # else an array that nothing refers to might go between two looks
-        settings = jax.config.jax_disable_jit, jax.config.jax_transfer_guard
-        return settings, len(jax.live_arrays()), np.random.get_state()[1].tolist()
-
-    jnp.ones(3).block_until_ready()
-    with jax.disable_jit(), jax.transfer_guard("disallow"):
-        found = left_as_it_was(state, monkeypatch)
-    assert [each.framework for each in found.found] == ["numpy", "jax"]
-    assert all(each.products["float32"] > 0 for each in found.found)
+def test_peaks_are_measured_whatever_the_users_settings_are() -> None:
+    probe = named("jax").capability(DeviceInventory).probe("cpu:0")
+    assert probe is not None
+    with jax.disable_jit(), jax.transfer_guard("disallow"), probe.default_settings():
+        product = probe.product("float32", 8)()
+    assert jnp.all(product == 8)
 
 
 def test_a_version_without_the_means_to_see_what_is_used_tells_no_bytes(
