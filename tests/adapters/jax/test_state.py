@@ -1,14 +1,17 @@
-"""What calls change of JAX's arrays and references: what is copied, and what is given back."""
+"""What calls change of JAX's arrays, references and settings, and how values are waited for."""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
+from flax import nnx
 
 from ipyjaxbench.adapters.jax import Jax
 from ipyjaxbench.adapters.jax.state import JaxState
 from ipyjaxbench.frameworks import CopyBudget, MutableState, loaded
+from tests.left import Cell, check_left
+from tests.shell import Shell
 
 X = jnp.ones(4)
 NEW_REF: Any = getattr(jax, "new_ref", None)
@@ -80,3 +83,26 @@ def test_arrays_that_are_gone_are_replaced_in_a_tree_and_only_there(state: JaxSt
     assert state.revived(tree, {}) is tree
     found = state.revived(tree, {id(old): new})["a"]
     assert (found[0] is new, found[1] is X, tree["a"][0] is old) == (True, True, True)
+
+
+# What is left is as after one run
+
+SIZE = "jax_compilation_cache_max_size"
+CELLS = {
+    "jax.config": Cell("import jax", f"jax.config.update('{SIZE}', jax.config.{SIZE} + 1)",
+                       f"jax.config.{SIZE}", f"jax.config.update('{SIZE}', -1)"),
+    "config by name": Cell("from jax import config", f"config.update('{SIZE}', config.{SIZE} + 1)",
+                           f"config.{SIZE}", f"config.update('{SIZE}', -1)"),
+    "statistics of a layer": Cell(
+        "m, x = made()", "m(x)", "m.mean[...].tolist()"),
+}  # fmt: skip
+
+
+def made() -> tuple[nnx.BatchNorm, jax.Array]:
+    return nnx.BatchNorm(3, rngs=nnx.Rngs(0)), jax.numpy.ones((4, 3))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_it_is_as_after_one_run(shell: Shell, name: str) -> None:
+    shell.names["made"] = made
+    check_left(shell, CELLS[name])

@@ -1,13 +1,18 @@
-"""A call that uses another function where it used one, while all of the user's stays."""
+"""Copies of functions: with another function, or with jax.numpy, where one was used."""
 
 import functools
+import math
 from types import ModuleType
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+from numpy import busday_count, float32, sin
 
 from ipyjaxbench.adapters.jax.diagnosis.swap_function import replace_function
+from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import use_jax_numpy
 from ipyjaxbench.usercode.call import Call
 
 
@@ -128,3 +133,46 @@ def test_functions_in_modules_of_the_users_are_replaced_in_copies_of_these() -> 
     assert swapped.function(1) == (("new", 1), ("other", 1))
     assert names["f"](1) == (("old", 1), ("other", 1))
     assert inner.old is old  # type: ignore[attr-defined]
+
+
+# jax.numpy where the user's function computes with NumPy
+
+
+class Computes:
+    def step(self, x: Any) -> Any:
+        return sin(x), float32, math.pi, busday_count
+
+
+def even(n: int, x: Any) -> Any:
+    return odd(n - 1, x) if n else np.cos
+
+
+def odd(n: int, x: Any) -> Any:
+    return even(n - 1, x) if n else np.sin
+
+
+def closing(function: Any, value: Any) -> Any:
+    return lambda x, n=3, *, m=4: (value, function(4, 0), n, m)
+
+
+def test_what_is_imported_from_numpy_becomes_that_of_jax_and_what_is_no_users_stays() -> None:
+    model = Computes()
+    copied = use_jax_numpy(model.step)
+    assert copied.__self__ is model
+    computed, kind, pi, unknown = copied(1.0)
+    assert isinstance(computed, jnp.ndarray)
+    assert not isinstance(model.step(1.0)[0], jnp.ndarray)
+    assert (kind, pi) == (jnp.float32, math.pi)
+    assert unknown is busday_count  # jax.numpy has none
+    assert use_jax_numpy(np.sin) is jnp.sin
+    for value in (len, jnp.sin, Computes, 3, None):
+        assert use_jax_numpy(value) is value
+
+
+def test_functions_that_call_each_other_still_do_in_the_copy_alone() -> None:
+    copied = use_jax_numpy(even)
+    assert (copied(4, 0), copied(3, 0)) == (jnp.cos, jnp.sin)
+    assert even(4, 0) is np.cos
+    function = closing(even, np)
+    assert use_jax_numpy(function)(0) == (jnp, jnp.cos, 3, 4)
+    assert function(0) == (np, np.cos, 3, 4)
