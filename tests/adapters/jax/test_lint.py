@@ -126,11 +126,7 @@ def test_what_is_found_is_told_with_its_size_and_line() -> None:
         assert f"line {line}: return jax.random.normal(key) +" in codes(twice, key)["key-reused"]
     again = jax.grad(lambda x: jax.checkpoint(jnp.sin)(jax.checkpoint(jnp.sin)(x)))
     assert "recomputes 2 parts" in codes(again, jnp.float32(1))["recomputed"]
-
-    def scanned(key: Any) -> Any:
-        return jax.lax.scan(lambda c, _: (c + jax.random.normal(key), None), 0.0, None, 3)[0]
-
-    told = codes(scanned, KEY)["key-reused"]
+    told = codes(lambda key: jax.lax.map(lambda _: jax.random.normal(key), X), KEY)["key-reused"]
     assert told.partition("both times: ")[2].startswith("scan body function leads to key reuse")
     assert "\n" not in told
 

@@ -247,9 +247,8 @@ SAYS = (
 
 @pytest.mark.parametrize(
     "call",
-    [f"{GUARDED}; guarded(x)", BLOCK.format("f(x)"),
-     f"def run(): return f(x)\n{BLOCK.format('run()')}"],
-)  # fmt: skip
+    [f"{GUARDED}; guarded(x)", f"def run(): return f(x)\n{BLOCK.format('run()')}"],
+)
 def test_programs_and_tests_can_refuse_it(cells: Shell, call: str) -> None:
     cells.names["ipyjaxbench"] = ipyjaxbench
     cells.run(SCALE)

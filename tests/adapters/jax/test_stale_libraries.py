@@ -1,7 +1,6 @@
 """Stale programs of `jax.pmap`, `jax.shard_map`, Equinox, Flax, Haiku, and what is not known."""
 
 import equinox as eqx
-import flax.linen as nn
 import haiku as hk
 import jax
 import jax.numpy as jnp
@@ -63,29 +62,6 @@ net = Net(4)
 NNX = NNX_NET + "f = nnx.jit(lambda net, x: net(x))\nf(net, x)"
 NNX_CAPTURED = NNX_NET + "f = nnx.jit(lambda x: net(x))\nf(x)"
 NNX_METHOD = NNX_NET.replace("    def __call", "    @nnx.jit\n    def __call") + "net(x)"
-NNX_STATIC = """
-class Net(nnx.Module):
-    def __init__(self):
-        self.w = nnx.Param(jnp.eye(3))
-    def __call__(self, x):
-        return self.w[...] @ x
-Net.__call__ = jax.jit(Net.__call__, static_argnums=0)
-net = Net()
-net(x)
-"""
-LINEN = """
-scale, note = 2.0, "a"
-class Net(nn.Module):
-    width: int
-    @nn.compact
-    def __call__(self, x):
-        print(note)
-        return nn.Dense(self.width)(x) * scale
-net = Net(4)
-params = net.init(jax.random.key(0), x)
-f = jax.jit(net.apply)
-f(params, x)
-"""
 HAIKU = """
 scale, note = 2.0, "a"
 class Net(hk.Module):
@@ -97,10 +73,6 @@ params = net.init(jax.random.key(0), x)
 f = jax.jit(net.apply)
 f(params, x)
 """
-HAIKU_CLASS = """class Net(hk.Module):
-    def __call__(self, x):
-        return hk.Linear(3)(x) - scale
-"""
 OPTAX = """
 optimizer = optax.sgd(0.1)
 f = jax.jit(lambda g, state: optimizer.update(g, state))
@@ -110,23 +82,12 @@ f(x, state)
 BOUND = """
 class Trainer:
     def __init__(self, rate):
-        self.rate, self.steps = rate, 0
-        self.step = jax.jit(self._step)
+        self.rate, self.steps, self.step = rate, 0, jax.jit(self._step)
     def _step(self, x):
         return x * self.rate
 t = Trainer(0.1)
 t.step(x)
 """
-CALLED_BY = jitted(
-    """
-class Scaled:
-    def __init__(self, by):
-        self.by = by
-    def __call__(self, x):
-        return x * self.by * scale
-scale, scaled = 2.0, Scaled(3.0)""",
-    "scaled(x)",
-)
 WAS_2 = "scale was 2.0 when"
 DOUBLED = "params = jax.tree.map(lambda p: p * 2, params); note = 'b'"
 KERNEL = "net.linear.kernel[...] = net.linear.kernel[...] * 2"
@@ -149,11 +110,9 @@ CASES = (
     Case(NNX_CAPTURED, KERNEL, "net.linear is another Linear"),
     Case(NNX_CAPTURED, "net = Net(4)"),
     Case(NNX_METHOD, "scale = 3.0", WAS_2),
-    Case(NNX_STATIC, "net.w[...] = net.w[...] * 2", "self.w is another Param"),
-    Case(NNX_STATIC, "net.w[...] = net.w[...] * 1"),
-    Case(LINEN, "scale = 3.0", WAS_2),
     Case(HAIKU, "scale = 3.0", WAS_2),
-    Case(HAIKU, HAIKU_CLASS, "Net.__call__ was redefined"),
+    Case(HAIKU, "class Net(hk.Module):\n    def __call__(self, x):\n        return x - scale",
+         "Net.__call__ was redefined"),
     Case(HAIKU, DOUBLED),
     Case(OPTAX, "optimizer = optax.sgd(0.2)",
          "optimizer had step_size -0.1 when <lambda> was traced, has -0.2"),
@@ -161,8 +120,6 @@ CASES = (
     Case(BOUND, "t.rate = 0.2", "self.rate was 0.1"),
     Case(BOUND, "t.steps += 1"),
     Case(STATIC, "scale = 3.0", WAS_2),
-    Case(CALLED_BY, "scale = 3.0", WAS_2),
-    Case(CALLED_BY, "scaled = Scaled(3.0)"),
 )  # fmt: skip
 
 
@@ -170,7 +127,7 @@ CASES = (
 def cells(shell: Shell) -> Shell:
     """A session in which the libraries are used, with the extension loaded."""
     shell.run("pass")  # after a cell in which JAX is there, its traces are seen
-    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "eqx": eqx, "nnx": nnx, "nn": nn, "hk": hk}
+    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "eqx": eqx, "nnx": nnx, "hk": hk}
     shell.names |= {"optax": optax, "x": jnp.ones(3)}
     return shell
 

@@ -36,11 +36,6 @@ def by_two(x: Any) -> Any:
     return by_global(x), old(x), other(x)
 
 
-def closing() -> Any:
-    function, value = old, 3
-    return lambda x: (function(x), value)
-
-
 class Layer:
     def __init__(self, function: Any = other) -> None:
         self.function, self.n = function, 7
@@ -89,7 +84,7 @@ MODEL = Model()
     [
         (old, (1,), {}, ("new", 1)),
         (by_two, (1,), {}, (("new", 1), ("new", 1), ("other", 1))),
-        (closing(), (1,), {}, (("new", 1), 3)),
+        ((lambda function: lambda x: (function(x), 3))(old), (1,), {}, (("new", 1), 3)),
         (functools.partial(apply, old), (1,), {}, ("new", 1)),
         (functools.partial(apply, x=1), (old,), {}, ("new", 1)),
         (functools.partial(apply, f=by_global), (), {"x": 1}, ("new", 1)),

@@ -196,7 +196,7 @@ def count_of_xla(function: Any, *args: Any) -> float:
 def windows(size: Any, strides: Any, padding: Any, by: Any = lax.add, **dilation: Any) -> Any:
     start = -np.inf if by is lax.max else 0
     return lambda x: lax.reduce_window(
-        x, jnp.asarray(start, x.dtype), by, size, strides, padding, **dilation
+        x, np.asarray(start, x.dtype), by, size, strides, padding, **dilation
     )
 
 
@@ -244,8 +244,7 @@ def test_gradients_reductions_and_scatters_are_near_xlas_count(function: Any, x:
 
 def test_combinations_are_no_equations_and_complex_sums_are_two() -> None:
     counted = tally(lambda x, y: x.at[jnp.array([1, 2])].add(y), PLANE, jnp.ones((2, 9)))
-    steps = dict(counted.steps)
-    assert steps.pop("scatter-add") == 2 * 9
-    assert all(flops <= 2 for flops in steps.values())
+    *others, last = sorted(flops for _, flops in counted.steps)
+    assert (last, max(others) <= 2) == (2 * 9, True)
     pooled = windows((3, 3), (1, 1), "SAME")
     assert tally(pooled, PLANE.astype("complex64")).flops == 2 * tally(pooled, PLANE).flops

@@ -27,26 +27,21 @@ def endless(x: Any) -> Any:
 
 def loud(x: Any, n: Any) -> Any:
     print(type(n).__name__)
+    warnings.warn("never shown", stacklevel=1)
     return x[:n]
 
 
-def fails(x: Any) -> Any:
-    print("never shown")
-    warnings.warn("never shown", stacklevel=1)
-    raise KeyError("a")
-
-
+@pytest.mark.filterwarnings("ignore:never shown")
 def test_why_a_call_does_not_trace_is_told_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
     call = Call.from_function(loud, X, 2)
-    assert ipyjaxbench.graph(loud, X, 2).printed == "int\n"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert isinstance(tracing.error_of(Call.from_function(fails, X), ()), KeyError)
+        assert isinstance(tracing.error_of(call, ()), IndexError)
+        assert tracing.traces(call, ("n",))
+        assert not tracing.traces(call, ("x",))
     assert capsys.readouterr().out == ""
-    assert isinstance(tracing.error_of(call, ()), IndexError)
-    assert tracing.traces(call, ("n",))
-    assert not tracing.traces(call, ("x",))
     assert tracing.run(call, ("n",)).tolist() == [1, 1]
+    assert ipyjaxbench.graph(loud, X, 2).printed == "int\n"
 
 
 def test_a_trace_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,8 +94,8 @@ def test_a_trace_takes_what_passes_meanwhile_and_no_line_of_ours(
 def test_where_even_the_reason_cannot_be_told_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer, "diagnose", lambda *_: {}["nothing"])
     with pytest.raises(SnippetError) as caught:
-        ipyjaxbench.graph(fails, X)
-    assert str(caught.value) == "fails(...) does not trace, and the diagnosis failed: KeyError"
+        ipyjaxbench.graph(lambda x: x[x > 0], X)
+    assert str(caught.value).endswith("does not trace, and the diagnosis failed: KeyError")
 
 
 def test_arrays_of_numpy_that_become_narrower_are_told_together_by_dtype() -> None:
@@ -196,10 +191,8 @@ def test_after_the_time_only_what_jax_names_is_tried(
     assert choices.tries == (3 if is_over else 4)
 
 
-@pytest.mark.parametrize(
-    ("value", "is_large"), [(1000, False), (1001, True), (1000.5, True), ("long", False)]
-)
-def test_more_than_1000_turns_are_many(value: Any, *, is_large: bool) -> None:
-    choices = Choices(Call.from_function(lambda x, n: x, X, value))
-    assert choices.has_large(frozenset({"n"})) is is_large
-    assert not choices.has_large(frozenset())
+def test_more_than_1000_turns_are_many() -> None:
+    for value, is_large in ((1000, False), (1001, True), (1000.5, True), ("long", False)):
+        choices = Choices(Call.from_function(lambda x, n: x, X, value))
+        assert choices.has_large(frozenset({"n"})) is is_large
+        assert not choices.has_large(frozenset())

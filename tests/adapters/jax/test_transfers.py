@@ -80,15 +80,8 @@ def test_a_copy_is_measured_alone_where_a_tenth_of_the_memory_is_enough(
 
 def test_numbers_and_deleted_arrays_are_no_copies(x: Any, n: Any) -> None:
     x + 1
-    code = (
-        "jnp.asarray(2.0)\njax.device_put(np.float32(3))\nx + 1\njax.device_put(x, x.sharding)\n"
-        "shape = jnp.shape(n)"
-    )
-    names = {"jax": jax, "jnp": jnp, "np": np, "x": x, "n": n}
-    found, error = transfer_code(Source.plain(code), names)
-    assert error is None
-    assert rows(found) == []
-    assert names["shape"] == (100, 10)
+    code = "jnp.asarray(2.0)\nx + 1\njax.device_put(x, x.sharding)\njnp.shape(n)"
+    assert rows(ran(f"{code}\njax.device_put(np.float32(3))", x=x, n=n)) == []
     x.delete()
     _, error = transfer_code(Source.plain("np.asarray(x)"), {"x": x, "np": np})
     assert isinstance(error, RuntimeError)
@@ -110,11 +103,10 @@ def test_numbers_that_change_their_type_on_the_way_are_told_once_as_what_arrives
     assert wide.dtype == np.float64
     f = jax.jit(lambda a, b: a + b)
     code = "jax.device_put(wide)\njnp.asarray(wide)\nf(wide, wide.T.copy().T)\nf(wide, wide)"
-    found = ran(code, wide=wide, f=f)
-    assert {t.dtype for t in found.transfers} == {"float32"}
-    assert [(t.line, t.nbytes, t.asked) for t in found.transfers] == [
-        (1, 4000, True), (2, 4000, True), (3, 8000, False), (4, 8000, False),
-    ]  # fmt: skip
+    found = ran(code, wide=wide, f=f).transfers
+    assert {t.dtype for t in found} == {"float32"}
+    assert [t.nbytes for t in found] == [4000, 4000, 8000, 8000]
+    assert [t.asked for t in found] == [True, True, False, False]
 
 
 def test_libraries_whose_names_begin_as_jaxs_does_are_not_jaxs() -> None:
@@ -137,9 +129,8 @@ def test_waiting_for_the_computation_is_no_part_of_the_copy(
     found = ran("np.array(held())", held=late.start_held)
     (only,) = found.transfers
     assert only.seconds is not None
-    assert only.seconds > 0
     assert only.waited >= late.SECONDS
-    assert found.seconds >= only.waited + only.seconds
+    assert found.seconds >= only.waited + only.seconds > only.waited
 
 
 #: Among few names: all that they lead to is looked at before and after.
