@@ -33,7 +33,8 @@ _WORDS = ("TRACING CACHE MISS", "PERSISTENT COMPILATION CACHE MISS", "Writing ji
 @pytest.fixture
 def seen() -> Iterator[list[Any]]:
     """What a handler of the user's gets of JAX's messages."""
-    logger, handler, seen = logging.getLogger("jax"), logging.Handler(), []
+    logger, handler = logging.getLogger("jax"), logging.Handler()
+    seen: list[Any] = []
 
     def emit(record: logging.LogRecord) -> None:
         seen.append((record.name, record.levelname, _VARYING.sub("#", record.getMessage())))

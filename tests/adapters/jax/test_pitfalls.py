@@ -61,6 +61,7 @@ def test_the_line_the_argument_and_a_fix_are_told(
 INNER_OF_TWO = written("x", "return negatives(x) * 2", negatives=negatives)
 MASK = "return jnp.where(x < 0, x, 0)"
 OF_JIT = "@jax.jit\n@partial(jax.jit, static_argnames=['neg'])"
+BY_LAMBDA = lambda x: x[x < 0]  # noqa: E731  as people write it
 MODED = written("x, mode", "return x * 2 if mode == 'a' else x")
 
 
@@ -69,7 +70,7 @@ MODED = written("x, mode", "return x * 2 if mode == 'a' else x")
     [
         (INNER_OF_TWO, (X,), "x", MASK, "return x[x < 0]"),
         (jax.jit(negatives), (X,), "x", MASK, "return x[x < 0]"),
-        (lambda x: x[x < 0], (X,), "x", MASK.removeprefix("return "), "x[x < 0]"),
+        (BY_LAMBDA, (X,), "x", MASK.removeprefix("return "), "x[x < 0]"),
         (twice_jitted, (X, True), "neg", "@partial(jax.jit, static_argnames='neg')", OF_JIT),
         (jax.jit(MODED), (X, "a"), "mode", "jax.jit(f, static_argnames='mode')", None),
         (jax.grad(powered), (3, True), "", "x=3.0", "x=3"),

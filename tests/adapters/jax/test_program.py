@@ -83,8 +83,9 @@ def test_operations_lead_to_the_lines_that_made_them_or_called_a_library(tmp_pat
         "import jax\ndef f(x):\n    return inner(x @ x)\n"
         "def inner(x):\n    return jax.nn.softmax(x)\n"
     )
-    path, names = tmp_path / "users.py", {}
+    path = tmp_path / "users.py"
     path.write_text(code)
+    names: dict[str, Any] = {}
     exec(compile(code, str(path), "exec"), names)
     hlo = jax.jit(names["f"]).lower(jnp.ones((8, 8))).compile().as_text()
     found = {line for line in lines_in(hlo).values() if line is not None}
