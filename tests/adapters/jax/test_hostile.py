@@ -4,13 +4,23 @@ import pytest
 from hypothesis import example, given, settings
 
 from tests.frameworks.test_checkpoint import test_no_code_of_what_is_looked_at_is_run  # noqa: F401
-from tests.hostile import FRAMEWORK_USES, PREPARED, WORST, Hostile, few_tries, hostile, look
+from tests.hostile import PREPARED, WORST, Hostile, few_tries, hostile, look
 from tests.shell import Shell
 
 jax = pytest.importorskip("jax")
 
 CODE = PREPARED.format(imports="import jax, jax.numpy", array="jax.numpy.ones(3)", jit="jax.jit")
-USES = [use.replace("GRAPH", "jaxpr") for use in FRAMEWORK_USES]
+#: Those in which JAX's own adapter looks at the object, each in another place.
+USES = (
+    "%jaxpr -q (lambda a: 1)(o)",
+    "%jaxpr -q uses([o], x)",
+    "%jaxpr -q asks(o, x)",
+    "%explain -q",
+    "%fwtime -q -b 0.02 --fresh uses(o, x)",
+    "%fwdevices -q [o, x]",
+    "%%fwdevices -q\nuses(o, x)",
+    "%%trace_cached -q\nuses([o], jitted(x))",
+)
 
 
 @pytest.mark.parametrize("use", USES)

@@ -34,8 +34,6 @@ def measured(run: Shell, code: str) -> Any:
 @pytest.mark.parametrize(
     ("code", "between", "results", "arguments"),
     [
-        ("f(x, w)", 4, 1, 5),
-        ("f(x, w).block_until_ready()", 4, 1, 5),
         ("y = f(x, w)", 4, 1, 5),
         ("g(x, w)", 4, 0, 5),  # the argument's memory becomes the result's
         ("h(x)", 0, 1, 1),
@@ -51,9 +49,8 @@ def test_a_plan_is_what_the_program_needs_by_hand(
     assert found.before == arguments * MATRIX
 
 
-@pytest.mark.parametrize("code", ["f(x, w) + 1", "h(h(x))", "[f(x, w), h(x)]"])
-def test_no_plan_is_told_for_code_that_does_more(ready: Shell, code: str) -> None:
-    assert measured(ready, code).source in ("process", "highest")
+def test_no_plan_is_told_for_code_that_does_more(ready: Shell) -> None:
+    assert measured(ready, "h(h(x))").source in ("process", "highest")
 
 
 #: In a process of its own: in another one memory that tests before it gave back late would hide it.
@@ -69,18 +66,13 @@ shell = InteractiveShell.instance(config=config)
 shell.run_line_magic("load_ext", "ipyjaxbench")
 looks, look = threading.Semaphore(0), resident_curve.resident_memory
 
-def look_and_count():
-    nbytes = look()
-    looks.release()
-    return nbytes
-
 def wait_for_looks():
     while looks.acquire(blocking=False):
         pass
     for _ in range(2):  # the first may have begun before
         assert looks.acquire(timeout=600)
 
-resident_curve.resident_memory = look_and_count
+resident_curve.resident_memory = lambda: (look(), looks.release())[0]
 shell.run_cell("import jax.numpy as jnp, numpy as np; jnp.ones(3)").raise_error()
 shell.user_ns["wait_for_looks"] = wait_for_looks
 cell = "%%fwdevices -q -v found\\ny = np.ones((4000, 4000))\\nwait_for_looks()\\ndel y"

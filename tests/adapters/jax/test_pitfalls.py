@@ -23,22 +23,20 @@ def negatives(x: Any) -> Any:
     return x[x < 0]
 
 
-def moded(x: Any, mode: Any) -> Any:
-    return x * 2 if mode == "a" else x
-
-
 @jax.jit
 @partial(jax.jit, static_argnames=["neg"])
 def twice_jitted(x: Any, neg: Any) -> Any:
     return -x if neg else x
 
 
+def powered(x: Any, negative: Any) -> Any:
+    return -(x**2) if negative else x**2
+
+
 @pytest.mark.parametrize(
     ("lines", "args", "blamed", "fix"),
     [
         ("return x[x > 0].mean()", (X,), "x", "return x.mean(where=x > 0)"),
-        ("return 2 * x[x < 0].max()", (X,), "x",
-         "return 2 * x.max(where=x < 0, initial=-jnp.inf)"),
         ("return np.sin(x) + np.cos(x)", (X,), "x", "return jnp.sin(x) + jnp.cos(x)"),
         ("return -x if n else x", (X, FLAG), "n", "return jnp.where(n, -x, x)"),
         ("return x.reshape(jnp.array(x.shape).prod())", (S,), "",
@@ -46,8 +44,6 @@ def twice_jitted(x: Any, neg: Any) -> Any:
         ("return x[:n]", (X, THREE), "n", "return jnp.where(jnp.arange(len(x)) < n, x, 0)"),
         ("for i in range(n):\n    x = x + i\nreturn x", (X, THREE), "n",
          "x = jax.lax.fori_loop(0, n, lambda i, x: x + i, x)"),
-        ("while x.sum() > 1:\n    x = x / 2\nreturn x", (X,), "x",
-         "x = jax.lax.while_loop(lambda x: x.sum() > 1, lambda x: x / 2, x)"),
         ("return x * int(x[0])", (X,), "x", "return x * jnp.asarray(x[0], int)"),
     ],
 )  # fmt: skip
@@ -66,34 +62,28 @@ INNER_OF_TWO = written("x", "return negatives(x) * 2", negatives=negatives)
 MASK = "return jnp.where(x < 0, x, 0)"
 OF_JIT = "@jax.jit\n@partial(jax.jit, static_argnames=['neg'])"
 BY_LAMBDA = lambda x: x[x < 0]  # noqa: E731  as people write it
-
-
-def powered(x: Any, negative: Any) -> Any:
-    return -(x**2) if negative else x**2
+MODED = written("x, mode", "return x * 2 if mode == 'a' else x")
 
 
 @pytest.mark.parametrize(
     ("function", "args", "blamed", "fix", "replaces"),
     [
-        (negatives, (X,), "x", MASK, "return x[x < 0]"),
         (INNER_OF_TWO, (X,), "x", MASK, "return x[x < 0]"),
         (jax.jit(negatives), (X,), "x", MASK, "return x[x < 0]"),
         (BY_LAMBDA, (X,), "x", MASK.removeprefix("return "), "x[x < 0]"),
         (twice_jitted, (X, True), "neg", "@partial(jax.jit, static_argnames='neg')", OF_JIT),
-        (jax.jit(moded), (X, "a"), "mode", "jax.jit(moded, static_argnames='mode')", None),
+        (jax.jit(MODED), (X, "a"), "mode", "jax.jit(f, static_argnames='mode')", None),
         (jax.grad(powered), (3, True), "", "x=3.0", "x=3"),
-        (jax.grad(lambda a: a), (np.array(3),), "", None, "a"),
         (np.sin, (X,), "x", "jax.numpy.sin", "numpy.sin"),
     ],
 )  # fmt: skip
 def test_a_fix_tells_which_lines_it_replaces(
-    function: Any, args: tuple[Any, ...], blamed: str, fix: str | None, replaces: str | None
+    function: Any, args: tuple[Any, ...], blamed: str, fix: str, replaces: str | None
 ) -> None:
     found = why(function, *args)
     assert ", ".join(found.blamed) == blamed
-    first = found.fixes[0]
-    assert fix in (None, first.code)
-    assert replaces in (None, first.replaces)
+    assert found.fixes[0].code == fix
+    assert replaces in (None, found.fixes[0].replaces)
 
 
 @pytest.mark.parametrize(
@@ -122,19 +112,15 @@ def test_what_would_trace_and_give_something_else_is_not_told(
     assert not [fix for fix in found.fixes if "static_argnames" not in fix.code]
 
 
-def test_a_fix_that_does_not_trace_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "error_of", lambda *_: ValueError())
-    found = why(negatives, X)
-    assert found.fixes == ()
-    assert "jnp.where" not in str(found)
-
-
-def test_what_was_called_is_not_changed_by_trying_fixes() -> None:
+def test_a_fix_that_does_not_trace_is_not_told_and_trying_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     code = negatives.__code__
     found = why(negatives, X)
     assert negatives.__code__ is code
-    assert negatives(X).shape == (5,)
     assert Diagnosis.from_dict(found.to_dict()) == found
+    monkeypatch.setattr(tracing, "error_of", lambda *_: ValueError())
+    assert why(negatives, X).fixes == ()
 
 
 # What is given
@@ -158,20 +144,14 @@ def test_what_was_left_or_given_away_by_an_earlier_call_is_told() -> None:
     assert found.because.startswith("A random key is used twice")
 
 
-class Table:
-    """What a library for tables has, under its name."""
-
-    __module__ = "pandas.fake"
-
-    def to_numpy(self) -> Any:
-        return np.ones(3, np.float32)
-
-    def __mul__(self, other: Any) -> Any:
-        return self
+SHAPED = written("x, ks", "return jnp.ones(ks) + x[0]")
+#: What a library for tables has, under its name.
+TABLE = {"__module__": "pandas.fake", "to_numpy": lambda _: np.ones(3, np.float32),
+         "__mul__": lambda self, _: self}  # fmt: skip
 
 
 def test_arguments_of_another_kind_are_tried() -> None:
-    (fix,) = why(lambda v: jnp.sum(v * 2), Table()).fixes
+    (fix,) = why(lambda v: jnp.sum(v * 2), type("Table", (), TABLE)()).fixes
     assert fix.code == "v.to_numpy()"
     (fix,) = why(SHAPED, X, [5]).fixes
     assert fix.code == "jax.jit(f, static_argnames='ks')"
@@ -181,7 +161,6 @@ def test_arguments_of_another_kind_are_tried() -> None:
     assert fix.code == "x=3.0"
     assert "static_argnames='negative'" in fix.cost
     assert "grad needs a float" in found.because
-    ipyjaxbench.graph(jax.grad(powered), 3.0, True)
     assert why(jax.vmap(negatives), jnp.ones((2, 3))).fixes[0].code.startswith("return")
     assert not why(jax.grad(lambda x: x), X).fixes
 
@@ -193,9 +172,6 @@ def test_what_stands_beside_an_array_and_is_no_number_is_to_blame(value: object)
     assert found.because.startswith(
         ("The code fails without jit too.", "A Python integer is too large")
     )
-
-
-SHAPED = written("x, ks", "return jnp.ones(ks) + x[0]")
 
 
 @pytest.mark.skipif(jax.__version_info__ < (0, 5), reason="this version of JAX warns, and goes on")
@@ -221,23 +197,18 @@ def test_what_failed_is_told_where_the_user_called_it() -> None:
     assert found.line == 0
 
 
-class Mute(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError
-
-
 def test_the_error_is_told_as_far_as_it_says_something() -> None:
     found = why(jax.vmap(lambda a, b: a + b), jnp.ones(3), jnp.ones(4))
     assert "one axis had size 3" in found.message
     assert "one axis had size 4" in found.message
     assert why(lambda x: jnp.arange(x[3]), X).message.endswith("float32[]")
-    found = why(written("x", "raise Mute", Mute=Mute), X)
+    mute = type("Mute", (Exception,), {"__str__": lambda _: 1 / 0})
+    found = why(written("x", "raise Mute", Mute=mute), X)
     assert (found.error, found.message) == ("Mute", "")
 
 
 def test_what_a_fix_changes_stands_below_the_code_and_not_in_it() -> None:
-    found = why(jax.jit(moded), X, "a")
-    rows = {line.split()[0]: line for line in str(found).splitlines() if line.strip()}
-    assert rows["+"] == "+ jax.jit(moded, static_argnames='mode')   ✓ traces"
+    text = str(why(jax.jit(MODED), X, "a"))
+    rows = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    assert rows["+"] == "+ jax.jit(f, static_argnames='mode')   ✓ traces"
     assert "compiles once per value" in rows["but"]
-    assert " at 0x" not in found.message

@@ -1,7 +1,6 @@
 """Stale programs of `jax.pmap`, `jax.shard_map`, Equinox, Flax, Haiku, and what is not known."""
 
 import equinox as eqx
-import flax.linen as nn
 import haiku as hk
 import jax
 import jax.numpy as jnp
@@ -11,38 +10,25 @@ import pytest
 from flax import nnx
 
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
-from tests.adapters.jax.test_stale import SCALE, Case, last_call
+from tests.adapters.jax.test_stale import SCALE, Case, jitted, last_call
 from tests.shell import Shell
 
-PMAP = """
-scale = 2.0
-@jax.pmap
-def f(x):
-    return x * scale
-f(x[None])
-"""
-PMAP_STATIC = """
+PLAIN = """
 scale, note = 2.0, "a"
-def plain(x, n):
+def plain(x, n=1):
     print(note)
     return x * scale ** n
-f = jax.pmap(plain, static_broadcasted_argnums=1)
-f(x[None], 2)
 """
-SHARDED = """
-mesh = jax.sharding.Mesh(jax.devices()[:1], ("i",))
-rows = jax.sharding.PartitionSpec("i")
-scale, note = 2.0, "a"
-def local(x):
-    print(note)
-    return x * scale
-f = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=rows, out_specs=rows))
-f(x)
+PMAP = PLAIN + "f = jax.pmap(plain, static_broadcasted_argnums=1)\nf(x[None], 2)"
+STATIC = PLAIN + "f = jax.jit(plain, static_argnames='n')\nf(x, n=3)"
+SHARDED = f"""
+mesh, rows = jax.sharding.Mesh(jax.devices()[:1], "i"), jax.sharding.PartitionSpec("i")
+{PLAIN}
+g = jax.shard_map(plain, mesh=mesh, in_specs=rows, out_specs=rows)
 """
-SHARDED_INSIDE = SHARDED.replace("f = jax.jit(jax.shard_map", "g = jax.shard_map").replace(
-    "out_specs=rows))", "out_specs=rows)\n@jax.jit\ndef f(x):\n    return g(x) + 1"
-)
-EQUINOX = """
+SHARDED_OUTSIDE = f"{SHARDED}f = jax.jit(g)\nf(x)"
+SHARDED_INSIDE = jitted(SHARDED, "g(x) + 1")
+EQUINOX_NET = """
 slope, note = 0.1, "a"
 def leaky(x):
     print(note)
@@ -53,33 +39,18 @@ class Net(eqx.Module):
     def __call__(self, x):
         return self.act(self.w @ x)
 net = Net(jnp.eye(3), leaky)
-@eqx.filter_jit
-def f(net, x):
-    return net(x).sum()
-f(net, x)
 """
-EQUINOX_GRAD = EQUINOX.replace(
-    "    return net(x).sum()\n", "    return eqx.filter_grad(lambda net: net(x).sum())(net)\n"
+EQUINOX = EQUINOX_NET + "f = eqx.filter_jit(lambda net, x: net(x).sum())\nf(net, x)"
+EQUINOX_MODULE = EQUINOX_NET + "f = eqx.filter_jit(net)\nf(x)"
+EQUINOX_METHOD = (
+    EQUINOX_NET.replace("    def __call", "    @eqx.filter_jit\n    def __call") + "net(x)"
 )
-EQUINOX_MODULE = EQUINOX[: EQUINOX.index("@eqx")] + "f = eqx.filter_jit(net)\nf(x)"
-EQUINOX_METHOD = """
-scale = 2.0
-class Net(eqx.Module):
-    w: jax.Array
-    @eqx.filter_jit
-    def __call__(self, x):
-        return self.w @ x * scale
-net = Net(jnp.eye(3))
-net(x)
-"""
 EQUINOX_CAPTURED = """
 net = eqx.nn.Linear(3, 3, key=jax.random.key(0))
-@eqx.filter_jit
-def f(x):
-    return net(x)
+f = eqx.filter_jit(lambda x: net(x))
 f(x)
 """
-NNX = """
+NNX_NET = """
 scale = 2.0
 class Net(nnx.Module):
     def __init__(self, size):
@@ -87,42 +58,10 @@ class Net(nnx.Module):
     def __call__(self, x):
         return self.linear(x) * scale
 net = Net(4)
-@nnx.jit
-def f(net, x):
-    return net(x)
-f(net, x)
 """
-NNX_CAPTURED = NNX.replace("def f(net, x):", "def f(x):").replace("f(net, x)", "f(x)")
-NNX_METHOD = (
-    NNX[: NNX.index("@nnx")].replace("    def __call", "    @nnx.jit\n    def __call") + "net(x)"
-)
-NNX_STATIC = """
-from functools import partial
-class Net(nnx.Module):
-    def __init__(self):
-        self.w, self.calls = nnx.Param(jnp.eye(3)), 0
-    @partial(jax.jit, static_argnums=0)
-    def __call__(self, x):
-        return self.w[...] @ x
-net = Net()
-net(x)
-"""
-LINEN = """
-scale, note = 2.0, "a"
-class Net(nn.Module):
-    width: int
-    @nn.compact
-    def __call__(self, x):
-        print(note)
-        return nn.Dense(self.width)(x) * scale
-net = Net(4)
-params = net.init(jax.random.key(0), x)
-f = jax.jit(net.apply)
-f(params, x)
-"""
-LINEN_INSIDE = LINEN.replace(
-    "f = jax.jit(net.apply)", "@jax.jit\ndef f(params, x):\n    return net.apply(params, x)"
-)
+NNX = NNX_NET + "f = nnx.jit(lambda net, x: net(x))\nf(net, x)"
+NNX_CAPTURED = NNX_NET + "f = nnx.jit(lambda x: net(x))\nf(x)"
+NNX_METHOD = NNX_NET.replace("    def __call", "    @nnx.jit\n    def __call") + "net(x)"
 HAIKU = """
 scale, note = 2.0, "a"
 class Net(hk.Module):
@@ -134,101 +73,53 @@ params = net.init(jax.random.key(0), x)
 f = jax.jit(net.apply)
 f(params, x)
 """
-HAIKU_CLASS = """class Net(hk.Module):
-    def __call__(self, x):
-        return hk.Linear(3)(x) - scale
-"""
 OPTAX = """
 optimizer = optax.sgd(0.1)
-@jax.jit
-def f(g, state):
-    return optimizer.update(g, state)
+f = jax.jit(lambda g, state: optimizer.update(g, state))
 state = optimizer.init(x)
 f(x, state)
 """
 BOUND = """
 class Trainer:
     def __init__(self, rate):
-        self.rate, self.steps = rate, 0
-        self.step = jax.jit(self._step)
+        self.rate, self.steps, self.step = rate, 0, jax.jit(self._step)
     def _step(self, x):
         return x * self.rate
 t = Trainer(0.1)
 t.step(x)
 """
-STATIC = """
-scale, note = 2.0, "a"
-def plain(x, n):
-    print(note)
-    return x * scale ** n
-f = jax.jit(plain, static_argnames="n")
-f(x, n=3)
-"""
-CALLED_BY = """
-class Scaled:
-    def __init__(self, by):
-        self.by = by
-    def __call__(self, x):
-        return x * self.by * scale
-scale, scaled = 2.0, Scaled(3.0)
-@jax.jit
-def f(x):
-    return scaled(x)
-f(x)
-"""
-WAS_2 = ("scale was 2.0 when",)
+WAS_2 = "scale was 2.0 when"
+DOUBLED = "params = jax.tree.map(lambda p: p * 2, params); note = 'b'"
+KERNEL = "net.linear.kernel[...] = net.linear.kernel[...] * 2"
 CASES = (
-    Case(PMAP, "scale = 3.0", WAS_2, "f(x[None])"),
-    Case(PMAP, "scale = 3.0; scale = 2.0", (), "f(x[None])"),
-    Case(PMAP_STATIC, "scale = 3.0", WAS_2, "f(x[None], 2)"),
-    Case(PMAP_STATIC, "note = 'b'", (), "f(x[None], 2)"),
-    Case(SHARDED, "scale = 3.0", WAS_2),
-    Case(SHARDED, "note = 'b'"),
+    Case(PMAP, "scale = 3.0", WAS_2),
+    Case(PMAP, "note = 'b'; scale = 3.0; scale = 2.0"),
+    Case(SHARDED_OUTSIDE, "scale = 3.0", WAS_2),
+    Case(SHARDED_OUTSIDE, "note = 'b'"),
     Case(SHARDED_INSIDE, "scale = 3.0", WAS_2),
-    Case(SHARDED_INSIDE, "note = 'b'"),
-    Case(EQUINOX, "slope = 0.3", ("slope was 0.1 when f was traced, is 0.3",), "f(net, x)"),
-    Case(EQUINOX, "note = 'b'", (), "f(net, x)"),
-    Case(EQUINOX, "net = eqx.tree_at(lambda n: n.w, net, net.w * 2)", (), "f(net, x)"),
-    Case(EQUINOX, "net = Net(jnp.ones((3, 3)), leaky); slope = 0.1", (), "f(net, x)"),
-    Case(EQUINOX, "leaky = jnp.tanh", (), "f(net, x)"),
-    Case(EQUINOX_GRAD, "slope = 0.3", ("slope was 0.1",), "f(net, x)"),
-    Case(EQUINOX_GRAD, "note = 'b'", (), "f(net, x)"),
-    Case(EQUINOX_MODULE, "slope = 0.3", ("slope was 0.1",)),
-    Case(EQUINOX_MODULE, "net = Net(jnp.ones((3, 3)), jnp.tanh)"),
-    Case(EQUINOX_METHOD, "scale = 3.0", WAS_2, "net(x)"),
-    Case(EQUINOX_METHOD, "net = Net(jnp.ones((3, 3)))", (), "net(x)"),
+    Case(EQUINOX, "slope = 0.3", "slope was 0.1 when <lambda> was traced, is 0.3"),
+    Case(EQUINOX, "net = eqx.tree_at(lambda n: n.w, net, net.w * 2); note = 'b'"),
+    Case(EQUINOX, "net = Net(jnp.ones((3, 3)), leaky); leaky = jnp.tanh"),
+    Case(EQUINOX_MODULE, "slope = 0.3", "slope was 0.1"),
+    Case(EQUINOX_METHOD, "slope = 0.3", "slope was 0.1"),
+    Case(EQUINOX_METHOD, "net = Net(jnp.ones((3, 3)), leaky)"),
     Case(EQUINOX_CAPTURED, "net = eqx.nn.Linear(3, 3, key=jax.random.key(1))",
-         ("net is another Linear than the one that f was traced with",)),
-    Case(EQUINOX_CAPTURED, "net = eqx.nn.Linear(3, 3, key=jax.random.key(0))"),
-    Case(NNX, "scale = 3.0", WAS_2, "f(net, x)"),
-    Case(NNX, "net.linear.kernel[...] = net.linear.kernel[...] * 2", (), "f(net, x)"),
-    Case(NNX, "net = Net(4)", (), "f(net, x)"),
-    Case(NNX_CAPTURED, "net.linear.kernel[...] = net.linear.kernel[...] * 2",
-         ("net.linear is another Linear",)),
+         "net is another Linear than the one that <lambda> was traced with"),
+    Case(NNX, "scale = 3.0", WAS_2),
+    Case(NNX, f"net = Net(4); {KERNEL}"),
+    Case(NNX_CAPTURED, KERNEL, "net.linear is another Linear"),
     Case(NNX_CAPTURED, "net = Net(4)"),
-    Case(NNX_METHOD, "scale = 3.0", WAS_2, "net(x)"),
-    Case(NNX_METHOD, "net = Net(4)", (), "net(x)"),
-    Case(NNX_STATIC, "net.w[...] = net.w[...] * 2", ("self.w is another Param",), "net(x)"),
-    Case(NNX_STATIC, "net.w[...] = net.w[...] * 1", (), "net(x)"),
-    Case(LINEN, "scale = 3.0", WAS_2, "f(params, x)"),
-    Case(LINEN, "note = 'b'", (), "f(params, x)"),
-    Case(LINEN, "params = jax.tree.map(lambda p: p * 2, params)", (), "f(params, x)"),
-    Case(LINEN_INSIDE, "net = Net(5)", ("net.width was 4 when f was traced, is 5",),
-         "f(params, x)"),
-    Case(LINEN_INSIDE, "net = Net(4)", (), "f(params, x)"),
-    Case(HAIKU, "scale = 3.0", WAS_2, "f(params, x)"),
-    Case(HAIKU, HAIKU_CLASS, ("Net.__call__ was redefined",), "f(params, x)"),
-    Case(HAIKU, "note = 'b'", (), "f(params, x)"),
-    Case(HAIKU, "params = jax.tree.map(lambda p: p * 2, params)", (), "f(params, x)"),
+    Case(NNX_METHOD, "scale = 3.0", WAS_2),
+    Case(HAIKU, "scale = 3.0", WAS_2),
+    Case(HAIKU, "class Net(hk.Module):\n    def __call__(self, x):\n        return x - scale",
+         "Net.__call__ was redefined"),
+    Case(HAIKU, DOUBLED),
     Case(OPTAX, "optimizer = optax.sgd(0.2)",
-         ("optimizer had step_size -0.1 when f was traced, has -0.2",), "f(x, state)"),
-    Case(OPTAX, "optimizer = optax.sgd(0.1)", (), "f(x, state)"),
-    Case(BOUND, "t.rate = 0.2", ("self.rate was 0.1",), "t.step(x)"),
-    Case(BOUND, "t.steps += 1", (), "t.step(x)"),
-    Case(STATIC, "scale = 3.0", WAS_2, "f(x, n=3)"),
-    Case(STATIC, "note = 'b'", (), "f(x, n=3)"),
-    Case(CALLED_BY, "scale = 3.0", WAS_2),
-    Case(CALLED_BY, "scaled = Scaled(3.0)"),
+         "optimizer had step_size -0.1 when <lambda> was traced, has -0.2"),
+    Case(OPTAX, "optimizer = optax.sgd(0.1)"),
+    Case(BOUND, "t.rate = 0.2", "self.rate was 0.1"),
+    Case(BOUND, "t.steps += 1"),
+    Case(STATIC, "scale = 3.0", WAS_2),
 )  # fmt: skip
 
 
@@ -236,19 +127,12 @@ CASES = (
 def cells(shell: Shell) -> Shell:
     """A session in which the libraries are used, with the extension loaded."""
     shell.run("pass")  # after a cell in which JAX is there, its traces are seen
-    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "eqx": eqx, "nnx": nnx, "nn": nn, "hk": hk}
+    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "eqx": eqx, "nnx": nnx, "hk": hk}
     shell.names |= {"optax": optax, "x": jnp.ones(3)}
     return shell
 
 
-NAMES = {text: name for name, text in globals().items() if isinstance(text, str)}
-
-
-def name_of(case: Case) -> str:
-    return f"{NAMES.get(case.before)}: {case.change}: {case.call}"
-
-
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.change)
 def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> None:
     magic = "%%trace_cached -q\n" if CASES.index(case) % 2 else ""  # both ways to see a trace
     cells.run(magic + case.before.strip())
@@ -256,16 +140,13 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
     call = last_call(cells, case.call)
     told = [change.words() for change in call.why]
     assert call.state == ("STALE" if case.stale else "CACHED"), told
-    assert all(any(words in each for each in told) for words in case.stale), told
+    assert not case.stale or any(case.stale in each for each in told), told
     assert not call.unknown
 
 
 def test_what_changes_in_place_within_a_cell_is_seen(cells: Shell) -> None:
     cells.run(NNX_CAPTURED)
-    cells.run(
-        "%%trace_cached -qv seen\n"
-        "for n in (1, 2, 0.5):\n    net.linear.kernel[...] = net.linear.kernel[...] * n\n    f(x)"
-    )
+    cells.run(f"%%trace_cached -qv seen\nfor n in (1, 2, 0.5):\n    {KERNEL} / 2 * n\n    f(x)")
     assert [call.state for call in cells.names["seen"].calls] == ["CACHED", "STALE", "CACHED"]
 
 
@@ -290,38 +171,33 @@ def test_a_function_that_reads_nothing_of_the_users_is_known(cells: Shell, body:
 
 
 NOTED = (
-    Case(f"{SCALE}scale = 3.0\nf(jnp.ones(4))", "pass", WAS_2),
-    Case(f"{SCALE}scale = 3.0\ny = jnp.ones(4)\nf(y)", "pass", (), "f(y)"),
-    Case(f"{SCALE}scale = 3.0\nf(jnp.ones(4))", "pass", (), "f(x[:3])"),
-    Case(f"{SCALE}f(x[:2])", "scale = 3.0", WAS_2, "f(x[:3])"),
-    Case(EQUINOX, "slope = 0.3", ("slope was 0.1",), "f(net, x)"),
-    Case(EQUINOX_METHOD, "scale = 3.0", WAS_2, "net(x)"),
-    Case(PMAP + "y = x[None]", "scale = 3.0", WAS_2, "f(y)"),
-    Case(NNX, "net = Net(4)", (), "f(net, x)"),
+    Case(f"{SCALE}\nscale = 3.0\nf(jnp.ones(4))", "pass", WAS_2, "f(x)"),
+    Case(f"{SCALE}\nscale = 3.0\ny = jnp.ones(4)\nf(y)", "pass"),
+    Case(f"{SCALE}\nscale = 3.0\nf(jnp.ones(4))", "pass", "", "f(x[:3])"),
+    Case(f"{SCALE}\nf(x[:2])", "scale = 3.0", WAS_2, "f(x[:3])"),
+    Case(EQUINOX_METHOD, "slope = 0.3", "slope was 0.1"),
+    Case(PMAP + "\ny = x[None]", "scale = 3.0", WAS_2, "f(y, 2)"),
+    Case(NNX, "net = Net(4)"),
 )
 
 
-@pytest.mark.parametrize("case", NOTED, ids=name_of)
+@pytest.mark.parametrize("case", NOTED, ids=lambda case: case.change)
 def test_a_timing_judges_the_program_of_its_own_call(cells: Shell, case: Case) -> None:
     cells.run(case.before)
     cells.run(case.change)
     cells.run(f"%fwtime -q -n 1 -r 3 -v found {case.call}")
     told = [note.text for note in cells.names["found"].notes if note.code == "stale-program"]
-    assert len(told) == len(case.stale), told
-    assert all(words in text for words, text in zip(case.stale, told, strict=True)), told
+    assert len(told) == bool(case.stale), told
+    assert case.stale in "".join(told)
 
 
 ODD = {
     "equality raises": (("class Odd:\n    def __eq__(self, other): raise ValueError\n"
                         "    __hash__ = None\nodd = Odd()"), "odd = Odd()"),
-    "equality is an array": (("class Odd:\n    def __eq__(self, other): return np.ones(2)\n"
-                             "odd = Odd()"), "odd = Odd()"),
     "recursive": ("odd = [1, {}]; odd[1]['self'] = odd", "odd.append(odd)"),
     "slots": ("class Odd:\n    __slots__ = ('a', 'empty')\nodd = Odd(); odd.a = 1", "odd.a = 2"),
-    "proxy": (
-        "class Odd:\n    def __getattribute__(self, name): raise ValueError\nodd = Odd()",
-        "globals()['odd'] = Odd()",
-    ),
+    "proxy": (("class Odd:\n    def __getattribute__(self, name): raise ValueError\n"
+              "odd = Odd()"), "globals()['odd'] = Odd()"),
     "without source": ("exec('def odd(x): return x')", "exec('def odd(x): return x + 1')"),
     "weak reference": ("import weakref\nclass Odd: pass\nkept = Odd(); odd = weakref.proxy(kept)",
                        "del kept"),
@@ -334,7 +210,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_no_object_is_too_odd_to_be_looked_at(cells: Shell, name: str) -> None:
     make, change = ODD[name]
-    cells.run(f"{make}\nscale = 2.0\n@jax.jit\ndef f(x):\n    odd\n    return x * scale\nf(x)")
+    cells.run(jitted(f"{make}\nscale = 2.0", "(odd, x * scale)[1]"))
     cells.run(change)
     assert last_call(cells, "f(x)").state == "CACHED"
     cells.run("scale = 3.0")
@@ -342,9 +218,9 @@ def test_no_object_is_too_odd_to_be_looked_at(cells: Shell, name: str) -> None:
 
 
 def test_of_a_million_elements_it_is_said_that_not_all_are_compared(cells: Shell) -> None:
-    cells.run("big = [1.0] * 1_000_000\n@jax.jit\ndef f(x):\n    return x * big[0]\nf(x)")
+    cells.run(jitted("big = [1.0] * 1_000_000", "x * big[0]"))
     assert last_call(cells, "f(x)").unknown == ""
-    cells.run("@jax.jit\ndef f(x):\n    return x * sum(big[:2]) * len(big)\nf(x)")
+    cells.run(jitted("", "x * sum(big[:2]) * len(big)"))
     assert last_call(cells, "f(x)").unknown == (
         "f reads more than 1,000 values; the others were not compared"
     )
@@ -355,8 +231,7 @@ def test_what_changes_while_it_is_looked_at_is_unknown(cells: Shell) -> None:
         "class Growing(dict):\n    pass\n"
         "class Hash(str):\n"
         "    def __repr__(self):\n        table[Hash(len(table))] = 1; return 'x'\n"
-        "table = Growing(a=1)\n"
-        "@jax.jit\ndef f(x):\n    len(table)\n    return x * 2\nf(x)\n"
+        f"{jitted('table = Growing(a=1)', '(len(table), x * 2)[1]')}\n"
         "table[Hash('b')] = 1"
     )
     assert "raises an error when it is looked at" in last_call(cells, "f(x)").unknown
@@ -375,11 +250,10 @@ def test_no_array_and_no_object_of_the_users_is_kept(cells: Shell) -> None:
         "import gc, weakref\n"
         "class Part: pass\n"
         "y, part = jnp.ones(5), Part()\n"
-        "@eqx.filter_jit\ndef f(things):\n    return things['y'] + 1\n"
-        "f({'y': y, 'name': 'a'})\n"
+        "f = eqx.filter_jit(lambda things: things['y'] + 1)\n"
         "g = jax.jit(lambda x, part: x + 1, static_argnums=1)\n"
-        "g(x, part)\n"
+        "f({'y': y, 'name': 'a'}), g(x, part)\n"
         "refs = [weakref.ref(each) for each in (y, part, f, g)]"
     )
     cells.run("del y, part, f, g; jax.clear_caches(); eqx.clear_caches(); _ = gc.collect()")
-    assert cells.run("[ref() for ref in refs]") == [None, None, None, None]
+    assert cells.run("[ref() for ref in refs]") == [None] * 4

@@ -1,18 +1,20 @@
-"""What calls change of JAX's arrays and references: what is copied, and what is given back."""
+"""What calls change of JAX's arrays, references and settings, and how values are waited for."""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
+from flax import nnx
 
 from ipyjaxbench.adapters.jax import Jax
 from ipyjaxbench.adapters.jax.state import JaxState
 from ipyjaxbench.frameworks import CopyBudget, MutableState, loaded
+from tests.left import Cell, check_left
+from tests.shell import Shell
 
 X = jnp.ones(4)
 NEW_REF: Any = getattr(jax, "new_ref", None)
-needs_references = pytest.mark.skipif(NEW_REF is None, reason="this JAX has no references")
 
 
 @pytest.fixture
@@ -23,33 +25,25 @@ def state() -> JaxState:
     return found
 
 
-@needs_references
-def test_a_reference_that_was_written_to_is_written_back(state: JaxState) -> None:
+@pytest.mark.skipif(NEW_REF is None, reason="this JAX has no references")
+def test_a_reference_takes_the_bytes_of_its_numbers_and_is_written_back(state: JaxState) -> None:
     ref = NEW_REF(jnp.zeros(3))
-    (kept,) = state.states(ref, CopyBudget()) or ()
-    assert not kept.changed()
+    (kept,) = state.states(ref, CopyBudget(12)) or ()
+    assert (kept.nbytes, kept.can_restore, kept.changed()) == (12, True, False)
     ref[...] = ref[...] + 1
     assert kept.changed()
     kept.restore()
     assert not kept.changed()
     assert ref[...].tolist() == [0, 0, 0]
-
-
-@needs_references
-@pytest.mark.parametrize(("most", "is_copied"), [(12, True), (11, False)])
-def test_a_reference_takes_the_bytes_of_its_numbers(
-    most: int, is_copied: bool, state: JaxState
-) -> None:
-    (kept,) = state.states(NEW_REF(jnp.zeros(3)), CopyBudget(most)) or ()
-    assert (kept.nbytes, kept.can_restore) == (12, is_copied)
+    (kept,) = state.states(ref, CopyBudget(11)) or ()
+    assert not kept.can_restore
 
 
 def test_arrays_are_copied_only_where_calls_may_give_them_away(state: JaxState) -> None:
     assert state.states(X, CopyBudget()) == []
-    (kept,) = state.states(X, CopyBudget(gives_away=True)) or ()
-    assert not kept.changed()
     assert state.states(X, CopyBudget(15, gives_away=True)) == []  # it takes 16 bytes
-    assert len(state.states(X, CopyBudget(16, gives_away=True)) or ()) == 1
+    (kept,) = state.states(X, CopyBudget(16, gives_away=True)) or ()
+    assert not kept.changed()
     gone = X + 1
     gone.delete()
     assert state.states(gone, CopyBudget(gives_away=True)) == []
@@ -87,7 +81,28 @@ def test_arrays_that_are_gone_are_replaced_in_a_tree_and_only_there(state: JaxSt
     old, new = X + 1, X + 2
     tree = {"a": [old, X]}
     assert state.revived(tree, {}) is tree
-    revived = state.revived(tree, {id(old): new})
-    assert revived["a"][0] is new
-    assert revived["a"][1] is X
-    assert tree["a"][0] is old
+    found = state.revived(tree, {id(old): new})["a"]
+    assert (found[0] is new, found[1] is X, tree["a"][0] is old) == (True, True, True)
+
+
+# What is left is as after one run
+
+SIZE = "jax_compilation_cache_max_size"
+CELLS = {
+    "jax.config": Cell("import jax", f"jax.config.update('{SIZE}', jax.config.{SIZE} + 1)",
+                       f"jax.config.{SIZE}", f"jax.config.update('{SIZE}', -1)"),
+    "config by name": Cell("from jax import config", f"config.update('{SIZE}', config.{SIZE} + 1)",
+                           f"config.{SIZE}", f"config.update('{SIZE}', -1)"),
+    "statistics of a layer": Cell(
+        "m, x = made()", "m(x)", "m.mean[...].tolist()"),
+}  # fmt: skip
+
+
+def made() -> tuple[nnx.BatchNorm, jax.Array]:
+    return nnx.BatchNorm(3, rngs=nnx.Rngs(0)), jax.numpy.ones((4, 3))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_it_is_as_after_one_run(shell: Shell, name: str) -> None:
+    shell.names["made"] = made
+    check_left(shell, CELLS[name])

@@ -1,14 +1,18 @@
-"""A call that uses another function where it used one, while all of the user's stays."""
+"""Copies of functions: with another function, or with jax.numpy, where one was used."""
 
 import functools
-import sys
+import math
 from types import ModuleType
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+from numpy import busday_count, float32, sin
 
 from ipyjaxbench.adapters.jax.diagnosis.swap_function import replace_function
+from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import use_jax_numpy
 from ipyjaxbench.usercode.call import Call
 
 
@@ -30,11 +34,6 @@ def by_global(x: Any) -> Any:
 
 def by_two(x: Any) -> Any:
     return by_global(x), old(x), other(x)
-
-
-def closing() -> Any:
-    function, value = old, 3
-    return lambda x: (function(x), value)
 
 
 class Layer:
@@ -68,6 +67,14 @@ def apply(f: Any, x: Any) -> Any:
     return f(x)
 
 
+def again(n: int) -> Any:
+    return again(n - 1) if n else "old"
+
+
+def once_more(n: int) -> Any:
+    return again(n - 1) if n else "new"
+
+
 HOLDING = Layer(old)
 MODEL = Model()
 
@@ -76,9 +83,8 @@ MODEL = Model()
     ("function", "args", "kwargs", "result"),
     [
         (old, (1,), {}, ("new", 1)),
-        (by_global, (1,), {}, ("new", 1)),
         (by_two, (1,), {}, (("new", 1), ("new", 1), ("other", 1))),
-        (closing(), (1,), {}, (("new", 1), 3)),
+        ((lambda function: lambda x: (function(x), 3))(old), (1,), {}, (("new", 1), 3)),
         (functools.partial(apply, old), (1,), {}, ("new", 1)),
         (functools.partial(apply, x=1), (old,), {}, ("new", 1)),
         (functools.partial(apply, f=by_global), (), {"x": 1}, ("new", 1)),
@@ -86,9 +92,8 @@ MODEL = Model()
         (HOLDING.act, (1,), {}, (("new", 1), 7)),
         (Layer(), (1,), {}, ("new", 1)),
         (Layer.fixed, (1,), {}, ("new", 1)),
-        (Layer().fixed, (1,), {}, ("new", 1)),
+        (Layer.made, (1,), {}, ("Layer", ("new", 1))),
         (MODEL.run, (1,), {}, ("new", 1)),
-        (apply, (old, 1), {}, ("new", 1)),
         (apply, (MODEL.run, 1), {}, ("new", 1)),
         (apply, (), {"f": MODEL.run, "x": 1}, ("new", 1)),
         (apply, (other, 1), {}, ("other", 1)),
@@ -100,18 +105,12 @@ def test_the_new_function_is_used_wherever_the_old_one_was(
     call = Call.from_function(function, *args, **kwargs)
     swapped = replace_function(call, old, new)
     assert swapped.function(*swapped.args, **swapped.kwargs) == result
-    # The user's own call does what it did.
-    before = repr(result).replace("new", "old")
-    if not hasattr(function, "lower"):
-        assert repr(function(*args, **kwargs)) == before
-    assert (MODEL.layer.n, HOLDING.function) == (7, old)
-    assert type(MODEL) is Model
+    if not hasattr(function, "lower"):  # the user's own call does what it did
+        assert repr(function(*args, **kwargs)) == repr(result).replace("new", "old")
+    assert (MODEL.layer.n, HOLDING.function, type(MODEL)) == (7, old, Model)
 
 
-def test_a_function_that_calls_itself_and_a_method_of_a_class_use_the_new_one() -> None:
-    swapped = replace_function(Call.from_function(apply, Layer.made, 1), old, new)
-    assert swapped.function(*swapped.args) == ("Layer", ("new", 1))
-    assert Layer.made(1) == ("Layer", ("old", 1))
+def test_a_function_that_calls_itself_is_replaced_there_too() -> None:
     swapped = replace_function(Call.from_function(again, 3), again, once_more)
     assert swapped.function(3) == "new"
     assert again(3) == "old"
@@ -129,12 +128,46 @@ def test_functions_in_modules_of_the_users_are_replaced_in_copies_of_these() -> 
     assert swapped.function(1) == (("new", 1), ("other", 1))
     assert names["f"](1) == (("old", 1), ("other", 1))
     assert inner.old is old  # type: ignore[attr-defined]
-    assert "outer" not in sys.modules
 
 
-def again(n: int) -> Any:
-    return again(n - 1) if n else "old"
+# jax.numpy where the user's function computes with NumPy
 
 
-def once_more(n: int) -> Any:
-    return again(n - 1) if n else "new"
+class Computes:
+    def step(self, x: Any) -> Any:
+        return sin(x), float32, math.pi, busday_count
+
+
+def even(n: int, x: Any) -> Any:
+    return odd(n - 1, x) if n else np.cos
+
+
+def odd(n: int, x: Any) -> Any:
+    return even(n - 1, x) if n else np.sin
+
+
+def closing(function: Any, value: Any) -> Any:
+    return lambda x, n=3, *, m=4: (value, function(4, 0), n, m)
+
+
+def test_what_is_imported_from_numpy_becomes_that_of_jax_and_what_is_no_users_stays() -> None:
+    model = Computes()
+    copied = use_jax_numpy(model.step)
+    assert copied.__self__ is model
+    computed, kind, pi, unknown = copied(1.0)
+    assert isinstance(computed, jnp.ndarray)
+    assert not isinstance(model.step(1.0)[0], jnp.ndarray)
+    assert (kind, pi) == (jnp.float32, math.pi)
+    assert unknown is busday_count  # jax.numpy has none
+    assert use_jax_numpy(np.sin) is jnp.sin
+    for value in (len, jnp.sin, Computes, 3, None):
+        assert use_jax_numpy(value) is value
+
+
+def test_functions_that_call_each_other_still_do_in_the_copy_alone() -> None:
+    copied = use_jax_numpy(even)
+    assert (copied(4, 0), copied(3, 0)) == (jnp.cos, jnp.sin)
+    assert even(4, 0) is np.cos
+    function = closing(even, np)
+    assert use_jax_numpy(function)(0) == (jnp, jnp.cos, 3, 4)
+    assert function(0) == (np, np.cos, 3, 4)

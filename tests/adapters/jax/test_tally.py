@@ -1,5 +1,6 @@
 """What is counted in a program, by hand or as XLA counts: operations, certain and unused ones."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -9,11 +10,8 @@ import pytest
 from jax import lax
 from jax.experimental import io_callback
 
-from ipyjaxbench import Graph
+from ipyjaxbench.adapters.jax.graphs.compiled_work import cost_analysis
 from ipyjaxbench.adapters.jax.graphs.tally import Tally, TooLargeError, Usage, usage_of
-from ipyjaxbench.graphs.options import GraphOptions
-from ipyjaxbench.graphs.trace_program import trace_call
-from ipyjaxbench.usercode.call import Call
 
 X = jnp.ones((4, 4))
 PRODUCT = 2.0 * 4**3
@@ -38,8 +36,7 @@ def test_what_branches_and_loops_without_a_known_end_compute_is_not_certain(
 ) -> None:
     counted = tally(function, X)
     assert (counted.flops, counted.certain) == (flops, certain)
-    is_certain = certain >= PRODUCT
-    assert counted.products == ({"float32": certain} if is_certain else {})
+    assert counted.products == ({"float32": certain} if certain >= PRODUCT else {})
 
 
 def test_products_count_in_the_first_dtype_and_complex_ones_four_times() -> None:
@@ -73,12 +70,8 @@ def test_usage_is_counted_up_to_20001_equations(more: int, is_counted: bool) -> 
             x = thousand(x)
         return x + 1 if more == 1 else x + 1 + 1
 
-    closed = jax.make_jaxpr(program)(1.0)
-    if is_counted:
-        assert usage_of(closed) == Usage(written=20_001)
-    else:
-        with pytest.raises(TooLargeError):
-            usage_of(closed)
+    with nullcontext() if is_counted else pytest.raises(TooLargeError):
+        assert usage_of(jax.make_jaxpr(program)(1.0)) == Usage(written=20_001)
 
 
 def test_costs_stand_at_the_lines_that_call() -> None:
@@ -90,11 +83,8 @@ def test_costs_stand_at_the_lines_that_call() -> None:
     assert (one.name, one.nbytes) == ("y = x @ x", 3 * X.nbytes)
     assert other.nbytes == 3 * 2 * X.nbytes
 
-    def act(x: Any) -> Any:
-        y = jax.nn.relu(x)
-        return y + 1
-
-    assert [line.name for line in tally(act, X).lines()] == ["y = jax.nn.relu(x)", "return y + 1"]
+    (act,) = tally(lambda x: jax.nn.relu(x), X).lines()  # noqa: PLW0108  a line of the user's
+    assert "jax.nn.relu(x)" in act.name
 
 
 EACH = 16.0
@@ -117,22 +107,16 @@ def turn(carry: Any, _: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "usage"),
     [
-        (lambda x: x @ x, Usage(PRODUCT)),
-        (lambda x: (x @ x, x)[1], Usage(PRODUCT, unused=PRODUCT)),
         (lambda x: inner(x)[1], Usage(PRODUCT + EACH, unused=PRODUCT)),
         # One use of each result of a function that is called twice keeps that one alone.
         (lambda x: (inner(x)[0], inner(x)[1]), Usage(2 * (PRODUCT + EACH), unused=PRODUCT + EACH)),
-        (lambda x: x + jnp.tanh(X), Usage(2 * EACH, constant=EACH)),
         (lambda x: x + inner(X)[1], Usage(PRODUCT + 2 * EACH, unused=PRODUCT, constant=EACH)),
         (lambda x: x + jnp.tanh(jax.lax.mul(2.0, 3.0)), Usage(EACH + 2, constant=2)),
         (jax.nn.relu, Usage(EACH)),
-        (printing, Usage(EACH)),
         (jax.jit(printing), Usage(EACH)),
         (lambda x: chosen(True, x), Usage(PRODUCT + 2 * EACH, unused=EACH)),
         (lambda x: chosen(False, x), Usage(PRODUCT + 2 * EACH, unused=PRODUCT)),
         (lambda x: chosen(x[0, 0] > 0, x), Usage(PRODUCT + 2 * EACH)),
-        (lambda x: jax.jit(chosen, static_argnums=0)(True, x),
-         Usage(PRODUCT + 2 * EACH, unused=EACH)),
         (lambda x: jax.lax.scan(turn, x, None, length=5)[0],
          Usage(2 * PRODUCT + 2 * EACH)),
         (lambda x: (jax.lax.scan(turn, x, None, length=5), x)[1],
@@ -204,41 +188,28 @@ PLANE = jnp.ones((8, 9))
 IMAGES = jnp.ones((1, 16, 16, 3))
 
 
-def graph(function: Any, *args: Any, **options: Any) -> Graph:
-    return trace_call(Call.from_function(function, *args), GraphOptions(**options))
-
-
 def count_of_xla(function: Any, *args: Any) -> float:
     """What XLA counts in the program as it is handed over, before it is changed."""
-    cost = jax.jit(function).lower(*args).cost_analysis()
-    return float((cost[0] if isinstance(cost, list) else cost)["flops"])
+    return float(cost_analysis(jax.jit(function).lower(*args))["flops"])
 
 
 def windows(size: Any, strides: Any, padding: Any, by: Any = lax.add, **dilation: Any) -> Any:
-    start = {lax.max: -np.inf, lax.mul: 1}.get(by, 0)
-
-    def pooled(x: Any) -> Any:
-        return lax.reduce_window(x, jnp.asarray(start, x.dtype), by, size, strides, padding,
-                                 **dilation)  # fmt: skip
-
-    return pooled
+    start = -np.inf if by is lax.max else 0
+    return lambda x: lax.reduce_window(
+        x, np.asarray(start, x.dtype), by, size, strides, padding, **dilation
+    )
 
 
-def average(x: Any) -> Any:
-    return lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") / 4
+AVERAGE = windows((1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+LARGEST = windows((1, 3, 3, 1), (1, 1, 1, 1), "SAME", lax.max)
 
 
-def largest(x: Any) -> Any:
-    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 1, 1, 1), "SAME")
-
-
-def of_both(function: Any, x: Any, cotangent: Any) -> Any:
+def pulled_back(function: Any, x: Any) -> Any:
     """The value and the gradient."""
     value, pullback = jax.vjp(function, x)
-    return value, pullback(cotangent)
+    return value, pullback(value)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int32"])
 @pytest.mark.parametrize(
     "pooled",
     [
@@ -247,38 +218,33 @@ def of_both(function: Any, x: Any, cotangent: Any) -> Any:
         windows((2, 3), (1, 2), ((1, 0), (2, 1))),
         windows((2, 2), (1, 1), "VALID", window_dilation=(2, 2)),
         windows((2, 2), (1, 1), "VALID", base_dilation=(2, 2)),
-        windows((3, 3), (1, 1), "SAME", lax.mul),
         windows((3, 3), (1, 1), "SAME", lambda a, b: a * 2 + b),
     ],
 )
-def test_windows_are_counted_as_xla_counts_them(pooled: Any, dtype: str) -> None:
-    x = PLANE.astype(dtype)
-    found = graph(pooled, x)
-    assert found.flops == count_of_xla(pooled, x) > 0
-    assert found.operations == 1
-    assert {each.name for each in found.stats} <= {"reduce_window", "reduce_window_sum"}
+def test_windows_are_counted_as_xla_counts_them(pooled: Any) -> None:
+    for x in (PLANE, PLANE.astype("int32")):
+        counted = tally(pooled, x)
+        assert counted.flops == count_of_xla(pooled, x) > 0
+        assert counted.operations == 1
 
 
 @pytest.mark.parametrize(
     ("function", "x"),
     [
-        (average, IMAGES),
-        (largest, IMAGES),
-        (lambda x: of_both(average, x, IMAGES[:, :8, :8]), IMAGES),
-        (lambda x: of_both(largest, x, x), IMAGES),
+        (lambda x: pulled_back(AVERAGE, x), IMAGES),
+        (lambda x: pulled_back(LARGEST, x), IMAGES),
         (lambda x: lax.reduce(x, 0.0, lambda a, b: a * 2 + b, (0,)), jnp.ones((64, 64))),
         (lambda x: x.at[1:3].add(x[:2] * 2), PLANE),
         (lambda x: x.at[1:3].multiply(x[:2] * 2), PLANE),
     ],
 )
 def test_gradients_reductions_and_scatters_are_near_xlas_count(function: Any, x: Any) -> None:
-    assert graph(function, x).flops == pytest.approx(count_of_xla(function, x), rel=0.1, abs=8)
+    assert tally(function, x).flops == pytest.approx(count_of_xla(function, x), rel=0.1, abs=8)
 
 
 def test_combinations_are_no_equations_and_complex_sums_are_two() -> None:
-    found = graph(lambda x, y: x.at[jnp.array([1, 2])].add(y), PLANE, jnp.ones((2, 9)))
-    (scatter,) = (each for each in found.stats if each.name.startswith("scatter"))
-    assert scatter.flops == 2 * 9
-    assert all(each.flops <= 2 for each in found.stats if each is not scatter)
+    counted = tally(lambda x, y: x.at[jnp.array([1, 2])].add(y), PLANE, jnp.ones((2, 9)))
+    *others, last = sorted(flops for _, flops in counted.steps)
+    assert (last, max(others) <= 2) == (2 * 9, True)
     pooled = windows((3, 3), (1, 1), "SAME")
-    assert graph(pooled, PLANE.astype("complex64")).flops == 2 * graph(pooled, PLANE).flops
+    assert tally(pooled, PLANE.astype("complex64")).flops == 2 * tally(pooled, PLANE).flops

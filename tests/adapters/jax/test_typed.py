@@ -1,109 +1,23 @@
 """Calls of jitted functions, each typed in a cell of its own, with verdicts known to be right."""
 
 import functools
-import sys
 import types
 
 import equinox
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 from flax import nnx
 
 from tests.shell import Shell
 from tests.typed_calls import score
 
-_F = "@jax.jit\ndef f(x, s=1.0):\n    return jnp.sin(x) * s"
 SESSIONS = {
-    "shapes and dtypes": (
-        _F,
-        "f(x3) => TRACED first call",
-        "f(x3 * 2) => CACHED",
-        "f(x4) => TRACED x: f32[3] → f32[4] (shape)",
-        "f(x33) => TRACED x: f32[4] → f32[3,3] (rank)",
-        "f(x3.astype('int32')) => TRACED x: f32[3] → i32[3] (dtype)",
-        "f(x4) => CACHED",
-        "f(jnp.float32(1)) => TRACED x: f32[3,3] → f32[] (rank)",
-        "f(jnp.asarray(1.0)) => TRACED x: f32[] → f32[] weak (weak type)",
-        "f(2.0) => SLOW-PATH x: f32[] weak → float (type)",
-    ),
-    "numbers, and how they are given": (
-        _F,
-        "f(x3, 2.0) => TRACED first call",
-        "f(x3, 3.0) => CACHED",
-        "f(x3, s=2.0) => TRACED s was passed positionally, is now passed by keyword",
-        "f(s=3.0, x=x3) => TRACED x was passed positionally, is now passed by keyword",
-        "f(x3) => TRACED s was passed by keyword, is now omitted",
-        "f(x3, 3) => TRACED s: float → int (type)",
-        "f(x3, True) => TRACED s: int → bool (type)",
-        "f(x3, jnp.float32(2)) => TRACED s: bool → f32[] (type)",
-        "f(x3, 5) => CACHED",
-    ),
-    "static arguments": (
-        ("@functools.partial(jax.jit, static_argnames=('mode', 'n'))\n"
-        "def h(x, mode='a', n=1):\n    return jnp.sin(x) * n"),
-        "h(x3, mode='a') => TRACED first call",
-        "h(x3, mode='b') => TRACED mode: 'a' → 'b' (static value)",
-        "h(x3, mode='a', n=2) => TRACED n was omitted, is now passed by keyword",
-        "h(x3, mode='a', n=3) => TRACED n: 2 → 3 (static value)",
-        "ap = jax.jit(lambda x, g: g(x), static_argnums=1)",
-        "ap(x3, jnp.sin) => TRACED first call",
-        "ap(x3, jnp.cos) => TRACED g: sin → cos (static value)",
-    ),
-    "trees": (
-        "@jax.jit\ndef tree(p):\n    return jax.tree.map(jnp.sum, p)",
-        "tree({'w': x3, 'b': x4}) => TRACED first call",
-        "tree({'w': x3}) => TRACED p['b'] was removed",
-        "tree({'w': x4}) => TRACED p['w']: f32[3] → f32[4] (shape)",
-        "tree({'b': x4, 'w': x3}) => CACHED",
-        "tree([x3, x3]) => TRACED p: dict → list",
-        "tree({'w': x3, 'b': None}) => TRACED p['b']: f32[4] → None (type)",
-    ),
-    "where arrays lie": (
-        _F,
-        "f(x3) => TRACED first call",
-        ("f(jax.device_put(x3, jax.devices()[0]))"
-        " => RECOMPILED x was uncommitted, is now committed to cpu:0"),
-        "f(np.ones(3, 'float32')) => SLOW-PATH x was a device array, is now a NumPy array",
-        "f(np.ones(3, 'float32')) => CACHED",
-        "f(x3) => CACHED",
-    ),
-    "settings": (
-        _F,
-        "f(x3) => TRACED first call",
-        ("with jax.default_matmul_precision('highest'):\n    f(x3)"
-        " => TRACED jax_default_matmul_precision: None → highest"),
-        "with jax.enable_x64(True):\n    f(x3) => TRACED jax_enable_x64: False → True",
-        "with jax.disable_jit():\n    f(x3) => BYPASSED",
-    ),
-    "dropped traces": (
-        _F,
-        "f(x3) => TRACED first call",
-        "jax.clear_caches()",
-        "f(x3) => TRACED same signature as an earlier call, but caches were cleared",
-        "f(x3) => CACHED",
-        "f.clear_cache()",
-        "f(x4) => TRACED x: f32[3] → f32[4] (shape)",
-    ),
-    "functions made anew": (
-        "jax.jit(lambda x: jnp.sin(x) + 1)(x3)\n => TRACED first call",
-        "jax.jit(lambda x: jnp.sin(x) + 1)(x3)\n => TRACED new function object (same code)",
-        "jax.jit(lambda x: jnp.cos(x) + 1)(x3)\n => TRACED first call",
-        _F,
-        "f(x3) => TRACED first call",
-        _F,
-        "f(x3) => TRACED new function object (same code)",
-        "@jax.jit\ndef f(x):\n    return jnp.cos(x)",
-        "f(x3) => TRACED first call after redefinition",
-    ),
     "values that are baked in": (
         "def times(n):\n    return jax.jit(lambda x: jnp.sin(x) * n)",
-        "t1, t2, t3 = times(1), times(2), times(1)",
+        "t1, t2 = times(1), times(2)",
         "t1(x3) => TRACED first call",
         "t2(x3) => TRACED new function object (captured n: 1 → 2)",
-        "t3(x3) => TRACED new function object (same code)",
-        "t1(x3) => CACHED",
         "p1, p2 = (jax.jit(functools.partial(jnp_add, s)) for s in (1.0, 2.0))",
         "p1(x3) => TRACED first call",
         "p2(x3) => TRACED new function object (captured s: 1.0 → 2.0)",
@@ -111,18 +25,15 @@ SESSIONS = {
         "g1 = jax.jit(lambda x: jnp.tan(x) * n)",
         "g1(x3) => TRACED first call",
         "n = 2",
-        "g1(x3) => STALE n was 1 when <lambda> was traced, is 2",
         "g1 = jax.jit(lambda x: jnp.tan(x) * n)",
         "g1(x3) => TRACED new function object (captured n: 1 → 2)",
     ),
     "calls that were made before": (
-        _F,
-        "y = f(x3)",
-        "f(x3) => CACHED",
-        "f(x4) => TRACED x: f32[3] → f32[4] (shape)",
         "@jax.jit\ndef timed(x):\n    return jnp.sum(jnp.sin(x))",
         "%fwtime -q -n1 -r2 timed(x3)",
         "timed(x4) => TRACED x: f32[3] → f32[4] (shape)",
+        "jax.clear_caches()",
+        "timed(x3) => TRACED same signature as an earlier call, but caches were cleared",
         "@jax.jit\ndef seen(x):\n    return jnp.sum(jnp.sin(x))",
         "%jaxpr -q seen(x3)",
         "seen(x3) => COMPILED first call; already traced, as by %jaxpr or .lower()",
@@ -133,17 +44,12 @@ SESSIONS = {
         "def outer(x):\n    return inner(x) + 1\n@jax.jit\ndef inner(x):\n    return jnp.cos(x)",
         "outer(x3) => TRACED first call",
         "outer(x4) => TRACED x: f32[3] → f32[4] (shape)",
-    ),
-    "methods": (
+        "@jax.jit\ndef inner(x):\n    return jnp.sin(x)",
+        "inner(x3) => TRACED first call after redefinition",
         ("class Model:\n"
         "    def __init__(self, k):\n        self.k = k; self.step = jax.jit(self._step)\n"
         "    def _step(self, x):\n        return jnp.sin(x) * self.k\n"
-        "    @functools.partial(jax.jit, static_argnums=0)\n"
-        "    def run(self, x):\n        return jnp.cos(x) * self.k\n"
         "m1, m2 = Model(1), Model(2)"),
-        "m1.run(x3) => TRACED first call",
-        "m2.run(x3) => TRACED self: Model object → another Model object (static value)",
-        "m1.run(x3) => CACHED",
         "m1.step(x3) => TRACED first call",
         ("m2.step(x3) => TRACED new function object"
         " (captured self: Model object → another Model object)"),
@@ -151,10 +57,8 @@ SESSIONS = {
     "transformations": (
         "@jax.jit\ndef loss(x):\n    return jnp.sum(jnp.sin(x) * 2)",
         "jax.grad(loss)(x3) => TRACED first call",
-        "jax.grad(loss)(x3) => CACHED",
         "jax.grad(loss)(x4) => TRACED x: f32[3] → f32[4] (shape)",
         "loss(x3) => RECOMPILED was called under grad, is now called directly",
-        "loss(x3) => CACHED",
         "jax.value_and_grad(loss)(x3) => CACHED",
         "jax.vmap(loss)(x33) => RECOMPILED was called directly, is now called under vmap over 3",
         ("jax.vmap(loss)(x33[:2])"
@@ -176,27 +80,16 @@ SESSIONS = {
         "n1, n2 = Net(x3, 'relu'), Net(x3, 'tanh')"),
         "@eqx.filter_jit\ndef apply(net, x, training):\n    return net(x)",
         "apply(n1, x3, True) => TRACED first call",
-        "apply(n1, x3, True) => CACHED",
         "apply(n2, x3, True) => TRACED net.act: 'relu' → 'tanh' (static value)",
         "apply(n2, x3, False) => TRACED training: True → False (static value)",
         ("apply(Net(x4, 'tanh'), x4, False)"
         " => TRACED net.w: f32[3] → f32[4] (shape); x: f32[3] → f32[4] (shape)"),
-        "drop = eqx.nn.Dropout(0.5)",
         "apply(eqx.nn.inference_mode(n1), x3, True) => CACHED",
-        "@eqx.filter_jit\ndef dropped(net, x, key):\n    return net(x, key=key)",
-        "dropped(drop, x3, jax.random.key(0)) => TRACED first call",
-        ("dropped(eqx.nn.inference_mode(drop), x3, jax.random.key(0))"
-        " => TRACED net.inference: False → True (static value)"),
-        "dropped(drop, x3, jax.random.key(1)) => CACHED",
-        "egrad = eqx.filter_jit(eqx.filter_grad(lambda net, x: jnp.sum(net(x))))",
-        "egrad(n1, x3) => TRACED first call",
-        "egrad(n2, x3) => TRACED net.act: 'relu' → 'tanh' (static value)",
     ),
     "Flax NNX": (
         ("class M(nnx.Module):\n"
-        "    def __init__(self, rngs):\n"
-        "        self.lin = nnx.Linear(3, 3, rngs=rngs); self.drop = nnx.Dropout(0.5, rngs=rngs)\n"
-        "    def __call__(self, x):\n        return self.drop(self.lin(x))\n"
+        "    def __init__(self, rngs):\n        self.drop = nnx.Dropout(0.5, rngs=rngs)\n"
+        "    def __call__(self, x):\n        return self.drop(x)\n"
         "m = M(nnx.Rngs(0))"),
         "@nnx.jit\ndef forward(model, x):\n    return model(x)",
         "forward(m, x33) => TRACED first call",
@@ -215,7 +108,7 @@ def typing(shell: Shell) -> Shell:
     source = "import jax, jax.numpy as jnp\n@jax.jit\ndef step(x):\n    return jnp.sin(x)\n"
     exec(compile(source, "mod_of_mine.py", "exec"), mod.__dict__)
     shell.names.update(
-        jax=jax, jnp=jnp, np=np, functools=functools, eqx=equinox, nnx=nnx,
+        jax=jax, jnp=jnp, functools=functools, eqx=equinox, nnx=nnx,
         mod=mod, jnp_add=lambda s, x: jnp.sin(x) + s,
         x3=jnp.ones(3), x4=jnp.ones(4), x33=jnp.ones((3, 3)),
     )  # fmt: skip
@@ -225,7 +118,6 @@ def typing(shell: Shell) -> Shell:
 
 def test_each_call_is_told_right(typing: Shell) -> None:
     found = score(typing, SESSIONS)
-    print("JAX", found, file=sys.stderr)
     assert not found.wrong, "\n".join(found.wrong)
     assert not found.unknown, "\n".join(found.unknown)
-    assert found.calls >= 40
+    assert found.calls >= 50
