@@ -82,10 +82,14 @@ def test_an_array_that_differs_is_named_with_the_ranks_of_each_kind() -> None:
 
 
 def test_an_array_that_few_or_most_ranks_have_is_told_the_short_way() -> None:
-    for having, told in ((range(1), "in rank 0 alone"), (range(3), "not in rank 3")):
+    for having, told, alike in (
+        (range(1), "in rank 0 alone", "1 array has"), (range(3), "not in rank 3", "2 arrays have")
+    ):  # fmt: skip
         trees = [{"x": np.ones(2)} | ({"z": np.ones(3)} if n in having else {}) for n in range(4)]
         found = [(f"rank {n}", locate_here("tree", {"tree": t})) for n, t in enumerate(trees)]
-        assert f"differs tree['z']: {told}" in words(merge_whereabouts(found))
+        text = words(merge_whereabouts(found))
+        assert f"differs tree['z']: {told}" in text
+        assert f"{alike} the same shape in each rank; values were not compared" in text
 
 
 def test_a_rank_that_does_not_answer_is_named_and_its_share_is_missing() -> None:
@@ -107,6 +111,7 @@ def test_without_any_answer_or_value_there_is_no_report() -> None:
     job = merge_whereabouts(found)  # what raises in one rank does not hide the others
     assert job.ranks[0].failures == {"x/n": "ZeroDivisionError: division by zero"}
     assert {each.array.name for each in job.arrays} == {"x/n", "n"}
+    assert "failed x/n in rank 0: ZeroDivisionError: division by zero" in words(job)
     names = {key: [np.ones(3)] for key in ("In", "Out", "exit", "quit", "get_ipython", "_1")}
     own = locate_here("", {**names, "x": np.ones(2)})  # without what IPython adds
     assert [each["name"] for each in own["arrays"]] == ["x"]

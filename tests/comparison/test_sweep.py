@@ -37,40 +37,31 @@ def run(
 @pytest.mark.parametrize(
     ("text", "values"),
     [
-        ("100,300,1000", [100, 300, 1000]),
-        ("5", [5]),
-        ("2**6..2**9", [64, 128, 256, 512]),
-        ("100..900", [100, 200, 400, 800]),
-        ("0.5..2", [0.5, 1.0, 2.0]),
-        ("8..8", [8]),
-        ("8..15", [8]),
-        ("8..16", [8, 16]),
-        ("size..2 * size", [7, 14]),
-        ("float32,bfloat16", ["float32", "bfloat16"]),
-        ("'a', 'b'", ["a", "b"]),
-        ("size, 2 * size", [7, 14]),
+        ("100,300,1000", [100, 300, 1000]), ("5", [5]), ("2**6..2**9", [64, 128, 256, 512]),
+        ("100..900", [100, 200, 400, 800]), ("0.5..2", [0.5, 1.0, 2.0]), ("8..8", [8]),
+        ("8..15", [8]), ("8..16", [8, 16]), ("size..2 * size", [7, 14]), ("'a', 'b'", ["a", "b"]),
+        ("float32,bfloat16", ["float32", "bfloat16"]), ("size, 2 * size", [7, 14]),
     ],
-)
+)  # fmt: skip
 def test_values_are_expressions_or_a_range_that_doubles(text: str, values: list) -> None:
     assert values_of("n", text, {"size": 7}) == values
 
 
+RANGE = "a range is low..high with 0 < low <= high"
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "why"),
     [
-        ("1,,2", "--sweep n=1,,2: separate values with commas, for example n=100,300"),
-        ("()", "--sweep n=(): no values given"),
-        *(
-            (text, f"--sweep n={text}: a range is low..high with 0 < low <= high")
-            for text in ("9..1", "0..8", "-2..8", "a..8", "2..a")
-        ),
-        ("1/0", "--sweep n=1/0: ZeroDivisionError: division by zero"),
+        ("1,,2", "separate values with commas, for example n=100,300"), ("()", "no values given"),
+        ("9..1", RANGE), ("0..8", RANGE), ("-2..8", RANGE), ("a..8", RANGE), ("2..a", RANGE),
+        ("1/0", "ZeroDivisionError: division by zero"),
     ],
-)
-def test_what_is_no_value_is_told(text: str, message: str) -> None:
+)  # fmt: skip
+def test_what_is_no_value_is_told(text: str, why: str) -> None:
     with pytest.raises(OptionError) as caught:
         values_of("n", text, {})
-    assert str(caught.value) == message
+    assert str(caught.value) == f"--sweep n={text}: {why}"
 
 
 def by_hand(arms: dict[str, str], values: list[int], **options: Any) -> Sweep:
