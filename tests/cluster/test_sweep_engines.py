@@ -115,7 +115,6 @@ def test_names_and_random_numbers_of_engines_stay_as_they_were(run: Shell, two: 
         ("--sweep engines=1 --engines 7", "a: 1", "--engines 7: there is no engine 7"),
         ("--engines all", "a: 1\nb: 2", "--engines needs numbers of engines: %%fwcompare --sweep"),
         ("--scaling weak", "a: 1\nb: 2", "--scaling needs numbers of engines"),
-        ("--sweep engines=1,2", "1 + 1", "no arms found"),
         ("--sweep engines=1,2", "a: f(", "SyntaxError in line 2"),
         ("--sweep engines=1,2", "a: nix + rank", r"a at engines = 1: engine 0 \(on .*NameError: "),
     ],
