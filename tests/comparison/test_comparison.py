@@ -124,7 +124,7 @@ EQUAL = {"equal": ("float32",)}
     ("sides", "facts", "row", "words"),
     [
         (FIRST_CALLS, {}, "first call", "jitted 100 ms = compile 90 ms + run 10 ms"),
-        (FIRST_CALLS, {}, "break-even", "jitted after 11 calls (eager 10 ms, ±"),
+        (FIRST_CALLS, {}, "break-even", "jitted after 11 calls (eager 10 ms, c"),
         ((A, arm("b", 10 * MS, step=0, throughputs=(0.0091,))), {}, "throughput", ""),
         ((A, arm("b", 10 * MS, step=0, throughputs=(0.0089,))), {}, "throughput", "b 8.90 ms per"),
         ((A, B), EQUAL, "like for like", "float32"),
