@@ -38,7 +38,8 @@ def workers(n: int = 2) -> Iterator[Any]:
 def _told(act: Any, *args: Any, **options: Any) -> str:
     """What something returns, or raises, in one line."""
     try:
-        text = repr(act(*args, **options))
+        found = act(*args, **options)
+        text = found if isinstance(found, str) else repr(found)
     except BaseException as error:
         text = f"{type(error).__name__}: {error}"
     return " ".join(re.sub(r"\x1b\[[\d;]*m", "", text).split())

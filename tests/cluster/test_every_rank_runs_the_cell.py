@@ -32,6 +32,7 @@ def run_in_all(client: Any, cell: str) -> list[tuple[str, str, str]]:
     ("kind", "cell"),
     [
         ("jax", "%fwtime -n 1 -r 15 __import__('time').sleep(0.1)"),  # longer than its progress
+        ("jax", "%fwtime -b 0.05 [step(x)] if rank else step(x)"),  # which is the same code
         ("torch", "%fwtime -b 0.05 step(x)"),
     ],
 )
@@ -51,7 +52,6 @@ def test_what_a_rank_does_otherwise_or_not_is_told_and_the_next_cell_works(
     client = shell_of("torch").names["rc"]
     magic = "get_ipython().run_line_magic('fwtime', {})"
     for cell, told in (
-        ("%fwtime -n 1 -r 2 [step(x)] if rank else step(x)", ""),  # that is the same code
         (magic.format("f'step(x); {rank}'"),
          "rank 1 has other code than rank 0: 'step(x); 1', not 'step(x); 0'"),
         ("%fwtime --fresh step(x)",
@@ -59,7 +59,6 @@ def test_what_a_rank_does_otherwise_or_not_is_told_and_the_next_cell_works(
     ):  # fmt: skip
         for _, _, line in run_in_all(client, cell):
             assert line.startswith(told)
-            assert bool(line) == bool(told)
     with executed(client[0], _SOON, "waits._ANSWER_NS = own"):
         typed = magic.format("'--timeout 0.5 step(x)'")
         here, absent = run_in_all(client, f"if not rank: {typed}")
