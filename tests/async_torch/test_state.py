@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from ipyjaxbench.adapters.torch.state import TorchState
+from tests.accuracy.case import Case
+from tests.accuracy.cases.background import BACKGROUND
 from tests.shell import Shell
 
 DRAW = "torch.rand(3, device='standin:{}').tolist()"
@@ -52,3 +54,10 @@ def test_the_current_stream_and_device_are_as_before(run: Shell) -> None:
     run.run("%fwdevices x z")
     after = torch.accelerator.current_device_index(), torch.accelerator.current_stream(0)
     assert after == before
+
+
+@pytest.mark.parametrize("case", BACKGROUND, ids=lambda case: case.name)
+def test_an_expression_of_the_benchmark_runs_as_typed_and_by_hand(case: Case) -> None:
+    names = case.names()
+    for code in (case.typed, case.truth):
+        exec(code, names)

@@ -8,33 +8,41 @@ import os
 import re
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import distributed
 import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 
 import ipyjaxbench
 from ipyjaxbench import Options
-from tests.cluster.engines import workers
+from tests.cluster.engines import no_process_left
 from tests.shell import Shell
 
-QUICK = Options(number=2, repeat=2)
+TWICE = Options(number=2, repeat=2)
 
 
-def _run(shell: Shell, cell: str) -> str:
-    """The report, or what was raised, in one line."""
+@contextmanager
+def workers(n: int = 2) -> Iterator[Any]:
+    """Start workers, each a process, and stop them; give their client."""
+    with (
+        no_process_left(),
+        distributed.LocalCluster(n, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def _told(act: Any, *args: Any, **options: Any) -> str:
+    """What something returns, or raises, in one line."""
     try:
-        shell.run(cell)
+        found = act(*args, **options)
+        text = found if isinstance(found, str) else repr(found)
     except BaseException as error:
-        return f"{type(error).__name__}: {error}"
-    return " ".join(shell.shown[-1].data["text/plain"].split())
-
-
-def _call(function: Any, *args: Any, client: Any) -> str:
-    try:
-        return repr(ipyjaxbench.measure(function, *args, engines=client, timer=QUICK))
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"
+    return " ".join(re.sub(r"\x1b\[[\d;]*m", "", text).split())
 
 
 def main() -> None:
@@ -42,29 +50,29 @@ def main() -> None:
     shell = Shell(InteractiveShell.instance())
     shell.run("%load_ext ipyjaxbench")
     factor, lock = 3, threading.Lock()
+
+    def run(cell: str) -> Any:
+        shell.run(cell)
+        return shell.shown[-1].data["text/plain"]
+
     with workers() as client:
         shell.names["rc"] = client
         client.run(lambda: vars(__import__("__main__")).update(x=np.ones((64, 64))))
+        sent = {"engines": client, "timer": TWICE}
         found = {
-            "timed": _run(shell, "%fwtime --engines all --quick (x @ x).sum()"),
-            "one": _run(shell, "%fwtime --engines 1 --quick (x @ x).sum()"),
-            "located": _run(shell, "%fwdevices --engines all x"),
-            "raised": _run(shell, "%fwtime --engines all --quick nix(x)"),
-            "closure": _call(lambda a: a * factor, np.ones(4), client=client),
-            "lock": _call(lambda _: lock, 1, client=client),
+            "timed": _told(run, "%fwtime --engines all -b 0.05 (x @ x).sum()"),
+            "one": _told(run, "%fwtime --engines 1 -b 0.05 (x @ x).sum()"),
+            "located": _told(run, "%fwdevices --engines all x"),
+            "raised": _told(run, "%fwtime --engines all -b 0.05 nix(x)"),
+            "closure": _told(ipyjaxbench.measure, lambda a: a * factor, np.ones(4), **sent),
+            "lock": _told(ipyjaxbench.measure, lambda _: lock, 1, **sent),
         }
-        timer = threading.Timer(4, os.kill, (os.getpid(), signal.SIGINT))
+        timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
-        found["ctrl-c"] = _run(
-            shell, "%fwtime --engines all -b 60 __import__('time').sleep(0.05)"
-        ).partition(":")[0]
+        found["ctrl-c"] = _told(run, "%fwtime --engines all -b 60 __import__('time').sleep(0.05)")
         timer.join()
-        found["after"] = _run(shell, "%fwtime --engines all --quick (x @ x).sum()")
-    print("found", json.dumps({name: _plain(text) for name, text in found.items()}), flush=True)
-
-
-def _plain(text: Any) -> Any:
-    return re.sub(r"\x1b\[[\d;]*m", "", text) if isinstance(text, str) else text
+        found["after"] = _told(run, "%fwtime --engines all -b 0.05 (x @ x).sum()")
+    print("found", json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

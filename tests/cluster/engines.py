@@ -1,4 +1,4 @@
-"""Real engines of ipyparallel and workers of Dask on this machine."""
+"""Real engines of ipyparallel on this machine."""
 
 import contextlib
 import importlib.util
@@ -83,12 +83,10 @@ def need(library: str) -> None:
 
 @contextmanager
 def engines(kind: str, n: int = 2, devices: Sequence[int] = ()) -> Iterator[Any]:
-    """Start engines and stop them; give their client.
+    """Start n engines and stop them; give their client.
 
-    Args:
-        kind: "alone", or the framework whose job they are to be the ranks of: "jax" or "torch".
-        n: how many; each finds its number as ``rank``, and n as ``size``.
-        devices: how many each rank of JAX's has; the default is one.
+    They are "alone", or the ranks of a job of a framework: "jax", where each has so many devices,
+    or "torch". Each finds its number as ``rank``, and n as ``size``.
     """
     ipyparallel: Any = pytest.importorskip("ipyparallel")
     if kind != "alone":
@@ -106,18 +104,6 @@ def engines(kind: str, n: int = 2, devices: Sequence[int] = ()) -> Iterator[Any]
                     os.kill(process, signal.SIGKILL)
         finally:
             cluster.stop_cluster_sync()
-
-
-@contextmanager
-def workers(n: int = 2) -> Iterator[Any]:
-    """Start workers of Dask, each a process, and stop them; give their client."""
-    distributed: Any = pytest.importorskip("distributed")
-    with (
-        no_process_left(),
-        distributed.LocalCluster(n, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 def start_job(view: Any, kind: str, devices: Sequence[int] = ()) -> None:
@@ -145,12 +131,7 @@ def define_step(view: Any, kind: str) -> None:
 def press_ctrl_c_when_reached(folder: Path, number: int = 2) -> str:
     """Interrupt this process when so many engines have come to a place in their code.
 
-    Args:
-        folder: an empty one, in which each engine leaves a file.
-        number: of engines.
-
-    Returns:
-        The expression that stands at that place.
+    Each leaves a file in an empty folder. Returns the expression that stands at that place.
     """
 
     def press() -> None:

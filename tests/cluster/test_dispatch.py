@@ -31,12 +31,18 @@ def press_ctrl_c() -> None:
     raise KeyboardInterrupt
 
 
-def test_answers_come_in_the_order_of_the_engines(engines: ScriptedEngines) -> None:
+def test_answers_come_in_the_order_of_the_engines_and_who_is_late_is_given_up(
+    engines: ScriptedEngines,
+) -> None:
     engines.answers(2, 0, "first")
     engines.answers(1, 1, {"printed": "second"})
     work = sent(engines)
     assert work.wait() == [Answer("first"), Answer({"printed": "second"})]
     assert [*work.answers] == [1, 0]
+    engines.answers(2.5, 2, 1)
+    late = Answer(failure="did not answer within 1 s")
+    assert sent(engines).wait(1) == [Answer(1), late]
+    assert engines.aborted == [engines.work[3]]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +62,6 @@ def test_what_an_engine_raises_is_a_line(
     assert sent(engines).wait() == [Answer(failure=failure), Answer(1)]
 
 
-def test_who_does_not_answer_in_time_is_given_up(engines: ScriptedEngines) -> None:
-    engines.answers(0.5, 0, 1)
-    assert sent(engines).wait(1) == [Answer(1), Answer(failure="did not answer within 1 s")]
-    assert engines.aborted == [engines.work[1]]
-
-
 def test_what_cannot_be_sent_is_said(
     engines: ScriptedEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,27 +73,25 @@ def test_what_cannot_be_sent_is_said(
     assert sent(engines).wait() == [told, told]
 
 
-def test_others_that_were_told_of_a_failure_are_not_interrupted(engines: ScriptedEngines) -> None:
+@pytest.mark.parametrize(
+    ("told", "on_interrupt", "failure", "interrupted"),
+    [
+        ({"failure": "rank 1 raised", "names_rank": True}, None, "rank 1 raised", []),
+        (None, STOPPED, "was interrupted", [[0]]),
+        (None, None, STUCK, [[0]]),
+    ],
+)
+def test_others_that_wait_for_one_that_failed_are_interrupted_unless_they_were_told(
+    engines: ScriptedEngines, told: Any, on_interrupt: Any, failure: str, interrupted: Any
+) -> None:
     engines.answers(1, 1, RAISED)
-    engines.answers(3, 0, {"failure": "rank 1 raised", "names_rank": True})
+    if told:
+        engines.answers(3, 0, told)
+    if on_interrupt:
+        engines.on_interrupt = lambda index: engines.answers(0, index, on_interrupt)
     answers = sent(engines).wait(all_or_none=True)
-    assert [each.failure for each in answers] == ["rank 1 raised", RAISED["failure"]]
-    assert engines.interrupted == []
-
-
-def test_others_that_wait_for_one_that_failed_are_interrupted(engines: ScriptedEngines) -> None:
-    engines.answers(1, 1, RAISED)
-    engines.on_interrupt = lambda index: setattr(engines.work[index], "answer", STOPPED)
-    answers = sent(engines).wait(all_or_none=True)
-    assert [each.failure for each in answers] == ["was interrupted", RAISED["failure"]]
-    assert engines.interrupted == [[0]]
-
-
-def test_others_that_cannot_be_interrupted_are_given_up(engines: ScriptedEngines) -> None:
-    engines.answers(1, 1, RAISED)
-    answers = sent(engines).wait(all_or_none=True)
-    assert [each.failure for each in answers] == [STUCK, RAISED["failure"]]
-    assert engines.interrupted == [[0]]
+    assert [each.failure for each in answers] == [failure, RAISED["failure"]]
+    assert engines.interrupted == interrupted
 
 
 def test_the_dead_tell_nobody(engines: ScriptedEngines) -> None:

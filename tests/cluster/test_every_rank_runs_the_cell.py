@@ -1,14 +1,17 @@
 """`%fwtime` without a client: every rank of a job runs the same cell, as under `%%px`."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.shell import Shell
+from tests.cluster.typed import Shells, executed
 
 _SECONDS = 60
-Shells = Callable[[str], Shell]
+#: Rank 0 asks those that are missing where they are for less time.
+_SOON = """
+import ipyjaxbench.cluster.rendezvous as waits
+own, waits._ANSWER_NS = waits._ANSWER_NS, 300_000_000
+"""
 
 
 def run_in_all(client: Any, cell: str) -> list[tuple[str, str, str]]:
@@ -19,64 +22,99 @@ def run_in_all(client: Any, cell: str) -> list[tuple[str, str, str]]:
     for each in pending:
         error = each.exception(_SECONDS)
         assert each.wait_for_output(_SECONDS)  # which can come after the result
-        shown = [output["data"]["text/plain"] for output in each.metadata["outputs"]]
-        line = getattr(error, "evalue", "")
-        found.append(("\n".join(shown), each.metadata["stdout"], line))
+        outputs = [output["data"] for output in each.metadata["outputs"] if "data" in output]
+        shown = "\n".join(data["text/plain"] for data in outputs)
+        found.append((shown, each.metadata["stdout"], getattr(error, "evalue", "")))
     return found
 
 
-@pytest.mark.parametrize("kind", ["jax", "torch"])
-def test_rank_0_shows_all_ranks_and_the_others_one_line(kind: str, shell_of: Shells) -> None:
-    client = shell_of(kind).names["rc"]
-    (table, _, failed), other = run_in_all(client, "%fwtime --quick step(x)")
+@pytest.mark.parametrize(
+    ("kind", "cell"),
+    [
+        ("jax", "%fwtime -n 1 -r 15 __import__('time').sleep(0.1)"),  # longer than its progress
+        ("jax", "%fwtime -b 0.05 [step(x)] if rank else step(x)"),  # which is the same code
+        ("torch", "%fwtime -b 0.05 step(x)"),
+    ],
+)
+def test_rank_0_shows_all_ranks_and_the_others_one_line(
+    kind: str, cell: str, shell_of: Shells
+) -> None:
+    (table, _, failed), other = run_in_all(shell_of(kind).names["rc"], cell)
     assert not failed
     assert all(f"rank {number} " in table for number in (0, 1))
+    assert "measuring" not in table
     assert other == ("", "rank 1 of 2: timed; rank 0 shows what all ranks measured.\n", "")
 
 
-def test_a_result_that_takes_longer_than_a_line_of_progress_is_shown(shell_of: Shells) -> None:
-    client = shell_of("jax").names["rc"]
-    (table, _, failed), _ = run_in_all(client, "%fwtime -n 1 -r 15 __import__('time').sleep(0.1)")
+def test_what_a_rank_does_otherwise_or_not_is_told_and_the_next_cell_works(
+    shell_of: Shells,
+) -> None:
+    client = shell_of("torch").names["rc"]
+    magic = "get_ipython().run_line_magic('fwtime', {})"
+    for cell, told in (
+        (magic.format("f'step(x); {rank}'"),
+         "rank 1 has other code than rank 0: 'step(x); 1', not 'step(x); 0'"),
+        ("%fwtime --fresh step(x)",
+         "--fresh works in one process alone, with --timeout 0"),
+    ):  # fmt: skip
+        for _, _, line in run_in_all(client, cell):
+            assert line.startswith(told)
+    with executed(client[0], _SOON, "waits._ANSWER_NS = own"):
+        typed = magic.format("'--timeout 0.5 step(x)'")
+        here, absent = run_in_all(client, f"if not rank: {typed}")
+    assert absent == ("", "", "")
+    assert here[2].startswith("rank 1 ")
+    assert "did not arrive within 0.5 s. All ranks must run the same cell" in here[2]
+    assert not any(line for _, _, line in run_in_all(client, "%fwtime -n 2 -r 2 step(x)"))
+
+
+# Other magics say that the others take no part.
+
+
+def output_of_rank_1(client: Any, cell: str) -> str:
+    shown, printed, failed = run_in_all(client, cell)[1]
     assert not failed
-    assert "measuring" not in table
-    assert "rank 1 " in table
+    return printed + shown
 
 
 @pytest.mark.parametrize(
-    ("kind", "cell", "told"),
+    ("magic", "arguments", "words"),
     [
-        ("jax", "%fwtime --quick [step(x)] if rank else step(x)", ""),
-        ("jax", "exec('y' + str(rank) + ' = x')\n%fwtime --quick step(y1)",
-         "name 'y1' is not defined"),
-        ("torch", "get_ipython().run_line_magic('fwtime', f'--quick step(x); {rank}')",
-         r"rank 1 has other code than rank 0: 'step(x); 1', not 'step(x); 0'"),
-        ("torch", "get_ipython().run_line_magic('fwtime', f'-n {5 + rank} -r 3 step(x)')",
-         "rank 1 has other options than rank 0"),
-        ("jax", "get_ipython().run_cell_magic('fwtime', f'--quick y = {rank}', 'step(x)')",
-         "rank 1 has other setup than rank 0: 'y = 1', not 'y = 0'"),
-        ("torch", "%fwtime --fresh step(x)",
-         "--fresh works in one process alone, with --timeout 0"),
+        ("run_line_magic", "'jaxpr', 'x + 1'", "rank 1 of 2: it traces in this rank."),
+        ("run_cell_magic", "'fwcompare', '-q -n 1 -r 2', 'a: rank + 1\\nb: rank * 2'",
+         "rank 1 of 2: each rank decides by itself how often it calls"),
+        ("run_cell_magic", "'trace_cached', '', 'rank + 1'",
+         "rank 1 of 2: the cell runs in this rank"),
     ],
 )  # fmt: skip
-def test_what_is_not_the_same_in_all_ranks_is_refused_in_all_of_them(
-    kind: str, cell: str, told: str, shell_of: Shells
+def test_a_magic_of_one_rank_says_so_once(
+    magic: str, arguments: str, words: str, shell_of: Shells
 ) -> None:
-    client = shell_of(kind).names["rc"]
-    for _, _, line in run_in_all(client, cell):
-        assert line.startswith(told)
-        assert bool(line) == bool(told)
-    assert not any(line for _, _, line in run_in_all(client, "%fwtime -n 2 -r 2 step(x)"))
+    client = shell_of("jax").names["rc"]
+    cell = f"get_ipython().{magic}({arguments})"
+    assert words in output_of_rank_1(client, cell)
+    assert words not in output_of_rank_1(client, cell)  # it is known
 
 
-@pytest.mark.parametrize(("kind", "absent"), [("jax", 0), ("torch", 1)])
-def test_a_rank_that_does_not_run_the_cell_is_named(
-    kind: str, absent: int, shell_of: Shells
-) -> None:
-    client = shell_of(kind).names["rc"]
-    cell = f"if rank != {absent}: get_ipython().run_line_magic('fwtime', '--timeout 1 step(x)')"
-    outcomes = run_in_all(client, cell)
-    assert outcomes[absent] == ("", "", "")
-    line = outcomes[1 - absent][2]
-    assert line.startswith(f"rank {absent} ")
-    assert "did not arrive within 1 s. All ranks must run the same cell" in line
-    assert not any(line for _, _, line in run_in_all(client, "%fwtime -n 2 -r 2 step(x)"))
+_HIDE = """
+from jax._src import distributed
+client, distributed.global_state.client = distributed.global_state.client, object()
+"""
+
+
+def test_a_job_that_cannot_be_used_is_timed_alone_and_says_so_once(shell_of: Shells) -> None:
+    """Where JAX's service has other methods than those that we know."""
+    client = shell_of("jax").names["rc"]
+    cell = "%fwtime -n 1 -r 2 rank + 1"
+    words = (
+        "one rank of many is timed alone, since this version of JAX has no"
+        " blocking_key_value_get_bytes, key_value_set_bytes"
+    )
+    client[:].execute(_HIDE, block=True)
+    try:
+        output = output_of_rank_1(client, cell)
+        assert words in output
+        assert "samples" in output  # the report: it was timed
+        assert words not in output_of_rank_1(client, cell)
+    finally:
+        client[:].execute("distributed.global_state.client = client", block=True)

@@ -31,16 +31,34 @@ def _job(*ranks: RankMeasurement) -> JobMeasurement:
     return JobMeasurement("step(x)", ranks, "jax")
 
 
+def words_of(job: JobMeasurement) -> str:
+    return " ".join(str(job).split())
+
+
 _GPU = Gpu("H100", 1980, 1980, ("idle",), ours=True)
 
 
-def _pair(one: dict[str, Any], other: dict[str, Any]) -> str:
-    """The report of two ranks on machines that are said to be so."""
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        ({"model": "A"}, {"model": "B"}, "CPU models differ: A in rank 0, B in rank 1."),
+        ({"gpus": (_GPU,)}, {"gpus": (replace(_GPU, name="A100"),)},
+         "GPU models differ: H100 in rank 0, A100 in rank 1."),
+        ({"gpus": (_GPU,)}, {"gpus": (replace(_GPU, clock=1200, reasons=("power cap",)),)},
+         "GPU clocks differ: 1200 MHz in rank 1 (power cap), 1980 MHz in rank 0."),
+        ({"gpus": (_GPU,)}, {"gpus": (replace(_GPU, clock=1965),)}, ""),  # as all the time
+        ({"gpus": (_GPU,)}, {"gpus": (_GPU, replace(_GPU, clock=210, ours=False))}, ""),
+        ({"gpus": (_GPU,)}, {"gpus": (_GPU, replace(_GPU, clock=210, ours=None))}, ""),
+    ],
+)  # fmt: skip
+def test_machines_that_differ_are_a_note(one: Any, other: Any, words: str) -> None:
     ranks = (
         _rank(number, _measured(5, conditions=Conditions(1.0, 1.0, 4, 4, **own)), 0.0)
         for number, own in enumerate((one, other))
     )
-    return " ".join(str(_job(*ranks)).split())
+    text = words_of(_job(*ranks))
+    assert words in text
+    assert ("differ" in text) is bool(words)
 
 
 @pytest.mark.parametrize(
@@ -56,50 +74,21 @@ def _pair(one: dict[str, Any], other: dict[str, Any]) -> str:
 )
 def test_what_a_rank_has_otherwise_is_a_note(facts: dict[str, object], words: str) -> None:
     other = replace(_FACTS, **facts)  # type: ignore[arg-type]
-    job = _job(_rank(0, _measured(5), 0.0), _rank(1, _measured(5), 0.0, facts=other))
-    assert words in " ".join(str(job).split())
-    assert ("differ" in str(job)) is bool(words)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "words"),
-    [
-        ({"model": "A"}, {"model": "B"}, "CPU models differ: A in rank 0, B in rank 1."),
-        ({"gpus": (_GPU,)}, {"gpus": (replace(_GPU, name="A100"),)},
-         "GPU models differ: H100 in rank 0, A100 in rank 1."),
-        ({"gpus": (_GPU,)}, {"gpus": (replace(_GPU, clock=1200, reasons=("power cap",)),)},
-         "GPU clocks differ: 1200 MHz in rank 1 (power cap), 1980 MHz in rank 0."),
-    ],
-)  # fmt: skip
-def test_machines_that_differ_are_a_note(one: Any, other: Any, words: str) -> None:
-    assert words in _pair(one, other)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"gpus": (replace(_GPU, clock=1965),)},  # as GPUs do all the time
-        {"gpus": (_GPU, replace(_GPU, clock=210, ours=False))},  # another's idles
-        {"gpus": (_GPU, replace(_GPU, clock=210, ours=None))},  # whose it is, is not known
-    ],
-)
-def test_clocks_of_gpus_that_are_not_used_or_alike_are_no_note(other: Any) -> None:
-    assert "differ" not in _pair({"gpus": (_GPU,)}, other)
+    text = words_of(_job(_rank(0, _measured(5), 0.0), _rank(1, _measured(5), 0.0, facts=other)))
+    assert words in text
+    assert ("differ" in text) is bool(words)
 
 
 def test_the_verdict_is_the_weakest_of_all_ranks() -> None:
     few = replace(_measured(5), batches=((1, 5_000_000),) * 3, rounds=(3,))
-    assert _measured(5).verdict == "NOISY"
-    assert _job(_rank(0, _measured(5), 0.0), _rank(1, _measured(5), 0.0)).verdict == "NOISY"
+    job = _job(_rank(0, _measured(5), 0.0), _rank(1, _measured(7), 0.0))
+    assert job.verdict == "NOISY"
+    # It is one measurement of the history, of so many ranks.
+    assert [*find_measurements(job, "step")] == [("step", {"ranks": "2"}, job.ranks[1].measurement)]
     job = _job(_rank(0, _measured(5), 0.0), _rank(1, few, 0.0))
     assert job.verdict == "FEW"
     assert "FEW" in str(job).splitlines()[0]
-
-
-def test_a_rank_that_compiled_alone_is_named() -> None:
-    warm = _measured(5, compilations=0)
-    job = _job(_rank(0, warm, 0.0), _rank(1, warm, 0.0), _rank(2, _measured(5), 0.0))
-    assert "rank 2 compiled in the first call, the others did not" in " ".join(str(job).split())
+    assert "Python" in facts_here().versions
 
 
 def test_a_note_of_all_is_said_once_and_one_of_some_with_their_ranks() -> None:
@@ -110,6 +99,9 @@ def test_a_note_of_all_is_said_once_and_one_of_some_with_their_ranks() -> None:
     assert text.count("All wait for the disk.") == 1
     assert "rank 1: This copies from the host." in text
     assert "rank 0: All" not in text
+    warm = _measured(5, compilations=0)
+    job = _job(_rank(0, warm, 0.0), _rank(1, warm, 0.0), _rank(2, _measured(5), 0.0))
+    assert "rank 2 compiled in the first call, the others did not" in words_of(job)
 
 
 def test_many_ranks_fit_a_screen_with_the_slowest_first() -> None:
@@ -135,14 +127,3 @@ def test_ranks_of_other_starts_of_a_system_share_no_clock() -> None:
     assert _job(alike.ranks[0], ahead).skew == pytest.approx(5e-6)
     unsure = replace(ahead, clock=ClockOffset(20_000_000, 2000))
     assert _job(alike.ranks[0], unsure).skew is None
-
-
-def test_a_job_is_one_measurement_of_the_history_told_apart_by_its_size() -> None:
-    job = _job(_rank(0, _measured(5), 0.0), _rank(1, _measured(7), 0.0))
-    assert [*find_measurements(job, "step")] == [("step", {"ranks": "2"}, job.ranks[1].measurement)]
-
-
-def test_facts_of_this_process() -> None:
-    here = facts_here()
-    assert here.cpus >= 1
-    assert "Python" in here.versions

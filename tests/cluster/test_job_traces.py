@@ -60,6 +60,8 @@ def test_the_report_names_the_first_rank_and_argument_that_differ() -> None:
         "in full  rank 2: 42 % of 240 ms was tracing and compiling, for 2 reasons",
     ]
     assert repr(found) == "<JobTraces: 5 traces in 4 ranks>"
+    rows = [(row["rank"], row["call"], row["state"]) for row in job([ALIKE, "died"]).rows()]
+    assert rows == [("rank 0", 1, "TRACED"), ("rank 0", 2, "CACHED")]
 
 
 LATE = of(call(1, "TRACED"), call(2, "CACHED", times=2), call(4, "TRACED"))
@@ -70,19 +72,13 @@ LATE = of(call(1, "TRACED"), call(2, "CACHED", times=2), call(4, "TRACED"))
     [
         ([ALIKE] * 4, ["step(x) 1 traced, 3 cached in each of 4 ranks", "rank 0-3 node-0 4 1 3"]),
         ([ALIKE, LATE, ODD], ["rank 2 traced call 3 of step", "later 1 more call differs"]),
-        (
-            [ODD, ODD, ALIKE],
-            ["rank 2 took call 3 of step from the cache the others traced it",
-             "reason rank 0, call 3 of step: x: f32[8,4] → f32[7,4] (shape)"],
-        ),
-        (
-            [ALIKE, of(call(1, "TRACED"), call(2, "CACHED", times=2))],
-            ["rank 1 did not make call 4 of step rank 0 did"],
-        ),
-        (
-            [ALIKE, "died", ALIKE],
-            ["1 traced, 3 cached in each of 2 ranks", "no answer rank 1 died"],
-        ),
+        ([ODD, ODD, ALIKE],
+         ["rank 2 took call 3 of step from the cache the others traced it",
+          "reason rank 0, call 3 of step: x: f32[8,4] → f32[7,4] (shape)"]),
+        ([ALIKE, of(call(1, "TRACED"), call(2, "CACHED", times=2))],
+         ["rank 1 did not make call 4 of step rank 0 did"]),
+        ([ALIKE, "died", ALIKE],
+         ["1 traced, 3 cached in each of 2 ranks", "no answer rank 1 died"]),
         ([of(), of()], ["step(x) no compiled function was called in each of 2 ranks 1 host"]),
     ],
 )  # fmt: skip
@@ -103,12 +99,8 @@ def test_a_thousand_ranks_are_on_one_screen_and_those_that_differ_come_first(odd
     assert "125 hosts" in "\n".join(lines)
     told = {1: "rank 700", 20: "rank 3 and 19 others", 999: "rank 0"}[len(odd)]
     assert f"{told} {'took' if len(odd) == 999 else 'traced'} call 3 of step" in words(found)
-
-
-def test_ranks_of_very_many_kinds_are_cut_to_the_rarest() -> None:
     kinds = [of(call(1, "TRACED"), call(2, "CACHED", times=n + 1)) for n in range(30)]
-    found = job([*kinds, kinds[0], kinds[0]])
-    text = words(found)
+    text = words(job([*kinds, kinds[0], kinds[0]]))
     assert "12 of 30 kinds of ranks, the rarest first" in text
     assert "rank 0,30,31 2 hosts" not in text
 
@@ -135,14 +127,6 @@ def test_ranks_that_were_interrupted_at_different_calls_may_hang_later() -> None
     assert "restart the engines if a call hangs" in text
     assert "restart" not in words(job([ended[0], ended[0]]))
     assert "restart" not in words(replace(found, job=""))
-
-
-def test_a_row_for_each_call_of_each_rank() -> None:
-    rows = job([ALIKE, "died", ODD]).rows()
-    assert [(row["rank"], row["call"], row["state"]) for row in rows] == [
-        ("rank 0", 1, "TRACED"), ("rank 0", 2, "CACHED"), ("rank 2", 1, "TRACED"),
-        ("rank 2", 2, "CACHED"), ("rank 2", 3, "TRACED"), ("rank 2", 4, "CACHED"),
-    ]  # fmt: skip
 
 
 def test_records_that_make_no_sense_are_refused() -> None:

@@ -1,6 +1,7 @@
 """Where values live in real jobs, whose ranks look one after the other: none waits for another."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -26,7 +27,6 @@ looked = {
     "tiles": cut(square, "data", "model"),
     "by_process": cut(square, "data"),
     "by_device": cut(square, None, "model"),
-    "whole": cut(square),
     "second": cut(second, "d"),
     "own": cut(here, "own"),
     "one": jnp.ones((3, 3)),
@@ -35,25 +35,15 @@ looked = {
     "torch": """
 import numpy as np, torch
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 mesh = init_device_mesh("cpu", (size,), mesh_dim_names=("dp",))
-model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.Linear(7, 3))
-for layer in model:
-    fully_shard(layer, mesh=mesh)
-fully_shard(model, mesh=mesh)
-optimizer = torch.optim.Adam(model.parameters())
-model(torch.ones(2, 5)).sum().backward()
-optimizer.step()
 whole = torch.arange(24.0).reshape(8, 3)
 looked = {
-    "rows": distribute_tensor(whole, mesh, [Shard(0)]),
+    "rows": distribute_tensor(torch.ones(7, 5), mesh, [Shard(0)]),
     "columns": distribute_tensor(whole, mesh, [Shard(1)]),
     "whole": distribute_tensor(whole, mesh, [Replicate()]),
     "partial": DTensor.from_local(torch.ones(4), mesh, [Partial()]),
     "plain": torch.ones(3, 4),
-    "model": model,
-    "optimizer": optimizer,
 }
 """,
 }
@@ -62,30 +52,7 @@ looked |= {"host": np.ones(5), "uneven": np.ones(4 + rank)}
 if rank == 0:
     looked["lone"] = looked["host"]
 """
-
-
-@pytest.fixture(scope="module")
-def made(started: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Gives the client of a job whose ranks have the arrays."""
-    clients: dict[str, Any] = {}
-
-    def make(framework: str) -> Any:
-        if framework not in clients:
-            clients[framework] = started(framework)
-            clients[framework][:].execute(_VALUES[framework] + _MORE, block=False).get(60)
-        return clients[framework]
-
-    return make
-
-
-@pytest.fixture
-def in_jax(made: Callable[[str], Any]) -> Any:
-    return made("jax")
-
-
-@pytest.fixture
-def in_torch(made: Callable[[str], Any]) -> Any:
-    return made("torch")
+Look = Callable[[str, str], JobWhereabouts]
 
 
 def find(code: str) -> dict[str, Any]:
@@ -96,16 +63,25 @@ def find(code: str) -> dict[str, Any]:
     return locate_here(code, __main__.looked)
 
 
-def look(client: Any, code: str) -> JobWhereabouts:
-    """One rank after the other: a collective would wait for the one that is not asked yet."""
-    found = {rank: client[rank].apply_async(find, code).get(60) for rank in (1, 0)}
-    job = merge_whereabouts([(f"rank {rank}", found[rank]) for rank in (0, 1)])
-    assert JobWhereabouts.from_dict(job.to_dict()) == job
-    return job
+@pytest.fixture(scope="module")
+def look(started: Callable[[str], Any]) -> Look:
+    """Asks one rank after the other: a collective would wait for the one that is not asked yet."""
 
+    @cache
+    def made(framework: str) -> Any:
+        client = started(framework)
+        client[:].execute(_VALUES[framework] + _MORE, block=False).get(60)
+        return client
 
-def words(job: JobWhereabouts) -> str:
-    return " ".join(str(job).split())
+    def ask(framework: str, code: str) -> JobWhereabouts:
+        found = {rank: made(framework)[rank].apply_async(find, code).get(60) for rank in (1, 0)}
+        job = merge_whereabouts([(f"rank {rank}", found[rank]) for rank in (0, 1)])
+        assert JobWhereabouts.from_dict(job.to_dict()) == job
+        alone = merge_whereabouts([("rank 1", found[1])])  # tells of the others what it knows
+        assert (alone.size, len(alone.held)) == (2, 1)
+        return job
+
+    return ask
 
 
 def holders(job: JobWhereabouts) -> dict[str, dict[tuple[tuple[int, int], ...], list[str]]]:
@@ -118,8 +94,8 @@ def held(job: JobWhereabouts) -> dict[str, tuple[int, ...]]:
     return {each.array.name: each.held for each in job.arrays}
 
 
-def test_global_arrays_of_jax_are_one_over_all_ranks(in_jax: Any) -> None:
-    job = look(in_jax, "rows tiles by_process by_device whole second")
+def test_global_arrays_of_jax_are_one_over_all_ranks(look: Look) -> None:
+    job = look("jax", "rows tiles by_process by_device second")
     assert job.differing == ()
     assert all(each.is_global for each in job.arrays)
     one, two, three, four = "cpu:0", "cpu:1", "cpu:2048", "cpu:2049"
@@ -130,82 +106,50 @@ def test_global_arrays_of_jax_are_one_over_all_ranks(in_jax: Any) -> None:
                   (bottom, left): [three], (bottom, right): [four]},
         "by_process": {(top, all_): [one, two], (bottom, all_): [three, four]},
         "by_device": {((0, 8), left): [one, three], ((0, 8), right): [two, four]},
-        "whole": {((0, 8), all_): [one, two, three, four]},
         "second": {(top, all_): [three], (bottom, all_): [four]},
     }  # fmt: skip
     assert held(job) == {
         "rows": (64, 64), "tiles": (64, 64), "by_process": (128, 128), "by_device": (128, 128),
-        "whole": (256, 256), "second": (0, 128),
+        "second": (0, 128),
     }  # fmt: skip
-    assert job.held == (640, 768)
-    assert job.ranks[1].devices == {three: 384, four: 384}
-    assert job.imbalance == pytest.approx(768 / 704)
-
-
-def test_arrays_of_one_process_are_one_in_each_rank(in_jax: Any, in_torch: Any) -> None:
-    job = look(in_jax, "own one host uneven")
-    assert [(each.array.name, each.is_global, each.ranks) for each in job.arrays] == [
-        ("own", False, (0, 1)), ("one", False, (0, 1)), ("host", False, (0, 1)),
-        ("uneven", False, (0,)), ("uneven", False, (1,)),
-    ]  # fmt: skip
-    assert held(job)["own"] == (128, 128)
-    assert "differs uneven: f64[4] in rank 0; f64[5] in rank 1" in words(job)
-    assert "3 arrays have the same shape in each rank; values were not compared" in words(job)
-    [plain] = look(in_torch, "plain").arrays
-    assert (plain.array.name, plain.is_global, plain.ranks) == ("plain", False, (0, 1))
-
-
-def test_parts_are_drawn_with_rank_and_device(in_jax: Any) -> None:
-    job = merge_whereabouts([("rank 1", in_jax[1].apply_async(find, "rows").get(60))])
-    assert (job.size, job.held) == (2, (64,))
-    assert "64 B in 1 of 2 ranks on 1 host" in str(job)  # one tells of the others what it knows
-    assert "rows 0-1 │  rank:0 cpu:0   │" in str(job)
-    text = str(look(in_jax, "tiles by_process by_device"))
+    assert job.held == (384, 512)
+    assert job.ranks[1].devices == {three: 256, four: 256}
+    assert job.imbalance == pytest.approx(512 / 448)
+    text = str(job)  # parts are drawn with rank and device
     assert "rows 4-7 │ rank:1 cpu:2048 │ rank:1 cpu:2049 │" in text
     assert "rows 4-7 │ rank:1 │" in text
     assert "rank:0,1 cpu:1,2049" in text
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("framework", ["jax", "torch"])
-def test_what_one_rank_lacks_is_told(framework: str, made: Callable[[str], Any]) -> None:
-    job = look(made(framework), "host lone")
-    assert job.ranks[0].failures == {}
-    assert job.ranks[1].failures["lone"].startswith("name 'lone' is not defined.")
-    assert job.differing == ()
-    assert "failed lone in rank 1: name 'lone' is not defined." in words(job)
-    job = look(made(framework), "")
-    assert {each.array.name for each in job.differing} == {"lone", "uneven"}
-    assert "differs lone: not in rank 1" in words(job)
+def test_arrays_of_one_process_are_one_in_each_rank(look: Look) -> None:
+    job = look("jax", "own one host uneven")
+    assert [(each.array.name, each.is_global, each.ranks) for each in job.arrays] == [
+        ("own", False, (0, 1)), ("one", False, (0, 1)), ("host", False, (0, 1)),
+        ("uneven", False, (0,)), ("uneven", False, (1,)),
+    ]  # fmt: skip
+    assert held(job)["own"] == (128, 128)
+    [plain] = look("torch", "plain").arrays
+    assert (plain.array.name, plain.is_global, plain.ranks) == ("plain", False, (0, 1))
+    for framework in _VALUES:  # what one rank lacks is told
+        job = look(framework, "host lone")
+        assert job.ranks[0].failures == {}
+        assert job.ranks[1].failures["lone"].startswith("name 'lone' is not defined.")
+        assert job.differing == ()
+        assert {each.array.name for each in look(framework, "").differing} == {"lone", "uneven"}
 
 
-def test_dtensors_are_one_over_all_ranks(in_torch: Any) -> None:
-    job = look(in_torch, "rows columns whole partial")
+def test_dtensors_are_one_over_all_ranks(look: Look) -> None:
+    job = look("torch", "rows columns whole partial")
     assert job.differing == ()
     first, second = "rank:0", "rank:1"
     assert holders(job) == {
-        "rows": {((0, 4), (0, 3)): [first], ((4, 8), (0, 3)): [second]},
+        "rows": {((0, 4), (0, 5)): [first], ((4, 7), (0, 5)): [second]},
         "columns": {((0, 8), (0, 2)): [first], ((0, 8), (2, 3)): [second]},
         "whole": {((0, 8), (0, 3)): [first, second]},
         "partial": {((0, 4),): [first, second]},
     }
     assert held(job) == {
-        "rows": (48, 48), "columns": (64, 32), "whole": (96, 96), "partial": (16, 16),
+        "rows": (80, 60), "columns": (64, 32), "whole": (96, 96), "partial": (16, 16),
     }  # fmt: skip
     assert "partial sum over 'dp' (2)" in str(job)
-
-
-def test_parameters_of_fsdp_and_its_optimizer_are_one_over_all_ranks(in_torch: Any) -> None:
-    job = look(in_torch, "model optimizer")
-    assert job.differing == ()
-    arrays = {each.array.name: each for each in job.arrays}
-    assert holders(job)["model.0.weight"] == {
-        ((0, 4), (0, 5)): ["rank:0"], ((4, 7), (0, 5)): ["rank:1"],
-    }  # fmt: skip
-    moment = arrays["optimizer.state.0.exp_avg"]
-    assert (moment.is_global, moment.held) == (True, (80, 60))
-    assert not arrays["optimizer.state.0.step"].is_global  # each rank counts its steps
-    # Two moments as large as the parameters, and four counters; the parameters count once.
-    first, second = (4 * 5 + 4 + 2 * 7 + 2), (3 * 5 + 3 + 7 + 1)
-    assert job.held == (3 * 4 * first + 16, 3 * 4 * second + 16)
-    assert job.imbalance == pytest.approx(496 / 412)

@@ -54,10 +54,7 @@ def words(job: JobWhereabouts) -> str:
 
 def test_the_parts_of_all_ranks_are_one_array() -> None:
     job = merge_whereabouts(answers())
-    assert [(each.array.name, each.is_global) for each in job.arrays] == [
-        ("w.0", True),
-        ("b", False),
-    ]
+    assert {each.array.name: each.is_global for each in job.arrays} == {"w.0": True, "b": False}
     sharding = job.placement(job.arrays[0]).sharding
     assert sharding is not None
     assert [shard.device for shard in sharding.shards] == [f"rank:{n}" for n in range(RANKS)]
@@ -85,10 +82,14 @@ def test_an_array_that_differs_is_named_with_the_ranks_of_each_kind() -> None:
 
 
 def test_an_array_that_few_or_most_ranks_have_is_told_the_short_way() -> None:
-    for having, told in ((range(1), "in rank 0 alone"), (range(3), "not in rank 3")):
+    for having, told, alike in (
+        (range(1), "in rank 0 alone", "1 array has"), (range(3), "not in rank 3", "2 arrays have")
+    ):  # fmt: skip
         trees = [{"x": np.ones(2)} | ({"z": np.ones(3)} if n in having else {}) for n in range(4)]
         found = [(f"rank {n}", locate_here("tree", {"tree": t})) for n, t in enumerate(trees)]
-        assert f"differs tree['z']: {told}" in words(merge_whereabouts(found))
+        text = words(merge_whereabouts(found))
+        assert f"differs tree['z']: {told}" in text
+        assert f"{alike} the same shape in each rank; values were not compared" in text
 
 
 def test_a_rank_that_does_not_answer_is_named_and_its_share_is_missing() -> None:
@@ -106,13 +107,14 @@ def test_without_any_answer_or_value_there_is_no_report() -> None:
     nothing = [(f"engine {n}", locate_here("y", {"x": 1})) for n in range(2)]
     with pytest.raises(OptionError, match="y: name 'y' is not defined"):
         merge_whereabouts(nothing)
-
-
-def test_an_expression_that_raises_in_one_rank_does_not_hide_the_others() -> None:
     found = [(f"rank {n}", locate_here("x/n n", {"x": 1, "n": n})) for n in range(2)]
-    job = merge_whereabouts(found)
+    job = merge_whereabouts(found)  # what raises in one rank does not hide the others
     assert job.ranks[0].failures == {"x/n": "ZeroDivisionError: division by zero"}
     assert {each.array.name for each in job.arrays} == {"x/n", "n"}
+    assert "failed x/n in rank 0: ZeroDivisionError: division by zero" in words(job)
+    names = {key: [np.ones(3)] for key in ("In", "Out", "exit", "quit", "get_ipython", "_1")}
+    own = locate_here("", {**names, "x": np.ones(2)})  # without what IPython adds
+    assert [each["name"] for each in own["arrays"]] == ["x"]
 
 
 def test_fuller_ranks_are_named_and_those_of_the_same_share_have_one_row() -> None:
@@ -129,16 +131,9 @@ def test_fuller_ranks_are_named_and_those_of_the_same_share_have_one_row() -> No
 def test_records_that_make_no_sense_are_refused() -> None:
     job = merge_whereabouts(answers(2))
     w, b = job.arrays
-    assert replace(job, arrays=(replace(w, held=(1,)), b)).check() == (
-        "w.0 has not one size for each rank"
-    )
-    assert replace(job, arrays=(replace(b, ranks=(0, 9)),)).check() == (
-        "b is in a rank that was not asked"
-    )
+    for changed, wrong in (
+        (replace(w, held=(1,)), "w.0 has not one size for each rank"),
+        (replace(b, ranks=(0, 9)), "b is in a rank that was not asked"),
+    ):
+        assert replace(job, arrays=(changed,)).check() == wrong
     assert replace(job, shardings=()).check() == "the sharding of w.0 is missing"
-
-
-def test_what_ipython_adds_to_the_variables_of_an_engine_is_left_out() -> None:
-    names = {key: [np.ones(3)] for key in ("In", "Out", "exit", "quit", "get_ipython", "_1")}
-    found = locate_here("", {**names, "x": np.ones(2)})
-    assert [each["name"] for each in found["arrays"]] == ["x"]

@@ -1,16 +1,14 @@
 """What profiled calls of a real job tell: who is waited for, and what is exchanged."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ipyjaxbench.cluster.lockstep import _count_profiled
+from tests.cluster.typed import Shells, executed, shown
 from tests.results import headline
-from tests.shell import Shell
 
-Shells = Callable[[str], Shell]
 _MATRIX = 4 * 96 * 96  # bytes
 #: Kind, times per call and bytes of each; whether all ranks take part in one after the other.
 EXCHANGED = {
@@ -34,11 +32,6 @@ mapped = jax.jit(jax.shard_map(
 """
 
 
-def text(shell: Shell) -> str:
-    """The report, each run of blanks as one."""
-    return " ".join(shell.shown[-1].data["text/plain"].split())
-
-
 @pytest.mark.parametrize("kind", EXCHANGED)
 def test_the_rank_that_others_wait_for_is_named(kind: str, shell_of: Shells) -> None:
     shell = shell_of(kind)
@@ -51,62 +44,50 @@ def test_the_rank_that_others_wait_for_is_named(kind: str, shell_of: Shells) -> 
     assert min(each.measurement.median for each in found.ranks) > 0.05
     exchanged = [(e.kind, e.count, e.nbytes, e.alone) for e in found.ranks[1].exchanged]
     assert exchanged == EXCHANGED[kind]
-    assert "slowest rank 1" in text(shell)
+    assert "slowest rank 1" in shown(shell)
 
 
-@pytest.mark.parametrize(("kind", "rank"), [("jax", 0), ("torch", 0), ("torch", 1)])
+@pytest.mark.parametrize(("kind", "rank"), [("jax", 0), ("torch", 1)])
 def test_a_rank_that_is_being_profiled_makes_the_same_calls_all_the_same(
     kind: str, rank: int, shell_of: Shells
 ) -> None:
     shell = shell_of(kind)
-    start, stop = PROFILER[kind]
-    shell.names["rc"][rank].execute(start, block=True)
-    try:
-        shell.run("%fwtime --engines all --quick -v found step(x)")
-    finally:
-        shell.names["rc"][rank].execute(stop, block=True)
+    with executed(shell.names["rc"][rank], *PROFILER[kind]):
+        shell.run("%fwtime --engines all -b 0.05 -v found step(x)")
     assert shell.names["found"].waits == ()
-    assert f"slowest ? rank {rank}: another profiler is already running" in text(shell)
-    shell.run("%fwtime --engines all --quick -v found step(x)")
+    assert f"slowest ? rank {rank}: another profiler is already running" in shown(shell)
+    shell.run("%fwtime --engines all -b 0.05 -v found step(x)")
     assert len(shell.names["found"].waits) == 2
 
 
 def test_a_collective_with_the_name_of_the_users_call_is_one(shell_of: Shells) -> None:
+    """In ranks that have other numbers of devices, which is said."""
     shell = shell_of("jax")
     client = shell.names["rc"]
     if not client[0].apply_sync(lambda: hasattr(__import__("jax"), "shard_map")):
         pytest.skip("this version of JAX has no jax.shard_map")
     client[:].execute(_SHARD_MAP, block=True)
-    shell.run("%fwtime --engines all --quick -v found mapped(x)")
+    shell.run("%fwtime --engines all -b 0.05 -v found mapped(x)")
     assert len(shell.names["found"].waits) == 2
-    assert "exchanged 1 all-reduce" in text(shell)
-
-
-def test_ranks_may_have_other_numbers_of_devices(shell_of: Shells) -> None:
-    shell = shell_of("jax")
-    shell.run("%fwtime --engines all --quick step(x)")
-    assert "devices differ: 2 in rank 0, 4 in rank 1" in text(shell)
+    assert "exchanged 1 all-reduce" in shown(shell)
+    assert "devices differ: 2 in rank 0, 4 in rank 1" in shown(shell)
     shell.run("%fwdevices --engines all x")
-    assert "rows sharded over 'd' (6)" in text(shell)
+    assert "rows sharded over 'd' (6)" in shown(shell)
 
 
-def test_no_further_call_is_made_where_their_number_is_given(shell_of: Shells) -> None:
+def test_where_waits_are_not_known_it_is_said_why(shell_of: Shells) -> None:
     shell = shell_of("torch")
-    shell.run("%fwtime --engines all -n 3 -r 2 step(x)")
     client = shell.names["rc"]
+    shell.run("%fwtime --engines all -n 3 -r 2 step(x)")
     client[:].execute("number = next(calls)", block=True)
     assert client[:].pull("number", block=True) == [7, 7]  # three times two calls, and this one
-    assert "slowest ? with -n no further calls are made to find out" in text(shell)
-
-
-def test_cpu_time_shows_no_waits(shell_of: Shells) -> None:
-    shell = shell_of("torch")
-    shell.run("%fwtime --engines all -c --quick -v found step(x)")
+    assert "slowest ? with -n no further calls are made to find out" in shown(shell)
+    shell.run("%fwtime --engines all -c -b 0.05 -v found step(x)")
     found = shell.names["found"]
     assert (found.waits, found.slowest, found.lost, found.scores) == ((), None, None, ())
     assert headline(found).detail.startswith("CPU time, ")
     assert headline(found).detail.endswith(" per call, the slowest of 2 ranks")
-    assert "slowest ? CPU time does not show what a rank waits for" in text(shell)
+    assert "slowest ? CPU time does not show what a rank waits for" in shown(shell)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,25 @@
 """Ranks meet on the host: those who are missing or have failed are named, and nobody hangs."""
 
 import threading
-from contextlib import suppress
 from typing import Any, cast
 
 import pytest
 
 from ipyjaxbench.cluster import rendezvous as module
+from ipyjaxbench.cluster.agree import agree, facts_of
+from ipyjaxbench.cluster.clock_offset import ClockOffset, compare_clocks, estimate
 from ipyjaxbench.cluster.errors import RankError
 from ipyjaxbench.cluster.join import join
 from ipyjaxbench.cluster.rendezvous import Rendezvous
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.host import Clock
+from ipyjaxbench.timing import TimeOptions
+from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.cluster.threads import Memory, ThreadJob, run_ranks
 from tests.waiting import wait_until
 
 _NO_FRAMEWORK = cast("Framework", None)  # a rendezvous hands it on only
+_HOUR = 3600 * 10**9
 
 
 @pytest.fixture(autouse=True)
@@ -25,8 +29,8 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_POLL_SECONDS", 0.01)
 
 
-def met(job: ThreadJob, seconds: float = 10) -> Rendezvous:
-    return Rendezvous(job, _NO_FRAMEWORK, "run", seconds, Clock.elapsed())
+def met(job: ThreadJob, seconds: float = 10, clock: Clock | None = None) -> Rendezvous:
+    return Rendezvous(job, _NO_FRAMEWORK, "run", seconds, clock or Clock.elapsed())
 
 
 def meet(job: ThreadJob, messages: list[str], seconds: float = 10) -> list[Any]:
@@ -37,6 +41,12 @@ def meet(job: ThreadJob, messages: list[str], seconds: float = 10) -> list[Any]:
                 rendezvous.release(message)
             return messages
         return [rendezvous.follow() for _ in messages]
+
+
+def take_part(job: ThreadJob, seconds: float = 10, message: str = "") -> Any:
+    """Take part in the next measurement of a job."""
+    with join(_NO_FRAMEWORK, job, seconds, Clock.elapsed()) as rendezvous:
+        return rendezvous.release(message) if rendezvous.leads else rendezvous.follow()
 
 
 def test_all_ranks_go_on_with_what_rank_0_says() -> None:
@@ -62,6 +72,9 @@ def test_a_rank_that_does_not_come_is_named_to_all_the_others() -> None:
     for outcome in (outcomes[0], outcomes[1], outcomes[3]):
         assert isinstance(outcome, RankError)
         assert str(outcome).startswith("rank 2 (no answer) did not arrive within 0.1 s.")
+    _, outcome = run_ranks(2, lambda job: take_part(job, 0.1), absent=0)
+    assert isinstance(outcome, RankError)
+    assert str(outcome).startswith("rank 0 did not arrive within 0.1 s. All ranks must run the")
 
 
 def wait_long(until: threading.Event) -> None:
@@ -102,27 +115,83 @@ def test_what_one_rank_raised_is_told_to_all() -> None:
 
 
 def test_each_measurement_is_a_run_of_its_own() -> None:
-    def work(job: ThreadJob) -> list[list[Any]]:
-        seen = []
-        for message in ("first", "second", "third"):
-            with join(_NO_FRAMEWORK, job, 10, Clock.elapsed()) as rendezvous:
-                if rendezvous.leads:
-                    rendezvous.release(message)
-                else:
-                    seen.append(rendezvous.follow())
-        return seen
-
-    assert run_ranks(3, work)[1:] == [["first", "second", "third"]] * 2
+    messages = ("first", "second", "third")
+    outcomes = run_ranks(3, lambda job: [take_part(job, message=each) for each in messages])
+    assert outcomes[1:] == [[*messages]] * 2
 
 
 def test_who_missed_a_run_takes_part_in_the_next_one() -> None:
     memory = Memory()
-
-    def take_part(job: ThreadJob, seconds: float = 10) -> Any:
-        with join(_NO_FRAMEWORK, job, seconds, Clock.elapsed()) as rendezvous:
-            return rendezvous.release("second") if rendezvous.leads else rendezvous.follow()
-
-    with suppress(RankError):
+    with pytest.raises(RankError):
         take_part(ThreadJob(memory, 0, 2), 0.1)
-        pytest.fail("nobody came")
-    assert run_ranks(2, take_part, memory=memory)[1] == "second"
+    assert run_ranks(2, lambda job: take_part(job, message="on"), memory=memory)[1] == "on"
+
+
+def facts(
+    code: str, *, setup: str = "", defined: tuple[str, ...] = ("step", "x"), **options: Any
+) -> dict[str, Any]:
+    """What a rank is about to do."""
+    names = dict.fromkeys(defined, len)
+    before = Snippet(Source.plain(setup), names) if setup else None
+    return facts_of(Snippet(Source.plain(code), names), TimeOptions(**options), before)
+
+
+STEP = facts("step(x)")
+
+
+@pytest.mark.parametrize(
+    ("of_ranks", "told"),
+    [
+        ((STEP, STEP), ""),
+        ((facts("step(y) if x else x", defined=("x",)),) * 2, ""),  # which may not be read
+        ((facts("y = x\nstep(y)"), facts("y = x\nstep(y)")), ""),
+        ((STEP, facts("step(x)", defined=("x",))), "name 'step' is not defined in rank 1"),
+        ((facts("step(x)", defined=("step",)), STEP), "name 'x' is not defined in rank 0"),
+        ((STEP, facts("step(x); 1")),
+         "rank 1 has other code than rank 0: 'step(x); 1', not 'step(x)'"),
+        ((facts("step(x)", number=5, repeat=3), facts("step(x)", number=6, repeat=3)),
+         "rank 1 has other options than rank 0: "),
+        ((facts("step(x)", setup="y = 0"), facts("step(x)", setup="y = 1")),
+         "rank 1 has other setup than rank 0: 'y = 1', not 'y = 0'"),
+    ],
+)  # fmt: skip
+def test_what_is_not_the_same_in_all_ranks_is_refused_in_all_of_them(
+    of_ranks: tuple[dict[str, Any], ...], told: str
+) -> None:
+    for outcome in run_ranks(2, lambda job: agree(met(job), of_ranks[job.rank])):
+        assert isinstance(outcome, RankError) is bool(told)
+        assert str(outcome or "").startswith(told)
+
+
+# Clocks of hosts: how far they are apart, and how sure that is
+
+
+def _shifted(ahead: int) -> Clock:
+    """Return the clock of another host."""
+    here = Clock.elapsed()
+    return Clock(here.now, lambda: here.wall() + ahead, here.sleep)
+
+
+@pytest.mark.parametrize("there", [100, 4000])
+@pytest.mark.parametrize("back", [100, 9000])
+def test_the_offset_is_right_within_its_error(there: int, back: int) -> None:
+    ahead = 123_456_789
+    found = estimate([(1000, 1000 + ahead + there, 1050 + ahead + there, 1050 + there + back)])
+    assert abs(found.offset - ahead) <= found.error == (there + back) // 2
+    slow, fast = (0, 900, 900, 1000), (0, 510, 510, 20)
+    assert estimate([slow, fast, slow]) == ClockOffset(500, 10)  # of the least delay
+    drifted = ClockOffset(100, 10).between(ClockOffset(140, 5))
+    assert drifted == ClockOffset(120, 30)  # which is an error
+
+
+def test_one_rank_of_each_other_host_knows_its_offset() -> None:
+    boots, ahead = ("a", "b", "a", "b", "c"), (0, -_HOUR, 0, -_HOUR, _HOUR)
+
+    def work(job: ThreadJob) -> ClockOffset | None:
+        here = met(job, clock=_shifted(ahead[job.rank]))
+        return compare_clocks(here, boots[job.rank], "before")
+
+    first, second, third, fourth, fifth = run_ranks(5, work)
+    assert (first, third, fourth) == (None, None, None)
+    for found, offset in ((second, _HOUR), (fifth, -_HOUR)):
+        assert abs(found.offset - offset) <= found.error < 10**9

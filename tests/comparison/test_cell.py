@@ -20,76 +20,46 @@ def test_a_line_is_an_arm() -> None:
     assert arms("numpy: np.dot(a, a.T)\njax:   jnp.dot(b, b.T)\nc:X@w\n") == {
         "numpy": "np.dot(a, a.T)", "jax": "jnp.dot(b, b.T)", "c": "X@w",
     }  # fmt: skip
-    assert arms("a: int(3)\nb: x = int\nc: x[int] = 3") == {
-        "a": "int(3)", "b": "x = int", "c": "x[int] = 3",
-    }  # fmt: skip
-
-
-def test_an_indented_block_below_a_label_is_an_arm() -> None:
-    found = cell("a:\n    y = f(x)\n    y + 1\n\nb: g(x)\n")
+    assert [*arms("a: int(3)\nb: x = int\nc: x[int] = 3").values()] == [
+        "int(3)", "x = int", "x[int] = 3",
+    ]  # fmt: skip
+    found = cell("a:\n    y = f(x)\n    y + 1\n\nb: g(x)\n")  # or a block below its label
     assert [ast.unparse(arm.source.tree) for arm in found.arms] == ["y = f(x)\ny + 1", "g(x)"]
+    text = 'a:\n    s = """\nlabel: in a string\n  kept """\nb: g()\n'
+    first, _ = cell(text).arms
+    assert ast.literal_eval(first.source.tree.body[0].value) == "\nlabel: in a string\n  kept "
+
+
+def test_labels_may_hold_more_than_one_word() -> None:
+    labels = [
+        "numpy",
+        "torch compiled",
+        "jax.jit",
+        "n-1",
+        "größer",
+        "match",
+        "eager (no jit)",
+        "2x2",
+    ]
+    assert [*arms("\n".join(f"{label}: f()" for label in labels))] == labels
 
 
 @pytest.mark.parametrize(
-    "label",
-    ["numpy", "torch compiled", "jax.jit", "n-1", "größer", "match", "eager (no jit)", "2x2"],
+    "above",
+    [
+        *("d = {\na: 1,\n}", "s = '''\na: 1\n'''"),  # unfinished, until it ends
+        *("x[1:2]", "{'a': 1}", "f(a=1)", "'a: b'", "# a: b", "f(lambda: 3)"),
+    ],
 )
-def test_labels_may_hold_more_than_one_word(label: str) -> None:
-    assert list(arms(f"{label}: f()\nother: g()")) == [label, "other"]
-
-
-@pytest.mark.parametrize("above", ["d = {\na: 1,\n}", "s = '''\na: 1\n'''"])
-def test_what_looks_like_a_label_in_unfinished_code_above_is_none(above: str) -> None:
+def test_a_colon_alone_makes_no_arm(above: str) -> None:
     found = cell(f"{above}\none: f()\ntwo: g()")
     assert [arm.label for arm in found.arms] == ["one", "two"]
-
-
-def test_strings_of_many_lines_stay_as_they_are() -> None:
-    text = 'a:\n    s = """\nlabel: in a string\n  kept """\nb: g()\n'
-    found = cell(text)
-    assert [arm.label for arm in found.arms] == ["a", "b"]
-    (assigned,) = found.arms[0].source.tree.body
-    assert ast.literal_eval(assigned.value) == "\nlabel: in a string\n  kept "
-
-
-def test_line_and_column_are_those_that_the_user_sees() -> None:
-    text = "a long label: f(x)\nb:\n    y = g(x)\n"
-    calls = [
-        next(node for node in ast.walk(arm.source.tree) if isinstance(node, ast.Call))
-        for arm in cell(text).arms
-    ]
-    lines = text.splitlines()
-    shown = [lines[c.lineno - 1][c.col_offset : c.end_col_offset] for c in calls]
-    assert shown == ["f(x)", "g(x)"]
-
-
-def test_what_stands_above_the_arms_and_beside_setup_runs_before_them() -> None:
-    found = cell("import math\nx = [1]\na: f(x)\nsetup: y = 2\nb: g(x)\n")
-    assert found.setup is not None
-    assert ast.unparse(found.setup.tree) == "import math\nx = [1]\ny = 2"
-    assert [arm.label for arm in found.arms] == ["a", "b"]
-    assert cell("a: f()\nb: g()").setup is None
-
-
-def test_an_arm_may_have_a_set_up_of_its_own() -> None:
-    a, b = cell("setup b: x = list(range(9))\na: f()\nb: x.sort()").arms
-    assert a.setup is None
-    assert b.setup is not None
-    assert b.setup.text == "x = list(range(9))"
 
 
 @pytest.mark.parametrize("statement", ["if x: f()", "for i in x: g(i)", "else: 1", "match x: 1"])
 def test_a_statement_of_python_is_no_arm(statement: str) -> None:
     with pytest.raises((SnippetError, SyntaxError)):
         arms(f"{statement}\nonly: f()")
-
-
-@pytest.mark.parametrize(
-    "line", ["x[1:2]", "{'a': 1}", "f(a=1)", "'a: b'", "# a: b", "f(lambda: 3)"]
-)
-def test_a_colon_alone_makes_no_arm(line: str) -> None:
-    found = cell(f"{line}\na: f()\nb: g()")
-    assert [arm.label for arm in found.arms] == ["a", "b"]
 
 
 NONE = "no arms found: write one per line, for example  numpy: np.dot(a, b)"

@@ -17,6 +17,7 @@ from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeFramework
 
 X = np.arange(12.0).reshape(3, 4)
+DEFAULT = (default_precision("gpu:0", "JAX's default", 3e-4, ""),)
 
 
 def arm(
@@ -60,6 +61,15 @@ def _no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_results_are_equal_as_far_as_their_dtypes_hold(other: Any, words: str) -> None:
     assert facts(a=arm(X), b=arm(other)) == ([words], {})
     assert facts(a=arm(X), b=arm(X), c=arm(other)) == ([words], {})
+    assert check_fairness({}) == check_fairness({"a": arm(X)}) == ((), ())
+
+
+def test_the_arm_that_differs_from_the_first_one_is_told() -> None:
+    equal, notes = facts(first=arm(X), same=arm(X), other=arm(X * 2))
+    assert equal == []
+    assert notes == {"other-result": "The result of other differs from that of first by 50 %."}
+    told = "The result of two differs from that of one: 2 arrays instead of 1."
+    assert facts(one=arm(X), two=arm([X, X + 1]))[1] == {"other-result": told}
 
 
 def test_a_numpy_scalar_has_a_dtype() -> None:
@@ -70,16 +80,6 @@ def test_a_numpy_scalar_has_a_dtype() -> None:
     assert notes == {"other-dtype": "Different dtypes: float32 (a); float64 (b)."}
     assert facts(a=arm(np.float32(2.0)), b=arm(np.float32(2.0)))[0] == ["same results", "float32"]
     assert facts(a=arm(2.0), b=arm(np.float64(2.0)))[1] == {}  # a Python number fits to any
-
-
-def test_the_arm_that_differs_from_the_first_one_is_told() -> None:
-    equal, notes = facts(first=arm(X), same=arm(X), other=arm(X * 2))
-    assert equal == []
-    assert notes == {"other-result": "The result of other differs from that of first by 50 %."}
-    _, notes = facts(one=arm(X), two=arm([X, X + 1]))
-    assert notes == {
-        "other-result": "The result of two differs from that of one: 2 arrays instead of 1."
-    }
 
 
 def test_numbers_of_python_are_held_against_arrays() -> None:
@@ -103,10 +103,7 @@ def test_what_is_no_array_cannot_be_held_against_one(value: Any) -> None:
         (1, 1.0, True),
         (0.1 + 0.2, 0.3, True),
         (1.0, 1.001, False),
-        (3, 4, False),
         (2**62, 2**62 + 1, False),
-        (1 + 2j, 1 + 2j, True),
-        ("a", "a", True),
         ("a", "b", False),
         (b"a", "a", False),
         (1, "1", False),
@@ -130,34 +127,26 @@ def test_other_values_are_not_asked_and_none_says_nothing() -> None:
     assert facts(a=arm(1), b=arm(1), c=arm(None)) == ([], {"not-compared": told})
 
 
-def test_a_single_arm_is_neither_fair_nor_unfair() -> None:
-    assert check_fairness({}) == check_fairness({"a": arm(X)}) == ((), ())
-
-
 # What arms read
 
 
-def test_other_data_are_told_where_results_differ() -> None:
-    a, b = arm(X, "f(x)", x=X), arm(X + 1, "f(y, z)", y=X + 1, z=1)
-    assert (
-        facts(a=a, b=b)[1]["other-data"]
-        == "Different inputs: b reads y, a reads x, and their values differ."
-    )
-
-
 @pytest.mark.parametrize(
-    ("first", "second"),
+    ("first", "second", "told"),
     [
-        (arm(X, "f(x)", x=X), arm(X, "f(y)", y=X + 1)),  # the same result of other data
-        (arm(X, "f(x)", x=X), arm(X + 1, "f(x)", x=X)),  # the same array
-        (arm(X, "f(x)", x=X), arm(X + 1, "f(y)", y=X.copy())),
-        (arm(X, "f(x)", x=X), arm(X + 1, "f(y)", y=X[0])),  # a part of it
-        (arm(X, "f(n)", n=1), arm(X + 1, "f(n)", n=2)),  # no arrays
-        (arm(X, "f(x, w)", x=X, w=X), arm(X + 1, "f(x)", x=X)),
+        (arm(X, "f(x)", x=X), arm(X + 1, "f(y, z)", y=X + 1, z=1),
+         "Different inputs: b reads y, a reads x, and their values differ."),
+        (arm(X, "f(x)", x=X), arm(X, "f(y)", y=X + 1), None),  # the same result of other data
+        (arm(X, "f(x)", x=X), arm(X + 1, "f(x)", x=X), None),  # the same array
+        (arm(X, "f(x)", x=X), arm(X + 1, "f(y)", y=X.copy()), None),
+        (arm(X, "f(x)", x=X), arm(X + 1, "f(y)", y=X[0]), None),  # a part of it
+        (arm(X, "f(n)", n=1), arm(X + 1, "f(n)", n=2), None),  # no arrays
+        (arm(X, "f(x, w)", x=X, w=X), arm(X + 1, "f(x)", x=X), None),
     ],
-)
-def test_the_same_data_and_other_shapes_of_it_are_not(first: ArmFacts, second: ArmFacts) -> None:
-    assert "other-data" not in facts(a=first, b=second)[1]
+)  # fmt: skip
+def test_other_data_are_told_where_results_differ(
+    first: ArmFacts, second: ArmFacts, told: str | None
+) -> None:
+    assert facts(a=first, b=second)[1].get("other-data") == told
 
 
 # Under what conditions
@@ -167,66 +156,60 @@ def at(device: str, dtype: str = "float32") -> Placement:
     return Placement("", "fake", 1, dtype, (2,), (device,), 8)
 
 
-def test_conditions_that_are_the_same_everywhere_are_told() -> None:
-    one, other = arm(outputs=(at("cpu:0"),)), arm(outputs=(at("cpu:1"), at("cpu:0")))
-    assert facts(a=one, b=other) == (["float32", "cpu"], {})
-    two = arm(outputs=(at("gpu:0"), at("cpu:0", "int8")))
-    assert facts(a=two, b=two) == (["float32, int8", "cpu, gpu:0"], {})
-
-
-def test_conditions_that_differ_are_told_with_who_has_them() -> None:
-    double, single = arm(outputs=(at("cpu:0", "float64"),)), arm(outputs=(at("gpu:0"),))
-    equal, notes = facts(z=single, b=double, a=single)
-    assert equal == []
-    assert notes == {
-        "other-dtype": "Different dtypes: float32 (z, a); float64 (b).",
-        "other-device": "Different devices: cpu (b); gpu:0 (z, a).",
-    }
-
-
-def test_a_gpu_is_one_whatever_frameworks_call_it_and_two_gpus_are_two() -> None:
-    on_cuda, on_gpu = arm(outputs=(at("cuda:0"),)), arm(outputs=(at("gpu:0"),))
-    assert facts(a=on_cuda, b=on_gpu) == (["float32", "gpu:0"], {})
-    notes = facts(a=on_cuda, b=arm(outputs=(at("gpu:1"),)))[1]
-    assert notes == {"other-device": "Different devices: gpu:0 (a); gpu:1 (b)."}
-
-
-def test_what_is_not_known_of_all_arms_is_neither_the_same_nor_another() -> None:
-    assert facts(a=arm(outputs=(at("cpu:0"),)), b=arm()) == ([], {})
+CPU, GPU = at("cpu:0"), at("gpu:0")
 
 
 @pytest.mark.parametrize(
-    ("errors", "words"),
+    ("first", "second", "equal", "notes"),
     [
-        ((3e-4, None), "TF32 (a); float32 (b)"),
-        ((2e-3, 3e-4), "TF32 (b); bfloat16 (a)"),
-        ((None, 5e-5), "bf16x3 (b); float32 (a)"),
-        ((3e-4, 4e-4), None),
-        ((None, None), None),
+        ((CPU,), (at("cpu:1"), CPU), ["float32", "cpu"], {}),
+        ((GPU, at("cpu:0", "int8")), (GPU, at("cpu:0", "int8")),
+         ["float32, int8", "cpu, gpu:0"], {}),
+        ((GPU,), (at("cuda:0"),), ["float32", "gpu:0"], {}),  # whatever frameworks call it
+        ((GPU,), (at("gpu:1"),), ["float32"],
+         {"other-device": "Different devices: gpu:0 (a); gpu:1 (b)."}),
+        ((CPU,), (), [], {}),  # not known of all arms
+    ],
+)  # fmt: skip
+def test_where_results_are_and_of_which_dtype(
+    first: tuple[Placement, ...], second: tuple[Placement, ...], equal: list[str], notes: Any
+) -> None:
+    assert facts(a=arm(outputs=first), b=arm(outputs=second)) == (equal, notes)
+
+
+def test_conditions_that_differ_are_told_with_who_has_them() -> None:
+    double, single = arm(outputs=(at("cpu:0", "float64"),)), arm(outputs=(GPU,))
+    assert facts(z=single, b=double, a=single) == ([], {
+        "other-dtype": "Different dtypes: float32 (z, a); float64 (b).",
+        "other-device": "Different devices: cpu (b); gpu:0 (z, a).",
+    })  # fmt: skip
+
+
+def rounded(error: float | None) -> tuple[Note, ...]:
+    """A Note on products of float32 that are so far off; none where they are exact."""
+    return (reduced_precision("gpu:0", "a setting", error, ""),) if error else ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (rounded(3e-4), rounded(None), "TF32 (a); float32 (b)"),
+        (rounded(2e-3), rounded(3e-4), "TF32 (b); bfloat16 (a)"),
+        (rounded(None), rounded(5e-5), "bf16x3 (b); float32 (a)"),
+        (rounded(3e-4), rounded(4e-4), None),
+        (rounded(None), rounded(None), None),
+        (DEFAULT, rounded(3e-4), None),  # only where the format differs
+        (DEFAULT, rounded(None), "TF32 (a); float32 (b)"),
     ],
 )
 def test_products_that_are_rounded_in_other_ways_are_told(
-    errors: tuple[float | None, float | None], words: str | None
+    first: tuple[Note, ...], second: tuple[Note, ...], words: str | None
 ) -> None:
-    found = [(reduced_precision("gpu:0", "a setting", e, ""),) if e else () for e in errors]
-    a, b = (arm(outputs=(at("gpu:0"),), notes=notes) for notes in found)
-    told = facts(a=a, b=b)[1].get("other-precision")
-    assert told == (words and f"Different precision: {words}.")
-
-
-def test_a_default_differs_from_a_setting_only_where_the_format_does() -> None:
-    by_default = (default_precision("gpu:0", "JAX's default", 3e-4, ""),)
-    asked_for = (reduced_precision("gpu:0", "a setting", 3e-4, ""),)
-    one, other, exact = (arm(outputs=(at("gpu:0"),), notes=n) for n in (by_default, asked_for, ()))
-    assert "other-precision" not in facts(a=one, b=other)[1]
-    told = facts(a=one, b=exact)[1]["other-precision"]
-    assert told == "Different precision: TF32 (a); float32 (b)."
-
-
-def test_an_arm_without_float32_has_no_precision_to_differ() -> None:
-    rounded = (reduced_precision("gpu:0", "a setting", 3e-4, ""),)
-    one, other = arm(outputs=(at("gpu:0"),), notes=rounded), arm(outputs=(at("gpu:0", "bfloat16"),))
-    assert "other-precision" not in facts(a=one, b=other)[1]
+    told = words and f"Different precision: {words}."
+    a, b = (arm(outputs=(GPU,), notes=notes) for notes in (first, second))
+    assert facts(a=a, b=b)[1].get("other-precision") == told
+    none = arm(outputs=(at("gpu:0", "bfloat16"),))  # has no products of float32
+    assert "other-precision" not in facts(a=a, b=none)[1]
 
 
 def test_threads_are_those_of_the_frameworks_in_play(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,17 +229,14 @@ def test_threads_are_those_of_the_frameworks_in_play(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("code", "alone", "text"),
     [
-        ("copies", "copies-alone", "Not like for like: only b copies data. In every call it goes."),
-        (
-            "half-product",
-            "half-alone",
-            "Not like for like: only b does half the work. In every call it goes.",
-        ),
+        ("copies", "copies-alone", "copies data"),
+        ("half-product", "half-alone", "does half the work"),
     ],
 )
 def test_what_one_arm_does_alone_is_told(code: str, alone: str, text: str) -> None:
     note = Note(code, "In every call it goes.")
-    assert facts(a=arm(), b=arm(notes=(note, Note("other", "No.")))) == ([], {alone: text})
+    told = {alone: f"Not like for like: only b {text}. In every call it goes."}
+    assert facts(a=arm(), b=arm(notes=(note, Note("other", "No.")))) == ([], told)
     assert facts(a=arm(notes=(note,)), b=arm(notes=(note,))) == ([], {})
 
 

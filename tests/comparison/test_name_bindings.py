@@ -20,6 +20,9 @@ def test_what_any_of_the_snippets_binds_is_put_back_or_removed() -> None:
     with names_restored(snippets(names, "del x")):
         del names["x"]
     assert names == {"x": 1, "kept": 2}
+    with pytest.raises(ZeroDivisionError), names_restored(snippets(names, "x = 2")):
+        exec("x = 2; 1 / 0", names)
+    assert names == {"x": 1, "kept": 2}
 
 
 def test_names_that_others_bind_are_removed_where_they_are_named() -> None:
@@ -54,10 +57,3 @@ def test_names_that_called_functions_bind_are_removed() -> None:
         names["count"]()
         assert names["n"] == 1
     assert names == before
-
-
-def test_names_are_put_back_after_an_error() -> None:
-    names: dict[str, Any] = {"x": 1}
-    with pytest.raises(ZeroDivisionError), names_restored(snippets(names, "x = 2")):
-        exec("x = 2; 1 / 0", names)
-    assert names == {"x": 1}

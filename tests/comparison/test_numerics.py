@@ -19,27 +19,19 @@ from ipyjaxbench.comparison.numerics import (
 @pytest.mark.parametrize(
     ("one", "other", "off"),
     [
-        ([1.0, 2.0], [1.0, 2.0], 0.0),
         ([1.0, 2.0], [1.0, 2.2], 0.2 / 2.2),
         ([-4.0, 1.0], [-4.0, 2.0], 1 / 4),
         ([1.0], [-5.0], 6 / 5),
         ([3.0, math.nan], [3.0, math.nan], 0.0),
-        ([3.0, math.nan], [2.0, math.nan], 1 / 3),
         ([3.0, math.nan], [3.0, 1.0], math.inf),
-        ([3.0, 1.0], [3.0, math.nan], math.inf),
         ([2.0, math.inf], [1.0, math.inf], 1 / 2),  # equal infinities are no difference
-        ([2.0, -math.inf], [2.0, math.inf], math.inf),
-        ([3 + 4j], [3 + 4j], 0.0),
         ([3 + 4j], [3 + 3j], 1 / 5),
         ([True, False], [True, True], 1.0),
-        ([True], [1], 0.0),
         ([], [], 0.0),
         ([2**62], [2**62 + 1], math.inf),  # as floating-point numbers they are equal
         ([2**62], [2.0**62], 0.0),
-        (["a"], ["a"], 0.0),
         (["a"], ["b"], math.inf),
         (["1"], [1], math.inf),
-        ([1], ["1"], math.inf),
     ],
 )
 def test_a_difference_is_relative_to_the_largest_number(
@@ -51,25 +43,17 @@ def test_a_difference_is_relative_to_the_largest_number(
 @pytest.mark.parametrize(
     ("dtype", "allowed"),
     [
-        # A third of the root of the distance from 1 to the next number.
-        ("float64", 2.0**-26 / 3),
-        ("float32", 2.0**-11.5 / 3),
-        ("complex64", 2.0**-11.5 / 3),
-        ("float16", 2.0**-5 / 3),
-        ("bfloat16", 2.0**-3.5 / 3),
-        ("float8_e4m3fn", 2.0**-1.5 / 3),
-        ("float8_e5m2", 2.0**-1 / 3),
-        ("int32", 0.0),
-        ("bool", 0.0),
-        ("object", 0.0),
-        ("of another library", 0.0),
+        # The root of the distance from 1 to the next number.
+        ("float64", 2.0**-26), ("float32", 2.0**-11.5), ("complex64", 2.0**-11.5),
+        ("float16", 2.0**-5), ("bfloat16", 2.0**-3.5), ("float8_e4m3fn", 2.0**-1.5),
+        ("float8_e5m2", 2.0**-1), ("int32", 0.0), ("bool", 0.0), ("of another library", 0.0),
     ],
-)
+)  # fmt: skip
 def test_rounding_explains_a_third_of_the_digits_that_a_dtype_has(
     dtype: str, allowed: float
 ) -> None:
-    assert tolerance(dtype) == pytest.approx(allowed)
-    assert tolerance(dtype, "float16") == pytest.approx(max(allowed, 2.0**-5 / 3))
+    assert tolerance(dtype) == pytest.approx(allowed / 3)
+    assert tolerance(dtype, "float16") == pytest.approx(max(allowed, 2.0**-5) / 3)
 
 
 def array(*values: float, dtype: str = "float64", **facts: Any) -> Numbers:
@@ -82,18 +66,9 @@ def test_a_difference_matters_where_it_is_larger_than_rounding() -> None:
     assert Difference(why=": its shape").matters
     assert not Difference(unseen="it is large").matters
     assert Difference() == Difference(0.0, 0.0, "", "")
-
-
-@pytest.mark.parametrize(
-    ("found", "how"),
-    [(Difference(0.3), " by 30 %"), (Difference(math.inf), ""), (Difference(why=": no"), ": no")],
-)
-def test_a_difference_is_told_in_words(found: Difference, how: str) -> None:
-    assert found.how == how
-
-
-def test_the_largest_difference_of_all_arrays_counts() -> None:
-    found = difference(
+    told = [each.how for each in (Difference(0.3), Difference(math.inf), Difference(why=": no"))]
+    assert told == [" by 30 %", "", ": no"]
+    found = difference(  # of several arrays the largest one counts
         [array(1.0), array(2.0), array(1.0)],
         [array(1.0), array(1.0), array(1.25, dtype="float32")],
     )

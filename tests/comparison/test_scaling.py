@@ -1,27 +1,34 @@
 """What a sweep over numbers of engines brings: speed-up, efficiency, and how they are shown."""
 
+from dataclasses import replace
+
 import pytest
 
 from ipyjaxbench import RecordError, Sweep
 from ipyjaxbench.comparison.comparison import ArmResult, Comparison
 from ipyjaxbench.comparison.scaling import Kind, Scaling, scale
 from ipyjaxbench.comparison.sweep import Point
-from ipyjaxbench.reports.blocks import Facts, Headline, Table
+from ipyjaxbench.reports.blocks import Headline, Table
 from ipyjaxbench.reports.pictures import Chart
 from ipyjaxbench.timing.measurement import Measurement
-from tests.results import measured
+from tests.comparison.made import only
+from tests.results import headline, measured, rows
 
 SECOND = 10**9
 WEAK_ROW = "each engine does the same work: the code does not read engines; "
 
 
-def steady(seconds: float) -> Measurement:
+#: By number of engines, seconds in which all samples are alike, or other samples.
+Times = dict[int, float | Measurement]
+
+
+def steady(each: float | Measurement) -> Measurement:
     """Samples that are all alike: another run reads the same within 2.5 %."""
-    return measured([round(seconds * SECOND)] * 40)
+    return each if isinstance(each, Measurement) else measured([round(each * SECOND)] * 40)
 
 
 def swept(
-    times: dict[str, dict[int, float]], kinds: dict[str, Kind], planned: int = 0, job: str = ""
+    times: dict[str, Times], kinds: dict[str, Kind], planned: int = 0, job: str = ""
 ) -> Sweep:
     """A sweep of arms with these seconds on each number of engines."""
     numbers = sorted({n for own in times.values() for n in own})
@@ -41,18 +48,6 @@ def swept(
     )
 
 
-def headline(s: Sweep) -> Headline:
-    return next(block for block in s.report().blocks if isinstance(block, Headline))
-
-
-def facts(s: Sweep) -> dict[str, str]:
-    return {k: v for b in s.report().blocks if isinstance(b, Facts) for k, v in b.rows}
-
-
-def tables(s: Sweep) -> list[Table]:
-    return [block for block in s.report().blocks if isinstance(block, Table)]
-
-
 @pytest.mark.parametrize(
     ("kind", "times", "speedups", "efficiencies"),
     [
@@ -61,13 +56,14 @@ def tables(s: Sweep) -> list[Table]:
         ("strong", {2: 1.0, 4: 0.8, 8: 0.2}, [1, 1.25, 5], [1, 0.625, 1.25]),
         ("weak", {2: 1.0, 8: 2.0}, [1, 2], [1, 0.5]),
         ("strong", {4: 0.4, 1: 1.0}, [1, 2.5], [1, 0.625]),
+        ("strong", {1: 0.0, 2: 1.0, 4: 0.5}, [1, 2], [1, 1]),  # no time is known to be zero
     ],
 )
 def test_speed_up_and_efficiency_are_against_the_smallest_number(
     kind: Kind, times: dict[int, float], speedups: list[float], efficiencies: list[float]
 ) -> None:
     found = scale([(n, steady(seconds)) for n, seconds in times.items()], kind)
-    assert [each.engines for each in found] == sorted(times)
+    assert [each.engines for each in found] == sorted(n for n, seconds in times.items() if seconds)
     assert [each.speedup.value for each in found] == pytest.approx(speedups)
     assert [each.efficiency for each in found] == pytest.approx(efficiencies)
 
@@ -79,35 +75,22 @@ def test_the_interval_is_that_of_both_times_and_of_all_numbers_together() -> Non
     assert second.speedup.high == pytest.approx(1.0360, abs=2e-4)
     of_three = scale([(n, steady(1.0)) for n in (1, 2, 4, 8)], "strong")[1]
     assert of_three.speedup.high == pytest.approx(1.0441, abs=2e-4)
-
-
-def test_an_efficiency_of_one_is_not_denied_where_the_interval_contains_it() -> None:
     _, near, far = scale([(1, steady(1.0)), (2, steady(0.51)), (4, steady(0.3))], "strong")
-    assert near.may_be_ideal()
-    assert not far.may_be_ideal()
-
-
-def test_times_of_zero_are_left_out() -> None:
-    found = scale([(1, steady(0.0)), (2, steady(1.0)), (4, steady(0.5))], "strong")
-    assert [each.engines for each in found] == [2, 4]
+    assert (near.may_be_ideal(), far.may_be_ideal()) == (True, False)
 
 
 def test_the_report_of_strong_scaling() -> None:
     s = swept({"allreduce": {1: 1.0, 2: 0.51, 4: 0.294}}, {"allreduce": "strong"}, job="jax")
+    detail = "85 % efficiency, strong scaling: the same work is divided"
     assert headline(s) == Headline(
-        "allreduce by engines",
-        "3.4× faster on 4 engines",
-        "85 % efficiency, strong scaling: the same work is divided",
-        "FASTER",
-        "",
+        "allreduce by engines", "3.4× faster on 4 engines", detail, "FASTER", ""
     )
-    [table] = tables(s)
-    assert table.rows == (
+    assert only(s, Table).rows == (
         ("1", "1.00 s ± 2.5 %", "baseline", "", ""),
         ("2", "510 ms ± 2.5 %", "2.0×", "1.9–2.0×", "94–102 %"),
         ("4", "294 ms ± 2.5 %", "3.4×", "3.3–3.5×", "85 %"),
     )
-    assert facts(s) == {
+    assert rows(s) == {
         "strong": "the same work is divided: the code reads engines;"
         " speed-up T(1)/T(n), efficiency T(1)/(n·T(n))",
         "job": "all ranks of one jax job take part in each call, at each number",
@@ -118,8 +101,8 @@ def test_the_report_of_weak_scaling_from_two_engines_on() -> None:
     s = swept({"step": {2: 1.0, 4: 1.1, 8: 1.6}}, {"step": "weak"})
     assert headline(s).figure == "2.5× the throughput of 2 on 8 engines"
     assert headline(s).detail == "62 % efficiency, weak scaling: each engine does the same work"
-    assert facts(s)["weak"] == f"{WEAK_ROW}speed-up n·T(2)/(2·T(n)), efficiency T(2)/T(n)"
-    assert "job" not in facts(s)
+    assert rows(s)["weak"] == f"{WEAK_ROW}speed-up n·T(2)/(2·T(n)), efficiency T(2)/T(n)"
+    assert "job" not in rows(s)
 
 
 @pytest.mark.parametrize(
@@ -134,29 +117,21 @@ def test_the_report_of_weak_scaling_from_two_engines_on() -> None:
          "CAN'T TELL"),
         ("weak", {1: 1.0, 4: 8.0}, "0.50× the throughput on 4 engines", "12 % efficiency",
          "SLOWER"),
+        ("weak", {1: 1e-3, 2: measured([10**5 if i % 2 else 10**8 for i in range(40)])},
+         "no clear speed-up on 2 engines", "the samples scatter too much for a ratio",
+         "CAN'T TELL"),
+        ("weak", {1: 1e-3, 2: measured([10**6] * 3)},
+         "no clear speed-up on 2 engines", "too few samples for a ratio", "CAN'T TELL"),
     ],
 )  # fmt: skip
 def test_the_headline_claims_what_the_intervals_allow(
-    kind: Kind, times: dict[int, float], figure: str, detail: str, verdict: str
+    kind: Kind, times: Times, figure: str, detail: str, verdict: str
 ) -> None:
-    found = headline(swept({"a": times}, {"a": kind}))
+    s = swept({"a": times}, {"a": kind})
+    found = headline(s)
     assert (found.figure, found.verdict) == (figure, verdict)
     assert found.detail.startswith(f"{detail}, {kind} scaling: ")
-
-
-def test_times_that_scatter_give_no_speed_up() -> None:
-    wild = measured([10**5 if i % 2 else 10**8 for i in range(40)])
-    few = measured([10**6] * 3)
-    for other, why in ((wild, "the samples scatter too much"), (few, "too few samples")):
-        arms = [(1, steady(1e-3)), (2, other)]
-        points = tuple(
-            Point((str(n),), Comparison((ArmResult("a", m),), "a", interleaved=False))
-            for n, m in arms
-        )
-        s = Sweep(("engines",), ("a",), points, scaling=Scaling({"a": "weak"}))
-        assert headline(s).figure == "no clear speed-up on 2 engines"
-        assert headline(s).detail.startswith(f"{why} for a ratio")
-        assert tables(s)[0].rows[-1][-1] == "can't tell"
+    assert (only(s, Table).rows[-1][-1] == "can't tell") is detail.endswith("for a ratio")
 
 
 def test_several_arms_have_a_table_each_and_share_the_ideal() -> None:
@@ -164,43 +139,35 @@ def test_several_arms_have_a_table_each_and_share_the_ideal() -> None:
         {"a": {1: 1.0, 2: 0.5}, "b": {1: 1.0, 2: 1.25}}, {"a": "strong", "b": "weak"}, planned=3
     )
     assert headline(s).figure == "a 2.0× faster on 2 engines; b 1.6× the throughput on 2 engines"
-    assert [table.caption for table in tables(s)] == ["a", "b"]
-    [chart] = (block for block in s.report().blocks if isinstance(block, Chart))
+    assert [table.caption for table in s.report().blocks if isinstance(table, Table)] == ["a", "b"]
+    chart = only(s, Chart)
     assert [(each.label, each.limit) for each in chart.series] == [
         ("a", False), ("b", False), ("ideal", True),
     ]  # fmt: skip
     assert [point[:2] for point in chart.series[-1].points] == [(1, 1), (2, 2)]
-    assert facts(s)["strong"].startswith("the same work is divided (a): the code reads engines; ")
-    assert facts(s)["points"] == "2 of 3 measured"
+    assert rows(s)["strong"].startswith("the same work is divided (a): the code reads engines; ")
+    assert rows(s)["points"] == "2 of 3 measured"
+    decided = replace(s, scaling=Scaling({"a": "weak", "b": "weak"}, reads=("a",)))
+    assert ": the code" not in rows(decided)["weak"]  # but by the user
 
 
-def test_what_the_user_decided_is_not_explained_by_the_code() -> None:
-    s = swept({"a": {1: 1.0, 2: 0.5}}, {"a": "strong"})
-    assert s.scaling is not None
-    decided = Scaling({"a": "weak"}, reads=("a",))
-    assert ": the code" not in facts(Sweep(("engines",), ("a",), s.points, scaling=decided))["weak"]
+def test_an_arm_that_was_not_reached_is_left_out() -> None:
+    s = swept({"a": {1: 1.0, 2: 0.8}, "b": {1: 1.0}}, {"a": "strong", "b": "strong"})
+    tables = [block for block in s.report().blocks if isinstance(block, Table)]
+    assert [len(table.rows) for table in tables] == [2, 1]
+    assert headline(s).figure == "a 1.25× faster on 2 engines"
+    assert "not run" not in str(s)
+    *_, a, b = s.rows()
+    assert (a["engines"], a["scaling"], b["speedup"]) == ("2", "strong", None)
+    assert (a["speedup"], a["efficiency"]) == (pytest.approx(1.25), pytest.approx(0.625))
 
 
 def test_one_number_of_engines_has_a_time_and_no_speed_up() -> None:
     s = swept({"a": {2: 1.0}}, {"a": "weak"}, planned=2)
     assert (headline(s).figure, headline(s).verdict) == ("1.00 s ± 2.5 %", "")
     assert headline(s).detail == "per call on 2 engines; a speed-up takes two numbers of engines"
-    assert tables(s)[0].rows == (("2", "1.00 s ± 2.5 %"),)
+    assert only(s, Table).rows == (("2", "1.00 s ± 2.5 %"),)
     assert not [block for block in s.report().blocks if isinstance(block, Chart)]
-
-
-def test_an_arm_that_was_not_reached_is_left_out() -> None:
-    s = swept({"a": {1: 1.0, 2: 0.5}, "b": {1: 1.0}}, {"a": "strong", "b": "strong"})
-    assert [len(table.rows) for table in tables(s)] == [2, 1]
-    assert headline(s).figure == "a 2.0× faster on 2 engines"
-    assert "not run" not in str(s)
-
-
-def test_rows_have_speed_up_and_efficiency() -> None:
-    s = swept({"a": {1: 1.0, 2: 0.8}}, {"a": "strong"})
-    last = s.rows()[-1]
-    assert (last["engines"], last["scaling"]) == ("2", "strong")
-    assert (last["speedup"], last["efficiency"]) == (pytest.approx(1.25), pytest.approx(0.625))
 
 
 def test_a_record_reads_back_and_a_number_that_is_none_is_refused() -> None:

@@ -49,11 +49,16 @@ def test_the_contract_names_all_paths() -> None:
     assert {verb for path in CONTRACT["paths"].values() for verb in path} == {"get"}
 
 
-async def test_without_the_token_nothing_is_told(jp_fetch: Any) -> None:
+async def test_without_the_token_nothing_is_told_and_with_it_nothing_changed(
+    jp_fetch: Any,
+) -> None:
     for path, token in itertools.product(PATHS, ("", "token bad")):
         how = {"headers": {"Authorization": token}, "follow_redirects": False}
         # A page sends people to the login; an API and a file just refuse.
         assert await code(jp_fetch, path, **how) == (403 if path in APIS else 302), path
+    for path, method in itertools.product(APIS, ("POST", "PUT", "DELETE", "PATCH")):
+        body = {} if method == "DELETE" else {"body": "{}"}
+        assert await code(jp_fetch, path, method=method, **body) == 405, (path, method)
 
 
 async def test_another_site_is_refused(jp_fetch: Any, jp_serverapp: Any, jp_root_dir: Path) -> None:
@@ -69,12 +74,6 @@ async def test_another_site_is_refused(jp_fetch: Any, jp_serverapp: Any, jp_root
                            headers={**logged_in, "Origin": "https://evil.example"})  # fmt: skip
         assert refused.value.code == 404
         assert json.loads(refused.value.response.body)["message"] == "Not Found"
-
-
-async def test_nothing_can_be_changed(jp_fetch: Any) -> None:
-    for path, method in itertools.product(APIS, ("POST", "PUT", "DELETE", "PATCH")):
-        body = {} if method == "DELETE" else {"body": "{}"}
-        assert await code(jp_fetch, path, method=method, **body) == 405, (path, method)
 
 
 class ReadOnly(Authorizer):
@@ -93,36 +92,28 @@ class Without(Authorizer):
         return resource != self.resource
 
 
-@pytest.fixture
-def _notebook(jp_root_dir: Path) -> None:
+async def test_who_may_read_may_look_which_is_no_activity(
+    jp_serverapp: Any, jp_fetch: Any, jp_root_dir: Path, keep: Keep
+) -> None:
     write_notebook(jp_root_dir / "a.ipynb", ("one", "1"))
-
-
-@pytest.mark.usefixtures("_notebook")
-async def test_who_may_read_may_look(jp_serverapp: Any, jp_fetch: Any, keep: Keep) -> None:
-    own_id = keep()
-    jp_serverapp.web_app.settings["authorizer"] = ReadOnly(parent=jp_serverapp)
+    settings, own_id = jp_serverapp.web_app.settings, keep()
+    settings["authorizer"] = ReadOnly(parent=jp_serverapp)
+    settings.pop("api_last_activity", None)
     for path in PATHS:
         full = (*path[:2], own_id) if path[1:2] == ("history",) and len(path) > 2 else path
         expected = 422 if path[-1:] == ("compare",) else 200  # nothing is measured there
         assert await code(jp_fetch, full) == expected, path
-
-
-@pytest.mark.usefixtures("_notebook")
-@pytest.mark.parametrize(
-    ("resource", "refused"),
-    [("contents", {"notebook", "compare"}),
-     ("ipyjaxbench", {"history", "machine", "live", "static", ""})],
-)  # fmt: skip
-async def test_who_is_denied_a_resource_sees_nothing_of_it(
-    jp_serverapp: Any, jp_fetch: Any, resource: str, refused: set[str]
-) -> None:
-    authorizer = Without(parent=jp_serverapp)
-    authorizer.resource = resource
-    jp_serverapp.web_app.settings["authorizer"] = authorizer
-    for path in PATHS:
-        name = "" if not path else path[1] if path[0] == "api" else path[0]
-        assert (await code(jp_fetch, path) == 403) == (name in refused), path
+    assert "api_last_activity" not in settings
+    await jp_fetch("api", "kernels")  # as others do
+    assert "api_last_activity" in settings
+    settings["authorizer"] = authorizer = Without(parent=jp_serverapp)
+    for authorizer.resource, refused in (
+        ("contents", {"notebook", "compare"}),
+        ("ipyjaxbench", {"history", "machine", "live", "static", ""}),
+    ):
+        for path in PATHS:
+            name = "" if not path else path[1] if path[0] == "api" else path[0]
+            assert (await code(jp_fetch, path) == 403) == (name in refused), path
 
 
 def test_no_handler_is_open_to_those_who_are_not_logged_in(
@@ -136,16 +127,9 @@ def test_no_handler_is_open_to_those_who_are_not_logged_in(
     assert [str(w.message) for w in about if "ipyjaxbench" in str(w.message)] == []
 
 
-async def test_looking_is_no_activity(jp_serverapp: Any, jp_fetch: Any) -> None:
-    jp_serverapp.web_app.settings.pop("api_last_activity", None)
-    for path in (("api", "history"), ("api", "live"), ("api", "machine")):
-        assert await code(jp_fetch, path) == 200
-    assert "api_last_activity" not in jp_serverapp.web_app.settings
-    await jp_fetch("api", "kernels")  # as others do
-    assert "api_last_activity" in jp_serverapp.web_app.settings
-
-
-async def test_the_page_runs_nothing_but_its_own_files(jp_fetch: Any) -> None:
+async def test_the_page_runs_nothing_but_its_own_files_and_no_other_is_served(
+    jp_fetch: Any,
+) -> None:
     page = await jp_fetch("ipyjaxbench")
     rules = page.headers["Content-Security-Policy"]
     assert "script-src 'self';" in rules
@@ -154,9 +138,6 @@ async def test_the_page_runs_nothing_but_its_own_files(jp_fetch: Any) -> None:
     module = await jp_fetch("ipyjaxbench", "static", "page.js")
     assert "sandbox" not in module.headers["Content-Security-Policy"]
     assert "javascript" in module.headers["Content-Type"]
-
-
-async def test_only_what_is_shipped_is_served(jp_fetch: Any) -> None:
     for path in ("../../__init__.py", "..%2F..%2F__init__.py", "none.js", "", "%00", "page.js%00"):
         with pytest.raises(HTTPClientError) as refused:
             await jp_fetch("ipyjaxbench", "static", path)

@@ -19,18 +19,10 @@ def test_it_is_of_this_version() -> None:
     assert shipped["version"] == ipyjaxbench.__version__.replace(".dev", "-dev")
 
 
-def test_it_is_small() -> None:
+def test_it_is_small_and_nothing_in_it_becomes_an_element_or_comes_from_elsewhere() -> None:
     assert len(MODULES) > 10
     assert sum(path.stat().st_size for path in MODULES) <= _MAX_BYTES
-
-
-def test_no_text_becomes_an_element() -> None:
-    unsafe = [path.name for path in MODULES if _UNSAFE.search(path.read_text("utf-8"))]
-    assert unsafe == []
-
-
-def test_nothing_comes_from_elsewhere() -> None:
-    """Addresses are relative, but those that name a vocabulary."""
+    assert [path.name for path in MODULES if _UNSAFE.search(path.read_text("utf-8"))] == []
     text = "".join(path.read_text("utf-8") for path in STATIC.iterdir())
     addresses = set(re.findall(r"https?://[^\s'\"`)]+", text))
-    assert addresses <= {"http://www.w3.org/2000/svg"}
+    assert addresses <= {"http://www.w3.org/2000/svg"}  # the name of a vocabulary

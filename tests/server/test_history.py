@@ -24,18 +24,14 @@ def _some(keep: Keep) -> None:
 
 
 @pytest.mark.usefixtures("_some")
-async def test_it_tells_what_was_measured_newest_first(ask: Any) -> None:
+async def test_it_tells_what_was_measured_newest_first_against_the_run_before(ask: Any) -> None:
     found = await ask("history")
-    assert [m["name"] for m in found["measured"]] == ["beta(x)", "alpha", "alpha"]
-    assert [round(m["median"], 6) for m in found["measured"]] == [5e-3, 2e-3, 1e-3]
+    beta, second, first = measured = found["measured"]
+    assert [m["name"] for m in measured] == ["beta(x)", "alpha", "alpha"]
+    assert [round(m["median"], 6) for m in measured] == [5e-3, 2e-3, 1e-3]
     assert (found["found"], found["kept"], found["message"]) == (3, 3, "")
-    assert found["measured"][1]["when"] == pytest.approx(NOW - 2 * 86400)
+    assert second["when"] == pytest.approx(NOW - 2 * 86400)
     assert found["names"]["frameworks"] == ["jax", "python"]
-
-
-@pytest.mark.usefixtures("_some")
-async def test_a_run_is_held_against_the_one_before(ask: Any) -> None:
-    beta, second, first = (await ask("history"))["measured"]
     assert (beta["change"], first["change"]) == (None, None)
     assert second["change"]["verdict"] == "SLOWER"
     assert second["change"]["words"].startswith("2× slower") or "2.0" in second["change"]["words"]
@@ -44,13 +40,20 @@ async def test_a_run_is_held_against_the_one_before(ask: Any) -> None:
     assert second["series"] == first["series"] != beta["series"]
 
 
-async def test_runs_on_other_data_are_another_series(keep: Keep, ask: Any) -> None:
+async def test_runs_on_other_data_are_another_series_as_are_those_elsewhere(
+    keep: Keep, ask: Any
+) -> None:
     for rows in (10, 20):
         x = Placement("x", "jax", 1, "float32", (rows,), ("cpu:0",), 4 * rows)
-        keep(rows * 1e-3, code="f(x)", inputs=(x,))
+        keep(rows * 1e-3, code="f(x)", inputs=(x,), days=3)
     both = (await ask("history"))["measured"]
     assert [m["change"] for m in both] == [None, None]
     assert both[0]["series"] != both[1]["series"]
+    # The newest of those that match is shown, not only where it is the newest of all.
+    keep(1e-3, code="g(x)", days=2, where=Location("/p", "/p/b.ipynb"))
+    keep(2e-3, code="g(x)", days=1, where=Location("/p", "/p/c.ipynb"))
+    (one,) = (await ask("history", newest="1", notebook="b.ipynb"))["measured"]
+    assert one["median"] == pytest.approx(1e-3, rel=1e-3)
 
 
 @pytest.mark.usefixtures("_some")
@@ -78,7 +81,9 @@ async def test_a_query_chooses(ask: Any) -> None:
         assert [m["name"] for m in found["measured"]] == names, query
 
 
-async def test_a_bad_query_is_one_clear_line(jp_fetch: Any) -> None:
+async def test_a_bad_query_is_one_clear_line_and_what_is_not_there_not_found(
+    keep: Keep, jp_fetch: Any
+) -> None:
     for name, value, words in (
         ("limit", "0", "must be a whole number from 1 to 1000"),
         ("limit", "1001", "must be a whole number from 1 to 1000"),
@@ -94,6 +99,11 @@ async def test_a_bad_query_is_one_clear_line(jp_fetch: Any) -> None:
             await jp_fetch("ipyjaxbench", "api", "history", params={name: value})
         assert refused.value.code == 400
         assert f"{name}: {words}" in json.loads(refused.value.response.body)["message"]
+    keep()
+    for own_id in ("nothing", "2026-11-01-1-aa.99", "..%2F..%2Fetc%2Fpasswd", "%00"):
+        with pytest.raises(HTTPClientError) as missing:
+            await jp_fetch("ipyjaxbench", "api", "history", own_id)
+        assert missing.value.code == 404
 
 
 @pytest.mark.usefixtures("_some")
@@ -127,31 +137,22 @@ async def test_files_hold_all_that_match_and_a_spreadsheet_runs_nothing(
     assert row["code"] == "'=HYPERLINK(1)"
 
 
-async def test_one_measurement_has_its_samples_and_a_picture(keep: Keep, ask: Any) -> None:
-    own_id = keep(1e-3, code="f(x)\ng(x)", phases={"compile": 0.0015}, first_call=0.002)
-    found = await ask("history", own_id)
-    assert len(found["samples"]) == 100
-    assert found["code"] == "f(x)\ng(x)"
-    assert found["picture"].startswith("data:image/svg+xml;base64,")
-    assert found["first_call"] == [
-        {"phase": "compile", "seconds": 0.0015}, {"phase": "run", "seconds": pytest.approx(0.0005)}
-    ]  # fmt: skip
-
-
-async def test_what_is_not_there_is_not_found(keep: Keep, jp_fetch: Any) -> None:
-    keep()
-    for own_id in ("nothing", "2026-11-01-1-aa.99", "..%2F..%2Fetc%2Fpasswd", "%00"):
-        with pytest.raises(HTTPClientError) as missing:
-            await jp_fetch("ipyjaxbench", "api", "history", own_id)
-        assert missing.value.code == 404
-
-
-async def test_no_history_is_a_calm_line(ask: Any, folder: Path) -> None:
+async def test_one_measurement_has_its_samples_and_a_picture_and_none_is_a_calm_line(
+    keep: Keep, ask: Any, folder: Path
+) -> None:
     folder.rmdir()
     found = await ask("history")
     assert found["measured"] == []
     assert found["message"].startswith(f"No measurements in {folder}")
     assert not folder.exists()
+    folder.mkdir()
+    own_id = keep(1e-3, code="f(x)\ng(x)", phases={"compile": 0.0015}, first_call=0.002)
+    found = await ask("history", own_id)
+    assert (len(found["samples"]), found["code"]) == (100, "f(x)\ng(x)")
+    assert found["picture"].startswith("data:image/svg+xml;base64,")
+    assert found["first_call"] == [
+        {"phase": "compile", "seconds": 0.0015}, {"phase": "run", "seconds": pytest.approx(0.0005)}
+    ]  # fmt: skip
 
 
 async def test_broken_lines_are_counted_and_a_file_that_is_removed_is_gone(
@@ -167,14 +168,6 @@ async def test_broken_lines_are_counted_and_a_file_that_is_removed_is_gone(
     assert (await ask("history"))["kept"] == 1
 
 
-async def test_the_newest_of_those_that_match_is_shown(keep: Keep, ask: Any) -> None:
-    """Not only where it is the newest of all."""
-    keep(1e-3, code="f(x)", days=2, where=Location("/p", "/p/a.ipynb"))
-    keep(2e-3, code="f(x)", days=1, where=Location("/p", "/p/b.ipynb"))
-    (one,) = (await ask("history", newest="1", notebook="a.ipynb"))["measured"]
-    assert one["median"] == pytest.approx(1e-3, rel=1e-3)
-
-
 async def test_arms_of_one_label_are_runs_of_one_code_where_their_code_is_the_same(
     folder: Path, keep: Keep, ask: Any
 ) -> None:
@@ -188,23 +181,23 @@ async def test_arms_of_one_label_are_runs_of_one_code_where_their_code_is_the_sa
     assert [each["change"] is not None for each in found] == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("days", "seconds", "verdicts"),
-    [(1, 5e-324, {None, "CAN'T TELL"}), (3, 1e-30, {None, "CAN'T TELL"}),
-     (1, 9e8, {None, "SLOWER"}), (3, 9e8, {None, "FASTER"}), (1, 1e308, {None})],
-)  # fmt: skip
 async def test_a_figure_that_cannot_be_true_is_no_change(
-    folder: Path, keep: Keep, ask: Any, days: float, seconds: float, verdicts: set[str | None]
+    folder: Path, keep: Keep, ask: Any
 ) -> None:
     keep(1e-3, code="f(x)", days=2)
-    keep(1e-3, code="f(x)", days=days, run="2026-11-01-2-bb")
-    path = folder / "2026-11-01-2-bb.jsonl"
-    entry = json.loads(path.read_text())
-    entry["figure"]["median"] = seconds
-    path.write_text(json.dumps(entry))
-    found = (await ask("history"))["measured"]
-    assert len(found) == (1 if seconds > 1e9 else 2)
-    assert {each["change"] and each["change"]["verdict"] for each in found} == verdicts
+    for days, seconds, verdicts in (
+        (1, 5e-324, {None, "CAN'T TELL"}), (3, 1e-30, {None, "CAN'T TELL"}),
+        (1, 9e8, {None, "SLOWER"}), (3, 9e8, {None, "FASTER"}), (1, 1e308, {None}),
+    ):  # fmt: skip
+        path = folder / "2026-11-01-2-bb.jsonl"
+        path.unlink(missing_ok=True)
+        keep(1e-3, code="f(x)", days=days, run=path.stem)
+        entry = json.loads(path.read_text())
+        entry["figure"]["median"] = seconds
+        path.write_text(json.dumps(entry))
+        found = (await ask("history"))["measured"]
+        assert len(found) == (1 if seconds > 1e9 else 2)
+        assert {each["change"] and each["change"]["verdict"] for each in found} == verdicts
 
 
 async def test_among_many_changes_each_has_to_be_surer(keep: Keep, ask: Any) -> None:

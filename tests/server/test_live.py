@@ -24,19 +24,22 @@ with Heartbeat("run", "/p/a.ipynb", "cell-1", "f(x)", Clock.calendar()) as beat:
 """
 
 
-@pytest.mark.usefixtures("folder")
-async def test_what_is_measured_is_told_while_it_is(ask: Any) -> None:
-    assert (await ask("live"))["measuring"] == []
+async def test_what_is_measured_is_told_while_it_is_and_then_the_history_has_changed(
+    keep: Keep, ask: Any
+) -> None:
+    before = await ask("live")
+    assert before["measuring"] == []
+    assert (await ask("live"))["version"] == before["version"]
     with Heartbeat("run", "/p/a.ipynb", "cell-1", "f(x)", Clock.calendar()):
         (live,) = (await ask("live"))["measuring"]
+        machine = await ask("machine")  # devices are not looked at meanwhile
+    assert (machine["measuring"], machine["gpus"]) == (True, [])
     assert (live["cell"], live["line"], live["phase"]) == ("cell-1", "f(x)", "first call")
     assert live["began"] == pytest.approx(time.time(), abs=60)
     assert not live["died"]
     assert (await ask("live"))["measuring"] == []
-
-
-@pytest.mark.usefixtures("folder")
-async def test_a_kernel_that_dies_is_told_of(ask: Any) -> None:
+    keep()
+    assert (await ask("live"))["version"] != before["version"]
     with subprocess.Popen([sys.executable, "-c", _MEASURE], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as kernel:  # fmt: skip
         assert kernel.stdout is not None
@@ -48,15 +51,10 @@ async def test_a_kernel_that_dies_is_told_of(ask: Any) -> None:
     assert live["died"]
 
 
-async def test_its_version_tells_when_the_history_has_changed(keep: Keep, ask: Any) -> None:
-    before = (await ask("live"))["version"]
-    assert (await ask("live"))["version"] == before
-    keep()
-    assert (await ask("live"))["version"] != before
-
-
 @pytest.mark.usefixtures("folder")
-async def test_the_machine_is_told_without_a_framework(ask: Any, jp_data_dir: Path) -> None:
+async def test_the_machine_is_told_without_a_framework(
+    ask: Any, jp_data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     peaks = DevicePeaks("jax", "0.10.2", "cpu:0", "cpu", 2, "", {"float32": 5e11}, 1e10, 0, None,
                       None, 1e-6, 0.01, 0.0, 1.0, time.time())  # fmt: skip
     assert write(Key("jax", "0.10.2", "cpu", 2, ""), peaks) == []
@@ -68,12 +66,6 @@ async def test_the_machine_is_told_without_a_framework(ask: Any, jp_data_dir: Pa
     assert found["memory"] >= found["memory_free"] > 0
     assert "numpy" in found["frameworks"]
     assert not found["measuring"]
-
-
-@pytest.mark.usefixtures("folder")
-async def test_gpus_are_described_without_what_is_unknown(
-    ask: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
     full = Gpu("H100", clock=1200, max_clock=1980, reasons=("power",), others=2, memory=80 << 30)
     monkeypatch.setattr(machine, "query_gpus", lambda: (full, Gpu("unknown")))
     assert (await ask("machine"))["gpus"] == [
@@ -84,28 +76,19 @@ async def test_gpus_are_described_without_what_is_unknown(
     ]  # fmt: skip
 
 
-@pytest.mark.usefixtures("folder")
-async def test_devices_are_not_looked_at_while_something_is_measured(ask: Any) -> None:
-    with Heartbeat("run", "", "", "f(x)", Clock.calendar()):
-        found = await ask("machine")
-    assert (found["measuring"], found["gpus"]) == (True, [])
+_ANSWERING = """
+import sys, ipyjaxbench.server.answers, ipyjaxbench.server.extension
+print({"IPython", "numpy", "jax", "torch", "tensorflow"} & {*sys.modules})
+"""
+_WITHOUT_SERVER = """
+import sys; sys.modules["jupyter_server"] = None
+import ipyjaxbench, ipyjaxbench.server
+len(ipyjaxbench.history(last=1))
+print(set())
+"""
 
 
-def test_no_framework_and_no_ipython_is_imported() -> None:
-    """Not even by all that answers requests."""
-    code = (
-        "import sys, ipyjaxbench.server.answers, ipyjaxbench.server.extension\n"
-        "print([m for m in ('IPython', 'numpy', 'jax', 'torch', 'tensorflow') if m in sys.modules])"
-    )
+@pytest.mark.parametrize("code", [_ANSWERING, _WITHOUT_SERVER])
+def test_no_framework_is_imported_and_jupyter_server_is_not_needed(code: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
-
-
-def test_without_jupyter_server_the_package_is_as_before() -> None:
-    code = (
-        "import sys; sys.modules['jupyter_server'] = None\n"
-        "import ipyjaxbench, ipyjaxbench.server\n"
-        "print(len(ipyjaxbench.history(last=1)) >= 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"
+    assert done.stdout == "set()\n"

@@ -63,23 +63,19 @@ async def test_the_last_execution_is_held_against_the_one_before(
     assert now["trend"] == pytest.approx([1e-3, 2e-3, 1e-3], rel=1e-3)
 
 
-async def test_two_magics_in_a_cell_are_two_figures(path: Path, keep: Keep, ask: Any) -> None:
+async def test_each_magic_and_arm_of_a_cell_is_a_figure(path: Path, keep: Keep, ask: Any) -> None:
     for execution, factor in ((1, 1), (2, 2)):
         keep(1e-3 * factor, code="f(x)", where=here(path, "one", execution), days=3 - execution)
         keep(9e-3, code="g(x)", where=here(path, "one", execution), days=2.999 - execution)
-    (cell,) = (await get(ask))["cells"]
-    assert [m["line"] for m in cell["measured"]] == ["f(x)", "g(x)"]
-    assert cell["measured"][0]["change"]["verdict"] == "SLOWER"
-    assert cell["measured"][1]["change"]["ratio"] == pytest.approx(1)
-
-
-async def test_an_arm_that_is_gone_is_not_shown(path: Path, keep: Keep, ask: Any) -> None:
-    keep(result=compared({"a": 1000, "b": 2000}), where=here(path, "one", 1), days=2)
-    keep(result=compared({"a": 1000, "c": 3000}), where=here(path, "one", 2), days=1)
-    (cell,) = (await get(ask))["cells"]
-    assert [m["name"] for m in cell["measured"]] == ["a", "c"]
-    assert cell["measured"][0]["change"]["ratio"] == pytest.approx(1)
-    assert cell["measured"][1]["change"] is None
+    keep(result=compared({"a": 1000, "b": 2000}), where=here(path, "three", 3), days=0.8)
+    keep(result=compared({"a": 1000, "c": 3000}), where=here(path, "three", 4), days=0.7)
+    one, three = ([*cell["measured"]] for cell in (await get(ask))["cells"])
+    assert [m["line"] for m in one] == ["f(x)", "g(x)"]
+    assert one[0]["change"]["verdict"] == "SLOWER"
+    assert one[1]["change"]["ratio"] == pytest.approx(1)
+    assert [m["name"] for m in three] == ["a", "c"]  # b is gone
+    assert three[0]["change"]["ratio"] == pytest.approx(1)
+    assert three[1]["change"] is None
 
 
 async def test_a_run_is_a_baseline_for_all(path: Path, keep: Keep, ask: Any) -> None:
@@ -120,19 +116,15 @@ async def test_a_renamed_notebook_is_known_by_its_cells(path: Path, keep: Keep, 
 async def test_without_a_history_what_is_saved_in_it_is_shown(
     path: Path, folder: Path, ask: Any
 ) -> None:
+    found = await get(ask)
+    assert (found["cells"], found["runs"]) == ([], [])
+    assert "Run a cell with %fwtime" in found["message"]  # nothing was measured
     write_notebook(path, ("one", "%fwtime f(x)"), results={"one": measured([1000] * 100)})
     found = await get(ask)
     (cell,) = found["cells"]
     assert cell["measured"][0]["median"] == pytest.approx(1e-6)
     assert cell["measured"][0]["id"] == ""
     assert found["message"].startswith(f"No history of this notebook in {folder}")
-
-
-async def test_a_notebook_that_measured_nothing_is_a_calm_line(path: Path, ask: Any) -> None:
-    assert path.exists()
-    found = await get(ask)
-    assert (found["cells"], found["runs"]) == ([], [])
-    assert "Run a cell with %fwtime" in found["message"]
 
 
 async def test_what_may_not_be_read_is_refused(jp_root_dir: Path, jp_fetch: Any) -> None:
@@ -187,16 +179,14 @@ async def test_forged_records_are_left_out(path: Path, ask: Any) -> None:
     assert [each["name"] for each in cell["measured"]] == ["<script>alert(1)</script>"]
 
 
-async def test_two_saved_notebooks_are_compared(jp_root_dir: Path, ask: Any) -> None:
+async def test_two_saved_notebooks_or_measurements_are_compared(
+    jp_root_dir: Path, keep: Keep, ask: Any
+) -> None:
     for name, ns in (("a.ipynb", 1000), ("b.ipynb", 3000)):
         write_notebook(jp_root_dir / name, ("one", "%fwtime f(x)"),
                        results={"one": measured([ns] * 100)})  # fmt: skip
-    found = await ask("compare", before="a.ipynb", after="b.ipynb")
-    (pair,) = found["pairs"]
+    (pair,) = (await ask("compare", before="a.ipynb", after="b.ipynb"))["pairs"]
     assert (pair["name"], pair["change"]["verdict"]) == ("f(x)", "SLOWER")
-
-
-async def test_two_measurements_are_compared(keep: Keep, ask: Any) -> None:
     before = keep(1e-3, code="f(x)", frameworks={"jax": "0.9"}, revision="a" * 40)
     after = keep(2e-3, code="g(x)", frameworks={"jax": "0.10"}, revision="b" * 40)
     found = await ask("compare", before=before, after=after)
@@ -205,20 +195,16 @@ async def test_two_measurements_are_compared(keep: Keep, ask: Any) -> None:
     assert found["pairs"][0]["edited"]
 
 
-async def test_per_cent_signs_are_sent_as_they_are(jp_root_dir: Path, jp_fetch: Any) -> None:
+async def test_what_cannot_be_compared_is_refused(jp_root_dir: Path, jp_fetch: Any) -> None:
     write_notebook(jp_root_dir / "50%.ipynb", ("one", "1"))
-    with pytest.raises(HTTPClientError) as refused:
-        await jp_fetch("ipyjaxbench", "api", "compare",
-                       params={"before": "50%.ipynb", "after": "50%.ipynb"})  # fmt: skip
-    message = json.loads(refused.value.response.body)["message"]
-    assert "50%.ipynb" in message
-    assert "%fwtime or %%fwcompare" in message
-
-
-async def test_what_cannot_be_compared_is_refused(jp_fetch: Any) -> None:
-    for query in ({}, {"before": "x"}, {"before": "x", "after": "y"},
-                  {"before": "a.ipynb", "after": "y"},
-                  {"before": "a.ipynb", "after": "b.ipynb"}):  # fmt: skip
+    for before, after, code in (
+        ("", "", 400), ("x", "", 400), ("x", "y", 404), ("a.ipynb", "y", 404),
+        ("a.ipynb", "b.ipynb", 404), ("50%.ipynb", "50%.ipynb", 422),
+    ):  # fmt: skip
+        query = {n: v for n, v in (("before", before), ("after", after)) if v}
         with pytest.raises(HTTPClientError) as refused:
             await jp_fetch("ipyjaxbench", "api", "compare", params=query)
-        assert refused.value.code in (400, 404)
+        assert refused.value.code == code, query
+    message = json.loads(refused.value.response.body)["message"]
+    assert "50%.ipynb" in message  # per cent signs are sent as they are
+    assert "%fwtime or %%fwcompare" in message
