@@ -50,9 +50,9 @@ def test_variables_and_models_are_placed_and_what_a_function_keeps_of_them_is_no
     model = keras.Sequential([keras.layers.Dense(4)])
     model(tf.ones((2, 3)))
     names = {"f": f, "x": x, "v": v, "m": model}
-    result = ipyjaxbench.measure_code("y = f(x); (v, m)", names, number=2, repeat=2)
+    result = ipyjaxbench.measure_code("(v, m); y = f(x)", names, number=2, repeat=2)
     assert [each.words() for each in result.inputs] == [
-        "x f32[3,4] cpu:0", "v f32[4,2] cpu:0", "m 2 arrays 64 B cpu:0",
+        "v f32[4,2] cpu:0", "m 2 arrays 64 B cpu:0", "x f32[3,4] cpu:0",
     ]  # fmt: skip
     assert result.outputs[0].words() == "y f32[3,2] cpu:0"
     assert result.frameworks["tensorflow"] == tf.__version__

@@ -13,7 +13,6 @@ import tensorflow as tf
 from ipyjaxbench import Diagnosis, UntraceableError
 from ipyjaxbench.adapters.tensorflow.diagnosis import diagnose
 from ipyjaxbench.adapters.tensorflow.diagnosis.pitfalls import message_of
-from ipyjaxbench.graphs.explain import explain
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
@@ -159,7 +158,9 @@ def test_functions_that_are_called_are_looked_into_also_where_a_cell_failed(
 ) -> None:
     with pytest.raises(Exception) as caught:  # noqa: PT011  TensorFlow raises many kinds
         call()
-    for found in [explain(caught.value), *([diagnosis(code)] if code else [])]:
+    explained = diagnose.explain(caught.value)
+    for found in [explained, *([diagnosis(code)] if code else [])]:
+        assert found is not None
         assert found.source == source
         assert [each.code for each in found.fixes[:1]] == ([fix] if fix else [])
 

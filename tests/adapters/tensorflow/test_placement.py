@@ -22,10 +22,13 @@ class Net(tf.Module):
 
 def test_parts_are_told_as_a_person_would_type_them() -> None:
     seen: list[Any] = []
-    tf.function(lambda x: seen.append(x + 1))(tf.ones(3))
+    net = Net()
+    keeping = tf.function(lambda x: seen.append(x + net.bias))  # handles of variables, no arrays
+    keeping(tf.ones(3))
     values = {
-        "net": Net(), "r": tf.ragged.constant([[1, 2], [3]]), "s": tf.sparse.from_dense([[1, 0]]),
-        "i": tf.IndexedSlices(tf.ones(2), tf.constant([0, 1])), "symbol": seen[0],
+        "f": keeping, "net": net, "r": tf.ragged.constant([[1, 2], [3]]),
+        "s": tf.sparse.from_dense([[1, 0]]), "i": tf.IndexedSlices(tf.ones(2), tf.constant([0, 1])),
+        "symbol": seen[0],
     }  # fmt: skip
     found = locate(values)
     assert {each.name: each.layout for each in found.arrays} == {

@@ -49,7 +49,7 @@ ARRAYS = """
 table = np.arange(3.0, dtype=np.float32)
 w = tf.range(300.0)
 class Config:
-    rate = 2.0
+    def __init__(self): self.rate = 2.0
 config = Config()
 @tf.function
 def f(x, c=config):
@@ -110,12 +110,13 @@ CASES = (
     Case(SCALE, "scale = tf.constant(3.0)", ("scale was 2.0 when f was traced, is f32[]",)),
     Case(SCALE, "del scale", ("scale was 2.0 when f was traced, and is gone",)),
     Case(SCALE, "scale = 2", (), "f(tf.ones(5))"),
-    Case(LOSS, "def loss(x):\n    return tf.reduce_sum(x ** 3)",
+    Case(LOSS, "def loss(x):\n    return tf.reduce_sum(x ** 2 + x)",
          ("loss was redefined; f still runs the earlier one",)),
     Case(METHOD, "m.rate = 3.0", ("self.rate was 2.0 when Model was traced, is 3.0",), "m(x)"),
     Case(METHOD, "m.config['bias'] = 2.0", ("self.config['bias'] was 1.0",), "m(x)"),
     Case(METHOD, "m.v = tf.Variable(1.0)", ("self.v is another variable f32[]",), "m(x)"),
     Case(METHOD, "m.v.assign(5.0)", (), "m(x)"),
+    Case(METHOD, "m = Model(3.0); m(x)", (), "m(x)"),
     Case(ARRAYS, "table[0] = 7", ("table is another f32[3]",)),
     Case(ARRAYS, "w = tf.ones(300)", ("w is another f32[300]",)),
     Case(ARRAYS, "w = tf.range(300.0)"),
@@ -168,7 +169,7 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
 ])  # fmt: skip
 def test_odd_values_are_no_error_and_hide_nothing(cells: Shell, odd: str) -> None:
     cells.run(odd)
-    cells.run(SCALE.replace("    return", "    odd\n    return"))
+    cells.run(SCALE.replace("return inner(x) + scale", "y = inner(x) + scale; odd\n    return y"))
     assert last_call(cells, "f(x)").state == "CACHED"
     cells.run("scale = 3.0")
     assert last_call(cells, "f(x)").state == "STALE"

@@ -67,9 +67,9 @@ def cached(x: Any) -> Any:
     return x * axis()
 
 
-def drawn(x: Any) -> Any:
+def drawn(x: Any, generator: Any) -> Any:
     with tf.init_scope():
-        noise = RANDOM.normal((4,)) + tf.random.normal((4,))
+        noise = generator.normal((4,)) + tf.random.normal((4,))
     return x * (DRAWS.normal() + np.random.normal() + random.random()) + noise
 
 
@@ -122,8 +122,8 @@ def test_what_the_code_changes_and_draws_is_put_back_when_it_is_compiled_too(sta
     expected = tf.random.normal((4,)).numpy()
     tf.random.set_seed(3)
     items, before = module.items, state()
-    for name in ("append", "counting", "module", "drawn"):
-        graph(f"{name}(x)", stage).text("optimized")
+    for code in ("append(x)", "counting(x)", "module(x)", "drawn(x, RANDOM)"):
+        graph(code, stage).text("optimized")
     assert state() == before
     assert module.items is items
     assert (KEPT, [*items], [*module.named]) == ([], [], ["a"])

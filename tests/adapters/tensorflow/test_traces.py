@@ -191,15 +191,17 @@ def test_nothing_of_the_users_is_left_changed_and_tensorflow_warns_as_it_does_wi
                 tf.config.functions_run_eagerly())  # fmt: skip
 
     keep_learning()  # we listen to traces from the first look on
-    code = "for n in range(1, 8):\n    y = f(tf.ones(n))"
+    # It warns twice of each code.
+    code = "@tf.function\ndef {0}(x): return x\nfor n in range(1, 8):\n    y = {0}(tf.ones(n))"
     with logged() as without:
-        exec(code, alone)
+        exec(code.format("without"), alone)
     before, known = state(), {*names}
     with logged() as within:
-        found = observed(code, names)
+        found = observed(code.format("within"), names)
     assert state() == before
-    assert {*names} - known <= {"y", "n", "__builtins__"}
-    assert [each["f"].experimental_get_tracing_count() for each in (names, alone)] == [7, 7]
+    assert {*names} - known <= {"within", "y", "n", "__builtins__"}
+    counts = [each.experimental_get_tracing_count() for each in (names["within"], alone["without"])]
+    assert counts == [7, 7]
     # Where warnings are errors, AutoGraph warns too on Python 3.13, of its own use of `ast`.
     (message,) = call_watch.TensorFlowCallWatch.messages
     without, within = ([line for line in told if message in line] for told in (without, within))
@@ -236,14 +238,14 @@ def test_what_is_traced_between_is_learned_and_known_later() -> None:
 
 
 def test_calls_of_other_threads_do_not_count_for_this_one() -> None:
-    names = fresh() | {"threading": threading}
+    names = fresh() | {"threading": threading, "one": tf.ones(1)}
     exec("@tf.function\ndef g(x): return x", names)
     code = "t = threading.Thread(target=lambda: g(X))\nf(X)\nt.start(); t.join()\nf(X)"
     mine = [call for call in observed(code, names).calls if call.line in (2, 4)]
     assert [(call.state, call.nested) for call in mine] == [("TRACED", ()), ("CACHED", ())]
     exec("@tf.function\ndef beside(x): return x\n"
          "@tf.autograph.experimental.do_not_convert\ndef meanwhile(x):\n"
-         "    t = threading.Thread(target=beside, args=(tf.constant(1),))\n"
+         "    t = threading.Thread(target=beside, args=(one,))\n"
          "    t.start(); t.join()\n    return x", names)  # fmt: skip
     seen = observed("waiting = tf.function(meanwhile)\nwaiting(X)", names).calls
     (call,) = (call for call in seen if call.name == "meanwhile")
