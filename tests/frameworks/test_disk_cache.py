@@ -28,33 +28,34 @@ def entry(key: str, age: float = 0.0, **parts: dict[str, str]) -> Entry:
     return Entry(key, NOW - age, {**USUAL, **{k.replace("_", " "): v for k, v in parts.items()}})
 
 
+def kept(name: str = "f", folder: str = "/c", framework: str = "jax") -> list[str]:
+    return [each.key for each in read_entries(framework, folder, name)]
+
+
 def words(sought: Entry, *entries: Entry, gone: str = "") -> str:
     miss = explain_miss("f", sought, entries, lambda key: key != gone, was_there=False)
     return miss.words()
 
 
-def test_what_implies_another_part_is_named_alone() -> None:
-    flags = {"XLA_flags": {DIGEST: "y", "--xla_a": "1"}, "compile_options": {DIGEST: "q"}}
-    sought = entry(
-        "b", XLA_flags=flags["XLA_flags"], compile_options={DIGEST: "q", "num_replicas": "1"}
-    )
-    said = words(sought, entry("a", 7 * DAY))
-    assert said == "XLA flags differ from the entry of 20 November (--xla_a=1 is new)"
+OTHER_OPTIONS = {DIGEST: "q", "num_replicas": "1"}
 
 
-def test_a_part_of_which_only_the_hash_is_known_is_named() -> None:
-    options = {DIGEST: "q", "num_replicas": "1"}
-    said = words(entry("b", compile_options=options), entry("a", DAY))
-    assert said == "compile options differ from the entry of 26 November"
-
-
-def test_several_parts_are_named_with_what_of_them() -> None:
-    sought = entry("b", jaxlib_version={"": "0.10.3"}, XLA_flags={"--a": "1", "--b": ""})
-    old = entry("a", 400 * DAY, XLA_flags={"--a": "2", "--c": "3", "--d": "4", "--e": "5"})
-    assert words(sought, old) == (
-        "jaxlib version (0.10.3, was 0.10.2) and XLA flags (--a=1, was 2; --b is new; without"
-        " --c=3; and 2 more) differ from the entry of 23 October 2025"
-    )
+@pytest.mark.parametrize(("sought", "old", "said"), [
+    # What implies another part is named alone.
+    ({"XLA_flags": {DIGEST: "y", "--xla_a": "1"}, "compile_options": OTHER_OPTIONS}, {},
+     "XLA flags differ from the entry of 20 November (--xla_a=1 is new)"),
+    # Only the hash is known.
+    ({"compile_options": OTHER_OPTIONS}, {},
+     "compile options differ from the entry of 20 November"),
+    ({"jaxlib_version": {"": "0.10.3"}, "XLA_flags": {"--a": "1", "--b": ""}},
+     {"age": 400 * DAY, "XLA_flags": {"--a": "2", "--c": "3", "--d": "4", "--e": "5"}},
+     ("jaxlib version (0.10.3, was 0.10.2) and XLA flags (--a=1, was 2; --b is new; without"
+      " --c=3; and 2 more) differ from the entry of 23 October 2025")),
+])  # fmt: skip
+def test_parts_that_differ_are_named(
+    sought: dict[str, dict[str, str]], old: dict[str, dict[str, str]], said: str
+) -> None:
+    assert words(entry("b", **sought), entry("a", **{"age": 7 * DAY, **old})) == said
 
 
 def test_the_nearest_entry_has_the_same_program_then_fewest_other_parts_and_is_new() -> None:
@@ -67,57 +68,39 @@ def test_the_nearest_entry_has_the_same_program_then_fewest_other_parts_and_is_n
     assert "25 November" in words(sought, near, both, far, gone="near")
     assert words(sought, far) == CAUSES["types"]
     assert "24 November" in words(sought, near, entry("newer", 3 * DAY), far)
-
-
-def test_an_entry_that_is_made_for_a_search_is_not_what_it_is_compared_with() -> None:
-    sought = entry("a")
+    sought = entry("a")  # one that is made for a search is not what it is compared with
     assert words(sought, sought) == CAUSES["first"]
-    assert words(sought, entry("a", DAY), sought) == (
-        "the entry of 26 November is gone from the cache folder"
-    )
+    gone = "the entry of 26 November is gone from the cache folder"
+    assert words(sought, entry("a", DAY), sought) == gone
 
 
 def test_entries_are_kept_by_framework_folder_and_program() -> None:
-    keep_entry("jax", "/c", "f", entry("one", DAY))
-    keep_entry("jax", "/c", "f", entry("two"))
-    assert [each.key for each in read_entries("jax", "/c", "f")] == ["one", "two"]
-    assert read_entries("jax", "/c", "f")[0] == entry("one", DAY)
-    for other in (("torch", "/c", "f"), ("jax", "/d", "f"), ("jax", "/c", "g")):
-        assert read_entries(*other) == []
-
-
-def test_names_that_no_file_can_have_do_not_collide() -> None:
-    names = ["f/../g", "f/../h", "ä" * 300, "ä" * 301, ""]
+    names = ["f", "f/../g", "f/../h", "ä" * 300, "ä" * 301, ""]  # that no file can have
     for name in names:
-        keep_entry("jax", "/c", name, entry(name))
-    assert [[each.key for each in read_entries("jax", "/c", name)] for name in names] == [
-        [name] for name in names
-    ]
+        keep_entry("jax", "/c", name, entry(name, DAY))
+    keep_entry("jax", "/c", "f", entry("two"))
+    assert [kept(name) for name in names] == [["f", "two"], *([name] for name in names[1:])]
+    assert read_entries("jax", "/c", "f")[0] == entry("f", DAY)
+    assert kept(framework="torch") == kept(folder="/d") == kept("g") == []
     assert all(path.stat().st_mode & 0o077 == 0 for path in data_folder("disk_cache").iterdir())
 
 
-def test_old_entries_make_room() -> None:
+def test_old_entries_make_room_and_what_is_none_is_left_out() -> None:
     for number in range(100):
         keep_entry("jax", "/c", "f", entry(str(number)))
-    kept = [each.key for each in read_entries("jax", "/c", "f")]
-    assert kept[-1] == "99"
-    assert 32 <= len(kept) <= 64
-
-
-def test_what_is_no_entry_is_left_out() -> None:
-    keep_entry("jax", "/c", "f", entry("one"))
+    found = kept()
+    assert found[-1] == "99"
+    assert 32 <= len(found) <= 64
     (path,) = data_folder("disk_cache").iterdir()
     path.write_bytes(b'{"key":"cut' + b"\n[]\n\xff\n" + path.read_bytes())
-    assert [each.key for each in read_entries("jax", "/c", "f")] == ["one"]
+    assert kept() == found
 
 
-def test_a_folder_that_cannot_be_made_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_folder_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "file"))
     keep_entry("jax", "/c", "f", entry("one"))
-    assert read_entries("jax", "/c", "f") == []
+    assert kept() == []
 
 
 @pytest.mark.parametrize("moment", [1e300, -1.0])

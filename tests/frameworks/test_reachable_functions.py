@@ -1,7 +1,6 @@
 """The functions that code can reach: those that it names, and what these name."""
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -46,39 +45,25 @@ def test_functions_modules_and_what_functions_name_are_reached_each_once() -> No
     module = ModuleType("of_a_test")  # which is not entered
     module.inner = inner  # type: ignore[attr-defined]
     assert find_reach([module], [Python()]).functions == [module]
-
-
-def test_values_are_those_that_the_users_functions_use() -> None:
-    found = find_reach([outer, json.dumps], [Python()]).values
+    found = find_reach([outer, json.dumps], [Python()]).values  # that the user's functions use
     assert {n: v for n, v in found.items() if n.isupper()} == {"ITEMS": ITEMS, "FACTOR": 2.0}
     assert not {"inner", "json", "_default_encoder"} & found.keys()
 
 
-@pytest.mark.parametrize(
-    ("value", "reached"),
-    [
-        (partial(inner), {"partial", "inner"}), ({"a": [(inner,)]}, {"inner"}),
-        (Trainer(inner), {"inner", "outer", "method"}), (SimpleNamespace(a=inner), {"inner"}),
-        (Trainer(inner).method, {"method", "outer", "inner"}), (Trainer, {"Trainer"}), (3, set()),
-    ],
-    ids=lambda value: type(value).__name__,
-)  # fmt: skip
+@pytest.mark.parametrize(("value", "reached"), [
+    (partial(inner), {"partial", "inner"}), ({"a": [(inner,)]}, {"inner"}),
+    (Trainer(inner), {"inner", "outer", "method"}), (SimpleNamespace(a=inner), {"inner"}),
+    (Trainer(inner).method, {"method", "outer", "inner"}), (Trainer, {"Trainer"}), (3, set()),
+], ids=lambda value: type(value).__name__)  # fmt: skip
 def test_what_holds_functions_leads_to_them(value: object, reached: set[str]) -> None:
     assert {*functions(value)} - {"__init__", "json"} == reached
 
 
-def test_steps_are_followed_as_far_as_is_said() -> None:
-    chain: Any = inner
-    for _ in range(4):
-        chain = [chain]
-    assert functions(chain, depth=5) == ["inner"]
-    assert functions(chain, depth=4) == []
-    assert functions([chain]) == ["inner"]  # six steps
-    assert functions([[chain]]) == []
-
-
-def test_of_very_many_values_the_first_ones_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reachable_functions, "_MAX_REACHED", 3)
+def test_steps_are_followed_as_far_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain: Any = [[[[inner]]]]
+    assert [functions(chain, depth=depth) for depth in (5, 4)] == [["inner"], []]
+    assert [functions([chain]), functions([[chain]])] == [["inner"], []]  # six steps, and seven
+    monkeypatch.setattr(reachable_functions, "_MAX_REACHED", 3)  # the first ones are looked at
     many = [0.5, 1.5, inner, outer]
     assert functions(many) == functions(*many) == ["inner"]
 
@@ -106,23 +91,19 @@ def test_functions_that_a_framework_compiles_are_not_eager_nor_what_they_call() 
     def refuses(value: object) -> bool:
         raise RuntimeError("it cannot be asked")
 
-    def names(*compilers: Any) -> Iterator[str]:
-        found = find_eager_functions([eager], [Python()], compilers)
-        return (function.__name__ for function in found)  # type: ignore[attr-defined]
-
-    assert {*names()} == {"eager", "compiled", "inner", "apart"}
-    assert {*names(refuses, lambda value: value is compiled)} == {"eager", "apart"}
+    found = find_eager_functions([eager], [Python()], ())
+    assert {*found} == {eager, compiled, inner, apart}
+    compilers = (refuses, lambda value: value is compiled)
+    assert {*find_eager_functions([eager], [Python()], compilers)} == {eager, apart}
 
 
-def test_what_was_wrapped_to_be_compiled_is_not_eager() -> None:
+@pytest.mark.parametrize("name", ["__wrapped__", "_torchdynamo_orig_callable"])
+def test_what_was_wrapped_to_be_compiled_is_not_eager(name: str) -> None:
     class Compiled:
         def __call__(self) -> float:
             return inner(1.0)
 
-    wrapper: Any = Compiled()
-    wrapper.__wrapped__ = inner
-    of_torch: Any = Compiled()
-    of_torch._torchdynamo_orig_callable = inner
-    for value in (wrapper, of_torch):
-        found = find_eager_functions([value], [Python()], [lambda each: type(each) is Compiled])
-        assert inner not in [*found]
+    value = Compiled()
+    setattr(value, name, inner)
+    found = find_eager_functions([value], [Python()], [lambda each: type(each) is Compiled])
+    assert inner not in [*found]

@@ -19,24 +19,19 @@ from ipyjaxbench.frameworks.state.undo import (
     State,
     all_same,
 )
-from ipyjaxbench.testing import FakeClock, FakeDevice
 from tests.fake_framework import FakeFramework
 
 ONE, EQUAL = [1], [1]
 BIG = 10**20
+MIB = 2**20
 
 
-@pytest.mark.parametrize(
-    ("now", "before", "same"),
-    [
-        ([ONE, 1], [ONE, 1], True), ([ONE], [EQUAL], False), ([ONE], [ONE, ONE], False),
-        ([BIG], [int(str(BIG))], True), ([BIG], [float(BIG)], False), ([BIG], [BIG + 1], False),
-        (["a b"], ["".join("a b")], True), ([True], [1], False), ([], [], True), ([1], [], False),
-    ],
-)  # fmt: skip
-def test_values_are_the_same_where_they_are_the_same_objects_or_equal_numbers(
-    now: list[Any], before: list[Any], same: bool
-) -> None:
+@pytest.mark.parametrize(("now", "before", "same"), [
+    ([ONE, 1], [ONE, 1], True), ([ONE], [EQUAL], False), ([ONE], [ONE, ONE], False),
+    ([BIG], [int(str(BIG))], True), ([BIG], [float(BIG)], False), ([BIG], [BIG + 1], False),
+    (["a b"], ["".join("a b")], True), ([True], [1], False), ([], [], True), ([1], [], False),
+])  # fmt: skip
+def test_same_are_objects_and_equal_numbers(now: list[Any], before: list[Any], same: bool) -> None:
     assert all_same(now, before) is same
 
 
@@ -46,66 +41,52 @@ def test_what_never_changes_has_nothing_to_put_back() -> None:
     state.replace(lambda value: None)
     assert (state.changed(), [*state.parts], [*state.arrivals()]) == (False, [], [])
     assert (state.can_restore, state.nbytes, state.owner) == (True, 0, None)
+    donated = DonatedArray(np.ones(3), ONE, lambda: True)
+    assert (donated.array.tolist(), donated.copy is ONE, donated.nbytes) == ([1, 1, 1], True, 24)
+    assert (donated.changed(), donated.is_gone()) == (False, True)
 
 
-def test_states_are_put_back_together() -> None:
+def test_states_are_put_back_together_and_can_be_taken_again() -> None:
     one, other = [1], [2]
-    restore = restore_together([Items(one), Items(other)])
+    states = first, _ = Items(one), Items(other)
+    restore = restore_together(states)
     one.append(3)
+    second = first.again()
+    assert (first.changed(), second.changed()) == (True, False)
+    one.clear()
+    second.restore()
+    assert one == [1, 3]
     other.clear()
     restore()
     assert (one, other) == ([1], [2])
 
 
-def test_a_state_can_be_taken_again() -> None:
-    values = [1]
-    first = Items(values)
-    values.append(2)
-    second = first.again()
-    assert (first.changed(), second.changed()) == (True, False)
-    values.clear()
-    second.restore()
-    assert values == [1, 2]
-    first.restore()
-    assert values == [1]
-
-
 @pytest.mark.parametrize("made", [bytearray(b"abcd"), array("h", [1, 2])])
 def test_numbers_are_copied_and_put_back(made: Any) -> None:
     before = made[:]
-    state = Buffer(made, CopyBudget())
-    assert (state.nbytes, state.can_restore, state.changed()) == (4, True, False)
+    state, small = (Buffer(made, CopyBudget(most)) for most in (4, 3))
+    for each, can in ((state, True), (small, False)):  # there is no memory for the second
+        assert (each.nbytes, each.can_restore, each.changed()) == (4, can, False)
     made[1] += 1
-    assert state.changed()
-    later = state.again()
+    assert (state.changed(), small.changed()) == (True, False)  # how many they are is known
+    later = Buffer(made, CopyBudget()).again()
     assert not later.changed()
     made.append(7)
-    assert state.changed()
+    assert (state.changed(), small.changed()) == (True, True)
     state.restore()
     assert (made, state.changed(), later.changed()) == (before, False, True)
-
-
-def test_numbers_for_which_there_is_no_memory_are_known_by_how_many_they_are() -> None:
-    made = bytearray(b"abcd")
-    state = Buffer(made, CopyBudget(3))
-    assert (state.nbytes, state.can_restore, state.changed()) == (4, False, False)
-    made[0] = 0
-    assert not state.changed()
-    made.append(1)
-    assert state.changed()
 
 
 def test_a_setting_is_put_back_where_it_can_be_set() -> None:
     held = {"level": [1]}
     states = [Setting(lambda: [*held["level"]], write)
-              for write in (lambda value: held.update(level=value), None)]  # fmt: skip
-    assert [state.can_restore for state in states] == [True, False]
+              for write in (None, lambda value: held.update(level=value))]  # fmt: skip
+    assert [state.can_restore for state in states] == [False, True]
     held["level"] = [2]
-    assert [state.changed() for state in states] == [True, True]
-    states[1].restore()
-    assert held["level"] == [2]
-    states[0].restore()
-    assert held["level"] == [1]
+    for state, level in zip(states, (2, 1), strict=True):
+        assert state.changed()
+        state.restore()
+        assert held["level"] == [level]
 
 
 def test_a_generator_is_put_back_whether_a_number_was_drawn_or_not() -> None:
@@ -116,9 +97,6 @@ def test_a_generator_is_put_back_whether_a_number_was_drawn_or_not() -> None:
     assert (state.changed(), [*state.arrivals()]) == (False, [("", [])])
     state.restore()
     assert source.random() == first
-
-
-def test_a_generator_whose_state_is_an_array_is_asked_too() -> None:
     held = SimpleNamespace(state=("MT", np.arange(3)))
     state = GeneratorState(lambda: held.state, None)
     assert [*state.arrivals()] == []
@@ -126,15 +104,8 @@ def test_a_generator_whose_state_is_an_array_is_asked_too() -> None:
     assert [*state.arrivals()] == [("", [])]
 
 
-def test_an_array_that_is_given_away_has_a_copy() -> None:
-    made, copied = np.ones(3), np.ones(3)
-    state = DonatedArray(made, copied, lambda: True)
-    assert (state.array is made, state.copy is copied, state.nbytes) == (True, True, 24)
-    assert (state.changed(), state.is_gone()) == (False, True)
-
-
 def test_arrays_of_a_framework_that_never_change_hold_nothing() -> None:
-    framework = FakeFramework(FakeDevice(FakeClock()))
+    framework = FakeFramework()
     made, offer = framework.device.start(dispatch=0, work=0), MutableState(framework)
     assert offer.states(made, CopyBudget()) is None
     framework.immutable = True
@@ -143,8 +114,55 @@ def test_arrays_of_a_framework_that_never_change_hold_nothing() -> None:
 
 
 def test_what_a_framework_does_not_offer_is_answered() -> None:
-    offer = MutableState(FakeFramework())
-    value = [1]
+    offer, value = MutableState(FakeFramework()), [1]
     assert offer.random_state([]) is offer.mutation_count(value) is offer.copy(value) is None
     assert offer.changes_in_place("sort") is False
     assert offer.revived(value, {}) is value
+
+
+# How much may be copied, on each device
+
+
+class Free:
+    """Free memory, and how often it was asked for."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes, self.count = nbytes, 0
+
+    def __call__(self) -> int:
+        self.count += 1
+        return self.nbytes
+
+
+def test_64_mib_are_copied_without_a_look_at_the_free_memory_of_each_device() -> None:
+    free, budget = Free(0), CopyBudget()
+    assert budget.take("gpu:0", 60 * MIB, free)
+    assert budget.take("gpu:0", 4 * MIB, free)
+    assert free.count == 0
+    assert not budget.take("gpu:0", 1, free)
+    assert free.count == 1
+    assert budget.take("gpu:1", 65 * MIB, Free(400 * MIB))
+    assert not budget.take("gpu:2", 65 * MIB, free)
+    assert budget.take("gpu:2", 64 * MIB, free)
+
+
+def test_copies_take_a_quarter_of_what_was_free_before_the_first_one() -> None:
+    free, budget = Free(340 * MIB), CopyBudget()
+    assert budget.take("gpu:0", 60 * MIB, free)  # of 400 MiB, these among them
+    assert not budget.take("gpu:0", 40 * MIB + 1, free)
+    assert budget.take("gpu:0", 40 * MIB, free)  # what did not fit took nothing
+    assert budget.take("gpu:0", 1, free) is False
+    assert free.count == 1
+
+
+def test_no_more_is_taken_than_is_said_however_much_is_free() -> None:
+    budget = CopyBudget(10)
+    assert [budget.take("host", n, Free(MIB)) for n in (6, 5, 4, 1)] == [True, False, True, False]
+    assert CopyBudget().gives_away is False
+
+
+@pytest.mark.parametrize("key", [None, "memory"])
+def test_memory_that_was_asked_about_is_known(key: object) -> None:
+    budget, one, other = CopyBudget(), object(), object()
+    assert [budget.is_new(one, key), budget.is_new(one, key)] == [True, False]
+    assert budget.is_new(other, key) is (key is None)

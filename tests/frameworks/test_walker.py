@@ -27,10 +27,6 @@ def count(value: object) -> int:
     return len(find_arrays(value, [FAKE]))
 
 
-class Cell:
-    """A plain object."""
-
-
 class Slots:
     """One of its slots is empty."""
 
@@ -78,19 +74,16 @@ def attributed(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
-    ("make", "path"),
-    [
-        (array, "x"), (lambda: [1, array()], "x[1]"), (lambda: (array(),), "x[0]"),
-        (lambda: {"k": array()}, "x['k']"), (lambda: OrderedDict({1: array()}), "x[1]"),
-        (lambda: deque([0, array()]), "x[1]"), ({"k": array()}.values, "x[0]"),
-        (lambda: Table(k=array()), "x['k']"), (lambda: SimpleNamespace(a=array()), "x.a"),
-        (lambda: attributed(Slots()), "x.a"), (lambda: partial(max, 1, array()), "x.args[1]"),
-        (lambda: partial(max, key=array()), "x.keywords['key']"),
-        (lambda: SimpleNamespace(f=Table(k=array()).__getitem__), "x.f.__self__['k']"),
-        (lambda: attributed(partial(max)), "x.a"), (Net, "x.a"), (OfOdd, "x.a"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("make", "path"), [
+    (array, "x"), (lambda: [1, array()], "x[1]"), (lambda: (array(),), "x[0]"),
+    (lambda: {"k": array()}, "x['k']"), (lambda: OrderedDict({1: array()}), "x[1]"),
+    (lambda: deque([0, array()]), "x[1]"), ({"k": array()}.values, "x[0]"),
+    (lambda: Table(k=array()), "x['k']"), (lambda: SimpleNamespace(a=array()), "x.a"),
+    (lambda: attributed(Slots()), "x.a"), (lambda: partial(max, 1, array()), "x.args[1]"),
+    (lambda: partial(max, key=array()), "x.keywords['key']"),
+    (lambda: SimpleNamespace(f=Table(k=array()).__getitem__), "x.f.__self__['k']"),
+    (lambda: attributed(partial(max)), "x.a"), (Net, "x.a"), (OfOdd, "x.a"),
+])  # fmt: skip
 def test_an_array_is_found_and_has_the_path_that_one_would_type(make: Any, path: str) -> None:
     value = make()
     assert paths(value) == [path]
@@ -102,36 +95,23 @@ def test_an_array_is_found_and_has_the_path_that_one_would_type(make: Any, path:
 def test_an_array_that_is_held_twice_is_found_once_by_its_first_path() -> None:
     one = array()
     assert paths([{"a": one}, one]) == ["x[0]['a']"]
-    assert count([one, [one]]) == 1
-    itself: list[Any] = [one]
+    itself: list[Any] = [one, [one]]
     itself.append(itself)
     assert (count(itself), paths(itself)) == (1, ["x[0]"])
 
 
-def test_arrays_in_sets_are_found_and_have_no_path() -> None:
+def test_arrays_in_sets_have_no_path_and_functions_and_classes_are_not_entered() -> None:
     for value in ({Net()}, frozenset((Net(),))):
         assert (count(value), paths(value)) == (1, [])
-
-
-def test_functions_and_classes_are_not_entered() -> None:
-    def f() -> None: ...
-
-    f.a = array()  # type: ignore[attr-defined]
-    held = type("Held", (), {"a": array()})
-    assert (count([f, held]), paths([f, held])) == (0, [])
-
-
-def nested(levels: int) -> Any:
-    value = array()
-    for _ in range(levels):
-        value = [value]
-    return value
+    held = [attributed(lambda: 0), type("Held", (), {"a": array()})]
+    assert (count(held), paths(held)) == (0, [])
 
 
 def test_no_path_is_longer_than_a_person_would_type() -> None:
-    assert len(paths(nested(40))) == 1
-    assert paths(nested(41)) == []
-    assert count(nested(41)) == 1
+    value = array()
+    for _ in range(40):
+        value = [value]
+    assert (len(paths(value)), paths([value]), count([value])) == (1, [], 1)
 
 
 def test_very_many_items_that_begin_with_1001_numbers_hold_no_arrays() -> None:
@@ -141,14 +121,11 @@ def test_very_many_items_that_begin_with_1001_numbers_hold_no_arrays() -> None:
         found = [count(each) for each in (items, tuple(items), keyed, keyed.values(), deque(items))]
         assert found == [int(front == 1000)] * 5
     assert count([*range(500), [], *range(2000), array()]) == 1
-    assert count([0] * 1000) == 0
     assert paths([*range(2000), array()]) == ["x[2000]"]  # but for those that get names
     assert paths({**dict.fromkeys(range(2000), 0), "w": array()}) == ["x['w']"]
 
 
-def test_no_more_than_so_many_values_are_looked_at_for_arrays_that_need_no_path(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_more_than_so_many_values_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walker, "_MAX_NODES", 10)
     arrays = [[array()] for _ in range(20)]
     assert count(arrays) == 4  # nine values: a list, and four lists of one
@@ -167,23 +144,18 @@ class TestBudget:
 
     def test_a_walk_ends_after_so_many_and_goes_on_beside_once(self) -> None:
         budget, levels = Budget(), ["outer", "inner"]
-        assert [budget.take(levels) for _ in range(10)] == [True] * 10
-        assert not budget.is_spent
+        for _ in range(3):  # an array starts the count again
+            budget.renew()
+            assert [budget.take(levels) for _ in range(10)] == [True] * 10
+        assert (levels, budget.is_spent) == (["outer", "inner"], False)
         assert not budget.take(levels)
         assert (levels, budget.is_spent) == (["inner", "outer"], True)
         assert [budget.take(levels) for _ in range(5)] == [True] * 5
         assert not budget.take(levels)
         assert levels == []
 
-    def test_an_array_starts_the_count_again(self) -> None:
-        budget, levels = Budget(), ["outer", "inner"]
-        for _ in range(3):
-            assert [budget.take(levels) for _ in range(10)] == [True] * 10
-            budget.renew()
-        assert (levels, budget.is_spent) == (["outer", "inner"], False)
-
     def test_arrays_among_plain_objects_and_beside_too_many_are_found(self) -> None:
-        plain = [Cell() for _ in range(100)]
+        plain = [SimpleNamespace() for _ in range(100)]
         assert count([*plain[:8], array(), *plain[8:16], array()]) == 2
         beside = [plain, array()]
         assert count(beside) == 1
@@ -191,9 +163,7 @@ class TestBudget:
         assert paths(beside, budget) == ["x[1]"]
         assert budget.is_spent
         assert count([*plain, array()]) == 0
-
-    def test_numbers_of_a_librarys_class_are_not_counted_as_objects(self) -> None:
-        number = type("float64", (float,), {})
+        number = type("float64", (float,), {})  # a library's is not counted as an object
         assert paths([[number(n) for n in range(30)], array()]) == ["x[1]"]
 
 
@@ -230,18 +200,14 @@ def test_objects_that_raise_when_they_are_looked_into_hide_nothing_else() -> Non
 
 
 def test_what_the_framework_knows_to_be_inside_is_what_is_inside() -> None:
-    class Module:
-        def __init__(self) -> None:
-            self.hidden = array()
-
     class Knowing(FakeFramework):
         def parts(self, value: object) -> Any:
-            return [array()] * 2 if isinstance(value, Module) else None
+            return [array()] * 2 if isinstance(value, Net) else None
 
         def named_parts(self, value: object) -> Any:
-            return [("a.w", array()), ("b", array())] if isinstance(value, Module) else None
+            return [("a.w", array()), ("b", array())] if isinstance(value, Net) else None
 
-    value, frameworks = [Module()], [FAKE, Knowing()]
+    value, frameworks = [Net()], [FAKE, Knowing()]
     assert len(find_arrays(value, frameworks)) == 1
     named = iterate_named_arrays("x", value, frameworks)
     assert [path for path, _, _ in named] == ["x[0].a.w", "x[0].b"]

@@ -23,9 +23,9 @@ def timed(code: str, **names: Any) -> LoopTimes:
     return found
 
 
-def parts(found: LoopTimes) -> dict[str, str]:
-    """The part of each line, by its text."""
-    return {line.text: line.part for line in found.lines}
+def parts(found: LoopTimes) -> list[str]:
+    """The part of each line."""
+    return [line.part for line in found.lines]
 
 
 def batches(count: int, pause: float = 0.0) -> Iterator[Any]:
@@ -35,6 +35,7 @@ def batches(count: int, pause: float = 0.0) -> Iterator[Any]:
 
 
 step = jax.jit(lambda w, x: (w, jax.lax.fori_loop(0, 20, lambda _, y: jnp.tanh(y @ w), x).sum()))
+JAX = {"batches": batches, "step": step, "w": jnp.full((300, 300), 0.01)}
 
 
 def test_lines_of_jax_are_host_until_the_device_has_its_work_and_rest_after_that() -> None:
@@ -46,8 +47,8 @@ for x in batches(12):
     losses.append(loss)
     print(end="")
 """
-    found = timed(code, batches=batches, step=step, w=jnp.full((300, 300), 0.01))
-    assert list(parts(found).values()) == ["data", "host", "host", "rest", "rest"]
+    found = timed(code, **JAX)
+    assert parts(found) == ["data", "host", "host", "rest", "rest"]
     assert found.frameworks == {"jax": jax.__version__}
     assert found.backlog > 0
     assert found.verdict == "DEVICE-BOUND"
@@ -60,10 +61,7 @@ for i, x in enumerate(batches(14, 0.005)):
     if i % EVERY == 0:
         value = np.asarray(loss)
 """
-    w = jnp.full((300, 300), 0.01)
-    names = {"batches": batches, "step": step, "w": w}
-    always = timed(code, EVERY=1, **names)
-    seldom = timed(code, EVERY=7, **names)
+    always, seldom = (timed(code, EVERY=every, **JAX) for every in (1, 7))
     line = always.lines[-1]
     assert (line.text, line.waits) == ("value = np.asarray(loss)", always.count)
     assert line.waited > line.seconds
@@ -72,12 +70,10 @@ for i, x in enumerate(batches(14, 0.005)):
 
 
 def test_a_slow_loader_is_named_whatever_draws_from_it() -> None:
-    direct = "for x in batches(14, 0.02):\n    l = float(f(x))"
-    drawn = "it = batches(14, 0.02)\nfor i in range(14):\n    x = next(it)\n    l = float(f(x))"
-    for code in (direct, drawn):
-        found = timed(code, batches=batches, f=jax.jit(jnp.sum))
-        assert found.verdict == "DATA-BOUND"
-        assert found.shares["data"] > 0.5
+    code = "it = batches(14, 0.01)\nfor i in range(14):\n    x = next(it)\n    l = float(f(x))"
+    found = timed(code, batches=batches, f=jax.jit(jnp.sum))
+    assert found.verdict == "DATA-BOUND"
+    assert found.shares["data"] > 0.5
 
 
 def test_lines_of_torch_on_the_cpu_are_host_and_device_in_one() -> None:
@@ -91,14 +87,10 @@ for x, y in loader:
 """
     model = torch.nn.Linear(4, 1)
     data = torch.utils.data.TensorDataset(torch.ones(40, 4), torch.ones(40, 1))
-    found = timed(
-        code,
-        model=model,
-        opt=torch.optim.SGD(model.parameters()),
-        loader=torch.utils.data.DataLoader(data, batch_size=4),
-        seen=[],
-    )
-    assert list(parts(found).values()) == ["data", "call", "call", "call", "call", "rest"]
+    loader = torch.utils.data.DataLoader(data, batch_size=4)
+    opt = torch.optim.SGD(model.parameters())
+    found = timed(code, model=model, opt=opt, loader=loader, seen=[])
+    assert parts(found) == ["data", "call", "call", "call", "call", "rest"]
     assert [note.code for note in found.notes] == ["computes-in-call"]
     assert "num_workers" in found.advice
 
@@ -107,7 +99,7 @@ def test_lines_of_tensorflow_too_and_a_dataset_is_known() -> None:
     code = "for x in ds:\n    l = f(x)\n    print(end='')"
     ds = tf.data.Dataset.from_tensor_slices(np.ones((12, 4), np.float32))
     found = timed(code, ds=ds, f=tf.function(lambda x: tf.reduce_sum(x * x)))
-    assert list(parts(found).values()) == ["data", "call", "rest"]
+    assert parts(found) == ["data", "call", "rest"]
     assert "prefetch" in found.advice
 
 
@@ -115,12 +107,10 @@ def test_a_step_that_compiles_is_left_out() -> None:
     code = "for n in sizes:\n    y = f(jnp.ones(n)).block_until_ready()"
     found = timed(code, f=jax.jit(lambda x: jnp.sin(x) * 2), sizes=[3] * 5 + [4] + [3] * 5)
     assert [each.compiled for each in found.steps] == [True] + [False] * 4 + [True] + [False] * 5
-    steady = sum(each.steps for each in found.steady)
-    assert steady == 8
+    assert sum(each.steps for each in found.steady) == 8
 
 
 def test_plain_python_is_all_host_and_no_framework_is_named() -> None:
     found = timed("for i in range(9):\n    time.sleep(0.001)")
-    assert found.verdict == "HOST-BOUND"
+    assert (found.verdict, found.frameworks) == ("HOST-BOUND", {})
     assert [note.code for note in found.notes] == ["no-framework-call"]
-    assert found.frameworks == {}

@@ -9,41 +9,32 @@ from ipyjaxbench.steps import time_loop
 from ipyjaxbench.usercode import Source, run_in_new_loop
 
 CELLS = {
-    "break, continue and else": """
-out = []
+    "break, continue, else and inner loops": """
+out, t, fs = [], 0, []
 for i in range(9):
     if i == 2: continue
     if i == 5:
         break
-    out.append(i)
+    while True:
+        t += 1
+        if t % 2: break
+        if t % 3: continue
+    fs.append(lambda i=i: [i * j for j in range(3) if j != i])
+    class A:
+        x = i
 else:
     out.append("else")
-for i in range(3):
-    pass
-else:
-    j = i * 2
+r = [f() for f in fs], A.x
+del fs, A
 """,
     "no step": "for i in []:\n    pass\nelse:\n    j = 3",
-    "return in a function": """
+    "return in a function, over errors that are caught": """
 def find(n):
     for i in range(n):
         try:
+            seen.append(1 / (i % 3))
             if (k := i * 2) > 6:
                 return [j + k for j in range(i)]
-        finally:
-            last.append(i)
-    return None
-last = []
-found, missed = find(9), find(2)
-""",
-    "errors that are caught": """
-seen = []
-try:
-    1 / 0
-except ZeroDivisionError:
-    for i in range(6):
-        try:
-            seen.append(1 / (i % 3))
         except ZeroDivisionError as error:
             seen.append(str(error))
             continue
@@ -51,6 +42,9 @@ except ZeroDivisionError:
             seen.append("fine")
         finally:
             seen.append(i)
+    return None
+seen = []
+found, missed = find(9), find(2)
 """,
     "next": """
 def pairs(it):
@@ -79,37 +73,15 @@ def count():
         del temporary
 count()
 """,
-    "closures and comprehensions": """
-fs = []
-for i in range(3):
-    fs.append(lambda i=i: [i * j for j in range(3) if j != i])
-    class A:
-        x = i
-r = [f() for f in fs], A.x
-del fs, A
-""",
-    "strings over lines": '''
-for i in range(2):
-    text = """a
-  b %d
-""" % i
-''',
-    "targets, and an iterator's own moves": """
+    "targets, an iterator's own moves, and strings over lines": '''
 d, items = {}, [(1, 2, 3), (4, 5)]
 for d["k"], *rest in items:
     total = sum(rest)
+    text = """a
+  b %d
+""" % total
     if len(items) < 3: items.append((9,))
-""",
-    "while inside": """
-t = 0
-for i in range(3):
-    j = i
-    while True:
-        j += 1
-        if j > 5: break
-        if j % 2: continue
-        t += j
-""",
+''',
 }
 
 
@@ -142,9 +114,6 @@ FAILING = {
     "in next": "it = iter([1])\nfor i in range(3):\n    x = (\n        next(it))",
     "in an exit": "import sys\nfor i in range(3):\n    sys.exit(3)",
     "not iterable": "a = 3\nfor i in a:\n    pass",
-    "a name": "for i in range(3):\n    if i: missing(i)",
-    "by hand": "for i in range(3):\n    try:\n        1 / 0\n    except ZeroDivisionError as e:\n"
-    "        raise ValueError('why') from e",
     "unpacking": "for a, b in [(1, 2), (3,)]:\n    c = a",
 }
 
@@ -154,7 +123,6 @@ def test_an_error_is_the_same_in_the_same_lines(code: str) -> None:
     plain_names, plain = names_after(code, marked=False)
     names, error = names_after(code, marked=True)
     assert (type(error), str(error)) == (type(plain), str(plain))
-    plain_names.pop("e", None)
     assert names == plain_names
 
     def lines(raised: BaseException) -> list[tuple[str, Any]]:
@@ -174,11 +142,7 @@ def test_a_function_of_the_cell_has_no_marks_afterwards() -> None:
     plain: dict[str, Any] = {}
     exec(Source.plain(code).compiled(), plain)
     assert names["f"].__code__.co_code == plain["f"].__code__.co_code
-    assert names["f"](9) == 8
-    assert found.count == 5
-    names = {"seen": []}
-    found, _ = time_loop(Source.plain("for i in range(50):\n    seen.append(i)"), names)
-    assert (names["seen"], found.count) == ([*range(50)], 50)  # each step runs once
+    assert (names["f"](9), found.count) == (8, 5)
 
 
 def test_a_loop_may_await() -> None:

@@ -13,10 +13,18 @@ from ipyjaxbench.steps.step_rows import (
     NEXT,
     OVER,
     WAIT,
+    StepRows,
+    pack,
 )
-from tests.steps.moments import noted
 
 HEADER = 9
+
+
+def noted(*moments: tuple[int, int]) -> StepRows:
+    """Rows of places and nanoseconds; the loop's own line is site 9."""
+    rows = StepRows(HEADER)
+    rows.add([pack(place, at) for place, at in moments])
+    return rows
 
 
 def test_each_nanosecond_of_a_step_belongs_to_one_place() -> None:
@@ -30,15 +38,12 @@ def test_each_nanosecond_of_a_step_belongs_to_one_place() -> None:
     assert found.runs == 1
 
 
-@pytest.mark.parametrize(
-    ("moments", "data", "busy", "waits"),
-    [
-        ([(BODY, 0), (WAIT, 3), (AWAKE, 8), (0, 10), (NEXT, 10)], 0, 5, {0: 5}),
-        # A batch that is drawn in a statement is data, and so are the waits in it.
-        ([(BODY, 1), (DRAW, 2), (WAIT, 3), (AWAKE, 6), (DRAWN, 7), (0, 10), (NEXT, 10)], 6, 4, {}),
-        ([(WAIT, 2), (AWAKE, 4), (BODY, 5), (0, 6), (NEXT, 6)], 5, 1, {}),  # the loader's own
-    ],
-)
+@pytest.mark.parametrize(("moments", "data", "busy", "waits"), [
+    ([(BODY, 0), (WAIT, 3), (AWAKE, 8), (0, 10), (NEXT, 10)], 0, 5, {0: 5}),
+    # A batch that is drawn in a statement is data, and so are the waits in it.
+    ([(BODY, 1), (DRAW, 2), (WAIT, 3), (AWAKE, 6), (DRAWN, 7), (0, 10), (NEXT, 10)], 6, 4, {}),
+    ([(WAIT, 2), (AWAKE, 4), (BODY, 5), (0, 6), (NEXT, 6)], 5, 1, {}),  # the loader's own
+])  # fmt: skip
 def test_a_wait_is_no_part_of_what_its_statement_is_busy_for(
     moments: list[tuple[int, int]], data: int, busy: int, waits: dict[int, int]
 ) -> None:
@@ -56,15 +61,11 @@ def test_a_step_that_does_not_come_to_its_end_is_told_apart() -> None:
     assert half.busy == {HEADER: 4}
 
 
-def test_a_compilation_belongs_to_the_step_that_is_just_over() -> None:
-    step = [(BODY, 0), (0, 1), (NEXT, 1)]
-    rows = noted((NEXT, 0), *step, (COMPILED, 1), *step).rows
-    assert [row.compiled for row in rows] == [True, False]
-
-
-def test_waits_are_counted_by_complete_step() -> None:
+def test_compilations_and_waits_belong_to_the_step_that_is_just_over() -> None:
     step = [(BODY, 0), (WAIT, 0), (AWAKE, 2), (0, 2), (NEXT, 2)]
-    assert noted((NEXT, 0), *step, *step, *step[:-1], (OVER, 2)).waiting_steps == {0: 2}
+    found = noted((NEXT, 0), *step, (COMPILED, 2), *step, *step[:-1], (OVER, 2))
+    assert [row.compiled for row in found.rows] == [True, False, False]
+    assert found.waiting_steps == {0: 2}  # of complete steps
 
 
 def test_very_many_steps_share_rows_and_lose_nothing() -> None:

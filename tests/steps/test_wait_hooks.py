@@ -26,67 +26,54 @@ READS = {
 }
 
 
+@pytest.fixture
 def frameworks() -> list[Framework]:
     return computing(loaded()[0])
 
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
-def test_a_read_of_jax_is_noted_once(read: Any) -> None:
+def test_a_read_of_jax_is_noted_once(frameworks: list[Framework], read: Any) -> None:
     x = jax.jit(lambda x: x + 1)(jnp.float32(1))
     noted: list[int] = []
-    with WaitHooks(frameworks(), noted.append):
+    with WaitHooks(frameworks, noted.append):
         read(x)
     assert noted[:2] == [WAIT, AWAKE]
     assert noted == [WAIT, AWAKE] * (len(noted) // 2)
 
 
-def test_giving_the_device_work_is_no_wait() -> None:
+def test_giving_the_device_work_is_no_wait(frameworks: list[Framework]) -> None:
     f, x = jax.jit(lambda x: x + 1), jnp.ones(3)
     f(x)
     noted: list[int] = []
-    with WaitHooks(frameworks(), noted.append):
-        for _ in range(3):
-            x = f(x)
+    with WaitHooks(frameworks, noted.append):
+        f(x)
         torch.ones(3).sum().item()  # on the CPU there is nothing to wait for
-    assert noted == []
-
-
-def test_what_numpy_reads_in_place_is_waited_for_before() -> None:
-    noted: list[int] = []
-    with WaitHooks(frameworks(), noted.append) as hooks:
-        x = jnp.ones(3)
-        assert hooks.ready(x) is x
-        assert noted == [WAIT, AWAKE]
-        own = np.ones(3)
-        assert hooks.ready(own) is own
-        assert len(noted) == 2
-
-
-def test_waits_of_other_threads_are_not_noted() -> None:
-    noted: list[int] = []
-    with WaitHooks(frameworks(), noted.append):
         thread = threading.Thread(target=lambda: float(jnp.float32(1)))
         thread.start()
         thread.join()
     assert noted == []
 
 
-def test_all_is_put_back() -> None:
-    points = [(point.owner, point.name) for each in frameworks()
+def test_what_numpy_reads_in_place_is_waited_for_before(frameworks: list[Framework]) -> None:
+    noted: list[int] = []
+    with WaitHooks(frameworks, noted.append) as hooks:
+        for value in (jnp.ones(3), np.ones(3)):
+            assert hooks.ready(value) is value
+            assert noted == [WAIT, AWAKE]
+
+
+def test_all_is_put_back_and_all_of_jax_is_there(frameworks: list[Framework]) -> None:
+    """Most of them are private, and would be missed without a word."""
+    points = [(each.name, point.owner, point.name) for each in frameworks
               for point in each.capability(DeviceWaits).points()]  # fmt: skip
-    before = [vars(owner).get(name) for owner, name in points if owner is not None]
-    with pytest.raises(KeyboardInterrupt), WaitHooks(frameworks(), print):
+
+    def held() -> list[Any]:
+        return [vars(owner).get(name) for _, owner, name in points if owner is not None]
+
+    before = held()
+    with pytest.raises(KeyboardInterrupt), WaitHooks(frameworks, print):
         raise KeyboardInterrupt
-    assert [vars(owner).get(name) for owner, name in points if owner is not None] == before
-
-
-def test_every_place_that_jax_waits_in_is_there() -> None:
-    """A self-test: most of them are private, and would be missed without a word."""
-    points = [
-        point
-        for each in frameworks()
-        if each.name == "jax"
-        for point in each.capability(DeviceWaits).points()
-    ]
-    assert points
-    assert [point.name for point in points if getattr(point.owner, point.name, None) is None] == []
+    assert held() == before
+    of_jax = [getattr(owner, name, None) for each, owner, name in points if each == "jax"]
+    assert of_jax
+    assert None not in of_jax

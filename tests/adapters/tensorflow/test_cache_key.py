@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from ipyjaxbench.adapters.tensorflow import TensorFlow
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key, cache_lookup
-from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.retracing import Leaf
+from ipyjaxbench.adapters.tensorflow.retracing.advice import fixes
+from ipyjaxbench.retracing import Change, Leaf
 from ipyjaxbench.retracing.protocol import Retracing
 
 Pair = namedtuple("Pair", "left right")
@@ -24,20 +25,17 @@ def leaves(*args: Any) -> dict[str, Leaf]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("value", "leaf"),
-    [
-        (tf.ones((2, 3)), Leaf("array", "float32", (2, 3))),
-        (tf.TensorSpec((None, 3), tf.int32), Leaf("array", "int32", (-1, 3))),
-        (tf.TensorSpec(None, tf.int32), Leaf("array", "int32")),
-        (np.ones(3), Leaf("array", "float64", (3,))),
-        (np.float32(2), Leaf("array", "float32")),
-        (tf.Variable([1.0, 2.0]),
-         Leaf("variable", "float32", (2,), value="a variable of its own")),
-        (2.5, Leaf("static", value="2.5")),
-        ("a", Leaf("static", value="'a'", identity=hash("a"))),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("value", "leaf"), [
+    (tf.ones((2, 3)), Leaf("array", "float32", (2, 3))),
+    (tf.TensorSpec((None, 3), tf.int32), Leaf("array", "int32", (-1, 3))),
+    (tf.TensorSpec(None, tf.int32), Leaf("array", "int32")),
+    (np.ones(3), Leaf("array", "float64", (3,))),
+    (np.float32(2), Leaf("array", "float32")),
+    (tf.Variable([1.0, 2.0]),
+     Leaf("variable", "float32", (2,), value="a variable of its own")),
+    (2.5, Leaf("static", value="2.5")),
+    ("a", Leaf("static", value="'a'", identity=hash("a"))),
+])  # fmt: skip
 def test_each_kind_of_value_is_told_apart_as_tensorflow_does(value: Any, leaf: Leaf) -> None:
     assert leaves(value) == {"v": leaf}
 
@@ -46,36 +44,23 @@ def words(value: Any) -> dict[str, str]:
     return {path: leaf.words() for path, leaf in leaves(value).items()}
 
 
-def test_containers_are_told_part_by_part() -> None:
+def test_containers_and_datasets_are_told_part_by_part() -> None:
     assert words([1.0, (2.0,)]) == {"v": "list", "v[0]": "1.0", "v[1]": "tuple", "v[1][0]": "2.0"}
     assert words({"a": 1.0}) == {"v": "dict", "v['a']": "1.0"}
     assert words(Pair(1.0, 2.0)) == {"v": "Pair", "v.left": "1.0", "v.right": "2.0"}
-
-
-def test_a_dataset_is_told_by_its_elements() -> None:
     dataset = tf.data.Dataset.from_tensor_slices(np.ones((4, 2), "f"))
-    assert words(dataset) == {"v.element_spec": "f32[2]"}
-    assert words(iter(dataset)) == {"v.element_spec": "f32[2]"}
-
-
-def test_a_variable_that_is_given_twice_is_the_same() -> None:
-    variable = tf.Variable(1.0)
-    assert [leaf.value for leaf in leaves(variable, variable).values()] == [
-        "a variable of its own", "the same variable as v",
-    ]  # fmt: skip
-    assert leaves(variable, tf.Variable(1.0))["w"].value == "a variable of its own"
+    assert words(dataset) == words(iter(dataset)) == {"v.element_spec": "f32[2]"}
 
 
 def test_objects_are_told_apart_by_what_they_are_and_types_by_their_words() -> None:
     thing, other = type("Thing", (), {})(), type("Thing", (), {})()
     assert leaves(thing)["v"] == leaves(thing)["v"] != leaves(other)["v"]
-    assert leaves(thing)["v"].value == "Thing"
-    assert leaves(tf.float32)["v"].value == "tf.float32"
-    assert leaves(abs_of)["v"].value == "abs_of"
-
-
-def abs_of(x: Any) -> Any:
-    return tf.abs(x)
+    values = (thing, "Thing"), (tf.float32, "tf.float32"), (leaves, "leaves")
+    assert all(leaves(value)["v"].value == told for value, told in values)
+    variable, other = tf.Variable(1.0), tf.Variable(1.0)
+    own = "a variable of its own"
+    for second, told in ((variable, "the same variable as v"), (other, own)):
+        assert [leaf.value for leaf in leaves(variable, second).values()] == [own, told]
 
 
 def test_what_does_not_fit_the_function_is_told_as_it_was_given() -> None:
@@ -86,23 +71,21 @@ def test_what_does_not_fit_the_function_is_told_as_it_was_given() -> None:
 
 
 def test_the_surroundings_of_a_call_are_part_of_it() -> None:
-    function = tf.function(lambda v: v)
-
-    def settings() -> dict[str, str]:
-        return dict(cache_key.signature(function, (1.0,), {}).settings)
-
-    assert settings() == {"eager": "True", "tf.distribute context": "none"}
-    with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
-        assert settings()["tf.distribute context"] == "cross-replica"
-    with tf.Graph().as_default():
-        assert settings()["eager"] == "False"
-
-
-def test_plain_values_around_a_function_are_part_of_its_trace() -> None:
     scale, table = 2.0, [1.0]
     function = tf.function(lambda v: v * scale * table[0])
-    captured = cache_key.signature(function, (1.0,), {}).captured
-    assert captured["scale"].words() == "2.0"
+
+    def settings() -> tuple[str, ...]:
+        return tuple(cache_key.signature(function, (1.0,), {}).settings.values())
+
+    assert [*cache_key.signature(function, (1.0,), {}).settings] == [
+        "eager", "tf.distribute context",
+    ]  # fmt: skip
+    assert settings() == ("True", "none")
+    with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        assert settings() == ("True", "cross-replica")
+    with tf.Graph().as_default():
+        assert settings() == ("False", "none")
+    assert cache_key.signature(function, (1.0,), {}).captured["scale"].words() == "2.0"
     assert cache_key.signature(tf.function(abs), (1.0,), {}).captured == {}
 
 
@@ -128,18 +111,43 @@ def test_traces_that_take_several_shapes_are_known_as_more_are_made() -> None:
     function(tf.ones(4))
     assert not cache_lookup.has_unknown_shapes(function, 1)  # as it was when there was one
     assert cache_lookup.has_unknown_shapes(function, 2)
-    assert cache_lookup.has_unknown_shapes(tf.function(abs_of), 0) is False
+    assert cache_lookup.has_unknown_shapes(tf.function(leaves), 0) is False
 
 
 def test_it_is_known_when_a_graph_is_made() -> None:
-    (adapter,) = (each for each in loaded()[0] if each.name == "tensorflow")
-    is_tracing = adapter.capability(Retracing).is_tracing
+    is_tracing = TensorFlow().capability(Retracing).is_tracing
     seen: list[bool] = []
+    tf.function(lambda x: seen.append(is_tracing((x,))))(tf.ones(1))
+    assert [is_tracing(()), *seen] == [False, True]
 
-    def function(x: Any) -> Any:
-        seen.append(is_tracing((x,)))
-        return x
 
-    function(tf.ones(1))
-    tf.function(function)(tf.ones(1))
-    assert seen == [False, True]
+# What to write
+
+SHAPE = Change("shape", "x", "f32[3]", "f32[4]")
+ANEW = Change("function", new="same code")
+VALUE = "Each new value of `n` needs its own trace"
+NUMBER = "Pass `n` as a tensor (`tf.constant(...)`): each new Python number is traced again"
+PAD = "Use fewer distinct shapes: pad `x` to a fixed multiple"
+
+
+def value(old: str, new: str, path: str = "n") -> Change:
+    return Change("static value", path, old, new)
+
+
+@pytest.mark.parametrize(("change", "options", "told"), [
+    (value("1.0", "2.0"), {}, NUMBER), (value("1", "2j"), {}, NUMBER),
+    (value("True", "False"), {}, VALUE), (value("1.0", "None"), {}, VALUE),
+    (value("None", "1.0"), {}, VALUE), (value("'a'", "'b'"), {}, VALUE),
+    (value("M", "another M", "self"), {}, "Call `f` on the same object"),
+    (SHAPE, {}, "Use `@tf.function(reduce_retracing=True)`, or an `input_signature` with"),
+    (SHAPE, {"relaxed": True}, ""), (SHAPE, {"xla": True}, PAD),
+    (SHAPE, {"relaxed": True, "xla": True}, PAD), (SHAPE, {"name": "Sequential.fit"}, ""),
+    (ANEW, {}, "Call tf.function once and reuse its result: each new `f` object"),
+    (ANEW, {"name": "Sequential.fit"}, "Call compile() on the model once"),
+    (Change("dtype", "x", "f32[3]", "i32[3]"), {"name": "Sequential.fit"},
+     "Always pass `x` with the same dtype: `tf.cast(...)` before the call"),
+])  # fmt: skip
+def test_it_says_what_to_write(change: Change, options: dict[str, Any], told: str) -> None:
+    found = fixes(**{"name": "f", "why": [change], "relaxed": False, "xla": False, **options})
+    assert len(found) == bool(told)
+    assert "".join(found).startswith(told)

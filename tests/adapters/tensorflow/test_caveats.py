@@ -1,80 +1,64 @@
 """What of TensorFlow's settings changes what a figure means: told where it is, and only there."""
 
 import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf.cluster_pb2 import ClusterDef, JobDef
+from tensorflow.core.protobuf.tensorflow_server_pb2 import ServerDef
+from tensorflow.python.eager import context as tf_context
 
 from ipyjaxbench.adapters.shared.matmul_precision import example
 from ipyjaxbench.adapters.tensorflow import caveats
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
-from tests.adapters.pair import run_pair
 from tests.cautions import cautions
 
 NAMES: dict[str, Any] = {"tf": tf, "a": tf.ones((8, 8)), "f": tf.function(lambda x: x + 1)}
 
 
-def caution_notes(code: str) -> list[Note]:
-    return cautions(code, NAMES)
-
-
-@pytest.mark.parametrize(
-    "code", ["f(a)", "tf.matmul(a, a)", "with tf.GradientTape() as tape: y = f(a)"]
-)
-def test_nothing_is_told_where_nothing_is_set(code: str) -> None:
-    assert caution_notes(code) == []
-
-
-def test_functions_that_run_eagerly_are_told() -> None:
-    tf.config.run_functions_eagerly(True)
+@contextmanager
+def switched(on: Callable[[], object], off: Callable[[], object]) -> Iterator[None]:
+    on()
     try:
-        (note,) = caution_notes("f(a)")
-        assert caution_notes("tf.sin(a)") == []  # no tf.function
+        yield
     finally:
-        tf.config.run_functions_eagerly(False)
-    assert note.text == (
-        "tf.config.run_functions_eagerly is on: tf.function builds no graph,"
-        " operations run one by one."
-    )
+        off()
 
 
-def test_checked_numbers_are_told() -> None:
-    tf.debugging.enable_check_numerics()
-    try:
-        (note,) = caution_notes("tf.sin(a)")
-    finally:
-        tf.debugging.disable_check_numerics()
-    assert note.text == "tf.debugging.enable_check_numerics is on: every result is checked."
+EAGERLY = tf.config.run_functions_eagerly
+CHECKS = tf.debugging.enable_check_numerics, tf.debugging.disable_check_numerics
+SETTINGS: dict[str, Any] = {
+    "tf.config.run_functions_eagerly is on: tf.function builds no graph":
+        lambda _: switched(lambda: EAGERLY(True), lambda: EAGERLY(False)),
+    "tf.debugging.enable_check_numerics is on: every result is checked.":
+        lambda _: switched(*CHECKS),
+    "A tf.GradientTape records every call for a backward pass, which the time does not include.":
+        lambda _: tf.GradientTape(),
+    "tf.profiler is active": lambda folder: tf.profiler.experimental.Profile(str(folder)),
+}  # fmt: skip
 
 
-def test_a_tape_around_the_code_is_told() -> None:
-    with tf.GradientTape():
-        (note,) = caution_notes("f(a)")
-    assert note.text == (
-        "A tf.GradientTape records every call for a backward pass, which the time does not include."
-    )
-
-
-def test_a_profiler_is_told_while_it_runs(tmp_path: Path) -> None:
-    tf.profiler.experimental.start(str(tmp_path))
-    try:
-        (note,) = caution_notes("f(a)")
-    finally:
-        tf.profiler.experimental.stop()
-    assert note.text.startswith("tf.profiler is active")
-    assert caution_notes("f(a)") == []
+@pytest.mark.parametrize("text", SETTINGS)
+def test_what_is_set_around_the_code_is_told(text: str, tmp_path: Path) -> None:
+    with SETTINGS[text](tmp_path):
+        (note,) = cautions("f(a)", NAMES)
+        plain = cautions("tf.sin(a)", NAMES)
+    assert note.text.startswith(text)
+    assert bool(plain) != ("eagerly" in text)  # where no tf.function is called
+    assert cautions("with tf.GradientTape() as tape: y = f(a)", NAMES) == []
 
 
 def rounded(device: str, left: Any, right: Any) -> Any:
     """As a GPU does that keeps ten bits of the fraction."""
     drop = 13
-    left, right = ((each.view(np.uint32) >> drop << drop).view(np.float32)
-                   for each in (left, right))  # fmt: skip
+    left, right = ((n.view(np.uint32) >> drop << drop).view(np.float32) for n in (left, right))
     return left @ right
 
 
@@ -84,6 +68,8 @@ def test_products_that_a_gpu_rounds_are_told(monkeypatch: pytest.MonkeyPatch) ->
         facts = CodeFacts(inputs=(placed,), statements=tuple(ast.parse(code).body))
         return [*caveats._note_rounding(facts)]
 
+    left, right, exact = example()
+    assert np.allclose(caveats._multiply("cpu:0", left, right), exact, atol=1e-3)
     monkeypatch.setattr(caveats, "_multiply", rounded)
     (note,) = noted("a @ a", "cpu:0", "gpu:1")
     assert note.text.startswith("TF32: float32 matrix products on gpu:1 are")
@@ -97,23 +83,15 @@ def test_products_that_a_gpu_rounds_are_told(monkeypatch: pytest.MonkeyPatch) ->
         tf.config.experimental.enable_tensor_float_32_execution(True)
 
 
-def test_the_product_is_computed_on_the_device() -> None:
-    left, right, exact = example()
-    assert np.allclose(caveats._multiply("cpu:0", left, right), exact, atol=1e-3)
-
-
-def test_several_workers_are_told() -> None:
-    printed = run_pair(
-        "import json, os, sys\n"
-        "workers = [f'localhost:{port}' for port in sys.argv[2:]]\n"
-        "task = dict(type='worker', index=int(sys.argv[1]))\n"
-        "os.environ['TF_CONFIG'] = json.dumps(dict(cluster=dict(worker=workers), task=task))\n"
-        "import tensorflow as tf, ipyjaxbench\n"
-        "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n"
-        "names = dict(tf=tf, a=tf.ones(3))\n"
-        "r = ipyjaxbench.measure_code('tf.sin(a)', names, number=1, repeat=2)\n"
-        "print([n.text for n in r.notes if n.code == 'processes'])"
-    )
-    assert printed == [
-        f"['This is the time of process {i} of 2; the others may differ.']" for i in (0, 1)
-    ]
+@pytest.mark.parametrize(("workers", "texts"), [
+    (1, []), (2, ["This is the time of process 1 of 2; the others may differ."]),
+])  # fmt: skip
+def test_several_workers_are_told(
+    monkeypatch: pytest.MonkeyPatch, workers: int, texts: list[str]
+) -> None:
+    tasks = {number: f"localhost:{number}" for number in range(workers)}
+    cluster = ClusterDef(job=[JobDef(name="worker", tasks=tasks)])
+    # As a strategy keeps it that has joined a cluster.
+    server = ServerDef(cluster=cluster, task_index=1)
+    monkeypatch.setattr(tf_context.context(), "_collective_ops_server_def", server)
+    assert [note.text for note in cautions("tf.sin(a)", NAMES)] == texts

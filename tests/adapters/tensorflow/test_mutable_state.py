@@ -8,13 +8,14 @@ from tensorflow.python.eager import context as tf_context
 
 from ipyjaxbench.adapters.tensorflow import TensorFlow
 from ipyjaxbench.adapters.tensorflow.state import TensorFlowState, Variable
-from ipyjaxbench.frameworks import CopyBudget, MutableState, loaded
+from ipyjaxbench.frameworks import CopyBudget, MutableState
+from tests.left import Cell, check_left
+from tests.shell import Shell
 
 
 def state() -> TensorFlowState:
-    (adapter,) = (each for each in loaded()[0] if isinstance(each, TensorFlow))
     tf.ones(1)
-    return adapter.capability(MutableState)  # type: ignore[return-value]
+    return TensorFlow().capability(MutableState)  # type: ignore[return-value]
 
 
 def variables(variable: Any, budget: CopyBudget | None = None) -> Any:
@@ -25,14 +26,13 @@ def variables(variable: Any, budget: CopyBudget | None = None) -> Any:
 
 def test_the_value_of_a_variable_is_put_back() -> None:
     variable = tf.Variable([1.0, float("nan")])
-    kept = variables(variable)
-    assert kept.nbytes == 8
-    assert not kept.changed()
+    kept, small = variables(variable), variables(variable, CopyBudget(most=0))
+    assert (kept.nbytes, kept.changed()) == (8, False)
+    assert (small.can_restore, small.changed()) == (False, False)  # there is no memory for a copy
     variable.assign([1.0, 2.0])
-    assert kept.changed()
+    assert (kept.changed(), small.changed()) == (True, True)
     kept.restore()
-    assert not kept.changed()
-    assert variable.numpy()[0] == 1.0
+    assert (kept.changed(), small.changed(), variable.numpy()[0]) == (False, False, 1.0)
 
 
 def test_another_shape_of_the_same_numbers_is_a_change() -> None:
@@ -41,40 +41,23 @@ def test_another_shape_of_the_same_numbers_is_a_change() -> None:
     variable.assign([[1.0], [2.0]])
     assert kept.changed()
     kept.restore()
-    assert variable.shape.rank is None
-    assert variable.numpy().tolist() == [1.0, 2.0]
+    assert (variable.shape.rank, variable.numpy().tolist()) == (None, [1.0, 2.0])
 
 
-def test_without_memory_for_a_copy_changes_are_noticed_all_the_same() -> None:
-    variable = tf.Variable([1.0, 2.0])
-    kept = variables(variable, CopyBudget(most=0))
-    assert not kept.can_restore
-    assert not kept.changed()
-    variable.assign([1.0, 3.0])
-    assert kept.changed()
-
-
-def test_what_never_changes_is_left_alone_and_what_is_none_of_tensorflows_is_for_others() -> None:
+def test_what_never_changes_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = TensorFlow()
+    found = adapter.capability(MutableState)
     for value in (tf.ones(2), tf.float32, tf.TensorSpec((2,))):
-        assert state().states(value, CopyBudget()) == []
-    assert state().states(tf.Module(), CopyBudget()) is None
-    assert state().states([1], CopyBudget()) is None
+        assert found.states(value, CopyBudget()) == []
+    assert found.states(tf.Module(), CopyBudget()) is found.states([1], CopyBudget()) is None
     variable = tf.Variable(1.0)
     with tf.Graph().as_default():  # one that is being made: it has no value yet
-        assert state().states(variable, CopyBudget()) == []
-
-
-def test_before_tensorflow_has_started_nothing_is_remembered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    adapter = TensorFlow()
+        assert found.states(variable, CopyBudget()) == []
     monkeypatch.setattr(adapter, "started", lambda: False)
-    found = adapter.capability(MutableState)
-    assert found.random_state([]) is None
-    assert found.states(tf.ones(1), CopyBudget()) is None
+    assert found.random_state([]) is found.states(tf.ones(1), CopyBudget()) is None
 
 
-def test_repetitions_draw_other_numbers_and_the_users_next_one_is_the_same() -> None:
+def test_repetitions_draw_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     tf.random.set_seed(42)
     first = float(tf.random.normal([]))
     tf.random.set_seed(42)
@@ -83,20 +66,46 @@ def test_repetitions_draw_other_numbers_and_the_users_next_one_is_the_same() -> 
     assert float(tf.random.normal([])) != first
     restore()
     assert float(tf.random.normal([])) == first
-
-
-def test_without_a_seed_repetitions_have_none_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(vars(tf_context.context()), "_rng", None)
+    monkeypatch.setitem(vars(tf_context.context()), "_rng", None)  # no seed was set
     generator = tf.random.Generator.from_seed(1)
     restore = state().random_state([generator], later=True)
     assert restore is not None
-    first = generator.normal((2,)).numpy().tolist()
+    numbers = generator.normal((2,)).numpy().tolist()
     restore()
-    assert generator.normal((2,)).numpy().tolist() == first
+    assert generator.normal((2,)).numpy().tolist() == numbers
 
 
-@pytest.mark.parametrize(
-    ("method", "expected"), [("assign_add", True), ("assign", True), ("numpy", False)]
-)
-def test_methods_of_variables_change_in_place(method: str, expected: bool) -> None:
-    assert state().changes_in_place(method) is expected
+def test_methods_of_variables_change_in_place() -> None:
+    methods = ("assign", "assign_add", "assign_sub", "numpy")
+    assert [state().changes_in_place(each) for each in methods] == [True, True, True, False]
+
+
+TF, KERAS = "import tensorflow as tf", "import keras; first = keras.layers.Dense(3).name"
+NEXT = "int(keras.layers.Dense(3).name.split('_')[1]) - int((first + '_0').split('_')[1])"
+TABLE = f"{TF}; t = tf.lookup.experimental.MutableHashTable"
+CELLS = {
+    "a queue": Cell(f"{TF}; q = tf.queue.FIFOQueue(99, [tf.float32])", "q.enqueue(1.0)", "0",
+                    told="q"),
+    "a table": Cell(f"{TABLE}(tf.int64, tf.int64, -1); t.insert([7], [7])",
+                    "t.insert([tf.cast(t.size(), tf.int64)], [1])",
+                    "sorted(t.export()[0].numpy().tolist())"),
+    "a table of strings": Cell(f"{TABLE}(tf.string, tf.int64, -1)",
+                               "t.insert(['a'], t.lookup(['a']) + 1)",
+                               "t.export()[1].numpy().tolist()"),
+    "a dense table": Cell(
+        f"{TF}; t = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, -1, -2)",
+        "t.insert([tf.cast(t.size(), tf.int64)], [1])", "0", told="t"),
+    "names of layers": Cell(f"{KERAS}; from keras.layers import Dense", "Dense(3)", NEXT),
+    "the same by TensorFlow": Cell(f"{KERAS}; {TF}", "tf.keras.layers.Dense(3)", NEXT),
+    "epsilon": Cell("import keras", "keras.config.set_epsilon(keras.config.epsilon() * 2)",
+                    "keras.config.epsilon()", "keras.config.set_epsilon(1e-7)"),
+    "functions run eagerly": Cell(
+        f"{TF}; n = 0", "n += 1; tf.config.run_functions_eagerly(n < 2)",
+        "tf.config.functions_run_eagerly()", "tf.config.run_functions_eagerly(False)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_left_is_as_after_one_run_or_told(shell: Shell, name: str) -> None:
+    check_left(shell, CELLS[name])

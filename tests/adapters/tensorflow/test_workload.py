@@ -20,26 +20,24 @@ def t() -> Any:
     return tf.ones((N, N))
 
 
+def loaded(code: str, **names: Any) -> Workload:
+    found = load("tensorflow", code, tf=tf, **names)
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize("code", ["t @ t", "f(t)", "tf.einsum('ij,jk->ik', t, t)"])
 def test_a_product_in_tensorflow_is_counted(t: Any, code: str) -> None:
-    found = load("tensorflow", code, tf=tf, t=t, f=tf.function(lambda t: tf.matmul(t, t)))
-    assert found is not None
-    assert found.products == {"float32": PRODUCT}
+    found = loaded(code, t=t, f=tf.function(lambda t: tf.matmul(t, t)))
+    assert (found.products, found.shortcuts) == ({"float32": PRODUCT}, False)
 
 
-def test_elementwise_work_in_tensorflow_moves_all(t: Any) -> None:
-    assert load("tensorflow", "tf.exp(t) + t", tf=tf, t=t) == Workload({}, False, 2 * BYTES)
-
-
-@pytest.mark.parametrize(
-    "code", ["t[:2] + 1", "tf.identity(t)", "tf.gather(t, [0])", "one(t, t + 1)"]
-)
-def test_where_not_all_of_every_tensor_is_moved_in_tensorflow_bytes_are_not_told(
-    t: Any, code: str
-) -> None:
-    found = load("tensorflow", code, tf=tf, t=t, one=lambda t, unused: t + 1)
-    assert found is not None
-    assert found.nbytes is None
+@pytest.mark.parametrize(("code", "nbytes"), [
+    ("tf.exp(t) + t", 2 * BYTES), ("t[:2] + 1", None), ("tf.identity(t)", None),
+    ("tf.gather(t, [0])", None), ("one(t, t + 1)", None),
+])  # fmt: skip
+def test_bytes_are_told_where_all_is_moved(t: Any, code: str, nbytes: int | None) -> None:
+    assert loaded(code, t=t, one=lambda t, unused: t + 1) == Workload({}, False, nbytes)
 
 
 def layers(wrap: Any) -> Any:
@@ -60,25 +58,16 @@ def layers(wrap: Any) -> Any:
 @pytest.mark.parametrize(
     ("wrap", "again"), [(tf.recompute_grad, 2), (lambda f: f, 0)], ids=["recomputed", "kept"]
 )
-def test_products_that_recompute_grad_does_again_are_told_apart(
-    t: Any, wrap: Any, again: int
-) -> None:
-    found = load("tensorflow", "f(x, w)", f=layers(wrap), x=t, w=t + 1)
-    assert found is not None
+def test_recomputed_products_are_told_apart(t: Any, wrap: Any, again: int) -> None:
+    found, kept = (loaded("f(x, w)", f=layers(w), x=t, w=t + 1) for w in (wrap, lambda f: f))
     assert found.recomputed == ({"float32": again * PRODUCT} if again else {})
-    kept = load("tensorflow", "f(x, w)", f=layers(lambda f: f), x=t, w=t + 1)
-    assert kept is not None
     assert found.products["float32"] == kept.products["float32"] + again * PRODUCT
 
 
-def test_convolutions_in_tensorflow_may_be_computed_by_shortcuts(t: Any) -> None:
+def test_convolutions_in_tensorflow_may_be_computed_by_shortcuts() -> None:
     image, kernel = tf.ones((1, 8, 8, 3)), tf.ones((3, 3, 3, 4))
-    found = load("tensorflow", "tf.nn.conv2d(i, k, 1, 'VALID') + 1", tf=tf, i=image, k=kernel)
-    assert found is not None
+    found = loaded("tf.nn.conv2d(i, k, 1, 'VALID') + 1", i=image, k=kernel)
     assert (found.shortcuts, found.products) == (True, {"float32": 2 * 6 * 6 * 4 * 27})
-    plain = load("tensorflow", "t @ t", t=t)
-    assert plain is not None
-    assert not plain.shortcuts
 
 
 def test_loops_in_tensorflow_of_unknown_turns_are_not_known(t: Any) -> None:
