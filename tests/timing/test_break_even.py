@@ -103,6 +103,7 @@ APART = [
     ("step(x, a=3)", "fast(x, b=3)"), ("step(x, n)", "fast(x, flag)"),
     ("step(bare)", "fast(bare)"),  # an object without arrays
     ("thing.step(x)", "thing.fast(x)"),  # a method
+    ("slotted(x)", "fast(x)"),  # which cannot be held weakly
 ]  # fmt: skip
 
 
@@ -114,6 +115,8 @@ def test_calls_with_arguments_alike_are_compared(pair: Pair, eager: str, compile
               "bare": SimpleNamespace(), "holder": {"f": names["fast"]}, "flag": True,
               "thing": SimpleNamespace(**own), "module": ModuleType("module")}  # fmt: skip
     vars(names["module"]).update(own)
+    slotted = {"__slots__": (), "__call__": lambda self, x: None}
+    names["slotted"] = type("Slotted", (), slotted)()
     pair.time(eager)
     assert (pair.time(compiled).counterpart is not None) is ((eager, compiled) in ALIKE)
 

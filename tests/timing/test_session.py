@@ -3,7 +3,6 @@
 import gc
 import weakref
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -139,9 +138,16 @@ def test_random_state_is_kept_before_the_first_call_and_for_later_ones_after_it(
     assert asked == [False, None, True]
 
 
+class Memo:
+    """An object of the user's that the first call changes."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+
 @pytest.mark.parametrize("options", [{}, {"number": 2, "repeat": 2}, {"restore": False}])
 def test_nothing_is_held_of_the_users_when_it_ends(bench: Bench, options: dict[str, Any]) -> None:
-    bench.names["memo"] = memo = SimpleNamespace(known={})
+    bench.names["memo"] = memo = Memo()
     gone = weakref.ref(memo)
     was = gc.isenabled()
     gc.disable()

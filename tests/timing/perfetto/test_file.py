@@ -63,7 +63,7 @@ def test_operations_are_moved_to_our_clock(tmp_path: Path) -> None:
     assert (unknown.process, unknown.track) == ("cpu:0 (jax, moment not known)", "thread 7")
     assert list(events_of([])) == []
     # What lies over another one in part gets a track of its own, which the reader asks for.
-    over = (Interval("a", 0, 100, "cpu:0", "t"), Interval("b", 90, 200, "cpu:0", "t"))
+    over = [Interval(*each, "cpu:0", "t") for each in (("a", 5_000, 5_100), ("b", 5_090, 5_200))]
     assert {s.name for s in slices(tmp_path, session(*over))} >= {"a", "b"}
 
 
