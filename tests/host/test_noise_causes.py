@@ -32,54 +32,42 @@ SLOWER = "the GPU clock dropped to 61 % of its maximum (power cap)"
 
 
 def used(cpus: str, waited: float) -> str:
-    return (
-        f"other programs used {cpus} of 2 CPUs (the code waited for a CPU {waited} % of the time)"
-    )
+    share = f"(the code waited for a CPU {waited} % of the time)"
+    return f"other programs used {cpus} of 2 CPUs {share}"
 
 
 def throttled(**changes: Any) -> Gpu:
     return dataclasses.replace(H100, **{"clock": 1208, "reasons": ("power cap",), **changes})
 
 
-def test_nothing_is_said_where_nothing_is_told() -> None:
-    assert causes(Conditions(wall=2.0, cpu=1.0, cpus=2, usable=2)) == []
-
-
 @pytest.mark.parametrize(("wall", "phrases"), [(0.04, 0), (0.06, 1)])
 def test_too_short_a_time_says_nothing_of_causes(wall: float, phrases: int) -> None:
     """Counters that rise in steps show nothing of less than a twentieth of a second."""
+    assert causes(Conditions(wall=2.0, cpu=1.0, cpus=2, usable=2)) == []  # nothing is told
     assert len(causes_of(wall=wall, cpu=0.0, busy=0.0, waited=0.0, collections=1)) == phrases
 
 
 @pytest.mark.parametrize(
     ("cpu", "busy", "waited", "expected"),
-    [
-        (1.0, 4.0, 0.9, BUSY),
-        (1.8, 2.0, 0.2, used("0.10", 10)),
-        (2.0, 4.0, 0.01, ""),  # CPUs that nobody lacked
-        # Waiting counts beyond a twentieth of the time.
-        (1.0, 2.0, 0.1, ""),
-        (1.0, 2.0, 0.11, used("0.50", 9.9)),
-        # What others used does beyond a twentieth of the time, a quarter of the waiting, 0.15 CPUs.
-        (1.0, 1.09, 0.12, ""),
-        (1.0, 1.11, 0.12, used("0.055", 11)),
-        (0.3, 0.36, 0.2, ""),  # a third of the waiting is theirs: neither they nor its own threads
-        (0.3, 0.34, 0.2, THREADS.replace("50 %", "40 %")),
-        (3.0, 3.2, 3.0, THREADS),
-        (3.0, 3.4, 3.0, used("0.20", 50)),
-        # Measured: NumPy, 2000 x 2000, JAX, 500 x 500, and TensorFlow, 1000 x 1000, alone ...
-        (3.98, 3.99, 0.02, ""),
-        (3.64, 3.64, 0.10, ""),
-        (3.66, 3.66, 0.79, ""),
-        # ... and JAX beside one program, TensorFlow beside three, threads that hash beside one,
-        (2.04, 3.06, 2.04, "other programs kept 0.51 of 2 CPUs busy"),
-        (1.00, 4.0, 2.52, "other programs kept 1.5 of 2 CPUs busy"),
-        (1.45, 4.0, 4.18, "other programs kept 1.3 of 2 CPUs busy"),
-        (3.8, 3.75, 3.8, THREADS),  # and with nothing beside.
-        (1.9, 2.7, 4.0, used("0.40", 68)),
-        (0.5, 4.8, 1.5, "other programs kept 2.0 of 2 CPUs busy"),  # not more than there are
-    ],
-)
+    [(1.0, 4.0, 0.9, BUSY), (1.8, 2.0, 0.2, used("0.10", 10)),
+     (2.0, 4.0, 0.01, ""),  # CPUs that nobody lacked
+     # Waiting counts beyond a twentieth of the time.
+     (1.0, 2.0, 0.1, ""), (1.0, 2.0, 0.11, used("0.50", 9.9)),
+     # What others used does beyond a twentieth of the time, a quarter of the waiting, 0.15 CPUs.
+     (1.0, 1.09, 0.12, ""), (1.0, 1.11, 0.12, used("0.055", 11)),
+     (0.3, 0.36, 0.2, ""),  # a third of the waiting is theirs: neither they nor its own threads
+     (0.3, 0.34, 0.2, THREADS.replace("50 %", "40 %")), (3.0, 3.2, 3.0, THREADS),
+     (3.0, 3.4, 3.0, used("0.20", 50)),
+     # Measured: NumPy, 2000 x 2000, and TensorFlow, 1000 x 1000, alone ...
+     (3.98, 3.99, 0.02, ""), (3.66, 3.66, 0.79, ""),
+     # ... and JAX beside one program, TensorFlow beside three, threads that hash beside one,
+     (2.04, 3.06, 2.04, "other programs kept 0.51 of 2 CPUs busy"),
+     (1.00, 4.0, 2.52, "other programs kept 1.5 of 2 CPUs busy"),
+     (1.45, 4.0, 4.18, "other programs kept 1.3 of 2 CPUs busy"),
+     (3.8, 3.75, 3.8, THREADS),  # and with nothing beside.
+     (1.9, 2.7, 4.0, used("0.40", 68)),
+     (0.5, 4.8, 1.5, "other programs kept 2.0 of 2 CPUs busy")],  # not more than there are
+)  # fmt: skip
 def test_others_are_named_where_their_cpu_time_explains_the_waiting(
     cpu: float, busy: float, waited: float, expected: str
 ) -> None:
@@ -109,8 +97,6 @@ def test_others_are_named_where_their_cpu_time_explains_the_waiting(
         # Measured: two threads under a quota of half a CPU.
         ({"busy": 3.65, "waited": 4.49, "throttles": 20, "throttled": 1.07},
          [f"{QUOTA} 20 times, 1.1 s in total"]),
-        ({"busy": 4.0, "waited": 0.95, "throttles": 1, "throttled": 0.05},
-         [BUSY, f"{QUOTA} 1 time, 50 ms in total"]),
         ({"steal": None}, []),
         ({"steal": 0.04}, []),  # one percent
         ({"steal": 0.24}, [STEAL.format("6.0")]),
@@ -138,21 +124,14 @@ def test_what_the_machine_did_is_named(changes: dict[str, Any], expected: list[s
     assert causes_of(**changes) == expected
 
 
-# All together
-
-
 def test_the_weightiest_comes_first() -> None:
     found = causes_of(
         busy=4.0, waited=0.95, throttles=1, throttled=0.05, steal=0.24, collections=3,
         gpus=(throttled(others=1),),
     )  # fmt: skip
     assert found == [
-        BUSY,
-        "the GPU clock dropped to 61 % of its maximum (power cap)",
-        "the hypervisor took 6.0 % of the CPU time (steal)",
-        "the container's CPU quota paused it 1 time, 50 ms in total",
-        "1 other process uses the GPU",
-        "Python's garbage collector ran 3 times",
+        *(BUSY, SLOWER, STEAL.format("6.0"), f"{QUOTA} 1 time, 50 ms in total"),
+        *("1 other process uses the GPU", "Python's garbage collector ran 3 times"),
     ]
 
 

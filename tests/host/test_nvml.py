@@ -16,15 +16,12 @@ ME = os.getpid()
 POWER, HEAT, IDLE = 0x4, 0x20, 0x1
 
 
-class NVMLError(Exception):
-    """As in pynvml: raised with a number, and shown as words."""
-
-    def __init__(self, value: int) -> None:
-        super().__init__(value)
-        self.value = value
-
-    def __str__(self) -> str:
-        return {3: "Not Supported", 9: "Driver Not Loaded"}[self.value]
+ASKED = {
+    "nvmlDeviceGetName": "name", "nvmlDeviceGetClockInfo": "clock",
+    "nvmlDeviceGetMaxClockInfo": "max", "nvmlDeviceGetCurrentClocksEventReasons": "reasons",
+    "nvmlDeviceGetTotalEnergyConsumption": "energy", "nvmlDeviceGetMemoryInfo": "memory",
+    "nvmlDeviceGetComputeRunningProcesses": "pids",
+}  # fmt: skip
 
 
 class FakeNvml(ModuleType):
@@ -32,19 +29,12 @@ class FakeNvml(ModuleType):
 
     def __init__(self, *devices: dict[str, Any]) -> None:
         super().__init__("pynvml")
-        self.NVMLError = NVMLError
         self.devices = devices
+        self.asked = ASKED
         self.started = 0
 
     def nvmlInit(self) -> None:
         self.started += 1
-
-    def _answer(self, handle: int, fact: str) -> Any:
-        if not self.started:
-            raise NVMLError(1)
-        if fact not in self.devices[handle]:
-            raise NVMLError(3)
-        return self.devices[handle][fact]
 
     def nvmlDeviceGetCount(self) -> int:
         return len(self.devices)
@@ -52,24 +42,16 @@ class FakeNvml(ModuleType):
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
         return index
 
-    def nvmlDeviceGetName(self, handle: int) -> Any:
-        return self._answer(handle, "name")
+    def __getattr__(self, name: str) -> Any:
+        fact = self.asked[name]  # what is not there raises here, or when it is asked
 
-    def nvmlDeviceGetClockInfo(self, handle: int, type: int) -> Any:
-        return self._answer(handle, "clock") if type == 1 else None
+        def ask(handle: int, kind: int = 1) -> Any:
+            answer = self.devices[handle][fact] if self.started and kind == 1 else None
+            if fact == "pids":
+                return [SimpleNamespace(pid=pid, usedGpuMemory=None) for pid in answer]
+            return answer() if callable(answer) else answer
 
-    def nvmlDeviceGetMaxClockInfo(self, handle: int, type: int) -> Any:
-        return self._answer(handle, "max") if type == 1 else None
-
-    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: int) -> Any:
-        return self._answer(handle, "reasons")
-
-    def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> Any:
-        return self._answer(handle, "energy")()
-
-    def nvmlDeviceGetComputeRunningProcesses(self, handle: int) -> Any:
-        pids = self._answer(handle, "pids")
-        return [SimpleNamespace(pid=pid, usedGpuMemory=None) for pid in pids]
+        return ask
 
 
 def full(**changes: Any) -> dict[str, Any]:
@@ -89,11 +71,6 @@ def install(monkeypatch: pytest.MonkeyPatch, *devices: dict[str, Any]) -> FakeNv
     return module
 
 
-def test_all_that_a_gpu_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch, full())
-    assert query_gpus() == (Gpu("NVIDIA H100", 1208, 1980, ("power cap",), ours=True, others=0),)
-
-
 @pytest.mark.parametrize(
     ("mask", "words"),
     [(0x0, ()), (IDLE, ("idle",)), (POWER | HEAT, ("power cap", "heat")),
@@ -102,19 +79,22 @@ def test_all_that_a_gpu_tells(monkeypatch: pytest.MonkeyPatch) -> None:
      (0x80 | 0x100, ("power brake", "display clocks")),
      (0x200 | 0x400, ("board limit", "reliability limit")), (1 << 40, ())],
 )  # fmt: skip
-def test_reasons_are_words(
+def test_a_gpu_tells_its_clocks_and_in_words_why_they_are_no_higher(
     monkeypatch: pytest.MonkeyPatch, mask: int, words: tuple[str, ...]
 ) -> None:
     install(monkeypatch, full(reasons=mask))
-    assert query_gpus()[0].reasons == words
+    assert query_gpus() == (Gpu("NVIDIA H100", 1208, 1980, words, ours=True, others=0),)
 
 
-def test_reasons_have_another_name_in_older_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = install(monkeypatch, full())
-    old = module.nvmlDeviceGetCurrentClocksEventReasons
-    monkeypatch.delattr(FakeNvml, "nvmlDeviceGetCurrentClocksEventReasons")
-    module.nvmlDeviceGetCurrentClocksThrottleReasons = old  # type: ignore[attr-defined]
-    assert query_gpus()[0].reasons == ("power cap",)
+def test_older_bindings_have_other_names_and_give_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = SimpleNamespace(total=2**30)
+    module: Any = install(monkeypatch, full(name=b"H100", memory=memory))
+    module.asked = {**ASKED, "nvmlDeviceGetCurrentClocksThrottleReasons": "reasons"}
+    del module.asked["nvmlDeviceGetCurrentClocksEventReasons"]
+    module.nvmlSystemGetDriverVersion = lambda: b"570.86.10"
+    (gpu,) = query_gpus()
+    assert (gpu.name, gpu.reasons, gpu.memory) == ("H100", ("power cap",), 2**30)
+    assert nvml.query_gpu_driver() == "570.86.10"
 
 
 def test_other_processes_are_counted_on_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,12 +106,8 @@ def test_other_processes_are_counted_on_each_gpu(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("missing", ["name", "clock", "max", "reasons", "pids"])
-def test_what_a_gpu_does_not_support_is_not_told(
-    monkeypatch: pytest.MonkeyPatch, missing: str
-) -> None:
-    facts = full()
-    del facts[missing]
-    install(monkeypatch, facts)
+def test_what_is_not_supported_is_not_told(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    install(monkeypatch, {key: fact for key, fact in full().items() if key != missing})
     (gpu,) = query_gpus()
     told = {"name": gpu.name == "NVIDIA H100", "clock": gpu.clock is not None,
             "max": gpu.max_clock is not None, "reasons": bool(gpu.reasons),
@@ -144,12 +120,8 @@ def test_a_driver_that_is_not_there_tells_nothing(monkeypatch: pytest.MonkeyPatc
     assert (query_gpus(), nvml.query_gpu_driver()) == ((), "")  # the binding is not installed
     assert Meter(FakeClock(), gpus=True).read().gpus == ()
     monkeypatch.setattr(nvml, "_ready", None)
-    module = install(monkeypatch, full())
-
-    def refuse() -> None:
-        raise NVMLError(9)
-
-    monkeypatch.setattr(module, "nvmlInit", refuse)
+    install(monkeypatch, full())
+    monkeypatch.delattr(FakeNvml, "nvmlInit")  # as it fails
     nvml.load_gpu_driver()
     assert query_gpus() == ()
 
@@ -162,12 +134,3 @@ def test_the_meter_asks_only_when_told_to(monkeypatch: pytest.MonkeyPatch) -> No
     assert module.started == 1  # before anything is timed
     assert [gpu.name for gpu in meter.read().gpus] == ["NVIDIA H100"]
     assert module.started == 1
-
-
-def test_the_driver_and_the_memory_of_a_gpu_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = FakeNvml({"name": b"H100"})  # bytes in older bindings
-    fake.nvmlSystemGetDriverVersion = lambda: b"570.86.10"  # type: ignore[attr-defined]
-    fake.nvmlDeviceGetMemoryInfo = lambda _: SimpleNamespace(total=2**30)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pynvml", fake)
-    assert nvml.query_gpu_driver() == "570.86.10"
-    assert [(gpu.name, gpu.memory) for gpu in query_gpus()] == [("H100", 2**30)]

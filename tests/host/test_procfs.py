@@ -11,43 +11,29 @@ from tests.trees import V1_GROUPS, V1_STAT, V2_STAT, Tree
 TOLD_IN_FILES = ("busy", "waited", "pressure", "throttles", "throttled", "steal")
 
 
-def test_pressure_is_what_some_program_waited(tree: Tree) -> None:
+def test_pressure_busy_and_steal_are_rises_of_counters(tree: Tree) -> None:
     tree.pressure(630_581_445)
-    meter = tree.meter()
-    tree.pressure(631_331_445)
-    assert meter.read().pressure == pytest.approx(0.75)
-
-
-def test_busy_and_steal_are_of_all_cpus_in_ticks(tree: Tree) -> None:
     tree.stat()
     meter = tree.meter()
+    tree.pressure(631_331_445)
     tree.stat(busy=150, steal=23)
     tick = 1 / os.sysconf("SC_CLK_TCK")
     seen = meter.read()
-    assert seen.busy == pytest.approx(150 * tick)
-    assert seen.steal == pytest.approx(20 * tick)
-
-
-def test_an_old_kernel_without_steal_still_tells_busy(tree: Tree) -> None:
-    tree.write("proc/stat", "cpu  1 2 3 4\n")
+    assert (seen.pressure, seen.busy, seen.steal) == pytest.approx((0.75, 150 * tick, 20 * tick))
+    tree.write("proc/stat", "cpu  1 2 3 4\n")  # an old kernel without steal still tells busy
     seen = tree.meter().read()
     assert (seen.busy, seen.steal) == (0.0, None)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "waited"),
-    [
-        ({10: 5_000_000_000, 11: 1_000_000_000}, {10: 5_250_000_000, 11: 1_500_000_000}, 0.75),
-        # One that ended takes nothing back, and a new one counts whole.
-        ({10: 5_000_000_000, 11: 9_000_000_000}, {10: 5_000_000_000, 12: 250_000_000}, 0.25),
-        ({10: 5_000_000_000}, {10: 250_000_000}, 0.25),  # its number went to another thread
-        ({10: 0}, {10: 0, 11: 3_000_000_000}, 3.0),
-        ({10: 0}, {10: 0}, 0.0),
-    ],
-)
-def test_waiting_is_of_all_threads(
-    tree: Tree, before: dict[int, int], after: dict[int, int], waited: float
-) -> None:
+    [({10: 5_000_000_000, 11: 1_000_000_000}, {10: 5_250_000_000, 11: 1_500_000_000}, 0.75),
+     # One that ended takes nothing back, and a new one counts whole.
+     ({10: 5_000_000_000, 11: 9_000_000_000}, {10: 5_000_000_000, 12: 250_000_000}, 0.25),
+     ({10: 5_000_000_000}, {10: 250_000_000}, 0.25),  # its number went to another thread
+     ({10: 0}, {10: 0, 11: 3_000_000_000}, 3.0), ({10: 0}, {10: 0}, 0.0)],
+)  # fmt: skip
+def test_waiting(tree: Tree, before: dict[int, int], after: dict[int, int], waited: float) -> None:
     for thread, ns in before.items():
         tree.thread(thread, ns)
     meter = tree.meter()
@@ -58,16 +44,11 @@ def test_waiting_is_of_all_threads(
     assert meter.read().waited == pytest.approx(waited)
 
 
-def test_a_kernel_that_does_not_count_waiting_does_not_tell_it(tree: Tree) -> None:
-    tree.thread(10, waited=0, ran=0)
-    assert tree.meter().read().waited is None
-
-
-def test_looking_at_threads_leaves_no_file_open(tree: Tree) -> None:
-    tree.thread(10, waited=5)
-    (tree.root / "proc/self/task/11/schedstat").mkdir(parents=True)
+def test_a_kernel_that_counts_no_waiting_tells_none_and_no_file_stays_open(tree: Tree) -> None:
     before = sorted(os.listdir("/dev/fd"))
-    procfs.waits(tree.root)
+    tree.thread(10, waited=0, ran=0)
+    (tree.root / "proc/self/task/11/schedstat").mkdir(parents=True)
+    assert tree.meter().read().waited is None
     assert sorted(os.listdir("/dev/fd")) == before
 
 
@@ -76,17 +57,13 @@ def test_looking_at_threads_leaves_no_file_open(tree: Tree) -> None:
 
 @pytest.mark.parametrize(
     ("group", "folders", "stat", "unit"),
-    [
-        ("0::/user.slice/job\n", ["user.slice/job"], V2_STAT, "usec"),
-        (V1_GROUPS, ["cpu,cpuacct"], V1_STAT, "nsec"),  # where a container is mounted
-        ("2:cpu,cpuacct:/\n0::/\n", ["cpu,cpuacct", "cpu"], V1_STAT, "nsec"),  # twice: counts once
-        ("0::/pod/container\n", ["pod"], V2_STAT, "usec"),  # a group around it
-        ("0::/../../other\n", [""], V2_STAT, "usec"),  # outside of a container: its top
-    ],
-)
-def test_a_quota_is_found_in_its_group(
-    tree: Tree, group: str, folders: list[str], stat: str, unit: str
-) -> None:
+    [("0::/user.slice/job\n", ["user.slice/job"], V2_STAT, "usec"),
+     (V1_GROUPS, ["cpu,cpuacct"], V1_STAT, "nsec"),  # where a container is mounted
+     ("2:cpu,cpuacct:/\n0::/\n", ["cpu,cpuacct", "cpu"], V1_STAT, "nsec"),  # twice: counts once
+     ("0::/pod/container\n", ["pod"], V2_STAT, "usec"),  # a group around it
+     ("0::/../../other\n", [""], V2_STAT, "usec")],  # outside of a container: its top
+)  # fmt: skip
+def test_quotas_of_groups(tree: Tree, group: str, folders: list[str], stat: str, unit: str) -> None:
     tree.write("proc/self/cgroup", group)
     tree.group("", {})
     second = 10**6 if unit == "usec" else 10**9
@@ -100,34 +77,34 @@ def test_a_quota_is_found_in_its_group(
     assert (seen.throttles, seen.throttled) == (12, pytest.approx(2.0))
 
 
-def test_a_group_without_a_quota_does_not_tell(tree: Tree) -> None:
-    tree.write("proc/self/cgroup", "0::/\n")
-    tree.group("", {"cpu.stat": "usage_usec 6935323735\nuser_usec 1\n"})
-    seen = tree.meter().read()
-    assert (seen.throttles, seen.throttled) == (None, None)
-
-
 @pytest.mark.parametrize(
-    ("groups", "files", "limit"),
+    ("groups", "files", "fact", "known"),
     [
-        ("0::/job\n", {"memory.max": "2147483648\n"}, 2**31),
-        ("0::/job\n", {"memory.max": "max\n"}, None),
-        ("0::/job\n", {"memory.max": f"{2**60 - 1}\n"}, 2**60 - 1),
-        ("0::/job\n", {"memory.max": f"{2**60}\n"}, None),
-        ("4:memory:/job\n", {"memory.limit_in_bytes": "4096\n"}, 4096),
-        ("4:memory:/job\n", {"memory.limit_in_bytes": "9223372036854771712\n"}, None),
-        ("4:cpu:/job\n", {"memory.limit_in_bytes": "4096\n"}, None),
-        ("0::/job\n", {}, None),
+        ("0::/job\n", {"memory.max": "2147483648\n"}, "memory_limit", 2**31),
+        ("0::/job\n", {"memory.max": "max\n"}, "memory_limit", None),
+        ("0::/job\n", {"memory.max": f"{2**60 - 1}\n"}, "memory_limit", 2**60 - 1),
+        ("0::/job\n", {"memory.max": f"{2**60}\n"}, "memory_limit", None),
+        ("4:memory:/job\n", {"memory.limit_in_bytes": "4096\n"}, "memory_limit", 4096),
+        ("4:cpu:/job\n", {"memory.limit_in_bytes": "4096\n"}, "memory_limit", None),
+        ("0::/job\n", {}, "memory_limit", None),
+        ("0::/job\n", {"cpu.max": "150000 100000\n"}, "cpu_quota", 1.5),
+        ("0::/job\n", {"cpu.max": "max 100000\n"}, "cpu_quota", None),
+        ("0::/job\n", {"cpu.max": "100000 0\n"}, "cpu_quota", None),
+        ("0::/job\n", {"cpu.cfs_quota_us": "50000\n", "cpu.cfs_period_us": "100000\n"},
+         "cpu_quota", 0.5),
+        ("0::/job\n", {"cpu.cfs_quota_us": "-1\n", "cpu.cfs_period_us": "100000\n"},
+         "cpu_quota", None),
+        ("0::/job\n", {}, "cpu_quota", None),
     ],
-)
-def test_the_environment_has_the_limit_of_memory(
-    tree: Tree, groups: str, files: dict[str, str], limit: int | None
+)  # fmt: skip
+def test_the_environment_has_the_limits_of_its_group(
+    tree: Tree, groups: str, files: dict[str, str], fact: str, known: float | None
 ) -> None:
     tree.write("proc/self/cgroup", groups)
     for mount in ("", "memory"):
         tree.group(mount, {})
         tree.group(f"{mount}/job", files)
-    assert describe_machine(tree.root)["memory_limit"] == limit
+    assert describe_machine(tree.root)[fact] == known
 
 
 def test_the_tightest_of_several_groups_counts(tree: Tree) -> None:
@@ -140,57 +117,21 @@ def test_the_tightest_of_several_groups_counts(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "quota"),
-    [
-        ({"cpu.max": "150000 100000\n"}, 1.5),
-        ({"cpu.max": "max 100000\n"}, None),
-        ({"cpu.max": "100000 0\n"}, None),
-        ({"cpu.cfs_quota_us": "50000\n", "cpu.cfs_period_us": "100000\n"}, 0.5),
-        ({"cpu.cfs_quota_us": "-1\n", "cpu.cfs_period_us": "100000\n"}, None),
-        ({}, None),
-    ],
-)
-def test_the_environment_tells_the_quota(
-    tree: Tree, files: dict[str, str], quota: float | None
-) -> None:
-    tree.write("proc/self/cgroup", "0::/job\n")
-    tree.group("", {})
-    tree.group("job", files)
-    assert describe_machine(tree.root)["cpu_quota"] == quota
-
-
-@pytest.mark.parametrize(
-    ("sizes", "nbytes"),
-    [((), None), (("48K\n",), 48 * 2**10), (("48K\n", "2048K\n", "32M\n", "4096K\n"), 2**25),
-     (("many\n", "512\n"), 512), (("4096K\n", "1G\n"), 2**30)],
+    ("caches", "core", "largest"),
+    [((), None, None), ((("1", "32K"),), None, 2**15),
+     ((("1", "32K"), ("1", "48K"), ("2", "512K"), ("3", "32M")), 512 * 2**10, 2**25),
+     ((("2", "4M"), ("1", "64K")), 64 * 2**10, 2**22),
+     ((("first", "64K"), ("2", "1G")), 64 * 2**10, 2**30),
+     ((("1", "many"), ("2", "512")), None, 512)],
 )  # fmt: skip
-def test_the_largest_cache_of_the_first_cpu_counts(
-    tree: Tree, sizes: tuple[str, ...], nbytes: int | None
-) -> None:
-    for index, size in enumerate(sizes):
-        tree.write(f"sys/devices/system/cpu/cpu0/cache/index{index}/size", size)
-    assert procfs.largest_cache(tree.root) == nbytes
-
-
-@pytest.mark.parametrize(
-    ("caches", "nbytes"),
-    [
-        ((), None),
-        ((("1", "32K"),), None),
-        ((("1", "32K"), ("1", "48K"), ("2", "512K"), ("3", "32768K")), 512 * 2**10),
-        ((("2", "4M"), ("1", "64K")), 64 * 2**10),
-        ((("first", "64K"), ("2", "1M")), 64 * 2**10),
-        ((("1", "?"), ("2", "1M")), None),
-    ],
-)
-def test_a_cores_own_cache_is_the_largest_before_the_last_level(
-    tree: Tree, caches: tuple[tuple[str, str], ...], nbytes: int | None
+def test_the_caches_of_the_first_cpu_are_its_cores_own_and_the_largest(
+    tree: Tree, caches: tuple[tuple[str, str], ...], core: int | None, largest: int | None
 ) -> None:
     for index, (level, size) in enumerate(caches):
         folder = f"sys/devices/system/cpu/cpu0/cache/index{index}"
         tree.write(f"{folder}/level", f"{level}\n")
         tree.write(f"{folder}/size", f"{size}\n")
-    assert procfs.core_cache(tree.root) == nbytes
+    assert (procfs.core_cache(tree.root), procfs.largest_cache(tree.root)) == (core, largest)
 
 
 def test_child_processes_are_those_of_all_threads(tree: Tree) -> None:
@@ -208,38 +149,29 @@ def not_told(seen: Conditions) -> bool:
 
 
 GARBAGE = [
-    b"",
-    b"\0\0",
-    b"0::/\0\n",
-    b"\xff\xfe\x00cpu\x80",
-    b"some garbage total=\ncpu  x y z\n",
-    b"total=5",
-    b"cpu  -1 -2 -3 -4\n",
+    b"", b"\0\0", b"0::/\0\n", b"\xff\xfe\x00cpu\x80", b"some garbage total=\ncpu  x y z\n",
+    b"total=5", b"cpu  -1 -2 -3 -4\n",
     b"cpu  %b %b %b 0\n1 %b 1\n" % (4 * (b"9" * 400,)),  # no counter reaches such numbers
     b"9" * 9999,
-]
+    None,  # a folder, which cannot be read, as a file that may not be, for every user
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("content", GARBAGE, ids=range(len(GARBAGE)))
-def test_garbage_in_files_tells_nothing(tree: Tree, content: bytes) -> None:
+def test_garbage_in_files_tells_nothing(tree: Tree, content: bytes | None) -> None:
     assert not_told(tree.meter().read())  # nor does an empty tree
-    tree.group("", {"cpu.stat": "", "cpu.max": ""})
+    tree.group("", {})
     for path in ("proc/stat", "proc/pressure/cpu", "proc/self/cgroup", "proc/cpuinfo",
                  "proc/self/task/1/schedstat", "proc/meminfo", "sys/fs/cgroup/cpu.stat",
                  "sys/fs/cgroup/cpu.max"):  # fmt: skip
-        tree.write(path, "")
-        (tree.root / path).write_bytes(content)
+        (tree.root / path).parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            (tree.root / path).mkdir()
+        else:
+            (tree.root / path).write_bytes(content)
     assert not_told(tree.meter().read())
     told = describe_machine(tree.root)
     assert told["memory"] is told["cpu_quota"] is None
-
-
-def test_folders_where_files_should_be_tell_nothing(tree: Tree) -> None:
-    """Reading fails for them as for a file that may not be read, for every user."""
-    for path in ("proc/stat", "proc/pressure/cpu", "proc/self/cgroup"):
-        (tree.root / path).mkdir(parents=True)
-    (tree.root / "proc/self/task/1/schedstat").mkdir(parents=True)
-    assert not_told(tree.meter().read())
 
 
 def test_counters_that_go_back_tell_nothing(tree: Tree) -> None:

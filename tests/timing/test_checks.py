@@ -17,21 +17,17 @@ from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.validity import checks
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.bench import Bench, failing, notes_by_code
+from tests.bench import MS, Bench, failing, notes_by_code
 
 
 @pytest.mark.parametrize(("work", "shown"), [(490_000, False), (510_000, True)])
-def test_a_clock_that_does_not_wait_is_told_where_it_is_half_as_fast_again(
-    bench: Bench, work: int, shown: bool
-) -> None:
-    notes = notes_by_code(bench.time(f"device.start(dispatch=1_000_000, work={work})"))
-    assert ("unsynchronised" in notes) is shown
+def test_a_clock_that_does_not_wait_is_half_as_fast(bench: Bench, work: int, shown: bool) -> None:
+    m = bench.time(f"device.start(dispatch=1_000_000, work={work})", budget=0.1)
+    assert ("unsynchronised" in notes_by_code(m)) is shown
 
 
 @pytest.mark.parametrize(("nanoseconds", "short"), [(940, True), (960, False)])
-def test_a_sample_holds_twenty_steps_of_the_clock(
-    bench: Bench, nanoseconds: int, short: bool
-) -> None:
+def test_a_sample_holds_twenty_steps(bench: Bench, nanoseconds: int, short: bool) -> None:
     clock = FakeClock(step=50)  # and one more step passes while it is read
     bench.names |= {
         "tick": clock,
@@ -47,12 +43,14 @@ def test_a_sample_holds_twenty_steps_of_the_clock(
     assert [*notes_by_code(bench.time("f", clock=clock, number=1))] == ["not-called"]
 
 
-def too_short(step: int, per_call: int, code: str = "f(x)") -> list[Note]:
-    """What is said of a sample of a million calls; a turn of an empty loop takes step / 1000 ns."""
+def too_short(
+    step: int, *samples: Sample, code: str = "f(x)", one_by_one: bool = False
+) -> list[Note]:
+    """What is said of samples; a turn of an empty loop takes step / 1000 ns."""
     clock, snippet = FakeClock(step=step), Snippet(Source.plain(code), {})
     calls = Calls(snippet, None, clock, Drain([], clock))
-    samples = Samples([Sample(1_000_000, per_call * 1_000_000, 0)])
-    return list(checks._too_short(snippet, calls, samples))
+    calls.fresh = one_by_one
+    return list(checks._too_short(snippet, calls, Samples([*samples])))
 
 
 @pytest.mark.parametrize(
@@ -60,10 +58,8 @@ def too_short(step: int, per_call: int, code: str = "f(x)") -> list[Note]:
     [(40_000, 49, True), (36_000, 45, True), (36_000, 46, False),  # a quarter longer than the loop
      (45_000, 49, True), (45_000, 50, False)],  # from 50 ns on nobody asks for the loop
 )  # fmt: skip
-def test_what_takes_as_long_as_an_empty_loop_is_no_work(
-    step: int, per_call: int, idle: bool
-) -> None:
-    notes = too_short(step, per_call)
+def test_what_an_empty_loop_takes_is_no_work(step: int, per_call: int, idle: bool) -> None:
+    notes = too_short(step, Sample(1_000_000, per_call * 1_000_000, 0))
     assert [note.code for note in notes] == ["no-work"] * idle
     assert all(f"an empty loop ({step // 1000} ns)" in note.text for note in notes)
 
@@ -74,18 +70,48 @@ def test_what_takes_as_long_as_an_empty_loop_is_no_work(
      ("x.y", True), ("x + 1", True), ("y = x", True), ("x; f()", True), ("f(); x", True)],
 )  # fmt: skip
 def test_names_and_constants_are_no_work_however_long_they_take(code: str, is_work: bool) -> None:
-    texts = [note.text for note in too_short(step=1, per_call=1000, code=code)]
-    assert texts == ["The code is only a name or a constant: there is nothing to time."] * (
-        not is_work
-    )
+    texts = [note.text for note in too_short(1, Sample(1_000_000, 10**9, 0), code=code)]
+    told = "The code is only a name or a constant: there is nothing to time."
+    assert texts == [told] * (not is_work)
 
 
-@pytest.mark.parametrize(("taken", "number"), [(40_000, "number=100"), (0, "number=1000000")])
-def test_so_many_calls_are_advised_as_fill_half_a_millisecond(taken: int, number: str) -> None:
-    clock, snippet = FakeClock(step=100_000), Snippet(Source.plain("f(x)"), {})
-    calls = Calls(snippet, None, clock, Drain([], clock))
-    (note,) = checks._too_short(snippet, calls, Samples([Sample(1, taken, 0)]))
-    assert (note.code, note.advice) == ("below-clock", number)
+@pytest.mark.parametrize(
+    ("taken", "one_by_one", "advice"),
+    [(40_000, False, "number=100"), (0, False, "number=1000000"),
+     (40_000, True, "do more work per call")],
+)  # fmt: skip
+def test_calls_are_advised_to_fill_a_sample(taken: int, one_by_one: bool, advice: str) -> None:
+    (note,) = too_short(100_000, Sample(1, taken, 0), one_by_one=one_by_one)
+    assert (note.code, note.advice) == ("below-clock", advice)
+
+
+# Samples in which something is compiled
+
+
+@pytest.mark.parametrize(
+    ("compiling", "number", "code"),
+    [(320_000, 1, "compiles-too"), (345_000, 1, "recompiles"), (MS // 4, 2, "compiles-too")],
+)
+def test_code_that_compiles_for_a_quarter_of_each_call_has_no_steady_state(
+    bench: Bench, compiling: int, number: int, code: str
+) -> None:
+    bench.counted(lambda _: bench.device.compile(compiling))  # and a millisecond of work
+    m = bench.time("call()", number=number, repeat=20)
+    ((told, text),) = notes_by_code(m).items()
+    assert told == code
+    assert (m.verdict == "RECOMPILES") is (code == "recompiles")
+    took = f"which takes {compiling // 1000} µs of its {1 + compiling / MS:.2f} ms."
+    assert text.endswith(took) is (code == "compiles-too")
+
+
+@pytest.mark.parametrize(("late", "code"), [(10, "compiled-late"), (11, "recompiles")])
+def test_up_to_half_of_the_samples_are_left_out(bench: Bench, late: int, code: str) -> None:
+    # The first call of all is the first sample's; it is no sample by itself.
+    bench.counted(lambda turn: bench.device.compile(9 * MS) if 1 < turn <= late + 1 else None)
+    m = bench.time("call()", number=1, repeat=21)
+    assert list(notes_by_code(m)) == [code]
+    assert len(m.batches) == (20 - late if code == "compiled-late" else 20)
+    assert (max(m.samples) < 0.002) is (code == "compiled-late")
 
 
 # What calls changed

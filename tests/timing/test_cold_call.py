@@ -1,14 +1,20 @@
-"""One more call, made cold, on a device whose time is told by hand."""
+"""Calls made cold, of programs or of caches, on a device whose time is told by hand."""
 
 import itertools
 from typing import Any
 
 import pytest
 
+from ipyjaxbench.device import Run
 from ipyjaxbench.frameworks.compilation import Compilation, Program
 from ipyjaxbench.testing import FakeDevice
-from ipyjaxbench.timing.compile_cost import ColdCallResult, Recompilation
-from tests.bench import MS, Bench, notes_by_code, recorder
+from ipyjaxbench.timing import cold_cache
+from ipyjaxbench.timing.cold_cache import ColdCache
+from ipyjaxbench.timing.compile_cost import ColdCallResult
+from ipyjaxbench.timing.measurement import Measurement
+from tests.bench import MS, START, Bench, failing, notes_by_code, recorder
+from tests.fake_framework import FakeProbe
+from tests.results import STEADY, measured
 
 CODE = "jitted; call()"
 
@@ -16,7 +22,6 @@ CODE = "jitted; call()"
 @pytest.fixture
 def cold(bench: Bench) -> list[Any]:
     """A function compiled before, a call that uses it, and what ``jitted`` stood for in each."""
-    jitted = bench.device.compile
     note, seen = recorder()
 
     def each(_: int) -> None:
@@ -25,21 +30,17 @@ def cold(bench: Bench) -> list[Any]:
             bench.device.compile(80 * MS, "step")
 
     bench.counted(each)
-    bench.names["jitted"] = jitted
+    bench.names["jitted"] = bench.device.compile
     return seen
 
 
-def test_what_was_compiled_before_is_compiled_anew_in_one_more_call(
-    bench: Bench, cold: list[Any]
-) -> None:
+def test_what_was_compiled_is_compiled_once_more(bench: Bench, cold: list[Any]) -> None:
     jitted = bench.names["jitted"]
     bench.names["x"] = 1
     m = bench.time(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh == ColdCallResult(
-        pytest.approx(0.081),
-        {"compile": pytest.approx(0.08)},
-        (Program("step", 0.08, "compiled", "fake"),),
-    )
+    programs = (Program("step", 0.08, "compiled", "fake"),)
+    phases = {"compile": pytest.approx(0.08)}
+    assert m.fresh == ColdCallResult(pytest.approx(0.081), phases, programs)
     # It is in no other figure, and names stand for something else in that call only.
     assert m.elapsed == pytest.approx(0.005)
     assert (m.compilations, m.programs, m.phases) == (0, (), {})
@@ -65,65 +66,23 @@ def test_it_is_made_as_other_calls_are(
 ) -> None:
     bench.names["ready"] = []
     m = bench.time(code, setup, number=1, repeat=3, fresh=True)
-    assert m.fresh is not None
     assert m.fresh.seconds == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
-    ("is_compiled", "reason"),
-    [(False, "nothing here is compiled (python)"), (True, "nothing was recompiled")],
-)
-def test_why_there_is_none_is_told(bench: Bench, is_compiled: bool, reason: str) -> None:
-    bench.counted()
+    ("is_compiled", "fails", "reason"),
+    [(False, None, "nothing here is compiled (python)"), (True, None, "nothing was recompiled"),
+     (True, 4, "the measurement ended early")],
+)  # fmt: skip
+def test_why_none_is_told(bench: Bench, is_compiled: bool, fails: int | None, reason: str) -> None:
+    turns = bench.counted(failing(fails or 0, KeyboardInterrupt()))
     bench.names["jitted"] = bench.device.compile if is_compiled else 1
-    m = bench.time(CODE, number=3, repeat=2, fresh=True)
+    m = (bench.interrupted if fails else bench.time)(CODE, number=3, repeat=2, fresh=True)
     assert m.fresh == ColdCallResult(None, {}, (), (reason,))
+    assert len(turns) == (fails or 6 + is_compiled)
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (ValueError("no\nway"), "the cold call raised ValueError: no"),
-        (KeyboardInterrupt(), "interrupted"),
-    ],
-)
-def test_an_error_in_it_leaves_the_other_calls_and_all_names(
-    bench: Bench, cold: list[Any], error: BaseException, reason: str
-) -> None:
-    jitted = bench.names["jitted"]
-
-    def each(_: int) -> None:
-        if bench.device.cold:
-            raise error
-
-    turns = bench.counted(each)
-    ended = isinstance(error, KeyboardInterrupt)
-    time = bench.interrupted if ended else bench.time
-    m = time(CODE, number=3, repeat=2, fresh=True, profile=True)
-    assert m.fresh == ColdCallResult(None, {}, (), (reason,))
-    assert m.samples == pytest.approx((0.001, 0.001))
-    assert bench.names["jitted"] is jitted
-    assert not bench.device.cold
-    if ended:  # it ends all calls
-        assert len(turns) == 7
-        assert m.device.reasons == {"fake": "the measurement ended early"}
-
-
-def test_calls_that_ended_early_are_not_followed_by_another(bench: Bench) -> None:
-    def each(count: int) -> None:
-        if count == 4:
-            raise KeyboardInterrupt
-
-    turns = bench.counted(each)
-    bench.names["jitted"] = bench.device.compile
-    m = bench.interrupted(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh == ColdCallResult(None, {}, (), ("the measurement ended early",))
-    assert len(turns) == 4
-
-
-def test_of_several_cold_calls_each_program_is_timed_beside_the_usual_one(
-    bench: Bench, cold: list[Any]
-) -> None:
+def test_of_several_each_program_is_timed_beside_the_usual(bench: Bench, cold: list[Any]) -> None:
     """The middle one is shown; all programs are timed in each of five rounds."""
     compile_ms = itertools.cycle([80, 90, 50])
     run_ms = itertools.cycle([2, 3, 2])
@@ -141,69 +100,55 @@ def test_of_several_cold_calls_each_program_is_timed_beside_the_usual_one(
 
     bench.counted(each)
     m = bench.time(CODE, budget=0.024, fresh=3)
-    assert m.fresh is not None
-    assert m.fresh.seconds == pytest.approx(0.082)
+    assert (m.fresh.seconds, m.fresh.usual) == pytest.approx((0.082, 0.001))
     assert [each.seconds for each in m.fresh.recompiled] == pytest.approx([0.082, 0.093, 0.052])
     assert [each.later for each in m.fresh.recompiled] == pytest.approx([0.002, 0.003, 0.002])
     assert {len(each.rounds) for each in m.fresh.recompiled} == {5}
-    assert m.fresh.usual == pytest.approx(0.001)
     assert "median of 3: 52.0 ms to 93.0 ms; your caches are untouched" in m.fresh.words(3)
     assert "recompiled-apart" in notes_by_code(m)
 
 
 @pytest.mark.parametrize(
-    ("programs", "differ"),
-    [
-        (((2.0, 2.0, 2.1), (2.3, 2.4, 2.4)), True),
-        (((2.0, 2.0, 2.1), (2.1, 2.1, 2.2)), False),  # what a layout in memory can do
-        (((2.0, 2.0, 9.0), (2.3, 2.4, 2.4)), False),  # the machine did that in one round
-        (((2.3, 2.4, 2.4), (2.1, 2.1, 2.1), (2.0, 2.0, 2.1)), True),  # the slowest and the fastest
-        (((2.0, 2.0, 2.1),), False),
-    ],
-)
-def test_programs_differ_where_one_is_slower_in_every_round(
-    programs: tuple[tuple[float, ...], ...], differ: bool
-) -> None:
-    made = tuple(Recompilation(0.1, times) for times in programs)
-    assert ColdCallResult(0.1, {}, recompiled=made, usual=0.002).programs_differ is differ
-
-
-@pytest.mark.parametrize(
-    ("error", "is_cold", "ended"),
-    [
-        (ValueError("no"), True, "1 of 3 made; the cold call raised ValueError: no"),
-        (KeyboardInterrupt(), True, "1 of 3 made; interrupted"),
-        (ValueError("no"), False, "a later call raised ValueError: no"),
-    ],
-)
-def test_what_ends_several_cold_calls_leaves_those_that_were_made(
-    bench: Bench, cold: list[Any], error: BaseException, is_cold: bool, ended: str
+    ("fresh", "error", "ended"),
+    [(1, ValueError("no\nway"), "the cold call raised ValueError: no"),
+     (1, KeyboardInterrupt(), "interrupted"),
+     (3, ValueError("no"), "1 of 3 made; the cold call raised ValueError: no"),
+     (3, KeyboardInterrupt(), "1 of 3 made; interrupted"),
+     (3, ValueError("no"), "a later call raised ValueError: no")],
+)  # fmt: skip
+def test_what_ends_cold_calls_leaves_those_that_were_made_and_all_names(
+    bench: Bench, cold: list[Any], fresh: int, error: BaseException, ended: str
 ) -> None:
     compiled: list[Any] = []
-    jitted = bench.names["jitted"]
+    jitted, is_later = bench.names["jitted"], ended.startswith("a later call")
 
     def each(_: int) -> None:
         program = bench.names["jitted"]
         if program is jitted:
             return
-        if program in compiled or (is_cold and compiled):
+        if program in compiled or (not is_later and len(compiled) == fresh // 3):
             raise error
         compiled.append(program)
         bench.device.compile(80 * MS, "step")
 
     bench.counted(each)
-    time = bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time
-    m = time(CODE, budget=0.03, fresh=3)
-    assert m.fresh.seconds == pytest.approx(0.081)
-    assert m.fresh.cleared == (ended,)
-    assert m.fresh.recompiled == ()
+    is_interrupt = isinstance(error, KeyboardInterrupt)
+    time = bench.interrupted if is_interrupt else bench.time
+    m = time(CODE, budget=0.03, fresh=fresh, profile=True)
+    if fresh == 1:
+        assert m.fresh == ColdCallResult(None, {}, (), (ended,))
+    else:
+        assert m.fresh.seconds == pytest.approx(0.081)
+        assert (m.fresh.cleared, m.fresh.recompiled) == ((ended,), ())
+    assert m.samples == pytest.approx([0.001] * len(m.samples))
     assert bench.names["jitted"] is jitted
+    assert not bench.device.cold
+    if is_interrupt:  # it ends all calls
+        assert m.device.reasons == {"fake": "the measurement ended early"}
 
 
 @pytest.mark.parametrize("is_timed", [True, False])
-def test_what_is_compiled_may_be_known_by_its_program_or_by_its_time_alone(
-    bench: Bench, is_timed: bool
-) -> None:
+def test_what_is_compiled_is_known_by_program_or_by_time(bench: Bench, is_timed: bool) -> None:
     def each(_: int) -> None:
         if bench.device.cold:
             bench.device.compile(80 * MS * is_timed)
@@ -213,7 +158,6 @@ def test_what_is_compiled_may_be_known_by_its_program_or_by_its_time_alone(
     bench.counted(each)
     bench.names["jitted"] = bench.device.compile
     m = bench.time(CODE, number=3, repeat=2, fresh=True)
-    assert m.fresh is not None
     assert m.fresh.seconds == pytest.approx(0.081 if is_timed else 0.001)
     assert m.fresh.phases == pytest.approx({"compile": 0.08} if is_timed else {})
     assert len(m.fresh.programs) == (not is_timed)
@@ -237,3 +181,71 @@ def test_other_functions_that_are_compiled_are_handed_over_without_a_name(
     bench.names |= {"jitted": jitted, "use": lambda: (other, plain)}
     bench.time("jitted; use()", number=1, repeat=2, fresh=True)
     assert handed == [({"jitted": jitted}, [other])]
+
+
+# ``--cold``: calls before each of which other data fills the caches
+
+CACHE = 2**20
+
+
+@pytest.fixture
+def cache(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of a millisecond that takes thrice as long where its device's cache was filled."""
+    is_cold = [False]
+
+    def write(nbytes: int) -> Run:
+        def run() -> None:
+            bench.clock.advance(MS)
+            is_cold[0] = nbytes > CACHE
+
+        return run
+
+    def call() -> object:
+        work, is_cold[0] = 3 * MS if is_cold[0] else MS, False
+        return bench.device.start(dispatch=10_000, work=work)
+
+    probe = FakeProbe(bench.device, {})
+    monkeypatch.setattr(probe, "streams", lambda nbytes: [(write(nbytes), nbytes)])
+    bench.framework.probes["fake:0"] = probe
+    monkeypatch.setattr(cold_cache, "largest_cache", lambda: CACHE)
+    bench.names["call"] = call
+
+
+def test_calls_with_cold_caches_are_timed_beside_warm_ones(bench: Bench, cache: None) -> None:
+    m = bench.time("n.append(1); call()", "n = []", cold=True, budget=0.5)
+    assert (m.median, m.cold.median) == pytest.approx((1.01e-3, 3.01e-3))
+    assert bench.names["n"] == [1]  # the set-up still runs before each call
+    ratio, calls = "3.0× the time with warm ones", len(m.cold.seconds)
+    assert m.cold.words(m.median) == (
+        f"3.01 ms per call, {ratio}; {calls} more calls, after writes of 2.00 MiB"
+    )
+    alike = ColdCache((1.05e-3,) * 5, CACHE).words(1e-3)
+    assert alike.startswith("1.05 ms per call, as with warm ones; 5 more calls, ")
+    plain = bench.time("call()", number=2, repeat=5)
+    assert bench.time("call()", number=2, repeat=5, cold=True).batches == plain.batches
+    bench.framework.probes.clear()
+    m = bench.time("call()", cold=True, budget=0.1)
+    assert m.cold == ColdCache(reason="no device can be filled")
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "reason"),
+    [("1 + 1", {"number": 2, "repeat": 2}, "the code uses no arrays"),
+     (f"call(); {START}", {"number": 1, "repeat": 20}, "a call raised ValueError: gone"),
+     ("start()", {"budget": 1e-4}, "another call would exceed the time budget of 100 µs")],
+)  # fmt: skip
+def test_why_caches_are_warm(
+    bench: Bench, cache: None, code: str, options: dict, reason: str
+) -> None:
+    bench.names["start"] = bench.names["call"]
+    bench.counted(failing(23, ValueError("gone")))
+    m = bench.time(code, cold=True, **options)
+    assert m.cold == ColdCache(reason=reason)
+    assert m.cold.words(m.median) == f"unknown: {reason}"
+
+
+def test_cold_caches_are_kept_in_records() -> None:
+    cold = ColdCache((2e-3, 3e-3), CACHE)
+    assert Measurement.from_dict(measured(STEADY, cold=cold).to_dict()).cold == cold
+    wrong = ColdCache((2e-3,), CACHE, "and why not")
+    assert measured(STEADY, cold=wrong).check() == "cold calls without a time"

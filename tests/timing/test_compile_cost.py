@@ -1,4 +1,4 @@
-"""What compiling cost, in words."""
+"""What compiling cost, after how many calls it is paid back, and which passes it consists of."""
 
 import math
 from typing import Any
@@ -6,64 +6,14 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.frameworks import CacheUse, DiskMiss, Program
-from ipyjaxbench.reports import Facts
-from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart, program_rows, spell_phases
+from ipyjaxbench.frameworks import Program
+from ipyjaxbench.reports import Listing, Table
+from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart, Recompilation
+from ipyjaxbench.timing.compile_passes import CompilePasses, LineShare, Pass, sum_passes
+from ipyjaxbench.timing.compile_passes_report import axis_rows, list_lines, list_passes
+from ipyjaxbench.timing.device_time import Interval
 from ipyjaxbench.timing.measurement import Measurement
-from tests import results
 from tests.results import STEADY, measured
-
-
-def made(*named: tuple[str, float | None], origin: Any = "compiled") -> list[Program]:
-    return [Program(name, seconds, origin, "jax") for name, seconds in named]
-
-
-@pytest.mark.parametrize(
-    ("programs", "rows"),
-    [
-        ([], {}),
-        (made(("step", 0.081)), {"compiled": "step 81 ms"}),
-        (made(("add", 0.008), ("step", 0.061), ("iota", 0.012)),
-         {"compiled": "3 programs: step 61 ms, iota 12 ms, add 8.0 ms"}),
-        (made(*((name, 0.01) for name in "abcd")),
-         {"compiled": "4 programs: a 10 ms, b 10 ms, c 10 ms, d 10 ms"}),
-        (made(*((name, 0.01) for name in "abcdef")),
-         {"compiled": "6 programs: a 10 ms, b 10 ms, c 10 ms, d 10 ms, and 2 more"}),
-        (made(("add", 0.01), ("<lambda>", 0.015), ("add", 0.01)),
-         {"compiled": "3 programs: 2 × add 20 ms, <lambda> 15 ms"}),
-        (made(("?", 0.02), ("?", 0.01)), {"compiled": "2 programs 30 ms, names unknown"}),
-        (made(("f", None), ("g", None), origin="traced"), {"traced": "2 programs: f, g"}),
-        (made(("f", 0.01), ("g", 0.02), ("g", None)), {"compiled": "3 programs: 2 × g, f 10 ms"}),
-        (made(("step", 0.012), origin="disk cache"), {"loaded": "step 12 ms from the disk cache"}),
-        ([*made(("step", 0.012), ("g", 0.009), origin="disk cache"), *made(("new", 0.05))],
-         {"compiled": "new 50 ms",
-          "loaded": "2 programs from the disk cache: step 12 ms, g 9.0 ms"}),
-    ],
-)  # fmt: skip
-def test_programs_are_named_and_counted(programs: list[Program], rows: dict[str, str]) -> None:
-    assert list(program_rows(programs)) == [*rows.items()]
-
-
-SPLIT = "96.0 ms = trace 4.0 ms + lower 9.0 ms + compile 81 ms + run 2.0 ms"
-PARTS = {"trace": 0.004, "lower": 0.009, "compile": 0.081}
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (ColdCallResult(0.096, PARTS), f"{SPLIT} (your caches are untouched)"),
-        (
-            ColdCallResult(0.096, {"compile": 0.09}, (), ("g stayed compiled", "h too")),
-            "96.0 ms = compile 90 ms + run 6.0 ms (g stayed compiled; h too)",
-        ),
-        (ColdCallResult(None, {}, (), ("interrupted",)), "none: interrupted"),
-    ],
-)
-def test_a_cold_call_says_what_it_took_and_what_it_had_to_clear(
-    call: ColdCallResult, words: str
-) -> None:
-    assert results.rows(measured(STEADY, fresh=call))["cold call"] == words
-
 
 EAGER, COMPILED = 0.0121, 0.0021
 
@@ -88,80 +38,109 @@ def figures(eager: str = "12 ms", compiled: str = "2.1 ms") -> str:
         (Counterpart(False, EAGER, 3.0, 0.14), COMPILED, f"after 14 calls {figures()}"),
     ],
 )  # fmt: skip
-def test_a_compilation_is_paid_back_after_some_calls_or_never(
-    counterpart: Counterpart, mine: float, words: str
-) -> None:
+def test_a_compilation_is_paid_or_not(counterpart: Counterpart, mine: float, words: str) -> None:
     assert counterpart.words(mine, 0.01) == words
     assert counterpart.words(mine, math.inf).startswith("unknown: ")
-    assert Counterpart(False, 1.0, 0.0, 0.0).words(0.5, 0.0).startswith("after 1 call (")
 
 
 @pytest.mark.parametrize(
-    ("half_width", "word"),
-    # Compiled it takes up to 1.7 · 1.05 = 1.785; eager from 2 / 1.1 = 1.82, or 2 / 1.15 = 1.74 on.
-    [(0.1, "after 10 calls"), (0.15, "unknown")],
+    ("one", "other", "after", "the_other_way_round"),
+    [
+        # Compiled it takes up to 1.7 · 1.05 = 1.785; eager from 2 / 1.1 = 1.82, or 2 / 1.15 = 1.74.
+        ((2.0, 0.1), (1.7, 0.05), "after 10 calls", "never"),
+        ((2.0, 0.15), (1.7, 0.05), "unknown", "unknown"),
+        # From a quarter on two figures could be told apart.
+        ((1.24, 0.5), (1.0, 0.5), *["unknown: both are about as fast ("] * 2),
+        ((1.26, 0.5), (1.0, 0.5), *["unknown: the times are too noisy ("] * 2),
+    ],
 )
 def test_a_call_counts_as_slower_where_the_intervals_do_not_overlap(
-    half_width: float, word: str
+    one: tuple[float, float], other: tuple[float, float], after: str, the_other_way_round: str
 ) -> None:
-    assert Counterpart(False, 2.0, half_width, 3.0).words(1.7, 0.05).startswith(word)
-    slower = Counterpart(False, 1.7, 0.05, 3.0).words(2.0, half_width)
-    assert slower.startswith("never" if half_width == 0.1 else "unknown")
+    assert Counterpart(False, *one, 3.0).words(*other).startswith(after)
+    assert Counterpart(False, *other, 3.0).words(*one).startswith(the_other_way_round)
 
 
-@pytest.mark.parametrize(("eager", "why"), [(1.24, "both are about as fast"),
-                                            (1.26, "the times are too noisy")])  # fmt: skip
-def test_figures_a_quarter_apart_could_be_told_apart(eager: float, why: str) -> None:
-    assert Counterpart(False, eager, 0.5, 1.0).words(1.0, 0.5).startswith(f"unknown: {why} (")
-    assert Counterpart(False, 1.0, 0.5, 1.0).words(eager, 0.5).startswith(f"unknown: {why} (")
+@pytest.mark.parametrize(
+    ("programs", "differ"),
+    [(((2.0, 2.0, 2.1), (2.3, 2.4, 2.4)), True),
+     (((2.0, 2.0, 2.1), (2.1, 2.1, 2.2)), False),  # what a layout in memory can do
+     (((2.0, 2.0, 9.0), (2.3, 2.4, 2.4)), False),  # the machine did that in one round
+     (((2.3, 2.4, 2.4), (2.1, 2.1, 2.1), (2.0, 2.0, 2.1)), True),  # the slowest and the fastest
+     (((2.0, 2.0, 2.1),), False)],
+)  # fmt: skip
+def test_programs_differ_in_each_round(
+    programs: tuple[tuple[float, ...], ...], differ: bool
+) -> None:
+    made = tuple(Recompilation(0.1, times) for times in programs)
+    assert ColdCallResult(0.1, {}, recompiled=made, usual=0.002).programs_differ is differ
 
 
-def test_phases_are_told_in_the_order_in_which_they_happen() -> None:
-    phases = {"link": 0.01, "cache load": None, "compile": 0.04, "lower": 0.03, "trace": 0.02}
-    assert spell_phases(0.2, phases, 3) == (
-        "200 ms = trace 20 ms + lower 30 ms + compile 40 ms + link 10 ms + run 100 ms,"
-        " including cache load (time unknown)"
-    )
-    assert spell_phases(0.2, {}, 2) == "200 ms"
-    assert spell_phases(0.2, {"lower": None, "trace": None}, 2) == (
-        "200 ms, including trace (time unknown), including lower (time unknown)"
-    )
-
-
-def test_the_line_is_there_only_with_a_steady_figure() -> None:
-    counterpart = Counterpart(False, 1.0, 0.0, 0.5)
-    assert "break-even" in results.rows(measured(STEADY, counterpart=counterpart))
-    assert "break-even" not in results.rows(measured([], counterpart=counterpart))
-    assert "break-even" not in results.rows(measured(STEADY))
+WRONG = (Program("f", -1.0, "compiled", "jax"),)
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"programs": tuple(made(("f", -1.0)))},
-        {"fresh": ColdCallResult(-1.0, {})},
-        {"fresh": ColdCallResult(1.0, {"trace": -1.0})},
-        {"fresh": ColdCallResult(1.0, {}, tuple(made(("f", -1.0))))},
-        {"counterpart": Counterpart(True, -1.0, None, 1.0)},
-        {"counterpart": Counterpart(True, 1.0, None, -1.0)},
-    ],
-)
+    [{"programs": WRONG}, {"fresh": ColdCallResult(-1.0, {})},
+     {"fresh": ColdCallResult(1.0, {"trace": -1.0})}, {"fresh": ColdCallResult(1.0, {}, WRONG)},
+     {"counterpart": Counterpart(True, -1.0, None, 1.0)},
+     {"counterpart": Counterpart(True, 1.0, None, -1.0)}],
+)  # fmt: skip
 def test_negative_times_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(RecordError, match=r"Expected `float` >= 0\.0"):
         Measurement.from_dict(measured(STEADY, **wrong).to_dict())
 
 
-def test_a_cache_is_told_where_nothing_else_is_said_of_it() -> None:
-    uses = (CacheUse("jax", "kept", 1.92), CacheUse("torch", "not kept", 2.0, "too large"))
-    assert rows_of(measured(STEADY, caches=uses)) == [
-        "kept; a new session compiles up to 1.9 s less", "not kept: too large",
+# Passes of a compiler
+
+MS = 1e6
+
+
+def span(name: str, start: float, end: float, line: str = "t") -> Interval:
+    return Interval(name, start * MS, end * MS, "", line)
+
+
+SPANS = [span("compile", 100, 200), span("passes", 110, 150), span("fusion", 110, 125),
+         span("fusion", 130, 145), span("codegen", 150, 195), span("emit", 152, 153)]  # fmt: skip
+
+
+def test_own_times_of_passes_add_up_to_the_whole() -> None:
+    found = sum_passes("jax", SPANS, 0.0)
+    assert [(each.name, each.times, round(each.seconds * 1e3)) for each in found.passes] == [
+        *[("codegen", 1, 44), ("fusion", 2, 30), ("compile", 1, 15), ("passes", 1, 10)],
+        ("emit", 1, 1),
+    ]
+    assert found.seconds == pytest.approx(0.1)
+    threads = sum_passes("torch", [span("a", 0, 10), span("a", 5, 9, "other")], 0.0)
+    assert threads.passes == (Pass("a", 2, pytest.approx(0.014)),)
+    many = sum_passes("jax", [span(f"p{n}", n, n + 1) for n in range(100)], 0.0)
+    assert (len(many.passes), many.seconds) == (30, pytest.approx(0.1))
+    equal = [span("a", 0, 9), span("b", 0, 9), span("a", 0, 9)]
+    assert sum_passes("jax", equal, 0.0).seconds == pytest.approx(0.009)
+    assert sum_passes("jax", [], 0.0).reason == "nothing was compiled under the profiler"
+
+
+def test_the_longest_stretch_is_replaced_by_what_is_in_it_up_to_eight() -> None:
+    parts = sum_passes("jax", SPANS, 90 * MS).parts
+    assert [(p.name, round(p.start * 1e3), round(p.seconds * 1e3)) for p in parts] == [
+        *[("fusion", 20, 15), ("fusion", 40, 15), ("codegen", 60, 45)]
+    ]
+    spans = [span("all", 0, 100), *(span(f"p{n}", 5 * n, 5 * n + 5) for n in range(20))]
+    parts = sum_passes("jax", spans, 0.0).parts
+    assert len(parts) == 8
+    assert [part.start for part in parts] == sorted(part.start for part in parts)
+    ((name, segments, shown),) = axis_rows(sum_passes("jax", [span("A::Run", 5, 9)], 0.0))
+    assert (name, shown, [round(s.seconds * 1e3) for s in segments]) == ("  Run", "4.0 ms", [5, 4])
+
+
+def test_the_report_lists_passes_and_lines() -> None:
+    lines = (LineShare(9, "y = x @ x", 30), LineShare(0, "", 10))
+    passes = CompilePasses("jax", (Pass("fusion", 2, 0.03),), 0.01, (), lines, 40)
+    assert [*list_passes(passes)] == [
+        Table("jax: passes of compiling, 40.0 ms in all", ("pass", "runs", "self time", "share"),
+              (("fusion", "2", "30.0 ms", "75.0 %"),), folded=False)
     ]  # fmt: skip
-    miss = DiskMiss("step", 5e8, "gone", entry=4e8, not_kept="below 1 s")
-    programs = (Program("step", 1.2, "compiled", "jax", miss),)
-    (row,) = rows_of(measured(STEADY, caches=uses, programs=programs))
-    assert row.endswith("; not cached: below 1 s")
-
-
-def rows_of(m: Measurement) -> list[str]:
-    facts = (block for block in m.report().blocks if isinstance(block, Facts))
-    return [words for block in facts for label, words in block.rows if label == "disk cache"]
+    rows = (("9", 0.75, "30 operations", "y = x @ x"), ("", 0.25, "10 operations", ""))
+    title = "the program by line: 40 operations as written, loops counted once"
+    assert [*list_lines(passes)] == [Listing(title, rows)]
+    assert [*list_passes(CompilePasses("jax"))] == [*list_lines(CompilePasses("jax"))] == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.frameworks import Scope, Work
+from ipyjaxbench.frameworks import Compilation, Scope, Work
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import compiled_work
 from ipyjaxbench.timing.validity.compiled_work import CompiledCall
@@ -53,8 +53,8 @@ def test_half_of_the_work_must_be_missing_to_be_told(facts: dict, told: list[str
 
 
 def test_each_function_is_told_by_its_name() -> None:
-    called = [CompiledCall("f", work(2e6, unused=2e6)), CompiledCall("g", work(3e6, 3e6)),
-              CompiledCall("h", work(4e6, unused=4e6))]  # fmt: skip
+    works = {"f": work(2e6, unused=2e6), "g": work(3e6, 3e6), "h": work(4e6, unused=4e6)}
+    called = [CompiledCall(*each) for each in works.items()]
     found = [note.text.split(" because")[0] for note in compiled_work.check_work(called, 1.0)]
     assert found == [f"The compiler removed work from {name}" for name in "fh"]
 
@@ -65,15 +65,12 @@ def fast(flops: float, peak: float | None) -> Work:
 
 @pytest.mark.parametrize(
     ("works", "told"),
-    [
-        ([fast(3.1e12, 1e12)], True),
-        ([fast(2.9e12, 1e12)], False),
-        ([fast(2e12, 1e12), fast(2e12, 1e12)], True),  # together
-        ([fast(2e12, 1e12), fast(2e12, 2e12)], False),
-        ([fast(4e12, 1e12), fast(1.0, None)], False),  # of one the device is not known
-        ([work(4e12, unused=4e12, peak=lambda: 1e12)], False),  # which explains it
-    ],
-)
+    [([fast(3.1e12, 1e12)], True), ([fast(2.9e12, 1e12)], False),
+     ([fast(2e12, 1e12), fast(2e12, 1e12)], True),  # together
+     ([fast(2e12, 1e12), fast(2e12, 2e12)], False),
+     ([fast(4e12, 1e12), fast(1.0, None)], False),  # of one the device is not known
+     ([work(4e12, unused=4e12, peak=lambda: 1e12)], False)],  # which explains it
+)  # fmt: skip
 def test_three_times_the_peak_of_the_device_is_impossible(works: list[Work], told: bool) -> None:
     assert ("impossible-speed" in codes(*works)) is told
 
@@ -95,69 +92,51 @@ def test_the_device_is_asked_only_where_no_core_is_so_fast() -> None:
 # Which calls are looked at
 
 
-class Asked(FakeCompilation):
-    """Compiles `compiled`, and keeps what its calls are asked of."""
-
-    calls: list[tuple[tuple[object, ...], dict[str, object]]]
-
-    def compiles(self, value: object) -> bool:
-        return value is compiled
-
-    def work(
-        self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> Work | None:
-        self.calls.append((tuple(args), dict(kwargs)))
-        return work(1.0)
-
-
 def compiled(*_: object, **__: object) -> int:
     return 1
 
 
 @pytest.fixture
 def asked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Which arguments the framework is asked of, where this code has run."""
-    monkeypatch.setitem(type(bench.framework).capabilities, "Compilation", f"{__name__}:Asked")
+    """Which arguments the framework is asked of, of calls of `compiled`, where code has run."""
+    calls: list[Any] = []
+    compilation = bench.framework.capability(Compilation)
+
+    def work_of(_: object, args: Sequence[object], kwargs: Mapping[str, object]) -> Work:
+        calls.append((tuple(args), dict(kwargs)))
+        return work(1.0)
+
+    monkeypatch.setattr(compilation, "compiles", lambda value: value is compiled)
+    monkeypatch.setattr(compilation, "work", work_of)
 
     def ask(code: str, **names: object) -> list[Any]:
+        calls.clear()
         names |= {"f": compiled, "g": lambda x: x}
-        framework = type(bench.framework)(bench.device)
-        Asked.calls = []
-        scope = Scope(Snippet(Source.plain(code), names), [framework])
-        called = list(compiled_work.compiled_calls(scope, [framework]))
-        assert len(called) == len(Asked.calls)
-        return Asked.calls
+        scope = Scope(Snippet(Source.plain(code), names), [bench.framework])
+        called = list(compiled_work.compiled_calls(scope, [bench.framework]))
+        assert len(called) == len(calls)
+        return calls
 
     return ask
 
 
 @pytest.mark.parametrize(
-    ("code", "args", "kwargs"),
-    [("f(1, -2.5, 'a', None)", (1, -2.5, "a", None), {}),
-     ("f(x, n=x, k=[1])", (7,), {"n": 7, "k": [1]}), ("f(o.inner.x)", (9,), {}),
-     ("y: int = f(x)", (7,), {}), ("x += f(x)", (7,), {}),
-     ("x = f(x)", (7,), {}), ("g(f(x))", (7,), {}), ("z = 1; f(x).real", (7,), {})],
+    ("code", "found"),
+    [
+        ("f(1, -2.5, 'a', None)", [((1, -2.5, "a", None), {})]),
+        ("f(x, n=x, k=[1])", [((7,), {"n": 7, "k": [1]})]),
+        ("f(o.inner.x)", [((9,), {})]),
+        *((code, [((7,), {})]) for code in ["y: int = f(x)", "x += f(x)", "x = f(x)", "g(f(x))",
+          "z = 1; f(x).real"]),
+        ("; ".join(f"f({i})" for i in range(6)), [((i,), {}) for i in range(4)]),
+        # Calls that run code, or may be left out.
+        *((code, []) for code in ["f(*[x])", "f(**{'a': x})", "f(g(x))", "f(x + 1)", "f(x[0])",
+          "f(unknown)", "f(o.missing)", "x and f(x)", "f(x) if x else 1", "[f(x) for _ in 'ab']",
+          "lambda: f(x)", "x = 2; f(x)", "for _ in 'ab': f(x)", "if x: f(x)", "g(x)"]),
+    ],
 )  # fmt: skip
-def test_a_call_that_each_run_makes_is_looked_at(
-    asked: Any, code: str, args: tuple, kwargs: dict
-) -> None:
-    inner = SimpleNamespace(x=9)
-    assert asked(code, x=7, o=SimpleNamespace(inner=inner)) == [(args, kwargs)]
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["f(*[x])", "f(**{'a': x})", "f(g(x))", "f(x + 1)", "f(x[0])", "f(unknown)", "f(o.missing)",
-     "x and f(x)", "f(x) if x else 1", "[f(x) for _ in 'ab']", "lambda: f(x)", "x = 2; f(x)",
-     "for _ in 'ab': f(x)", "if x: f(x)", "g(x)"],
-)  # fmt: skip
-def test_calls_that_run_code_or_may_be_left_out_are_not(asked: Any, code: str) -> None:
-    assert asked(code, x=7, o=SimpleNamespace()) == []
-
-
-def test_of_many_calls_four_are_looked_at(asked: Any) -> None:
-    found = [args for args, _ in asked("; ".join(f"f({i})" for i in range(6)))]
-    assert found == [(0,), (1,), (2,), (3,)]
+def test_calls_that_each_run_makes_are_looked_at(asked: Any, code: str, found: list) -> None:
+    assert asked(code, x=7, o=SimpleNamespace(inner=SimpleNamespace(x=9))) == found
 
 
 # What is built in each call
@@ -167,13 +146,8 @@ def test_of_many_calls_four_are_looked_at(asked: Any) -> None:
 def built(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What is said of code that takes 200 µs; ``jit`` takes 50 of them to make a function."""
 
-    def jit(function: Any) -> Any:
-        bench.clock.advance(50_000)
-        return function
-
-    def grad(function: Any) -> Any:
-        return function
-
+    jit = lambda function: (bench.clock.advance(50_000), function)[1]  # noqa: E731
+    grad = lambda function: function  # noqa: E731
     monkeypatch.setattr(FakeCompilation, "builders", ((jit, ""), (grad, "jit")))
     bench.names |= {"jit": jit, "grad": grad, "f": lambda: bench.clock.advance(150_000),
                     "make": lambda: bench.names["f"]}  # fmt: skip
@@ -187,25 +161,18 @@ def built(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize(
     ("code", "text", "advice"),
-    [
-        ("jit(f)()", "Every call runs jit(...), which takes 50.0 µs of its 200 µs.",
-         "run  g = jit(f)  once, outside, and time  g(...)"),
-        ("jit(lambda: f())()", "Every call runs jit(...), which takes 50.0 µs of",
-         "run  g = jit(lambda: f())  once, outside, and time  g(...)"),
-        ("jit(make())()", "Every call runs jit(...).",
-         "run  g = jit(make())  once, outside, and time  g(...)"),
-        ("grad(f)()", "Every call runs grad(...).",
-         "run  g = jit(grad(f))  once, outside, and time  g(...)"),
-        ("@jit\ndef g(): f()\ng()", "Every call runs jit(...).",
-         "create it once, outside, and time its call"),
-    ],
+    [("jit(f)()", "jit(...), which takes 50.0 µs of its 200 µs.", "jit(f)"),
+     ("jit(lambda: f())()", "jit(...), which takes 50.0 µs of", "jit(lambda: f())"),
+     ("jit(make())()", "jit(...).", "jit(make())"), ("grad(f)()", "grad(...).", "jit(grad(f))"),
+     ("@jit\ndef g(): f()\ng()", "jit(...).", None)],
 )  # fmt: skip
-def test_what_is_built_in_each_call_is_told_with_its_cost(
-    built: Any, code: str, text: str, advice: str
+def test_what_is_built_each_time_costs(
+    built: Any, code: str, text: str, advice: str | None
 ) -> None:
     note = built(code)
-    assert note.text.startswith(text)
-    assert note.advice == advice
+    assert note.text.startswith(f"Every call runs {text}")
+    once = f"run  g = {advice}  once, outside, and time  g(...)"
+    assert note.advice == (once if advice else "create it once, outside, and time its call")
 
 
 def test_what_was_built_before_is_not(built: Any, bench: Bench) -> None:

@@ -3,26 +3,36 @@
 import gc
 import platform
 import sys
-from types import FrameType
 
-import greenlet
 import pytest
 
 from ipyjaxbench.frameworks import Compilation
+from ipyjaxbench.host.clock import Clock
 from ipyjaxbench.testing import FakeArray
-from ipyjaxbench.usercode.origin import PACKAGE
-from tests.bench import MS, START, Bench, failing, notes_by_code, recorder
+from ipyjaxbench.timing.measure import measure_snippet
+from ipyjaxbench.timing.options import TimeOptions
+from ipyjaxbench.usercode.snippet import Snippet, Source
+from tests.bench import MS, START, Bench, notes_by_code, recorder
 
 # What is waited for
 
 
-@pytest.mark.parametrize("code", [START, f"y = [{START}]", f"y = {START}; y"])
-@pytest.mark.parametrize("options", [{}, {"number": 4, "repeat": 5}])
-def test_an_asynchronous_value_is_waited_for(bench: Bench, code: str, options: dict) -> None:
+@pytest.mark.parametrize("options", [{"budget": 0.1}, {"number": 4, "repeat": 5}])
+@pytest.mark.parametrize(
+    ("code", "shows"),
+    [(START, True), (f"y = [{START}]", True), (f"y = {START}; y", True), (f"{START}; y = 1", False),
+     (f"({START}, 1)[1]", False), (f"y = old; {START}; z = 1", False)],
+)  # fmt: skip
+def test_work_is_waited_for_whether_the_value_shows_it_or_not(
+    bench: Bench, code: str, shows: bool, options: dict
+) -> None:
+    bench.names["old"] = FakeArray(bench.device, 0)  # waiting for it waits for nothing else
     m = bench.time(code, **options)
-    assert m.samples == pytest.approx([1.01e-3] * len(m.samples))
-    assert m.first_call == pytest.approx(1.01e-3)
-    assert m.waited
+    assert (m.first_call, m.median, m.waited) == (*[pytest.approx(1.01e-3)] * 2, True)
+    text = notes_by_code(m).get("elsewhere", "")
+    assert text.startswith("The code starts 1.00 ms of work that its") is not shows
+    assert not shows or m.samples == pytest.approx([1.01e-3] * len(m.samples))
+    assert bench.clock.now() >= bench.device.busy_until  # nothing runs on afterwards
 
 
 def test_work_that_the_warm_up_did_not_show_is_noticed_later(bench: Bench) -> None:
@@ -41,21 +51,6 @@ def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -
     assert "unsynchronised" not in notes_by_code(bench.time(START, repeat=2))  # that is too few
 
 
-@pytest.mark.parametrize(
-    "code", [f"{START}; y = 1", f"({START}, 1)[1]", f"y = old; {START}; z = 1"]
-)
-@pytest.mark.parametrize("options", [{}, {"number": 4, "repeat": 5}])
-def test_work_that_the_value_does_not_show_is_found_and_waited_for(
-    bench: Bench, code: str, options: dict
-) -> None:
-    bench.names["old"] = FakeArray(bench.device, 0)  # waiting for it waits for nothing else
-    m = bench.time(code, **options)
-    assert m.median == pytest.approx(1.01e-3)
-    assert notes_by_code(m)["elsewhere"].startswith("The code starts 1.00 ms of work that its")
-    assert m.waited
-    assert bench.clock.now() >= bench.device.busy_until  # nothing runs on afterwards
-
-
 def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
     bench.counted()
     m = bench.time("call()")
@@ -70,157 +65,100 @@ def test_the_frameworks_and_places_in_play_are_told(bench: Bench) -> None:
     assert "torch is imported but cannot be used" in notes_by_code(m)["not-usable"]
 
 
-# What is compiled
-
-
 def test_the_first_call_is_kept_apart_with_what_it_compiled(bench: Bench) -> None:
     """Nor is the budget spent on it."""
     bench.counted(lambda count: bench.device.compile(80_000 * MS) if count == 1 else None)
     m = bench.time("call()")
-    assert (m.first_call, m.median) == pytest.approx((80.001, 0.001))
+    assert (m.first_call, m.median, max(m.samples)) == pytest.approx((80.001, 0.001, 0.001))
     assert m.phases == pytest.approx({"compile": 80.0})
-    assert (m.compilations, m.verdict) == (1, "QUIET")
-    assert max(m.samples) == pytest.approx(0.001)
-    assert notes_by_code(m) == {}
+    assert (m.compilations, m.verdict, notes_by_code(m)) == (1, "QUIET", {})
     bench.counted()
     assert bench.time("call()").compilations is None  # nothing here compiles
     bench.names["jitted"] = bench.device.compile
     assert bench.time("jitted; call()").compilations == 0
 
 
-# What goes wrong
+# How often and how long
 
 
-@pytest.mark.parametrize("options", [{}, {"repeat": 3}, {"number": 5}])
-def test_code_that_runs_once_is_reported_by_its_first_call(bench: Bench, options: dict) -> None:
-    turns = bench.counted(failing(2, ValueError("used up\nand more")))
-    m = bench.time("call()", **options)
-    assert (m.verdict, m.first_call, len(turns)) == ("ONCE", pytest.approx(1e-3), 2)
-    assert m.best == pytest.approx(1e-3)
-    text = "The code runs only once: the second call raised ValueError: used up."
-    assert notes_by_code(m) == {"runs-once": f"{text} The time is of the first call."}
+@pytest.mark.parametrize(("number", "repeat", "calls"), [(1, 7, 7), (10, 3, 30), (4, None, 28)])
+def test_exact_numbers_of_calls(bench: Bench, number: int, repeat: int | None, calls: int) -> None:
+    turns = bench.counted()
+    m = bench.time("call()", number=number, repeat=repeat)
+    assert len(turns) == calls
+    assert (m.loops, m.repeat, m.exact) == (number, repeat or 7, True)
+    assert m.all_runs == pytest.approx([number * 1e-3] * m.repeat)
 
 
-@pytest.mark.parametrize(("turn", "samples"), [(5, 3), (100, 40)])
-def test_an_error_in_a_later_call_leaves_the_samples_before_it(
-    bench: Bench, turn: int, samples: int
-) -> None:
-    bench.counted(failing(turn, OSError("gone")))
+@pytest.mark.parametrize("cost", [1000, MS, 10_000 * MS])
+def test_a_number_of_samples_is_kept_and_their_size_chosen(bench: Bench, cost: int) -> None:
+    m = bench.time(f"clock.advance({cost})", repeat=5)
+    assert m.repeat == len(m.batches) == 5
+    assert m.median == pytest.approx(cost * 1e-9)
+    assert m.loops == 1 or 5e-4 <= m.loops * m.median <= 2e-3
+
+
+def test_the_budget_is_kept_when_calls_sleep_and_cpu_time_is_measured(bench: Bench) -> None:
+    busy = [0]
+
+    def call() -> None:
+        busy[0] += 20_000
+        bench.clock.advance(500 * MS)
+
+    bench.names["call"] = call
+    m = bench.time("call()", clock=Clock(lambda: busy[0], bench.clock.wall, bench.clock.sleep))
+    assert m.median == pytest.approx(20e-6)
+    assert m.elapsed <= 2 * 2.0
+
+
+def test_of_calls_longer_than_the_budget_one_warm_one_is_the_figure(bench: Bench) -> None:
+    turns = bench.counted(lambda count: bench.clock.advance((4999 if count == 1 else 2999) * MS))
     m = bench.time("call()")
-    assert len(m.batches) == sum(m.rounds) >= samples
-    text = f"Call {turn} raised OSError: gone. The time is of the calls before it."
-    assert notes_by_code(m) == {"stopped-by-error": text}
+    assert (m.verdict, len(turns)) == ("ONCE", 2)
+    assert (m.first_call, m.median) == pytest.approx((5.0, 3.0))
+    (note,) = [n for n in m.notes if n.code == "over-budget"]
+    assert note.text == "One warm call only: it took longer than the time budget."
+    assert note.advice == "budget=12 for several calls"
+    # A first call that alone is slow costs no other ones: it loads a library, say.
+    bench.counted(lambda count: bench.clock.advance(2499 * MS if count == 1 else 0))
+    m = bench.time("call()")
+    assert (m.first_call, m.median) == pytest.approx((2.5, 1e-3))
+    assert m.verdict != "ONCE"
+    assert "over-budget" not in notes_by_code(m)
 
 
-@pytest.mark.parametrize("options", [{}, {"number": 1, "repeat": 1000}])
-def test_an_interrupt_keeps_what_was_measured(bench: Bench, options: dict) -> None:
-    bench.counted(failing(90, KeyboardInterrupt()))
-    m = bench.interrupted("call()", **options)
-    assert m.median == pytest.approx(1e-3)
-    assert len(m.batches) >= 30
-    assert list(notes_by_code(m)) == ["interrupted"]
+@pytest.mark.parametrize("code", [START, f"{START}; 1"])
+def test_that_call_is_waited_for_to_its_end(bench: Bench, code: str) -> None:
+    m = bench.time(code.replace("1_000_000", "5_000_000_000"))
+    assert m.median == pytest.approx(5.00001)
+    assert ("elsewhere" in notes_by_code(m)) == (code != START)
 
 
-@pytest.mark.parametrize(
-    ("turn", "told"),
-    [
-        (2, "1.00 ms first call only"),  # the first call is all there is
-        (3, "samples 1 + first call in"),
-        (100, "samples 1 of 83 calls + first call in"),  # parts of 20 calls, each of a millisecond
-        (101, "samples 1 of 99 calls + first call in"),
-        (250, "samples 1 of 99 calls + 1 of 100 calls + first call in"),
-    ],
-)
-def test_an_interrupted_sample_has_the_calls_that_were_made(
-    bench: Bench, turn: int, told: str
-) -> None:
-    bench.counted(failing(turn, KeyboardInterrupt()))
-    m = bench.interrupted("call()", number=100, repeat=7)
-    assert m.timings == pytest.approx([1e-3] * m.repeat)
-    assert m.loops == 1 or turn > 2
-    assert told in " ".join(str(m).split())
+def test_a_measurement_knows_what_was_asked(bench: Bench) -> None:
+    snippet = Snippet(Source.plain("y = 1 "), bench.names)
+    options = TimeOptions(number=1, precision=5)
+    m = measure_snippet(snippet, options, clock=bench.clock, compile_time=0.25)
+    assert (m.code, m.precision, m.compile_time) == ("y = 1", 5, 0.25)
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError(), KeyboardInterrupt(), SystemExit()])
-def test_an_error_in_the_first_call_leaves_everything_as_before(
-    bench: Bench, error: BaseException
-) -> None:
-    def each(count: int) -> None:
-        bench.framework.random += 1
-        raise error
-
-    turns = bench.counted(each)
-    bench.names["x"] = before = object()
-    keys = set(bench.names)
-    with pytest.raises(type(error)):
-        bench.time("x = 1; new = 2; call()", setup="made = 3")
-    assert bench.names["x"] is before
-    assert set(bench.names) - {"__builtins__"} == keys
-    assert (bench.framework.random, turns) == (0, [1])
+# Set-up
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"number": 4, "repeat": 2}, {"number": 1, "repeat": 4}, {"repeat": 3}, {"setup": "pass"}],
-)
-@pytest.mark.parametrize("code", ["call()", f"call(); {START}"])
-def test_a_traceback_shows_no_frame_between_the_magic_and_the_code(
-    bench: Bench, code: str, options: dict
-) -> None:
-    """Of all calls: in each an error or an interrupt may end them."""
-    keep, frames = recorder()
-
-    def look() -> None:
-        frame: FrameType | None = sys._getframe(1)
-        above = greenlet.getcurrent().parent  # calls have a stack of their own
-        while frame is not None and frame.f_code is not test_code:
-            if frame.f_code.co_filename.startswith(PACKAGE):
-                is_hidden = frame.f_locals.get("__tracebackhide__") is True
-                keep((frame.f_code.co_qualname, is_hidden))
-            if frame.f_back is None and above is not None:
-                frame, above = above.gr_frame, None
-            else:
-                frame = frame.f_back
-
-    test_code = sys._getframe().f_code
-    memo: dict[str, list[int]] = {}  # in which the first call keeps its value
-
-    def call() -> list[int]:
-        look()
-        bench.clock.advance(20_000 if memo else MS)
-        return memo.setdefault("value", [1])
-
-    bench.names |= {"call": call, "jitted": bench.device.compile}
-    budget = {} if "number" in options or "repeat" in options else {"budget": 0.05}
-    bench.time(f"jitted; {code}", fresh=True, profile=True, **budget, **options)
-    functions = dict.fromkeys(frames)
-    assert len(functions) >= 10
-    assert [name for name, is_hidden in functions if not is_hidden] == []
+def test_a_sample_is_set_up_once_though_its_calls_are_made_one_by_one(bench: Bench) -> None:
+    write, log = recorder()
+    bench.names["write"] = write
+    bench.time("x += [1]; write(len(x))", "x = []; write('set up')", number=3, repeat=2)
+    assert log == ["set up", 1, 2, 3] * 2
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
-def test_what_ends_the_call_that_shows_whether_a_value_was_kept_loses_no_sample(
-    bench: Bench, error: BaseException
-) -> None:
-    memo: dict[str, list[int]] = {}
-
-    def each(turn: int) -> list[int]:
-        if turn == last:
-            raise error
-        bench.clock.advance(9 * MS * (turn == 1))
-        return memo.setdefault("value", [1])
-
-    last = 0
-    turns = bench.counted(each)
-    whole = bench.time("call()", budget=0.2, restore=False)
-    last = len(turns)
-    memo.clear()
-    turns = bench.counted(each)
-    ended = isinstance(error, KeyboardInterrupt)
-    m = (bench.interrupted if ended else bench.time)("call()", budget=0.2, restore=False)
-    assert len(turns) == last
-    assert m.samples == whole.samples
-    assert "stopped-by-error" not in notes_by_code(m)
+@pytest.mark.parametrize("code", ["x.sort()", "x = [*x, 3]"])
+def test_each_call_finds_what_the_set_up_made_if_it_changes(bench: Bench, code: str) -> None:
+    keep, seen = recorder()
+    bench.names["see"] = lambda x: keep(tuple(x))
+    m = bench.time(f"see(x); {code}; clock.advance(1000)", "x = [2, 1]", budget=0.001)
+    assert m.median == pytest.approx(1e-6)
+    assert len(seen) > 100
+    assert set(seen) == {(2, 1)}
 
 
 # What is left behind
@@ -242,9 +180,7 @@ def test_names_and_random_numbers_are_left_as_by_one_call(bench: Bench, fails: i
     assert (bench.names["x"], bench.names["y"], bench.framework.random) == ((1,), 1, 1)
 
 
-def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arguments_given_away_are_replaced(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def each(_: int) -> None:
         array = bench.names["x"]
         assert not array.deleted
@@ -253,7 +189,7 @@ def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
     monkeypatch.setattr(bench.framework.capability(Compilation), "donates", lambda function: True)
     turns = bench.counted(each)
     bench.names["x"] = own = FakeArray(bench.device, 0)
-    m = bench.time("call(); x")
+    m = bench.time("call(); x", budget=0.1)
     assert len(turns) > 10
     assert (bench.names["x"], own.deleted) == (own, True)
     text = "x: donated by the call. Each later call got a fresh copy (not timed)."
@@ -261,9 +197,7 @@ def test_arguments_that_are_given_away_are_replaced_and_the_users_own_are_left(
 
 
 @pytest.mark.parametrize(("enabled", "options"), [(True, {}), (False, {}), (True, {"number": 3})])
-def test_garbage_collection_is_paused_in_later_calls_and_then_as_before(
-    bench: Bench, enabled: bool, options: dict
-) -> None:
+def test_garbage_is_collected_as_before_later(bench: Bench, enabled: bool, options: dict) -> None:
     see, seen = recorder()
     bench.counted(lambda count: see(gc.isenabled()) if count < 15 else 1 / 0)
     was = gc.isenabled()
@@ -277,7 +211,7 @@ def test_garbage_collection_is_paused_in_later_calls_and_then_as_before(
     assert seen == [enabled] + [False] * 13
 
 
-def test_what_the_first_call_prints_is_shown_and_the_rest_counted(
+def test_what_later_calls_print_is_counted(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench.counted(lambda _: sys.stdout.write("hello"))
@@ -287,9 +221,8 @@ def test_what_the_first_call_prints_is_shown_and_the_rest_counted(
 
 
 def test_a_clock_that_goes_backwards_gives_no_negative_time(bench: Bench) -> None:
-    turns = bench.counted(lambda count: bench.clock.advance(-3 * MS) if count % 3 == 0 else None)
+    bench.counted(lambda count: bench.clock.advance(-3 * MS) if count % 3 == 0 else None)
     m = bench.time("call()", repeat=20, clock=bench.clock)
-    assert len(turns) >= 20
     assert m.check() is None
     assert min(m.samples) >= 0
     assert "per call" in str(m)

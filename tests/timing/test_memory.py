@@ -3,6 +3,7 @@
 import sys
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -75,18 +76,14 @@ def test_a_tracemalloc_of_the_users_own_goes_on(ready: Shell) -> None:
 
 
 def test_a_debuggers_trace_stays_and_no_line_is_told(ready: Shell) -> None:
-    def trace(*_: Any) -> None:
-        return None
-
-    before = sys.gettrace()
+    trace, before = (lambda *_: None), sys.gettrace()
     sys.settrace(trace)
     try:
         (found,) = measured(ready, "chain(x)").memory
         assert sys.gettrace() is trace
     finally:
         sys.settrace(before)
-    assert found.peak >= 2 * MATRIX
-    assert found.line == ""
+    assert (found.peak >= 2 * MATRIX, found.line) == (True, "")
 
 
 @pytest.mark.parametrize(
@@ -101,10 +98,8 @@ def later(a):
         raise {raised}
     return a + 1
 """)
-    if raised == "KeyboardInterrupt":
-        with pytest.raises(KeyboardInterrupt):
-            measured(ready, "later(x)")
-    else:
+    interrupted = raised == "KeyboardInterrupt"
+    with pytest.raises(KeyboardInterrupt) if interrupted else nullcontext():
         measured(ready, "later(x)")
     found = ready.names["found"]
     assert len(found.batches) == 2
@@ -113,22 +108,22 @@ def later(a):
 
 
 @pytest.mark.parametrize(
-    ("peak", "start", "end"),
+    ("peak", "words"),
     [
         (MemoryPeak("torch", "cuda:0", "allocator", 3 << 30, 1 << 30, 5 << 30, "line 14"),
-         "3.00 GiB on cuda:0, of which 2.00 GiB in values between (line 14); counted by torch's",
-         " allocator, beyond 5.00 GiB in use before"),
+         ("3.00 GiB on cuda:0, of which 2.00 GiB in values between (line 14); counted by torch's",
+          " allocator, beyond 5.00 GiB in use before")),
         (MemoryPeak("jax", "gpu:0", "plan", 3 << 30, 3 << 30, 1 << 30),
-         "3.00 GiB on gpu:0, all of it still in use at the end; the",
-         " compiler's plan, beyond 1.00 GiB of arguments"),
+         ("3.00 GiB on gpu:0, all of it still in use at the end; the",
+          " compiler's plan, beyond 1.00 GiB of arguments")),
         (MemoryPeak("", "", "process", 3 << 20, 1 << 20, 9 << 20, "line 2, in f"),
-         "at least 3.00 MiB while line 2, in f ran: so much more resident memory, 1.00 MiB of it",
-         " still there at the end; memory that was kept and used again is not seen"),
-        (MemoryPeak("", "host", "tracemalloc", 0, 0), "0 B;", " counted by tracemalloc"),
-        (MemoryPeak("jax", "gpu:0", "counter", reason="at most 2 B"), "unknown on gpu:0:",
-         " at most 2 B"),
+         ("at least 3.00 MiB while line 2, in f ran: so much more resident memory, 1.00 MiB of it",
+          " still there at the end; memory that was kept and used again is not seen")),
+        (MemoryPeak("", "host", "tracemalloc", 0, 0), ("0 B; counted by tracemalloc",)),
+        (MemoryPeak("jax", "gpu:0", "counter", reason="at most 2 B"),
+         ("unknown on gpu:0: at most 2 B",)),
     ],
 )  # fmt: skip
-def test_a_peak_in_words(peak: MemoryPeak, start: str, end: str) -> None:
+def test_a_peak_in_words(peak: MemoryPeak, words: tuple[str, ...]) -> None:
     assert peak.check() is None
-    assert peak.words() == start + end
+    assert peak.words() == "".join(words)

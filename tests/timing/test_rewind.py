@@ -8,18 +8,15 @@ import pytest
 
 import ipyjaxbench
 from ipyjaxbench.comparison.arm import ArmSpec
-from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.frameworks import Checkpoint, Compilation
+from ipyjaxbench.frameworks import Checkpoint
 from ipyjaxbench.frameworks.state import containers
-from ipyjaxbench.testing import FakeClock, FakeDevice
+from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timing.rewind import Rewind
-from ipyjaxbench.timing.runner import Calls
-from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, Bench, notes_by_code
-from tests.fake_framework import FakeFramework
+from tests.timing.timed import Timed
 
 
 def slow_restore(monkeypatch: pytest.MonkeyPatch, clock: FakeClock, nanoseconds: int) -> None:
@@ -59,7 +56,7 @@ def test_each_call_computes_what_the_first_one_computed(bench: Bench) -> None:
     assert memo.known == {1: 1}
 
 
-def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
+def test_a_state_too_slow_to_put_back_is_told(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memo = bench.names["memo"] = Memo(bench.clock)
@@ -73,36 +70,22 @@ def test_a_state_that_takes_too_long_to_put_back_is_no_figure(
     assert memo.known == {1: 1}
 
 
-@pytest.mark.parametrize("size", [3, 1_000_001])
-def test_what_a_list_has_room_for_decides_nothing(size: int) -> None:
-    items = [*range(size)]
+def test_what_a_list_has_room_for_decides_nothing() -> None:
+    items = [1, 2, 3]
     found = ipyjaxbench.measure_code("items.append(1)", {"items": items}, budget=0.1)
     assert not {"started-anew", "started-elsewhere"} & {note.code for note in found.notes}
-    assert len(items) == size + 1
-
-
-def compared(bench: Bench, **arms: str) -> Comparison:
-    entries = [ArmSpec(n, Snippet(Source.plain(code), bench.names)) for n, code in arms.items()]
-    return compare_snippets(entries, CompareOptions(budget=3.0), clock=bench.clock)
-
-
-def anew(found: Comparison) -> dict[str, str]:
-    """What each arm starts from."""
-    kinds = ("started-anew", "started-elsewhere")
-    notes = [(side.label, n) for side in found.sides for n in found[side.label].notes]
-    return {label: note.code for label, note in notes if note.code in kinds}
+    assert len(items) == 4
 
 
 def test_arms_that_reach_the_same_object_start_from_the_same_state(bench: Bench) -> None:
     bench.names["memo"] = Memo(bench.clock)
     # What the memo knows decides the time of one arm, and is lost in that of the other one.
-    found = compared(
-        bench,
-        long="clock.advance(50_000_000); memo.get(1)",
-        short="memo.get(1)",
-        other="clock.advance(30_000)",
-    )
-    assert anew(found) == {"long": "started-anew", "short": "started-anew"}
+    codes = {"long": "clock.advance(50_000_000); memo.get(1)", "short": "memo.get(1)",
+             "other": "clock.advance(30_000)"}  # fmt: skip
+    arms = [ArmSpec(n, Snippet(Source.plain(code), bench.names)) for n, code in codes.items()]
+    found = compare_snippets(arms, CompareOptions(budget=1.0), clock=bench.clock)
+    anew = [label for label in codes for n in found[label].notes if n.code == "started-anew"]
+    assert anew == ["long", "short"]
     assert found["long"].median == pytest.approx(51.02e-3)
     assert found["short"].median == pytest.approx(1.02e-3)
 
@@ -110,14 +93,10 @@ def test_arms_that_reach_the_same_object_start_from_the_same_state(bench: Bench)
 # What is tried, and what is decided by it
 
 
-class Tried:
-    """Code whose calls take what is next for the state that they start from.
+class Tried(Timed):
+    """Code whose calls take what is next for the state that they start from: found, or left.
 
-    Args:
-        found: nanoseconds of calls from the state that the first call found.
-        left: the same from the state that it left.
-        memos: what the code fills; codes may share one.
-        compiles: whether the calls from the state found compile something meanwhile.
+    It fills ``memos``, which codes may share; where it ``compiles``, it does so from that found.
     """
 
     def __init__(
@@ -127,28 +106,23 @@ class Tried:
         *memos: dict[int, int],
         compiles: bool = False,
     ) -> None:
-        device = FakeDevice(FakeClock())
-        self.clock = clock = device.clock
-        clock.advance(10_000 * MS)
-        self.memos = memos or ({},)
+        memos = memos or ({},)
         self.states: list[bool] = []  # for each call: whether it started from the state found
         of_found, of_left = itertools.cycle(found), itertools.cycle(left)
 
         def call() -> None:
-            self.states.append(is_first := not self.memos[0])
-            work = device.compile if is_first and compiles else clock.advance
+            self.states.append(is_first := not memos[0])
+            work = self.device.compile if is_first and compiles else self.clock.advance
             work(next(of_found if is_first else of_left))
-            for memo in self.memos:
+            for memo in memos:
                 memo[1] = 1
 
-        framework = FakeFramework(device)
-        names: dict[str, Any] = {"call": call}
-        self.calls = Calls(Snippet(Source.plain("call()"), names), None, clock, Drain([], clock))
-        self.calls.watches = [framework.capability(Compilation).watch(())]
-        for memo in self.memos:
+        super().__init__("call()", call=call)
+        self.clock.advance(10_000 * MS)
+        for memo in memos:
             memo.clear()
-        roots = {f"memo{i}": memo for i, memo in enumerate(self.memos)}
-        self._found = Checkpoint.from_values(roots, [framework], names)
+        roots = {f"memo{i}": memo for i, memo in enumerate(memos)}
+        self._found = Checkpoint.from_values(roots, [self.framework], self.names)
         call()
         self.states.clear()
 
@@ -163,83 +137,54 @@ def codes(rewind: Rewind) -> list[str]:
     return [note.code for note in rewind.notes()]
 
 
+MANY = (1000, 1000 * MS)
+
+
 @pytest.mark.parametrize(
-    ("found", "left", "is_slower"),
+    ("found", "left", "within", "pairs", "is_on"),  # a call seems to take so long; the budget
     [
-        # Of ten pairs: by a tenth, and by a microsecond.
-        ([1_100_001], [1_000_000], True),
-        ([1_100_000], [1_000_000], False),
-        ([2000], [1000], True),
-        ([1999], [1000], False),
-        # In nine of them.
-        ([1_200_000], [1_300_000, *[1_000_000] * 9], True),
-        ([1_200_000], [1_300_000, 1_300_000, *[1_000_000] * 8], False),
-        ([1_600_000], [1_700_000, 1_700_000, *[1_000_000] * 8], True),  # or by far
+        # Of ten pairs: slower by a tenth, and by a microsecond.
+        ([1_100_001], [1_000_000], MANY, 10, True),
+        ([1_100_000], [1_000_000], MANY, 10, False),
+        ([2000], [1000], MANY, 10, True),
+        ([1999], [1000], MANY, 10, False),
+        # In nine of them, or by far.
+        ([1_200_000], [1_300_000, *[1_000_000] * 9], MANY, 10, True),
+        ([1_200_000], [1_300_000, 1_300_000, *[1_000_000] * 8], MANY, 10, False),
+        ([1_600_000], [1_700_000, 1_700_000, *[1_000_000] * 8], MANY, 10, True),
+        # Of few pairs half as much again, and of one or two three times as much.
+        ([15_001], [10_000], (10_000, 510_000), 5, True),
+        ([15_000], [10_000], (10_000, 510_000), 5, False),
+        ([30_001], [10_000], (10_000, 210_000), 2, True),
+        ([30_000], [10_000], (10_000, 210_000), 2, False),
+        ([30_001], [10_000], (10_000, 50_000), 1, True),
+        # They take a fifth of the budget after three, and a third for each of the first.
+        ([40_000], [20_000], (100, 1_000_000), 4, None),
+        ([100_000], [50_000], (100, 1_000_000), 3, None),
+        ([200_000], [133_333], (100, 1_000_000), 3, None),
+        ([200_000], [133_334], (100, 1_000_000), 1, None),
+        ([1, 100_000, 500_000], [100_000], (100, 1_000_000), 2, None),
+        ([0], [0], (100, 1_000_000), 10, False),
+        ([3000], [1000], (1001, 1000), 0, False),  # none where a call takes longer than that
+        ([3000], [1000], (1000, 1000), 1, None),
     ],
 )
-def test_ten_pairs_show_whether_the_state_decides_the_time(
-    found: list[int], left: list[int], is_slower: bool
+def test_pairs_of_calls_show_whether_the_state_decides_the_time(
+    found: list[int], left: list[int], within: tuple[int, int], pairs: int, is_on: bool | None
 ) -> None:
     tried = Tried(found, left)
-    rewind = tried.rewind(1000, 1000 * MS)
-    assert tried.states == [False, True] * 10
-    assert rewind.is_on is is_slower
-    assert codes(rewind) == ["started-anew"] * is_slower
-
-
-@pytest.mark.parametrize(
-    ("budget", "pairs", "found", "is_slower"),
-    [
-        (510_000, 5, 15_001, True),  # half as much again
-        (510_000, 5, 15_000, False),
-        (210_000, 2, 30_001, True),  # three times as much
-        (210_000, 2, 30_000, False),
-        (50_000, 1, 30_001, True),
-    ],
-)
-def test_of_few_pairs_the_difference_has_to_be_large(
-    budget: float, pairs: int, found: int, is_slower: bool
-) -> None:
-    tried = Tried([found], [10_000])
-    rewind = tried.rewind(10_000, budget)
+    rewind = tried.rewind(*within)
     assert tried.states == [False, True] * pairs
-    assert rewind.is_on is is_slower
-
-
-@pytest.mark.parametrize(
-    ("found", "left", "pairs"),
-    [
-        ([40_000], 20_000, 4),  # after three pairs a fifth of the budget
-        ([100_000], 50_000, 3),
-        ([200_000], 133_333, 3),  # a third for each of the first
-        ([200_000], 133_334, 1),
-        ([1, 100_000, 500_000], 100_000, 2),
-        ([0], 0, 10),
-    ],
-)
-def test_trying_takes_a_share_of_the_budget(found: list[int], left: int, pairs: int) -> None:
-    tried = Tried(found, [left])
-    tried.rewind(100, 1_000_000)
-    assert tried.states == [False, True] * pairs
-
-
-def test_calls_that_take_longer_than_the_budget_are_not_tried() -> None:
-    tried = Tried([3000], [1000])
-    rewind = tried.rewind(1001, 1000)
-    assert (tried.states, rewind.is_on, codes(rewind)) == ([], False, [])
-    tried.rewind(1000, 1000)
-    assert tried.states == [False, True]
+    assert is_on is None or (rewind.is_on, codes(rewind)) == (is_on, ["started-anew"] * is_on)
 
 
 @pytest.mark.parametrize(
     ("cost", "found", "budget", "is_on"),
-    [
-        (1_000_000, 500_000, 50_000_000, True),  # fifty fit into the budget
-        (1_000_001, 500_000, 50_000_000, False),
-        (1_000_000, 1_000_000, 5_000_000, True),  # it takes no longer than a call
-        (1_000_001, 1_000_000, 5_000_000, False),
-    ],
-)
+    [(1_000_000, 500_000, 50_000_000, True),  # fifty fit into the budget
+     (1_000_001, 500_000, 50_000_000, False),
+     (1_000_000, 1_000_000, 5_000_000, True),  # it takes no longer than a call
+     (1_000_001, 1_000_000, 5_000_000, False)],
+)  # fmt: skip
 def test_a_state_is_put_back_where_that_is_cheap(
     monkeypatch: pytest.MonkeyPatch, cost: int, found: int, budget: float, is_on: bool
 ) -> None:
@@ -271,13 +216,11 @@ def test_codes_that_reach_one_object_start_from_one_state_where_it_matters_to_an
     assert [rewind.is_on for rewind in rewinds] == [True, True, True, False]
 
 
-def test_codes_that_were_not_tried_start_from_what_the_others_start_from() -> None:
+@pytest.mark.parametrize(("budget", "is_on"), [(100 * MS, True), (10, False)])
+def test_codes_that_were_not_tried_start_as_the_others_do(budget: int, is_on: bool) -> None:
     memo: dict[int, int] = {}
     first, second = Tried([3 * MS], [MS], memo), Tried([3 * MS], [MS], memo)
-    rewinds = [first.rewind(1000, 100 * MS), second.rewind(1000, 10)]
+    rewinds = [first.rewind(1000, budget), second.rewind(1000, 10)]
     Rewind.agree(rewinds)
-    assert [rewind.is_on for rewind in rewinds] == [True, True]
+    assert [rewind.is_on for rewind in rewinds] == [is_on, is_on]
     assert second.states == []
-    rewinds = [first.rewind(1000, 10), second.rewind(1000, 10)]
-    Rewind.agree(rewinds)
-    assert [rewind.is_on for rewind in rewinds] == [False, False]

@@ -1,7 +1,6 @@
 """The session is as after one run of what was timed, or the report tells what is not, by name."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from tests.left import Cell, check_left
 from tests.shell import Shell
 
-HOME, LIMIT = os.getcwd(), sys.getrecursionlimit()
+HOME = os.getcwd()
 USER = "from tests import user_module as um; um.N = um.Counting.count = 0; um.LIST.clear()"
 # Without handlers: pytest gives some to a logger that does not propagate.
 LOG = "import logging; lg = um.log; lg.propagate = False; lg.setLevel(10); lg.handlers.clear()"
@@ -41,8 +40,6 @@ CELLS = {
     "an import in a function": Cell(f"{USER}; import os; os.environ['FW_DEEP'] = ''",
                                     "um.change_environment()", "os.environ['FW_DEEP']",
                                     "del os.environ['FW_DEEP']"),
-    "os.environ": Cell("import os; os.environ['FW_Q'] = ''", "os.environ['FW_Q'] += 'x'",
-                       "os.environ['FW_Q']", "del os.environ['FW_Q']"),
     "sys.path": Cell("import sys", "sys.path.append('zzz')", "sys.path.count('zzz')", PATH),
     "in front of it": Cell("import sys", "sys.path.insert(0, 'zzz')", "sys.path.index('zzz')",
                            PATH),
@@ -50,8 +47,6 @@ CELLS = {
                          "path.count('zzz')", PATH),
     "sys.modules": Cell("import sys", "sys.modules['zz'] = object()", "0",
                         "del sys.modules['zz']", told="sys.modules"),
-    "the recursion limit": Cell("import sys", "sys.setrecursionlimit(sys.getrecursionlimit() + 1)",
-                                "sys.getrecursionlimit()", f"sys.setrecursionlimit({LIMIT})"),
     "the switch interval": Cell("import sys", "sys.setswitchinterval(sys.getswitchinterval() * 2)",
                                 "sys.getswitchinterval()", "sys.setswitchinterval(0.005)"),
     "a handler's records": Cell(KEPT, "lg.info('x')", "len(lg.handlers[0].records)",
@@ -121,8 +116,6 @@ CELLS = {
                    "f.close()", told="f"),
     "timeouts": Cell("import socket", "socket.setdefaulttimeout((socket.getdefaulttimeout() or 0)"
                      " + 1)", "socket.getdefaulttimeout()", "socket.setdefaulttimeout(None)"),
-    "decimal": Cell("from decimal import getcontext", "getcontext().prec += 1", "getcontext().prec",
-                    "getcontext().prec = 28"),
     "a mock": Cell("from unittest.mock import Mock; m = Mock()", "m(1)", "m.call_count"),
     "threading.local": Cell("import threading; t = threading.local(); t.n = 0", "t.n += 1", "0",
                             told="t"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import ipyjaxbench
+from ipyjaxbench import measure_code
 from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
 from tests.shell import Shell
 
@@ -21,33 +21,25 @@ def see():
     seen.append(above)
 see()
 """
-
-
-def frames_above() -> int:
-    """Of the function that calls this."""
-    frame, above = sys._getframe(1), 0
-    while frame := frame.f_back:
-        above += 1
-    return above
+found: dict[str, Any] = {}
+exec(DEPTHS, found)
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 60])
 def test_a_function_is_called_with_so_many_frames_above_it(depth: int) -> None:
-    def called() -> int:
-        return frames_above()
+    def called() -> None:
+        found["see"]()
 
-    assert call_at(depth, called) == depth
-    assert depth_of_caller() == frames_above()
+    call_at(depth, called)
+    found["see"]()
+    assert found["seen"][-2:] == [depth, depth_of_caller()]
 
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "%fwtime --no-restore -n 3 -r 5 see()",
-        "%%fwtime --no-restore -n 3 -r 5\nx = 1\nsee()",
-        "%fwtime --no-restore -n 3 -r 5 locals(); see()",  # which cannot be a function
-    ],
-)
+    ["%fwtime --no-restore -n 3 -r 5 see()", "%%fwtime --no-restore -n 3 -r 5\nx = 1\nsee()",
+     "%fwtime --no-restore -n 3 -r 5 locals(); see()"],  # which cannot be a function
+)  # fmt: skip
 def test_samples_are_as_deep_as_a_plain_cell(shell: Shell, line: str) -> None:
     shell.run(DEPTHS)
     shell.run(line)
@@ -66,33 +58,25 @@ def test_what_is_raised_comes_through_with_the_users_line() -> None:
     assert raised.traceback[-1].name == "<lambda>"
     with pytest.raises(KeyboardInterrupt):
         call_at(5, lambda: (_ for _ in ()).throw(KeyboardInterrupt))
-
-
-def test_context_variables_are_those_of_the_caller() -> None:
-    var: ContextVar[int] = ContextVar("var", default=0)
-    var.set(1)
-
-    def change() -> int:
-        before = var.get()
-        var.set(2)
-        return before
-
-    assert (call_at(3, change), var.get()) == (1, 2)
     try:
         raise ValueError
     except ValueError:  # an error that is handled outside is not seen inside
         assert call_at(3, sys.exc_info) == (None, None, None)
 
 
+def test_context_variables_are_those_of_the_caller() -> None:
+    var: ContextVar[int] = ContextVar("var", default=0)
+    var.set(1)
+    assert call_at(3, lambda: (var.get(), var.set(2))[0]) == 1
+    assert var.get() == 2
+
+
 def test_threads_have_stacks_of_their_own() -> None:
     found: list[Any] = []
     names = {"see": lambda: sys._getframe(1).f_back is not None}
-
-    def run() -> None:
-        notes = ipyjaxbench.measure_code("assert see()", names, number=2, repeat=2).notes
-        found.append({note.code for note in notes} & {"runs-once", "stopped-by-error"})
-
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(
+        target=lambda: found.append(measure_code("assert see()", names, number=2, repeat=2))
+    )
     thread.start()
     thread.join()
-    assert found == [set()]
+    assert not {"runs-once", "stopped-by-error"} & {note.code for note in found[0].notes}

@@ -114,39 +114,21 @@ def test_one_warm_call_is_worth_half_a_minute(bench: Bench, nanoseconds: int, ca
 
 
 @pytest.mark.parametrize(("free", "is_enough"), [(8, True), (7, False)])
-def test_two_results_have_to_fit_into_the_free_memory(
-    bench: Bench, free: int, is_enough: bool
-) -> None:
+def test_two_results_have_to_fit_into_memory(bench: Bench, free: int, is_enough: bool) -> None:
     bench.framework.free_memory = lambda: free  # type: ignore[method-assign]
-    m = bench.time(START)
+    m = bench.time(START, budget=0.1)
     assert ("over-memory" not in notes_by_code(m)) is is_enough
     assert (m.verdict == "ONCE" and m.batches == ()) is not is_enough
 
 
 @pytest.mark.parametrize(("nbytes", "is_asked"), [(99_999_999, False), (100_000_000, True)])
-def test_free_memory_is_asked_for_large_results_that_are_there_at_once(
-    bench: Bench, nbytes: int, is_asked: bool
-) -> None:
-    place = bench.framework.placement(FakeArray(bench.device, 0))
+def test_free_memory_is_asked_for_large_results(bench: Bench, nbytes: int, is_asked: bool) -> None:
     framework = bench.framework
-    large = dataclasses.replace(place, nbytes=nbytes)
+    large = dataclasses.replace(framework.placement(FakeArray(bench.device, 0)), nbytes=nbytes)
     framework.placement = lambda array: large  # type: ignore[method-assign]
     framework.waiter = lambda value, arrays: None  # type: ignore[method-assign]
     _, steady = prepared(bench, START)
     assert steady.room == (4_000_000 / nbytes if is_asked else math.inf)
-
-
-@pytest.mark.parametrize(
-    ("options", "turn"), [({}, 70), ({"number": 1, "repeat": 99}, 20), ({"number": 5}, 20)]
-)
-def test_no_round_without_samples_is_left_by_an_interrupt(
-    bench: Bench, options: dict, turn: int
-) -> None:
-    for each in range(turn, turn + 5):
-        bench.counted(failing(each, KeyboardInterrupt()))
-        m = bench.interrupted("call()", **options)
-        assert 0 not in m.rounds
-        assert sum(m.rounds) == len(m.batches)
 
 
 @pytest.mark.parametrize(("share", "is_told"), [(1.24, False), (1.26, True)])
@@ -163,31 +145,31 @@ def test_an_interval_is_too_wide_where_it_is_a_quarter_wider_than_asked(
 # How far it is
 
 
-def progress_of(bench: Bench, code: str, **options: object) -> list[tuple[float, int]]:
-    """What was told of the progress."""
+def progress_of(bench: Bench, **options: object) -> list[tuple[float, int]]:
+    """What was told of the progress of calls of a millisecond."""
+    bench.counted()
     told: list[tuple[float, int]] = []
-    snippet = Snippet(Source.plain(code), bench.names)
     on_progress = lambda known, left: told.append((known, left))  # noqa: E731
+    snippet = Snippet(Source.plain("call()"), bench.names)
     measure_snippet(snippet, TimeOptions(**options), clock=bench.clock, on_progress=on_progress)
     return told
 
 
-def left(progress: list[tuple[float, int]]) -> list[int]:
-    """Nanoseconds; the interval is not asked for."""
-    assert all(math.isnan(known) for known, _ in progress)
-    return [ns for _, ns in progress]
-
-
-def test_the_time_that_samples_will_take_is_told_where_their_number_is_known(bench: Bench) -> None:
-    bench.counted()
-    assert left(progress_of(bench, "call()", number=2, repeat=4)) == [0, 4 * MS, 2 * MS, 0]
-    # Nothing is known while the first three are looked at closely.
-    assert left(progress_of(bench, "call()", number=1, repeat=6)) == [0, 0, 0, 0, MS, 0]
+@pytest.mark.parametrize(
+    ("number", "repeat", "left"),
+    [(2, 4, [0, 4 * MS, 2 * MS, 0]),
+     (1, 6, [0, 0, 0, 0, MS, 0])],  # nothing is known while the first three are looked at closely
+)  # fmt: skip
+def test_the_time_that_samples_will_take_is_told_where_their_number_is_known(
+    bench: Bench, number: int, repeat: int, left: list[int]
+) -> None:
+    progress = progress_of(bench, number=number, repeat=repeat)
+    assert all(math.isnan(known) for known, _ in progress)  # the interval is not asked for
+    assert [ns for _, ns in progress] == left
 
 
 def test_the_interval_and_the_time_left_are_told_between_rounds(bench: Bench) -> None:
-    bench.counted()
-    progress = progress_of(bench, "call()", budget=0.5)
+    progress = progress_of(bench, budget=0.5)
     assert progress[0] == (math.inf, SECOND // 2)
     times = [ns for _, ns in progress]
     assert times == sorted(times, reverse=True)
@@ -199,9 +181,7 @@ def test_the_interval_and_the_time_left_are_told_between_rounds(bench: Bench) ->
 
 
 @pytest.mark.parametrize(("spins", "code"), [(True, START), (False, START), (False, "1 + 1")])
-def test_threads_may_spin_where_those_of_the_framework_do(
-    bench: Bench, spins: bool, code: str
-) -> None:
+def test_threads_may_spin_where_frameworks_do(bench: Bench, spins: bool, code: str) -> None:
     bench.framework.spins = spins or code != START
     assert prepared(bench, code)[1].samples.spins is spins
 
@@ -218,15 +198,15 @@ def test_what_looks_at_calls_before_the_warm_up_gets_the_time_that_is_left(bench
     assert asked == [3 * SECOND]
 
 
-def test_garbage_is_collected_again_when_the_last_of_several_is_done() -> None:
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_again_when_the_last_of_several_is_done(enabled: bool) -> None:
     was = gc.isenabled()
     try:
-        for enabled in (True, False):
-            (gc.enable if enabled else gc.disable)()
+        (gc.enable if enabled else gc.disable)()
+        with gc_paused():
             with gc_paused():
-                with gc_paused():
-                    assert not gc.isenabled()
                 assert not gc.isenabled()
-            assert gc.isenabled() is enabled
+            assert not gc.isenabled()
+        assert gc.isenabled() is enabled
     finally:
         (gc.enable if was else gc.disable)()
