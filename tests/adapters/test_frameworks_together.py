@@ -28,8 +28,7 @@ def trained():
     opt.step()
     return loss
 def through(): return deeper()
-def deeper(): return deepest()
-def deepest(): return added()
+def deeper(): return added()
 def in_a_closure():
     def inner(): return buf.add_(1)
     return inner()

@@ -87,8 +87,7 @@ def test_an_eager_operation_lies_in_the_line_that_runs_it(shell: Shell, tmp_path
     """Its middle does: two clocks never agree to the nanosecond."""
     shell.run(SETUP["torch"])
     _, slices = timed(shell, tmp_path / "a.json")
-    (output,) = shell.shown
-    text = " ".join(output.data["text/plain"].split())
+    text = " ".join(shell.shown[0].data["text/plain"].split())
     assert "trace a.json (" in text
     assert "events): drag it into https://ui.perfetto.dev" in text
     middles = [(s.begun + s.ended) / 2 for s in slices if s.name == "aten::matmul"]
@@ -109,7 +108,9 @@ def test_lines_of_a_cell_are_those_of_the_editor(shell: Shell, tmp_path: Path) -
     }
 
 
-def test_a_place_that_cannot_be_is_refused_before_anything_runs(shell: Shell) -> None:
+def test_a_place_that_cannot_be_is_refused_and_code_without_a_profiler_has_no_file(
+    shell: Shell, tmp_path: Path
+) -> None:
     ran: list[int] = []
     shell.names["note"] = ran.append
     message = "a file name that ends with .json or .json.gz"
@@ -117,12 +118,8 @@ def test_a_place_that_cannot_be_is_refused_before_anything_runs(shell: Shell) ->
         shell.run("%fwtime --trace a.txt note(1)")
     assert "\n" not in str(raised.value)
     assert ran == []
-
-
-def test_code_without_a_profiler_is_timed_and_has_no_file(shell: Shell, tmp_path: Path) -> None:
     shell.run(f"r = %fwtime -q -n 2 -r 2 --trace {tmp_path / 'a.json'} sum(range(9))")
-    trace = shell.names["r"].trace
-    assert trace.words() == "not written: there is no profiler for it"
+    assert shell.names["r"].trace.words() == "not written: there is no profiler for it"
     assert not (tmp_path / "a.json").exists()
     assert len(shell.names["r"].batches) == 2
 

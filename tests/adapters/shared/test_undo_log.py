@@ -135,13 +135,10 @@ def test_names_of_the_users_modules_that_a_function_reads_are_held() -> None:
     assert (found.restored, module.held, module.apart) == (("other.held",), 1, 2)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [functools.wraps(uses_globals)(lambda: None), functools.partial(uses_globals),
-     {"k": [(uses_globals,)]}],
-)  # fmt: skip
-def test_what_decorators_wrap_and_partials_and_containers_hold_is_followed(value: Any) -> None:
-    assert effects(lambda: set_count(3), ("f", value)).restored == ("COUNT",)
+def test_what_decorators_wrap_and_partials_and_containers_hold_is_followed() -> None:
+    wrapped = functools.wraps(uses_globals)(lambda: None)
+    for value in (wrapped, functools.partial(uses_globals), {"k": [(uses_globals,)]}):
+        assert effects(lambda: set_count(3), ("f", value)).restored == ("COUNT",)
 
 
 def test_containers_may_be_told_with_their_keys_or_without_any_name() -> None:
@@ -218,17 +215,13 @@ def test_large_containers_are_not_entered_and_larger_ones_are_not_copied(
     values: list[Any] = [inner] * count
     changes = (lambda: inner.append(1)), (lambda: values.append(1))
     assert [bool(effects(change, ("x", values)).restored) for change in changes] == told
-
-
-def test_no_more_places_are_looked_at_than_is_said() -> None:
-    class Few(Log):
-        most = 3
-
-    values: list[list[int]] = [[], [], [], []]
-    roots = ((f"x{i}", each) for i, each in enumerate(values))
-    found = effects(lambda: [each.append(1) for each in values], *roots, log=Few)
+    # No more places are looked at than is said.
+    monkeypatch.setattr(Log, "most", 3)
+    places: list[list[int]] = [[], [], [], []]
+    roots = ((f"x{i}", each) for i, each in enumerate(places))
+    found = effects(lambda: [each.append(1) for each in places], *roots)
     assert found.restored == ("x0", "x1", "x2")
-    assert values == [[], [], [], [1]]
+    assert places == [[], [], [], [1]]
 
 
 def test_what_the_framework_knows_leads_where_it_says_and_what_refuses_hides_nothing() -> None:

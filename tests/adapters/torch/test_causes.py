@@ -1,11 +1,13 @@
-"""Only what changed the key is a cause: with that alone put back, a call is a hit."""
+"""Only what changed the key is a cause: with that alone put back, or mended, a call is a hit."""
 
 import warnings
+from typing import Any
 
 import pytest
 import torch
 
 from tests.causes import Changed, judge
+from tests.traced import observed
 
 with warnings.catch_warnings():  # of what dynamo loads for an optimizer
     warnings.simplefilter("ignore")
@@ -29,11 +31,13 @@ MODEL = (
     "m = M()\nc = torch.compile(m, backend='eager')"
 )
 SET = "p.grad = $g * torch.ones(2); opt.param_groups[0]['{}'] = $value; step()"
-STEP = (
-    "p = torch.nn.Parameter(torch.ones(2))\np.grad = torch.ones(2)\n"
-    "opt = torch.optim.{}([p], lr=0.01)\nstep = torch.compile(opt.step, backend='eager')\n"
-    "step(); step()"  # the state of the optimizer is there then
-)
+START = """
+p = torch.nn.Parameter(torch.ones(2))
+p.grad = torch.ones(2)
+opt = torch.optim.{}([p], {})
+step = torch.compile(opt.step, backend="eager")
+step(); step()
+"""  # the state of the optimizer is there then
 
 
 def changed(cause: str, words: str, function: str = F, call: str = "", **new: str) -> Changed:
@@ -60,11 +64,11 @@ ROWS = (
     Changed(MODEL, "m.note = $note; ran = m.train($train); c($x)",
             {"train": "True", "x": X, "note": "0"}, {"train": "False", "x": Y, "note": "1"},
             "train", "self.training: True → False (static value)"),
-    Changed(STEP.format("SGD"), SET.format("lr"), {"g": "1.0", "value": "0.01"},
+    Changed(START.format("SGD", "lr=0.01"), SET.format("lr"), {"g": "1.0", "value": "0.01"},
             {"g": "2.0", "value": "0.02"}, "value",
             "self.param_groups[0]['lr']: 0.01 → 0.02 (static value)"),
-    Changed(STEP.format("Adam"), SET.format("betas"), {"g": "1.0", "value": "(0.9, 0.999)"},
-            {"g": "2.0", "value": "(0.8, 0.999)"}, "value",
+    Changed(START.format("Adam", "lr=0.01"), SET.format("betas"),
+            {"g": "1.0", "value": "(0.9, 0.999)"}, {"g": "2.0", "value": "(0.8, 0.999)"}, "value",
             "self.param_groups[0]['betas'][0]: 0.9 → 0.8 (static value)"),
 )  # fmt: skip
 
@@ -72,3 +76,45 @@ ROWS = (
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words)
 def test_with_the_cause_alone_put_back_a_call_is_a_hit(row: Changed) -> None:
     assert judge(row, {"torch": torch}, torch._dynamo.reset) == []
+
+
+SCHEDULED = (
+    "sched = torch.optim.lr_scheduler.ExponentialLR(opt, 0.5)\n"
+    "for _ in range(3):\n    step(); sched.step()"
+)
+BETAS = (
+    "for beta in (0.9, 0.8, 0.7):\n"
+    "    b = opt.param_groups[0]['betas'][0]\n"
+    "    if torch.is_tensor(b): b.fill_(beta)\n"
+    "    else: opt.param_groups[0]['betas'] = (beta, 0.999)\n"
+    "    step()"
+)
+MOMENTA = "for m in (0.9, 0.8, 0.7):\n    opt.param_groups[0]['momentum'] = m\n    step()"
+
+
+def traced(kind: str, options: str, cell: str) -> list[Any]:
+    """The calls of a step that were no hits."""
+    torch._dynamo.reset()
+    names = {"torch": torch}
+    exec(START.format(kind, options), names)
+    return [call for call in observed(cell, names).calls if call.state != "CACHED"]
+
+
+@pytest.mark.filterwarnings("ignore:Detected call of")  # the scheduler does not see the steps
+@pytest.mark.parametrize(
+    ("kind", "cell", "options", "mended", "fix"),
+    [
+        ("Adam", SCHEDULED, "lr=0.01", "lr=torch.tensor(0.01)",
+         "Create the optimizer with `lr=torch.tensor(0.01)`: a tensor's value is not guarded"),
+        ("AdamW", BETAS, "lr=0.01", "betas=(torch.tensor(0.9), torch.tensor(0.999))",
+         ("Create the optimizer with `betas=(torch.tensor(beta1), torch.tensor(beta2))`, as Adam"
+          " and AdamW allow: a tensor's value is not guarded")),
+        ("SGD", MOMENTA, "lr=0.01, momentum=0.9", "",
+         "Keep the optimizer's `momentum` as it is: each new value needs its own program"),
+    ],
+)  # fmt: skip
+def test_with_the_fix_the_step_of_an_optimizer_is_compiled_once(
+    kind: str, cell: str, options: str, mended: str, fix: str
+) -> None:
+    assert traced(kind, options, cell)[0].fixes == (fix,)
+    assert not mended or traced(kind, mended, cell) == []

@@ -1,17 +1,20 @@
-"""Dynamo's record of compilations: what is new in it, what it has lost, and whose its times are."""
+"""Dynamo's record of compilations and its marks: what is new, what was lost, whose times are."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
-import torch._dynamo  # changes the environment when it is loaded
+from torch._dynamo.utils import get_chromium_event_logger
 
 from ipyjaxbench.adapters.torch.compilation import DynamoWatch
-from ipyjaxbench.adapters.torch.compile_events import Record, is_loaded, spell
+from ipyjaxbench.adapters.torch.compile_events import Record, Times, is_loaded, phases_of, spell
+from ipyjaxbench.adapters.torch.compile_passes import profile_compilation
 from ipyjaxbench.frameworks import Program
+from tests.shell import Shell
 
 FRAMES = "_compile.compile_inner"
+HIT, MISS = "inductor_fx_local_cache_hit_count", "inductor_fx_remote_cache_miss_count"
 
 
 def entry(name: str | None = "f", **values: Any) -> Any:
@@ -28,14 +31,6 @@ def record(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     entries: list[Any] = []
     monkeypatch.setattr(torch._dynamo.utils, "get_compilation_metrics", lambda: entries)
     return entries
-
-
-@pytest.fixture
-def times(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[float]]:
-    """Dynamo's own times of frames."""
-    times: dict[str, list[float]] = {FRAMES: []}
-    monkeypatch.setattr(torch._dynamo.utils, "compilation_time_metrics", times)
-    return times
 
 
 def test_each_entry_is_read_once_and_those_of_calls_are_left_out(record: list[Any]) -> None:
@@ -63,13 +58,9 @@ def test_a_full_record_without_the_last_known_entry_may_have_lost_some(
 
 @pytest.mark.parametrize(
     ("counts", "expected"),
-    [
-        ({}, False),
-        ({"inductor_fx_local_cache_hit_count": 1}, True),
-        ({"aotautograd_remote_cache_hit_count": 1, "inductor_fx_local_cache_miss_count": 0}, True),
-        ({"inductor_fx_local_cache_hit_count": 1, "inductor_fx_remote_cache_miss_count": 1}, False),
-    ],
-)
+    [({}, False), ({HIT: 1}, True), ({HIT: 1, MISS: 1}, False),
+     ({"aotautograd_remote_cache_hit_count": 1, MISS: 0}, True)],
+)  # fmt: skip
 def test_a_program_is_loaded_where_caches_had_all_of_it(
     counts: dict[str, int], expected: bool
 ) -> None:
@@ -91,26 +82,24 @@ def test_the_rest_of_a_function_is_spelled_by_its_line() -> None:
 )
 def test_of_frames_that_the_record_has_lost_the_times_are_left(
     record: list[Any],
-    times: dict[str, list[float]],
     known: list[float],
     added: list[float],
     each: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    times = {FRAMES: known}
+    monkeypatch.setattr(torch._dynamo.utils, "compilation_time_metrics", times)
     record.append(entry("before"))
-    times[FRAMES][:] = known
     watch = DynamoWatch([])
     record[:] = [entry(dynamo=1.0, aot_autograd=0.25) for _ in range(64)]
-    times[FRAMES][:] = added
+    times[FRAMES] = added
     assert watch.compilations() == 66
     lost, known_ones = watch.programs()[:2], watch.programs()[2:]
-    assert [(p.name, p.seconds, p.origin) for p in lost] == [
-        ("?", pytest.approx(each), "compiled")
-    ] * 2
+    told = [(p.name, p.seconds, p.origin) for p in lost]
+    assert told == [("?", pytest.approx(each), "compiled")] * 2
     assert {(p.name, round(p.seconds or 0, 6)) for p in known_ones} == {("f", 0.25)}
-    assert watch.phases() == {
-        "trace": pytest.approx(64 * 0.75),
-        "compile": pytest.approx(64 * 0.25 + 2 * each),
-    }
+    compiled = pytest.approx(64 * 0.25 + 2 * each)
+    assert watch.phases() == {"trace": pytest.approx(64 * 0.75), "compile": compiled}
     assert watch.compilations() == 66
 
 
@@ -122,17 +111,71 @@ def test_a_backward_pass_has_the_name_of_its_frame_and_its_own_times(record: lis
         entry(None, compile_id=9, backward=1.0, inductor=5.0),
     ]
     assert [(p.name, pytest.approx(p.seconds)) for p in watch.programs()] == [
-        ("f", 2.0),
-        ("f backward", 1.5),
-        ("backward", 1.0),  # no part takes longer than the whole
-    ]
+        ("f", 2.0), ("f backward", 1.5), ("backward", 1.0),  # no part is longer than the whole
+    ]  # fmt: skip
     assert watch.phases() == {"trace": pytest.approx(2.5), "compile": pytest.approx(4.5)}
 
 
 def test_what_is_loaded_from_disk_is_no_compilation(record: list[Any]) -> None:
     watch = DynamoWatch([])
-    hit = {"inductor_fx_local_cache_hit_count": 1}
-    record.append(entry("f", dynamo=4.0, aot_autograd=3.0, **hit))
+    record.append(entry("f", dynamo=4.0, aot_autograd=3.0, **{HIT: 1}))
     (program,) = watch.programs()
     assert program == Program("f", pytest.approx(3.0), "disk cache", "torch")
     assert list(watch.phases()) == ["trace", "cache load"]
+
+
+@pytest.mark.parametrize(
+    ("times", "loaded", "phases"),
+    [
+        (Times(8.0, 5.0, 2.0), False, (3.0, 3.0, 2.0, 0.0)),
+        (Times(8.0, 5.0, 2.0), True, (3.0, 0.0, 0.0, 5.0)),
+        (Times(8.0, 9.0, 9.5), False, (0.0, 0.0, 8.0, 0.0)),
+        (Times(8.0, 5.0, -1.0), False, (3.0, 5.0, 0.0, 0.0)),
+        (Times(8.0, 5.0, 2.0, 4.0), False, (3.0, 3.0, 2.0, 0.0)),
+        (Times(0.0, 0.0, 3.0, 4.0), False, (0.0, 0.0, 4.0, 0.0)),
+        (Times(0.0, 0.0, 0.0), False, (0.0, 0.0, 0.0, 0.0)),
+    ],
+)
+def test_the_times_of_a_compilation_are_parts_of_each_other(
+    times: Times, loaded: bool, phases: tuple[float, ...]
+) -> None:
+    split = times.phases(loaded=loaded)
+    assert split == dict(zip(("trace", "lower", "compile", "cache load"), phases, strict=True))
+
+
+def test_what_took_no_time_is_no_phase() -> None:
+    assert phases_of([entry(dynamo=3.0, aot_autograd=1.0)] * 2) == {"trace": 4.0, "lower": 2.0}
+
+
+# Its marks
+
+
+def test_marks_add_up_to_what_dynamo_took_and_are_put_back(shell: Shell) -> None:
+    shell.run("%load_ext ipyjaxbench\nimport torch\n"
+              "@torch.compile(backend='aot_eager')\n"
+              "def unrolled(x):\n"
+              "    for i in range(20):\n"
+              "        x = torch.sin(x * i)\n"
+              "    return x.sum()\n"
+              "x = torch.ones(8)")  # fmt: skip
+    shell.run("%fwtime -n 1 -r 2 --passes -v found unrolled(x)")
+    found = shell.names["found"]
+    (passes,) = found.fresh.passes
+    seconds = sum(found.fresh.phases.values())
+    assert 0.8 <= passes.seconds / seconds <= 1.2  # within 10 % where nothing else runs
+    assert any(each.name.startswith("dynamo") for each in passes.passes)
+    assert passes.lines[0].text == "x = torch.sin(x * i)"
+    assert "log_event_end" not in vars(get_chromium_event_logger())
+
+
+def test_an_error_puts_the_marks_back_and_eager_code_marks_nothing() -> None:
+    def fails() -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        profile_compilation(fails)
+    assert "log_event_end" not in vars(get_chromium_event_logger())
+    made: list[Any] = []
+    found = profile_compilation(lambda: made.append(torch.ones(3) + 1))
+    assert made
+    assert found.reason == "nothing was compiled under the profiler"

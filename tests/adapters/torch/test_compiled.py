@@ -13,7 +13,6 @@ from torch._dynamo.utils import get_compilation_metrics
 import ipyjaxbench
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.adapters.torch.compilation import cold_call, original
-from ipyjaxbench.adapters.torch.compile_events import Times, phases_of
 from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.frameworks.compilation import Program
 
@@ -84,13 +83,6 @@ def test_what_no_name_holds_or_was_compiled_in_place_stays_so_and_is_told(
     assert fresh.cleared == (f"{name} stayed compiled", "nothing was recompiled")
 
 
-def test_the_original_of_a_compiled_function_is_known() -> None:
-    net, original_of = torch.nn.Linear(2, 2), Torch().capability(Compilation).original
-    assert original_of(torch.compile(step, backend="eager")) is step
-    assert original_of(torch.compile(net, backend="eager")) is net
-    assert original_of(step) is None
-
-
 def test_what_stands_in_for_a_function_in_a_cold_call_gives_the_same() -> None:
     def scaled(x: Any, by: float = 2.0, *, plus: float = 1.0) -> Any:
         return x * by + plus
@@ -98,6 +90,8 @@ def test_what_stands_in_for_a_function_in_a_cold_call_gives_the_same() -> None:
     scaled.unit = "m"  # type: ignore[attr-defined]
     net, x = torch.nn.Linear(3, 3), torch.ones(2, 3)
     named = {"f": torch.compile(scaled, backend="eager"), "n": torch.compile(net, backend="eager")}
+    original_of = Torch().capability(Compilation).original
+    assert [*map(original_of, (*named.values(), scaled))] == [scaled, net, None]
     with cold_call(named, []) as cold:
         f, n = (cold.stand_ins[name] for name in named)
         assert torch.equal(f(x), torch.full((2, 3), 3.0))
@@ -118,30 +112,3 @@ def test_a_function_of_the_users_around_a_compiled_one_stays_as_it_is_and_is_tol
     with cold_call({"f": counted}, []) as cold:
         assert dict(cold.stand_ins) == {}
         assert list(cold.caveats) == ["f stayed compiled"]
-
-
-@pytest.mark.parametrize(
-    ("times", "loaded", "phases"),
-    [
-        (Times(8.0, 5.0, 2.0), False, (3.0, 3.0, 2.0, 0.0)),
-        (Times(8.0, 5.0, 2.0), True, (3.0, 0.0, 0.0, 5.0)),
-        (Times(8.0, 0.0, 0.0), False, (8.0, 0.0, 0.0, 0.0)),
-        (Times(8.0, 9.0, 9.5), False, (0.0, 0.0, 8.0, 0.0)),
-        (Times(8.0, 5.0, -1.0), False, (3.0, 5.0, 0.0, 0.0)),
-        (Times(8.0, 5.0, 2.0, 4.0), False, (3.0, 3.0, 2.0, 0.0)),
-        (Times(0.0, 0.0, 3.0, 4.0), False, (0.0, 0.0, 4.0, 0.0)),
-        (Times(0.0, 0.0, 0.0), False, (0.0, 0.0, 0.0, 0.0)),
-    ],
-)
-def test_the_times_of_a_compilation_are_parts_of_each_other(
-    times: Times, loaded: bool, phases: tuple[float, ...]
-) -> None:
-    split = times.phases(loaded=loaded)
-    assert split == dict(zip(("trace", "lower", "compile", "cache load"), phases, strict=True))
-
-
-def test_what_took_no_time_is_no_phase() -> None:
-    entry = SimpleNamespace(
-        dynamo_cumulative_compile_time_us=3e6, aot_autograd_cumulative_compile_time_us=1e6
-    )
-    assert phases_of([entry, entry]) == {"trace": 4.0, "lower": 2.0}

@@ -21,13 +21,9 @@ TABLE = torch.ones(2)
 
 @pytest.mark.parametrize(
     ("loaded", "is_installed", "is_refused"),
-    [
-        (["tensorflow"], True, True),
-        (["tensorflow"], False, False),
-        (["tensorflow", "triton"], True, False),
-        ([], True, False),
-    ],
-)
+    [(["tensorflow"], True, True), (["tensorflow"], False, False),
+     (["tensorflow", "triton"], True, False), ([], True, False)],
+)  # fmt: skip
 def test_a_look_is_refused_where_importing_triton_would_abort(
     loaded: list[str], is_installed: bool, is_refused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,20 +54,12 @@ def test_settings_are_put_back_and_pytorch_logs_and_warns_of_nothing_meanwhile()
     assert torch._dynamo.eval_frame._stance.stance == "default"
 
 
-@pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        (Call("f()", lambda: TABLE + 1), True),
-        (Call("f()", lambda: torch.ones(3)), True),
-        (Call("f()", torch.ones, (3,), {}, ("size",)), True),
-        (Call("f(x)", print, (torch.float32,), {}, ("x",)), True),
-        (Call("f(x)", len, ([1],), {}, ("obj",)), False),
-    ],
-)
-def test_a_call_without_tensors_is_pytorchs_where_it_calls_or_names_some(
-    call: Call, expected: bool
-) -> None:
-    assert isolation.is_torchs(call) is expected
+def test_a_call_without_tensors_is_pytorchs_where_it_calls_or_names_some() -> None:
+    assert isolation.is_torchs(Call("f()", lambda: TABLE + 1))
+    assert isolation.is_torchs(Call("f()", lambda: torch.ones(3)))
+    assert isolation.is_torchs(Call("f()", torch.ones, (3,), {}, ("size",)))
+    assert isolation.is_torchs(Call("f(x)", print, (torch.float32,), {}, ("x",)))
+    assert not isolation.is_torchs(Call("f(x)", len, ([1],), {}, ("obj",)))
 
 
 LOADED = """

@@ -39,12 +39,3 @@ def test_a_compiled_function_can_be_called_afterwards(defined: Shell, use: str) 
     defined.run(USES[use])
     defined.run("again = compiled(x)")
     assert torch.equal(defined.names["again"], defined.names["f"](torch.ones(5)))
-
-
-def test_a_function_compiled_before_can_be_called_with_what_a_comparison_gave_it(
-    defined: Shell,
-) -> None:
-    defined.run("compiled(x)")
-    defined.run("%%fwcompare -q -b 0.05\na: compiled(longer)\nb: f(longer)")
-    defined.run("first, second = compiled(x), compiled(longer)")
-    assert (len(defined.names["first"]), len(defined.names["second"])) == (5, 7)

@@ -3,6 +3,7 @@
 import numpy as N
 import pytest
 
+from ipyjaxbench.adapters.shared.diagnosis.source_edit import Rule
 from ipyjaxbench.adapters.torch.diagnosis.rules import RULES, RULES_OF_FUNCTIONS
 from tests.adapters.shared.code import applied, site_of
 
@@ -22,33 +23,24 @@ NUMBER, WHERE_FOR_NUMBER, REDUCTION, MASK = RULES[3:]
     (REDUCTION, "y = x[x > 0].max()", []),
     (REDUCTION, "y = x[x > y].sum()", []),
     (REDUCTION, "y = x[y > 0].sum()", []),
+    (WHERE_FOR_NUMBER, "if x.item() > 0: y = n", ["y = torch.where(x > 0, n, y)"]),
     (MASK, "y = x[x > 0]", ["y = torch.where(x > 0, x, 0)"]),
     (MASK, "y = x[n]", []),
     (MASK, "x[x > 0] = 1", []),
 ])  # fmt: skip
-def test_a_statement_is_written_in_another_way(rule: object, line: str, new: list[str]) -> None:
-    assert applied(rule, line) == new  # type: ignore[arg-type]
+def test_a_statement_is_written_in_another_way(rule: Rule, line: str, new: list[str]) -> None:
+    assert applied(rule, line) == new
 
 
-def test_what_changes_is_said() -> None:
-    def changes_of(rule: object, *lines: str) -> list[tuple[str, bool]]:
-        return [(edit.changes, edit.same) for edit in rule(site_of(*lines))]  # type: ignore[operator]
-
-    assert changes_of(NUMBER, "y = x.item()") == [("stays a tensor", True)]
-    assert changes_of(REDUCTION, "y = x[x > 0].sum()") == [
-        ("reduces only where the mask is True", True)
-    ]
-    assert changes_of(MASK, "y = x[x > 0]") == [
-        ("keeps the shape: 0 where the mask is False", False)
-    ]
-    assert changes_of(WHERE_FOR_NUMBER, "if x.item() > 0:", "    y = n") == [
-        ("stays a tensor, computes both branches, then selects one", True)
-    ]
-
-
-def test_a_number_and_its_if_are_rewritten_together() -> None:
-    lines = ["if x.item() > 0:", "    y = n"]
-    assert applied(WHERE_FOR_NUMBER, *lines) == ["y = torch.where(x > 0, n, y)"]
+@pytest.mark.parametrize(("rule", "line", "changes", "same"), [
+    (NUMBER, "y = x.item()", "stays a tensor", True),
+    (REDUCTION, "y = x[x > 0].sum()", "reduces only where the mask is True", True),
+    (MASK, "y = x[x > 0]", "keeps the shape: 0 where the mask is False", False),
+    (WHERE_FOR_NUMBER, "if x.item() > 0: y = n",
+     "stays a tensor, computes both branches, then selects one", True),
+])  # fmt: skip
+def test_what_changes_is_said(rule: Rule, line: str, changes: str, *, same: bool) -> None:
+    assert [(edit.changes, edit.same) for edit in rule(site_of(line))] == [(changes, same)]
 
 
 @pytest.mark.parametrize(("line", "new"), [
