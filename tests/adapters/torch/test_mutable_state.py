@@ -74,14 +74,11 @@ def test_memory_that_tensors_share_is_remembered_once_and_that_of_a_transformati
     assert seen == [[], [Tensor, Storage], [Tensor], [Tensor, Storage]]
 
 
-def test_what_never_changes_or_goes_with_processes_is_left_alone() -> None:
+def test_generators_are_remembered_and_what_never_changes_or_goes_with_processes_is_not() -> None:
     constants = torch.float32, torch.device("cpu"), torch.Size([2]), torch.strided
     for value in (*constants, torch.utils.data.DataLoader([1])):
         assert states(value) == []
         assert states([value]) is None  # it is none of PyTorch's
-
-
-def test_a_generator_is_remembered() -> None:
     generator = torch.Generator().manual_seed(3)
     (state,) = states(generator) or ()
     first = torch.rand(2, generator=generator)
@@ -97,6 +94,11 @@ def test_memory_of_any_length_is_put_back_whole(count: int) -> None:
         assert storage.changed()
     assert numbers.tolist() == [*range(count)]
     assert not storage.changed()
+    with torch.inference_mode():  # such tensors have no counter
+        inferred = torch.ones(3)
+        with put_back(inferred):
+            inferred.add_(1)
+        assert inferred.tolist() == [1.0] * 3
     with put_back(numbers) as kept:
         numbers.resize_(60).fill_(9)
         assert all(state.changed() for state in kept)
@@ -128,35 +130,21 @@ def test_each_way_in_which_a_tensor_changes_is_noticed_and_put_back(
     assert (w.data_ptr(), w._version) == before
 
 
-def test_the_gradient_that_an_inner_tensor_keeps_is_put_back() -> None:
-    inner = torch.ones(2, requires_grad=True) * 2
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+def test_a_result_of_an_operation_has_its_gradient_and_its_numbers_back() -> None:
+    inner, x, y = torch.ones(3, requires_grad=True) * 2, torch.ones(3), torch.ones(3)
     inner.retain_grad()
-    inner.grad = gradient = torch.ones(2)
+    inner.grad = gradient = torch.ones(3)
     with put_back(inner) as (state, *_):
         assert state.parts == [gradient]
         inner.grad = None
         assert state.changed()
     assert inner.grad is gradient
-
-
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
-def test_a_tensor_that_became_the_result_of_an_operation_has_its_numbers_back() -> None:
-    x, y, w = torch.ones(3), torch.ones(3), torch.ones(3, requires_grad=True)
     with made(x):
-        x.add_(w)
-    kept = remembered(y)
-    y.add_(w)
-    for state in kept:
-        state.restore()
+        x.add_(inner)
+    with put_back(y):
+        y.add_(inner)
     assert x.tolist() == y.tolist() == [1.0] * 3
-
-
-def test_tensors_of_inference_mode_are_remembered_without_a_counter() -> None:
-    with torch.inference_mode():
-        numbers = torch.ones(3)
-        with put_back(numbers):
-            numbers.add_(1)
-    assert numbers.tolist() == [1.0] * 3
 
 
 def test_changes_in_place_are_counted_of_a_tensor_and_of_its_gradient() -> None:

@@ -20,13 +20,6 @@ from tests.shell import Shell
 CODE = """
 SEEN, TIMES = {}, 0
 TOTAL, WEIGHT = torch.ones(3, 4), torch.nn.Parameter(torch.ones(3, 4))
-def step(model, optimizer, scheduler, x):
-    optimizer.zero_grad()
-    loss = model(x).square().mean()
-    loss.backward()
-    optimizer.step()
-    scheduler.step()
-    return loss
 class Lazy(torch.nn.Module):  # keeps what it computes in every way that there is
     def __init__(self):
         super().__init__()
@@ -103,41 +96,6 @@ def look(code: str, names: dict[str, Any], stage: str = "aten") -> None:
         graph(code, names, stage)
     except UntraceableError:
         assert stage != "aten"
-
-
-def training_state(model: Any, optimizer: Any) -> list[Any]:
-    tensors = [*model.parameters(), *model.buffers()]
-    state = [(id(k), name, id(v), v.tolist() if isinstance(v, torch.Tensor) else v)
-             for k, kept in optimizer.state.items() for name, v in kept.items()]  # fmt: skip
-    return [
-        [(t.tolist(), t._version, t.requires_grad, id(t.grad)) for t in tensors],
-        [None if t.grad is None else t.grad.tolist() for t in tensors], state,
-        [{k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups],
-        [sorted(vars(t)) for t in tensors],
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("options", "is_fresh", "stage"),
-    [({"foreach": True}, True, "aten"), ({"amsgrad": True}, False, "dynamo")],
-)
-def test_a_step_of_training_trains_nothing(
-    options: dict[str, bool], is_fresh: bool, stage: str
-) -> None:
-    model, step = nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 2)), NAMES["step"]
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, **options)
-    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.1)
-    if not is_fresh:
-        step(model, optimizer, scheduler, X)
-    before, schedule = training_state(model, optimizer), scheduler.state_dict()
-    look("step(m, o, s, x)", {**NAMES, "m": model, "o": optimizer, "s": scheduler}, stage)
-    assert training_state(model, optimizer) == before
-    assert scheduler.state_dict() == schedule
-    weight = model[1].weight.detach().clone()
-    step(model, optimizer, scheduler, X)
-    assert not torch.equal(weight, model[1].weight)
-    assert all(type(t) is torch.Tensor for s in optimizer.state.values() for t in s.values()
-               if isinstance(t, torch.Tensor))  # fmt: skip
 
 
 @pytest.mark.parametrize("stage", STAGES)
