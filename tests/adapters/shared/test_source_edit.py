@@ -23,7 +23,11 @@ def changed(function: FunctionType, line: int, new: ast.expr) -> FunctionType | 
     definition = sources.definition(function)
     assert definition is not None
     (site,) = sites(definition, line, function)
-    return sources.build(site.edited(Edit([ast.Return(new)])), function)
+    made = sources.build(site.edited(Edit([ast.Return(new)])), function)
+    source = None if made is None else sources.definition(made)
+    if source is not None:  # what was made has a source too
+        assert ast.unparse(source).endswith(f"return {ast.unparse(new)}")
+    return made
 
 
 def test_the_source_of_a_function_is_found_by_name_and_line() -> None:
@@ -63,7 +67,6 @@ def test_a_changed_function_has_the_closure_and_the_defaults_of_the_old_one() ->
     total = ast.parse("a + x + y + z", mode="eval").body
     new = changed(old, 3, total)
     assert new is not None
-    assert (definition_of(new) or "").endswith("return a + x + y + z")  # it has a source too
     assert new(1) == 11
     assert (new.mark, hasattr(new, "__wrapped__")) == (1, False)  # type: ignore[attr-defined]
     assert (new.__name__, new.__qualname__) == (old.__name__, old.__qualname__)

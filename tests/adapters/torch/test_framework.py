@@ -157,8 +157,8 @@ def test_compiling_in_the_statement_is_told_and_ordinary_code_is_left_alone() ->
         return [note.text for note in notes if note.code in known]
 
     model, x = torch.nn.Linear(16, 16), torch.ones(16, 16)
-    names = {"torch": torch, "f": lambda x: torch.sin(x) + 1, "x": x, "model": model, "out": x}
-    names["optimiser"] = torch.optim.Adam(model.parameters())
+    names = {"torch": torch, "f": lambda x: torch.sin(x) + 1, "x": x, "model": model}
+    names |= {"optimiser": torch.optim.Adam(model.parameters()), "out": torch.ones(16, 16)}
     (text,) = told('torch.compile(f, backend="eager")(x)', 1.0)
     assert text.startswith("Every call runs torch.compile(...), which ")
     step = "loss = model(x).sum(); loss.backward(); optimiser.step(); optimiser.zero_grad()"

@@ -142,8 +142,10 @@ def test_a_result_of_an_operation_has_its_gradient_and_its_numbers_back() -> Non
     assert inner.grad is gradient
     with made(x):
         x.add_(inner)
-    with put_back(y):
-        y.add_(inner)
+    kept = remembered(y)
+    y.add_(inner)
+    for each in kept:
+        each.restore()
     assert x.tolist() == y.tolist() == [1.0] * 3
 
 

@@ -203,24 +203,26 @@ NUMBER, WHERE_FOR_NUMBER, REDUCTION, MASK = RULES[3:]
     (REDUCTION, "y = x[x > 0].max()", []),
     (REDUCTION, "y = x[x > y].sum()", []),
     (REDUCTION, "y = x[y > 0].sum()", []),
-    (WHERE_FOR_NUMBER, "if x.item() > 0: y = n", ["y = torch.where(x > 0, n, y)"]),
+    (WHERE_FOR_NUMBER, "if x.item() > 0:\n    y = n", ["y = torch.where(x > 0, n, y)"]),
     (MASK, "y = x[x > 0]", ["y = torch.where(x > 0, x, 0)"]),
     (MASK, "y = x[n]", []),
     (MASK, "x[x > 0] = 1", []),
 ])  # fmt: skip
 def test_a_statement_is_written_in_another_way(rule: Rule, line: str, new: list[str]) -> None:
-    assert applied(rule, line) == new
+    assert applied(rule, *line.split("\n")) == new
 
 
 @pytest.mark.parametrize(("rule", "line", "changes", "same"), [
     (NUMBER, "y = x.item()", "stays a tensor", True),
     (REDUCTION, "y = x[x > 0].sum()", "reduces only where the mask is True", True),
     (MASK, "y = x[x > 0]", "keeps the shape: 0 where the mask is False", False),
-    (WHERE_FOR_NUMBER, "if x.item() > 0: y = n",
+    (WHERE_FOR_NUMBER, "if x.item() > 0:\n    y = n",
      "stays a tensor, computes both branches, then selects one", True),
 ])  # fmt: skip
 def test_what_changes_is_said(rule: Rule, line: str, changes: str, *, same: bool) -> None:
-    assert [(edit.changes, edit.same) for edit in rule(site_of(line))] == [(changes, same)]
+    assert [(edit.changes, edit.same) for edit in rule(site_of(*line.split("\n")))] == [
+        (changes, same)
+    ]
 
 
 @pytest.mark.parametrize(("line", "new"), [

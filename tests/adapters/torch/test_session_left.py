@@ -71,7 +71,7 @@ CHANGES = [
     "coo.copy_(other + coo)", "coo._values().add_(1)", "coo.resize_as_sparse_(other)",
     "coo.data = coo + other", "coo._coalesced_(not coo.is_coalesced()); coo.mul_(2)",
     "(leaf * leaf).sum().backward()", "csr.add_(more)", "csr.values().add_(1)", "csc.mul_(2)",
-    "bsr.mul_(2)", "bsc.mul_(2)", "dense.resize_(dense.numel() + 1).add_(1)",
+    "bsr.mul_(2)", "bsc.mul_(2)", "dense.resize_(dense.numel() + 1).fill_(dense.numel())",
     "dense.set_(torch.cat([dense, dense]))", "f16.mul_(2)", "complex.mul_(1j)",
     "bools.logical_not_(); view.add_(1)", "bn(view[:, :2]).sum().backward()",
 ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 import functools
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -116,6 +115,11 @@ def leaves(value: Any) -> dict[str, Leaf]:
     return dict(cache_key.signature(entered(identity, value)).leaves)
 
 
+class Config:
+    def __init__(self) -> None:
+        self.scale, self.names = 2, ["a"]
+
+
 class Refusing:
     @property
     def shape(self) -> Any:
@@ -148,9 +152,8 @@ def test_each_kind_of_value_is_told_apart_by_what_pytorch_guards(value: Any, lea
 
 
 def test_of_objects_plain_attributes_are_looked_at_and_of_modules_mode_and_tensors() -> None:
-    found = leaves(SimpleNamespace(scale=2, names=["a"]))
-    assert {path: leaf.words() for path, leaf in found.items()} == {
-        "v": "SimpleNamespace", "v.scale": "2",
+    assert leaves(Config()) == {
+        "v": Leaf("static", value="Config"), "v.scale": Leaf("int", value="2"),
     }  # fmt: skip
     found = leaves([torch.nn.BatchNorm1d(2, affine=False)])
     assert {path: leaf.words() for path, leaf in found.items()} == {
