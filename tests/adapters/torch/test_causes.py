@@ -50,10 +50,8 @@ def changed(cause: str, words: str, function: str = F, call: str = "", **new: st
 
 ROWS = (
     changed("x", "x: f32[4] → f64[4] (dtype)", x="torch.ones(4).double()", unused="1"),
-    changed("x", "x: f32[4] → f32[6] (shape)", x="torch.ones(6)", unused="'b'"),
     changed("x", "x: contiguous → contiguous, requires_grad (layout)",
             x="torch.ones(4).requires_grad_()", unused="torch.ones(3)"),
-    changed("n", "n: 2 → 3 (static value)", x=Y, n="3", unused="1"),
     changed("n", "n: 2 → 3 (static value)", SIZED, x="torch.ones(9)", n="3"),
     changed("mode", "mode: 'a' → 'b' (static value)", SIZED, x="torch.ones(9)", mode="'b'"),
     Changed(F, "f($x, d={'a': $x$more}, unused=$unused)", {"x": X, "more": "", "unused": "0"},
@@ -66,9 +64,6 @@ ROWS = (
     Changed(MODEL, "m.note = $note; ran = m.train($train); c($x)",
             {"train": "True", "x": X, "note": "0"}, {"train": "False", "x": Y, "note": "1"},
             "train", "self.training: True → False (static value)"),
-    Changed(START.format("SGD", "lr=0.01"), SET.format("lr"), {"g": "1.0", "value": "0.01"},
-            {"g": "2.0", "value": "0.02"}, "value",
-            "self.param_groups[0]['lr']: 0.01 → 0.02 (static value)"),
     Changed(START.format("Adam", "lr=0.01"), SET.format("betas"),
             {"g": "1.0", "value": "(0.9, 0.999)"}, {"g": "2.0", "value": "(0.8, 0.999)"}, "value",
             "self.param_groups[0]['betas'][0]: 0.9 → 0.8 (static value)"),

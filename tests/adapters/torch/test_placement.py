@@ -97,13 +97,6 @@ def test_numbers_are_given_to_numpy_as_a_copy_without_graph() -> None:
     assert to_numpy(torch.eye(2).to_sparse()) is None
 
 
-def test_a_value_on_several_devices_has_a_line_for_each() -> None:
-    found = survey({"net": [torch.ones(2), torch.ones(3), torch.ones(4, device="meta")]})
-    assert [(each.name, each.devices, each.arrays, each.nbytes) for each in found.arrays] == [
-        ("net", ("cpu",), 2, 20), ("net", ("meta",), 1, 0),
-    ]  # fmt: skip
-
-
 def test_no_code_of_a_subclass_runs() -> None:
     class Mine(torch.Tensor):
         @classmethod
