@@ -9,10 +9,12 @@ import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 
+from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard, read
 from ipyjaxbench.retracing import Change, Leaf
+from ipyjaxbench.retracing.protocol import Retracing
 
 SCALE, OTHER = 4, 5
 
@@ -101,6 +103,20 @@ def test_what_torch_compile_made_or_left_alone_is_taken(
 ) -> None:
     assert callee.takes(value) is is_taken
     assert callee.is_disabled(value) is is_disabled
+
+
+@pytest.mark.filterwarnings("ignore")  # `torch.jit` is deprecated
+def test_it_is_known_when_pytorch_traces() -> None:
+    is_tracing = Torch().capability(Retracing).is_tracing
+    seen: list[bool] = []
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        seen.append(is_tracing((x,)))
+        return x + 1
+
+    function(torch.ones(2))
+    torch.jit.trace(function, torch.ones(2), check_trace=False)
+    assert seen == [False, True]
 
 
 # Its key

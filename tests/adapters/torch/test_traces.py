@@ -9,12 +9,10 @@ import pytest
 import torch
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, set_guard_complete_hook
 
-from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.observe import keep_learning, learns, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
-from ipyjaxbench.retracing.protocol import Retracing
 from ipyjaxbench.usercode.snippet import Source
 from tests.traced import Provoked, judged, observed
 
@@ -160,19 +158,15 @@ def test_what_was_compiled_unseen_is_no_first_call_but_has_pytorchs_reason() -> 
     assert [change.words() for change in again.why] == ["x: float → double (dtype)"]
 
 
-def test_the_rest_of_a_function_stands_under_the_call_and_prints_in_each(
+def test_the_rest_of_a_function_stands_under_the_call_and_what_is_raised_has_its_diagnosis(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     first, second = observed("broken(X); broken(X)", fresh()).calls
     assert (first.state, first.breaks, second.state) == ("BREAK", 1, "CACHED")
-    assert [(depth, name.rpartition(" ")[0]) for depth, name in first.nested] == [
-        (1, "broken from line")
-    ]
+    ((depth, name),) = first.nested
+    assert (depth, name.rpartition(" ")[0]) == (1, "broken from line")
     assert capsys.readouterr().out == "between\nbetween\n"
     assert (first.printed, second.printed) == ("", "")
-
-
-def test_a_call_that_raises_while_it_is_compiled_has_its_diagnosis() -> None:
     found, error = observe_code(Source.plain("whole(X)"), fresh(), TraceOptions())
     assert error is not None
     (call,) = found.calls
@@ -200,20 +194,6 @@ def test_a_call_is_predicted_without_being_run() -> None:
     assert (predicted("limited(X, 99)"), predicted("limited(X, 5)")) == ("?", "WOULD-HIT")
     with torch.compiler.set_stance("force_eager"):
         assert predicted("limited(X, 5)") == "?"
-
-
-@pytest.mark.filterwarnings("ignore")  # `torch.jit` is deprecated
-def test_it_is_known_when_pytorch_traces() -> None:
-    is_tracing = Torch().capability(Retracing).is_tracing
-    seen: list[bool] = []
-
-    def function(x: torch.Tensor) -> torch.Tensor:
-        seen.append(is_tracing((x,)))
-        return x + 1
-
-    function(torch.ones(2))
-    torch.jit.trace(function, torch.ones(2), check_trace=False)
-    assert seen == [False, True]
 
 
 def test_compiled_code_and_its_helpers_stay_as_they_are() -> None:
