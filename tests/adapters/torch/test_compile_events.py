@@ -199,16 +199,6 @@ def _nothing_compiled() -> None:
     torch._dynamo.reset()
 
 
-@pytest.mark.usefixtures("real_clock")
-def test_compiled_frames_are_named_and_split() -> None:
-    f = torch.compile(step, backend="aot_eager")
-    result = ipyjaxbench.measure_code("f(x)", {"f": f, "x": torch.ones(6, 6)}, budget=0.05)
-    assert list(result.phases) == ["trace", "compile"]
-    assert sum(s or 0.0 for s in result.phases.values()) < result.first_call
-    seconds = result.phases["compile"]
-    assert result.programs == (Program("step", seconds, "compiled", "torch"),)
-
-
 @pytest.mark.parametrize("kind", ["function", "module"])
 def test_a_cold_call_compiles_anew_and_leaves_what_was_compiled(kind: str) -> None:
     net = torch.nn.Linear(6, 6)

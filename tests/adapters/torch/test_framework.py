@@ -159,8 +159,9 @@ def test_compiling_in_the_statement_is_told_and_ordinary_code_is_left_alone() ->
     model, x = torch.nn.Linear(16, 16), torch.ones(16, 16)
     names = {"torch": torch, "f": lambda x: torch.sin(x) + 1, "x": x, "model": model}
     names |= {"optimiser": torch.optim.Adam(model.parameters()), "out": torch.ones(16, 16)}
+    names["compiled"] = torch.compile(torch.sin, backend="eager")
     (text,) = told('torch.compile(f, backend="eager")(x)', 1.0)
     assert text.startswith("Every call runs torch.compile(...), which ")
     step = "loss = model(x).sum(); loss.backward(); optimiser.step(); optimiser.zero_grad()"
-    for code in (step, "x.T", "torch.add(x, x, out=out)"):
+    for code in (step, "x.T", "torch.add(x, x, out=out)", "compiled(x)"):
         assert told(code, 0.1) == []

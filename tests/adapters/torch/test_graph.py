@@ -11,9 +11,11 @@ from torch._higher_order_ops.while_loop import while_loop
 from torch.fx.experimental.proxy_tensor import PythonKeyTracer
 
 from ipyjaxbench import Graph, SnippetError, UntraceableError
+from ipyjaxbench.adapters.torch.graphs import aten
 from ipyjaxbench.graphs.components import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
+from ipyjaxbench.usercode import Call
 from ipyjaxbench.usercode.snippet import Source
 from tests.adapters.shared.code import names_of
 
@@ -138,6 +140,11 @@ def test_arguments_and_a_modules_own_tensors_are_inputs_and_what_is_named_beside
     assert [value.name for value in found.inputs] == inputs
     assert [(value.shape, value.nbytes) for value in found.constants] == constants
     assert part in found.program
+
+
+def test_of_a_call_that_traces_no_failure_is_told() -> None:
+    call = Call("f(x)", torch.sin, (torch.ones(2),), {}, ("x",))
+    assert aten.failure(call) == (None, ())
 
 
 def test_shapes_alone_will_do(names: Names) -> None:

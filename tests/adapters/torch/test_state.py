@@ -30,6 +30,13 @@ from tests.shell import Shell
 CODE = """
 SEEN, TIMES = {}, 0
 TOTAL, WEIGHT = torch.ones(3, 4), torch.nn.Parameter(torch.ones(3, 4))
+def step(model, optimizer, scheduler, x):
+    optimizer.zero_grad()
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    scheduler.step()
+    return loss
 class Lazy(torch.nn.Module):  # keeps what it computes in every way that there is
     def __init__(self):
         super().__init__()
@@ -106,6 +113,38 @@ def look(code: str, names: dict[str, Any], stage: str = "aten") -> None:
         graph(code, names, stage)
     except UntraceableError:
         assert stage != "aten"
+
+
+def training_state(model: Any, optimizer: Any) -> list[Any]:
+    tensors = [*model.parameters(), *model.buffers()]
+    kept = [(id(k), name, v) for k, held in optimizer.state.items() for name, v in held.items()]
+    return [
+        [(t.tolist(), t._version, t.requires_grad, id(t.grad), sorted(vars(t))) for t in tensors],
+        [None if t.grad is None else t.grad.tolist() for t in tensors],
+        [(*key, id(v), type(v), v.tolist()) for *key, v in kept],
+        [{k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "is_fresh", "stage"),
+    [({"foreach": True}, True, "aten"), ({"amsgrad": True}, False, "dynamo")],
+)
+def test_a_step_of_training_trains_nothing(
+    options: dict[str, bool], is_fresh: bool, stage: str
+) -> None:
+    model, step = nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 2)), NAMES["step"]
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, **options)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.1)
+    if not is_fresh:
+        step(model, optimizer, scheduler, X)
+    before, schedule = training_state(model, optimizer), scheduler.state_dict()
+    look("step(m, o, s, x)", {**NAMES, "m": model, "o": optimizer, "s": scheduler}, stage)
+    assert training_state(model, optimizer) == before
+    assert scheduler.state_dict() == schedule
+    step(model, optimizer, scheduler, X)
+    assert training_state(model, optimizer) != before
+    assert {type(t) for held in optimizer.state.values() for t in held.values()} == {torch.Tensor}
 
 
 @pytest.mark.parametrize("stage", STAGES)

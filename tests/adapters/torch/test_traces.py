@@ -60,6 +60,7 @@ CASES = [Provoked(*row) for row in (
     ("for n in range(2, 13):\n    limited(X, n)",
      "EAGER-FALLBACK", "guard", "recompile limit (8) reached"),
     ("looped(X)", "EAGER-FALLBACK", "guard", "nothing was compiled: "),
+    ("looped(X); looped(X)", "EAGER-FALLBACK", "guard", "nothing was compiled: "),
     ("with torch.compiler.set_stance('force_eager'):\n    f(X)",
      "BYPASSED", "guard", "force_eager"),
     (HEAD + "\nwith torch.compiler.set_stance('eager_on_recompile'):\n    f(X.double())",
