@@ -39,21 +39,27 @@ class Contract:
 
     devices: tuple[str, ...]
 
-    def test_is_found_once_its_framework_is_imported(self, framework: Framework) -> None:
+    def test_is_found_once_its_framework_is_imported_and_owns_its_arrays_alone(
+        self, framework: Framework, array: object
+    ) -> None:
         usable, broken = loaded()
         assert framework in usable
         assert framework.module not in broken
-
-    def test_tells_its_version(self, framework: Framework) -> None:
         assert framework.version()[0].isdigit()
-
-    def test_owns_its_arrays_and_nothing_else(self, framework: Framework, array: object) -> None:
+        assert framework.alive(array)
         assert framework.owns(type(array))
         assert not any(framework.owns(kind) for kind in (int, float, list, dict, object, type))
 
-    def test_places_an_array(self, framework: Framework, array: object) -> None:
+    def test_places_an_array_and_locates_it_there(
+        self, framework: Framework, array: object
+    ) -> None:
         expected = Placement("", framework.name, 1, "float32", (2, 3), self.devices, 24)
         assert framework.placement(array) == expected
+        located = framework.capability(ArrayInspector).locate("a", array)
+        assert (located.name, located.framework, located.arrays) == ("a", framework.name, 1)
+        assert (located.dtype, located.shape) == ("float32", (2, 3))
+        assert (located.nbytes, located.devices) == (24, self.devices)
+        assert (located.sharding, located.deleted) == (None, False)
 
     def test_arrays_are_found_wherever_they_are(self, framework: Framework, array: object) -> None:
         class Box:
@@ -67,10 +73,19 @@ class Contract:
         slotted.held = array
         for value in (array, [array], {"k": (1, array)}, box, slotted, [box, array, array]):
             assert [found.array is array for found in find_arrays(value, [framework])] == [True]
+        for value in (array, [array], {"a": array}, Box(), 1, None, "a", len):
+            assert framework.named_parts(value) is None
 
-    def test_a_drain_with_nothing_to_do_comes_back(self, framework: Framework) -> None:
+    def test_a_drain_with_nothing_to_do_comes_back_and_waiters_take_other_values(
+        self, framework: Framework, array: object
+    ) -> None:
         framework.prepare()
         assert framework.drain() is None
+        for value in (array, [array, array]):
+            wait = framework.waiter(value, [array])
+            for other in (array, None, 1, [array], {"a": array}):
+                if wait is not None:
+                    wait(other)
 
     def test_a_profile_runs_what_it_is_given_and_tells_or_says_why_not(
         self, framework: Framework, array: object
@@ -94,22 +109,12 @@ class Contract:
                 continue
             assert profile is None
 
-    def test_a_fresh_array_is_alive(self, framework: Framework, array: object) -> None:
-        assert framework.alive(array)
-
     def test_cautions_are_none_where_nothing_is_set(
         self, framework: Framework, array: object
     ) -> None:
         placed = framework.placement(array)
         for seen in (CodeFacts(), CodeFacts(inputs=(placed,), outputs=(placed,))):
             assert list(framework.capability(Caveats).caveats(seen)) == []
-
-    def test_waiters_take_values_of_other_kinds(self, framework: Framework, array: object) -> None:
-        for value in (array, [array, array]):
-            wait = framework.waiter(value, [array])
-            for other in (array, None, 1, [array], {"a": array}):
-                if wait is not None:
-                    wait(other)
 
     def test_what_it_offers_is_of_the_kind_that_it_is_named_after(
         self, framework: Framework
@@ -125,42 +130,26 @@ class Contract:
             assert isinstance(offered, kinds[name])
             assert type(offered) is not kinds[name]
 
-    def test_a_watch_over_nothing_sees_nothing(self, framework: Framework) -> None:
-        with framework.capability(Compilation).watch([]) as watch:
+    def test_of_nothing_nothing_is_compiled(self, framework: Framework) -> None:
+        compilation = framework.capability(Compilation)
+        with compilation.watch([]) as watch:
             pass
-        assert watch.compilations() == 0
-        assert watch.phases() == {}
-        assert list(watch.programs()) == []
-
-    def test_a_cold_call_of_nothing_binds_and_tells_nothing(self, framework: Framework) -> None:
-        context = framework.capability(Compilation).cold_call({}, [])
+        assert (watch.compilations(), watch.phases(), list(watch.programs())) == (0, {}, [])
+        context = compilation.cold_call({}, [])
         if context is not None:
             with context as fresh:
-                assert dict(fresh.stand_ins) == {}
-                assert list(fresh.caveats) == []
+                assert (dict(fresh.stand_ins), list(fresh.caveats)) == ({}, [])
 
     def test_plain_functions_are_not_compiled(self, framework: Framework) -> None:
-        assert not framework.capability(Compilation).compiles(len)
-        assert not framework.capability(Compilation).compiles(lambda x: x)
-        assert not framework.capability(Compilation).donates(len)
-        assert framework.capability(Compilation).original(len) is None
-        assert framework.capability(Compilation).work(len, [[1]], {}) is None
-
-    def test_its_builders_are_its_own_functions(self, framework: Framework) -> None:
-        for function, wrapper in framework.capability(Compilation).builders:
+        compilation = framework.capability(Compilation)
+        assert not compilation.compiles(len)
+        assert not compilation.compiles(lambda x: x)
+        assert not compilation.donates(len)
+        assert compilation.original(len) is None
+        assert compilation.work(len, [[1]], {}) is None
+        for function, wrapper in compilation.builders:
             assert callable(function)
             assert wrapper in ("", "jax.jit")
-
-    def test_locates_an_array_as_it_places_it(self, framework: Framework, array: object) -> None:
-        placed, located = (
-            framework.placement(array),
-            framework.capability(ArrayInspector).locate("a", array),
-        )
-        assert (located.name, located.framework, located.arrays) == ("a", framework.name, 1)
-        assert (located.dtype, located.shape) == (placed.dtype, placed.shape)
-        assert (located.nbytes, located.devices) == (placed.nbytes, placed.devices)
-        assert located.sharding is None
-        assert not located.deleted
 
     def test_arrays_of_their_own_memory_are_told_apart(
         self, framework: Framework, array: object
@@ -169,41 +158,29 @@ class Contract:
         found = locate({"a": array, "b": other, "again": array})
         assert [each.of for each in found.arrays] == ["", "", "a"]
         assert sum(nbytes for _, nbytes in found.by_device().values()) == 2 * 24
+        held = framework.capability(ArrayInspector).live_arrays()
+        assert all(framework.owns(type(each)) for each in held)
 
     def test_its_devices_have_names_of_their_own(self, framework: Framework, array: object) -> None:
-        home = framework.capability(DeviceInventory).devices()
+        inventory = framework.capability(DeviceInventory)
+        assert inventory.start()
+        home = inventory.devices()
         assert (home.framework, home.version) == (framework.name, framework.version())
         assert home.started
         names = [device.name for device in home.devices]
         assert len(set(names)) == len(names)
-        if framework.capability(DeviceInventory).has_devices:
+        if inventory.has_devices:
             assert set(self.devices) <= set(names)
             assert home.default in names
         else:
             assert names == []
 
-    def test_what_has_started_is_started(self, framework: Framework, array: object) -> None:
-        assert framework.capability(DeviceInventory).start()
-
-    def test_what_is_held_are_its_arrays(self, framework: Framework, array: object) -> None:
-        assert all(
-            framework.owns(type(each))
-            for each in framework.capability(ArrayInspector).live_arrays()
-        )
-
-    def test_only_containers_of_its_own_have_named_parts(
-        self, framework: Framework, array: object
-    ) -> None:
-        class Box:
-            pass
-
-        for value in (array, [array], {"a": array}, Box(), 1, None, "a", len):
-            assert framework.named_parts(value) is None
-
     #: Dtypes in which its probe multiplies here.
     multiplied: tuple[str, ...] = ()
 
-    def test_its_probe_multiplies_matrices(self, framework: Framework, array: object) -> None:
+    def test_its_probe_multiplies_matrices_goes_through_arrays_and_copies(
+        self, framework: Framework, array: object
+    ) -> None:
         probe = framework.capability(DeviceInventory).probe(self.devices[0])
         assert (probe is None) == (not self.multiplied)
         if probe is None:
@@ -214,31 +191,15 @@ class Contract:
             product = probe.product(dtype, 8)()
             assert framework.placement(product).shape == (8, 8)
             assert (framework.capability(ArrayInspector).to_numpy(product) == 8).all()
-
-    def test_its_probe_goes_through_all_of_an_array(
-        self, framework: Framework, array: object
-    ) -> None:
-        probe = framework.capability(DeviceInventory).probe(self.devices[0])
-        if probe is None:
-            return
         (in_place, moved), (read, length) = probe.streams(4096)
         assert moved in (2 * 4096, 3 * 4096)
         assert length == 4096
         total = float(read())  # type: ignore[arg-type]
         in_place()
         assert abs(total) == abs(float(read())) == 1024  # type: ignore[arg-type]
-
-    def test_its_probe_copies_as_much_as_it_is_told(
-        self, framework: Framework, array: object
-    ) -> None:
-        probe = framework.capability(DeviceInventory).probe(self.devices[0])
-        if probe is None or framework.name == "numpy":
+        assert abs(float(probe.smallest_operation()())) == 1  # type: ignore[arg-type]
+        if framework.name == "numpy":
             return
         for copied in (probe.upload(100)(), probe.download(100)()):
             found = next(iter(find_arrays(copied, loaded()[0])))
             assert found.framework.placement(found.array).nbytes == 100
-
-    def test_its_probe_has_a_smallest_operation(self, framework: Framework, array: object) -> None:
-        probe = framework.capability(DeviceInventory).probe(self.devices[0])
-        if probe is not None:
-            assert abs(float(probe.smallest_operation()())) == 1  # type: ignore[arg-type]

@@ -37,6 +37,14 @@ def retried(x):
         sys.exit(3)
     return x
 compiled = jit(ends)
+begun = threading.Event()
+def turns(x):
+    begun.set()
+    for _ in range(50): y = x * 2
+    return y
+def forever(x):
+    begun.set()
+    while True: y = x * 2
 """
 
 
@@ -64,7 +72,7 @@ def test_code_that_ends_itself_does_not_trace(
 
 
 @pytest.mark.filterwarnings("ignore:To exit")
-def test_a_fix_that_ends_itself_is_none(ready: Shell) -> None:
+def test_a_fix_or_an_arm_that_ends_itself_fails_alone(ready: Shell) -> None:
     with pytest.raises(UsageError):
         ready.run("%jaxpr retried(x)")
     ready.run("again = jit(retried)")
@@ -73,10 +81,6 @@ def test_a_fix_that_ends_itself_is_none(ready: Shell) -> None:
         ready.run("%%trace_cached -v traces\nagain(x)")
     (call,) = ready.names["traces"].calls
     assert (call.name, call.state) == ("retried", "RAISED")
-
-
-@pytest.mark.filterwarnings("ignore:To exit")
-def test_an_arm_that_ends_itself_fails_alone(ready: Shell) -> None:
     with pytest.raises(SystemExit):
         ready.run("%%fwcompare -v both -b 0.1\na: ends(x)\nb: x * 2")
     ended, other = ready.names["both"].sides
@@ -84,24 +88,21 @@ def test_an_arm_that_ends_itself_fails_alone(ready: Shell) -> None:
     assert other.measured is not None
 
 
-def test_an_interrupt_of_tracing_is_one_line(ready: Shell) -> None:
+def test_an_interrupt_of_tracing_is_one_line_and_one_of_a_cell_is_in_the_report(
+    ready: Shell,
+) -> None:
     with pytest.raises(KeyboardInterrupt):
         ready.run("%jaxpr stops(x)")
-    assert (
-        ready.text.strip()
-        == "KeyboardInterrupt: interrupted while tracing stops(x); nothing was kept"
-    )
+    said = "KeyboardInterrupt: interrupted while tracing stops(x); nothing was kept"
+    assert ready.text.strip() == said
     assert ready.names["kept"].value == 1
     with pytest.raises(KeyboardInterrupt):
         ready.run("%jaxpr --tb stops(x)")
     assert "Traceback" in ready.text
-
-
-@pytest.mark.parametrize("magic", ["%%fwdevices", "%%trace_cached"])
-def test_an_interrupt_is_in_the_report(ready: Shell, magic: str) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        ready.run(f"{magic} -v seen\nstops(x)")
-    assert ready.names["seen"].error == "KeyboardInterrupt"
+    for magic in ("%%fwdevices", "%%trace_cached"):
+        with pytest.raises(KeyboardInterrupt):
+            ready.run(f"{magic} -v seen\nstops(x)")
+        assert ready.names["seen"].error == "KeyboardInterrupt"
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -113,14 +114,12 @@ def test_an_interrupt_is_in_the_report(ready: Shell, magic: str) -> None:
     indirect=["ready"],
 )  # fmt: skip
 def test_a_traceback_at_an_interrupt_is_of_the_users_code(ready: Shell, cell: str) -> None:
-    ready.run("def turns(x):\n    begun.set()\n    for _ in range(50): y = x * 2\n    return y")
-    ready.run("def forever(x):\n    begun.set()\n    while True: y = x * 2\n    return y")
-    codes = ready.names["turns"].__code__, ready.names["forever"].__code__
-    ready.names["begun"] = begun = threading.Event()
+    functions = ready.names["turns"], ready.names["forever"]
+    codes = [each.__code__ for each in functions]
     over = threading.Event()
 
     def press() -> None:
-        begun.wait(60)
+        ready.names["begun"].wait(60)
         while not over.wait(0.3):  # again, where Python dropped it, as it does in a `__del__`
             os.kill(os.getpid(), signal.SIGINT)
             over.wait(3)
@@ -134,4 +133,4 @@ def test_a_traceback_at_an_interrupt_is_of_the_users_code(ready: Shell, cell: st
         over.set()
     presses.join()
     assert "/ipyjaxbench/" not in ready.text
-    assert (ready.names["turns"].__code__, ready.names["forever"].__code__) == codes
+    assert [each.__code__ for each in functions] == codes

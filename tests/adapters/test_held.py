@@ -61,12 +61,14 @@ def holders(run: Shell) -> dict[str, Holder]:
     return {each.path: each for each in run.names["found"].holders}
 
 
-def fail(run: Shell) -> None:
-    run.shell.run_cell(f"train({SIDE})", store_history=False)
+def released(run: Shell) -> Any:
+    run.run("%fwdevices -q --release -v done")
+    return run.names["done"]
 
 
 @pytest.mark.parametrize("make", ["np.ones", "torch.ones"])
 def test_a_result_that_ipython_keeps_is_found_and_let_go(ready: Shell, make: str) -> None:
+    plain = numbered(ready, "5")
     number = numbered(ready, f"{{'loss': [{make}(({SIDE}, {SIDE}))]}}")
     path = f"Out[{number}]['loss'][0]"
     value = ready.names["_oh"][number]["loss"][0]
@@ -74,34 +76,28 @@ def test_a_result_that_ipython_keeps_is_found_and_let_go(ready: Shell, make: str
     del value
     assert found[path].alone == found[path].nbytes == nbytes
     assert found[path].let_go == "%fwdevices --release"
-    ready.run("%fwdevices -q --release -v done")
-    done = ready.names["done"]
+    done = released(ready)
     assert done.freed == nbytes
     assert f"Out[{number}]" in done.released
     assert gone() is None
     assert number not in ready.names["_oh"]
     assert f"_{number}" not in ready.names
     assert path not in holders(ready)
-
-
-def test_results_without_arrays_stay_and_ipython_goes_on_binding_them(ready: Shell) -> None:
-    number = numbered(ready, "5")
-    numbered(ready, f"np.ones({SIDE})")
-    ready.run("%fwdevices -q --release")
-    assert ready.names["_oh"][number] == ready.names[f"_{number}"] == 5
+    # Results without arrays stay, and IPython goes on binding them.
+    assert ready.names["_oh"][plain] == ready.names[f"_{plain}"] == 5
     numbered(ready, "7")
     assert ready.names["_"] == 7
 
 
 def test_locals_of_a_traceback_are_found_and_let_go(ready: Shell) -> None:
-    fail(ready)
+    ready.shell.run_cell(f"train({SIDE})", store_history=False)
     (found,) = [each for each in holders(ready).values() if each.kind == "traceback"]
     assert found.path == "the last traceback, train(), line 3: x"
     assert found.alone == MATRIX
     assert ready.names["found"].releasable == MATRIX
-    ready.run("%fwdevices -q --release -v done")
-    assert ready.names["done"].freed == MATRIX
-    assert ready.names["done"].released == ("the locals of 1 function in the last traceback",)
+    done = released(ready)
+    assert done.freed == MATRIX
+    assert done.released == ("the locals of 1 function in the last traceback",)
     assert not holders(ready)
 
 
@@ -111,38 +107,23 @@ def test_what_names_lead_to_is_never_let_go(ready: Shell) -> None:
     found = holders(ready)[f"Out[{number}]"]
     assert (found.nbytes, found.alone, found.also) == (MATRIX, 0, "y")
     assert ready.names["found"].named >= MATRIX
-    ready.run("%fwdevices -q --release -v done")
-    assert ready.names["done"].freed == 0
-    assert ready.names["y"].nbytes == MATRIX
+    ready.run(f"_ = np.ones(({SIDE}, {SIDE}))")  # the user's own, though it looks like IPython's
+    try:
+        assert released(ready).freed == 0
+        assert ready.names["_"].nbytes == ready.names["y"].nbytes == MATRIX
+    finally:
+        ready.run("del _")
 
 
-def test_what_pytorchs_compiler_binds_is_no_name_that_leads_anywhere(ready: Shell) -> None:
-    ready.run("""\
-@torch.compile(backend="eager")
-def total(x): return sum(x.shape) + x.sum()
-total(torch.ones(3));
-""")
-    assert any(value is vars(builtins) for value in ready.names.values())
-    number = numbered(ready, f"np.ones(({SIDE}, {SIDE}))")
-    assert holders(ready)[f"Out[{number}]"].alone == MATRIX
-    ready.run("%fwdevices -q --release -v done")
-    assert ready.names["done"].freed - MATRIX in range(64)  # the sum goes, too
-
-
-def test_a_name_for_the_shell_itself_holds_nothing(ready: Shell) -> None:
+def test_what_pytorchs_compiler_binds_and_the_shell_lead_nowhere(ready: Shell) -> None:
     ready.run("ip = get_ipython(); everything = globals()")
+    ready.run("@torch.compile(backend='eager')\ndef total(x): return sum(x.shape) + x.sum()")
+    ready.run("total(torch.ones(3));")
+    assert any(value is vars(builtins) for value in ready.names.values())
     number = numbered(ready, f"np.ones(({SIDE}, {SIDE}))")
     found = holders(ready)[f"Out[{number}]"]
     assert (found.alone, found.also) == (MATRIX, "")
-
-
-def test_a_name_of_the_users_own_that_looks_like_ipythons_stays(ready: Shell) -> None:
-    ready.run(f"_ = np.ones(({SIDE}, {SIDE}))")
-    try:
-        ready.run("%fwdevices -q --release")
-        assert ready.names["_"].nbytes == MATRIX
-    finally:
-        ready.run("del _")
+    assert released(ready).freed - MATRIX in range(64)  # the sum goes, too
 
 
 def test_closures_are_found(ready: Shell) -> None:
@@ -157,10 +138,8 @@ def test_closures_are_found(ready: Shell) -> None:
 
 
 def test_graphs_gradients_and_optimizers_are_found(ready: Shell) -> None:
-    ready.run(f"""\
-w = torch.ones({SIDE}, {SIDE}, requires_grad=True)
-loss = (w * 2).exp().sum()
-""")
+    ready.run(f"w = torch.ones({SIDE}, {SIDE}, requires_grad=True)")
+    ready.run("loss = (w * 2).exp().sum()")
     (graph,) = holders(ready).values()
     assert (graph.kind, graph.path) == ("graph", "the graph of loss")
     assert graph.alone - MATRIX // 2 in range(64)  # the two is a tensor, too
@@ -178,11 +157,9 @@ loss = (w * 2).exp().sum()
 def test_hooks_that_unpack_what_a_graph_saved_are_not_called(ready: Shell) -> None:
     called: list[Any] = []
     ready.names.update(pack=lambda t: t, unpack=called.append)
-    ready.run(f"""\
-w = torch.ones({SIDE}, {SIDE}, requires_grad=True)
-with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
-    loss = (w * 2).exp().sum()
-""")
+    ready.run(f"w = torch.ones({SIDE}, {SIDE}, requires_grad=True)")
+    ready.run("with torch.autograd.graph.saved_tensors_hooks(pack, unpack):\n"
+              "    loss = (w * 2).exp().sum()")  # fmt: skip
     assert "the graph of loss" in holders(ready)
     assert called == []
 
@@ -195,7 +172,7 @@ def test_arrays_that_no_search_comes_to_are_told_in_a_line(ready: Shell) -> None
 
     running = keeping()
     next(running)
-    ready.run("%fwdevices -q --held -v found")
+    holders(ready)
     count, nbytes = ready.names["found"].elsewhere["jax"]
     assert count >= 1
     assert nbytes >= 4 * SIDE**2
@@ -204,21 +181,15 @@ def test_arrays_that_no_search_comes_to_are_told_in_a_line(ready: Shell) -> None
 
 def test_a_quiet_session_has_no_holders(ready: Shell) -> None:
     ready.run(f"y = np.ones({SIDE})")
-    ready.run("%fwdevices -q --held -v found")
-    assert ready.names["found"].holders == ()
-    assert str(ready.names["found"]).split("\n")[0].split() == (
-        ["held", "nothing", "but", "your", "names", "holds", "arrays"]
-    )
-    ready.run("%fwdevices -q --release -v done")
-    assert ready.names["done"].released == ("nothing",)
+    assert holders(ready) == {}
+    first = " ".join(str(ready.names["found"]).split("\n")[0].split())
+    assert first == "held nothing but your names holds arrays"
+    assert released(ready).released == ("nothing",)
 
 
-@pytest.mark.parametrize("typed", ["--held y", "--release --peak"])
-def test_what_cannot_be_combined_is_refused_in_a_line(ready: Shell, typed: str) -> None:
-    with pytest.raises(UsageError, match="--held and --release look at the whole session"):
-        ready.run(f"%fwdevices {typed}")
-
-
-def test_memory_that_nobody_can_be_blamed_for_is_one_line() -> None:
+def test_what_cannot_be_combined_is_refused_and_what_nobody_holds_is_one_line(ready: Shell) -> None:
+    for typed in ("--held y", "--release --peak"):
+        with pytest.raises(UsageError, match="--held and --release look at the whole session"):
+            ready.run(f"%fwdevices {typed}")
     text = str(Held((), unexplained={"torch cuda:0": 3 << 30}))
     assert "3.00 GiB in use that nothing that Python can see refers to" in " ".join(text.split())

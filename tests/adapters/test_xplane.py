@@ -48,11 +48,8 @@ def test_bookkeeping_on_the_host_is_no_operation_and_the_outer_ones_come_first()
         plain("ThunkExecutor::Execute (wait for completion)", 5, 9),
     ]
     assert of_threads(events) == [("add", 0, 1), ("while", 1, 4), ("dot", 1, 3)]
-
-
-def test_devices_of_the_host_are_told_apart() -> None:
-    events = [op("a", 0, 1, device_ordinal=3), op("b", 1, 2, device_ordinal=-1)]
-    assert [device for *_, device in rows(Line(HOST, "t", events))] == ["cpu:3", "cpu:0"]
+    several = [op("a", 0, 1, device_ordinal=3), op("b", 1, 2, device_ordinal=-1)]
+    assert [device for *_, device in rows(Line(HOST, "t", several))] == ["cpu:3", "cpu:0"]
 
 
 @pytest.mark.parametrize(
@@ -96,12 +93,15 @@ def test_a_gpu_is_seen_by_its_streams_and_the_host_beside_it_is_not() -> None:
 
 
 def test_a_tpu_is_seen_by_its_line_of_operations_without_their_text() -> None:
-    events = [plain("%fusion.3 = f32[8]{0} fusion(f32[8]{0} %p)", 0, 5)]
+    """Such a line counts where the device has no streams, whatever others have."""
+    tpu, gpu = "/device:TPU:0", "/device:GPU:0"
     lines = [
-        Line("/device:TPU:0", "XLA Modules", [plain("jit_f", 0, 9)]),
-        Line("/device:TPU:0", "XLA Ops", events),
+        Line(tpu, "XLA Modules", [plain("jit_f", 0, 9)]),
+        Line(tpu, "XLA Ops", [plain("%fusion.3 = f32[8]{0} fusion(f32[8]{0} %p)", 0, 5)]),
+        Line(gpu, "Stream #1", [plain("sine", 0, 1)]),
+        Line(gpu, "XLA Ops", [plain("sine", 0, 1)]),
     ]
-    assert rows(*lines) == [("fusion.3", 0, 5, "tpu:0")]
+    assert rows(*lines) == [("fusion.3", 0, 5, "tpu:0"), ("sine", 0, 1, "gpu:0")]
 
 
 def test_operations_of_one_program_can_be_left_out() -> None:
@@ -117,16 +117,6 @@ def test_operations_of_one_program_can_be_left_out() -> None:
 )  # fmt: skip
 def test_planes_that_may_hold_operations(plane: str, expected: bool) -> None:
     assert may_hold_operations(plane) is expected
-
-
-def test_a_line_of_operations_counts_where_the_device_has_no_streams() -> None:
-    tpu = "/device:TPU:0"
-    lines = [
-        Line(tpu, "XLA Ops", [plain("dot", 0, 1)]),
-        Line("/device:GPU:0", "Stream #1", [plain("sine", 0, 1)]),
-        Line("/device:GPU:0", "XLA Ops", [plain("sine", 0, 1)]),
-    ]
-    assert rows(*lines) == [("dot", 0, 1, "tpu:0"), ("sine", 0, 1, "gpu:0")]
 
 
 def fails(*_: Any) -> Any:
@@ -145,7 +135,7 @@ def test_a_run_is_profiled_into_a_folder_that_is_removed() -> None:
         assert folders[0].is_dir()
 
     def read(folder: Path, _: object) -> Profile:
-        assert folder == folders[0]
+        assert [folder] == folders
         return Profile(INTERVALS)
 
     found = profile(lambda: steps.append("run"), start, lambda: steps.append("stop"), read)
@@ -164,13 +154,9 @@ def test_why_a_run_cannot_be_profiled_is_said(broken: str, steps: list[str]) -> 
             return fails
         return lambda *_: value if value is not None else done.append(name)
 
-    found = profile(
-        step("run"),
-        step("start", 0),
-        step("stop"),
-        step("read", Profile(INTERVALS)),
-        lambda e: f"as {e}",
-    )
+    seen = Profile(INTERVALS)
+    found = profile(step("run"), step("start", 0), step("stop"), step("read", seen),
+                    lambda e: f"as {e}")  # fmt: skip
     reason = "RuntimeError: it cannot" if broken == "read" else "as it cannot"
     assert (found.intervals, found.reason) == ((), reason)
     assert done == steps

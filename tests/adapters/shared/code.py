@@ -10,13 +10,22 @@ from typing import Any
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site, sites
 
 
+def names_of(text: str, **names: Any) -> dict[str, Any]:
+    """Return the names after some code of a user's, whose source can be read."""
+    return _run(text, {"__name__": "__main__", **names})
+
+
 def function_of(text: str, **names: Any) -> FunctionType:
     """Return the last function of some code, whose source can be read."""
+    return [value for value in _run(text, names).values() if type(value) is FunctionType][-1]
+
+
+def _run(text: str, names: dict[str, Any]) -> dict[str, Any]:
     text = textwrap.dedent(text).strip() + "\n"
     file = f"<code {len(linecache.cache)}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     exec(compile(text, file, "exec"), names)
-    return [value for value in names.values() if type(value) is FunctionType][-1]
+    return names
 
 
 def site_of(*lines: str, at: int = 0, **names: Any) -> Site:

@@ -3,9 +3,9 @@
 import functools
 import random
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType, SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -13,6 +13,7 @@ from ipyjaxbench.adapters.shared import undo_log
 from ipyjaxbench.adapters.shared.undo_log import Named, SideEffects, UndoLog
 from ipyjaxbench.frameworks import GeneratorState, Items, Setting
 from ipyjaxbench.usercode import is_users_class
+from tests.adapters.shared.code import names_of
 
 
 class Tracer:
@@ -43,105 +44,76 @@ class WithKeys(Log):
     with_keys = True
 
 
-def effects(change: Any, *roots: Named, log: type[UndoLog] = Log) -> SideEffects:
+def effects(change: Callable[[], Any], *roots: Named, log: type[UndoLog] = Log) -> SideEffects:
     """What is told when the roots are changed."""
     with log(roots) as found:
         change()
     return found.side_effects
 
 
+CODE = """
 class Model:
-    made: ClassVar[list[int]] = []
-
-    def __init__(self) -> None:
-        self.n, self.seen = 0, [1]
-
-    def step(self) -> None: ...
-
+    made = []
+    def __init__(self): self.n, self.seen = 0, [1]
+    def step(self): ...
     @classmethod
-    def make(cls) -> None: ...
-
-
-COUNT = 0
-SEEN: list[Any] = []
-
-
-def uses_globals() -> tuple[int, list[Any]]:
-    return COUNT, SEEN
-
-
-def set_count(value: Any) -> None:
-    global COUNT
-    COUNT = value
-
-
-def closing(inside: list[Any]) -> Any:
-    def function(a: int, b: Any = inside, *, c: Any = ()) -> Any:
-        return inside
-
+    def make(cls): ...
+COUNT, SEEN = 0, []
+def uses(): return COUNT, SEEN
+def reads(): return other.held
+def closing(inside):
+    def function(a, b=inside, *, c=()): return inside
     return function
-
-
-def test_names_that_stand_for_something_else_are_told_and_put_back() -> None:
-    model, tracer = Model(), Tracer()
-
-    def change() -> None:
-        model.n = tracer  # type: ignore[assignment]
-        model.late = 3  # type: ignore[attr-defined]
-        model.seen.append(2)
-        Model.made = [9]
-        set_count(5)
-        SEEN.append([{"k": tracer}])
-
-    assert effects(lambda: None, ("f", uses_globals), ("m", model)) == SideEffects()
-    found = effects(change, ("m", model), ("f", uses_globals))
-    assert found.tracers_restored == ("m.n", "SEEN")
-    assert {*found.restored} == {"m.late", "m.seen", "Model.made", "COUNT"}
-    assert (found.tracers_leaked, found.not_restored, found.drawn) == ((), (), ())
-    assert (model.n, model.seen, hasattr(model, "late")) == (0, [1], False)
-    assert (Model.made, COUNT, SEEN) == ([], 0, [])
-
-
-def test_a_method_leads_to_its_object_as_self_and_to_its_class() -> None:
-    model = Model()
-    found = effects(lambda: setattr(model, "n", 1), ("m", model.step))
-    assert (found.restored, model.n) == (("self.n",), 0)
-    found = effects(lambda: setattr(Model, "made", 1), ("m", Model.make))
-    assert (found.restored, Model.made) == (("Model.made",), [])
-
-
-def test_what_a_function_closes_over_and_its_defaults_are_reached_by_their_names() -> None:
-    inside, given, own = [1], [2], [0]
-    function = closing(inside)
-    function.__kwdefaults__["c"] = given
-
-    def change() -> None:
-        inside.append(3)
-        given.append(4)
-        function.mark = 1
-
-    assert {*effects(change, ("f", function)).restored} == {"inside", "c", "function.mark"}
-    assert (inside, given, vars(function)) == ([1], [2], {})
-    function.__defaults__ = (own,)
-    assert effects(lambda: own.append(1), ("f", function)).restored == ("b",)
-
-
-def test_names_of_the_users_modules_that_a_function_reads_are_held() -> None:
-    module: Any = ModuleType("of_a_test")
-    vars(module).update(__file__="/home/me/of_a_test.py", held=1, apart=1)
-    names: dict[str, Any] = {"other": module}
-    exec("def f(): return other.held", names)
-    found = effects(lambda: vars(module).update(held=2, apart=2), ("f", names["f"]))
-    assert (found.restored, module.held, module.apart) == (("other.held",), 1, 2)
+m, inside, given, own = Model(), [1], [2], [0]
+function, defaults = closing(inside), closing(())
+function.__kwdefaults__["c"], defaults.__defaults__ = given, (own,)
+"""
+LEFT = "(vars(m), Model.made, COUNT, SEEN, inside, given, own, vars(function), other.held)"
 
 
 @pytest.mark.parametrize(
-    "value",
-    [functools.wraps(uses_globals)(lambda: None), functools.partial(uses_globals),
-     {"k": [(uses_globals,)]}],
+    ("roots", "change", "restored"),
+    [
+        ({"m": "m.step"}, "m.n = 1", {"self.n"}),  # a method leads to its object, and to its class
+        ({"m": "Model.make"}, "Model.made = 1", {"Model.made"}),
+        ({"f": "function"}, "inside.append(3); given.append(4); function.mark = 1",
+         {"inside", "c", "function.mark"}),
+        ({"f": "defaults"}, "own.append(1)", {"b"}),
+        ({"f": "reads"}, "other.held = 2", {"other.held"}),  # of a module of the user's
+        # What decorators wrap, and partials and containers hold.
+        ({"f": "functools.wraps(uses)(lambda: None)"}, "COUNT = 3", {"COUNT"}),
+        ({"f": "functools.partial(uses)"}, "COUNT = 3", {"COUNT"}),
+        ({"f": "{'k': [(uses,)]}"}, "COUNT = 3", {"COUNT"}),
+        ({"f": "uses", "m": "m"}, "pass", set()),
+    ],
 )  # fmt: skip
-def test_what_decorators_wrap_and_partials_and_containers_hold_is_followed(value: Any) -> None:
-    assert effects(lambda: set_count(3), ("f", value)).restored == ("COUNT",)
+def test_what_names_lead_to_is_followed(
+    roots: dict[str, str], change: str, restored: set[str]
+) -> None:
+    other: Any = ModuleType("of_a_test")
+    vars(other).update(__file__="/home/me/of_a_test.py", held=1, apart=1)
+    names = names_of(CODE, functools=functools, other=other)
+    before = repr(eval(LEFT, names))
+    held = [(name, eval(code, names)) for name, code in roots.items()]
+    found = effects(lambda: exec(f"other.apart = 2; {change}", names), *held)
+    assert {*found.restored} == restored
+    assert found == SideEffects(restored=found.restored)
+    assert repr(eval(LEFT, names)) == before
+    assert other.apart == 2  # no function reads it
+
+
+def test_names_that_stand_for_something_else_are_told_and_put_back() -> None:
+    names = names_of(CODE, other=SimpleNamespace(held=1), tracer=Tracer())
+    change = (
+        "m.n = tracer; m.late = 3; m.seen.append(2); Model.made = [9]; COUNT = 5;"
+        " SEEN.append([{'k': tracer}])"
+    )
+    before = repr(eval(LEFT, names))
+    found = effects(lambda: exec(change, names), ("m", names["m"]), ("f", names["uses"]))
+    assert found.tracers_restored == ("m.n", "SEEN")
+    assert {*found.restored} == {"m.late", "m.seen", "Model.made", "COUNT"}
+    assert (found.tracers_leaked, found.not_restored, found.drawn) == ((), (), ())
+    assert repr(eval(LEFT, names)) == before
 
 
 def test_containers_may_be_told_with_their_keys_or_without_any_name() -> None:
@@ -152,7 +124,7 @@ def test_containers_may_be_told_with_their_keys_or_without_any_name() -> None:
         for each in (*inner.values(), values[0]):
             each.append(1)
 
-    assert effects(change, (None, values), (None, Model())) == SideEffects()
+    assert effects(change, (None, values), (None, names_of(CODE)["m"])) == SideEffects()
     assert effects(change, ("x", values)).restored == ("x",)
     found = effects(change, ("x", values), log=WithKeys)
     assert {*found.restored} == {"x[0]", "x[1]['k']", "x[1][3]", "x[1]"}
@@ -206,29 +178,23 @@ def test_a_cache_is_emptied_where_it_keeps_a_tracer(cache: Any) -> None:
     assert made.cache_info().currsize == 0
 
 
-@pytest.mark.parametrize(
-    ("count", "told"), [(3, [True, True]), (4, [False, True]), (5, [False, False])]
-)
 def test_large_containers_are_not_entered_and_larger_ones_are_not_copied(
-    count: int, told: list[bool], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(undo_log, "_MOST_ENTERED", 3)
     monkeypatch.setattr(undo_log, "_MOST_COPIED", 4)
-    inner: list[int] = []
-    values: list[Any] = [inner] * count
-    changes = (lambda: inner.append(1)), (lambda: values.append(1))
-    assert [bool(effects(change, ("x", values)).restored) for change in changes] == told
-
-
-def test_no_more_places_are_looked_at_than_is_said() -> None:
-    class Few(Log):
-        most = 3
-
-    values: list[list[int]] = [[], [], [], []]
-    roots = ((f"x{i}", each) for i, each in enumerate(values))
-    found = effects(lambda: [each.append(1) for each in values], *roots, log=Few)
+    for count, told in ((3, [True, True]), (4, [False, True]), (5, [False, False])):
+        inner: list[int] = []
+        values: list[Any] = [inner] * count
+        changes = functools.partial(inner.append, 1), functools.partial(values.append, 1)
+        assert [bool(effects(change, ("x", values)).restored) for change in changes] == told
+    # No more places are looked at than is said.
+    monkeypatch.setattr(Log, "most", 3)
+    places: list[list[int]] = [[], [], [], []]
+    roots = ((f"x{i}", each) for i, each in enumerate(places))
+    found = effects(lambda: [each.append(1) for each in places], *roots)
     assert found.restored == ("x0", "x1", "x2")
-    assert values == [[], [], [], [1]]
+    assert places == [[], [], [], [1]]
 
 
 def test_what_the_framework_knows_leads_where_it_says_and_what_refuses_hides_nothing() -> None:

@@ -1,11 +1,15 @@
-"""Only what changed the key is a cause: with that alone put back, a call is a hit."""
+"""Why torch.compile compiles again, and what to write: with that, a call is a hit."""
 
 import warnings
+from typing import Any
 
 import pytest
 import torch
 
+from ipyjaxbench.adapters.torch.retracing.advice import fixes
+from ipyjaxbench.retracing import Change
 from tests.causes import Changed, judge
+from tests.traced import observed
 
 with warnings.catch_warnings():  # of what dynamo loads for an optimizer
     warnings.simplefilter("ignore")
@@ -29,11 +33,13 @@ MODEL = (
     "m = M()\nc = torch.compile(m, backend='eager')"
 )
 SET = "p.grad = $g * torch.ones(2); opt.param_groups[0]['{}'] = $value; step()"
-STEP = (
-    "p = torch.nn.Parameter(torch.ones(2))\np.grad = torch.ones(2)\n"
-    "opt = torch.optim.{}([p], lr=0.01)\nstep = torch.compile(opt.step, backend='eager')\n"
-    "step(); step()"  # the state of the optimizer is there then
-)
+START = """
+p = torch.nn.Parameter(torch.ones(2))
+p.grad = torch.ones(2)
+opt = torch.optim.{}([p], {})
+step = torch.compile(opt.step, backend="eager")
+step(); step()
+"""  # the state of the optimizer is there then
 
 
 def changed(cause: str, words: str, function: str = F, call: str = "", **new: str) -> Changed:
@@ -44,10 +50,8 @@ def changed(cause: str, words: str, function: str = F, call: str = "", **new: st
 
 ROWS = (
     changed("x", "x: f32[4] → f64[4] (dtype)", x="torch.ones(4).double()", unused="1"),
-    changed("x", "x: f32[4] → f32[6] (shape)", x="torch.ones(6)", unused="'b'"),
     changed("x", "x: contiguous → contiguous, requires_grad (layout)",
             x="torch.ones(4).requires_grad_()", unused="torch.ones(3)"),
-    changed("n", "n: 2 → 3 (static value)", x=Y, n="3", unused="1"),
     changed("n", "n: 2 → 3 (static value)", SIZED, x="torch.ones(9)", n="3"),
     changed("mode", "mode: 'a' → 'b' (static value)", SIZED, x="torch.ones(9)", mode="'b'"),
     Changed(F, "f($x, d={'a': $x$more}, unused=$unused)", {"x": X, "more": "", "unused": "0"},
@@ -60,11 +64,8 @@ ROWS = (
     Changed(MODEL, "m.note = $note; ran = m.train($train); c($x)",
             {"train": "True", "x": X, "note": "0"}, {"train": "False", "x": Y, "note": "1"},
             "train", "self.training: True → False (static value)"),
-    Changed(STEP.format("SGD"), SET.format("lr"), {"g": "1.0", "value": "0.01"},
-            {"g": "2.0", "value": "0.02"}, "value",
-            "self.param_groups[0]['lr']: 0.01 → 0.02 (static value)"),
-    Changed(STEP.format("Adam"), SET.format("betas"), {"g": "1.0", "value": "(0.9, 0.999)"},
-            {"g": "2.0", "value": "(0.8, 0.999)"}, "value",
+    Changed(START.format("Adam", "lr=0.01"), SET.format("betas"),
+            {"g": "1.0", "value": "(0.9, 0.999)"}, {"g": "2.0", "value": "(0.8, 0.999)"}, "value",
             "self.param_groups[0]['betas'][0]: 0.9 → 0.8 (static value)"),
 )  # fmt: skip
 
@@ -72,3 +73,96 @@ ROWS = (
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words)
 def test_with_the_cause_alone_put_back_a_call_is_a_hit(row: Changed) -> None:
     assert judge(row, {"torch": torch}, torch._dynamo.reset) == []
+
+
+SCHEDULED = (
+    "sched = torch.optim.lr_scheduler.ExponentialLR(opt, 0.5)\n"
+    "for _ in range(3):\n    step(); sched.step()"
+)
+BETAS = (
+    "for beta in (0.9, 0.8, 0.7):\n"
+    "    b = opt.param_groups[0]['betas'][0]\n"
+    "    if torch.is_tensor(b): b.fill_(beta)\n"
+    "    else: opt.param_groups[0]['betas'] = (beta, 0.999)\n"
+    "    step()"
+)
+MOMENTA = "for m in (0.9, 0.8, 0.7):\n    opt.param_groups[0]['momentum'] = m\n    step()"
+
+
+def traced(kind: str, options: str, cell: str) -> list[Any]:
+    """The calls of a step that were no hits."""
+    torch._dynamo.reset()
+    names = {"torch": torch}
+    exec(START.format(kind, options), names)
+    return [call for call in observed(cell, names).calls if call.state != "CACHED"]
+
+
+@pytest.mark.filterwarnings("ignore:Detected call of")  # the scheduler does not see the steps
+@pytest.mark.parametrize(
+    ("kind", "cell", "options", "mended", "fix"),
+    [
+        ("Adam", SCHEDULED, "lr=0.01", "lr=torch.tensor(0.01)",
+         "Create the optimizer with `lr=torch.tensor(0.01)`: a tensor's value is not guarded"),
+        ("AdamW", BETAS, "lr=0.01", "betas=(torch.tensor(0.9), torch.tensor(0.999))",
+         ("Create the optimizer with `betas=(torch.tensor(beta1), torch.tensor(beta2))`, as Adam"
+          " and AdamW allow: a tensor's value is not guarded")),
+        ("SGD", MOMENTA, "lr=0.01, momentum=0.9", "",
+         "Keep the optimizer's `momentum` as it is: each new value needs its own program"),
+    ],
+)  # fmt: skip
+def test_with_the_fix_the_step_of_an_optimizer_is_compiled_once(
+    kind: str, cell: str, options: str, mended: str, fix: str
+) -> None:
+    assert traced(kind, options, cell)[0].fixes == (fix,)
+    assert not mended or traced(kind, mended, cell) == []
+
+
+DYNAMIC = "Use `torch.compile(..., dynamic=True)`"
+NUMBER = "Pass `n` as a tensor (`torch.tensor(n)`): its value is then not guarded"
+LIMIT = "If all these programs are needed, raise `torch._dynamo.config.recompile_limit`"
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (Change("shape", "x", "f32[3,4]", "f32[3,5]"),
+         f"{DYNAMIC}, or `torch._dynamo.mark_dynamic(x, 1)` before the first call"),
+        (Change("shape", "x", "f32[3,4]", "f32[4,5]"),
+         f"{DYNAMIC}, or `torch._dynamo.mark_dynamic(x, [0, 1])` before the first call"),
+        (Change("shape", "size 2 of x", "4", "8"),
+         f"{DYNAMIC}, or `torch._dynamo.mark_dynamic(x, 2)` before the first call"),
+        (Change("shape", "x", "?", "f32[4]"), DYNAMIC),
+        (Change("layout", "x", "contiguous", "strides (1, 4)"),
+         "Call `x.contiguous()` before the call"),
+        (Change("layout", "stride 0 of x", "4", "1"), "Call `x.contiguous()` before the call"),
+        (Change("layout", "x", "contiguous", "contiguous, requires_grad"),
+         "Pass `x` always with, or always without, requires_grad"),
+        (Change("static value", "self.training", "True", "False"),
+         "Call `model.eval()` or `model.train()` once, before all calls"),
+        (Change("static value", "net.0.training", "True", "False"),
+         "Call `net.eval()` or `net.train()` once, before all calls"),
+        (Change("number", "x.training", "1", "2"),
+         NUMBER.replace("`n`", "`x.training`").replace("(n)", "(x.training)")),
+        (Change("number", "global G", "3", "4"),
+         "Pass `G` as an argument, as a tensor if it changes"),
+        (Change("number", "n", "2", "3"), NUMBER),
+        (Change("number", "n", "True", "3"), NUMBER),
+        (Change("number", "n", "True", "False"),
+         "Each `n` needs its own program: keep it constant, or use torch.where"),
+        (Change("static value", "n", "True", "False"),
+         "Each new `n` needs its own program: choose it outside the compiled function"),
+        (Change("rank", "x", "f32[3]", "f32[3,3]"), "Always pass `x` with the same number of axes"),
+        (Change("setting", "grad mode", "on", "off"), "Always call `f` with the same grad mode"),
+    ],
+)  # fmt: skip
+def test_a_fix_goes_by_what_changed(change: Change, text: str) -> None:
+    assert fixes("f", [change]) == (text,)
+
+
+def test_what_has_no_fix_is_left_out_each_is_said_once_and_raising_the_limit_comes_last() -> None:
+    odd = Change("guard", "x", new="x is a different object")
+    limit = Change("guard", "limit", new="recompile limit (8) reached")
+    number = Change("number", "n", "2", "3")
+    assert fixes("f", [odd]) == ()
+    assert fixes("f", [limit, number, odd, number]) == (NUMBER, LIMIT)
+    assert fixes("f", [limit]) == (LIMIT,)

@@ -14,7 +14,6 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 import ipyjaxbench
 from ipyjaxbench.adapters.torch import caveats
 from ipyjaxbench.frameworks.placement import Placement
-from ipyjaxbench.reports.note import Note
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from tests.cautions import cautions
 
@@ -27,58 +26,55 @@ NAMES: dict[str, Any] = {
     "a": torch.ones(64, 64),
     "b": torch.ones(64, 64, dtype=torch.bfloat16),
 }
+AUTOCAST = partial(torch.autocast, "cpu", dtype=torch.bfloat16)
+RECORDED = "Autograd records every call for a backward pass, which the time does not include."
+ROUNDED = (
+    "bfloat16: float32 matrix products on cpu are computed in it"
+    " (relative error 3e-03, not 1e-07): torch.autocast computes them in bfloat16."
+)
 
 
-def caution_notes(code: str) -> list[Note]:
-    return cautions(code, NAMES)
+@contextmanager
+def setting(write: Any, value: Any, usual: Any) -> Iterator[None]:
+    write(value)
+    try:
+        yield
+    finally:
+        write(usual)
 
 
-@pytest.mark.parametrize("code", ["net(a)", "y = net(a)"])
-def test_calls_that_autograd_recorded_are_told(code: str) -> None:
-    (note,) = caution_notes(code)
-    assert note.text == (
-        "Autograd records every call for a backward pass, which the time does not include."
-    )
+PRECISION = partial(setting, torch.set_float32_matmul_precision, usual="highest")
+DETERMINISTIC = partial(setting, torch.use_deterministic_algorithms, value=True, usual=False)
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("is_on", "code", "text"),
     [
-        "net(a).sum().backward()",
-        "step(a)",
-        "torch.autograd.grad(net(a).sum(), net.weight, create_graph=True)",
-        "with torch.no_grad(): y = net(a)",
+        (torch.enable_grad, "y = net(a)", RECORDED),
+        (torch.enable_grad, "net(a).sum().backward()", ""),
+        (torch.enable_grad, "step(a)", ""),
+        (torch.enable_grad,
+         "torch.autograd.grad(net(a).sum(), net.weight, create_graph=True)", ""),
+        (torch.enable_grad, "with torch.no_grad(): y = net(a)", ""),
+        (AUTOCAST, "a @ a", ROUNDED),
+        (AUTOCAST, "with torch.no_grad(): net(a)", ROUNDED),
+        (AUTOCAST, "a + a", ""),
+        (AUTOCAST, "b @ b", ""),
     ],
-)
-def test_nothing_is_told_where_nothing_is_recorded_or_a_backward_pass_is_made(code: str) -> None:
-    assert caution_notes(code) == []
-
-
-@pytest.mark.parametrize("code", ["a @ a", "net(a)"])
-def test_products_that_lose_bits_are_told_with_the_error_that_was_measured(code: str) -> None:
-    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-        (note,) = caution_notes(code)
-    assert note.text == (
-        "bfloat16: float32 matrix products on cpu are computed in it"
-        " (relative error 3e-03, not 1e-07): torch.autocast computes them in bfloat16."
-    )
-
-
-@pytest.mark.parametrize("code", ["a + a", "b @ b"])
-def test_lost_bits_are_not_told_of_code_that_they_do_not_concern(code: str) -> None:
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert caution_notes(code) == []
+)  # fmt: skip
+def test_what_is_recorded_or_loses_bits_is_told_and_of_other_code_nothing(
+    is_on: Any, code: str, text: str
+) -> None:
+    with is_on():
+        assert [note.text for note in cautions(code, NAMES)] == [text] * bool(text)
 
 
 def test_a_setting_is_told_where_it_loses_bits_on_this_device() -> None:
     exact = torch.sin(torch.arange(4096, dtype=torch.float64) ** 2).reshape(64, 64)
-    torch.set_float32_matmul_precision("medium")
-    try:
+    with PRECISION("medium"):
         single = exact.float()
         error = ((single @ single).double() - single.double() @ single.double()).norm()
-        found = [note.code for note in caution_notes("a @ a")]
-    finally:
-        torch.set_float32_matmul_precision("highest")
+        found = [note.code for note in cautions("a @ a", NAMES)]
     loses = bool(error / (exact @ exact).norm() > 1e-5)  # some CPUs multiply in bfloat16
     assert found == ["reduced-precision"] * loses
 
@@ -86,38 +82,25 @@ def test_a_setting_is_told_where_it_loses_bits_on_this_device() -> None:
 def test_of_several_devices_that_round_the_first_is_told() -> None:
     placed = Placement("a", "torch", 1, "float32", (2, 2), ("cpu", "cpu:0"), 16)
     code = CodeFacts(inputs=(placed,), statements=tuple(ast.parse("a @ a").body))
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with AUTOCAST():
         (note,) = caveats._note_rounding(code)
     assert note.text.startswith("bfloat16: float32 matrix products on cpu are")
 
 
 def test_the_setting_that_may_round_is_named_with_how_to_turn_it_off() -> None:
-    matmuls = {"cpu": ("mkldnn", "bf16"), "cuda": ("cuda", "tf32")}
     assert caveats._precision("cpu") == ("", "")
-    torch.set_float32_matmul_precision("medium")
-    try:
-        for kind in matmuls:
+    with PRECISION("medium"):  # puts back the precision of all backends
+        for kind in ("cpu", "cuda"):
             assert caveats._precision(kind) == (
                 'torch.get_float32_matmul_precision() is "medium"',
                 'torch.set_float32_matmul_precision("highest")',
             )
         torch.set_float32_matmul_precision("highest")
-        for kind, (backend, setting) in matmuls.items():
-            getattr(torch.backends, backend).matmul.fp32_precision = setting
+        for kind, backend, value in (("cpu", "mkldnn", "bf16"), ("cuda", "cuda", "tf32")):
+            getattr(torch.backends, backend).matmul.fp32_precision = value
             name = f"torch.backends.{backend}.matmul.fp32_precision"
-            assert caveats._precision(kind) == (f'{name} is "{setting}"', f'{name} = "ieee"')
+            assert caveats._precision(kind) == (f'{name} is "{value}"', f'{name} = "ieee"')
         assert caveats._precision("xpu") == ("", "")
-    finally:
-        torch.set_float32_matmul_precision("highest")  # of all backends
-
-
-@contextmanager
-def deterministic() -> Iterator[None]:
-    torch.use_deterministic_algorithms(True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(False)
 
 
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
@@ -126,7 +109,7 @@ def deterministic() -> Iterator[None]:
     [
         (torch.autograd.detect_anomaly, "step(a)", "a @ a",
          "Anomaly detection is on: autograd records where each operation was called and checks "),
-        (deterministic, "a @ a", "",
+        (DETERMINISTIC, "a @ a", "",
          "torch.use_deterministic_algorithms is on: some operations use slower algorithms."),
         (partial(torch._dynamo.config.patch, disable=True), "f(a)", "a + 1",
          "torch._dynamo.config.disable is on: torch.compile compiles nothing new."),
@@ -137,10 +120,10 @@ def test_what_is_switched_on_is_told_where_it_matters(
     is_on: Any, code: str, unconcerned: str, text: str
 ) -> None:
     with is_on():
-        (note,) = caution_notes(code)
-        assert not unconcerned or caution_notes(unconcerned) == []
+        (note,) = cautions(code, NAMES)
+        assert not unconcerned or cautions(unconcerned, NAMES) == []
     assert note.text.startswith(text)
-    assert caution_notes(code) == []
+    assert cautions(code, NAMES) == []
 
 
 def test_several_processes_are_told() -> None:

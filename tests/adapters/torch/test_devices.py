@@ -1,7 +1,6 @@
-"""Accelerators, as far as PyTorch's functions tell: which are in use, and what is waited for."""
+"""PyTorch's devices: what is told of them, set, and done to measure their peaks."""
 
-import sys
-from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,125 +12,96 @@ from ipyjaxbench.adapters.torch import Torch, accelerators, devices
 from ipyjaxbench.adapters.torch.microbenchmarks import TorchProbe
 from ipyjaxbench.adapters.torch.precision import matmul_precision
 from ipyjaxbench.device.devices import Device
+from ipyjaxbench.device.locate import survey
 from ipyjaxbench.device.memory_settings import MemoryRequest
-from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
-from ipyjaxbench.frameworks import MutableState
-from ipyjaxbench.timing.protocol import Profiler
-
-SECOND, THIRD = torch.device("cuda", 1), torch.device("cuda", 2)
+from ipyjaxbench.device.protocol import DeviceInventory
+from ipyjaxbench.host import Gpu
 
 
 def inventory() -> Any:
     return Torch().capability(DeviceInventory)
 
 
+def home() -> Any:
+    return next(each for each in survey({}).homes if each.framework == "torch")
+
+
+def test_the_default_device_is_told_with_what_made_it() -> None:
+    assert (home().default, home().why) == ("cpu", "")
+    with torch.device("meta"):
+        assert (home().default, home().why) == ("meta", "with torch.device")
+    with torch.device("meta"), torch.device("cpu"):
+        assert home().default == "cpu"
+    torch.set_default_device("cuda")  # asking PyTorch for it would start CUDA
+    try:
+        assert (home().default, home().why) == ("cuda", "torch.set_default_device")
+        assert "default cuda (torch.set_default_device)" in str(survey({}))
+    finally:
+        torch.set_default_device(None)
+
+
+STATS = {
+    "allocated_bytes.all.current": 2 * 2**30, "allocated_bytes.all.peak": 5 * 2**30,
+    "reserved_bytes.all.current": 6 * 2**30, "inactive_split_bytes.all.current": 1 * 2**30,
+}  # fmt: skip
+QUERY = "ipyjaxbench.adapters.torch.devices.query_gpus"
+
+
+H100 = SimpleNamespace(name="NVIDIA H100 80GB HBM3", major=9, minor=0, total_memory=80 * 2**30)
+
+
 @pytest.fixture
-def gpus(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Three, of which the second is the current one, and the third holds memory."""
+def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A machine whose one GPU PyTorch has used, as far as its functions tell."""
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda index: (0, 0, 512)[index])
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: H100)
+    monkeypatch.setattr(torch.cuda, "memory_stats", lambda _: STATS)
+    monkeypatch.setattr(torch.cuda, "_get_nvml_device_index", lambda index: index)
+    monkeypatch.setattr(torch.version, "cuda", "12.8")
+    monkeypatch.setattr(QUERY, lambda: (Gpu("H100", others=2),))
     return monkeypatch
 
 
-@pytest.fixture
-def waited(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What is waited for."""
-    waited: list[object] = []
-    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
-    monkeypatch.setattr(torch.mps, "synchronize", lambda: waited.append("mps"))
-    return waited
+def test_a_gpu_is_told_with_what_the_allocator_holds_of_it(gpu: pytest.MonkeyPatch) -> None:
+    gpu.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
+    device = home().devices[1]
+    assert (device.name, device.used, device.limit) == ("cuda:0", 2 * 2**30, 80 * 2**30)
+    assert device.kind == "NVIDIA H100 80GB HBM3, compute capability 9.0"
+    text = " ".join(str(survey({})).split())
+    for words in (
+        "2.00 GiB of 80.0 GiB in use, peak use 5.00 GiB, 2 other processes use it",
+        "cuda:0: PyTorch's allocator reserved 6.00 GiB, tensors use 2.00 GiB; torch.cuda.empty",
+        "torch.cuda.empty_cache() frees up to 3.00 GiB",
+        "cuda:0: 1.00 GiB are lost to fragmentation. To reduce it, set",
+        "expandable_segments:True in the environment and restart",
+    ):  # fmt: skip
+        assert words in text
+    assert "other processes on the GPUs" not in text
 
 
-def on_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+def test_what_does_not_answer_of_a_gpu_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None:
+    def lost(_: int) -> None:
+        raise RuntimeError("CUDA error: an illegal access\nmore\nmore")
+
+    gpu.setattr(QUERY, lambda: ())
+    assert home().devices[1].users is None
+    unknown = "other processes on the GPUs are unknown: NVML (nvidia-ml-py) gives no answer"
+    assert unknown in home().texts
+    gpu.setattr(torch.cuda, "memory_stats", lost)
+    (words,) = (words for words in home().texts if "cuda:0" in words)
+    assert words == "cuda:0 does not respond: RuntimeError: CUDA error: an illegal access"
+    assert [device.name for device in home().devices] == ["cpu", "cuda:0"]
 
 
-def test_gpus_in_use_are_the_current_one_and_those_that_hold_memory(
-    gpus: pytest.MonkeyPatch, waited: list[object]
-) -> None:
-    assert [*accelerators.used_accelerators()] == [SECOND, THIRD]
-    assert Torch().runs_ahead()
-    Torch().drain()
-    assert waited == [SECOND, THIRD]
-    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
-    assert [*accelerators.used_accelerators()] == []
-    assert (Torch().runs_ahead(), Torch().is_running()) == (False, False)
-
-
-@pytest.mark.parametrize(
-    ("done", "is_running"), [({1, 2}, None), ({1}, True), ({2}, True), (set(), True)]
-)
-def test_work_on_one_stream_in_use_is_work_that_runs(
-    gpus: pytest.MonkeyPatch, done: set[int], is_running: bool | None
-) -> None:
-    def current_stream(device: torch.device) -> Any:
-        return SimpleNamespace(query=lambda: device.index in done)
-
-    gpus.setattr(torch.cuda, "current_stream", current_stream)
-    assert Torch().is_running() is is_running
-
-
-def test_a_macs_gpu_and_xla_have_one_device_each_without_streams(
-    monkeypatch: pytest.MonkeyPatch, waited: list[object]
-) -> None:
-    xla = SimpleNamespace(sync=lambda *, wait: waited.append(("xla", wait)))
-    on_a_mac(monkeypatch)
-    monkeypatch.setitem(sys.modules, "torch_xla", xla)
-    assert [*accelerators.used_accelerators()] == [torch.device("mps", 0), torch.device("xla", 0)]
-    Torch().drain()
-    assert waited == ["mps", ("xla", True)]
-    assert not accelerators.is_busy(torch.device("xla", 0))
-    assert Torch().is_running() is None
-    ran: list[int] = []
-    profile = Torch().capability(Profiler).profile(lambda: ran.append(1))
-    assert (profile.reason, ran) == ("PyTorch's profiler does not see mps, xla", [])
-
-
-def test_values_are_waited_for_on_their_devices_once_each(
-    gpus: pytest.MonkeyPatch, waited: list[object]
-) -> None:
-    on_second = SimpleNamespace(device=SECOND)
-    wait = Torch().waiter(None, [on_second, torch.ones(1), on_second])
-    assert wait is not None
-    wait(None)
-    assert waited == [SECOND]
-    assert Torch().waiter(None, [torch.ones(1), torch.ones(1, device="meta")]) is None
-
-
-def test_the_free_memory_is_that_of_the_fullest_gpu_in_use(gpus: pytest.MonkeyPatch) -> None:
-    gpus.setattr(torch.cuda, "mem_get_info", lambda device: (100 - device.index, 1000))
-    assert Torch().free_memory() == 98
-    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
-    on_a_mac(gpus)
-    gpus.setattr("ipyjaxbench.adapters.torch.framework.host_memory", lambda: 7)
-    assert Torch().free_memory() == 7
-
-
-def test_generators_of_gpus_in_use_are_put_back(gpus: pytest.MonkeyPatch) -> None:
-    of_each = tuple(torch.Generator().manual_seed(seed) for seed in range(3))
-    gpus.setattr(torch.cuda, "default_generators", of_each)
-    before = [generator.get_state() for generator in of_each]
-    restore = Torch().capability(MutableState).random_state([])
-    assert restore is not None
-    for generator in of_each:
-        torch.rand(1, generator=generator)
-    restore()
-    same = [torch.equal(g.get_state(), b) for g, b in zip(of_each, before, strict=True)]
-    assert same == [False, True, True]
-
-
-def test_pinned_memory_is_told_where_gpus_are_in_use(gpus: pytest.MonkeyPatch) -> None:
-    gpus.setattr(torch.Tensor, "is_pinned", lambda self: self.numel() == 2)
-    locate = Torch().capability(ArrayInspector).locate
-    assert locate("t", torch.ones(2)).memory == "pinned host"
-    assert locate("t", torch.ones(3)).memory == ""
-    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
-    assert locate("t", torch.ones(2)).memory == ""
-
-
-# The inventory
+def test_gpus_that_were_not_used_yet_are_left_alone(gpu: pytest.MonkeyPatch) -> None:
+    gpu.setattr(torch.cuda, "is_initialized", lambda: False)
+    assert [device.name for device in home().devices] == ["cpu"]
+    assert home().texts == (
+        "1 GPU, not initialized by PyTorch yet; `devices(start=True)` shows them",
+    )
+    gpu.setattr(QUERY, lambda: ())
+    assert home().texts == ()
 
 
 def test_accelerators_of_all_kinds_are_listed_with_their_memory(
@@ -142,27 +112,23 @@ def test_accelerators_of_all_kinds_are_listed_with_their_memory(
             raise RuntimeError("lost")
         return {"allocated_bytes.all.current": 3, "allocated_bytes.all.peak": 5}
 
-    on_a_mac(monkeypatch)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     monkeypatch.setattr(torch.xpu, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.xpu, "device_count", lambda: 2)
     monkeypatch.setattr(torch.xpu, "memory_stats", stats)
     properties = SimpleNamespace(name="Arc", total_memory=16)
     monkeypatch.setattr(torch.xpu, "get_device_properties", lambda _: properties)
     found = inventory().devices()
-    assert found.devices == (
-        Device("cpu"),
-        Device("xpu:0", "Arc", used=3, peak=5, limit=16),
-        Device("xpu:1"),
-        Device("mps:0"),
-    )
+    arc = Device("xpu:0", "Arc", used=3, peak=5, limit=16)
+    assert found.devices == (Device("cpu"), arc, Device("xpu:1"), Device("mps:0"))
     assert found.words == ()
 
 
 def test_what_can_look_for_devices_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "init", lambda: started.append("cuda"))
-    monkeypatch.setattr(torch.xpu, "init", lambda: started.append("xpu"))
+    for each in ("cuda", "xpu"):
+        monkeypatch.setattr(getattr(torch, each), "init", partial(started.append, each))
     assert inventory().start() is True
     assert started == ["cuda"]
 
@@ -261,8 +227,7 @@ def test_work_of_a_probe_is_waited_for_where_python_may_run_ahead(
     assert waited == [torch.device("meta")]
     seen, number = [], torch.ones(())
     probe = TorchProbe(torch.device("cpu"), lambda: seen.append(float(number)))
-    make: Callable[[Any], Any] = probe._add_wait
-    assert make(number.neg_)() is number
+    assert probe._add_wait(number.neg_)() is number
     assert seen == [-1]  # after its work
 
 

@@ -40,12 +40,19 @@ def measured(run: Shell, code: str) -> Any:
     return found
 
 
-def test_a_call_needs_its_values_in_between(ready: Shell) -> None:
+def test_a_call_needs_its_values_in_between_and_a_profiler_of_the_users_goes_on(
+    ready: Shell,
+) -> None:
     found = measured(ready, "chain(x)")
     assert found.source == "allocator"
     assert 2 * MATRIX <= found.peak <= 2 * MATRIX + 4 * SIDE + 64
     assert found.left == 4 * SIDE
     assert found.line in ("line 3, in chain", "")  # unknown where the clocks are too far apart
+    with torch.autograd.profiler.profile(use_kineto=True) as session:
+        found = measured(ready, "chain(x)")
+        ready.run("y = x @ x")
+    assert found.words() == "unknown: another profiler is already running"
+    assert any(event.name == "aten::matmul" for event in session.function_events)
 
 
 def test_gradients_of_the_call_before_are_given_back_first_and_nothing_is_logged(
@@ -57,11 +64,3 @@ def test_gradients_of_the_call_before_are_given_back_first_and_nothing_is_logged
     # As many as the stand-in of a GPU counts for the same: see `tests/async_torch`.
     assert found.peak == pytest.approx(4 * MATRIX, rel=0.01)
     assert found.left < MATRIX / 10  # new gradients stand in place of the old ones
-
-
-def test_what_a_profiler_of_the_users_sees_goes_on(ready: Shell) -> None:
-    with torch.autograd.profiler.profile(use_kineto=True) as session:
-        found = measured(ready, "chain(x)")
-        ready.run("y = x @ x")
-    assert found.words() == "unknown: another profiler is already running"
-    assert any(event.name == "aten::matmul" for event in session.function_events)

@@ -13,11 +13,7 @@ from torch._subclasses import FakeTensorMode
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
-from torch.distributed.tensor.parallel import (
-    ColwiseParallel,
-    RowwiseParallel,
-    parallelize_module,
-)
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.distributed.tensor.placement_types import _StridedShard
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
@@ -26,16 +22,11 @@ from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.protocol import ArrayInspector
 from ipyjaxbench.device.whereabouts import ArrayPlacement
-from ipyjaxbench.host import Gpu
 
 
 def placement_of(tensor: object) -> ArrayPlacement:
     (found,) = locate({"t": tensor}).arrays
     return found
-
-
-def home() -> Any:
-    return next(each for each in survey({}).homes if each.framework == "torch")
 
 
 def test_a_view_shares_the_memory_of_its_base_in_whichever_order_they_are_named() -> None:
@@ -45,13 +36,9 @@ def test_a_view_shares_the_memory_of_its_base_in_whichever_order_they_are_named(
         assert {each.name: each.of for each in found.arrays} == {"x": "", "part": "x"}
         assert found.by_device() == {"cpu": (1, 96)}
     assert "shares memory with x, view of 96 B" in str(found)
-
-
-def test_a_tensor_of_numpys_memory_shares_it() -> None:
     array = np.ones((3, 4))
     found = locate({"a": array, "b": array[1:], "t": torch.from_numpy(array)})
     assert [each.of for each in found.arrays] == ["", "a", "a"]
-    assert found.by_device() == {"cpu": (1, 96)}
 
 
 def _fake() -> object:
@@ -65,7 +52,6 @@ def _fake() -> object:
     [
         (lambda: torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last), (2, 3, 4, 5), 480,
          "channels last"),
-        (lambda: torch.ones(2, 3).t(), (3, 2), 24, "column-major"),
         (lambda: torch.ones(100)[3:5], (2,), 8, "view of 400 B"),
         (lambda: torch.ones(1).expand(1000), (1000,), 4, "broadcast along axis 0"),
         (lambda: torch.eye(3).to_sparse(), (3, 3), 3 * 2 * 8 + 3 * 4,
@@ -82,6 +68,8 @@ def _fake() -> object:
          "uninitialized until the first call of its module"),
         (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
          (2, -1), 20, "NestedTensor, jagged"),
+        (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.strided),
+         (2, -1), 20, ""),
         (_fake, (3,), 0, "FakeTensor, shape only (meta or fake), would take 12 B"),
         (lambda: torch.ones(2, 2).to_mkldnn(), (2, 2), 16, "mkldnn"),
     ],
@@ -109,19 +97,6 @@ def test_numbers_are_given_to_numpy_as_a_copy_without_graph() -> None:
     assert to_numpy(torch.eye(2).to_sparse()) is None
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_rows_of_several_lengths_have_a_shape_that_is_open() -> None:
-    rows = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.strided)
-    assert placement_of(rows).shape == (2, -1)
-
-
-def test_a_value_on_several_devices_has_a_line_for_each() -> None:
-    found = survey({"net": [torch.ones(2), torch.ones(3), torch.ones(4, device="meta")]})
-    assert [(each.name, each.devices, each.arrays, each.nbytes) for each in found.arrays] == [
-        ("net", ("cpu",), 2, 20), ("net", ("meta",), 1, 0),
-    ]  # fmt: skip
-
-
 def test_no_code_of_a_subclass_runs() -> None:
     class Mine(torch.Tensor):
         @classmethod
@@ -138,19 +113,16 @@ def test_no_code_of_a_subclass_runs() -> None:
 
 def test_what_autograd_records_is_told_and_looking_is_not_recorded() -> None:
     parameter = torch.nn.Parameter(torch.ones(3))
-    version = parameter._version
     told = [placement_of(t).gradients for t in (parameter, parameter * 2, torch.ones(3))]
-    assert told == [True, True, False]
-    assert parameter._version == version
+    assert (told, parameter._version) == ([True, True, False], 0)
 
 
 def test_a_module_is_told_by_dotted_names_with_tensors_that_it_does_not_know() -> None:
-    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3))
+    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3, affine=False))
     net[0].mask = torch.ones(3)
-    assert [each.name for each in locate({"net": net}).arrays] == [
-        "net.0.weight", "net.0.bias", "net.1.weight", "net.1.bias", "net.1.running_mean",
-        "net.1.running_var", "net.1.num_batches_tracked", "net.0.mask",
-    ]  # fmt: skip
+    names = [each.name.removeprefix("net.") for each in locate({"net": net}).arrays]
+    buffers = ["1.running_mean", "1.running_var", "1.num_batches_tracked"]
+    assert names == ["0.weight", "0.bias", *buffers, "0.mask"]
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -161,103 +133,13 @@ def test_the_state_of_an_optimiser_is_told_by_parameters(named: bool) -> None:
     optimizer.step()
     names = [each.name for each in locate({"o": optimizer}).arrays]
     which = ("weight", "bias") if named else ("0", "1")
+    found = survey({"net": net, "o": torch.optim.SGD(net.parameters()), "w": net.weight}).arrays
+    assert sum(each.nbytes for each in found if not each.of) == 4 * (3 * 2 + 2)
+    assert next(each.of for each in found if each.name == "w") == "net"
     assert names[:2] == ["o.param_groups[0]['params'][0]", "o.param_groups[0]['params'][1]"]
     assert names[2:] == [
         f"o.state.{each}.{key}" for each in which for key in ("step", "exp_avg", "exp_avg_sq")
     ]
-
-
-def test_parameters_that_several_names_hold_count_once() -> None:
-    net = torch.nn.Linear(3, 2)
-    names = {"net": net, "o": torch.optim.SGD(net.parameters()), "w": net.weight}
-    found = survey(names)
-    assert sum(each.nbytes for each in found.arrays if not each.of) == 4 * (3 * 2 + 2)
-    assert next(each.of for each in found.arrays if each.name == "w") == "net"
-
-
-# Devices
-
-
-def test_the_default_device_is_told_with_what_made_it() -> None:
-    assert (home().default, home().why) == ("cpu", "")
-    with torch.device("meta"):
-        assert (home().default, home().why) == ("meta", "with torch.device")
-    with torch.device("meta"), torch.device("cpu"):
-        assert home().default == "cpu"
-    torch.set_default_device("cuda")  # asking PyTorch for it would start CUDA
-    try:
-        assert (home().default, home().why) == ("cuda", "torch.set_default_device")
-        assert "default cuda (torch.set_default_device)" in str(survey({}))
-    finally:
-        torch.set_default_device(None)
-
-
-STATS = {
-    "allocated_bytes.all.current": 2 * 2**30, "allocated_bytes.all.peak": 5 * 2**30,
-    "reserved_bytes.all.current": 6 * 2**30, "inactive_split_bytes.all.current": 1 * 2**30,
-}  # fmt: skip
-QUERY = "ipyjaxbench.adapters.torch.devices.query_gpus"
-
-
-class Properties:
-    name, major, minor, total_memory = "NVIDIA H100 80GB HBM3", 9, 0, 80 * 2**30
-
-
-@pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """A machine whose one GPU PyTorch has used, as far as its functions tell."""
-    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: Properties)
-    monkeypatch.setattr(torch.cuda, "memory_stats", lambda _: STATS)
-    monkeypatch.setattr(torch.cuda, "_get_nvml_device_index", lambda index: index)
-    monkeypatch.setattr(torch.version, "cuda", "12.8")
-    monkeypatch.setattr(QUERY, lambda: (Gpu("H100", others=2),))
-    return monkeypatch
-
-
-def test_a_gpu_is_told_with_what_the_allocator_holds_of_it(gpu: pytest.MonkeyPatch) -> None:
-    gpu.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
-    device = home().devices[1]
-    assert (device.name, device.used, device.limit) == ("cuda:0", 2 * 2**30, 80 * 2**30)
-    assert device.kind == "NVIDIA H100 80GB HBM3, compute capability 9.0"
-    text = " ".join(str(survey({})).split())
-    for words in (
-        "2.00 GiB of 80.0 GiB in use, peak use 5.00 GiB, 2 other processes use it",
-        "cuda:0: PyTorch's allocator reserved 6.00 GiB, tensors use 2.00 GiB; torch.cuda.empty",
-        "torch.cuda.empty_cache() frees up to 3.00 GiB",
-        "cuda:0: 1.00 GiB are lost to fragmentation. To reduce it, set",
-        "expandable_segments:True in the environment and restart",
-    ):  # fmt: skip
-        assert words in text
-    assert "other processes on the GPUs" not in text
-
-
-def test_a_gpu_that_is_lost_is_told_in_one_line(gpu: pytest.MonkeyPatch) -> None:
-    def lost(_: int) -> None:
-        raise RuntimeError("CUDA error: an illegal access\nmore\nmore")
-
-    gpu.setattr(torch.cuda, "memory_stats", lost)
-    (words,) = (words for words in home().texts if "cuda:0" in words)
-    assert words == "cuda:0 does not respond: RuntimeError: CUDA error: an illegal access"
-    assert [device.name for device in home().devices] == ["cpu", "cuda:0"]
-
-
-def test_without_nvml_users_of_a_gpu_are_not_told_and_that_is_said(gpu: pytest.MonkeyPatch) -> None:
-    gpu.setattr(QUERY, lambda: ())
-    assert home().devices[1].users is None
-    unknown = "other processes on the GPUs are unknown: NVML (nvidia-ml-py) gives no answer"
-    assert unknown in home().texts
-
-
-def test_gpus_that_were_not_used_yet_are_left_alone(gpu: pytest.MonkeyPatch) -> None:
-    gpu.setattr(torch.cuda, "is_initialized", lambda: False)
-    assert [device.name for device in home().devices] == ["cpu"]
-    assert home().texts == (
-        "1 GPU, not initialized by PyTorch yet; `devices(start=True)` shows them",
-    )
-    gpu.setattr(QUERY, lambda: ())
-    assert home().texts == ()
 
 
 # Sharding
@@ -299,7 +181,7 @@ def test_placements_that_are_not_known_are_told_in_pytorchs_words(mesh: Any) -> 
     assert found.layout.startswith("DTensor, placements=(_StridedShard(dim=0")
 
 
-@pytest.fixture(params=[0, 3, 7])
+@pytest.fixture(params=[0, 3])
 def rank(request: pytest.FixtureRequest) -> Iterator[int]:
     """One process of eight, as far as PyTorch knows."""
     start = torch.distributed.init_process_group

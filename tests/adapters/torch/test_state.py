@@ -1,7 +1,14 @@
-"""A look at a call in PyTorch changes nothing of the user's, and computes with nothing of it."""
+"""A look changes nothing of the user's or of PyTorch's, and computes with nothing of it."""
 
 import contextlib
 import gc
+import logging
+import os
+import subprocess
+import sys
+import warnings
+from contextlib import nullcontext
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,15 +18,89 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ipyjaxbench import Graph, UntraceableError
+from ipyjaxbench.adapters.torch.graphs import isolation
+from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
+from ipyjaxbench.usercode import Call
 from ipyjaxbench.usercode.snippet import Source
+from tests.adapters.shared.code import names_of
 from tests.shell import Shell
 
+CODE = """
+SEEN, TIMES = {}, 0
+TOTAL, WEIGHT = torch.ones(3, 4), torch.nn.Parameter(torch.ones(3, 4))
+def step(model, optimizer, scheduler, x):
+    optimizer.zero_grad()
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    scheduler.step()
+    return loss
+class Lazy(torch.nn.Module):  # keeps what it computes in every way that there is
+    def __init__(self):
+        super().__init__()
+        self.linear, self.first, self.history = torch.nn.Linear(4, 4), None, []
+        self.register_buffer("scale", None)
+        self.times = 0
+    def forward(self, x):
+        y = self.linear(x)
+        if self.first is None:
+            self.first = y.detach()
+        if self.scale is None:
+            self.scale = y.detach().std()
+        self.history.append(y.detach())
+        self.times += 1
+        return y + self.scale
+lazy = Lazy()
+def around(x):
+    return lazy(x) + 1
+def remembering(x):
+    global TIMES
+    TIMES += 1
+    SEEN["y"] = x * 2
+    return SEEN["y"]
+class Written(torch.autograd.Function):  # writes to a tensor behind autograd's back
+    @staticmethod
+    def forward(ctx, x):
+        TOTAL.add_(1)
+        return x * TOTAL
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * TOTAL
+written = Written.apply
+def replaced(x):
+    WEIGHT.data = WEIGHT.data * 2
+    WEIGHT.grad = torch.ones_like(WEIGHT)
+    WEIGHT.requires_grad_(False)
+    return x + WEIGHT
+def regrown(x):
+    TOTAL.resize_(6, 4).zero_()
+    return x + TOTAL[:3]
+def swapped(x):
+    TOTAL.set_(x.clone())
+    return x + TOTAL
+def filled(x):
+    TOTAL.numpy()[0] = 7
+    TOTAL.normal_()
+    TOTAL[0].add_(x[0])
+    TOTAL.T.mul_(2)
+    torch.ops.aten.mul_.Tensor(TOTAL, 3)
+    return x + TOTAL
+def mapped(x):
+    return torch.func.vmap(lambda total, row: total.add_(row))(TOTAL, x)
+total, single = torch.ones(4), torch.ones(())
+def function(x):
+    total.mul_(2)
+    single.add_(1)
+    torch._foreach_add_([total], 1.0)
+    torch.mul(total, total, out=total)
+    total.data.lerp_(single.data, 0.5)
+    return x + total * single
+"""
 STAGES = ["aten", "export", "dynamo"]
 X = torch.rand(3, 4)
-SEEN: dict[str, Any] = {}
-TIMES = 0
+NAMES = names_of(CODE, torch=torch, x=X)
 
 
 def graph(code: str, names: dict[str, Any], stage: str = "aten") -> Graph:
@@ -34,119 +115,62 @@ def look(code: str, names: dict[str, Any], stage: str = "aten") -> None:
         assert stage != "aten"
 
 
-def step(model: Any, optimizer: Any, scheduler: Any, x: Any) -> Any:
-    optimizer.zero_grad()
-    loss = model(x).square().mean()
-    loss.backward()
-    optimizer.step()
-    scheduler.step()
-    return loss
-
-
 def training_state(model: Any, optimizer: Any) -> list[Any]:
     tensors = [*model.parameters(), *model.buffers()]
-    state = [(id(k), name, id(v), v.tolist() if isinstance(v, torch.Tensor) else v)
-             for k, kept in optimizer.state.items() for name, v in kept.items()]  # fmt: skip
+    kept = [(id(k), name, v) for k, held in optimizer.state.items() for name, v in held.items()]
     return [
-        [(t.tolist(), t._version, t.requires_grad, id(t.grad)) for t in tensors],
-        [None if t.grad is None else t.grad.tolist() for t in tensors], state,
+        [(t.tolist(), t._version, t.requires_grad, id(t.grad), sorted(vars(t))) for t in tensors],
+        [None if t.grad is None else t.grad.tolist() for t in tensors],
+        [(*key, id(v), type(v), v.tolist()) for *key, v in kept],
         [{k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups],
-        [sorted(vars(t)) for t in tensors],
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
     ("options", "is_fresh", "stage"),
-    [({"foreach": True}, True, "aten"), ({"amsgrad": True}, False, "dynamo"),
-     ({"foreach": True}, False, "export")],
-)  # fmt: skip
+    [({"foreach": True}, True, "aten"), ({"amsgrad": True}, False, "dynamo")],
+)
 def test_a_step_of_training_trains_nothing(
     options: dict[str, bool], is_fresh: bool, stage: str
 ) -> None:
-    model = nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 2))
+    model, step = nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 2)), NAMES["step"]
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1, **options)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.1)
     if not is_fresh:
         step(model, optimizer, scheduler, X)
     before, schedule = training_state(model, optimizer), scheduler.state_dict()
-    names = {"step": step, "m": model, "o": optimizer, "s": scheduler, "x": X}
-    look("step(m, o, s, x)", names, stage)
+    look("step(m, o, s, x)", {**NAMES, "m": model, "o": optimizer, "s": scheduler}, stage)
     assert training_state(model, optimizer) == before
     assert scheduler.state_dict() == schedule
-    weight = model[1].weight.detach().clone()
     step(model, optimizer, scheduler, X)
-    assert not torch.equal(weight, model[1].weight)
-    assert all(type(t) is torch.Tensor for s in optimizer.state.values() for t in s.values()
-               if isinstance(t, torch.Tensor))  # fmt: skip
+    assert training_state(model, optimizer) != before
+    assert {type(t) for held in optimizer.state.values() for t in held.values()} == {torch.Tensor}
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_tensors_that_the_code_names_are_part_of_the_program_and_not_written_to(stage: str) -> None:
-    total, single = torch.ones(4), torch.ones(())
-
-    def function(x: Any) -> Any:
-        total.mul_(2)
-        single.add_(1)
-        torch._foreach_add_([total], 1.0)
-        torch.mul(total, total, out=total)
-        total.data.lerp_(single.data, 0.5)
-        return x + total * single
-
+    held = NAMES["total"], NAMES["single"]
     for _ in range(2):
-        found = graph("f(x)", {"f": function, "x": X}, stage)
-    assert [t.tolist() for t in (total, single)] == [[1.0] * 4, 1.0]
-    assert [t._version for t in (total, single)] == [0, 0]
-    assert [line.name for line in found.lines] == [
-        "total.mul_(2)", "single.add_(1)", "torch._foreach_add_([total], 1.0)",
-        "torch.mul(total, total, out=total)", "total.data.lerp_(single.data, 0.5)",
-        "return x + total * single",
-    ]  # fmt: skip
+        found = graph("function(x)", NAMES, stage)
+    assert [t.tolist() for t in held] == [[1.0] * 4, 1.0]
+    assert [t._version for t in held] == [0, 0]
+    lines = CODE.partition("def function(x):\n")[2].splitlines()
+    assert [line.name for line in found.lines] == [each.strip() for each in lines]
     if stage != "dynamo":  # there they are inputs
         assert [v.name for v in found.inputs] == ["x"]
         assert [v.shape for v in found.constants] == [(4,), ()]
     if stage == "aten":
-        held = [t for t in vars(found.graph).values() if isinstance(t, torch.Tensor)]
-        held += found.graph.buffers()
-        assert {*map(id, held)} >= {id(total), id(single)}
-
-
-class Lazy(nn.Module):
-    """Keeps what it computes in every way that there is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear = nn.Linear(4, 4)
-        self.first: Any = None
-        self.register_buffer("scale", None)
-        self.history: list[Any] = []
-        self.times = 0
-
-    def forward(self, x: Any) -> Any:
-        y = self.linear(x)
-        if self.first is None:
-            self.first = y.detach()
-        if self.scale is None:
-            self.scale = y.detach().std()
-        self.history.append(y.detach())
-        self.times += 1
-        return y + self.scale
-
-
-def remembering(x: Any) -> Any:
-    global TIMES
-    TIMES += 1
-    SEEN["y"] = x * 2
-    return SEEN["y"]
+        parts = [t for t in vars(found.graph).values() if isinstance(t, torch.Tensor)]
+        assert {*map(id, [*parts, *found.graph.buffers()])} >= {*map(id, held)}
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_what_the_code_keeps_is_put_back(stage: str) -> None:
-    lazy = Lazy()
-    names = {"lazy": lazy, "remembering": remembering, "x": X, "around": lambda x: lazy(x) + 1}
+    lazy = NAMES["lazy"]
     for code in ("lazy(x)", "around(x)", "remembering(x)"):
-        look(code, names, stage)
-        kept = lazy.first, lazy.scale, lazy.history, lazy.times
-        assert (kept, SEEN, TIMES) == ((None, None, [], 0), {}, 0)
+        look(code, NAMES, stage)
+        assert (lazy.first, lazy.scale, lazy.history, lazy.times) == (None, None, [], 0)
+        assert (NAMES["SEEN"], NAMES["TIMES"]) == ({}, 0)
 
 
 def test_it_is_told_where_the_code_keeps_values_and_none_is_without_data() -> None:
@@ -155,7 +179,7 @@ def test_it_is_told_where_the_code_keeps_values_and_none_is_without_data() -> No
         return {id(o) for o in gc.get_objects() if type(o) is FakeTensor}
 
     before = fakes()
-    (note,) = graph("lazy(x)", {"lazy": Lazy(), "x": X}).notes
+    (note,) = graph("lazy(x)", NAMES).notes
     assert fakes() <= before
     assert note.code == "tracer-kept"
     for name in ("self.first", "self.scale", "self.history", "restored"):
@@ -163,63 +187,17 @@ def test_it_is_told_where_the_code_keeps_values_and_none_is_without_data() -> No
     assert "self.times" not in note.text
 
 
-class Written(torch.autograd.Function):
-    """Writes to a tensor of the module behind autograd's back."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        TOTAL.add_(1)
-        return x * TOTAL
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return grad * TOTAL
-
-
-TOTAL, WEIGHT = torch.ones(3, 4), nn.Parameter(torch.ones(3, 4))
-
-
-def replaced(x: Any) -> Any:
-    WEIGHT.data = WEIGHT.data * 2
-    WEIGHT.grad = torch.ones_like(WEIGHT)
-    WEIGHT.requires_grad_(False)
-    return x + WEIGHT
-
-
-def regrown(x: Any) -> Any:
-    TOTAL.resize_(6, 4).zero_()
-    return x + TOTAL[:3]
-
-
-def swapped(x: Any) -> Any:
-    TOTAL.set_(x.clone())
-    return x + TOTAL
-
-
-def filled(x: Any) -> Any:
-    TOTAL.numpy()[0] = 7
-    TOTAL.normal_()
-    TOTAL[0].add_(x[0])
-    TOTAL.T.mul_(2)
-    torch.ops.aten.mul_.Tensor(TOTAL, 3)
-    return x + TOTAL
-
-
-def mapped(x: Any) -> Any:
-    return torch.func.vmap(lambda total, row: total.add_(row))(TOTAL, x)
-
-
 @pytest.mark.parametrize(
-    ("function", "stage"),
-    [*((f, "aten") for f in (replaced, regrown, swapped, filled, mapped, Written.apply)),
-     (replaced, "export"), (replaced, "dynamo"), (filled, "export"), (filled, "dynamo")],
+    ("name", "stage"),
+    [*((f, "aten") for f in ("replaced", "regrown", "swapped", "filled", "mapped", "written")),
+     ("replaced", "export"), ("replaced", "dynamo"), ("filled", "dynamo")],
 )  # fmt: skip
-def test_however_a_tensor_is_written_to_it_stays(function: Any, stage: str) -> None:
-    look("f(x)", {"f": function, "x": X}, stage)
-    assert TOTAL.tolist() == torch.ones(3, 4).tolist()
-    assert WEIGHT.tolist() == torch.ones(3, 4).tolist()
-    assert (WEIGHT.grad, WEIGHT.requires_grad, TOTAL.requires_grad) == (None, True, False)
-    assert (TOTAL._version, WEIGHT._version) == (0, 0)
+def test_however_a_tensor_is_written_to_it_stays(name: str, stage: str) -> None:
+    look(f"{name}(x)", NAMES, stage)
+    total, weight = NAMES["TOTAL"], NAMES["WEIGHT"]
+    assert total.tolist() == weight.tolist() == torch.ones(3, 4).tolist()
+    assert (weight.grad, weight.requires_grad, total.requires_grad) == (None, True, False)
+    assert (total._version, weight._version) == (0, 0)
 
 
 @pytest.mark.parametrize("stage", ["aten", "dynamo"])
@@ -241,3 +219,72 @@ def test_a_tensor_that_wraps_others_is_put_back_with_its_counter(shell: Shell) -
     codes = [note.code for note in shell.names["found"].notes]
     assert "put-back" in codes
     assert "state-advanced" not in codes
+
+
+TABLE = torch.ones(2)
+
+
+@pytest.mark.parametrize(
+    ("loaded", "is_installed", "is_refused"),
+    [(["tensorflow"], True, True), (["tensorflow"], False, False),
+     (["tensorflow", "triton"], True, False), ([], True, False)],
+)  # fmt: skip
+def test_a_look_is_refused_where_importing_triton_would_abort(
+    loaded: list[str], is_installed: bool, is_refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tensorflow", "triton"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    for name in loaded:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setattr(isolation, "find_spec", lambda _: object() if is_installed else None)
+    refused = pytest.raises(SnippetError, match="import triton before tensorflow")
+    with refused if is_refused else nullcontext():
+        isolation._refuse_after_tensorflow()
+
+
+def test_settings_are_put_back_and_pytorch_logs_and_warns_of_nothing_meanwhile() -> None:
+    theirs, off = logging.getLogger("torch.of_tests"), logging.getLogger("torch.off_in_tests")
+    mine, off.disabled, drawn = logging.getLogger("of_tests.torch"), True, torch.get_rng_state()
+    with isolation.keep_settings():
+        made = logging.getLogger("torch.made_in_tests")
+        assert (theirs.disabled, off.disabled, mine.disabled) == (True, True, False)
+        os.environ["OF_THESE_TESTS"] = "1"
+        torch.rand(2)
+        warnings.warn("not shown", stacklevel=1)
+        assert torch._dynamo.eval_frame._stance.stance == "force_eager"
+    assert (theirs.disabled, off.disabled, made.disabled) == (False, True, False)
+    off.disabled = False
+    assert "OF_THESE_TESTS" not in os.environ
+    assert torch.equal(torch.get_rng_state(), drawn)
+    assert torch._dynamo.eval_frame._stance.stance == "default"
+
+
+def test_a_call_without_tensors_is_pytorchs_where_it_calls_or_names_some() -> None:
+    assert isolation.is_torchs(Call("f()", lambda: TABLE + 1))
+    assert isolation.is_torchs(Call("f()", lambda: torch.ones(3)))
+    assert isolation.is_torchs(Call("f()", torch.ones, (3,), {}, ("size",)))
+    assert isolation.is_torchs(Call("f(x)", print, (torch.float32,), {}, ("x",)))
+    assert not isolation.is_torchs(Call("f(x)", len, ([1],), {}, ("obj",)))
+
+
+LOADED = """
+import os, sys, warnings
+import torch
+from ipyjaxbench.adapters.torch import Torch
+from ipyjaxbench.adapters.torch.graphs import isolation
+from ipyjaxbench.graphs import GraphTracer
+isolation.find_spec = lambda name: object()
+before = dict(os.environ), list(warnings.filters)
+sys.modules["tensorflow"] = sys
+for _ in range(2):
+    Torch().capability(GraphTracer).load()
+    print((dict(os.environ), list(warnings.filters)) == before, "torch._dynamo" in sys.modules)
+    sys.modules.pop("tensorflow", None)
+"""
+
+
+def test_loading_the_tracer_changes_no_settings_and_never_aborts() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout.split() == ["True", "False", "True", "True"], done.stderr

@@ -1,4 +1,4 @@
-"""Each call of a function that torch.compile made is seen, whatever it is made through."""
+"""Each call of what torch.compile made is seen, and can be made again after any magic."""
 
 import functools
 from pathlib import Path
@@ -42,3 +42,32 @@ def cells(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shel
 
 def test_each_way_is_a_trace_and_cache_hits(cells: Shell) -> None:
     assert wrong(cells, WAYS | OWN) == {}
+
+
+#: It breaks the graph, so that the compiler keeps a function for what follows too.
+BROKEN = """\
+def f(q):
+    q = torch.sin(q) + 1
+    torch._dynamo.graph_break()
+    return q * 2
+compiled, longer = compiles(f), torch.ones(7)
+"""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "%%fwcompare -q -b 0.05\na: compiled(longer)\nb: f(longer)",
+        "%%fwcompare -q --keep-going -b 0.05\na: compiled(x)\nb: 1 / 0",
+        "%%fwcompare -q -b 0.05 --sweep n=2,3\ny = x[:n]\na: compiled(y)\nb: f(y)",
+        "%%trace_cached -q\ncompiled(x)",
+    ],
+)
+def test_a_compiled_function_can_be_called_afterwards(cells: Shell, use: str) -> None:
+    """Names that PyTorch's compiler keeps in the session stay."""
+    cells.run(BROKEN)
+    cells.run(use)
+    cells.run("again, other = compiled(x), compiled(longer)")
+    assert torch.equal(cells.names["again"], cells.names["f"](torch.ones(3)))
+    assert len(cells.names["other"]) == 7
+    torch._dynamo.reset()

@@ -23,15 +23,12 @@ def a() -> Any:
     return torch.ones(N, N)
 
 
-@pytest.mark.parametrize("code", ["a @ a", "f(a)"])
-def test_a_product_in_torch_is_counted(a: Any, code: str) -> None:
-    found = load("torch", code, torch=torch, a=a, f=lambda a: torch.relu(a @ a).sum())
-    assert found is not None
-    assert found.products == {"float32": PRODUCT}
-    assert found.nbytes is not None
-
-
-def test_elementwise_work_in_torch_moves_all(a: Any) -> None:
+def test_products_are_counted_and_elementwise_work_moves_all(a: Any) -> None:
+    for code in ("a @ a", "f(a)"):
+        found = load("torch", code, torch=torch, a=a, f=lambda a: torch.relu(a @ a).sum())
+        assert found is not None
+        assert found.products == {"float32": PRODUCT}
+        assert found.nbytes is not None
     assert load("torch", "torch.relu(a) + 1", torch=torch, a=a) == Workload({}, False, 2 * BYTES)
     assert load("torch", "a.sum()", a=a) == Workload({}, False, BYTES + 4)
 
@@ -52,16 +49,13 @@ def test_where_not_all_of_every_tensor_is_moved_in_torch_bytes_are_not_told(
     assert found.nbytes is None
 
 
-def test_a_product_without_a_formula_makes_the_load_unknown(a: Any) -> None:
-    assert load("torch", "f(a, a)", f=torch.nn.Bilinear(N, N, 2), a=a) is None
-
-
-def test_the_load_of_a_call_with_graph_breaks_is_not_known(a: Any) -> None:
+def test_without_a_formula_or_with_graph_breaks_the_load_is_unknown(a: Any) -> None:
     def broken(x: Any) -> Any:
         y = x + 1
         print(end="")
         return y
 
+    assert load("torch", "f(a, a)", f=torch.nn.Bilinear(N, N, 2), a=a) is None
     found = trace_program(Source.plain("f(a)"), {"f": broken, "a": a}, GraphOptions(stage="dynamo"))
     assert found.breaks
     assert found.live is not None

@@ -1,0 +1,114 @@
+"""Accelerators, as far as PyTorch's functions tell: which are in use, and what is waited for."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+import torch._dynamo  # changes the environment when it is loaded
+
+from ipyjaxbench.adapters.torch import Torch, accelerators
+from ipyjaxbench.device.protocol import ArrayInspector
+from ipyjaxbench.frameworks import MutableState
+from ipyjaxbench.timing.protocol import Profiler
+
+SECOND, THIRD = torch.device("cuda", 1), torch.device("cuda", 2)
+
+
+@pytest.fixture
+def gpus(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Three, of which the second is the current one, and the third holds memory."""
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda index: (0, 0, 512)[index])
+    return monkeypatch
+
+
+@pytest.fixture
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What is waited for."""
+    waited: list[object] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    monkeypatch.setattr(torch.mps, "synchronize", lambda: waited.append("mps"))
+    return waited
+
+
+def test_gpus_in_use_are_the_current_one_and_those_that_hold_memory(
+    gpus: pytest.MonkeyPatch, waited: list[object]
+) -> None:
+    assert [*accelerators.used_accelerators()] == [SECOND, THIRD]
+    assert Torch().runs_ahead()
+    Torch().drain()
+    assert waited == [SECOND, THIRD]
+    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
+    assert [*accelerators.used_accelerators()] == []
+    assert (Torch().runs_ahead(), Torch().is_running()) == (False, False)
+
+
+def test_work_on_one_stream_in_use_is_work_that_runs(gpus: pytest.MonkeyPatch) -> None:
+    done: set[int] = set()
+    streams = lambda device: SimpleNamespace(query=lambda: device.index in done)  # noqa: E731
+    gpus.setattr(torch.cuda, "current_stream", streams)
+    assert Torch().is_running() is True
+    done.add(2)
+    assert Torch().is_running() is True
+    done.add(1)
+    assert Torch().is_running() is None
+
+
+def test_a_macs_gpu_and_xla_have_one_device_each_without_streams(
+    monkeypatch: pytest.MonkeyPatch, waited: list[object]
+) -> None:
+    xla = SimpleNamespace(sync=lambda *, wait: waited.append(("xla", wait)))
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setitem(sys.modules, "torch_xla", xla)
+    assert [*accelerators.used_accelerators()] == [torch.device("mps", 0), torch.device("xla", 0)]
+    Torch().drain()
+    assert waited == ["mps", ("xla", True)]
+    assert not accelerators.is_busy(torch.device("xla", 0))
+    assert Torch().is_running() is None
+    ran: list[int] = []
+    profile = Torch().capability(Profiler).profile(lambda: ran.append(1))
+    assert (profile.reason, ran) == ("PyTorch's profiler does not see mps, xla", [])
+
+
+def test_values_are_waited_for_on_their_devices_once_each(
+    gpus: pytest.MonkeyPatch, waited: list[object]
+) -> None:
+    on_second = SimpleNamespace(device=SECOND)
+    wait = Torch().waiter(None, [on_second, torch.ones(1), on_second])
+    assert wait is not None
+    wait(None)
+    assert waited == [SECOND]
+    assert Torch().waiter(None, [torch.ones(1), torch.ones(1, device="meta")]) is None
+
+
+def test_the_free_memory_is_that_of_the_fullest_gpu_in_use(gpus: pytest.MonkeyPatch) -> None:
+    gpus.setattr(torch.cuda, "mem_get_info", lambda device: (100 - device.index, 1000))
+    assert Torch().free_memory() == 98
+    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
+    gpus.setattr(torch.backends.mps, "is_available", lambda: True)
+    gpus.setattr("ipyjaxbench.adapters.torch.framework.host_memory", lambda: 7)
+    assert Torch().free_memory() == 7
+
+
+def test_generators_of_gpus_in_use_are_put_back(gpus: pytest.MonkeyPatch) -> None:
+    of_each = tuple(torch.Generator().manual_seed(seed) for seed in range(3))
+    gpus.setattr(torch.cuda, "default_generators", of_each)
+    before = [generator.get_state() for generator in of_each]
+    restore = Torch().capability(MutableState).random_state([])
+    assert restore is not None
+    for generator in of_each:
+        torch.rand(1, generator=generator)
+    restore()
+    same = [torch.equal(g.get_state(), b) for g, b in zip(of_each, before, strict=True)]
+    assert same == [False, True, True]
+
+
+def test_pinned_memory_is_told_where_gpus_are_in_use(gpus: pytest.MonkeyPatch) -> None:
+    gpus.setattr(torch.Tensor, "is_pinned", lambda self: self.numel() == 2)
+    locate = Torch().capability(ArrayInspector).locate
+    assert [locate("t", torch.ones(n)).memory for n in (2, 3)] == ["pinned host", ""]
+    gpus.setattr(torch.cuda, "is_initialized", lambda: False)
+    assert locate("t", torch.ones(2)).memory == ""
