@@ -24,13 +24,9 @@ def using(*values: object) -> Callable[..., object]:
     return lambda *_: values
 
 
-def calling(inner: Callable[..., object], *values: object) -> Callable[..., object]:
-    """A function that calls another one, and closes over some values itself."""
-
-    def function() -> object:
-        return values, inner()
-
-    return function
+def calling(inner: Callable[..., object]) -> Callable[..., object]:
+    """A function that calls another one."""
+    return lambda: inner()  # noqa: PLW0108
 
 
 def chain(length: int, value: object) -> Callable[..., object]:
@@ -59,6 +55,15 @@ def test_what_is_nearer_to_the_call_is_asked_first(frameworks: Frameworks, x: Fa
     def module() -> object:
         return json
 
+    def near() -> object:
+        return inner()
+
+    def inner() -> object:
+        return x, far()
+
+    def far() -> object:
+        return other
+
     def asked(function: Callable[..., object], *args: object, **kwargs: object) -> list[str]:
         frameworks.asked.clear()
         refusal(Call.from_function(function, *args, **kwargs))
@@ -71,7 +76,7 @@ def test_what_is_nearer_to_the_call_is_asked_first(frameworks: Frameworks, x: Fa
     assert asked(using(x), other) == ["two", "one"]
     assert asked(both) == ["one", "two"]
     assert asked(module) == ["two"]
-    assert asked(calling(chain(2, other), x)) == ["one"]  # what is far says less
+    assert asked(near) == ["one"]  # what is far says less
     # Functions are followed six steps deep; where nothing is found all are asked.
     assert [asked(chain(length, x)) for length in (2, 6, 7)] == [["one"], ["one"], ["one", "two"]]
 
