@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 #: Benchmarks, which measure, and legs on devices, whose work goes on in the background.
 _MEASURING = ("accuracy", "hardware", "async_platform", "async_torch")
 #: What runs tests, and the one place that waits.
-_RUNNING = ("__main__.py", "matrix.py", "outcomes.py", "server/benchmark.py", "waiting.py")
+_RUNNING = ("__main__.py", "matrix.py", "outcomes.py", "waiting.py")
 _READ = ("monotonic", "perf_counter", "process_time", "thread_time")
 _CLOCK = {"sleep", *_READ, *(f"{name}_ns" for name in _READ)}
 #: How often files still do: work that takes a while on purpose, tests of the clock itself, and
@@ -21,7 +21,6 @@ LEFT = {
     "adapters/shared/test_clock_marks.py": 1,
     "cluster/engines.py": 1,
     "cluster/test_bad_engines.py": 1,
-    "cluster/test_clock_offset.py": 1,
     "cluster/test_network.py": 1,
     "cluster/test_network_on_engines.py": 1,
     "cluster/test_rendezvous.py": 3,

@@ -44,6 +44,29 @@ def test_labels_may_hold_more_than_one_word() -> None:
     assert [*arms("\n".join(f"{label}: f()" for label in labels))] == labels
 
 
+def test_line_and_column_are_those_that_the_user_sees() -> None:
+    text = "a long label: f(x)\nb:\n    y = g(x)\n"
+    calls = [
+        next(node for node in ast.walk(arm.source.tree) if isinstance(node, ast.Call))
+        for arm in cell(text).arms
+    ]
+    lines = text.splitlines()
+    shown = [lines[c.lineno - 1][c.col_offset : c.end_col_offset] for c in calls]
+    assert shown == ["f(x)", "g(x)"]
+
+
+def test_what_stands_above_the_arms_and_beside_setup_runs_before_them() -> None:
+    found = cell("import math\nx = [1]\na: f(x)\nsetup: y = 2\nb: g(x)\n")
+    assert found.setup is not None
+    assert ast.unparse(found.setup.tree) == "import math\nx = [1]\ny = 2"
+    assert [arm.label for arm in found.arms] == ["a", "b"]
+    a, b = cell("setup b: x = list(range(9))\na: f()\nb: x.sort()").arms  # or before b alone
+    assert a.setup is None
+    assert b.setup is not None
+    assert b.setup.text == "x = list(range(9))"
+    assert cell("a: f()\nb: g()").setup is None
+
+
 @pytest.mark.parametrize(
     "above",
     [

@@ -133,6 +133,7 @@ EQUAL = {"equal": ("float32",)}
         ((A, B), {**EQUAL, "notes": (notes.other_result("b", "a", ""),)}, "in common", "float32"),
         ((A, B), {"interleaved": False}, "samples", "not interleaved: they are from different r"),
         ((A, B), {"interleaved": False}, "self-check", ""),
+        ((sampled("a", [MS]), sampled("b", [MS])), {}, "self-check", ""),
         ((sampled("a", [MS] * 3), B), {}, "self-check",
          "none: too few samples to compare a with itself"),
         ((sampled("a", [MS + 200_000 * (i % 4 // 2) for i in range(40)]), B), {}, "self-check",
