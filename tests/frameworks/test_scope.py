@@ -14,14 +14,10 @@ import pytest
 from ipyjaxbench.adapters.numpy.framework import NumPy
 from ipyjaxbench.adapters.python import Python
 from ipyjaxbench.frameworks import (
-    ArrayInfo,
-    ColdCall,
     Compilation,
     Framework,
     Placement,
-    Program,
     Scope,
-    Work,
     find_placements,
 )
 from ipyjaxbench.frameworks.accesses import find_accessed
@@ -248,12 +244,3 @@ def test_what_is_so_of_all_of_them_is_told_apart_from_what_is_so_of_one(fact: st
 def test_gpus_are_known_by_their_names() -> None:
     devices = ("cuda:0",), ("cpu:0", "gpu:1"), ("cpu:0", "tpu:0"), ()
     assert [place(devices=each).on_gpu for each in devices] == [True, True, False, False]
-
-
-@pytest.mark.parametrize("value", [
-    ArrayInfo("x", "jax", "float32", (3,), 12, ("cpu:0",)), place(), ColdCall(),
-    Program("f", 0.5, "compiled", "jax"), Work(1.0, 1.0, 0.0, 0.0, 1.0, 0, lambda: None),
-], ids=lambda value: type(value).__name__)  # fmt: skip
-def test_values_cannot_be_changed(value: Any) -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(value, dataclasses.fields(value)[0].name, "another")
