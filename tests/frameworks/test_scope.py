@@ -223,10 +223,10 @@ def place(**changes: object) -> Placement:
 ])  # fmt: skip
 def test_a_placement_is_told_in_a_few_words(changes: dict, words: str) -> None:
     assert place(**changes).words() == words
-    assert Placement.together("y", [place(**changes)]) == place(**{**changes, "name": "y"})
 
 
 def test_of_several_arrays_their_number_bytes_and_devices_are_told() -> None:
+    assert Placement.together("y", [place()]) == place(name="y")
     parts = [place(devices=("cpu:1", "cpu:0")), place(shape=(5,), nbytes=20)]
     together = Placement.together("params", parts)
     assert together == Placement("params", "jax", 2, "float32", None, ("cpu:0", "cpu:1"), 68)
