@@ -69,13 +69,6 @@ def test_a_framework_that_says_no_more_runs_ahead_and_keeps_its_arrays() -> None
     assert (fake.immutable, fake.keeps_copies, fake.spins) == (False, False, False)
 
 
-def test_python_has_computed_when_it_returns() -> None:
-    python = Python()
-    assert (python.started(), python.runs_ahead(), python.is_running()) == (True, False, False)
-    assert python.waiter([1], []) is None
-    assert python.free_memory() > 0
-
-
 # What waits for the arrays in a value
 
 

@@ -1,18 +1,12 @@
-"""What a call in TensorFlow has to do: products by dtype, bytes where all move; its peaks."""
+"""What a call in TensorFlow has to do: products by dtype, bytes where all move."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import tensorflow as tf
 
 from ipyjaxbench.graphs.components import Workload
-from tests.loads import BYTES, PRODUCT, N, left_as_it_was, load
-
-
-@pytest.fixture(autouse=True)
-def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+from tests.loads import BYTES, PRODUCT, N, load
 
 
 @pytest.fixture
@@ -75,14 +69,3 @@ def test_loops_in_tensorflow_of_unknown_turns_are_not_known(t: Any) -> None:
         return tf.while_loop(lambda c: tf.reduce_sum(c) < 9.0, lambda c: (c @ c,), (t,))[0]
 
     assert load("tensorflow", "f(t)", f=looped, t=t) is None
-
-
-def test_measuring_leaves_tensorflow_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    def state() -> Any:
-        rounds = tf.config.experimental.tensor_float_32_execution_enabled()
-        return rounds, tf.config.threading.get_intra_op_parallelism_threads()
-
-    tf.ones(3)
-    found = left_as_it_was(state, monkeypatch)
-    assert "tensorflow" in [each.framework for each in found.found]
-    assert all(each.products["float32"] > 0 for each in found.found)
