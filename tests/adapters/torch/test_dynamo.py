@@ -73,7 +73,8 @@ def deeper(x, levels):
     made = {}
     exec("def made(x, go, n):\\n    y = x + n\\n    return go(y, n - 1) if n else y", made)
     return made["made"](x, deeper, levels)
-gated, linear, compiled_module = Gated(), torch.nn.Linear(3, 4), torch.compile(Gated())
+gated, linear = Gated(), torch.nn.Linear(3, 4)
+compiled_module = torch.compile(Gated(), backend="eager")
 """
 OWN = names_of(CODE, torch=torch, np=np)
 
