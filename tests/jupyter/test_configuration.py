@@ -49,19 +49,17 @@ def test_what_is_configured_stands_for_what_is_not_typed(settings: IpyJaxBench) 
     assert (settings.progress, settings.history, settings.watch) == (True, True, False)
 
 
-def test_the_budget_is_what_a_measurement_spends(shell: Shell, chosen: list[TimeOptions]) -> None:
+def test_the_budget_is_that_of_a_measurement_and_of_each_arm(
+    shell: Shell, chosen: list[TimeOptions]
+) -> None:
     shell.run("%config IpyJaxBench.budget = 0.05\n%fwtime -q sum(range(9))")
     assert [options.seconds for options in chosen] == [0.05]
-
-
-def test_the_budget_is_for_each_arm_of_a_comparison(shell: Shell) -> None:
-    shell.run("%config IpyJaxBench.budget = 0.05")
     session: Session = shell.shell.find_magic("fwcompare").__self__.session
-    chosen, _, _ = COMPARE.split("", session.settings.option_values())
-    assert chosen.seconds_for(4) == pytest.approx(0.2)
+    compared, _, _ = COMPARE.split("", session.settings.option_values())
+    assert compared.seconds_for(4) == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("options", ["-n 2 -r 3", "--quick", "-b 0.01", "--precise -b 0.01"])
+@pytest.mark.parametrize("options", ["-n 2 -r 3", "--quick", "-b 0.01"])
 def test_what_is_typed_stands_in_place_of_a_configured_budget(
     shell: Shell, chosen: list[TimeOptions], options: str
 ) -> None:
@@ -107,6 +105,11 @@ def test_all_is_listed_with_help_and_the_value_of_now(shell: Shell) -> None:
         assert f"IpyJaxBench.{name}=<" in shell.text
     assert "Current: 7.0" in shell.text
     assert "Seconds to spend" in shell.text
+    for budget, told in (("5", 5), ("None", 2)):
+        shell.run(f"%config IpyJaxBench.budget = {budget}\n%config IpyJaxBench.precision = 4")
+        text = getdoc(shell.shell.find_line_magic("fwtime")) or ""
+        assert f"after the first call ({told})" in text
+        assert "digits shown (4)" in text
 
 
 @pytest.mark.parametrize(
@@ -131,14 +134,6 @@ def test_a_bad_value_is_told_in_one_line_and_changes_nothing(
     assert {name: getattr(settings, name) for name in before} == before
 
 
-def test_the_help_tells_what_is_configured(shell: Shell) -> None:
-    for budget, told in (("5", 5), ("None", 2)):
-        shell.run(f"%config IpyJaxBench.budget = {budget}\n%config IpyJaxBench.precision = 4")
-        text = getdoc(shell.shell.find_line_magic("fwtime")) or ""
-        assert f"after the first call ({told})" in text
-        assert "digits shown (4)" in text
-
-
 def test_reloading_keeps_what_was_configured_and_what_was_kept(
     shell: Shell, settings: IpyJaxBench
 ) -> None:
@@ -148,34 +143,22 @@ def test_reloading_keeps_what_was_configured_and_what_was_kept(
     shell.run("%fwtime -q -n 9 -r 9 --name two 2\n%fwcompare one two")
 
 
-class loaded_with:
-    """The extension, loaded for the first time in a shell with such a configuration."""
-
-    def __init__(self, shell: Shell, **values: object) -> None:
-        self.shell, self.values = shell.shell, values
-
-    def __enter__(self) -> Session:
-        jupyter.unload(self.shell)
-        self.session = self.shell.meta.pop("ipyjaxbench_session")
-        self.shell.config["IpyJaxBench"] = Config(self.values)
-        try:
-            jupyter.load(self.shell)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self.shell.meta["ipyjaxbench_session"]
-
-    def __exit__(self, *_: object) -> None:
-        jupyter.unload(self.shell)
-        self.shell.config.pop("IpyJaxBench", None)
-        self.shell.meta["ipyjaxbench_session"] = self.session
-        jupyter.load(self.shell)
-
-
 def test_the_configuration_file_is_read_and_a_bad_value_is_one_line(shell: Shell) -> None:
-    with loaded_with(shell, budget=4.5, watch=True) as session:
+    before = shell.shell.meta.pop("ipyjaxbench_session")
+    try:
+        jupyter.unload(shell.shell)
+        shell.shell.config["IpyJaxBench"] = Config(budget=-1.0)
+        with pytest.raises(
+            UsageError, match=r"c\.IpyJaxBench in ipython_config\.py: budget = -1: "
+        ):
+            jupyter.load(shell.shell)
+        shell.shell.config["IpyJaxBench"] = Config(budget=4.5, watch=True)
+        jupyter.load(shell.shell)
+        session: Session = shell.shell.meta["ipyjaxbench_session"]
         assert session.settings.budget == 4.5
         assert session.watcher.is_on
-    words = r"c\.IpyJaxBench in ipython_config\.py: budget = -1: "
-    with pytest.raises(UsageError, match=words), loaded_with(shell, budget=-1.0):
-        pass
+    finally:
+        jupyter.unload(shell.shell)
+        shell.shell.config.pop("IpyJaxBench", None)
+        shell.shell.meta["ipyjaxbench_session"] = before
+        jupyter.load(shell.shell)

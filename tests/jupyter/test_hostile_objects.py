@@ -9,7 +9,7 @@ from tests.shell import Shell
 #: What would raise without a look too is left out: the object is called, and put into a list.
 USES = (
     "%fwtime -q -n1 -r2 --cpu [o]",
-    "%fwtime -q -b 0.02 --fresh o()",
+    "%fwtime -q -n1 -r2 --fresh o()",
     "%%fwtime -q -n1 -r2\nq = [o]\no()",
     "%%fwtime -q -n1 -r2 s = [o]\nlen(s)",
     "%%fwcompare -q -b 0.02\na: o()\nb: len([o])",

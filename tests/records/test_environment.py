@@ -44,18 +44,17 @@ def test_what_differs_is_named(name: str, value: object, words: str) -> None:
 def test_gpus_that_others_use_alone_are_left_out() -> None:
     gpus = (Gpu("H100", ours=True), Gpu("A100", ours=False), Gpu("L4"))
     conditions = Conditions(wall=1.0, cpu=1.0, cpus=2, usable=2, gpus=gpus, model="A CPU")
-    around = Environment.saved(dataclasses.replace(measured(STEADY), conditions=conditions), "3.11")
+    around = Environment.saved(measured(STEADY, conditions=conditions), "3.11")
     assert (around.gpus, around.cpu, around.cpus) == (("H100", "L4"), "A CPU", 2)
     assert around.python == "3.11"
-    around = Environment.saved(dataclasses.replace(measured(STEADY), conditions=None))
+    around = Environment.saved(measured(STEADY, conditions=None))
     assert (around.gpus, around.cpu, around.cpus, around.python) == ((), "", 0, "")
 
 
 def test_a_measurement_of_this_machine_knows_it() -> None:
     places = [Placement(f"x{n}", "jax", 1, "float32", (n,), ("cpu:0",), 4 * n) for n in range(9)]
     result = Placement("", "jax", 1, "float32", (3,), ("cuda:0",), 12)
-    m = dataclasses.replace(measured(STEADY), inputs=tuple(places), outputs=(result,))
-    around = Environment.here(m, "c0ffee")
+    around = Environment.here(measured(STEADY, inputs=tuple(places), outputs=(result,)), "c0ffee")
     assert (around.python, around.cpus) == (platform.python_version(), os.cpu_count())
     assert (around.revision, around.frameworks) == ("c0ffee", {"python": "3.12"})
     assert around.devices == ("cpu:0", "cuda:0")

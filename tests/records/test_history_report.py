@@ -40,27 +40,21 @@ def blocks(history: History, kind: type) -> list[Any]:
     return [block for block in history.report().blocks if isinstance(block, kind)]
 
 
-def test_facts_that_cannot_be_true_are_refused() -> None:
-    assert of(past()).check() is None
-    assert of(past(), kept=3, found=2).check() is None
-    words = "it holds more entries than were found, or more were found than are kept"
-    assert of(past(), found=0).check() == words
-    assert of(past(), found=2, kept=1).check() == words
-    other = past(picoseconds=(1,), rounds=())
-    assert of(past(), other).check() == "the rounds do not add up to the samples"
-
-
-def test_it_is_a_sequence_with_a_line_for_itself() -> None:
+def test_it_is_a_sequence_of_facts_that_can_be_true() -> None:
     history = of(past("a"), past("b"), kept=5)
     assert (len(history), history[1].label, history[:1]) == (2, "b", history.entries[:1])
     assert repr(history) == "<History of 2 of 5 measurements>"
+    assert history.check() is None
+    words = "it holds more entries than were found, or more were found than are kept"
+    assert of(past(), found=0).check() == of(past(), found=2, kept=1).check() == words
+    other = past(picoseconds=(1,), rounds=())
+    assert of(past(), other).check() == "the rounds do not add up to the samples"
 
 
 @pytest.mark.parametrize(
     ("entries", "found", "kept", "figure", "detail"),
     [
         (2, 2, 2, "2 measurements", "in the history"),
-        (1, 1, 1, "1 measurement", "in the history"),
         (2, 3, 5, "2 measurements", "of 3 that match, of 5 in the history"),
         (2, 2, 5, "2 measurements", "of 5 in the history"),
         (2, 5, 5, "2 measurements", "of 5 in the history"),
@@ -112,19 +106,16 @@ def test_what_is_the_same_in_all_rows_stands_once_below() -> None:
     assert blocks(of(kept=3), Footer) == []
 
 
-def test_the_newest_row_of_a_name_has_its_trend() -> None:
+def test_the_newest_row_of_a_name_has_its_trend_and_a_figure_that_is_none_its_verdict() -> None:
     slow = Figure(2e-3, 0.02, 40, "QUIET")
     history = of(past("a", MAY + 9, slow), past("b", MAY + 8), past("a", MAY + 2), past("a"))
     (table,) = blocks(history, Table)
     assert [(row[0], row[2]) for row in table.rows] == [
         ("a", "▁▁█"), ("b", ""), ("a", ""), ("a", ""),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("verdict", ["INVALID", "RECOMPILES", "ONCE"])
-def test_a_figure_that_is_none_has_its_verdict_beside_it(verdict: str) -> None:
-    (table,) = blocks(of(past(figure=Figure(2e-3, 0.02, 40, verdict))), Table)
-    assert table.rows[0][1] == f"2.00 ms {verdict}"
+    for verdict in ("INVALID", "RECOMPILES", "ONCE"):
+        (table,) = blocks(of(past(figure=Figure(2e-3, 0.02, 40, verdict))), Table)
+        assert table.rows[0][1] == f"2.00 ms {verdict}"
 
 
 @pytest.mark.parametrize("when", [1e300, float("nan"), float("inf")])
@@ -164,20 +155,14 @@ def test_a_picture_has_eight_lines_at_most_with_short_names() -> None:
     assert "plot  8 of 10 names, those with the most measurements" in shown
 
 
-def test_times_of_other_clocks_have_lines_of_their_own() -> None:
-    history = of(past("a", MAY + 9), past("a", MAY + 8, clock="cpu"), past("a"), plotted=True)
+def test_times_of_other_clocks_have_lines_of_their_own_and_a_chart_may_be_folded() -> None:
+    history = of(past("a", MAY + 9), past("a", MAY + 8, clock="cpu"), past("a"))
     (table,) = blocks(history, Table)
     assert [row[0] for row in table.rows] == ["a", "a (CPU time)", "a"]
-    (chart,) = blocks(history, Chart)
-    assert [(series.label, len(series.points)) for series in chart.series] == [("a", 2)]
-
-
-def test_a_chart_that_was_not_asked_for_is_folded_and_not_printed() -> None:
-    history = of(past("a", MAY + 300), past("a"))
-    (details,) = blocks(history, Details)
+    (details,) = blocks(history, Details)  # a chart that was not asked for
     assert (details.summary, details.printed) == ("over time", False)
     (chart,) = history.report().pictures()
-    assert [series.label for series in chart.series] == ["a"]
+    assert [(series.label, len(series.points)) for series in chart.series] == [("a", 2)]
     assert "median ± rerun, per call" not in str(history)
     assert blocks(of(past("a"), past("b")), Details) == []
 
