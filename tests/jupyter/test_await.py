@@ -81,33 +81,6 @@ def test_in_a_kernel_the_loop_of_the_kernel_awaits(kernel: Kernel) -> None:
     assert kernel.run("print(1 <= len(r.samples) < 90)").text == "True\n"
 
 
-#: A task that stands in a sample of its measurement when the cell ends.
-MEASURES_UNTIL_IT_MAY_GO_ON = """
-begun, may_go_on, turns = asyncio.Event(), asyncio.Event(), iter([True])
-async def step():
-    if not next(turns, False):
-        begun.set()
-        await may_go_on.wait()
-async def g():
-    r = %fwtime -q -r 9 -n 1 await step()
-    return r
-task = asyncio.create_task(g())
-await begun.wait()
-"""
-
-
-def test_what_other_cells_show_while_a_task_measures_is_shown(kernel: Kernel) -> None:
-    kernel.run("import asyncio, gc, sys")
-    kernel.run("def state(): return gc.isenabled(), sys.stdout, get_ipython().display_pub")
-    kernel.run("before = state()")
-    kernel.run(MEASURES_UNTIL_IT_MAY_GO_ON)
-    shown = kernel.run("print('heard')\ndisplay('seen')\nassert not task.done()")
-    assert (shown.status, shown.text) == ("ok", "heard\n")
-    assert [data["text/plain"] for data in shown.results] == ["'seen'"]
-    assert kernel.run("may_go_on.set()\nr = await task").status == "ok"
-    assert kernel.run("print(len(r.samples), state() == before)").text == "8 True\n"
-
-
 def test_an_alias_awaits_and_a_magic_of_others_by_our_name_does_not(
     awaiting: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

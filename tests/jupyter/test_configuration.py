@@ -11,24 +11,9 @@ from traitlets.config import Config
 
 from ipyjaxbench import jupyter
 from ipyjaxbench.jupyter import Session, invocation
-from ipyjaxbench.jupyter.commands import COMPARE
+from ipyjaxbench.jupyter.commands import COMPARE, TIME
 from ipyjaxbench.jupyter.settings import IpyJaxBench
-from ipyjaxbench.timing.options import TimeOptions
-from ipyjaxbench.timing.steady_state import Steady
 from tests.shell import Shell
-
-
-@pytest.fixture
-def chosen(monkeypatch: pytest.MonkeyPatch) -> list[TimeOptions]:
-    """What measurements were told to do."""
-    seen: list[TimeOptions] = []
-
-    def run(self: Steady, typical: int, run: Any = Steady.run) -> None:
-        seen.append(self.options)
-        run(self, typical)
-
-    monkeypatch.setattr(Steady, "run", run)
-    return seen
 
 
 @pytest.fixture(autouse=True)
@@ -49,24 +34,14 @@ def test_what_is_configured_stands_for_what_is_not_typed(settings: IpyJaxBench) 
     assert (settings.progress, settings.history, settings.watch) == (True, True, False)
 
 
-def test_the_budget_is_that_of_a_measurement_and_of_each_arm(
-    shell: Shell, chosen: list[TimeOptions]
+def test_the_budget_is_that_of_a_measurement_and_of_each_arm_unless_one_is_typed(
+    shell: Shell, settings: IpyJaxBench
 ) -> None:
-    shell.run("%config IpyJaxBench.budget = 0.05\n%fwtime -q sum(range(9))")
-    assert [options.seconds for options in chosen] == [0.05]
-    session: Session = shell.shell.find_magic("fwcompare").__self__.session
-    compared, _, _ = COMPARE.split("", session.settings.option_values())
-    assert compared.seconds_for(4) == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize("options", ["-n 2 -r 3", "--quick", "-b 0.01"])
-def test_what_is_typed_stands_in_place_of_a_configured_budget(
-    shell: Shell, chosen: list[TimeOptions], options: str
-) -> None:
-    shell.run(f"%fwtime -q {options} 1 + 1")
-    shell.run(f"%config IpyJaxBench.budget = 99\n%fwtime -q {options} 1 + 1")
-    without, configured = ((o.number, o.repeat, o.number or o.seconds) for o in chosen)
-    assert configured == without
+    shell.run("%config IpyJaxBench.budget = 0.05")
+    for typed, seconds in {"1": 0.05, "-b 9 1": 9.0}.items():
+        assert TIME.split(typed, settings.option_values())[0].timing.seconds == seconds
+    assert COMPARE.split("", settings.option_values())[0].seconds_for(4) == pytest.approx(0.2)
+    assert shell.run("%fwtime -q -o 1 + 1").elapsed < 0.2
 
 
 def test_a_configured_precision_is_shown_and_a_typed_one_wins(shell: Shell) -> None:
@@ -78,13 +53,13 @@ def test_a_configured_precision_is_shown_and_a_typed_one_wins(shell: Shell) -> N
 
 def test_progress_can_be_left_out(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
+    real = invocation.Screen
 
-    class Screen(invocation.Screen):
-        def __init__(self, shell: object, *, active: bool) -> None:
-            asked.append(active)
-            super().__init__(shell, active=active)
+    def screen(shell: Any, *, active: bool) -> invocation.Screen:
+        asked.append(active)
+        return real(shell, active=active)
 
-    monkeypatch.setattr(invocation, "Screen", Screen)
+    monkeypatch.setattr(invocation, "Screen", screen)
     shell.run("%fwtime -n1 -r1 1\n%config IpyJaxBench.progress = False\n%fwtime -n1 -r1 1")
     assert asked == [True, False]
     assert len(shell.shown) == 2

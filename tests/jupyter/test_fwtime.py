@@ -1,16 +1,19 @@
-"""`%fwtime` in a real IPython shell."""
+"""`%fwtime` and ``%%fwtime --loop`` in a real IPython shell."""
 
 import dataclasses
+import re
 import sys
 
 import pytest
 from IPython.core.error import UsageError
 
+from ipyjaxbench import LoopTimes
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.bench import recorder
+from tests.jupyter.kernel import Kernel
 from tests.results import measured
 from tests.shell import Shell
 
@@ -135,3 +138,80 @@ def test_libraries_that_the_code_uses_are_named_with_their_versions(shell: Shell
         shell.run(f"%fwtime -q -v r -n1 -r2 {code}")
         assert shell.names["r"].frameworks.get("pandas") == (pandas.__version__ if told else None)
         assert (f"pandas {pandas.__version__}" in str(shell.names["r"])) is told
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["%time x.append(3)\n2", "%%time\nx.append(3)", "%timeit -n1 -r1 -q x.append(3)",
+     "%%capture\nif 1:\n    t = %time x.append(3)"],
+)  # fmt: skip
+def test_a_list_that_a_nested_magic_fills_is_put_back(shell: Shell, code: str) -> None:
+    shell.names["x"] = x = [1]
+    found = shell.run(f"%%fwtime -o -q -n 3 -r 2\n{code}\n")
+    assert x == [1, 3]
+    assert "put-back" in {note.code for note in found.notes}
+
+
+def test_an_iterator_behind_a_nested_magic_is_told(shell: Shell) -> None:
+    shell.names.update(x=[1], z=iter(range(1000)))
+    found = shell.run("%%fwtime -o -q -n 3 -r 2\n%time x = x + [2]\n%time next(z)\n")
+    assert shell.names["x"] == [1, 2]  # a name that it binds is set back
+    (note,) = [note for note in found.notes if note.code == "state-advanced"]
+    assert note.text.startswith("'z' advanced by 6 calls")
+
+
+LOOP = "for i in range(9):\n    total = i\n"
+
+
+def test_the_cell_runs_once_its_names_stay_and_a_line_chooses_the_loop(shell: Shell) -> None:
+    shell.names["seen"] = []
+    cell = (
+        "\n\nimport asyncio\nfor e in range(4):\n    for i in range(3):\n        seen.append(i)\n"
+    )
+    cell += "await asyncio.sleep(0)"
+    for number, (option, line, count) in enumerate((("", 6, 12), ("--line 5", 5, 4)), 1):
+        result = shell.run(f"%%fwtime --loop -o {option}\n{cell}")
+        assert type(result) is LoopTimes
+        assert (result.line, result.count) == (line, count)
+        assert (shell.names["seen"], shell.names["i"]) == ([0, 1, 2] * 4 * number, 2)
+    texts = ["for e in range(4):", "for i in range(3):", "seen.append(i)"]
+    assert [(each.line, each.text) for each in result.lines] == [*enumerate(texts, 5)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("%fwtime --loop abs(3)", "write %%fwtime --loop above it"),
+        ("%fwtime --line 3 abs(3)", "--line 3 needs --loop: %%fwtime --loop --line 3"),
+        (f"%%fwtime --loop --line 40\n{LOOP}", "--line 40 is in no for loop"),
+        (f"%%fwtime --loop -n 3\n{LOOP}", "--loop and -n cannot be combined"),
+        (f"%%fwtime --loop x = 3\n{LOOP}", "'x = 3' is not an option"),
+        ("%%fwtime --loop\nfor i in range(3) pass", "SyntaxError in line 2"),
+    ],
+)
+def test_what_makes_no_sense_gets_one_line(shell: Shell, typed: str, words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)) as raised:
+        shell.run(typed)
+    assert len(str(raised.value).splitlines()) == 1
+    assert "total" not in shell.names
+
+
+def test_an_error_is_raised_after_what_was_measured_is_shown(shell: Shell) -> None:
+    with pytest.raises(ZeroDivisionError):
+        shell.run("%%fwtime --loop -v r\nfor i in range(9):\n    b = 6 / (5 - i)\n")
+    assert shell.names["i"] == 5
+    assert shell.names["r"].count == 5
+    assert "after 5 whole steps" in " ".join(shell.shown[-1].data["text/plain"].split())
+    assert "-> 3     b = 6 / (5 - i)" in shell.text  # older IPythons name no line
+    assert "steps/" not in shell.text  # no frame of ours
+
+
+def test_a_kernel_is_interrupted_in_an_endless_loop(kernel: Kernel) -> None:
+    cell = "%%fwtime --loop -v r\nimport itertools, time\nfor i in itertools.count():\n"
+    cell += "    if i == 3: print('be' + 'gun', flush=True)\n    time.sleep(0.01)\n"
+    shown = kernel.run(cell, interrupt_after="begun")
+    assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
+    result = LoopTimes.from_dict(shown.results[-1][MIME])
+    assert result.count >= 3
+    assert result.notes[0].code == "loop-stopped"
+    assert kernel.run("print(r.count == i, i >= 3)").text == "True True\n"

@@ -1,10 +1,19 @@
 """An interrupt leaves a shell that can be used, and what was measured until then."""
 
+import itertools
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from ipyjaxbench import Comparison, Measurement
+from ipyjaxbench.jupyter import screen
+from ipyjaxbench.records import live
 from ipyjaxbench.reports.result import MIME, Result
 from tests.jupyter.kernel import Kernel
 from tests.jupyter.terminal import Terminal
@@ -77,21 +86,6 @@ def test_a_notebook_keeps_what_was_measured(kernel: Kernel, cell: str, kind: typ
     )
 
 
-def test_cells_that_wait_behind_an_interrupted_measurement_do_not_run(kernel: Kernel) -> None:
-    kernel.run("import time, threading, os, signal, ipyjaxbench")
-    kernel.run("begun = threading.Event()")
-    kernel.run("def press(): begun.wait(); time.sleep(2); os.kill(os.getpid(), signal.SIGINT)")
-    kernel.run(SLOW.replace("print('begun', flush=True)", "begun.set()"))
-    queue = kernel.client.execute
-    asked = [
-        queue("threading.Thread(target=press).start()\n%fwtime -n 100 slow()\nafter = 1"),
-        queue("behind = 1"),
-    ]
-    replies = [kernel.client._recv_reply(each, timeout=60)["content"] for each in asked]
-    assert [reply["status"] for reply in replies] == ["error", "aborted"]
-    assert kernel.run("print({'after', 'behind'} & set(globals()))").text == "set()\n"
-
-
 @pytest.mark.parametrize("magic", USES)
 def test_an_interrupt_of_the_first_run_ends_the_cell_and_a_notebook_is_as_before(
     kernel: Kernel, magic: str
@@ -112,3 +106,55 @@ def test_control_c_in_a_terminal_ends_the_line_and_no_more(terminal: Terminal, m
     terminal.type(SLOW)
     assert "KeyboardInterrupt" in terminal.interrupt(USES[magic], "begun")
     assert terminal.type("print('heard')").startswith("heard")
+
+
+FILES = {screen.__file__, live.__file__, threading.__file__}
+
+
+class CtrlC:
+    """Raises KeyboardInterrupt once, before the n-th line that this thread runs in some files."""
+
+    def __init__(self, line: int) -> None:
+        self.left = line
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code.co_filename not in FILES:
+            return None
+        self.left -= event == "line"
+        if event == "line" and self.left == 0:
+            raise KeyboardInterrupt
+        return self
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        before = sys.gettrace()
+        sys.settrace(self)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+
+def test_wherever_it_comes_nothing_is_left(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    (tmp_path / "ipyjaxbench" / "history").mkdir(parents=True)
+    (tmp_path / "ipyjaxbench" / "history" / "README.txt").touch()
+    shell.run("%fwtime -q -n1 -r1 1 + 1")  # loads what it needs
+    before, stopped = {*threading.enumerate()}, 0
+    for line in itertools.count(1):
+        ctrl_c = CtrlC(line)
+        try:
+            with ctrl_c.installed():
+                shell.run("%fwtime -q -n1 -r1 1 + 1")
+        except KeyboardInterrupt:
+            stopped += 1
+        for thread in {*threading.enumerate()} - before:
+            if thread.is_alive():
+                thread.join(10)
+            assert not thread.is_alive(), line
+        assert [*(tmp_path / "ipyjaxbench" / "live").iterdir()] == [], line
+        if ctrl_c.left > 0:  # it ended before that line
+            break
+    assert stopped > 30
