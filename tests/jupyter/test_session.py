@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.jupyter.session import Session
-from ipyjaxbench.records import Journal, Location, store
+from ipyjaxbench.records import Journal, Location
 from tests.results import STEADY, measured
 from tests.shell import Shell
 
@@ -51,15 +51,6 @@ def test_a_directory_that_was_removed_is_not_known(
 
     monkeypatch.setattr(os, "getcwd", removed)
     assert session.location == Location("", "", "", session.shell.execution_count)
-
-
-def test_a_result_is_kept_under_its_name_and_in_the_history(session: Session) -> None:
-    m = measured(STEADY)
-    session.keep(m, "base")
-    session.keep(m)
-    assert session.measurements == {"base": m}
-    assert [entry.label for entry in store.read_store().entries] in (["", "base"], ["base", ""])
-    session.close()
 
 
 @pytest.mark.parametrize(("variable", "is_kept"), [("0", False), ("1", True), ("", True)])
