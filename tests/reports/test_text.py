@@ -23,11 +23,6 @@ from ipyjaxbench.timing.measurement import Measurement
 from tests.results import measured
 
 ARRAY = Placement("x", "jax", 1, "float32", (3000, 3000), ("cpu:0",), 36_000_000)
-SYNCHRONOUS = measured(
-    [], code="np.dot(a, a)", frameworks={"numpy": "2.4.6"}, first_call=2.2e-6, loops=100,
-    batches=tuple((100, 212_000 + i % 7 * 1000) for i in range(40)), rounds=(20, 20),
-    inputs=(Placement("a", "numpy", 1, "float64", (3, 3), (), 72),), elapsed=1.02,
-)  # fmt: skip
 JITTED = measured(
     [], frameworks={"jax": "0.10.2"}, first_call=0.096, compilations=3,
     phases={"trace": 0.004, "lower": 0.009, "compile": 0.081},
@@ -36,17 +31,12 @@ JITTED = measured(
     notes=(notes.elsewhere(0.003), notes.unsynchronised(38e-6, 56.1)),
 )  # fmt: skip
 SCATTERED = tuple((100, 200_000 + (i % 2) * 140_000 + i * 7919 % 9973) for i in range(60))
-NOISY = dataclasses.replace(
-    SYNCHRONOUS, batches=(*SCATTERED, (100, 9_000_000)), rounds=(20, 20, 21)
-)
+NOISY = measured(
+    [], code="np.dot(a, a)", frameworks={"numpy": "2.4.6"}, first_call=2.2e-6, loops=100,
+    batches=(*SCATTERED, (100, 9_000_000)), rounds=(20, 20, 21), elapsed=1.02,
+    inputs=(Placement("a", "numpy", 1, "float64", (3, 3), (), 72),),
+)  # fmt: skip
 EXPECTED: list[tuple[Measurement, str]] = [
-    (
-        SYNCHRONOUS,
-        """\
-np.dot(a, a)  2.15 µs ± 2.8 %   median ± rerun, per call                 ✓ QUIET
-samples       40 of 100 calls each in 1.0 s, 2.12–2.18 µs (5–95 %)
-a f64[3,3] · numpy 2.4.6""",
-    ),
     (
         NOISY,
         """\
@@ -89,7 +79,7 @@ def test_a_report_reads_exactly_so(measurement: Measurement, expected: str) -> N
         with standard_output(encoding):
             assert str(measurement) == expected
     with standard_output("latin-1"):  # what it can show is left as it is
-        assert ("2.15 µs ± 2.8 %" in str(measurement)) is ("2.15 µs" in expected)
+        assert str(measurement).count("µs") == expected.count("µs")
 
 
 @pytest.mark.parametrize(("measurement", "expected"), EXPECTED)
