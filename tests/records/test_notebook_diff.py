@@ -148,8 +148,9 @@ def test_it_is_saved_and_read_back_with_what_has_no_partner_and_cannot_be_read(
     notebook(b, cell("%fwtime f(x)", SLOW), alone[1], bad, bad)
     found = compare_notebooks(a, read_notebook(b))
     assert (found.only_before, found.only_after, found.refused) == (("g(x)",), ("h(x)",), 3)
-    for words in ("a.ipynb: g(x)", "b.ipynb: h(x)", "unreadable  3 records"):
-        assert words in str(found)
+    assert report_rows(found)["unreadable"] == "3 records"
+    assert "a.ipynb: g(x)" in str(found)
+    assert "b.ipynb: h(x)" in str(found)
     again = read_notebook(notebook(tmp_path / "c.ipynb", cell("", found)))[0].result
     assert again == found
     assert str(again) == str(found)

@@ -59,7 +59,7 @@ def test_a_table_whose_names_have_no_room_becomes_rows(
     for name, digits, expected in (
         (long, 10, ["  name                       n", "  abcdef…opqrst     1111111111"]),
         (long, 11, [long, "  n  11111111111"]),
-        ("abc", 23, [f"  name{'n':>24}", f"  abc  {'1' * 23}"]),
+        ("abcd", 22, [f"  name{'n':>24}", f"  abcd  {'1' * 22}"]),
     ):
         assert lines(Table("", ("name", "n"), ((name, "1" * digits),))) == expected
 

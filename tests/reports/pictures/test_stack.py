@@ -43,8 +43,8 @@ def test_segments_lie_beside_each_other_in_the_colours_of_their_kinds() -> None:
 
 
 def test_a_gap_shows_where_another_call_begins() -> None:
-    calls = one(Segment("run", 1.0), Segment("run", 1.0, starts=True))
-    first, second = svg.shapes(calls.draw(), "rect")[:2]
+    calls = (Segment("run", 1.0), Segment("run", 1.0, starts=True))
+    first, second = svg.shapes(Stack((("f", calls, "2 s"),)).draw(), "rect")[:2]
     end = float(first["x"]) + float(first["width"])
     assert float(second["x"]) == pytest.approx(end + 1, abs=0.01)
     call = (Segment("trace", 1.0), Segment("run", 2.0))
