@@ -2,6 +2,7 @@
 
 import io
 import math
+import queue
 import sys
 import threading
 from types import SimpleNamespace
@@ -58,23 +59,16 @@ def test_what_is_known_and_what_is_left_is_said(known: float, left: int, words: 
 
 
 def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
-    clock, lines, shown = FakeClock(), [], threading.Event()
-
-    def show(line: str) -> None:
-        lines.append(line)
-        shown.set()
-
-    progress = Progress([ProgressLine(show, clock, "first call")], clock, wait=0.001)
-    clock.advance(2_400 * MS)  # before its thread reads the clock
+    clock, lines = FakeClock(), queue.Queue[str]()
+    progress = Progress([ProgressLine(lines.put, clock, "first call")], clock, wait=0.001)
+    clock.advance(2_400 * MS)
     with progress as told:
-        assert shown.wait(60)
-        assert lines[0].endswith(": 2.4 s so far")
-        told(0.01, 0)
-        lines.clear()
-        shown.clear()
-        assert not shown.wait(0.02)  # the news stopped it
+        assert lines.get(timeout=60) == "first call: 2.4 s so far"
+        told(0.01, 0)  # this news stops it
+        assert told._thread is None
+    lines.queue.clear()
     told(0.02, 0)
-    assert lines == []
+    assert lines.empty()
 
 
 def test_what_is_over_soon_says_nothing_and_leaves_no_thread() -> None:
@@ -114,28 +108,20 @@ def test_a_terminal_shows_the_line_until_the_result_is_there(
     assert stream.getvalue() == written
 
 
-class Publisher:
-    """Writes down what is displayed: text, whether it replaces something, and what."""
-
-    def __init__(self) -> None:
-        self.shown: list[tuple[str, bool, str]] = []
-        self.fails = False
-
-    def publish(self, data: dict[str, str], transient: dict[str, str], update: bool) -> None:
-        if self.fails:
-            raise RuntimeError("there is no display")
-        self.shown.append((data["text/plain"], update, transient["display_id"]))
-
-
 class InKernel:
-    """A kernel that runs a cell, and what magics display of results meanwhile."""
+    """A kernel that runs a cell; writes down its lines, and what is displayed of results."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, request: dict[str, Any]) -> None:
-        self.publisher, self.results = Publisher(), list[tuple[object, dict[str, Any]]]()
+        #: Of each line its text, whether it replaces one, and where it stands.
+        self.lines = list[tuple[str, bool, str]]()
+        self.results = list[tuple[object, dict[str, Any]]]()
         self.shell: Any = SimpleNamespace(
-            display_pub=self.publisher, kernel=object(), get_parent=lambda: request
+            display_pub=self, kernel=object(), get_parent=lambda: request
         )
         monkeypatch.setattr(module, "display", lambda it, **how: self.results.append((it, how)))
+
+    def publish(self, data: dict[str, str], transient: dict[str, str], update: bool) -> None:
+        self.lines.append((data["text/plain"], update, transient["display_id"]))
 
 
 PAGE = {"content": {"allow_stdin": True}, "metadata": {"cellId": "a"}}
@@ -151,14 +137,13 @@ def test_in_a_kernel_the_result_takes_the_place_of_the_line(
         screen.show("one")
         screen.show("two")
         screen.replace("result", raw=True)
-    (_, first, handle), (_, second, same) = kernel.publisher.shown
-    assert [text for text, *_ in kernel.publisher.shown] == ["one", "two"]
-    assert (first, second, same) == (False, True, handle)
+    handle = kernel.lines[0][2]
+    assert kernel.lines == [("one", False, handle), ("two", True, handle)]
     assert kernel.results == [("result", {"raw": True, "display_id": handle, "update": True})]
     other = InKernel(monkeypatch, PAGE)
     with Screen(other.shell, active=True) as screen:  # without a line
         screen.replace("result")
-    assert (other.results, other.publisher.shown) == ([("result", {})], [])
+    assert (other.results, other.lines) == ([("result", {})], [])
 
 
 def test_after_an_error_the_line_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +160,7 @@ def test_after_an_error_the_line_is_empty(monkeypatch: pytest.MonkeyPatch) -> No
     for shown in (("one",), (), ("two", "result")):
         with pytest.raises(ZeroDivisionError):
             fail(*shown)
-    assert [text for text, *_ in kernel.publisher.shown] == ["one", "", "two"]
+    assert [text for text, *_ in kernel.lines] == ["one", "", "two"]
 
 
 @pytest.mark.parametrize(
@@ -197,22 +182,28 @@ def test_a_line_is_shown_where_it_can_be_replaced(
         screen.show("one")
         with screen.progress("looking") as progress:
             assert (progress._thread is not None) is shows
-    assert bool(kernel.publisher.shown) is shows
+    assert bool(kernel.lines) is shows
     assert sys.stdout.getvalue() == ""  # type: ignore[attr-defined]
 
 
 def test_a_display_that_fails_stops_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kernel = InKernel(monkeypatch, PAGE)
-    kernel.publisher.fails = True
-    with Screen(kernel.shell, active=True) as screen:
-        screen.show("one")
-
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("there is no display")
 
+    kernel = InKernel(monkeypatch, PAGE)
+    monkeypatch.setattr(kernel, "publish", fail)
     monkeypatch.setattr(module, "display", fail)
+    with Screen(kernel.shell, active=True) as screen:
+        screen.show("one")
     show("a result")
     show({"text/plain": "a line", "text/html": "<p>"}, raw=True)
     assert capsys.readouterr().out == "a result\na line\n"
+
+
+def test_a_line_is_shown_in_the_signs_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = InKernel(monkeypatch, PAGE)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    show({"text/plain": "± 2 µs", "text/html": "± 2 µs"}, raw=True)
+    assert kernel.results == [({"text/plain": "+- 2 us", "text/html": "± 2 µs"}, {"raw": True})]

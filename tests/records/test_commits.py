@@ -42,12 +42,10 @@ def git(tmp_path: Path) -> Git:
 @pytest.fixture
 def commits(git: Git) -> list[str]:
     """Five commits of the same second, so that dates give no order."""
-    made = []
+    message = ("commit", "-q", "--allow-empty", "--date=2026-01-01T00:00:00", "-m")
     for number in range(5):
-        date = "2026-01-01T00:00:00"
-        git("commit", "-q", "--allow-empty", "-m", f"change {number} | `x`", f"--date={date}")
-        made.append(git("rev-parse", "HEAD"))
-    return made
+        git(*message, f"change {number} | `x`")
+    return git("rev-list", "--reverse", "HEAD").split()
 
 
 def at(commit: str, times: float, when: float = 1.0, **changes: Any) -> HistoryEntry:
@@ -107,14 +105,7 @@ def test_steps_are_found_and_count_where_they_last(
     assert ("none of 1 became slower" in str(found)) is (not slower)
 
 
-def test_of_several_runs_the_middle_one_counts(commits: list[str], tmp_path: Path) -> None:
-    entries = [at(commits[0], 1.0), at(commits[1], 1.0), at(commits[1], 9.0), at(commits[1], 1.0)]
-    found = find_commits(entries, place_of(tmp_path))
-    assert found.slower == ()
-    assert found.lines[0].points[-1].runs == 3
-
-
-def test_what_does_not_belong_is_left_out_and_counted(
+def test_of_several_runs_the_middle_one_counts_and_what_does_not_belong_is_left_out(
     commits: list[str], tmp_path: Path, git: Git
 ) -> None:
     git("checkout", "-q", "--orphan", "other")
@@ -124,19 +115,20 @@ def test_what_does_not_belong_is_left_out_and_counted(
     elsewhere = dataclasses.replace(
         at(commits[1], 3.0), environment=Environment(revision=commits[1], cpus=64, cpu="B")
     )
-    entries = [at(commits[0], 1.0), elsewhere, at(branch, 5.0), at("", 7.0)]
+    runs = [at(commits[1], 1.0), at(commits[1], 9.0), at(commits[1], 1.0)]
+    entries = [at(commits[0], 1.0), elsewhere, at(branch, 5.0), at("", 7.0), *runs]
     found = find_commits(entries, place_of(tmp_path))
     assert (found.without, found.unreachable, found.lines[0].elsewhere) == (1, 1, 1)
-    assert len(found.lines[0].points) == 1
+    assert [point.runs for point in found.lines[0].points] == [1, 3]
+    assert found.slower == ()
     assert str(found).count("left out") == 3
 
 
-def test_where_there_is_no_repository_one_line_says_so(tmp_path: Path) -> None:
+def test_where_there_is_no_repository_or_no_commit_one_line_says_so(
+    git: Git, tmp_path: Path
+) -> None:
     with pytest.raises(RecordError, match=r"has no Git history: not a git repository"):
         find_commits([at("a" * 40, 1.0)], str(tmp_path))
-
-
-def test_a_repository_without_a_commit_is_refused(git: Git, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="has no Git history"):
         find_commits([], place_of(tmp_path))
 

@@ -1,17 +1,22 @@
-"""The history as a table and a picture."""
+"""Past measurements are looked up, and shown as a table and a picture."""
 
 import dataclasses
+import os
+import time
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from ipyjaxbench.records import History, HistoryOptions, Location, make_entries, query_history
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.environment import Environment
-from ipyjaxbench.records.history import History
 from ipyjaxbench.records.history_report import moment
 from ipyjaxbench.reports import Chart, Details, Facts, Footer, Headline, Mark, Table
 from ipyjaxbench.timing.figure_change import Figure
+from tests.results import measured
 
 NOW = datetime(2026, 5, 21, 12, 0).timestamp()
 MAY = datetime(2026, 5, 1, 10, 30).timestamp()
@@ -40,27 +45,21 @@ def blocks(history: History, kind: type) -> list[Any]:
     return [block for block in history.report().blocks if isinstance(block, kind)]
 
 
-def test_facts_that_cannot_be_true_are_refused() -> None:
-    assert of(past()).check() is None
-    assert of(past(), kept=3, found=2).check() is None
-    words = "it holds more entries than were found, or more were found than are kept"
-    assert of(past(), found=0).check() == words
-    assert of(past(), found=2, kept=1).check() == words
-    other = past(picoseconds=(1,), rounds=())
-    assert of(past(), other).check() == "the rounds do not add up to the samples"
-
-
-def test_it_is_a_sequence_with_a_line_for_itself() -> None:
+def test_it_is_a_sequence_of_facts_that_can_be_true() -> None:
     history = of(past("a"), past("b"), kept=5)
     assert (len(history), history[1].label, history[:1]) == (2, "b", history.entries[:1])
     assert repr(history) == "<History of 2 of 5 measurements>"
+    assert history.check() is None
+    words = "it holds more entries than were found, or more were found than are kept"
+    assert of(past(), found=0).check() == of(past(), found=2, kept=1).check() == words
+    other = past(picoseconds=(1,), rounds=())
+    assert of(past(), other).check() == "the rounds do not add up to the samples"
 
 
 @pytest.mark.parametrize(
     ("entries", "found", "kept", "figure", "detail"),
     [
         (2, 2, 2, "2 measurements", "in the history"),
-        (1, 1, 1, "1 measurement", "in the history"),
         (2, 3, 5, "2 measurements", "of 3 that match, of 5 in the history"),
         (2, 2, 5, "2 measurements", "of 5 in the history"),
         (2, 5, 5, "2 measurements", "of 5 in the history"),
@@ -112,19 +111,16 @@ def test_what_is_the_same_in_all_rows_stands_once_below() -> None:
     assert blocks(of(kept=3), Footer) == []
 
 
-def test_the_newest_row_of_a_name_has_its_trend() -> None:
+def test_the_newest_row_of_a_name_has_its_trend_and_a_figure_that_is_none_its_verdict() -> None:
     slow = Figure(2e-3, 0.02, 40, "QUIET")
     history = of(past("a", MAY + 9, slow), past("b", MAY + 8), past("a", MAY + 2), past("a"))
     (table,) = blocks(history, Table)
     assert [(row[0], row[2]) for row in table.rows] == [
         ("a", "▁▁█"), ("b", ""), ("a", ""), ("a", ""),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("verdict", ["INVALID", "RECOMPILES", "ONCE"])
-def test_a_figure_that_is_none_has_its_verdict_beside_it(verdict: str) -> None:
-    (table,) = blocks(of(past(figure=Figure(2e-3, 0.02, 40, verdict))), Table)
-    assert table.rows[0][1] == f"2.00 ms {verdict}"
+    for verdict in ("INVALID", "RECOMPILES", "ONCE"):
+        (table,) = blocks(of(past(figure=Figure(2e-3, 0.02, 40, verdict))), Table)
+        assert table.rows[0][1] == f"2.00 ms {verdict}"
 
 
 @pytest.mark.parametrize("when", [1e300, float("nan"), float("inf")])
@@ -164,20 +160,14 @@ def test_a_picture_has_eight_lines_at_most_with_short_names() -> None:
     assert "plot  8 of 10 names, those with the most measurements" in shown
 
 
-def test_times_of_other_clocks_have_lines_of_their_own() -> None:
-    history = of(past("a", MAY + 9), past("a", MAY + 8, clock="cpu"), past("a"), plotted=True)
+def test_times_of_other_clocks_have_lines_of_their_own_and_a_chart_may_be_folded() -> None:
+    history = of(past("a", MAY + 9), past("a", MAY + 8, clock="cpu"), past("a"))
     (table,) = blocks(history, Table)
     assert [row[0] for row in table.rows] == ["a", "a (CPU time)", "a"]
-    (chart,) = blocks(history, Chart)
-    assert [(series.label, len(series.points)) for series in chart.series] == [("a", 2)]
-
-
-def test_a_chart_that_was_not_asked_for_is_folded_and_not_printed() -> None:
-    history = of(past("a", MAY + 300), past("a"))
-    (details,) = blocks(history, Details)
+    (details,) = blocks(history, Details)  # a chart that was not asked for
     assert (details.summary, details.printed) == ("over time", False)
     (chart,) = history.report().pictures()
-    assert [series.label for series in chart.series] == ["a"]
+    assert [(series.label, len(series.points)) for series in chart.series] == [("a", 2)]
     assert "median ± rerun, per call" not in str(history)
     assert blocks(of(past("a"), past("b")), Details) == []
 
@@ -213,3 +203,73 @@ def test_what_there_is_to_know_stands_below() -> None:
     (facts,) = blocks(of(past(), plotted=True), Facts)
     assert facts.rows == (("plot", "nothing to draw: no name has two measurements"),)
     assert blocks(of(past()), Facts) == []
+
+
+DAY = 86400.0
+HERE = Location("/project", "a.ipynb", "cell-1")
+TODAY = time.time()
+
+
+def keep(place: Path, label: str, days: float, where: Location = HERE, **facts: Any) -> None:
+    """A measurement in a file of its own, as old as that."""
+    m = measured([1000] * 20, **facts)
+    when = TODAY - days * DAY
+    (entry,) = make_entries(m, label, when=when, where=where, revision="")
+    path = place / f"{label}.jsonl"
+    path.write_bytes(msgspec.json.encode(entry) + b"\n")
+    os.utime(path, (when, when))
+
+
+@pytest.fixture
+def kept(place: Path) -> None:
+    keep(place, "one", 1, code="Alpha(x)", frameworks={"jax": "0.10"})
+    keep(place, "two", 10, dataclasses.replace(HERE, notebook="b.ipynb"), code="beta(x)")
+    keep(place, "three", 100, Location("/other", "a.ipynb"), frameworks={"numpy": "2.1"})
+
+
+def query(place: Location = HERE, /, **options: Any) -> list[str]:
+    return [entry.label for entry in query_history(HistoryOptions(**options), place)]
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    ("options", "labels"),
+    [
+        ({}, ["one", "two", "three"]),
+        ({"text": "T"}, ["two", "three"]),
+        ({"text": "beta("}, ["two"]),
+        ({"last": 2}, ["one", "two"]),
+        ({"since": 2 * DAY}, ["one"]),
+        ({"since": 11 * DAY}, ["one", "two"]),
+        ({"framework": "jax"}, ["one"]),
+        ({"here": True}, ["one", "three"]),
+        ({"here": True, "since": 2 * DAY, "text": "one"}, ["one"]),
+    ],
+)
+def test_what_is_asked_for_is_found_the_newest_first(
+    options: dict[str, Any], labels: list[str]
+) -> None:
+    assert query(**options) == labels
+
+
+@pytest.mark.usefixtures("kept")
+def test_where_no_notebook_is_known_here_is_the_directory() -> None:
+    assert query(Location("/project"), here=True) == ["one", "two"]
+
+
+@pytest.mark.usefixtures("kept")
+def test_how_many_match_and_how_many_are_kept_is_counted() -> None:
+    history = query_history(HistoryOptions(since=11 * DAY, last=1), HERE, "no room")
+    assert isinstance(history, History)
+    assert (len(history), history.found, history.kept) == (1, 2, 3)
+    assert (history.trouble, history.removed, history.plotted) == ("no room", None, False)
+    assert history.now == pytest.approx(time.time(), abs=600)
+    assert query_history(HistoryOptions(plot=True), HERE).plotted
+
+
+@pytest.mark.usefixtures("kept")
+def test_what_is_old_is_removed_first() -> None:
+    history = query_history(HistoryOptions(prune=5 * DAY), HERE)
+    assert history.removed == (2, 2)
+    assert [entry.label for entry in history] == ["one"]
+    assert query() == ["one"]

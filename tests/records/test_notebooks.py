@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
@@ -17,7 +16,7 @@ from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.device import About
 from ipyjaxbench.records.notebooks import KINDS, LATER_KINDS, NotebookRecords, find_kind
 from ipyjaxbench.reports import Facts, Table, html
-from ipyjaxbench.reports.result import MIME, Result
+from ipyjaxbench.reports.result import Result
 from tests.notebook_files import cell, notebook
 from tests.results import STEADY, measured
 
@@ -40,24 +39,13 @@ def test_every_record_is_read_as_a_result_of_its_kind(path: Path) -> None:
     assert (len(found), found[0].result, found[1:]) == (3, M, found.records[1:])
 
 
-def test_every_kind_of_result_can_be_read() -> None:
-    def kinds(of: type[Result]) -> set[str]:
-        return {k for each in of.__subclasses__() for k in {vars(each).get("kind"), *kinds(each)}}
-
-    for kind in LATER_KINDS:
-        find_kind(kind)
-    assert kinds(Result) - {None} == {*KINDS, *LATER_KINDS}
-
-
 @pytest.mark.parametrize(
     ("source", "results", "lines", "names"),
     [
         ("import x\n%fwtime f(x)", [M], [2], [""]),
-        ("r = %fwtime -q --name base f(x)", [M], [1], ["base"]),
         ("for i in y:\n    %fwtime --name b f(x)", [M, M], [2, 2], ["b", "b"]),
         ("%fwtime g(x)\n%fwtime --name two f(x)", [measured(STEADY, code="g(x)"), M], [1, 2],
          ["", "two"]),
-        ("%fwtime g(x)\n%fwtime --name two f(x)", [M], [2], ["two"]),
         ("%%fwtime --name c\nf(x)\ny = 2", [measured(STEADY, code="f(x)\ny = 2")], [1], ["c"]),
         ("%%fwcompare --baseline a\na: f(x)\nb: g(x)", [C], [1], [""]),
         ("%fwtime --nonsense f(x)", [M], [1], [""]),
@@ -66,7 +54,6 @@ def test_every_kind_of_result_can_be_read() -> None:
         ("%jaxpr f(x)\n%fwdevices x\nprint()", [C, S], [1, 2], ["", ""]),
         ("%fwtime f(x)\n%fwtime f(x)", [M], [0], [""]),
         ("%fwtime --name a f(x)\n%fwtime --name b f(x)", [M, M], [1, 2], ["a", "b"]),
-        ("", [M], [0], [""]),
     ],
 )  # fmt: skip
 def test_where_a_record_stands_is_told(
@@ -79,43 +66,28 @@ def test_where_a_record_stands_is_told(
     assert {saved.source for saved in found} == {source}
 
 
-def test_it_shows_what_stands_where(path: Path) -> None:
-    found = read_notebook(notebook(path, cell("%fwtime --name base f(x)", M), cell("", {"no": 1})))
-    lines = str(found).splitlines()
-    assert lines[0] == "a.ipynb     1 record"
-    assert lines[2].split()[:4] == ["base", "measurement", "1:1", "1.00"]
-    assert lines[3].startswith("unreadable  cell 2: 'None' is not a kind of result")
-    assert set(found._repr_mimebundle_()) == {"text/plain", "text/html"}
-
-
-def test_of_many_refused_records_the_first_are_shown(path: Path) -> None:
-    def rows(count: int) -> list[tuple[str, str]]:
-        found = read_notebook(notebook(path, *[cell("", {"kind": "x" * 99})] * count))
-        assert len(found.refused) == count
-        (facts,) = (block for block in found.report().blocks if isinstance(block, Facts))
-        return list(facts.rows)
-
-    assert len(rows(5)) == 5
-    assert rows(7)[5:] == [("", "and 2 more records")]
-    label, text = rows(6)[0]
-    assert (label, len(text)) == ("unreadable", len("cell 1: ") + 200)
-    assert text.startswith(
-        "cell 1: '" + "x" * 40 + "' is not a kind of result; these are measurement, "
-    )
-
-
-def test_a_result_is_shown_by_its_name_or_its_headline(path: Path) -> None:
+def test_each_result_is_a_row_and_of_many_refused_records_the_first_are_shown(path: Path) -> None:
     nothing = About((("ipyjaxbench", "0.1.0"),))  # its headline has no title
-    found = read_notebook(notebook(path, cell("%fwtime f(x)", M), cell("%ipyjaxbench", nothing),
-                                   cell("print(a)", nothing)))  # fmt: skip
+    bad = [cell("", {"kind": "x" * 99})] * 7
+    found = read_notebook(
+        notebook(path, cell("%fwtime --name base f(x)", M), cell("%fwtime f(x)", M),
+                 cell("%ipyjaxbench", nothing), cell("print(a)", nothing), *bad)
+    )  # fmt: skip
+    assert repr(found) == f"<NotebookRecords of {path}: 4 records>"
+    assert str(found).startswith("a.ipynb     4 records\n")
     (table,) = (block for block in found.report().blocks if isinstance(block, Table))
     assert table.head == ("result", "kind", "cell:line", "found")
     assert table.rows == (
-        ("f(x)", "measurement", "1:1", "1.00 µs ± 2.5 % QUIET"),
-        ("about", "about", "2:1", "ipyjaxbench 0.1.0"),
-        ("about", "about", "3", "ipyjaxbench 0.1.0"),
+        ("base", "measurement", "1:1", "1.00 µs ± 2.5 % QUIET"),
+        ("f(x)", "measurement", "2:1", "1.00 µs ± 2.5 % QUIET"),
+        ("about", "about", "3:1", "ipyjaxbench 0.1.0"),
+        ("about", "about", "4", "ipyjaxbench 0.1.0"),
     )
-    assert repr(found) == f"<NotebookRecords of {path}: 3 records>"
+    (facts,) = (block for block in found.report().blocks if isinstance(block, Facts))
+    assert (len(facts.rows), facts.rows[5]) == (6, ("", "and 2 more records"))
+    label, text = facts.rows[0]
+    assert (label, len(text)) == ("unreadable", len("cell 5: ") + 200)
+    assert text.startswith(f"cell 5: '{'x' * 40}' is not a kind of result; these are measurement, ")
 
 
 def test_outputs_of_other_cells_and_without_data_are_none_of_ours(path: Path) -> None:
@@ -123,37 +95,26 @@ def test_outputs_of_other_cells_and_without_data_are_none_of_ours(path: Path) ->
     printed = cell("print(1)", M)
     printed["outputs"].insert(0, {"output_type": "stream", "name": "stdout", "text": "1"})
     found = read_notebook(notebook(path, text, printed))
-    assert [saved.cell for saved in found] == [2]
-    assert found.refused == ()
-
-
-@pytest.mark.parametrize("metadata", [{}, {"language_info": 3}, {"language_info": {"version": 3}}])
-def test_a_version_of_python_that_is_not_saved_is_not_known(
-    path: Path, metadata: dict[str, Any]
-) -> None:
-    assert read_notebook(notebook(path, cell("", M), metadata=metadata)).python == ""
-
-
-def test_a_notebook_without_records_is_empty(path: Path) -> None:
-    found = read_notebook(notebook(path, cell("x = 1"), {"cell_type": "markdown", "source": "#"}))
-    assert len(found) == 0
-    assert "0 records" in str(found)
+    assert ([saved.cell for saved in found], found.refused) == ([2], ())
+    empty = read_notebook(notebook(path, cell("x = 1"), {"cell_type": "markdown", "source": "#"}))
+    assert len(empty) == 0
+    assert "0 records" in str(empty)
+    for unknown in ({}, {"language_info": 3}, {"language_info": {"version": 3}}):
+        assert read_notebook(notebook(path, cell("", M), metadata=unknown)).python == ""
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         *((content, "not JSON") for content in (b"", b"{", b"\xff\xfe")),
-        *(
-            (content, "no list of cells")
-            for content in (b"[]", b"3", b'{"nbformat": 4}', b'{"nbformat": 4, "cells": {}}')
-        ),
+        *((content, "no list of cells") for content in (
+            b"[]", b"3", b'{"nbformat": 4}', b'{"nbformat": 4, "cells": {}}')),
         (b'{"nbformat": 3, "worksheets": []}', "notebook format 3 is not supported"),
         (b'{"cells": []}', "notebook format 'none' is not supported"),
         (b'{"nbformat": 4, "cells": [NaN]}', "not JSON"),
         (b'{"nbformat": 4, "cells":' + b"[" * 100_000, "nested too deeply"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_notebook_is_one_clear_line(path: Path, content: bytes, words: str) -> None:
     path.write_bytes(content)
     with pytest.raises(RecordError, match=words) as raised:
@@ -171,22 +132,16 @@ def test_a_file_that_is_missing_or_a_directory_is_one_clear_line(tmp_path: Path)
         read_notebook("a\0b")
     with pytest.raises(RecordError, match="cannot be read"):
         read_notebook("a" * 5000)
-
-
-def test_a_giant_file_is_refused_unread(path: Path) -> None:
-    with path.open("wb") as file:
+    with (tmp_path / "giant.ipynb").open("wb") as file:
         file.truncate(300_000_000)
     with pytest.raises(RecordError, match="300,000,000 bytes"):
-        read_notebook(path)
+        read_notebook(file.name)
 
 
 @pytest.mark.parametrize(
     "record",
-    [None, "text", [], {},
-     {"schema": 1, "kind": ["measurement"], "facts": {}},
-     {"schema": 1, "kind": "measurement"},
-     {"schema": 99, "kind": "measurement", "facts": {}},
-     {"schema": 1, "kind": "measurement", "facts": {"code": "f(x)"}},
+    [None, "text", [], {}, {"schema": 1, "kind": ["measurement"], "facts": {}},
+     {"schema": 1, "kind": "measurement"}, {"schema": 99, "kind": "measurement", "facts": {}},
      {"schema": 1, "kind": "os.system", "facts": {}},
      {"schema": 1, "kind": "__class__", "facts": {}}],
 )  # fmt: skip
@@ -196,12 +151,9 @@ def test_a_record_that_is_none_is_refused_and_the_others_are_read(
     found = read_notebook(notebook(path, cell("", record), cell("%fwtime f(x)", M)))
     assert [refused.cell for refused in found.refused] == [1]
     assert [saved.result for saved in found] == [M]
-    assert "unreadable" in str(found)
 
 
-@pytest.mark.parametrize(
-    "each", [3, None, [], {}, {"cell_type": "code", "outputs": [3]}, {"cell_type": 3}]
-)
+@pytest.mark.parametrize("each", [3, None, {}, {"cell_type": "code", "outputs": [3]}])
 def test_a_cell_that_is_none_is_refused_and_the_others_are_read(path: Path, each: object) -> None:
     found = read_notebook(notebook(path, each, cell("%fwtime f(x)", M)))
     assert [refused.cell for refused in found.refused] == [1]
@@ -209,15 +161,9 @@ def test_a_cell_that_is_none_is_refused_and_the_others_are_read(path: Path, each
 
 
 FORGED = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**30), 10**30),
+    *(st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.text(max_size=20)),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.text(max_size=20),
-    st.just("<script>alert(1)</script>"),
-    st.just(1e308),
-    st.just([]),
-    st.just({}),
+    st.sampled_from(["<script>alert(1)</script>", 1e308, [], {}]),
 )
 
 
@@ -236,7 +182,7 @@ PLACES = [(record, place) for record in RECORDS for place in _places(record)]
 
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=100,
+    max_examples=60,
 )
 @given(change=st.sampled_from(PLACES), forged=FORGED)
 def test_whatever_is_forged_is_refused_or_shown_as_text(
@@ -255,17 +201,11 @@ def test_whatever_is_forged_is_refused_or_shown_as_text(
         assert "<script" not in html.render(shown.report())
 
 
-def test_a_notebook_that_jupyter_wrote_is_read(path: Path) -> None:
-    shown = nbformat.v4.new_output("display_data", {MIME: M.to_dict()})
-    run = nbformat.v4.new_code_cell("x = 1\n%fwtime f(x)", outputs=[shown])
-    nbformat.write(nbformat.v4.new_notebook(cells=[run]), path)
-    (saved,) = read_notebook(path)
-    assert (saved.result, saved.cell_id, saved.line) == (M, run.id, 2)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_each_result_finds_its_report() -> None:
     """It is registered by the module of the same name with ``_report`` behind it."""
+    for kind in LATER_KINDS:
+        find_kind(kind)
     kinds = [(each.__module__, each.__name__) for each in (*KINDS.values(), NotebookRecords)]
     code = f"""
 import importlib, os
@@ -285,3 +225,6 @@ for module, name in {kinds!r}:
     assert os.waitpid(child, 0)[1] == 0, name
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+    subclasses = {each.__name__: each.kind for each in Result.__subclasses__()
+                  if each.__module__.startswith("ipyjaxbench.")}  # fmt: skip
+    assert {*subclasses.values()} == {*KINDS, *LATER_KINDS}  # each can be read

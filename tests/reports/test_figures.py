@@ -30,12 +30,6 @@ def no_window() -> Iterator[None]:
     pyplot.close("all")
 
 
-def test_each_picture_has_axes_of_its_own() -> None:
-    axes = figures.plot([CALL, SAMPLES, BARS, CROSSING, OVER_TIME])
-    assert len(axes) == 5
-    axes[0].figure.savefig(io.BytesIO())
-
-
 def test_flows_are_bars_and_tiles_are_rectangles() -> None:
     flows, tiles = figures.plot([ALL, Tiles((BOTH, ROWS))])
     assert [bar.get_width() for bar in flows.patches] == [1000, 200, 10]
@@ -46,7 +40,6 @@ def test_flows_are_bars_and_tiles_are_rectangles() -> None:
     assert {"w f32[16,8]", "cpu:3", "2,3", "columns 0-3"} <= {
         text.get_text() for text in tiles.texts
     }
-    tiles.figure.savefig(io.BytesIO())
 
 
 def test_given_axes_get_the_first_picture() -> None:
@@ -61,8 +54,10 @@ def test_given_axes_get_the_first_picture() -> None:
     assert ends[0][:, 0].tolist() == pytest.approx([0.15, 0.25])
 
 
-def test_segments_are_stacked() -> None:
-    ax = figures.plot([CALL])
+def test_segments_are_stacked_and_each_picture_has_axes_of_its_own() -> None:
+    ax, *others = figures.plot([CALL, SAMPLES, BARS, OVER_TIME, CROSSING])
+    assert len(others) == 4
+    ax.figure.savefig(io.BytesIO())
     assert [bar.get_x() for bar in ax.patches[:4]] == pytest.approx([0, 1e-3, 3e-3, 7e-3])
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["trace", "lower", "compile", "run"]
@@ -83,12 +78,9 @@ def test_dates_are_ticks_and_changes_stand_above() -> None:
     assert ax.get_title() == "jax 0.10.2"
 
 
-def test_nothing_to_plot_is_said() -> None:
+def test_nothing_to_plot_and_a_missing_library_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OptionError, match=r"^plot\(\) draws the pictures of the report, and"):
         figures.plot([])
-
-
-def test_matplotlib_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingLibraryError, match="matplotlib"):
         figures.plot([CALL])

@@ -2,13 +2,13 @@
 
 import contextlib
 import io
-import sys
 from collections.abc import Iterator
 
 import pytest
 
-from ipyjaxbench.reports import text
-from ipyjaxbench.reports.blocks import Calls, Headline, Report, Table
+from ipyjaxbench.reports import monospace, text
+from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report, Table
+from ipyjaxbench.reports.pictures import Bar, Bars, Flow, Flows, Segment, Stack
 from tests.samples import BLOCKS
 
 WORDS = "one two three four five six seven eight nine ten µ ± → × · – … └ é"
@@ -23,7 +23,7 @@ def output(encoding: str) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("columns", [30, 40, 60, 80])
+@pytest.mark.parametrize("columns", [30, 59, 60])
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 @pytest.mark.parametrize("name", TRIED)
 def test_a_block_keeps_to_the_columns_and_to_the_signs(
@@ -39,7 +39,7 @@ def test_a_block_keeps_to_the_columns_and_to_the_signs(
 
 @pytest.mark.parametrize("columns", [30, 40, 60])
 def test_no_word_is_lost(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    wide = str(render(monkeypatch, 80)).split()
+    wide = render(monkeypatch, 80).split()
     narrow = "".join(render(monkeypatch, columns).split())
     assert [word for word in wide if word not in narrow] == []
 
@@ -75,9 +75,55 @@ def test_a_name_is_whole_where_the_line_has_room(
     assert line.split()[0] == shown
 
 
-def test_without_a_terminal_a_page_has_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    with output("utf-8"):
-        assert text.width() == 80
-    monkeypatch.setattr(sys, "stdout", None)
-    assert text.width() == 80
+LETTERS = "行列の積を計算する関数🚀e\u0301" * 3
+PREFIX = "train_step_of_the_encoder_with_attention"
+HOSTILE = (LETTERS, "\u202eabc" * 20, "x" * 3000, "<script>\"'&\n</script>", "\u0301" * 50, "")
+FIGURE = "2.12 ms · 3.8× faster"
+
+
+def block_of_names(names: tuple[str, ...]) -> list[Block]:
+    return [
+        Bars(tuple(Bar(name, 1e-3, 9e-4, 2e-3, "2.12 ms", "3.8× faster") for name in names)),
+        Stack(tuple((name, (Segment("run", 1e-3),), "2.12 ms") for name in names)),
+        Flows(tuple(Flow(name, "gpu:0", 1000, "1000 B") for name in names)),
+        Table("", ("name", "per call"), tuple((name, "2.12 ms") for name in names), folded=False),
+        Calls(("name", "time", "why"), tuple((name, "2.12 ms", "because") for name in names)),
+        Facts(tuple(("name", name) for name in names)),
+    ]
+
+
+@pytest.mark.parametrize("columns", [30, 59, 60, 110])
+@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name)[:12])
+def test_no_name_cuts_off_a_unit_or_leaves_the_page(
+    monkeypatch: pytest.MonkeyPatch, name: str, columns: int
+) -> None:
+    monkeypatch.setattr("sys.stdout", None)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for block in block_of_names((name, "jax")):
+        shown = text.render(Report((block,))).splitlines()
+        assert max(map(monospace.width, shown)) <= columns
+        ends = {Bars: FIGURE, Stack: "2.12 ms", Table: "2.12 ms", Flows: "1000 B"}
+        if end := ends.get(type(block)):
+            assert sum(line.endswith(end) for line in shown) == 2
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_names_that_share_a_beginning_stay_distinct(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setattr("sys.stdout", None)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    names = tuple(f"{PREFIX}_{n}_of_the_model_in_training" for n in range(3))
+    for block in block_of_names(names)[:2]:
+        shown = text.render(Report((block,))).splitlines()
+        starts = [line.split()[0] for line in shown if "…" in line.split()[0]]
+        assert len({*starts}) == 3
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name)[:12])
+def test_a_text_is_never_wider_than_it_may_be(name: str) -> None:
+    for most in range(1, 40):
+        assert monospace.width(monospace.shorten(name, most)) <= most
+        assert monospace.width(monospace.cut(name, most)) <= most
+    for most in range(5, 40):
+        assert max(map(monospace.width, monospace.shorten_all([name, name + "b"], most))) <= most

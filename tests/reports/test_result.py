@@ -1,6 +1,5 @@
 """Results are saved as records, and read back with suspicion."""
 
-import contextlib
 import json
 import math
 import sys
@@ -10,54 +9,33 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ipyjaxbench.errors import OptionError, RecordError
+from ipyjaxbench.errors import RecordError
 from ipyjaxbench.frameworks.compilation import Program
 from ipyjaxbench.frameworks.placement import Placement
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.reports.result import MIME, Reported, Result, report
 from ipyjaxbench.timing.compile_cost import ColdCallResult, Counterpart
 from ipyjaxbench.timing.measurement import Measurement
-from ipyjaxbench.timing.options import TimeOptions
 from tests.results import STEADY, measured
 
-TIMES = st.floats(0, 1e6)
-TEXTS = st.text(max_size=8)
-COUNTS = st.integers(1, 10**9)
-PLACES = st.builds(
-    Placement,
-    TEXTS,
-    TEXTS,
-    COUNTS,
-    TEXTS,
-    st.none() | st.tuples(COUNTS, COUNTS),
-    st.tuples(TEXTS),
-    COUNTS,
-)
+TIMES, TEXTS, COUNTS = st.floats(0, 1e6), st.text(max_size=8), st.integers(1, 10**9)
+SHAPES = st.none() | st.tuples(COUNTS, COUNTS)
+PLACES = st.builds(Placement, *[TEXTS, TEXTS, COUNTS, TEXTS, SHAPES, st.tuples(TEXTS), COUNTS])
 PHASES = st.dictionaries(TEXTS, st.none() | TIMES, max_size=2)
 ORIGINS = st.sampled_from(["compiled", "disk cache", "traced"])
 PROGRAMS = st.tuples(st.builds(Program, TEXTS, st.none() | TIMES, ORIGINS, TEXTS))
+COLD = st.builds(ColdCallResult, st.none() | TIMES, PHASES, PROGRAMS, st.tuples(TEXTS))
 MEASURED = st.builds(
     Measurement,
-    code=TEXTS,
-    frameworks=st.dictionaries(TEXTS, TEXTS, max_size=2),
-    first_call=TIMES,
-    phases=PHASES,
-    compilations=st.none() | COUNTS,
-    loops=COUNTS,
+    code=TEXTS, frameworks=st.dictionaries(TEXTS, TEXTS, max_size=2), first_call=TIMES,
+    phases=PHASES, compilations=st.none() | COUNTS, loops=COUNTS,
     batches=st.tuples(st.tuples(COUNTS, COUNTS), st.tuples(COUNTS, COUNTS)),
-    rounds=st.sampled_from([(2,), (1, 1), (0, 2), (1, 0, 1)]),
-    exact=st.booleans(),
-    inputs=st.tuples(PLACES),
-    outputs=st.tuples(PLACES),
-    notes=st.tuples(st.builds(Note, TEXTS, TEXTS, TEXTS, TEXTS)),
-    compile_time=TIMES,
-    elapsed=TIMES,
-    precision=st.integers(1, 15),
-    programs=PROGRAMS,
-    fresh=st.none()
-    | st.builds(ColdCallResult, st.none() | TIMES, PHASES, PROGRAMS, st.tuples(TEXTS)),
+    rounds=st.sampled_from([(2,), (1, 1), (0, 2), (1, 0, 1)]), exact=st.booleans(),
+    inputs=st.tuples(PLACES), outputs=st.tuples(PLACES),
+    notes=st.tuples(st.builds(Note, *[TEXTS] * 4)), compile_time=TIMES, elapsed=TIMES,
+    precision=st.integers(1, 15), programs=PROGRAMS, fresh=st.none() | COLD,
     counterpart=st.none() | st.builds(Counterpart, st.booleans(), TIMES, st.none() | TIMES, TIMES),
-)
+)  # fmt: skip
 
 
 @given(MEASURED)
@@ -69,20 +47,7 @@ def test_a_notebook_keeps_text_and_html_and_the_record() -> None:
     m = measured(STEADY)
     assert m._repr_mimebundle_().keys() == {"text/plain", "text/html", MIME}
     assert m._repr_mimebundle_()[MIME] == m.to_dict()
-
-
-def test_any_precision_that_an_option_allows_can_be_read_back() -> None:
-    for digits in (1, 15, 16, 400):
-        with contextlib.suppress(OptionError):
-            m = measured(STEADY, precision=TimeOptions(precision=digits).precision)
-            assert Measurement.from_dict(m.to_dict()) == m
-
-
-def test_a_record_that_is_read_can_be_shown() -> None:
-    damaged = measured([1000, 1000]).to_dict()
-    damaged["facts"]["batches"] = [[1, 10**400], [1, 1]]
-    with contextlib.suppress(RecordError):
-        assert str(Measurement.from_dict(damaged))
+    assert Result().check() is None  # facts that nobody checks contradict nothing
 
 
 ROUNDS = "the record makes no sense: the rounds do not add up to the samples"
@@ -101,14 +66,11 @@ WRONG_FACTS = [
     ({"first_call": -1.0}, at_least("float", "0.0", "first_call")),
     ({"first_call": math.nan}, at_least("float", "0.0", "first_call")),
     ({"elapsed": math.inf}, at_most("float", "1.7976931348623157e+308", "elapsed")),
-    ({"compile_time": -1e-9}, at_least("float", "0.0", "compile_time")),
     ({"phases": {"trace": math.nan}}, at_least("float", "0.0", "phases[...]")),
     ({"batches": [[0, 1], [1, 1]]}, at_least("int", "1", "batches[0][0]")),
     ({"batches": [[1, -1], [1, 1]]}, at_least("int", "0", "batches[0][1]")),
     ({"rounds": [1]}, ROUNDS),
     ({"rounds": [3, -1]}, at_least("int", "0", "rounds[1]")),
-    ({"batches": []}, ROUNDS),
-    ({"loops": 0}, at_least("int", "1", "loops")),
     ({"precision": 16}, at_most("int", "15", "precision")),
     ({"loops": 2**63}, at_most("int", str(2**63 - 1), "loops")),
     ({"batches": [[1, 2**63], [1, 1]]}, at_most("int", str(2**63 - 1), "batches[0][1]")),
@@ -121,10 +83,7 @@ WRONG_RECORDS = [
     ({}, f"the record has schema None and {OTHER_SCHEMA}"),
     ({"schema": 2}, f"the record has schema 2 and {OTHER_SCHEMA}"),
     ({"schema": 1, "kind": "graph"}, "the record holds a 'graph', not a 'measurement'"),
-    (
-        {"schema": 1, "kind": "measurement"},
-        "the record is damaged: Expected `object`, got `null`",
-    ),
+    ({"schema": 1, "kind": "measurement"}, "the record is damaged: Expected `object`, got `null`"),
 ]
 WRONG_RECORDS += [
     ({"schema": 1, "kind": "measurement", "facts": measured([1, 1]).to_dict()["facts"] | f}, text)
@@ -147,7 +106,3 @@ def test_a_result_without_a_report_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, f"{__name__}_report", ModuleType("empty"))
     with pytest.raises(TypeError, match=r"^no report is registered for Unregistered$"):
         report(Unregistered())
-
-
-def test_facts_that_nobody_checks_contradict_nothing() -> None:
-    assert Result().check() is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipyjaxbench.reports import html, text
+from ipyjaxbench.reports import html, sparkline, text
 from ipyjaxbench.reports.blocks import (
     Block,
     Calls,
@@ -50,20 +50,18 @@ def test_a_grid_has_a_line_for_each_row() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("digits", "expected"),
-    [
-        (10, ["  name                       n", "  abcdef…opqrst     1111111111"]),
-        (11, ["abcdefghijklmnopqrst", "  n  11111111111"]),
-    ],
-)
 def test_a_table_whose_names_have_no_room_becomes_rows(
-    eighty_columns: pytest.MonkeyPatch, digits: int, expected: list[str]
+    eighty_columns: pytest.MonkeyPatch,
 ) -> None:
-    """Sixteen columns are enough for both ends of a name."""
+    """Sixteen columns are enough for both ends of a name; a short one needs no more than it has."""
     eighty_columns.setenv("COLUMNS", "30")
-    table = Table("", ("name", "n"), (("abcdefghijklmnopqrst", "1" * digits),))
-    assert lines(table) == expected
+    long = "abcdefghijklmnopqrst"
+    for name, digits, expected in (
+        (long, 10, ["  name                       n", "  abcdef…opqrst     1111111111"]),
+        (long, 11, [long, "  n  11111111111"]),
+        ("abcd", 22, [f"  name{'n':>24}", f"  abcd  {'1' * 22}"]),
+    ):
+        assert lines(Table("", ("name", "n"), ((name, "1" * digits),))) == expected
 
 
 def test_columns_that_have_no_room_are_left_out_and_named() -> None:
@@ -74,14 +72,6 @@ def test_columns_that_have_no_room_are_left_out_and_named() -> None:
         "  abcdefghijkl  " + "1" * 20 + "  " + "2" * 20 + "  " + "3" * 20,
         "  a wider terminal also shows: git",
     ]
-
-
-def test_short_names_need_no_more_room_than_they_have(
-    eighty_columns: pytest.MonkeyPatch,
-) -> None:
-    eighty_columns.setenv("COLUMNS", "30")
-    table = Table("times", ("", "n"), (("abc", "1" * 23),))
-    assert lines(table) == ["times", f"{'n':>30}", "  abc  " + "1" * 23]
 
 
 CALLS = Calls(("line", "call", "why"), (("3", "f(x)", "first call"),))
@@ -151,3 +141,19 @@ def test_no_line_breaks_between_a_number_and_its_unit() -> None:
         "a  " + "x" * 73,
         "12 ms",
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0.0], ""),
+        ([3.0], "▁"),
+        ([1.0, 8.0], "▁█"),
+        ([1.0, 2.0, 4.0, 8.0], "▁▃▆█"),
+        ([1.0, 1.02, 0.99], "▁▂▁"),  # noise is no hill
+        ([100.0, *[1.0] * 11, 2.0], f"{'▁' * 11}█"),  # the newest twelve
+        ([1.0, 0.0, 2.0], "▁█"),
+    ],
+)
+def test_equal_heights_are_equal_ratios(values: list[float], shown: str) -> None:
+    assert sparkline(values) == shown

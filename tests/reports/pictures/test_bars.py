@@ -6,18 +6,15 @@ import pytest
 
 from ipyjaxbench.reports.pictures import Bar, Bars
 from tests.reports.pictures import svg
+from tests.reports.pictures.svg import lines
 
 NUMPY = Bar("numpy", 0.2, 0.15, 0.25, "200 ms", "baseline", baseline=True)
 JAX = Bar("jax", 0.1, 0.1, 0.1, "100 ms", "2.0× faster")
 BARS = Bars((NUMPY, JAX))
 
 
-def lines(bars: Bars, columns: int = 60) -> list[str]:
-    return ["".join(text for text, _ in spans) for spans in bars.lines(columns)]
-
-
 def test_bars_are_as_long_as_their_values_and_pale_where_they_may_end() -> None:
-    first, second = lines(BARS)
+    first, second = lines(BARS, 60)
     room = 60 - len("numpy") - len("100 ms · 2.0× faster") - 5
     bar = first.split("  ")[2]
     end = round(0.8 * (room - 1))  # the interval ends at the right
@@ -27,9 +24,7 @@ def test_bars_are_as_long_as_their_values_and_pale_where_they_may_end() -> None:
     assert first.endswith("┤ 200 ms · baseline")
     assert second.endswith("┊ 100 ms · 2.0× faster")
     assert second.index("┊") == first.index("█") + end
-
-
-def test_in_a_narrow_page_names_stand_above_their_bars() -> None:
+    # In a narrow page names stand above their bars.
     assert lines(BARS, 40)[::2] == ["numpy  200 ms · baseline", "jax  100 ms · 2.0× faster"]
 
 
@@ -37,10 +32,7 @@ def test_an_interval_without_an_end_does_not_shrink_the_bars() -> None:
     wide = Bars((NUMPY, Bar("jax", 0.1, 0.0, math.inf, "100 ms")))
     assert svg.words(wide.draw())[:2] == ["0", "100 ms"]
     # The wide bar's whisker may reach as far as one and a half of the longest bar.
-    (_, far), *_ = [
-        (shape["points"].split()[0], shape["points"].split()[1])
-        for shape in svg.shapes(wide.draw(), "polyline")
-    ]
+    _, far = svg.shapes(wide.draw(), "polyline")[0]["points"].split()
     assert float(far.split(",")[0]) < 640
 
 

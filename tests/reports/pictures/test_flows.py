@@ -5,6 +5,7 @@ import pytest
 from ipyjaxbench.reports.pictures import Flow, Flows
 from ipyjaxbench.reports.pictures.stack import KINDS
 from tests.reports.pictures import svg
+from tests.reports.pictures.svg import lines
 
 UP = Flow("host", "gpu:0", 1000, "1.00 kB")
 BACK = Flow("gpu:0", "host", 200, "200 B", implicit=True)
@@ -12,41 +13,22 @@ ACROSS = Flow("gpu:0", "gpu:1", 10, "10 B")
 ALL = Flows((UP, BACK, ACROSS))
 
 
-def lines(columns: int = 60, labels: int = 0) -> list[str]:
-    return ["".join(text for text, _ in spans).rstrip() for spans in ALL.lines(columns, labels)]
-
-
 def test_the_host_stands_on_the_left() -> None:
-    assert lines() == [
+    assert lines(ALL, 60) == [
         " host ███████████████████████▶ gpu:0  1.00 kB",
         " host ◀━━━━━━━━━━━━━━━━━━━━━━━ gpu:0  200 B implicit",
         "gpu:0 ───────────────────────▶ gpu:1  10 B",
     ]
+    assert lines(ALL, 80, 11)[0].startswith(" " * 13 + " host █")  # under labels of the rest
+    assert max(map(len, lines(ALL, 36))) <= 36
 
 
-def test_arrows_stand_beside_the_labels_of_the_rest_and_fit_into_a_narrow_page() -> None:
-    assert lines(80, 11)[0].startswith(" " * 13 + " host █")
-    assert max(map(len, lines(36))) <= 36
-
-
-def heights() -> list[float]:
-    found = []
-    for each in svg.shapes(ALL.draw(), "polygon"):
-        points = [tuple(map(float, point.split(","))) for point in each["points"].split()]
-        found.append(abs(points[-1][1] - points[0][1]))
-    return found
-
-
-def test_arrows_are_as_wide_as_their_bytes() -> None:
-    assert heights() == pytest.approx([18, 3.6, 1.5], abs=0.2)
-
-
-def test_arrows_point_to_where_the_data_went() -> None:
-    tails_tips = [
-        (each["points"].split()[0].split(",")[0], each["points"].split()[3].split(",")[0])
-        for each in svg.shapes(ALL.draw(), "polygon")
-    ]
-    assert [float(tail) < float(tip) for tail, tip in tails_tips] == [True, False, True]
+def test_arrows_are_as_wide_as_their_bytes_and_point_to_where_the_data_went() -> None:
+    polygons = [each["points"].split() for each in svg.shapes(ALL.draw(), "polygon")]
+    points = [[tuple(map(float, point.split(","))) for point in each] for each in polygons]
+    heights = [abs(each[-1][1] - each[0][1]) for each in points]
+    assert heights == pytest.approx([18, 3.6, 1.5], abs=0.2)
+    assert [each[0][0] < each[3][0] for each in points] == [True, False, True]
 
 
 def test_implicit_ones_are_seen_and_said() -> None:

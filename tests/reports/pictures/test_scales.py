@@ -8,46 +8,48 @@ from hypothesis import given, strategies as st
 from ipyjaxbench.reports.pictures.scales import Scale, tick_label
 
 
-def labels(scale: Scale, most: int = 5) -> list[str]:
-    return [label for _, label in scale.ticks(most)]
-
-
 def test_equal_lengths_are_equal_steps_or_equal_ratios() -> None:
     assert [Scale(0.0, 10.0).place(v) for v in (0, 2.5, 10)] == [0, 0.25, 1]
     logarithmic = Scale(1.0, 100.0, log=True)
     assert [logarithmic.place(v) for v in (1, 10, 100)] == pytest.approx([0, 0.5, 1])
-
-
-def test_what_lies_outside_is_drawn_at_the_edge() -> None:
-    assert [Scale(1.0, 2.0).place(v) for v in (-5, 9)] == [0, 1]
+    assert [Scale(1.0, 2.0).place(v) for v in (-5, 9)] == [0, 1]  # outside: at the edge
     assert Scale(1.0, 2.0, log=True).place(0.0) == 0
     assert Scale(3.0, 3.0).place(3.0) == 0.5
 
 
-def test_decades_have_the_ticks_of_a_wide_logarithmic_scale() -> None:
-    assert labels(Scale(7e-7, 2e-2, "s", log=True)) == ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]
-    assert labels(Scale(7e-7, 2e-2, "s", log=True), 3) == ["1 µs", "100 µs", "10 ms"]
-    assert labels(Scale(1.0, 40.0, log=True), 6) == ["1", "2", "5", "10", "20"]
+DAY, WIDE = 86400.0, Scale(7e-7, 2e-2, "s", log=True)
 
 
-def test_a_narrow_scale_has_even_ticks() -> None:
-    assert labels(Scale(1.01e-3, 1.34e-3, "s", log=True)) == ["1.1 ms", "1.2 ms", "1.3 ms"]
-    assert labels(Scale(0.0, 0.0343, "s")) == ["0", "10 ms", "20 ms", "30 ms"]
+@pytest.mark.parametrize(
+    ("scale", "most", "shown"),
+    [
+        # Decades where a logarithmic scale is wide,
+        (WIDE, 5, "1 µs, 10 µs, 100 µs, 1 ms, 10 ms"),
+        (WIDE, 3, "1 µs, 100 µs, 10 ms"),
+        (Scale(1.0, 40.0, log=True), 6, "1, 2, 5, 10, 20"),
+        # even steps where it is narrow, of bytes by powers of two,
+        (Scale(1.01e-3, 1.34e-3, "s", log=True), 5, "1.1 ms, 1.2 ms, 1.3 ms"),
+        (Scale(0.0, 0.0343, "s"), 5, "0, 10 ms, 20 ms, 30 ms"),
+        (Scale(0.0, 40_000.0, "B"), 5, "0, 8.00 KiB, 16.0 KiB, 24.0 KiB, 32.0 KiB"),
+        # none that is written twice,
+        (Scale(68.0, 68.9, "s"), 5, "1 min 8 s, 1 min 9 s"),
+        (Scale(68.6314585615545, 68.63145856155452, "s"), 5, "1 min 9 s"),
+        # and dates as exact as the span needs.
+        (Scale(10.5 * DAY, 13.5 * DAY, "date"), 2, "Jan 11, Jan 14"),
+        (Scale(1.0, 500.0, "date"), 5, "00:02:00, 00:04:00, 00:06:00, 00:08:00"),
+        (Scale(0.5 * DAY, 900 * DAY, "date"), 2, "1971-01, 1972-01"),
+        (Scale(5.25, 5.5, "date"), 5, "00:00:05.300, 00:00:05.400, 00:00:05.500"),
+        (Scale(1e40, 1e40, "date"), 5, "?"),
+    ],
+)
+def test_ticks_are_round_values_with_their_units(scale: Scale, most: int, shown: str) -> None:
+    assert ", ".join(label for _, label in scale.ticks(most)) == shown
 
 
-def test_no_tick_is_written_twice() -> None:
-    assert labels(Scale(68.0, 68.9, "s")) == ["1 min 8 s", "1 min 9 s"]
-    assert labels(Scale(68.6314585615545, 68.63145856155452, "s")) == ["1 min 9 s"]
-
-
-def test_dates_are_as_exact_as_the_span_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    day = 86400.0
-    assert labels(Scale(10.5 * day, 13.5 * day, "date"), 2) == ["Jan 11", "Jan 14"]
-    assert [len(label) for label in labels(Scale(10.5 * day, 10.6 * day, "date"))] == [5] * 3
-    assert labels(Scale(1.0, 500.0, "date")) == ["00:02:00", "00:04:00", "00:06:00", "00:08:00"]
-    assert labels(Scale(0.5 * day, 900 * day, "date"), 2) == ["1971-01", "1972-01"]
-    assert labels(Scale(5.25, 5.5, "date")) == ["00:00:05.300", "00:00:05.400", "00:00:05.500"]
-    assert labels(Scale(1e40, 1e40, "date")) == ["?"]
+def test_within_a_day_a_date_is_a_time() -> None:
+    ticks = Scale(10.5 * DAY, 10.6 * DAY, "date").ticks(5)
+    assert [len(label) for _, label in ticks] == [5] * 3
+    assert Scale(0.0, 1.0, "B").ticks(5)[0][1] == "0"
 
 
 @pytest.mark.parametrize(
@@ -80,10 +82,3 @@ def test_ticks_lie_between_the_ends_and_are_few(
     slack = 1e-6 * (scale.high - scale.low) + 1e-9 * scale.high
     assert all(scale.low - slack <= value <= scale.high + slack for value, _ in ticks)
     assert all(math.isfinite(scale.place(value)) for value, _ in ticks)
-
-
-def test_ticks_of_bytes_are_powers_of_two_apart() -> None:
-    assert labels(Scale(0.0, 40_000.0, "B")) == [
-        "0", "8.00 KiB", "16.0 KiB", "24.0 KiB", "32.0 KiB",
-    ]  # fmt: skip
-    assert labels(Scale(0.0, 1.0, "B"))[0] == "0"
