@@ -1,19 +1,10 @@
 """An interrupt leaves a shell that can be used, and what was measured until then."""
 
-import itertools
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
 
 from ipyjaxbench import Comparison, Measurement
-from ipyjaxbench.jupyter import screen
-from ipyjaxbench.records import live
 from ipyjaxbench.reports.result import MIME, Result
 from tests.jupyter.kernel import Kernel
 from tests.jupyter.terminal import Terminal
