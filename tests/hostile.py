@@ -112,23 +112,13 @@ def gives(x):
 """
 #: Uses with a framework; the magic of its graphs stands for GRAPH.
 FRAMEWORK_USES = (
-    "%GRAPH -q o()",
-    "%GRAPH -q (lambda a: 1)(o)",
-    "%GRAPH -q uses(o, x)",
-    "%GRAPH -q uses([o], x)",
-    "%GRAPH -q asks(o, x)",
-    "%%GRAPH -q\nq = [o]\nuses(o, x)",
-    "%explain -q",
-    "%fwtime -q -n1 -r2 uses(o, x)",
-    "%fwtime -q -b 0.02 --fresh uses(o, x)",
-    "%%fwcompare -q -b 0.02\na: uses(o, x)\nb: uses([o], x)",
-    "%fwdevices -q o x",
-    "%fwdevices -q [o, x]",
-    "%%fwdevices -q\nuses(o, x)",
-    "%trace_cached -q uses(o, x)",
-    "%%trace_cached -q\nuses([o], jitted(x))",
-    "ipyjaxbench.graph(uses, o, x)",
-)
+    "%GRAPH -q o()", "%GRAPH -q (lambda a: 1)(o)", "%GRAPH -q uses(o, x)", "%GRAPH -q uses([o], x)",
+    "%GRAPH -q asks(o, x)", "%%GRAPH -q\nq = [o]\nuses(o, x)", "%explain -q",
+    "%fwtime -q -n1 -r2 uses(o, x)", "%fwtime -q -b 0.02 --fresh uses(o, x)",
+    "%%fwcompare -q -b 0.02\na: uses(o, x)\nb: uses([o], x)", "%fwdevices -q o x",
+    "%fwdevices -q [o, x]", "%%fwdevices -q\nuses(o, x)", "%trace_cached -q uses(o, x)",
+    "%%trace_cached -q\nuses([o], jitted(x))", "ipyjaxbench.graph(uses, o, x)",
+)  # fmt: skip
 
 
 def look(shell: Shell, use: str, answers: Hostile) -> None:

@@ -27,17 +27,13 @@ from tests.accuracy.sections.truth import is_right
 ROOT = Path(__file__).parents[1]
 #: What the blog post "JAX Basics" measures, as it is typed there.
 POST = {
-    "jax": (
-        "jax.numpy.dot(x, x.T)",
-        "jax.numpy.dot(x, x.T).block_until_ready()",
-        "np.array(jax.numpy.dot(x, x.T).block_until_ready())",
-        "jax_dot(x).block_until_ready().device",
-        "selu(x).block_until_ready()",
-        "jax.jit(selu)(x).block_until_ready()",
-    ),
+    "jax": ("jax.numpy.dot(x, x.T)", "jax.numpy.dot(x, x.T).block_until_ready()",
+            "np.array(jax.numpy.dot(x, x.T).block_until_ready())",
+            "jax_dot(x).block_until_ready().device", "selu(x).block_until_ready()",
+            "jax.jit(selu)(x).block_until_ready()"),
     "torch": ("torch.matmul(a, a)", "torch.matmul(a, a).cpu()"),
     "tensorflow": ("tf.matmul(a, a)", "tf.matmul(a, a).numpy()"),
-}
+}  # fmt: skip
 LOOK = {"ratio": 1.5, "spent": 3.0}
 TRUTH = {"truth": 1e-3, "first": False, "ours": [1.0, 1.02, 1.01], "why": "", "place": "cpu"}
 #: A row of each section, as its process tells it.

@@ -132,16 +132,13 @@ def test_a_comparison_without_an_answer_advises_what_goes_with_what_was_typed(
         assert [note.advice for note in found.notes if note.code == "few-samples"] == [advised]
 
 
-@pytest.mark.parametrize(
-    ("caller", "typed"),
-    [
-        ("%fwtime", "SETUP\nf(x)"),
-        ("%%fwcompare", "%%fwcompare -q -b 0.1\nSETUP\na: f(x)\nb: f([1])"),
-        ("measure_code", "measure_code('f(x)', SETUP, budget=0.05)"),
-        ("measure", "SETUP"),
-        ("compare", "compare({'a': lambda x: f(x), 'b': lambda: f([1])}, SETUP, budget=0.1)"),
-    ],
-)
+@pytest.mark.parametrize(("caller", "typed"), [
+    ("%fwtime", "SETUP\nf(x)"),
+    ("%%fwcompare", "%%fwcompare -q -b 0.1\nSETUP\na: f(x)\nb: f([1])"),
+    ("measure_code", "measure_code('f(x)', SETUP, budget=0.05)"),
+    ("measure", "SETUP"),
+    ("compare", "compare({'a': lambda x: f(x), 'b': lambda: f([1])}, SETUP, budget=0.1)"),
+])  # fmt: skip
 def test_a_setup_is_typed_as_it_is_advised(shell: Shell, caller: str, typed: str) -> None:
     assert timing_notes.started_elsewhere(["x"], 1.0, 2.0).advice == "create x in the setup"
     with called_from(caller):

@@ -26,17 +26,14 @@ def area(width: int, height: int = 1) -> int:
     return width * height
 
 
-@pytest.mark.parametrize(
-    ("function", "args", "kwargs", "code"),
-    [
-        (area, (3,), {"height": 4}, "area(width, height=height)"),
-        (len, ([1],), {}, "len(obj)"),
-        (lambda *xs: xs, (1, 2), {}, "function(xs, arg1)"),
-        (partial(max, 3), (1,), {}, "function(arg0)"),
-        (dict, (), {"dict": 1}, "dict(dict=dict_)"),
-        (lambda x, **k: k, (1,), {"arg0": 2}, "function(x, arg0=arg0)"),
-    ],
-)
+@pytest.mark.parametrize(("function", "args", "kwargs", "code"), [
+    (area, (3,), {"height": 4}, "area(width, height=height)"),
+    (len, ([1],), {}, "len(obj)"),
+    (lambda *xs: xs, (1, 2), {}, "function(xs, arg1)"),
+    (partial(max, 3), (1,), {}, "function(arg0)"),
+    (dict, (), {"dict": 1}, "dict(dict=dict_)"),
+    (lambda x, **k: k, (1,), {"arg0": 2}, "function(x, arg0=arg0)"),
+])  # fmt: skip
 def test_calls_are_named_as_one_would_write_them(function, args, kwargs, code) -> None:
     result = measure(function, *args, **kwargs)
     assert result.code == code
@@ -84,32 +81,27 @@ def test_what_is_no_number_is_refused_from_python_too(wrong: object) -> None:
         compare({"a": int, "b": int}, budget=wrong)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: measure_code(3, {}), "code=3: must be a string of Python code, such as 'f(x)'"),
-        (lambda: measure_code("1", {}, setup=3), "setup=3: must be a string of Python code"),
-        (lambda: measure_code("1", 3), "namespace=3: must be a dictionary, for example globals()"),
-        (lambda: measure(3), "not a function, but an int: write measure(f, x), or measure_code("),
-        (lambda: measure(len, [], timer=Options(name="a")), "name and against work"),
-        (lambda: Options(number=0), "number=0: must be a whole number, 1 or more, for example"),
-        (lambda: Options(clock="sun"), "clock='sun': must be 'elapsed', 'calendar' or 'cpu'"),
-        (lambda: Options(number=5, aim="quick"), "number=5 and aim='quick' cannot be combined"),
-        (lambda: ipyjaxbench.graph("f"), "not a function, but a str: write graph(f, x)"),
-        (lambda: ipyjaxbench.history(3), "text=3: must be a string"),
-        (lambda: ipyjaxbench.history(framework=3), "framework=3: must be a string"),
-        (
-            lambda: ipyjaxbench.history(since=3),
-            "since=3: must be a number followed by m, h, d, w or y, for example since='7d'",
-        ),
-        (lambda: ipyjaxbench.history(last=0), "last=0: must be a whole number from 1 to 10000"),
-        (lambda: ipyjaxbench.explain(3), "explain needs an exception, not 3"),
-        (lambda: ipyjaxbench.compare([len, len]), "compare takes functions by label, not a list"),
-        (lambda: ipyjaxbench.assert_max_traces(len, -1), "n must be a whole number, 0 or more"),
-        (lambda: ipyjaxbench.read_notebook(3), "3: must be the path of a notebook"),
-        (lambda: ipyjaxbench.compare_notebooks(3, 4), "3: must be the path of a notebook"),
-    ],
-)
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: measure_code(3, {}), "code=3: must be a string of Python code, such as 'f(x)'"),
+    (lambda: measure_code("1", {}, setup=3), "setup=3: must be a string of Python code"),
+    (lambda: measure_code("1", 3), "namespace=3: must be a dictionary, for example globals()"),
+    (lambda: measure(3), "not a function, but an int: write measure(f, x), or measure_code("),
+    (lambda: measure(len, [], timer=Options(name="a")), "name and against work"),
+    (lambda: Options(number=0), "number=0: must be a whole number, 1 or more, for example"),
+    (lambda: Options(clock="sun"), "clock='sun': must be 'elapsed', 'calendar' or 'cpu'"),
+    (lambda: Options(number=5, aim="quick"), "number=5 and aim='quick' cannot be combined"),
+    (lambda: ipyjaxbench.graph("f"), "not a function, but a str: write graph(f, x)"),
+    (lambda: ipyjaxbench.history(3), "text=3: must be a string"),
+    (lambda: ipyjaxbench.history(framework=3), "framework=3: must be a string"),
+    (lambda: ipyjaxbench.history(since=3),
+     "since=3: must be a number followed by m, h, d, w or y, for example since='7d'"),
+    (lambda: ipyjaxbench.history(last=0), "last=0: must be a whole number from 1 to 10000"),
+    (lambda: ipyjaxbench.explain(3), "explain needs an exception, not 3"),
+    (lambda: ipyjaxbench.compare([len, len]), "compare takes functions by label, not a list"),
+    (lambda: ipyjaxbench.assert_max_traces(len, -1), "n must be a whole number, 0 or more"),
+    (lambda: ipyjaxbench.read_notebook(3), "3: must be the path of a notebook"),
+    (lambda: ipyjaxbench.compare_notebooks(3, 4), "3: must be the path of a notebook"),
+])  # fmt: skip
 def test_a_wrong_call_is_one_sentence_and_its_traceback_ends_here(
     call: Callable[[], object], message: str
 ) -> None:

@@ -28,35 +28,32 @@ FLAGS = st.lists(
 )
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("-n10 f()", FwtimeOptions(number=10)),
-        ("-n=10 f()", FwtimeOptions(number=10)),
-        ("--number=10 f()", FwtimeOptions(number=10)),
-        ("--number 10 f()", FwtimeOptions(number=10)),
-        ("--repeat=7 f()", FwtimeOptions(repeat=7)),
-        ("-b 0.5 f()", FwtimeOptions(budget=0.5)),
-        ("-b1e-3 f()", FwtimeOptions(budget=0.001)),
-        ("-p5 f()", FwtimeOptions(precision=5)),
-        ("-t f()", FwtimeOptions(clock="calendar")),
-        ("-t -c f()", FwtimeOptions(clock="cpu")),
-        ("--cpu --cpu f()", FwtimeOptions(clock="cpu")),
-        ("--quick f()", FwtimeOptions(aim="quick")),
-        ("--precise f()", FwtimeOptions(aim="precise")),
-        ("--no-restore f()", FwtimeOptions(restore=False)),
-        ("--name 'my own' f()", FwtimeOptions(name="my own")),
-        ('--against "\'" f()', FwtimeOptions(against="'")),
-        ('--against "x f()', FwtimeOptions(against='"x')),
-        ("--fresh f()", FwtimeOptions(fresh=True)),
-        ("--fresh 4 f()", FwtimeOptions(fresh=4)),
-        ("--fresh 4 -n 5 f()", FwtimeOptions(fresh=4, number=5)),
-        ("--ops -n 3 --profile f()", FwtimeOptions(profile=True, ops=True, number=3)),
-        ("-n 1 -n 2 f()", FwtimeOptions(number=2)),
-        ("  -n10   -r5 f()", FwtimeOptions(number=10, repeat=5)),
-        ("-n\t10\tf()", FwtimeOptions(number=10)),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), [
+    ("-n10 f()", FwtimeOptions(number=10)),
+    ("-n=10 f()", FwtimeOptions(number=10)),
+    ("--number=10 f()", FwtimeOptions(number=10)),
+    ("--number 10 f()", FwtimeOptions(number=10)),
+    ("--repeat=7 f()", FwtimeOptions(repeat=7)),
+    ("-b 0.5 f()", FwtimeOptions(budget=0.5)),
+    ("-b1e-3 f()", FwtimeOptions(budget=0.001)),
+    ("-p5 f()", FwtimeOptions(precision=5)),
+    ("-t f()", FwtimeOptions(clock="calendar")),
+    ("-t -c f()", FwtimeOptions(clock="cpu")),
+    ("--cpu --cpu f()", FwtimeOptions(clock="cpu")),
+    ("--quick f()", FwtimeOptions(aim="quick")),
+    ("--precise f()", FwtimeOptions(aim="precise")),
+    ("--no-restore f()", FwtimeOptions(restore=False)),
+    ("--name 'my own' f()", FwtimeOptions(name="my own")),
+    ('--against "\'" f()', FwtimeOptions(against="'")),
+    ('--against "x f()', FwtimeOptions(against='"x')),
+    ("--fresh f()", FwtimeOptions(fresh=True)),
+    ("--fresh 4 f()", FwtimeOptions(fresh=4)),
+    ("--fresh 4 -n 5 f()", FwtimeOptions(fresh=4, number=5)),
+    ("--ops -n 3 --profile f()", FwtimeOptions(profile=True, ops=True, number=3)),
+    ("-n 1 -n 2 f()", FwtimeOptions(number=2)),
+    ("  -n10   -r5 f()", FwtimeOptions(number=10, repeat=5)),
+    ("-n\t10\tf()", FwtimeOptions(number=10)),
+])  # fmt: skip
 def test_every_spelling_of_an_option_is_understood(line: str, expected: FwtimeOptions) -> None:
     assert TIME.split(line) == (expected, ShownOptions(), "f()")
 
@@ -82,18 +79,15 @@ def test_a_number_behind_an_option_that_needs_none_is_its_value_where_no_code_be
     assert TIME.split(line) == (FwtimeOptions(fresh=number), ShownOptions(), code)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("--quiet f()", ShownOptions(quiet=True)),
-        ("--return f()", ShownOptions(returned=True)),
-        ("-qo f()", ShownOptions(quiet=True, returned=True)),
-        ("-qon10 f()", ShownOptions(quiet=True, returned=True)),
-        ("-vresult f()", ShownOptions(variable="result")),
-        ("--variable=result f()", ShownOptions(variable="result")),
-        ("-q -- f()", ShownOptions(quiet=True)),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), [
+    ("--quiet f()", ShownOptions(quiet=True)),
+    ("--return f()", ShownOptions(returned=True)),
+    ("-qo f()", ShownOptions(quiet=True, returned=True)),
+    ("-qon10 f()", ShownOptions(quiet=True, returned=True)),
+    ("-vresult f()", ShownOptions(variable="result")),
+    ("--variable=result f()", ShownOptions(variable="result")),
+    ("-q -- f()", ShownOptions(quiet=True)),
+])  # fmt: skip
 def test_every_spelling_of_an_option_of_all_magics_is_understood(
     line: str, expected: ShownOptions
 ) -> None:
@@ -205,16 +199,13 @@ def test_a_mistake_is_told_in_one_line(line: str, message: str) -> None:
         TIME.split(line)
 
 
-@pytest.mark.parametrize(
-    ("command", "line", "message"),
-    [
-        (HISTORY, "--lst 3", "unknown option --lst. Did you mean --last?"),
-        (HISTORY, "-x", "unknown option -x. %fwhistory? lists all options."),
-        (GRAPH, "--dynamo --export f(x)", "--dynamo and --export cannot be combined"),
-        (GRAPH, "--stage hlo --export f(x)", "--stage and --export cannot be combined"),
-        (GRAPH, "--depth 3 --flat f(x)", "--depth and --flat cannot be combined"),
-    ],
-)
+@pytest.mark.parametrize(("command", "line", "message"), [
+    (HISTORY, "--lst 3", "unknown option --lst. Did you mean --last?"),
+    (HISTORY, "-x", "unknown option -x. %fwhistory? lists all options."),
+    (GRAPH, "--dynamo --export f(x)", "--dynamo and --export cannot be combined"),
+    (GRAPH, "--stage hlo --export f(x)", "--stage and --export cannot be combined"),
+    (GRAPH, "--depth 3 --flat f(x)", "--depth and --flat cannot be combined"),
+])  # fmt: skip
 def test_mistakes_of_other_magics_are_told_too(
     command: Command[Any], line: str, message: str
 ) -> None:
@@ -223,17 +214,14 @@ def test_mistakes_of_other_magics_are_told_too(
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(
-    ("given_", "message"),
-    [
-        ({"number": 0}, f"number=0: {WHOLE} number=5"),
-        ({"number": 1.5}, f"number=1.5: {WHOLE} number=5"),
-        ({"repeat": -3}, f"repeat=-3: {WHOLE} repeat=5"),
-        ({"budget": float("nan")}, f"budget=nan: {SECONDS} budget=5"),
-        ({"budget": -0.5}, f"budget=-0.5: {SECONDS} budget=5"),
-        ({"precision": 0}, f"precision=0: {DIGITS} precision=5"),
-    ],
-)
+@pytest.mark.parametrize(("given_", "message"), [
+    ({"number": 0}, f"number=0: {WHOLE} number=5"),
+    ({"number": 1.5}, f"number=1.5: {WHOLE} number=5"),
+    ({"repeat": -3}, f"repeat=-3: {WHOLE} repeat=5"),
+    ({"budget": float("nan")}, f"budget=nan: {SECONDS} budget=5"),
+    ({"budget": -0.5}, f"budget=-0.5: {SECONDS} budget=5"),
+    ({"precision": 0}, f"precision=0: {DIGITS} precision=5"),
+])  # fmt: skip
 def test_python_is_held_to_the_same_rules(given_: dict, message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         FwtimeOptions(**given_)

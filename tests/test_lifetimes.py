@@ -32,14 +32,9 @@ def _without_the_collector() -> Iterator[None]:
 
 
 CODES = (
-    "f(large)",
-    "y = f(large)",
-    "large.items.sort()",
-    "large.items.append(1)",
-    "large = f(large)",
-    "[large for _ in range(3)]",
-    "next(iter([large]))",
-)
+    "f(large)", "y = f(large)", "large.items.sort()", "large.items.append(1)", "large = f(large)",
+    "[large for _ in range(3)]", "next(iter([large]))",
+)  # fmt: skip
 
 
 def frees(act: Callable[[dict[str, Any]], object]) -> bool:

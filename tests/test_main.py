@@ -59,17 +59,14 @@ def test_it_shows_what_the_magic_shows(run: Run) -> None:
     assert run() == (0, f"{history()}\n", "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "labels"),
-    [
-        ((), [*CODES]),
-        (("--last", "2"), ["plain", "quoted"]),
-        (("--since", "90m"), ["plain", "quoted"]),
-        (("FORM",), ["formula"]),
-        (("a", "--last", "1"), ["plain"]),
-        (("nothing like this",), []),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "labels"), [
+    ((), [*CODES]),
+    (("--last", "2"), ["plain", "quoted"]),
+    (("--since", "90m"), ["plain", "quoted"]),
+    (("FORM",), ["formula"]),
+    (("a", "--last", "1"), ["plain"]),
+    (("nothing like this",), []),
+])  # fmt: skip
 def test_it_finds_what_is_asked_for(
     run: Run, arguments: tuple[str, ...], labels: list[str]
 ) -> None:

@@ -14,26 +14,23 @@ def noisy(off: float, seed: int, n: int = 40, spread: float = 0.05) -> list[floa
     return [math.log(1 + off) + rng.gauss(0, spread) for _ in range(n)]
 
 
-@pytest.mark.parametrize(
-    ("low", "value", "high", "word"),
-    [
-        (0.90, 0.95, 0.98, "FASTER"),
-        (1.02, 1.05, 1.08, "SLOWER"),
-        (0.98, 1.00, 1.02, "SAME"),
-        (0.985, 0.995, 1.0, "SAME"),
-        (0.95, 0.99, 1.02, "CAN'T TELL"),
-        (0.98, 1.02, 1.05, "CAN'T TELL"),
-        (0.96, 0.975, 0.992, "CAN'T TELL"),
-        (1.012, 1.015, 1.02, "SLOWER"),
-        (1.011, 1.2, 1.3, "SLOWER"),
-        (1.009, 1.2, 1.3, "CAN'T TELL"),
-        (0.7, 0.8, 0.989, "FASTER"),
-        (0.7, 0.8, 0.991, "CAN'T TELL"),
-        (0.972, 1.0, 1.029, "SAME"),
-        (0.970, 1.0, 1.029, "CAN'T TELL"),
-        (0.972, 1.0, 1.031, "CAN'T TELL"),
-    ],
-)
+@pytest.mark.parametrize(("low", "value", "high", "word"), [
+    (0.90, 0.95, 0.98, "FASTER"),
+    (1.02, 1.05, 1.08, "SLOWER"),
+    (0.98, 1.00, 1.02, "SAME"),
+    (0.985, 0.995, 1.0, "SAME"),
+    (0.95, 0.99, 1.02, "CAN'T TELL"),
+    (0.98, 1.02, 1.05, "CAN'T TELL"),
+    (0.96, 0.975, 0.992, "CAN'T TELL"),
+    (1.012, 1.015, 1.02, "SLOWER"),
+    (1.011, 1.2, 1.3, "SLOWER"),
+    (1.009, 1.2, 1.3, "CAN'T TELL"),
+    (0.7, 0.8, 0.989, "FASTER"),
+    (0.7, 0.8, 0.991, "CAN'T TELL"),
+    (0.972, 1.0, 1.029, "SAME"),
+    (0.970, 1.0, 1.029, "CAN'T TELL"),
+    (0.972, 1.0, 1.031, "CAN'T TELL"),
+])  # fmt: skip
 def test_one_word_says_what_the_interval_allows(
     low: float, value: float, high: float, word: str
 ) -> None:
@@ -197,16 +194,13 @@ def test_the_interval_of_the_control_holds_in_95_of_100_cases() -> None:
     assert found.high == pytest.approx(math.exp(0.14))
 
 
-@pytest.mark.parametrize(
-    ("itself", "difference"),
-    [
-        (Ratio(1.0, 0.9, 1.1, 20), math.log(1.1 / 0.9) / 2),
-        (Ratio(1.1, 1.0, 1.3, 20), math.log(1.3) / 2),
-        (Ratio(1.1, 1.05, 1.15, 20), 2 * math.log(1.1)),
-        (Ratio(0.9, 0.85, 0.95, 20), -2 * math.log(0.9)),
-        (Ratio(1.1, 1.01, 3.0, 20), math.log(3.0 / 1.01) / 2),
-    ],
-)
+@pytest.mark.parametrize(("itself", "difference"), [
+    (Ratio(1.0, 0.9, 1.1, 20), math.log(1.1 / 0.9) / 2),
+    (Ratio(1.1, 1.0, 1.3, 20), math.log(1.3) / 2),
+    (Ratio(1.1, 1.05, 1.15, 20), 2 * math.log(1.1)),
+    (Ratio(0.9, 0.85, 0.95, 20), -2 * math.log(0.9)),
+    (Ratio(1.1, 1.01, 3.0, 20), math.log(3.0 / 1.01) / 2),
+])  # fmt: skip
 def test_code_may_differ_by_its_interval_or_twice_what_it_was_off(
     itself: Ratio, difference: float
 ) -> None:
@@ -250,16 +244,13 @@ def test_a_ratio_has_as_many_decimals_as_are_known(ratio: Ratio, words: str, int
     assert (more.words(2), more.interval(1)) == ("12.34", "[11.2, 13.5]")
 
 
-@pytest.mark.parametrize(
-    ("ends", "words"),
-    [
-        ((0.5, 0.5, 0.5), "2.00× faster than eager"),
-        ((2.0, 1.9, 2.1), "2.0× slower than eager (99 % CI 1.9–2.1×)"),
-        ((12.0, 9.0, 120.0), "12× slower than eager (99 % CI 9–120×)"),
-        ((1.1, 0.9, 1.4), "no clear difference from eager (99 % CI 0.9–1.4×)"),
-        ((1.0, 1e-9, 1e9), "no clear difference from eager"),
-    ],
-)
+@pytest.mark.parametrize(("ends", "words"), [
+    ((0.5, 0.5, 0.5), "2.00× faster than eager"),
+    ((2.0, 1.9, 2.1), "2.0× slower than eager (99 % CI 1.9–2.1×)"),
+    ((12.0, 9.0, 120.0), "12× slower than eager (99 % CI 9–120×)"),
+    ((1.1, 0.9, 1.4), "no clear difference from eager (99 % CI 0.9–1.4×)"),
+    ((1.0, 1e-9, 1e9), "no clear difference from eager"),
+])  # fmt: skip
 def test_a_ratio_reads_as_people_say_it(ends: tuple[float, float, float], words: str) -> None:
     assert Ratio(*ends, pairs=40).versus("eager") == words
 

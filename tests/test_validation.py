@@ -14,18 +14,15 @@ from ipyjaxbench.validation import checked
 TRILLION = 10**12
 
 
-@pytest.mark.parametrize(
-    ("rule", "accepted", "refused"),
-    [
-        (validation.whole, ["1", str(TRILLION)], ["0", str(TRILLION + 1), "1.5", "", "x"]),
-        (validation.seconds, ["0", "0.5", str(TRILLION)], ["-0.1", str(TRILLION + 1), "nan", "s"]),
-        (validation.levels, ["0", str(TRILLION)], ["-1", str(TRILLION + 1), "0.5"]),
-        (validation.count, ["0", str(TRILLION)], ["-1", str(TRILLION + 1), "0.5"]),
-        (validation.newest, ["1", "10000"], ["0", "10001", "2.5"]),
-        (validation.share, ["0.01", "1"], ["0.009", "1.01", "half"]),
-        (validation.digits, ["1", "15"], ["0", "16", "3.0"]),
-    ],
-)
+@pytest.mark.parametrize(("rule", "accepted", "refused"), [
+    (validation.whole, ["1", str(TRILLION)], ["0", str(TRILLION + 1), "1.5", "", "x"]),
+    (validation.seconds, ["0", "0.5", str(TRILLION)], ["-0.1", str(TRILLION + 1), "nan", "s"]),
+    (validation.levels, ["0", str(TRILLION)], ["-1", str(TRILLION + 1), "0.5"]),
+    (validation.count, ["0", str(TRILLION)], ["-1", str(TRILLION + 1), "0.5"]),
+    (validation.newest, ["1", "10000"], ["0", "10001", "2.5"]),
+    (validation.share, ["0.01", "1"], ["0.009", "1.01", "half"]),
+    (validation.digits, ["1", "15"], ["0", "16", "3.0"]),
+])  # fmt: skip
 def test_numbers_up_to_both_ends_of_their_range_are_accepted(
     rule: Callable[[str], float], accepted: list[str], refused: list[str]
 ) -> None:

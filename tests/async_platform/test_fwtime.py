@@ -14,16 +14,11 @@ from tests.async_platform.conftest import by_hand
 from tests.shell import Shell
 
 SHOWN = (
-    "long(x)",
-    "long(xs[2])",
-    "{'a': long(xs[1]), 'b': 3}",
-    "[long(y) for y in xs]",
-    "np.asarray(long(x))",
-    "float(long(xs[3])[0, 0])",
-    "with jax.default_device(d[1]): y = long(host)",
-    "long(jax.device_put(host, d[2]))",
+    "long(x)", "long(xs[2])", "{'a': long(xs[1]), 'b': 3}", "[long(y) for y in xs]",
+    "np.asarray(long(x))", "float(long(xs[3])[0, 0])",
+    "with jax.default_device(d[1]): y = long(host)", "long(jax.device_put(host, d[2]))",
     "jax.device_put(long(xs[1]), cpu)",
-)
+)  # fmt: skip
 #: Work that goes on when the call has returned, on a device of which the result tells nothing.
 HIDDEN = ("long(xs[2]); None", "long(xs[1]); x", "[long(y) for y in xs][0]", "long(xs[3]).shape")
 

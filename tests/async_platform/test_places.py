@@ -42,15 +42,12 @@ def test_a_sharded_array_is_drawn_with_its_devices(run: Shell, names: dict[str, 
     assert run.names["found"].median > 0
 
 
-@pytest.mark.parametrize(
-    ("code", "source", "target"),
-    [
-        ("y = jax.device_put(host, d[1])", "host", "fake:1"),
-        ("y = jax.device_put(xs[1], d[2])", "fake:1", "fake:2"),
-        ("y = jax.device_put(xs[3], cpu)", "fake:3", "cpu:0"),
-        ("y = jax.device_put(jax.device_put(host, cpu), d[0])", "cpu:0", "fake:0"),
-    ],
-)
+@pytest.mark.parametrize(("code", "source", "target"), [
+    ("y = jax.device_put(host, d[1])", "host", "fake:1"),
+    ("y = jax.device_put(xs[1], d[2])", "fake:1", "fake:2"),
+    ("y = jax.device_put(xs[3], cpu)", "fake:3", "cpu:0"),
+    ("y = jax.device_put(jax.device_put(host, cpu), d[0])", "cpu:0", "fake:0"),
+])  # fmt: skip
 def test_copies_between_clients_have_bytes_direction_and_time(
     code: str, source: str, target: str, run: Shell
 ) -> None:

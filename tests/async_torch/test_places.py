@@ -53,18 +53,15 @@ def test_tensors_have_their_device(run: Shell) -> None:
     assert "pinned torch f32[256,256] 256 KiB cpu, pinned host" in text
 
 
-@pytest.mark.parametrize(
-    ("code", "source", "target"),
-    [
-        ("y = host.to(device)", "cpu", "standin:0"),
-        ("y = pinned.to(z.device, non_blocking=True)", "cpu pinned", "standin:1"),
-        ("y = x.to(z.device)", "standin:0", "standin:1"),
-        ("y = z.cpu()", "standin:1", "cpu"),
-        ("y = x.to('cpu', non_blocking=True)", "standin:0", "cpu pinned"),
-        ("y = torch.empty_like(host).copy_(x)", "standin:0", "cpu"),
-        ("y = x.sum().item()", "standin:0", "host"),
-    ],
-)
+@pytest.mark.parametrize(("code", "source", "target"), [
+    ("y = host.to(device)", "cpu", "standin:0"),
+    ("y = pinned.to(z.device, non_blocking=True)", "cpu pinned", "standin:1"),
+    ("y = x.to(z.device)", "standin:0", "standin:1"),
+    ("y = z.cpu()", "standin:1", "cpu"),
+    ("y = x.to('cpu', non_blocking=True)", "standin:0", "cpu pinned"),
+    ("y = torch.empty_like(host).copy_(x)", "standin:0", "cpu"),
+    ("y = x.sum().item()", "standin:0", "host"),
+])  # fmt: skip
 def test_copies_have_bytes_direction_and_time(
     code: str, source: str, target: str, run: Shell
 ) -> None:

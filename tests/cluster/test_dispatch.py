@@ -45,15 +45,12 @@ def test_answers_come_in_the_order_of_the_engines_and_who_is_late_is_given_up(
     assert engines.aborted == [engines.work[3]]
 
 
-@pytest.mark.parametrize(
-    ("raised", "failure"),
-    [
-        (ValueError("no data"), "raised ValueError: no data"),
-        (ValueError(), "raised ValueError"),
-        (type("EngineError", (Exception,), {})("gone"), "died"),
-        (type("KilledWorker", (Exception,), {})("gone"), "died"),
-    ],
-)
+@pytest.mark.parametrize(("raised", "failure"), [
+    (ValueError("no data"), "raised ValueError: no data"),
+    (ValueError(), "raised ValueError"),
+    (type("EngineError", (Exception,), {})("gone"), "died"),
+    (type("KilledWorker", (Exception,), {})("gone"), "died"),
+])  # fmt: skip
 def test_what_an_engine_raises_is_a_line(
     engines: ScriptedEngines, raised: Exception, failure: str
 ) -> None:

@@ -33,17 +33,14 @@ def test_they_are_chosen(chosen: str, numbers: tuple[int, ...], names: dict[str,
     assert len(find_engines(chosen, {**names, "same": names["rc"]})) == len(numbers)
 
 
-@pytest.mark.parametrize(
-    ("chosen", "told"),
-    [
-        ("7", "--engines 7: there is no engine 7. The engines are 0, 1."),
-        ("0,7", "--engines 0,7: there is no engine 7. The engines are 0, 1."),
-        ("-3", "--engines -3: there is no engine -3. The engines are 0, 1."),
-        ("5:", "--engines 5: chooses none. The engines are 0, 1."),
-        ("x", "--engines x: no variable has this name. Type all, 0:4, 0,2 or the name of"),
-        ("n", "--engines n: has type int; must be a client or a view of ipyparallel, or a client"),
-    ],
-)
+@pytest.mark.parametrize(("chosen", "told"), [
+    ("7", "--engines 7: there is no engine 7. The engines are 0, 1."),
+    ("0,7", "--engines 0,7: there is no engine 7. The engines are 0, 1."),
+    ("-3", "--engines -3: there is no engine -3. The engines are 0, 1."),
+    ("5:", "--engines 5: chooses none. The engines are 0, 1."),
+    ("x", "--engines x: no variable has this name. Type all, 0:4, 0,2 or the name of"),
+    ("n", "--engines n: has type int; must be a client or a view of ipyparallel, or a client"),
+])  # fmt: skip
 def test_those_that_are_not_there_are_named(chosen: str, told: str, names: dict[str, Any]) -> None:
     with pytest.raises(OptionError) as refusal:
         find_engines(chosen, names)

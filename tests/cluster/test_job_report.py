@@ -61,17 +61,14 @@ def test_machines_that_differ_are_a_note(one: Any, other: Any, words: str) -> No
     assert ("differ" in text) is bool(words)
 
 
-@pytest.mark.parametrize(
-    ("facts", "words"),
-    [
-        ({"versions": {"Python": "3.13.0", "jax": "0.10.2"}}, "Python differs: 3.12.1 in rank 0,"),
-        ({"versions": {"Python": "3.12.1"}}, "jax differs: 0.10.2 in rank 0, none in rank 1."),
-        ({"devices": {"jax cpu": 2}}, "jax cpu devices differ: 1 in rank 0, 2 in rank 1."),
-        ({"cpus": 8}, "CPUs differ: 4 in rank 0, 8 in rank 1."),
-        ({"threads": {"torch": 1}}, "threads of torch differ: 2 in rank 0, 1 in rank 1."),
-        ({}, ""),
-    ],
-)
+@pytest.mark.parametrize(("facts", "words"), [
+    ({"versions": {"Python": "3.13.0", "jax": "0.10.2"}}, "Python differs: 3.12.1 in rank 0,"),
+    ({"versions": {"Python": "3.12.1"}}, "jax differs: 0.10.2 in rank 0, none in rank 1."),
+    ({"devices": {"jax cpu": 2}}, "jax cpu devices differ: 1 in rank 0, 2 in rank 1."),
+    ({"cpus": 8}, "CPUs differ: 4 in rank 0, 8 in rank 1."),
+    ({"threads": {"torch": 1}}, "threads of torch differ: 2 in rank 0, 1 in rank 1."),
+    ({}, ""),
+])  # fmt: skip
 def test_what_a_rank_has_otherwise_is_a_note(facts: dict[str, object], words: str) -> None:
     other = replace(_FACTS, **facts)  # type: ignore[arg-type]
     text = words_of(_job(_rank(0, _measured(5), 0.0), _rank(1, _measured(5), 0.0, facts=other)))

@@ -35,15 +35,12 @@ def test_ranks_of_a_job_come_in_order_and_others_as_they_are() -> None:
     assert (alone.job, alone.labels, alone.first(1).pids) == ("", ("engine 0", "engine 1"), (0,))
 
 
-@pytest.mark.parametrize(
-    ("ranks", "told"),
-    [
-        ([("jax", 0, 2), ("", 0, 1)], "engine 0 is one of many in jax, engine 1 is alone. Choose"),
-        ([("", 0, 1), ("jax", 0, 2)], "engine 0 is alone, engine 1 is one of many in jax. Choose"),
-        ([("jax", 0, 2), ("jax", 0, 2)], f"two engines are rank 0{OTHER}"),
-        ([("jax", 1, 3), ("jax", 0, 3)], "the job has 3 ranks, and rank 2 is not among these"),
-    ],
-)
+@pytest.mark.parametrize(("ranks", "told"), [
+    ([("jax", 0, 2), ("", 0, 1)], "engine 0 is one of many in jax, engine 1 is alone. Choose"),
+    ([("", 0, 1), ("jax", 0, 2)], "engine 0 is alone, engine 1 is one of many in jax. Choose"),
+    ([("jax", 0, 2), ("jax", 0, 2)], f"two engines are rank 0{OTHER}"),
+    ([("jax", 1, 3), ("jax", 0, 3)], "the job has 3 ranks, and rank 2 is not among these"),
+])  # fmt: skip
 def test_only_all_ranks_of_one_job_are_measured_together(ranks: Any, told: str) -> None:
     with pytest.raises(RankError) as raised:
         found(*ranks)

@@ -208,15 +208,12 @@ def test_the_nearest_size_is_found_by_its_ratio() -> None:
     assert [row["busbw_bytes_per_s"] for row in PEAKS.rows()][2] == pytest.approx(4.096e7)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"participants": 1},
-        {"hosts": ("a",)},
-        {"times": (CollectiveTime("gossip", 4096, (1.0,) * 4),)},
-        {"times": (CollectiveTime("all-reduce", 4096, (5e-324,) * 4),)},
-    ],
-)
+@pytest.mark.parametrize("changed", [
+    {"participants": 1},
+    {"hosts": ("a",)},
+    {"times": (CollectiveTime("gossip", 4096, (1.0,) * 4),)},
+    {"times": (CollectiveTime("all-reduce", 4096, (5e-324,) * 4),)},
+])  # fmt: skip
 def test_facts_that_cannot_be_are_refused(changed: Any) -> None:
     with pytest.raises(RecordError, match="makes no sense"):
         NetworkPeaks.from_dict(dataclasses.replace(PEAKS, **changed).to_dict())

@@ -196,21 +196,18 @@ def divide() -> int:
     return 8 // engines  # type: ignore[name-defined]  # noqa: F821
 
 
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        (["engines + 1"], True),
-        (["n = 8 // engines", "m = 2 * n", "range(m)"], True),
-        (["n = 8 // engines\nm = 1", None, "range(m)"], False),
-        (["def f(): return engines", "f()"], True),
-        (["settings['n'] = engines", "settings.copy()"], True),
-        (["import math\nmath.sqrt(engines)", "len('a')"], False),
-        (["n = divide()", "range(n)"], True),
-        (["divide()"], True),
-        (["f = partial(divide)", "len('a')"], False),
-        (["'of engines'\nn = 1", "n"], False),
-    ],
-)
+@pytest.mark.parametrize(("parts", "expected"), [
+    (["engines + 1"], True),
+    (["n = 8 // engines", "m = 2 * n", "range(m)"], True),
+    (["n = 8 // engines\nm = 1", None, "range(m)"], False),
+    (["def f(): return engines", "f()"], True),
+    (["settings['n'] = engines", "settings.copy()"], True),
+    (["import math\nmath.sqrt(engines)", "len('a')"], False),
+    (["n = divide()", "range(n)"], True),
+    (["divide()"], True),
+    (["f = partial(divide)", "len('a')"], False),
+    (["'of engines'\nn = 1", "n"], False),
+])  # fmt: skip
 def test_work_is_divided_where_an_arm_reads_what_was_made_of_engines(
     parts: list[str | None], expected: bool
 ) -> None:

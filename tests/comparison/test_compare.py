@@ -163,15 +163,12 @@ def test_random_state_is_the_same_for_every_arm_and_afterwards() -> None:
     assert random.random() == first
 
 
-@pytest.mark.parametrize(
-    ("plain", "other", "told"),
-    [
-        ("x + 1", "with np.errstate(): x + 1", {"not-compared"}),
-        ("np.sort(x)", "sorted(values)", set()),
-        ("np.sort(x)", "sorted(values[1:])", {"other-result"}),
-        ("values.sort()", "None", set()),
-    ],
-)
+@pytest.mark.parametrize(("plain", "other", "told"), [
+    ("x + 1", "with np.errstate(): x + 1", {"not-compared"}),
+    ("np.sort(x)", "sorted(values)", set()),
+    ("np.sort(x)", "sorted(values[1:])", {"other-result"}),
+    ("values.sort()", "None", set()),
+])  # fmt: skip
 def test_results_of_other_kinds_are_compared_where_they_hold_numbers(
     plain: str, other: str, told: set[str]
 ) -> None:

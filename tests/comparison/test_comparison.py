@@ -228,15 +228,12 @@ def test_the_table_says_what_became_of_each_arm() -> None:
         assert f"against {shown}" in only(compared(arm(size * "x", MS), arm("b", MS)), Table).head
 
 
-@pytest.mark.parametrize(
-    ("elapsed", "asked", "advice"),
-    [
-        (0.1, {}, r"budget=30 for an answer"),
-        (12.0, {}, r"budget=3584 for an answer \(about 59 min 44 s\)"),
-        (12.1, {}, r"run it again when the machine is quieter"),
-        (0.1, {"repeat": len(UNSURE)}, r"repeat=\d+ for an answer \(about 30 s\)"),
-    ],
-)
+@pytest.mark.parametrize(("elapsed", "asked", "advice"), [
+    (0.1, {}, r"budget=30 for an answer"),
+    (12.0, {}, r"budget=3584 for an answer \(about 59 min 44 s\)"),
+    (12.1, {}, r"run it again when the machine is quieter"),
+    (0.1, {"repeat": len(UNSURE)}, r"repeat=\d+ for an answer \(about 30 s\)"),
+])  # fmt: skip
 def test_how_long_an_answer_would_take_is_told(
     elapsed: float, asked: dict[str, int], advice: str
 ) -> None:

@@ -127,21 +127,18 @@ class Method:
         """Stands for one of the user's."""
 
 
-@pytest.mark.parametrize(
-    ("function", "package", "is_of"),
-    [
-        (np.add, "numpy", True),
-        (np.asarray, "numpy", True),
-        (X.sum, "", True),
-        (X.__add__, "", True),
-        (np.float32(1).item, "", True),
-        (operator.add, "operator", False),
-        (len, "builtins", False),
-        ([].append, "", False),
-        (Method().method, "tests", False),
-        (Library.read, "tests", False),
-    ],
-)
+@pytest.mark.parametrize(("function", "package", "is_of"), [
+    (np.add, "numpy", True),
+    (np.asarray, "numpy", True),
+    (X.sum, "", True),
+    (X.__add__, "", True),
+    (np.float32(1).item, "", True),
+    (operator.add, "operator", False),
+    (len, "builtins", False),
+    ([].append, "", False),
+    (Method().method, "tests", False),
+    (Library.read, "tests", False),
+])  # fmt: skip
 def test_whose_a_function_is(function: Any, package: str, is_of: bool) -> None:
     if package:
         assert defining_package(function) == package

@@ -131,16 +131,13 @@ def test_a_name_with_arrays_on_several_devices_has_several_lines(frameworks: Fra
     assert (line.parts, line.nbytes) == ((4 + 4, 4 + 4), 12)
 
 
-@pytest.mark.parametrize(
-    ("calls", "layout"),
-    [
-        ([(pytest.__file__, "raises", 1), ("mine.py", "step", 7)], "line 7 of mine.py, in step"),
-        ([("<cell 3>", "f", 2), ("<cell 4>", "g", 9)], "line 2, in f"),
-        ([("<cell 3>", "<module>", 2)], "line 2"),
-        ([(pytest.__file__, "raises", 1)], ""),
-        ([], ""),
-    ],
-)
+@pytest.mark.parametrize(("calls", "layout"), [
+    ([(pytest.__file__, "raises", 1), ("mine.py", "step", 7)], "line 7 of mine.py, in step"),
+    ([("<cell 3>", "f", 2), ("<cell 4>", "g", 9)], "line 2, in f"),
+    ([("<cell 3>", "<module>", 2)], "line 2"),
+    ([(pytest.__file__, "raises", 1)], ""),
+    ([], ""),
+])  # fmt: skip
 def test_arrays_without_a_name_are_counted_and_the_largest_is_shown_with_where_it_was_made(
     frameworks: Frameworks, tmp_path: Path, calls: list[tuple[str, str, int]], layout: str
 ) -> None:
@@ -167,16 +164,13 @@ def test_what_a_device_holds_counts_for_its_framework() -> None:
     assert repr(found) == "<Whereabouts 6 values>"
 
 
-@pytest.mark.parametrize(
-    ("expression", "names"),
-    [
-        ("{'a': x, 'b': [y]}", ["a", "b[0]"]),
-        ("dict(a=x, b=y)", ["a", "b"]),
-        ("[x, {'of a layer': y}]", ["[0]", "[1]['of a layer']"]),
-        ("{'of a layer': x}", ["['of a layer']"]),
-        ("{3: x}", ["[3]"]),
-    ],
-)
+@pytest.mark.parametrize(("expression", "names"), [
+    ("{'a': x, 'b': [y]}", ["a", "b[0]"]),
+    ("dict(a=x, b=y)", ["a", "b"]),
+    ("[x, {'of a layer': y}]", ["[0]", "[1]['of a layer']"]),
+    ("{'of a layer': x}", ["['of a layer']"]),
+    ("{3: x}", ["[3]"]),
+])  # fmt: skip
 def test_parts_of_a_literal_are_named_alone(
     frameworks: Frameworks, expression: str, names: list[str]
 ) -> None:

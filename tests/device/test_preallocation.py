@@ -29,14 +29,11 @@ def test_another_framework_is_told_what_is_left() -> None:
     assert "tensorflow preallocated 70.0 GiB" in found[0].texts[1]
 
 
-@pytest.mark.parametrize(
-    "jax",
-    [
-        replace(JAX, words=(Note("memory-grows", "JAX allocates GPU memory on demand"),)),
-        replace(JAX, words=("a sentence of an earlier version",)),
-        replace(JAX, devices=(Device("gpu:1", limit=60 * GIB),)),
-        replace(JAX, devices=(Device("cpu:0"),)),
-    ],
-)
+@pytest.mark.parametrize("jax", [
+    replace(JAX, words=(Note("memory-grows", "JAX allocates GPU memory on demand"),)),
+    replace(JAX, words=("a sentence of an earlier version",)),
+    replace(JAX, devices=(Device("gpu:1", limit=60 * GIB),)),
+    replace(JAX, devices=(Device("cpu:0"),)),
+])  # fmt: skip
 def test_where_nothing_is_taken_nothing_is_told(jax: FrameworkDevices) -> None:
     assert add_preallocation((jax, TORCH)) == (jax, TORCH)

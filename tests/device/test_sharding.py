@@ -108,18 +108,15 @@ def test_of_very_many_parts_the_first_are_drawn() -> None:
     assert len(strip.columns) == 16
 
 
-@pytest.mark.parametrize(
-    ("devices", "words"),
-    [
-        (["cpu:0"], "cpu:0"),
-        (["cpu:0", "cpu:1", "cpu:2", "cpu:5"], "cpu:0-2,5"),
-        (["cpu:10", "cpu:9"], "cpu:9,10"),
-        (["gpu:0", "cpu:1"], "gpu:0 cpu:1"),
-        (["cpu"], "cpu"),
-        (["cpu:0", "cpu:1", "cpu:3", "cpu:4", "cpu:5"], "cpu:0,1,3-5"),
-        (["gpu:b", "gpu:a"], "gpu:b,a"),
-    ],
-)
+@pytest.mark.parametrize(("devices", "words"), [
+    (["cpu:0"], "cpu:0"),
+    (["cpu:0", "cpu:1", "cpu:2", "cpu:5"], "cpu:0-2,5"),
+    (["cpu:10", "cpu:9"], "cpu:9,10"),
+    (["gpu:0", "cpu:1"], "gpu:0 cpu:1"),
+    (["cpu"], "cpu"),
+    (["cpu:0", "cpu:1", "cpu:3", "cpu:4", "cpu:5"], "cpu:0,1,3-5"),
+    (["gpu:b", "gpu:a"], "gpu:b,a"),
+])  # fmt: skip
 def test_devices_of_one_platform_stand_together(devices: list[str], words: str) -> None:
     assert shorten_devices(devices) == words
 

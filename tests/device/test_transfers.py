@@ -30,17 +30,14 @@ FOUND = Transfers(
 )
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "direction"),
-    [
-        ("cpu", "cuda:0", "to devices"),
-        ("cuda:0", "cpu pinned", "to the host"),
-        ("gpu:0", "host", "to the host"),
-        ("cpu:0", "host", "to the host"),
-        ("cuda:0", "cuda:1", "between devices"),
-        ("cpu:0", "cpu:1", "between devices"),
-    ],
-)
+@pytest.mark.parametrize(("source", "target", "direction"), [
+    ("cpu", "cuda:0", "to devices"),
+    ("cuda:0", "cpu pinned", "to the host"),
+    ("gpu:0", "host", "to the host"),
+    ("cpu:0", "host", "to the host"),
+    ("cuda:0", "cuda:1", "between devices"),
+    ("cpu:0", "cpu:1", "between devices"),
+])  # fmt: skip
 def test_the_cpu_is_the_host_beside_a_gpu(source: str, target: str, direction: str) -> None:
     assert replace(COPY, source=source, target=target).direction == direction
 

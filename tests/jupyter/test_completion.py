@@ -44,19 +44,16 @@ def offered(shell: Shell, cell: str) -> set[str]:
 
 
 @pytest.mark.usefixtures("named_results")
-@pytest.mark.parametrize(
-    ("typed", "expected"),
-    [
-        ("%%fwtime --qu|\nx = 1", {"%%fwtime --quick", "%%fwtime --quiet"}),
-        ("r = %fwtime -n 3 --pre", {"r = %fwtime -n 3 --precise", "r = %fwtime -n 3 --precision"}),
-        ("for i in y:\n    %fwtime --fr", {"for i in y:\n    %fwtime --fresh"}),
-        ("x = 1\n%fwtime --fr|\nz = 3", {"x = 1\n%fwtime --fresh"}),
-        ("%jaxpr --platform=c", {"%jaxpr --platform=cpu", "%jaxpr --platform=cuda"}),
-        ("%fwtime -n 3 --name be", {"%fwtime -n 3 --name before"}),
-        ("%fwcompare ", {"%fwcompare before", "%fwcompare my_own"}),
-        ("%config IpyJaxBench.bu", {"%config IpyJaxBench.budget"}),
-    ],
-)
+@pytest.mark.parametrize(("typed", "expected"), [
+    ("%%fwtime --qu|\nx = 1", {"%%fwtime --quick", "%%fwtime --quiet"}),
+    ("r = %fwtime -n 3 --pre", {"r = %fwtime -n 3 --precise", "r = %fwtime -n 3 --precision"}),
+    ("for i in y:\n    %fwtime --fr", {"for i in y:\n    %fwtime --fresh"}),
+    ("x = 1\n%fwtime --fr|\nz = 3", {"x = 1\n%fwtime --fresh"}),
+    ("%jaxpr --platform=c", {"%jaxpr --platform=cpu", "%jaxpr --platform=cuda"}),
+    ("%fwtime -n 3 --name be", {"%fwtime -n 3 --name before"}),
+    ("%fwcompare ", {"%fwcompare before", "%fwcompare my_own"}),
+    ("%config IpyJaxBench.bu", {"%config IpyJaxBench.budget"}),
+])  # fmt: skip
 def test_only_what_fits_is_offered(shell: Shell, typed: str, expected: set[str]) -> None:
     assert offered(shell, typed) == expected
 
@@ -68,17 +65,14 @@ def test_the_labels_of_a_cell_are_offered(shell: Shell) -> None:
     assert offered(shell, cell) == {f"{line}slow", f"{line}fast"}
 
 
-@pytest.mark.parametrize(
-    ("typed", "expected"),
-    [
-        ("%fwtime -n 3 some_na", "%fwtime -n 3 some_name"),
-        ("%fwdevices some_other some_na", "%fwdevices some_other some_name"),
-        ("%fwtime -q math.sq", "%fwtime -q math.sqrt"),
-        ("%%fwtime -q\nmath.sq", "%%fwtime -q\nmath.sqrt"),
-        ("%timeit math.sq", "%timeit math.sqrt"),
-        ("%fwt", "%%fwtime"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "expected"), [
+    ("%fwtime -n 3 some_na", "%fwtime -n 3 some_name"),
+    ("%fwdevices some_other some_na", "%fwdevices some_other some_name"),
+    ("%fwtime -q math.sq", "%fwtime -q math.sqrt"),
+    ("%%fwtime -q\nmath.sq", "%%fwtime -q\nmath.sqrt"),
+    ("%timeit math.sq", "%timeit math.sqrt"),
+    ("%fwt", "%%fwtime"),
+])  # fmt: skip
 def test_code_is_completed(shell: Shell, typed: str, expected: str) -> None:
     shell.run("import math\nsome_name = some_other = 1")
     assert expected in offered(shell, typed)

@@ -86,15 +86,12 @@ def test_all_is_listed_with_help_and_the_value_of_now(shell: Shell) -> None:
         assert "digits shown (4)" in text
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ("budget = -1", "budget = -1: must be a number of seconds, 0 or more"),
-        ("budget = 'x'", "'budget' trait of an IpyJaxBench instance expected a float"),
-        ("precision = 0", "'precision' trait of an IpyJaxBench instance should not be less than 1"),
-        ("history = 'no'", "'history' trait of an IpyJaxBench instance expected a boolean"),
-    ],
-)
+@pytest.mark.parametrize(("value", "words"), [
+    ("budget = -1", "budget = -1: must be a number of seconds, 0 or more"),
+    ("budget = 'x'", "'budget' trait of an IpyJaxBench instance expected a float"),
+    ("precision = 0", "'precision' trait of an IpyJaxBench instance should not be less than 1"),
+    ("history = 'no'", "'history' trait of an IpyJaxBench instance expected a boolean"),
+])  # fmt: skip
 def test_a_bad_value_is_told_in_one_line_and_changes_nothing(
     shell: Shell, settings: IpyJaxBench, caplog: pytest.LogCaptureFixture, value: str, words: str
 ) -> None:

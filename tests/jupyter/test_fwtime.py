@@ -178,17 +178,14 @@ def test_the_cell_runs_once_its_names_stay_and_a_line_chooses_the_loop(shell: Sh
     assert [(each.line, each.text) for each in result.lines] == [*enumerate(texts, 5)]
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        ("%fwtime --loop abs(3)", "write %%fwtime --loop above it"),
-        ("%fwtime --line 3 abs(3)", "--line 3 needs --loop: %%fwtime --loop --line 3"),
-        (f"%%fwtime --loop --line 40\n{LOOP}", "--line 40 is in no for loop"),
-        (f"%%fwtime --loop -n 3\n{LOOP}", "--loop and -n cannot be combined"),
-        (f"%%fwtime --loop x = 3\n{LOOP}", "'x = 3' is not an option"),
-        ("%%fwtime --loop\nfor i in range(3) pass", "SyntaxError in line 2"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "words"), [
+    ("%fwtime --loop abs(3)", "write %%fwtime --loop above it"),
+    ("%fwtime --line 3 abs(3)", "--line 3 needs --loop: %%fwtime --loop --line 3"),
+    (f"%%fwtime --loop --line 40\n{LOOP}", "--line 40 is in no for loop"),
+    (f"%%fwtime --loop -n 3\n{LOOP}", "--loop and -n cannot be combined"),
+    (f"%%fwtime --loop x = 3\n{LOOP}", "'x = 3' is not an option"),
+    ("%%fwtime --loop\nfor i in range(3) pass", "SyntaxError in line 2"),
+])  # fmt: skip
 def test_what_makes_no_sense_gets_one_line(shell: Shell, typed: str, words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)) as raised:
         shell.run(typed)

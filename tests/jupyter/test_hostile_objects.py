@@ -11,20 +11,13 @@ from tests.shell import Shell
 
 #: What would raise without a look too is left out: the object is called, and put into a list.
 USES = (
-    "%fwtime -q -n1 -r2 --cpu [o]",
-    "%fwtime -q -n1 -r2 --fresh o()",
-    "%%fwtime -q -n1 -r2\nq = [o]\no()",
-    "%%fwcompare -q -b 0.02\na: o()\nb: len([o])",
-    "%fwdevices -q [o]",
-    "%%fwdevices -q\nq = [o]\no()",
-    "%%trace_cached -q\n[o]\no()",
-    "%trace_cached -q --predict o(o)",
-    "%jaxpr -q (lambda a: 1)(o)",
-    "%%jaxpr -q\nq = o\no()",
+    "%fwtime -q -n1 -r2 --cpu [o]", "%fwtime -q -n1 -r2 --fresh o()",
+    "%%fwtime -q -n1 -r2\nq = [o]\no()", "%%fwcompare -q -b 0.02\na: o()\nb: len([o])",
+    "%fwdevices -q [o]", "%%fwdevices -q\nq = [o]\no()", "%%trace_cached -q\n[o]\no()",
+    "%trace_cached -q --predict o(o)", "%jaxpr -q (lambda a: 1)(o)", "%%jaxpr -q\nq = o\no()",
     "ipyjaxbench.compare({'a': o, 'b': o}, budget=0.02)",
-    "with ipyjaxbench.trace_cached() as t: o()",
-    "with ipyjaxbench.transfers() as t: o()",
-)
+    "with ipyjaxbench.trace_cached() as t: o()", "with ipyjaxbench.transfers() as t: o()",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("use", USES)

@@ -39,21 +39,18 @@ def test_something_is_said_after_a_second_and_four_times_a_second_at_most() -> N
 HOUR = 3_600_000 * MS
 
 
-@pytest.mark.parametrize(
-    ("known", "left", "words"),
-    [
-        (0.034, 1_200 * MS, ": CI ±3.4 % so far, at most 1.2 s left"),
-        (1.0, 1_200 * MS, ": CI ±100 % so far, at most 1.2 s left"),
-        (1.01, 1_200 * MS, ": CI wider than ±100 % so far, at most 1.2 s left"),
-        (math.inf, 1_200 * MS, ": warming up, at most 1.2 s left"),
-        (math.nan, 1_200 * MS, ": at most 1.2 s left"),
-        (math.nan, 0, ""),
-        (0.01, 1, ": CI ±1.0 % so far, at most 1.0 ns left"),
-        (0.01, HOUR - MS, ": CI ±1.0 % so far, at most 1.00 h left"),
-        (0.01, HOUR, ": CI ±1.0 % so far"),
-        (0.01, -1, ": CI ±1.0 % so far"),
-    ],
-)
+@pytest.mark.parametrize(("known", "left", "words"), [
+    (0.034, 1_200 * MS, ": CI ±3.4 % so far, at most 1.2 s left"),
+    (1.0, 1_200 * MS, ": CI ±100 % so far, at most 1.2 s left"),
+    (1.01, 1_200 * MS, ": CI wider than ±100 % so far, at most 1.2 s left"),
+    (math.inf, 1_200 * MS, ": warming up, at most 1.2 s left"),
+    (math.nan, 1_200 * MS, ": at most 1.2 s left"),
+    (math.nan, 0, ""),
+    (0.01, 1, ": CI ±1.0 % so far, at most 1.0 ns left"),
+    (0.01, HOUR - MS, ": CI ±1.0 % so far, at most 1.00 h left"),
+    (0.01, HOUR, ": CI ±1.0 % so far"),
+    (0.01, -1, ": CI ±1.0 % so far"),
+])  # fmt: skip
 def test_what_is_known_and_what_is_left_is_said(known: float, left: int, words: str) -> None:
     assert shown_lines([1000], known, left) == [(1000, f"measuring{words}")]
 

@@ -111,15 +111,12 @@ def test_a_side_stream_is_another_line(recorded: Any) -> None:
     assert lines["eager"].isdisjoint(lines["side stream"])
 
 
-@pytest.mark.parametrize(
-    ("run", "codes"),
-    [
-        ("eager", []),
-        ("compiled", []),
-        ("graph", ["replays-graph"]),
-        ("side stream", ["side-streams"]),
-    ],
-)
+@pytest.mark.parametrize(("run", "codes"), [
+    ("eager", []),
+    ("compiled", []),
+    ("graph", ["replays-graph"]),
+    ("side stream", ["side-streams"]),
+])  # fmt: skip
 def test_what_events_and_shapes_change_is_noted(recorded: Any, run: str, codes: list[str]) -> None:
     events = recorded("torch")[run]
     seen, replayed = torch_intervals(events), replays_graphs(shown_events(events))

@@ -165,18 +165,15 @@ def test_what_is_not_known_of_one_of_them_differs_in_nothing() -> None:
     assert one.differences(other) == ("machine 2 × CPU → 4 × CPU",)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("python", "3.12.1", "Python 3.11.7 → 3.12.1"),
-        ("frameworks", {"jax": "0.11.0", "python": "3.12"}, "jax 0.10.2 → 0.11.0"),
-        ("devices", ("jax cpu:0",), "jax cuda:0 → jax cpu:0"),
-        ("cpus", 4, "machine 8 × A CPU → 4 × A CPU"),
-        ("gpus", ("A100",), "H100 → A100"),
-        ("revision", "deadbeef", "git c0ffeec → deadbee"),
-        ("data", {"x": "f32[4]", "y": "f32[]"}, "x f32[3] → f32[4]"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("python", "3.12.1", "Python 3.11.7 → 3.12.1"),
+    ("frameworks", {"jax": "0.11.0", "python": "3.12"}, "jax 0.10.2 → 0.11.0"),
+    ("devices", ("jax cpu:0",), "jax cuda:0 → jax cpu:0"),
+    ("cpus", 4, "machine 8 × A CPU → 4 × A CPU"),
+    ("gpus", ("A100",), "H100 → A100"),
+    ("revision", "deadbeef", "git c0ffeec → deadbee"),
+    ("data", {"x": "f32[4]", "y": "f32[]"}, "x f32[3] → f32[4]"),
+])  # fmt: skip
 def test_what_differs_is_named(name: str, value: object, words: str) -> None:
     assert HERE.differences(dataclasses.replace(HERE, **{name: value})) == (words,)
 

@@ -56,17 +56,14 @@ def test_it_is_a_sequence_of_facts_that_can_be_true() -> None:
     assert of(past(), other).check() == "the rounds do not add up to the samples"
 
 
-@pytest.mark.parametrize(
-    ("entries", "found", "kept", "figure", "detail"),
-    [
-        (2, 2, 2, "2 measurements", "in the history"),
-        (2, 3, 5, "2 measurements", "of 3 that match, of 5 in the history"),
-        (2, 2, 5, "2 measurements", "of 5 in the history"),
-        (2, 5, 5, "2 measurements", "of 5 in the history"),
-        (0, 0, 1200, "no measurement matches", "of 1,200 in the history"),
-        (0, 0, 0, "no measurements", "yet: %fwtime and %%fwcompare save theirs"),
-    ],
-)
+@pytest.mark.parametrize(("entries", "found", "kept", "figure", "detail"), [
+    (2, 2, 2, "2 measurements", "in the history"),
+    (2, 3, 5, "2 measurements", "of 3 that match, of 5 in the history"),
+    (2, 2, 5, "2 measurements", "of 5 in the history"),
+    (2, 5, 5, "2 measurements", "of 5 in the history"),
+    (0, 0, 1200, "no measurement matches", "of 1,200 in the history"),
+    (0, 0, 0, "no measurements", "yet: %fwtime and %%fwcompare save theirs"),
+])  # fmt: skip
 def test_the_headline_says_how_many_of_how_many(
     entries: int, found: int, kept: int, figure: str, detail: str
 ) -> None:
@@ -232,20 +229,17 @@ def query(place: Location = HERE, /, **options: Any) -> list[str]:
 
 
 @pytest.mark.usefixtures("kept")
-@pytest.mark.parametrize(
-    ("options", "labels"),
-    [
-        ({}, ["one", "two", "three"]),
-        ({"text": "T"}, ["two", "three"]),
-        ({"text": "beta("}, ["two"]),
-        ({"last": 2}, ["one", "two"]),
-        ({"since": 2 * DAY}, ["one"]),
-        ({"since": 11 * DAY}, ["one", "two"]),
-        ({"framework": "jax"}, ["one"]),
-        ({"here": True}, ["one", "three"]),
-        ({"here": True, "since": 2 * DAY, "text": "one"}, ["one"]),
-    ],
-)
+@pytest.mark.parametrize(("options", "labels"), [
+    ({}, ["one", "two", "three"]),
+    ({"text": "T"}, ["two", "three"]),
+    ({"text": "beta("}, ["two"]),
+    ({"last": 2}, ["one", "two"]),
+    ({"since": 2 * DAY}, ["one"]),
+    ({"since": 11 * DAY}, ["one", "two"]),
+    ({"framework": "jax"}, ["one"]),
+    ({"here": True}, ["one", "three"]),
+    ({"here": True, "since": 2 * DAY, "text": "one"}, ["one"]),
+])  # fmt: skip
 def test_what_is_asked_for_is_found_the_newest_first(
     options: dict[str, Any], labels: list[str]
 ) -> None:

@@ -165,16 +165,13 @@ PAIRS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("names", "figure", "detail", "verdict"),
-    [
-        (["slower", "faster", "same", "slower"], "2 of 4 slower", "1 faster", "SLOWER"),
-        (["slower", "same"], "1 of 2 slower", "", "SLOWER"),
-        (["faster", "same", "once"], "1 of 3 faster", "", "FASTER"),
-        (["same", "once"], "no clear change", "in 2 measurements", ""),
-        ([], "nothing", "measured in both", ""),
-    ],
-)
+@pytest.mark.parametrize(("names", "figure", "detail", "verdict"), [
+    (["slower", "faster", "same", "slower"], "2 of 4 slower", "1 faster", "SLOWER"),
+    (["slower", "same"], "1 of 2 slower", "", "SLOWER"),
+    (["faster", "same", "once"], "1 of 3 faster", "", "FASTER"),
+    (["same", "once"], "no clear change", "in 2 measurements", ""),
+    ([], "nothing", "measured in both", ""),
+])  # fmt: skip
 def test_the_headline_counts_what_is_slower_and_faster(
     names: list[str], figure: str, detail: str, verdict: str
 ) -> None:

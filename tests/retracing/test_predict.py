@@ -93,15 +93,12 @@ def test_of_a_name_that_is_not_defined_the_traceback_is_short(names: dict[str, A
 LOOKS = "--predict looks at what jax.jit, torch.compile and tf.function return"
 
 
-@pytest.mark.parametrize(
-    ("code", "why"),
-    [
-        ("x + n", LOOKS),
-        ("h(1)", LOOKS),
-        ("import f; f(1)", "f is created at run time: assign it to a name first"),
-        ("h(2)(1); h(3)(1)", "h(3) is created at run time: assign it to a name first"),
-    ],
-)
+@pytest.mark.parametrize(("code", "why"), [
+    ("x + n", LOOKS),
+    ("h(1)", LOOKS),
+    ("import f; f(1)", "f is created at run time: assign it to a name first"),
+    ("h(2)(1); h(3)(1)", "h(3) is created at run time: assign it to a name first"),
+])  # fmt: skip
 def test_what_calls_nothing_compiled_is_said(names: dict[str, Any], code: str, why: str) -> None:
     with pytest.raises(SnippetError) as raised:
         predicted(code, names)

@@ -7,13 +7,10 @@ import sys
 from pathlib import Path
 
 CELLS = (
-    "%%fwcompare --sweep n=1,2 -b 0.2\nadd: n + n\ndouble: 2 * xt",
-    "%fwtime -n 2 -r 3 xf + xf",
-    "%fwtime --profile -n 2 -r 3 f(xj)",
-    "%fxgraph --dynamo torch.sin(xt)",
-    "%tfgraph tf.sin(xf)",
+    "%%fwcompare --sweep n=1,2 -b 0.2\nadd: n + n\ndouble: 2 * xt", "%fwtime -n 2 -r 3 xf + xf",
+    "%fwtime --profile -n 2 -r 3 f(xj)", "%fxgraph --dynamo torch.sin(xt)", "%tfgraph tf.sin(xf)",
     "%trace_cached --watch on\nf(xj)",
-)
+)  # fmt: skip
 SEED = """
 random.seed(0); np.random.seed(0); torch.manual_seed(0); tf.random.set_seed(0)
 tf.random.set_global_generator(tf.random.Generator.from_seed(0))

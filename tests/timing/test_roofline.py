@@ -179,20 +179,17 @@ def test_beyond_the_peak_something_was_not_done(timed: Timed, load: Workload, sa
     assert texts.startswith(f"As written, each call {said}") if said else not texts
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"clock": "cpu"},
-        {"clock": "calendar"},
-        {"batches": ((1, 0),) * 30, "rounds": (30,)},
-        {"batches": (), "rounds": ()},
-        {"notes": (Note("recompiles", "It compiles."),)},
-        {"notes": (Note("lazy", "Nothing was computed."),)},
-        {"notes": (Note("half-product", "NumPy computes half of it."),)},
-        {"inputs": (PLACE, dataclasses.replace(PLACE, devices=("gpu:0",)))},
-        {"inputs": ()},
-    ],
-)
+@pytest.mark.parametrize("facts", [
+    {"clock": "cpu"},
+    {"clock": "calendar"},
+    {"batches": ((1, 0),) * 30, "rounds": (30,)},
+    {"batches": (), "rounds": ()},
+    {"notes": (Note("recompiles", "It compiles."),)},
+    {"notes": (Note("lazy", "Nothing was computed."),)},
+    {"notes": (Note("half-product", "NumPy computes half of it."),)},
+    {"inputs": (PLACE, dataclasses.replace(PLACE, devices=("gpu:0",)))},
+    {"inputs": ()},
+])  # fmt: skip
 def test_other_figures_than_the_time_of_one_device_have_none(
     timed: Timed, facts: dict[str, Any]
 ) -> None:

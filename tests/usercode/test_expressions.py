@@ -30,17 +30,14 @@ def test_each_has_its_value_under_its_text(code: str, values: dict[str, Any]) ->
     assert before == NAMES
 
 
-@pytest.mark.parametrize(
-    ("code", "like", "told"),
-    [
-        ("parms", None, "parms: name 'parms' is not defined. Did you mean params?"),
-        ("parms[0]", None, "parms[0]: name 'parms' is not defined. Did you mean params?"),
-        ("parms", ["x"], "parms: name 'parms' is not defined."),
-        ("parms", [], "parms: name 'parms' is not defined."),
-        ("nothing_like_it", None, "nothing_like_it: name 'nothing_like_it' is not defined."),
-        ("x f(", None, "x f(: type names or expressions, separated by spaces"),
-    ],
-)
+@pytest.mark.parametrize(("code", "like", "told"), [
+    ("parms", None, "parms: name 'parms' is not defined. Did you mean params?"),
+    ("parms[0]", None, "parms[0]: name 'parms' is not defined. Did you mean params?"),
+    ("parms", ["x"], "parms: name 'parms' is not defined."),
+    ("parms", [], "parms: name 'parms' is not defined."),
+    ("nothing_like_it", None, "nothing_like_it: name 'nothing_like_it' is not defined."),
+    ("x f(", None, "x f(: type names or expressions, separated by spaces"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_said(code: str, like: list[str] | None, told: str) -> None:
     with pytest.raises(OptionError) as raised:
         evaluate_expressions(NAMES, code, like=like)

@@ -15,19 +15,16 @@ def line_magic(text: str) -> str:
     return f"get_ipython().run_line_magic('time', {text!r})"
 
 
-@pytest.mark.parametrize(
-    ("text", "statements"),
-    [
-        ("f(x)", ["f(x)"]),
-        ("-n 3 -r2 f(x)", ["f(x)"]),
-        ("t = %timeit -q f(x)", ["t = f(x)"]),
-        ("x % 2", ["x % 2"]),
-        ("await f()", ["await f()"]),
-        ("return 3", ["3"]),
-        ("f(", ["pass"]),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "statements"), [
+    ("f(x)", ["f(x)"]),
+    ("-n 3 -r2 f(x)", ["f(x)"]),
+    ("t = %timeit -q f(x)", ["t = f(x)"]),
+    ("x % 2", ["x % 2"]),
+    ("await f()", ["await f()"]),
+    ("return 3", ["3"]),
+    ("f(", ["pass"]),
+    ("", []),
+])  # fmt: skip
 def test_behind_a_magic_is_what_reads_as_python(text: str, statements: list[str]) -> None:
     assert behind(line_magic(text)) == statements
 

@@ -28,40 +28,37 @@ def run(code: str, names: dict[str, Any], turns: int = 1, **how: Any) -> list[An
     return handed
 
 
-@pytest.mark.parametrize(
-    ("code", "reads", "binds", "carried"),
-    [
-        ("f(x)", "f x", "", ""),
-        ("y = f(x)", "f x", "y", ""),
-        ("x = f(x)", "f x", "x", "x"),
-        ("x += 1", "x", "x", "x"),
-        ("x = 1; y = x", "x", "x y", ""),
-        ("y = x; x = 1", "x", "y x", "x"),
-        ("a = b = c", "c", "a b", ""),
-        ("p, q = q, p", "q p", "p q", "q p"),
-        ("x[0] = 1", "x", "", ""),
-        ("x.a = y", "y x", "", ""),
-        ("del x", "", "x", ""),
-        ("import a.b, c.d as e; from f import g", "", "a e g", ""),
-        ("for i in x: pass", "x", "i", ""),
-        ("with a as b: b", "a b", "b", ""),
-        ("try: f()\nexcept E as e: pass", "f E", "e", ""),
-        ("[i for i in x]", "x", "", ""),
-        ("[i * k for i in x]", "x k", "", ""),
-        ("[y := i for i in x]", "x", "y", ""),
-        ("(y := f(x))", "f x", "y", ""),
-        ("lambda q: q + z", "z", "", ""),
-        ("@d\ndef f(a=b): return c", "d b c", "f", ""),
-        ("def f():\n  global g\n  g = h", "h", "g f", ""),
-        ("def f():\n  def g(): return x\n  return g", "x", "f", ""),
-        ("class A:\n  def f(self): return z", "z", "A", ""),
-        ("class A:\n  y = x", "x", "A", ""),
-        ("match x:\n  case [a, b]: pass", "x", "a b", ""),
-        ("step = lambda: step", "step", "step", "step"),
-        ("f'{x:{w}}'", "x w", "", ""),
-        ("while x: x = g(x)", "x g", "x", "x"),
-    ],
-)
+@pytest.mark.parametrize(("code", "reads", "binds", "carried"), [
+    ("f(x)", "f x", "", ""),
+    ("y = f(x)", "f x", "y", ""),
+    ("x = f(x)", "f x", "x", "x"),
+    ("x += 1", "x", "x", "x"),
+    ("x = 1; y = x", "x", "x y", ""),
+    ("y = x; x = 1", "x", "y x", "x"),
+    ("a = b = c", "c", "a b", ""),
+    ("p, q = q, p", "q p", "p q", "q p"),
+    ("x[0] = 1", "x", "", ""),
+    ("x.a = y", "y x", "", ""),
+    ("del x", "", "x", ""),
+    ("import a.b, c.d as e; from f import g", "", "a e g", ""),
+    ("for i in x: pass", "x", "i", ""),
+    ("with a as b: b", "a b", "b", ""),
+    ("try: f()\nexcept E as e: pass", "f E", "e", ""),
+    ("[i for i in x]", "x", "", ""),
+    ("[i * k for i in x]", "x k", "", ""),
+    ("[y := i for i in x]", "x", "y", ""),
+    ("(y := f(x))", "f x", "y", ""),
+    ("lambda q: q + z", "z", "", ""),
+    ("@d\ndef f(a=b): return c", "d b c", "f", ""),
+    ("def f():\n  global g\n  g = h", "h", "g f", ""),
+    ("def f():\n  def g(): return x\n  return g", "x", "f", ""),
+    ("class A:\n  def f(self): return z", "z", "A", ""),
+    ("class A:\n  y = x", "x", "A", ""),
+    ("match x:\n  case [a, b]: pass", "x", "a b", ""),
+    ("step = lambda: step", "step", "step", "step"),
+    ("f'{x:{w}}'", "x w", "", ""),
+    ("while x: x = g(x)", "x g", "x", "x"),
+])  # fmt: skip
 def test_the_names_of_code_are_known(code: str, reads: str, binds: str, carried: str) -> None:
     found = snippet(code)
     assert set(found.reads) == set(reads.split())
@@ -110,19 +107,16 @@ def test_names_are_bound_in_the_namespace_and_nothing_else_is() -> None:
     assert loop(itertools.repeat(None, 5), lambda: clock[0], print, ()) == 35  # the time it took
 
 
-@pytest.mark.parametrize(
-    ("code", "how", "handed"),
-    [
-        ("x + 1", {"value": True}, [8, 8]),
-        ("y = x", {"waits": ["y"]}, [7, 7]),
-        ("y = x; y + 1", {"value": True, "waits": ["y"]}, [(8, 7), (8, 7)]),
-        ("y = x; z = 2", {"waits": ["y", "z"]}, [(7, 2), (7, 2)]),
-        ("y: int = x", {"waits": ["y"]}, [7, 7]),
-        ("y: int = x; z = 2", {"waits": ["y", "z"]}, [(7, 2), (7, 2)]),
-        ("x + 1", {"waits": []}, [(), ()]),
-        ("x + 1", {}, []),
-    ],
-)
+@pytest.mark.parametrize(("code", "how", "handed"), [
+    ("x + 1", {"value": True}, [8, 8]),
+    ("y = x", {"waits": ["y"]}, [7, 7]),
+    ("y = x; y + 1", {"value": True, "waits": ["y"]}, [(8, 7), (8, 7)]),
+    ("y = x; z = 2", {"waits": ["y", "z"]}, [(7, 2), (7, 2)]),
+    ("y: int = x", {"waits": ["y"]}, [7, 7]),
+    ("y: int = x; z = 2", {"waits": ["y", "z"]}, [(7, 2), (7, 2)]),
+    ("x + 1", {"waits": []}, [(), ()]),
+    ("x + 1", {}, []),
+])  # fmt: skip
 def test_what_to_wait_for_is_handed_over(code: str, how: dict, handed: list) -> None:
     assert run(code, {"x": 7}, 2, **how) == handed
 

@@ -48,25 +48,20 @@ def test_nodes_of_a_scope_are_not_those_of_its_functions() -> None:
     assert names == {*"abcdehx"}
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("", ""),
-        ("  f(x)\n", "f(x)"),
-        ("f(x)\ny", "f(x) …"),
-        ("import a\nfrom b import c\ndef f(): pass\nclass D: pass\nf(3)", "… f(3)"),
-        ("def f():\n    return 1\ny = 2\nf(\n    y)", "… f( …"),
-        ("def f():\n    return 1", "def f(): …"),
-        ("y = 1\ndef f(): pass\nf(3)", "y = 1 …"),
-        ("%time x\ny", "%time x …"),
-        ("import a\n%time a.f()", "… %time a.f()"),
-        (
-            "# mine\n@jit\ndef f(\n    x,\n):\n    if x:\n        f(1)\ny = [\n    1,\n]  # all",
-            "… y = [ …",
-        ),
-        ("def f():\n" + 100_000 * "    g()\n" + "f()", "… f()"),
-        ("x" * 1_000_000, "x" * 20_000 + " …"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line"), [
+    ("", ""),
+    ("  f(x)\n", "f(x)"),
+    ("f(x)\ny", "f(x) …"),
+    ("import a\nfrom b import c\ndef f(): pass\nclass D: pass\nf(3)", "… f(3)"),
+    ("def f():\n    return 1\ny = 2\nf(\n    y)", "… f( …"),
+    ("def f():\n    return 1", "def f(): …"),
+    ("y = 1\ndef f(): pass\nf(3)", "y = 1 …"),
+    ("%time x\ny", "%time x …"),
+    ("import a\n%time a.f()", "… %time a.f()"),
+    ("# mine\n@jit\ndef f(\n    x,\n):\n    if x:\n        f(1)\ny = [\n    1,\n]  # all",
+     "… y = [ …"),
+    ("def f():\n" + 100_000 * "    g()\n" + "f()", "… f()"),
+    ("x" * 1_000_000, "x" * 20_000 + " …"),
+])  # fmt: skip
 def test_code_is_shown_by_the_line_that_it_ends_with(text: str, line: str) -> None:
     assert syntax.first_line(text) == line

@@ -24,13 +24,10 @@ def full(shell: Shell) -> Iterator[Shell]:
 
 
 FIRST = [
-    "%fwtime -n 3 -r 2 y = written(work(x))",
-    "%%fwtime q = written(work(x))\nq + 1",
-    "%fwtime logged(work(x)); None",
-    "%%fwcompare --quick\na: work(x)\nb: written(work(x))",
-    "%%trace_cached\ny = written(work(x))",
-    "%%fwdevices\nlogged(work(x))",
-]
+    "%fwtime -n 3 -r 2 y = written(work(x))", "%%fwtime q = written(work(x))\nq + 1",
+    "%fwtime logged(work(x)); None", "%%fwcompare --quick\na: work(x)\nb: written(work(x))",
+    "%%trace_cached\ny = written(work(x))", "%%fwdevices\nlogged(work(x))",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("cell", FIRST)

@@ -54,17 +54,14 @@ class Scaled(equinox.Module):  # type: ignore[misc]
         return x if x.sum() > 0 else -x
 
 
-@pytest.mark.parametrize(
-    ("function", "args", "inside"),
-    [
-        (lambda x: below(x) * 2, (X,), "sign"),
-        (written("x", "return jitted(x) + 1", jitted=jitted), (X,), "jitted (test_fixes_found.py)"),
-        (lambda x: Layer().fixed(x) + 1, (X,), "Layer.fixed"),
-        (functools.partial(lambda model, x: model(x), Model()), (X,), "Layer.act"),
-        (lambda x: x if x.sum() > 0 else -x, (X,), ""),
-        (Scaled(X).sign, (X,), None),
-    ],
-)
+@pytest.mark.parametrize(("function", "args", "inside"), [
+    (lambda x: below(x) * 2, (X,), "sign"),
+    (written("x", "return jitted(x) + 1", jitted=jitted), (X,), "jitted (test_fixes_found.py)"),
+    (lambda x: Layer().fixed(x) + 1, (X,), "Layer.fixed"),
+    (functools.partial(lambda model, x: model(x), Model()), (X,), "Layer.act"),
+    (lambda x: x if x.sum() > 0 else -x, (X,), ""),
+    (Scaled(X).sign, (X,), None),
+])  # fmt: skip
 def test_the_line_and_a_fix_are_found_in_what_a_function_uses(
     function: Callable[..., Any], args: tuple, inside: str | None
 ) -> None:

@@ -47,16 +47,13 @@ def test_a_number_behind_the_name_is_that_of_gpus() -> None:
         assert found.arguments["topology"] == f"1x1x{devices}"
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("gpu:h10", "there is no such GPU. Did you mean gpu:h100? Known are gpu:a100, "),
-        ("gpu:tpu", "there is no such GPU. Known are gpu:a100, "),
-        ("gpu:h100x0", "must be 1 GPU or more, such as gpu:h100x4"),
-        ("gpu:mi300", "XLA's compiler for AMD's GPUs is in no wheel that works without ROCm"),
-        ("gpu:none.txtpb", "none.txtpb cannot be read: No such file or directory"),
-    ],
-)
+@pytest.mark.parametrize(("name", "told"), [
+    ("gpu:h10", "there is no such GPU. Did you mean gpu:h100? Known are gpu:a100, "),
+    ("gpu:tpu", "there is no such GPU. Known are gpu:a100, "),
+    ("gpu:h100x0", "must be 1 GPU or more, such as gpu:h100x4"),
+    ("gpu:mi300", "XLA's compiler for AMD's GPUs is in no wheel that works without ROCm"),
+    ("gpu:none.txtpb", "none.txtpb cannot be read: No such file or directory"),
+])  # fmt: skip
 def test_what_is_no_gpu_is_told_in_one_line(name: str, told: str) -> None:
     with pytest.raises(OptionError) as raised:
         find_chips(name)

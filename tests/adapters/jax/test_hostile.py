@@ -12,15 +12,10 @@ jax = pytest.importorskip("jax")
 CODE = PREPARED.format(imports="import jax, jax.numpy", array="jax.numpy.ones(3)", jit="jax.jit")
 #: Those in which JAX's own adapter looks at the object, each in another place.
 USES = (
-    "%jaxpr -q (lambda a: 1)(o)",
-    "%jaxpr -q uses([o], x)",
-    "%jaxpr -q asks(o, x)",
-    "%explain -q",
-    "%fwtime -q -b 0.02 --fresh uses(o, x)",
-    "%fwdevices -q [o, x]",
-    "%%fwdevices -q\nuses(o, x)",
+    "%jaxpr -q (lambda a: 1)(o)", "%jaxpr -q uses([o], x)", "%jaxpr -q asks(o, x)", "%explain -q",
+    "%fwtime -q -b 0.02 --fresh uses(o, x)", "%fwdevices -q [o, x]", "%%fwdevices -q\nuses(o, x)",
     "%%trace_cached -q\nuses([o], jitted(x))",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("use", USES)

@@ -73,15 +73,12 @@ def session(
     compilation_cache.reset_cache()
 
 
-@pytest.mark.parametrize(
-    ("turned_on", "level", "words"),
-    [
-        ((), logging.NOTSET, ()),
-        ((), logging.DEBUG, _WORDS[1:]),
-        (("jax_log_compiles", "jax_explain_cache_misses"), logging.NOTSET, _WORDS),
-        (("jax_explain_cache_misses",), logging.ERROR, ()),
-    ],
-)
+@pytest.mark.parametrize(("turned_on", "level", "words"), [
+    ((), logging.NOTSET, ()),
+    ((), logging.DEBUG, _WORDS[1:]),
+    (("jax_log_compiles", "jax_explain_cache_misses"), logging.NOTSET, _WORDS),
+    (("jax_explain_cache_misses",), logging.ERROR, ()),
+])  # fmt: skip
 def test_handlers_get_what_they_get_without_the_magics(
     session: Callable[[str], list[Any]],
     turned_on: tuple[str, ...],

@@ -21,16 +21,13 @@ def tally(function: Any, *args: Any) -> Tally:
     return Tally(jax.make_jaxpr(function)(*args))
 
 
-@pytest.mark.parametrize(
-    ("function", "flops", "certain"),
-    [
-        (lambda x: x @ x, PRODUCT, PRODUCT),
-        (jax.jit(lambda x: x @ x), PRODUCT, PRODUCT),
-        (lambda x: lax.scan(lambda c, _: (c @ c, None), x, None, 5)[0], 5 * PRODUCT, 5 * PRODUCT),
-        (lambda x: lax.cond(x.sum() > 0, lambda c: c @ c, lambda c: c, x), PRODUCT + 16, 16),
-        (lambda x: lax.while_loop(lambda c: c.sum() < 0, lambda c: c @ c, x), PRODUCT + 16, 0),
-    ],
-)
+@pytest.mark.parametrize(("function", "flops", "certain"), [
+    (lambda x: x @ x, PRODUCT, PRODUCT),
+    (jax.jit(lambda x: x @ x), PRODUCT, PRODUCT),
+    (lambda x: lax.scan(lambda c, _: (c @ c, None), x, None, 5)[0], 5 * PRODUCT, 5 * PRODUCT),
+    (lambda x: lax.cond(x.sum() > 0, lambda c: c @ c, lambda c: c, x), PRODUCT + 16, 16),
+    (lambda x: lax.while_loop(lambda c: c.sum() < 0, lambda c: c @ c, x), PRODUCT + 16, 0),
+])  # fmt: skip
 def test_what_branches_and_loops_without_a_known_end_compute_is_not_certain(
     function: Any, flops: float, certain: float
 ) -> None:
@@ -210,17 +207,14 @@ def pulled_back(function: Any, x: Any) -> Any:
     return value, pullback(value)
 
 
-@pytest.mark.parametrize(
-    "pooled",
-    [
-        windows((3, 3), (1, 1), "SAME"),
-        windows((3, 3), (2, 2), "VALID"),
-        windows((2, 3), (1, 2), ((1, 0), (2, 1))),
-        windows((2, 2), (1, 1), "VALID", window_dilation=(2, 2)),
-        windows((2, 2), (1, 1), "VALID", base_dilation=(2, 2)),
-        windows((3, 3), (1, 1), "SAME", lambda a, b: a * 2 + b),
-    ],
-)
+@pytest.mark.parametrize("pooled", [
+    windows((3, 3), (1, 1), "SAME"),
+    windows((3, 3), (2, 2), "VALID"),
+    windows((2, 3), (1, 2), ((1, 0), (2, 1))),
+    windows((2, 2), (1, 1), "VALID", window_dilation=(2, 2)),
+    windows((2, 2), (1, 1), "VALID", base_dilation=(2, 2)),
+    windows((3, 3), (1, 1), "SAME", lambda a, b: a * 2 + b),
+])  # fmt: skip
 def test_windows_are_counted_as_xla_counts_them(pooled: Any) -> None:
     for x in (PLANE, PLANE.astype("int32")):
         counted = tally(pooled, x)
@@ -228,16 +222,13 @@ def test_windows_are_counted_as_xla_counts_them(pooled: Any) -> None:
         assert counted.operations == 1
 
 
-@pytest.mark.parametrize(
-    ("function", "x"),
-    [
-        (lambda x: pulled_back(AVERAGE, x), IMAGES),
-        (lambda x: pulled_back(LARGEST, x), IMAGES),
-        (lambda x: lax.reduce(x, 0.0, lambda a, b: a * 2 + b, (0,)), jnp.ones((64, 64))),
-        (lambda x: x.at[1:3].add(x[:2] * 2), PLANE),
-        (lambda x: x.at[1:3].multiply(x[:2] * 2), PLANE),
-    ],
-)
+@pytest.mark.parametrize(("function", "x"), [
+    (lambda x: pulled_back(AVERAGE, x), IMAGES),
+    (lambda x: pulled_back(LARGEST, x), IMAGES),
+    (lambda x: lax.reduce(x, 0.0, lambda a, b: a * 2 + b, (0,)), jnp.ones((64, 64))),
+    (lambda x: x.at[1:3].add(x[:2] * 2), PLANE),
+    (lambda x: x.at[1:3].multiply(x[:2] * 2), PLANE),
+])  # fmt: skip
 def test_gradients_reductions_and_scatters_are_near_xlas_count(function: Any, x: Any) -> None:
     assert tally(function, x).flops == pytest.approx(count_of_xla(function, x), rel=0.1, abs=8)
 

@@ -85,16 +85,13 @@ def test_views_share_the_memory_of_the_array_that_they_look_into(tmp_path: Path)
     assert found.memory == f"memory-mapped from {tmp_path / 'numbers'}"
 
 
-@pytest.mark.parametrize(
-    ("array", "layout", "nbytes"),
-    [
-        (np.broadcast_to(np.float64(1), (3, 4)), "broadcast along axes 0, 1", 8),
-        (np.ones((2, 3, 4)).transpose(2, 0, 1), "memory order of axes 1, 2, 0", 192),
-        (np.ones((4, 4))[:, ::2], "strided, view of 128 B", 64),
-        (np.ma.ones(3), "MaskedArray", 24),
-        (np.ones((0, 3)).T, "", 0),
-    ],
-)
+@pytest.mark.parametrize(("array", "layout", "nbytes"), [
+    (np.broadcast_to(np.float64(1), (3, 4)), "broadcast along axes 0, 1", 8),
+    (np.ones((2, 3, 4)).transpose(2, 0, 1), "memory order of axes 1, 2, 0", 192),
+    (np.ones((4, 4))[:, ::2], "strided, view of 128 B", 64),
+    (np.ma.ones(3), "MaskedArray", 24),
+    (np.ones((0, 3)).T, "", 0),
+])  # fmt: skip
 def test_the_layout_of_an_array_is_told_where_it_is_not_the_usual_one(
     array: object, layout: str, nbytes: int
 ) -> None:

@@ -7,18 +7,15 @@ import ipyjaxbench
 pd = pytest.importorskip("pandas")
 
 
-@pytest.mark.parametrize(
-    ("code", "left"),
-    [
-        ("df.columns.name = (df.columns.name or '') + 'c'", "df.columns.name"),
-        ("df.index.name = (df.index.name or '') + 'i'", "df.index.name"),
-        ("deep.index.names = [name + 'x' for name in deep.index.names]", "deep.index.names"),
-        ("words.iloc[0] += 'y'", "words.tolist()"),
-        ("days.iloc[0] += pd.Timedelta('1D')", "days.tolist()"),
-        ("kinds.iloc[0] = 'a' if kinds.iloc[0] == 'b' else 'b'", "kinds.tolist()"),
-        ("whole.iloc[0] += 1", "whole.tolist()"),
-    ],
-)
+@pytest.mark.parametrize(("code", "left"), [
+    ("df.columns.name = (df.columns.name or '') + 'c'", "df.columns.name"),
+    ("df.index.name = (df.index.name or '') + 'i'", "df.index.name"),
+    ("deep.index.names = [name + 'x' for name in deep.index.names]", "deep.index.names"),
+    ("words.iloc[0] += 'y'", "words.tolist()"),
+    ("days.iloc[0] += pd.Timedelta('1D')", "days.tolist()"),
+    ("kinds.iloc[0] = 'a' if kinds.iloc[0] == 'b' else 'b'", "kinds.tolist()"),
+    ("whole.iloc[0] += 1", "whole.tolist()"),
+])  # fmt: skip
 def test_it_is_put_back_and_told(code: str, left: str) -> None:
     def made() -> dict[str, object]:
         rows = pd.MultiIndex.from_tuples([(1, 2)], names=["a", "b"])

@@ -129,18 +129,15 @@ def test_what_is_loaded_from_disk_is_no_compilation(record: list[Any]) -> None:
     assert list(watch.phases()) == ["trace", "cache load"]
 
 
-@pytest.mark.parametrize(
-    ("times", "loaded", "phases"),
-    [
-        (Times(8.0, 5.0, 2.0), False, (3.0, 3.0, 2.0, 0.0)),
-        (Times(8.0, 5.0, 2.0), True, (3.0, 0.0, 0.0, 5.0)),
-        (Times(8.0, 9.0, 9.5), False, (0.0, 0.0, 8.0, 0.0)),
-        (Times(8.0, 5.0, -1.0), False, (3.0, 5.0, 0.0, 0.0)),
-        (Times(8.0, 5.0, 2.0, 4.0), False, (3.0, 3.0, 2.0, 0.0)),
-        (Times(0.0, 0.0, 3.0, 4.0), False, (0.0, 0.0, 4.0, 0.0)),
-        (Times(0.0, 0.0, 0.0), False, (0.0, 0.0, 0.0, 0.0)),
-    ],
-)
+@pytest.mark.parametrize(("times", "loaded", "phases"), [
+    (Times(8.0, 5.0, 2.0), False, (3.0, 3.0, 2.0, 0.0)),
+    (Times(8.0, 5.0, 2.0), True, (3.0, 0.0, 0.0, 5.0)),
+    (Times(8.0, 9.0, 9.5), False, (0.0, 0.0, 8.0, 0.0)),
+    (Times(8.0, 5.0, -1.0), False, (3.0, 5.0, 0.0, 0.0)),
+    (Times(8.0, 5.0, 2.0, 4.0), False, (3.0, 3.0, 2.0, 0.0)),
+    (Times(0.0, 0.0, 3.0, 4.0), False, (0.0, 0.0, 4.0, 0.0)),
+    (Times(0.0, 0.0, 0.0), False, (0.0, 0.0, 0.0, 0.0)),
+])  # fmt: skip
 def test_the_times_of_a_compilation_are_parts_of_each_other(
     times: Times, loaded: bool, phases: tuple[float, ...]
 ) -> None:

@@ -104,19 +104,16 @@ def test_a_call_that_is_one_graph_is_not_made(names: Names) -> None:
     assert line.parts == ("matmul", "torch.relu", "mul")
 
 
-@pytest.mark.parametrize(
-    ("code", "graphs", "line", "because"),
-    [
-        ("signed(x)", 2, "if y.sum() > 0:", IF),
-        ("gated.forward(x)", 2, "if h.sum() > 1000:", IF),
-        ("compiled_module(x)", 2, "if h.sum() > 1000:", IF),
-        ("around(x)", 3, "if y.sum() > 0:", IF),
-        ("numbered(x)", 2, "return x * x.sum().item()", "a Python number needs a tensor's"),
-        ("printing(x)", 2, 'print("half way")', "Dynamo does not know how to trace builtin"),
-        ("asking_in_a_loop(x)", 0, "torch._dynamo.graph_break()", "User-inserted graph break; P"),
-        ("looping(x)", 0, "if x.sum() > 100:", f"{IF}; P"),
-    ],
-)
+@pytest.mark.parametrize(("code", "graphs", "line", "because"), [
+    ("signed(x)", 2, "if y.sum() > 0:", IF),
+    ("gated.forward(x)", 2, "if h.sum() > 1000:", IF),
+    ("compiled_module(x)", 2, "if h.sum() > 1000:", IF),
+    ("around(x)", 3, "if y.sum() > 0:", IF),
+    ("numbered(x)", 2, "return x * x.sum().item()", "a Python number needs a tensor's"),
+    ("printing(x)", 2, 'print("half way")', "Dynamo does not know how to trace builtin"),
+    ("asking_in_a_loop(x)", 0, "torch._dynamo.graph_break()", "User-inserted graph break; P"),
+    ("looping(x)", 0, "if x.sum() > 100:", f"{IF}; P"),
+])  # fmt: skip
 def test_graph_breaks_are_told_with_their_lines(
     code: str, graphs: int, line: str, because: str, names: Names, capsys: Any
 ) -> None:
@@ -141,15 +138,12 @@ def test_functions_that_were_not_looked_at_are_told(names: Names) -> None:
     assert found.tries == 5  # traced once before, without being made
 
 
-@pytest.mark.parametrize(
-    ("code", "operations"),
-    [
-        ("linear(x)", {"torch.nn.functional.linear": 2 * 3 * 3 * 4}),
-        ("torch.relu(x)", {"torch.relu": 0}),
-        ("multiplied(x)", {"Tensor.mm": 2 * 3**3, "Tensor.matmul": 2 * 3**3}),
-        ("by_numpy(x)", {"numpy.sin": 0}),
-    ],
-)
+@pytest.mark.parametrize(("code", "operations"), [
+    ("linear(x)", {"torch.nn.functional.linear": 2 * 3 * 3 * 4}),
+    ("torch.relu(x)", {"torch.relu": 0}),
+    ("multiplied(x)", {"Tensor.mm": 2 * 3**3, "Tensor.matmul": 2 * 3**3}),
+    ("by_numpy(x)", {"numpy.sin": 0}),
+])  # fmt: skip
 def test_operations_have_the_names_that_users_write_and_are_counted_one_by_one(
     code: str, operations: dict[str, int], names: Names
 ) -> None:
@@ -158,17 +152,14 @@ def test_operations_have_the_names_that_users_write_and_are_counted_one_by_one(
     assert not found.breaks
 
 
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [
-        ("generic_jump TensorVariable()\nmore", IF),
-        ("Unsupported Tensor.item() call", "a Python number needs a tensor's value"),
-        ("Dynamic shape operator\n", "the shape of a result depends on the data"),
-        ("Odd\n  Explanation: It is torch.odd. See there.\n  Hint: none", "It is torch.odd"),
-        ("Odd\n  Explanation: It is odd.", "It is odd"),
-        ("  something else\nTensor.item()", "something else"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "words"), [
+    ("generic_jump TensorVariable()\nmore", IF),
+    ("Unsupported Tensor.item() call", "a Python number needs a tensor's value"),
+    ("Dynamic shape operator\n", "the shape of a result depends on the data"),
+    ("Odd\n  Explanation: It is torch.odd. See there.\n  Hint: none", "It is torch.odd"),
+    ("Odd\n  Explanation: It is odd.", "It is odd"),
+    ("  something else\nTensor.item()", "something else"),
+])  # fmt: skip
 def test_a_reason_of_dynamos_is_one_sentence(reason: str, words: str) -> None:
     assert describe_break(reason) == words
 

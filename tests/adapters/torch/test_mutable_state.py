@@ -48,18 +48,15 @@ def made(value: Any) -> Iterator[list[Any]]:
 
 
 @pytest.mark.filterwarnings("ignore")  # of layouts that PyTorch has not settled yet
-@pytest.mark.parametrize(
-    ("make", "expected"),
-    [
-        (lambda: torch.ones(3), [Tensor, Storage]),
-        (lambda: torch.eye(3).to_sparse(), [Tensor, Storage, Storage]),
-        (lambda: torch.eye(3).to_sparse_csr(), [Tensor, Storage, Storage, Storage]),
-        (lambda: torch.eye(3).to_mkldnn(), []),
-        (lambda: torch.ones(3, device="meta"), []),
-        (lambda: torch.nn.LazyLinear(3).weight, []),
-        (lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged), []),
-    ],
-)
+@pytest.mark.parametrize(("make", "expected"), [
+    (lambda: torch.ones(3), [Tensor, Storage]),
+    (lambda: torch.eye(3).to_sparse(), [Tensor, Storage, Storage]),
+    (lambda: torch.eye(3).to_sparse_csr(), [Tensor, Storage, Storage, Storage]),
+    (lambda: torch.eye(3).to_mkldnn(), []),
+    (lambda: torch.ones(3, device="meta"), []),
+    (lambda: torch.nn.LazyLinear(3).weight, []),
+    (lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged), []),
+])  # fmt: skip
 def test_tensors_with_memory_of_their_own_are_remembered(
     make: Callable[[], Any], expected: list[type]
 ) -> None:

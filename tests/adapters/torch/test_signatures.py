@@ -85,19 +85,16 @@ def test_arguments_are_those_of_the_function_that_runs(
     assert callee.display_name(function) == name
 
 
-@pytest.mark.parametrize(
-    ("value", "is_taken", "is_disabled"),
-    [
-        (compiled(scaled), True, False),
-        (compiled(NET), True, False),
-        (Compiled(), True, False),
-        (Compiled().forward, True, False),
-        (torch.compiler.disable(scaled), True, True),
-        (NET, False, False),
-        (scaled, False, False),
-        (3, False, False),
-    ],
-)
+@pytest.mark.parametrize(("value", "is_taken", "is_disabled"), [
+    (compiled(scaled), True, False),
+    (compiled(NET), True, False),
+    (Compiled(), True, False),
+    (Compiled().forward, True, False),
+    (torch.compiler.disable(scaled), True, True),
+    (NET, False, False),
+    (scaled, False, False),
+    (3, False, False),
+])  # fmt: skip
 def test_what_torch_compile_made_or_left_alone_is_taken(
     value: Any, is_taken: bool, is_disabled: bool
 ) -> None:
@@ -147,22 +144,19 @@ class Refusing:
 PLAIN = Leaf("array", "float32", (2, 2), device="cpu", layout="contiguous")
 
 
-@pytest.mark.parametrize(
-    ("value", "leaf"),
-    [
-        (torch.ones(2, 2), PLAIN),
-        (torch.ones(2, 2).t(), replace(PLAIN, layout="strides (1, 2)")),
-        (torch.ones(2, 2, requires_grad=True), replace(PLAIN, layout="contiguous, requires_grad")),
-        (torch.eye(2).to_sparse(), replace(PLAIN, layout="sparse_coo")),
-        (True, Leaf("bool", value="True")),
-        (3, Leaf("int", value="3")),
-        (1j, Leaf("complex", value="1j")),
-        ("a", Leaf("static", value="'a'")),
-        (np.ones(2), Leaf("NumPy", "float64", (2,))),
-        (torch.sin, Leaf("static", value="sin")),
-        (Refusing(), Leaf("static", value="Refusing")),
-    ],
-)
+@pytest.mark.parametrize(("value", "leaf"), [
+    (torch.ones(2, 2), PLAIN),
+    (torch.ones(2, 2).t(), replace(PLAIN, layout="strides (1, 2)")),
+    (torch.ones(2, 2, requires_grad=True), replace(PLAIN, layout="contiguous, requires_grad")),
+    (torch.eye(2).to_sparse(), replace(PLAIN, layout="sparse_coo")),
+    (True, Leaf("bool", value="True")),
+    (3, Leaf("int", value="3")),
+    (1j, Leaf("complex", value="1j")),
+    ("a", Leaf("static", value="'a'")),
+    (np.ones(2), Leaf("NumPy", "float64", (2,))),
+    (torch.sin, Leaf("static", value="sin")),
+    (Refusing(), Leaf("static", value="Refusing")),
+])  # fmt: skip
 def test_each_kind_of_value_is_told_apart_by_what_pytorch_guards(value: Any, leaf: Leaf) -> None:
     assert leaves(value) == {"v": leaf}
 

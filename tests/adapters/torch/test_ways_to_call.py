@@ -54,15 +54,12 @@ compiled, longer = compiles(f), torch.ones(7)
 """
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        "%%fwcompare -q -b 0.05\na: compiled(longer)\nb: f(longer)",
-        "%%fwcompare -q --keep-going -b 0.05\na: compiled(x)\nb: 1 / 0",
-        "%%fwcompare -q -b 0.05 --sweep n=2,3\ny = x[:n]\na: compiled(y)\nb: f(y)",
-        "%%trace_cached -q\ncompiled(x)",
-    ],
-)
+@pytest.mark.parametrize("use", [
+    "%%fwcompare -q -b 0.05\na: compiled(longer)\nb: f(longer)",
+    "%%fwcompare -q --keep-going -b 0.05\na: compiled(x)\nb: 1 / 0",
+    "%%fwcompare -q -b 0.05 --sweep n=2,3\ny = x[:n]\na: compiled(y)\nb: f(y)",
+    "%%trace_cached -q\ncompiled(x)",
+])  # fmt: skip
 def test_a_compiled_function_can_be_called_afterwards(cells: Shell, use: str) -> None:
     """Names that PyTorch's compiler keeps in the session stay."""
     cells.run(BROKEN)

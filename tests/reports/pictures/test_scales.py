@@ -52,17 +52,14 @@ def test_within_a_day_a_date_is_a_time() -> None:
     assert Scale(0.0, 1.0, "B").ticks(5)[0][1] == "0"
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "label"),
-    [
-        (2.5e-3, "s", "2.5 ms"),
-        (0.0, "s", "0"),
-        (2e11, "FLOP/s", "200 GFLOP/s"),
-        (2048, "B", "2.00 KiB"),
-        (0.1, "FLOP/B", "0.1"),
-        (1024, "", "1,024"),
-    ],
-)
+@pytest.mark.parametrize(("value", "unit", "label"), [
+    (2.5e-3, "s", "2.5 ms"),
+    (0.0, "s", "0"),
+    (2e11, "FLOP/s", "200 GFLOP/s"),
+    (2048, "B", "2.00 KiB"),
+    (0.1, "FLOP/B", "0.1"),
+    (1024, "", "1,024"),
+])  # fmt: skip
 def test_a_tick_has_its_unit_and_no_digits_that_say_nothing(
     value: float, unit: str, label: str
 ) -> None:
