@@ -179,6 +179,8 @@ def _samples_per_step(samples: Samples, number: int, ns: int) -> int:
 
 
 def _typical_call(samples: Samples) -> float:
-    """Nanoseconds, as far as known."""
+    """Nanoseconds, as far as known; so many that one sample is taken where nothing is."""
+    if not (samples.taken or samples.warmup):
+        return _STEP_NS
     known = samples.per_call if samples.taken else stats.median([c.waited for c in samples.warmup])
     return max(known, 1.0)

@@ -73,7 +73,7 @@ def test_what_is_wrong_with_the_history_is_kept_in_words(
     assert "journal" not in vars(session)  # only one that was needed is closed
     closed: list[Journal] = []
     monkeypatch.setattr(Journal, "append", fail)
-    monkeypatch.setattr(Journal, "close", closed.append)
+    monkeypatch.setattr(Journal, "close", lambda journal: closed.append(journal))
     session.keep(measured(STEADY))
     assert session.journal.trouble == "ValueError: no room"
     session.close()

@@ -222,3 +222,9 @@ def test_samples_in_which_something_compiled_are_left_out_of_their_rounds() -> N
     assert samples.batches == [(1, 2), (1, 3), (1, 5)]
     assert samples.rounds == [1, 1, 0, 1]
     assert samples.compiled == [False] * 3
+
+
+def test_a_job_of_which_no_call_is_known_takes_one_sample_at_a_time() -> None:
+    """As with ``-n 1 -r 2``, where no call is looked at closely."""
+    assert sampling._samples_per_step(Samples(), 1, 10**9) == 10
+    assert sampling._samples_per_step(Samples(), 1, sampling._STEP_NS) == 1
