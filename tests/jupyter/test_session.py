@@ -69,11 +69,14 @@ def test_what_is_wrong_with_the_history_is_kept_in_words(
     def fail(*_: object) -> None:
         raise ValueError("no room")
 
+    def close(journal: Journal) -> None:
+        closed.append(journal)
+
     session.close()
     assert "journal" not in vars(session)  # only one that was needed is closed
     closed: list[Journal] = []
     monkeypatch.setattr(Journal, "append", fail)
-    monkeypatch.setattr(Journal, "close", lambda journal: closed.append(journal))
+    monkeypatch.setattr(Journal, "close", close)
     session.keep(measured(STEADY))
     assert session.journal.trouble == "ValueError: no room"
     session.close()

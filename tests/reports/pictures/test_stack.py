@@ -50,7 +50,7 @@ def test_a_gap_shows_where_another_call_begins() -> None:
     call = (Segment("trace", 1.0), Segment("run", 2.0))
     again = (Segment("trace", 1.0, starts=True), Segment("run", 2.0))
     shown = lines(one(*call, *again, Segment("run", 0.1, starts=True)), 60)[0]
-    assert shown == "f  ▒▒▒▒▒▒▒▒░░░░░░░░░░░░░░░░░ ▒▒▒▒▒▒▒░░░░░░░░░░░░░░░░░ 1.01 s"
+    assert shown == "f  ▒▒▒▒▒▒▒▒░░░░░░░░░░░░░░░░ ▒▒▒▒▒▒▒░░░░░░░░░░░░░░░░░ 1.01 s"
 
 
 def test_words_are_in_segments_that_have_room_and_in_the_legend() -> None:
