@@ -15,7 +15,6 @@ _CLOCK = {"sleep", *_READ, *(f"{name}_ns" for name in _READ)}
 #: `Clock.elapsed`, which is the scripted clock in a test, and the machine's in a module. A number
 #: may only fall: waits belong into `tests.waiting`, durations into `tests.accuracy`.
 LEFT = {
-    "adapters/jax/test_explain.py": 1,
     "adapters/jax/test_synchronization.py": 1,
     "adapters/late.py": 1,
     "adapters/shared/test_clock_marks.py": 1,
@@ -24,11 +23,11 @@ LEFT = {
     "cluster/test_network.py": 1,
     "cluster/test_network_on_engines.py": 1,
     "cluster/test_rendezvous.py": 3,
-    "host/test_clock.py": 7,
-    "host/test_conditions.py": 4,
+    "host/test_conditions.py": 2,
+    "host/test_system.py": 4,
     "pages/test_converters.py": 1,
     "steps/test_frameworks.py": 1,
-    "timing/test_background_work.py": 1,
+    "timing/test_deferred_values.py": 1,
 }
 
 

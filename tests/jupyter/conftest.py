@@ -1,4 +1,4 @@
-"""One kernel and one terminal for the tests of this folder."""
+"""One kernel and one terminal for the tests of a file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.jupyter.terminal import Terminal
 from tests.shell import Shell
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def kernel() -> Iterator[Kernel]:
     """A kernel with the magics."""
     kernel = Kernel()
@@ -19,7 +19,7 @@ def kernel() -> Iterator[Kernel]:
     kernel.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     """IPython in a terminal, with the magics."""
     terminal = Terminal(Path(tmp_path_factory.mktemp("ipython")))

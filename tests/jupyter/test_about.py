@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,18 +22,20 @@ from tests.shell import Shell
 about_module = sys.modules["ipyjaxbench.device.about"]
 
 
-def test_the_magics_stand_there_above_a_text_that_can_be_pasted(shell: Shell) -> None:
-    shell.run("%ipyjaxbench -v result")
+def facts(monkeypatch: pytest.MonkeyPatch | None = None, **variables: str) -> dict[str, str]:
+    for name, value in variables.items():
+        assert monkeypatch
+        monkeypatch.setenv(name, value)
+    return dict(about().facts)
+
+
+def test_the_magics_stand_there_with_a_sentence_each(shell: Shell) -> None:
+    shell.run("%ipyjaxbench")
     (output,) = shell.shown
-    shown = " ".join(output.data["text/plain"].split())
+    text = " ".join(output.data["text/plain"].split())
     for command in COMMANDS.values():
-        assert f"{command.typed} {command.purpose}" in shown
+        assert f"{command.typed} {command.purpose}" in text
     assert About.from_dict(output.data[MIME]).facts
-    lines = shell.names["result"].text.splitlines()
-    assert all(re.match(r" {0,2}\S+( \S+)*  +\S", line) for line in lines if line.strip()), lines
-    assert re.search(r"<pre [^>]*>```text\s+ipyjaxbench +", output.data["text/html"])
-    with pytest.raises(UsageError, match=r"^'numpy': %ipyjaxbench takes only options$"):
-        shell.run("%ipyjaxbench numpy")
 
 
 def test_versions_are_told(shell: Shell) -> None:
@@ -40,87 +43,119 @@ def test_versions_are_told(shell: Shell) -> None:
     assert found["python"].startswith(sys.version.split()[0])
     assert found["numpy"] == f"{np.__version__}, imported"
     assert re.fullmatch(r"\d+\.\d+\..+", found["IPython"])
-    version = ipyjaxbench.__version__
-    assert found["ipyjaxbench"] in (version, f"{version}, not installed")
+    assert found["ipyjaxbench"] in (
+        ipyjaxbench.__version__,
+        f"{ipyjaxbench.__version__}, not installed",
+    )
+
+
+def test_the_text_can_be_pasted_and_stands_unbroken_in_the_page(shell: Shell) -> None:
+    shell.run("%ipyjaxbench -v result")
+    result = shell.names["result"]
+    lines = result.text.splitlines()
+    assert all(re.match(r" {0,2}\S+( \S+)*  +\S", line) for line in lines if line.strip()), lines
+    (output,) = shell.shown
+    assert re.search(r"<pre [^>]*>```text\s+ipyjaxbench +", output.data["text/html"])
+
+
+def test_nothing_stands_behind_the_options(shell: Shell) -> None:
+    with pytest.raises(UsageError) as raised:
+        shell.run("%ipyjaxbench numpy")
+    assert str(raised.value) == "'numpy': %ipyjaxbench takes only options"
 
 
 CHIPS = [Device(f"fake:{n}", "A chip", limit=2**34) for n in range(8)]
-OTHER = Device("fake:8", "Another chip")
-
-
-def started(*devices: Device) -> FrameworkDevices:
-    return FrameworkDevices("fake", "1.0", started=True, devices=devices)
 
 
 @pytest.mark.parametrize(
-    ("home", "told"),
+    ("devices", "told"),
     [
-        (started(CHIPS[0]), ["1.0, initialized", "fake:0, A chip, 16.0 GiB each"]),
-        (started(*CHIPS[:4]),
-         ["1.0, initialized", "fake:0, fake:1, fake:2, fake:3, A chip, 16.0 GiB each"]),
-        (started(*CHIPS[:5]), ["1.0, initialized", "fake:0 to fake:4, A chip, 16.0 GiB each"]),
-        (started(CHIPS[0], OTHER),
-         ["1.0, initialized", "fake:0, A chip, 16.0 GiB each", "fake:8, Another chip"]),
-        (started(Device("fake:0", limit=0)), ["1.0, initialized", "fake:0, 0 B each"]),
-        (FrameworkDevices("fake", "1.0", started=False), ["1.0, imported, not initialized"]),
-        (None, ["1.0, imported"]),  # it has no devices
+        (CHIPS[:1], ["fake:0, A chip, 16.0 GiB each"]),
+        (CHIPS[:4], ["fake:0, fake:1, fake:2, fake:3, A chip, 16.0 GiB each"]),
+        (CHIPS[:5], ["fake:0 to fake:4, A chip, 16.0 GiB each"]),
+        (
+            [*CHIPS, Device("fake:8", "Another chip")],
+            ["fake:0 to fake:7, A chip, 16.0 GiB each", "fake:8, Another chip"],
+        ),
+        ([Device("fake:0", limit=0)], ["fake:0, 0 B each"]),
     ],
-)  # fmt: skip
-def test_a_framework_shows_its_devices_once_it_has_started(
-    monkeypatch: pytest.MonkeyPatch, home: FrameworkDevices | None, told: list[str]
+)
+def test_a_started_framework_shows_its_devices(
+    monkeypatch: pytest.MonkeyPatch, devices: list[Device], told: list[str]
 ) -> None:
+    home = FrameworkDevices("fake", "1.0", started=True, devices=tuple(devices))
+    found = devices_of(monkeypatch, FakeFramework(), home)
+    assert found == [("fake", "1.0, initialized"), *(("  devices", line) for line in told)]
+
+
+def test_a_framework_without_devices_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     framework = FakeFramework()
     framework.module = "fake"
-    monkeypatch.setattr(DeviceInventory, "has_devices", home is not None)
+    monkeypatch.setattr(about_module, "loaded", lambda: ([framework], {}))
+    assert dict(about().facts)["fake"] == "1.0, imported"
+
+
+def test_a_framework_that_has_not_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = FrameworkDevices("fake", "1.0", started=False)
+    found = devices_of(monkeypatch, FakeFramework(), home)
+    assert found == [("fake", "1.0, imported, not initialized")]
+
+
+def devices_of(
+    monkeypatch: pytest.MonkeyPatch, framework: Any, home: FrameworkDevices
+) -> list[tuple[str, str]]:
+    framework.module = "fake"
+    monkeypatch.setattr(DeviceInventory, "has_devices", True)
     monkeypatch.setattr(framework, "version", lambda: "1.0")
     monkeypatch.setattr(framework.capability(DeviceInventory), "devices", lambda: home)
     monkeypatch.setattr(about_module, "loaded", lambda: ([framework], {}))
-    found = [each for each in about().facts if "fake" in each[0] or each[0] == "  devices"]
-    assert found == [*zip(("fake", *["  devices"] * 8), told, strict=False)]
+    return [each for each in about().facts if "fake" in each[0] or each[0] == "  devices"]
 
 
 def test_a_framework_that_is_broken_is_told_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(about_module, "loaded", lambda: ([], {"numpy": "ImportError: half"}))
-    assert dict(about().facts)["numpy"] == f"{np.__version__}, ImportError: half"
+    assert facts()["numpy"] == f"{np.__version__}, ImportError: half"
 
 
 @pytest.mark.parametrize(
     ("changes", "cpu", "memory"),
     [
         ({}, "A CPU, 4 of 8 CPUs usable", "16.0 GiB"),
-        ({"cpu": None, "memory": None}, "4 of 8 CPUs usable", None),
+        ({"cpu": None}, "4 of 8 CPUs usable", "16.0 GiB"),
+        ({"memory": None}, "A CPU, 4 of 8 CPUs usable", None),
         ({"cpu_quota": 2.0}, "A CPU, 4 of 8 CPUs usable, 2 by quota", "16.0 GiB"),
-        ({"cpu_quota": 1.5, "memory_limit": 2**32}, "A CPU, 4 of 8 CPUs usable, 1.5 by quota",
-         "16.0 GiB, 4.00 GiB by the control group"),
+        (
+            {"cpu_quota": 1.5, "memory_limit": 2**32},
+            *("A CPU, 4 of 8 CPUs usable, 1.5 by quota", "16.0 GiB, 4.00 GiB by the control group"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_limits_of_the_machine_are_told(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], cpu: str, memory: str | None
 ) -> None:
     here = {**describe_machine(), "cpus": 8, "usable_cpus": 4, "cpu_quota": None,
             "memory": 2**34, "memory_limit": None, "cpu": "A CPU"}  # fmt: skip
     monkeypatch.setattr(about_module, "describe_machine", lambda: here | changes)
-    facts = dict(about().facts)
-    assert (facts["cpu"], facts.get("memory")) == (cpu, memory)
-
-
-SCRATCH, HIDDEN = "--to=/scratch/somebody/dump", "--to=/scratch/USER/dump"
+    assert (facts()["cpu"], facts().get("memory")) == (cpu, memory)
 
 
 @pytest.mark.parametrize(
-    ("variable", "typed", "told"),
+    ("typed", "told"),
     [
-        *((name, SCRATCH, HIDDEN) for name in ("USER", "LOGNAME", "USERNAME")),
-        *(("USER", same, same) for same in (
-            "--to=file://a/b", "me@here", "--to=/a/somebodyelse", "x" * 200)),
-        ("USER", "--xla_dump_to=/home/somebody/dump  --x=1", "--xla_dump_to=~/dump --x=1"),
-        ("USER", "--to=/home/another/x", "--to=~/x"),
-        ("USER", "--to=/Users/another/x", "--to=~/x"),
-        ("USER", "x" * 201, "x" * 200),
+        ("--to=file://a/b", "--to=file://a/b"),
+        ("me@here", "me@here"),
+        ("--xla_dump_to=/home/somebody/dump  --x=1", "--xla_dump_to=~/dump --x=1"),
+        ("--to=/home/another/x", "--to=~/x"),
+        ("--to=/Users/another/x", "--to=~/x"),
+        ("--to=/scratch/somebody/dump", "--to=/scratch/USER/dump"),
+        ("--to=/a/somebodyelse", "--to=/a/somebodyelse"),
+        ("x" * 200, "x" * 200),
+        ("x" * 201, "x" * 200),
     ],
-)  # fmt: skip
+)
+@pytest.mark.parametrize("variable", ["USER", "LOGNAME", "USERNAME"])
 def test_variables_that_frameworks_read_are_told_and_nobody_is_named(
     monkeypatch: pytest.MonkeyPatch, variable: str, typed: str, told: str
 ) -> None:
@@ -133,20 +168,21 @@ def test_variables_that_frameworks_read_are_told_and_nobody_is_named(
 def test_gpus_are_told_before_a_framework_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(about_module, "query_gpu_driver", lambda: "570.86")
     monkeypatch.setattr(about_module, "query_gpus", lambda: (Gpu("A GPU"), Gpu("A GPU")))
-    assert dict(about().facts)["gpu"] == "2 × A GPU, driver 570.86"
+    assert facts()["gpu"] == "2 × A GPU, driver 570.86"
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["JAX_API_TOKEN", "TF_SECRET", "TORCH_HUB_PASSWORD", "TPU_WORKER_HOSTNAMES",
+     "JAX_COORDINATOR_ADDRESS", "TF_CONFIG", "AWS_REGION", "PATH"],
+)  # fmt: skip
 def test_what_may_be_a_secret_or_is_nobodys_business_is_not_told(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    names = ("JAX_API_TOKEN", "TF_SECRET", "TORCH_HUB_PASSWORD", "TPU_WORKER_HOSTNAMES",
-             "JAX_COORDINATOR_ADDRESS", "TF_CONFIG", "AWS_REGION", "PATH")  # fmt: skip
-    for name in names:
-        monkeypatch.setenv(name, "hush")
+    monkeypatch.setenv(name, "hush")
     monkeypatch.setenv("TORCH_PROXY", "https://me:hush@example.org")
-    text = about().text
-    assert "hush" not in text
-    assert [name for name in names if f"{name}=" in text] == []
+    assert "hush" not in about().text
+    assert f"{name}=" not in about().text
 
 
 @pytest.mark.parametrize(
@@ -156,8 +192,7 @@ def test_what_may_be_a_secret_or_is_nobodys_business_is_not_told(
 def test_the_front_end_is_told_where_it_can_be_known(
     monkeypatch: pytest.MonkeyPatch, variable: str, told: str
 ) -> None:
-    monkeypatch.setenv(variable, "x")
-    assert dict(about().facts)["front end"] == told
+    assert facts(monkeypatch, **{variable: "x"})["front end"] == told
 
 
 def test_nothing_is_imported_from_python() -> None:

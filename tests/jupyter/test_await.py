@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from IPython.core.error import UsageError
 
+from tests.bench import recorder
 from tests.jupyter.kernel import Kernel
 from tests.shell import Shell
 
@@ -26,7 +27,7 @@ EACH_CALL = (
     "%fwtime -o -q -r 3 -n 2 await f()",
     "for _ in [1]:\n    r = %fwtime -q -r 3 -n 2 await f()",
     "async def g():\n    r = %fwtime -q -r 3 -n 2 await f()\n    return r\nr = await g()",
-    "%%fwtime -q -v r -r 3 -n 2 z = await f()\nfrom math import *\nx = await f()",
+    "%%fwtime -q -v r -r 3 -n 2\nfrom math import *\nx = await f()",
     "%%fwtime -q -v r -r 3 -n 2\n!true\nawait f()",
     "r = %fwtime -q -r 3 -n 2 await asyncio.gather(f(), f(0.001))",
     "%%fwtime -q -v r -r 3 -n 2\nasync with asyncio.timeout(9):\n    await f()",
@@ -43,11 +44,23 @@ def test_each_call_is_awaited_and_timed(awaiting: Shell, cell: str) -> None:
     result = awaiting.run(cell) or awaiting.names["r"]
     assert len(result.samples) == 3
     assert result.best >= 0.002
-    assert "z = " not in cell or (awaiting.names["x"] + awaiting.names["z"]).tolist() == [2, 2, 2]
+
+
+def test_a_cell_keeps_its_names_and_its_set_up_may_await(awaiting: Shell) -> None:
+    awaiting.run("%%fwtime -q -v r -r 2 -n 2 z = await f()\nx = await f()\ny = x + z")
+    assert awaiting.names["y"].tolist() == [2, 2, 2]
+
+
+def test_a_task_that_nobody_awaits_is_told(awaiting: Shell) -> None:
+    code = "asyncio.create_task(f(0.001))"
+    awaiting.run(f"await f()  # so that a loop runs\nr = %fwtime -q -n 2 -r 2 t = {code}")
+    result = awaiting.names["r"]
+    (note,) = [note for note in result.notes if note.code == "lazy"]
+    assert (note.advice, result.verdict) == (f"t = await {code}", "INVALID")
 
 
 def test_arms_may_await(awaiting: Shell) -> None:
-    awaiting.run("%%fwcompare -q -v c -n 1 -r 9\nfast: await f(0.001)\nslow: await f(0.004)")
+    awaiting.run("%%fwcompare -q -v c -b 0.3\nfast: await f(0.001)\nslow: await f(0.004)")
     result = awaiting.names["c"]
     assert result["fast"].best >= 0.001
     assert result["slow"].best >= 0.004
@@ -74,23 +87,62 @@ def test_in_a_function_within_an_event_loop_it_is_said_where_await_works(awaitin
 def test_in_a_kernel_the_loop_of_the_kernel_awaits(kernel: Kernel) -> None:
     kernel.run("import asyncio\nlock = asyncio.Lock()")
     kernel.run("async with lock:\n    await asyncio.sleep(0)")
-    cell = "%%fwtime -q -v r -r 3 -n 2\nasync with lock:\n    await asyncio.sleep(0.002)"
-    assert kernel.run(cell).status == "ok"
+    kernel.run("%%fwtime -q -v r -r 3 -n 2\nasync with lock:\n    await asyncio.sleep(0.002)")
+    assert kernel.run("print(r.best > 0.002)").text == "True\n"
     line = "%fwtime -v r -n 1 -r 99 await asyncio.sleep(0.5)"
     assert kernel.run(line, interrupt_after="measuring: ").error == "KeyboardInterrupt"
     assert kernel.run("print(1 <= len(r.samples) < 90)").text == "True\n"
 
 
-def test_an_alias_awaits_and_a_magic_of_others_by_our_name_does_not(
-    awaiting: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_measurements_of_tasks_take_turns(awaiting: Shell) -> None:
+    note, seen = recorder()
+
+    async def step() -> None:
+        note("begins")
+        await f()
+        note("ends")
+
+    awaiting.names.update(results=[], step=step)
+    awaiting.run(
+        "async def g():\n    r = %fwtime -q -r 3 -n 2 await step()\n    results.append(r)\n"
+        "await asyncio.gather(g(), g(), g())"
+    )
+    assert [r.best >= 0.002 for r in awaiting.names["results"]] == [True] * 3
+    assert seen == ["begins", "ends"] * (len(seen) // 2)
+
+
+#: A task that stands in a sample of its measurement when the cell ends.
+MEASURES_UNTIL_IT_MAY_GO_ON = """
+begun, may_go_on, turns = asyncio.Event(), asyncio.Event(), iter([True])
+async def step():
+    if not next(turns, False):
+        begun.set()
+        await may_go_on.wait()
+async def g():
+    r = %fwtime -q -r 9 -n 1 await step()
+    return r
+task = asyncio.create_task(g())
+await begun.wait()
+"""
+
+
+def test_what_other_cells_show_while_a_task_measures_is_shown(kernel: Kernel) -> None:
+    kernel.run("import asyncio, gc, sys")
+    kernel.run("def state(): return gc.isenabled(), sys.stdout, get_ipython().display_pub")
+    kernel.run("before = state()")
+    kernel.run(MEASURES_UNTIL_IT_MAY_GO_ON)
+    shown = kernel.run("print('heard')\ndisplay('seen')\nassert not task.done()")
+    assert (shown.status, shown.text) == ("ok", "heard\n")
+    assert [data["text/plain"] for data in shown.results] == ["'seen'"]
+    assert kernel.run("may_go_on.set()\nr = await task").status == "ok"
+    assert kernel.run("print(len(r.samples), state() == before)").text == "8 True\n"
+
+
+def test_an_alias_awaits_as_its_magic_does(awaiting: Shell) -> None:
     awaiting.run("%alias_magic -p '-q -r 3 -n 2' timed fwtime")
     awaiting.run("r = %timed await f()")
     awaiting.run("%%timed -v s\nx = await f()")
     assert len(awaiting.names["r"].samples) == len(awaiting.names["s"].samples) == 3
-    magics = awaiting.shell.magics_manager.magics["line"]
-    monkeypatch.setitem(magics, "fwtime", lambda line: f"theirs: {line}")
-    assert awaiting.run("r = %fwtime await f()\nr") == "theirs: await f()"
 
 
 BELOW_OTHERS = (
@@ -110,8 +162,18 @@ def test_below_magics_of_others_the_code_is_awaited_too(awaiting: Shell, cell: s
 
 def test_below_them_in_an_event_loop_it_is_said_that_nobody_can_await(kernel: Kernel) -> None:
     kernel.run("import asyncio")
-    for magic in ("%%time", "%%timeit -n 1 -r 1", "%%prun -q"):
+    for magic in ("%%time", "%%timeit -n 1 -r 1", "%%prun -q", "%%capture said"):
         shown = kernel.run(f"{magic}\n%fwtime -q -n 1 -r 2 await asyncio.sleep(0.001)").text
+        if "said" in magic:
+            shown = kernel.run("print(said.stdout, said.stderr)").text
         assert "UsageError: await works only" in " ".join(shown.split())
         assert "SyntaxError" not in shown
         assert "already running" not in shown
+
+
+def test_a_magic_of_others_by_the_same_name_is_not_awaited(
+    awaiting: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    magics = awaiting.shell.magics_manager.magics["line"]
+    monkeypatch.setitem(magics, "fwtime", lambda line: f"theirs: {line}")
+    assert awaiting.run("r = %fwtime await f()\nr") == "theirs: await f()"

@@ -1,5 +1,6 @@
 """Ctrl-C in the first or last lines of what shows progress leaves no thread and no file."""
 
+import gc
 import itertools
 import sys
 import threading
@@ -55,6 +56,7 @@ def no_resource_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         yield
+        gc.collect()  # else it is told in another test
 
 
 def test_wherever_it_comes_nothing_is_left(

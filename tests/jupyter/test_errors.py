@@ -14,11 +14,14 @@ from tests.shell import Shell
 NAMES = ("fwtime", "fwcompare", "fwdevices", "trace_cached", "jaxpr", "fxgraph", "tfgraph")
 UNREADABLE = {
     "%fwtime f(": 1,
+    "%%fwtime\nx = 1\nf(": 3,
     "%%fwcompare\na: 1\nb: f(": 3,
     "%%fwdevices\nf(": 2,
     "1\n%trace_cached f(": 2,
     "%%trace_cached\n\nf(": 3,
+    "%jaxpr f(": 1,
 }
+LINES = [magic for magic, code in FAILING.items() if not code.startswith("%%")]
 
 
 @pytest.mark.parametrize("magic", FAILING)
@@ -26,24 +29,31 @@ def test_an_error_shows_the_users_lines_alone_and_the_next_cell_runs(
     shell: Shell, magic: str
 ) -> None:
     shell.run(FAILS)
-    # A line stands below others, and ends the cell; a cell begins with its magic.
-    is_line = not FAILING[magic].startswith("%%")
-    cell = f"x = 1\n\n{FAILING[magic]}\nafter = 1" if is_line else FAILING[magic]
     with pytest.raises(ZeroDivisionError):
-        shell.run(cell)
-    number, line = next((n, line) for n, line in enumerate(cell.splitlines(), 1) if "g(3)" in line)
+        shell.run(FAILING[magic])
+    lines = FAILING[magic].splitlines()
+    number, line = next((n, line) for n, line in enumerate(lines, 1) if "g(3)" in line)
     code = re.escape(line.rpartition(" ")[2])
     assert re.search(rf"----> {number} (\w+: )?{code}", shell.text)  # an arm has its label
     assert "----> 3     return b / 0" in shell.text
-    assert not [word for word in ("ipyjaxbench", "contextlib") if word in shell.text]
+    assert "ipyjaxbench" not in shell.text
+    assert "contextlib" not in shell.text
     shell.run("from IPython.display import display\nprint('heard'); display('seen'); y = 1 + 1")
-    assert "after" not in shell.names
     assert shell.names["y"] == 2
     assert "heard" in shell.text
     assert len(shell.shown) == 1
 
 
-@pytest.mark.parametrize("magic", ["%%fwtime's set-up", "%%fwcompare's arm", "%trace_cached"])
+@pytest.mark.parametrize("magic", LINES)
+def test_an_error_of_a_line_stops_the_cell_at_its_number(shell: Shell, magic: str) -> None:
+    shell.run(FAILS)
+    with pytest.raises(ZeroDivisionError):
+        shell.run(f"x = 1\n\n{FAILING[magic]}\nafter = 1")
+    assert "after" not in shell.names
+    assert "----> 3 g(3)" in shell.text
+
+
+@pytest.mark.parametrize("magic", FAILING)
 def test_an_error_fails_the_cell_of_a_notebook_and_can_be_debugged(
     kernel: Kernel, magic: str
 ) -> None:
@@ -55,7 +65,7 @@ def test_an_error_fails_the_cell_of_a_notebook_and_can_be_debugged(
     assert "1004" in shown.text
 
 
-@pytest.mark.parametrize("magic", ["%fwtime", "%%fwcompare's arms", "%%fwdevices"])
+@pytest.mark.parametrize("magic", FAILING)
 def test_in_a_terminal_it_can_be_shown_again_and_debugged(terminal: Terminal, magic: str) -> None:
     terminal.type(FAILS)
     terminal.type(FAILING[magic])
@@ -67,12 +77,16 @@ def test_in_a_terminal_it_can_be_shown_again_and_debugged(terminal: Terminal, ma
 
 
 @pytest.mark.parametrize("magic", NAMES)
-def test_an_unknown_option_is_one_line_and_ends_the_cell(shell: Shell, magic: str) -> None:
+def test_an_unknown_option_is_one_line_and_fails_the_cell_of_a_notebook(
+    shell: Shell, kernel: Kernel, magic: str
+) -> None:
     with pytest.raises(UsageError):
-        shell.run(f"%{magic} --nope x\nnever = 1")
+        shell.run(f"%{magic} --nope x")
     (line,) = shell.text.strip().splitlines()
     assert line.startswith("UsageError: unknown option --nope")
-    assert "never" not in shell.names
+    shown = kernel.run(f"%{magic} --nope x\nnever = 1")
+    assert (shown.status, shown.error) == ("error", "UsageError")
+    assert kernel.run("never").error == "NameError"
 
 
 @pytest.mark.parametrize("cell", UNREADABLE)
@@ -86,20 +100,28 @@ def test_code_that_cannot_be_read_is_one_line_with_its_number(shell: Shell, cell
 def test_what_makes_no_program_is_one_line(kernel: Kernel) -> None:
     """In a process of its own: with JAX imported it is a program of JAX's."""
     kernel.run("import numpy as np\na = np.arange(9.0)")
-    shown = kernel.run("%jaxpr a.sum()\nnever = 1")
-    assert (shown.status, shown.error) == ("error", "UsageError")
+    shown = kernel.run("%jaxpr a.sum()")
     (line,) = shown.text.strip().splitlines()
     assert line.startswith("UsageError: 'a.sum()' has no program: NumPy and Python code has none.")
 
 
-def test_what_cannot_be_looked_at_is_one_line_and_names_of_ipython_are_not_meant(
-    shell: Shell,
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("weight", "weight: name 'weight' is not defined. Did you mean weights?"),
+        ("ran.append(1) b = ran",
+         "ran.append(1) b = ran: type names or expressions, separated by spaces"),
+        *((name, f"{name}: name {name!r} is not defined.") for name in ("exi", "get_ipytho")),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_looked_at_is_one_line_and_nothing_is_run(
+    shell: Shell, typed: str, told: str
 ) -> None:
-    shell.names.update(weights=1)
-    for typed, meant in {"weight": " Did you mean weights?", "exi": "", "get_ipytho": ""}.items():
-        with pytest.raises(UsageError) as caught:
-            shell.run(f"%fwdevices {typed}")
-        assert str(caught.value) == f"{typed}: name {typed!r} is not defined.{meant}"
+    shell.names.update(weights=1, ran=[], nonexistent=1)
+    with pytest.raises(UsageError) as caught:
+        shell.run(f"%fwdevices {typed}")
+    assert str(caught.value) == told
+    assert shell.names["ran"] == []
 
 
 def test_explain_stands_alone_and_needs_an_error(

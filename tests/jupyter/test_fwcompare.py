@@ -5,20 +5,46 @@ import dataclasses
 import pytest
 from IPython.core.error import UsageError
 
+from ipyjaxbench import Comparison
+from ipyjaxbench.reports.result import MIME
 from tests.shell import Shell
 
 ARMS = "a: sum(range(1000))\nb: sum(range(9000))\n"
 
 
-def test_a_set_up_runs_once_and_calls_and_samples_are_as_many_as_were_typed(shell: Shell) -> None:
+def test_a_cell_is_compared_and_shown_once_in_three_forms(shell: Shell) -> None:
+    assert shell.run(f"%%fwcompare -b 0.1\n{ARMS}") is None
+    (output,) = shell.shown
+    assert set(output.data) == {"text/plain", "text/html", MIME}
+    assert output.data["text/plain"].startswith("a, b ")
+    assert [side.label for side in Comparison.from_dict(output.data[MIME]).sides] == ["a", "b"]
+
+
+def test_the_set_up_above_the_arms_runs_once_and_its_names_go(shell: Shell) -> None:
     shell.run("runs, kept = [], 'mine'")
     setup = "runs.append(1)\nkept = 'other'\nimport decimal"
-    shell.run(f"%%fwcompare -q -v found -n 3 -r 25\n{setup}\n{ARMS}")
-    assert (shell.names["runs"], shell.names["kept"], shell.shown) == ([1], "mine", [])
+    shell.run(f"%%fwcompare -q -v found -b 0.1\n{setup}\n{ARMS}")
+    assert shell.names["runs"] == [1]
+    assert shell.names["kept"] == "mine"
     assert "decimal" not in shell.names
-    found = shell.names["found"]
-    assert [side.label for side in found.sides] == ["a", "b"]
-    assert [(found[label].loops, found[label].repeat) for label in "ab"] == [(3, 25)] * 2
+    assert [side.label for side in shell.names["found"].sides] == ["a", "b"]
+    assert shell.shown == []
+
+
+def test_calls_per_sample_and_samples_are_as_many_as_were_typed(shell: Shell) -> None:
+    shell.run(f"%%fwcompare -q -v r -n 3 -r 25\n{ARMS}")
+    for label in "ab":
+        measured = shell.names["r"][label]
+        assert (measured.loops, measured.repeat) == (3, 25)
+
+
+def test_arms_are_kept_under_the_name_and_their_labels(shell: Shell) -> None:
+    for name in ("before", "after"):
+        shell.run(f"%%fwcompare -q --quick --name {name}\n{ARMS}")
+    shell.run("r = %fwcompare -q before.b after.b")
+    assert [side.label for side in shell.names["r"].sides] == ["before.b", "after.b"]
+    shell.run("m = %fwtime -q --quick --against before.a sum(range(1000))")
+    assert shell.names["m"].against.name == "before.a"
 
 
 def test_arms_of_a_sweep_are_kept_with_their_values(shell: Shell) -> None:
@@ -48,8 +74,9 @@ def test_kept_arms_of_one_cell_have_their_interleaved_ratio(
     shell: Shell, line: str, arms: list[str], baseline: str
 ) -> None:
     cell = "a: sum(range(99))\nthe last: sum(range(200))\nc: sum(range(300))"
-    run = shell.run(f"%%fwcompare -q -o -r 30 --name kept\n{cell}")
-    found = shell.run(f"%fwcompare -q -o {line}")
+    shell.run(f"%%fwcompare -q -r 30 -v run --name kept\n{cell}")
+    shell.run(f"r = %fwcompare -q {line}")
+    run, found = shell.names["run"], shell.names["r"]
     assert found.interleaved
     assert [found[side.label] for side in found.sides] == [run[arm] for arm in arms]
     other = next(arm for arm in arms if arm != baseline)
@@ -57,16 +84,16 @@ def test_kept_arms_of_one_cell_have_their_interleaved_ratio(
     of_run = dataclasses.replace(run, baseline=baseline).ratio(other)
     assert found.ratio(asked).pairs == of_run.pairs == 30
     assert found.ratio(asked).value == of_run.value
+    assert "interleaved" in str(found)
+    assert "not interleaved" not in str(found)
 
 
 def test_kept_arms_of_two_cells_are_not_interleaved(shell: Shell) -> None:
     for name in ("one", "two"):
         shell.run(f"%%fwcompare -q -r 20 --name {name}\n{ARMS}")
-    for names, interleaved in {"one.a one.b": True, "one.a two.a": False,
-                               "one.a one.b two.a": False}.items():  # fmt: skip
-        found = shell.run(f"%fwcompare -q -o {names}")
-        assert found.interleaved is interleaved
-        assert [side.label for side in found.sides] == names.split()
+    assert shell.run("%fwcompare -q -o one.a one.b").interleaved
+    assert not shell.run("%fwcompare -q -o one.a two.a").interleaved
+    assert not shell.run("%fwcompare -q -o one.a one.b two.a").interleaved
     shell.run("%fwtime -q -r 20 --name one.b sum(range(10))")
     assert not shell.run("%fwcompare -q -o one.a one.b").interleaved
 
@@ -74,8 +101,8 @@ def test_kept_arms_of_two_cells_are_not_interleaved(shell: Shell) -> None:
 def test_kept_names_may_have_spaces(shell: Shell) -> None:
     shell.run('%fwtime -q -b 0.05 --name "be fore" sum(range(100))')
     shell.run("%fwtime -q -b 0.05 --name after sum(range(100))")
-    found = shell.run('%fwcompare -q -o "be fore" after')
-    assert [side.label for side in found.sides] == ["be_fore", "after"]
+    shell.run('r = %fwcompare -q "be fore" after')
+    assert [side.label for side in shell.names["r"].sides] == ["be_fore", "after"]
     assert shell.run("%fwcompare -q -o be_fore after").baseline == "be_fore"
     assert shell.run('%fwtime -q -o -b 0.05 --against "be fore" 1 + 1').against.base is not None
     assert shell.run("%fwtime -q -o -b 0.05 --against be_fore 1 + 1").against.base is not None
@@ -87,6 +114,7 @@ def test_shell_commands_and_magics_may_stand_behind_a_label(shell: Shell) -> Non
 
 
 NEEDS_ARMS = ("-b 3", "--align", "--sweep n=1", "-n 3", "-r 3", "--quick", "--name c")
+LONG = "b" * 25
 
 
 @pytest.mark.parametrize(
@@ -96,21 +124,29 @@ NEEDS_ARMS = ("-b 3", "--align", "--sweep n=1", "-n 3", "-r 3", "--quick", "--na
         ("%%fwcompare --baseline c\na: 1\nb: 2", "baseline 'c': no such arm; the arms are a, b"),
         ("%%fwcompare f(x)\na: 1\nb: 2",
          "'f(x)' is not an option. Write the code in the lines below."),
+        ("%%fwcompare --sweep n\na: n\nb: 2", "--sweep n: must be a name and its values"),
         ("%%fwcompare --sweep k=1\na: 1\nb: 2", "--sweep k: no arm or setup uses k"),
         ("%%fwcompare\na: 1\nb: foo(\nc: 2",
          "SyntaxError in line 3, 'b: foo(': '(' was never closed"),
+        ("%%fwcompare -b 3 -n 2\na: 1\nb: 2", "-n and -b cannot be combined: leave out"),
+        ("%%fwcompare --quick -r 2\na: 1\nb: 2", "-r and --quick cannot be combined: leave out"),
         *((f"%fwcompare {option} one two", f"{option.split()[0]} needs a cell of arms: it cannot")
           for option in NEEDS_ARMS),
+        ("%%fwcompare\ny: int = 3\na: 1\nb: 2",
+         "'y: int = 3' would be read as an arm: remove the annotation"),
+        (f"%%fwcompare\na: 1\n{LONG}: 2",
+         f"label '{LONG}': must be a label of at most 24 characters, for example a"),
+        ("%%fwcompare\nb = 1\n<b>: 2\na: 1",
+         "label '<b>': must be a label that begins with a letter, digit or _"),
+        ("%%fwcompare\na: 1\n<b>: 2",
+         "label '<b>': must be a label that begins with a letter, digit or _"),
         ("%%fwcompare --foo\na: 1\nb: 2", "unknown option --foo. %%fwcompare? lists all options."),
-        ("%fwcompare nope two", "no result is named 'nope': keep one with  %fwtime --name nope"),
-        ("%fwtime -q -n9 -r9 --name one 1\n%fwcompare one two",
-         "no result is named 'two': the names are one"),
+        ("%fwcompare nope two", "no result is named 'nope': "),
         ("%fwtime -q -n9 -r9 --name one 1\n%fwcompare one one",
          "'one' appears twice: labels must be unique"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(cell: str, message: str, shell: Shell) -> None:
-    shell.shell.find_magic("fwcompare").__self__.session.measurements.clear()
     with pytest.raises(UsageError) as caught:
         shell.run(cell)
     assert str(caught.value).startswith(message)

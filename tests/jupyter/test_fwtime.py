@@ -1,29 +1,58 @@
-"""`%fwtime` and ``%%fwtime --loop`` in a real IPython shell."""
+"""`%fwtime` in a real IPython shell."""
 
 import dataclasses
-import re
 import sys
+import threading
 
+import numpy as np
 import pytest
 from IPython.core.error import UsageError
 
-from ipyjaxbench import LoopTimes
+from ipyjaxbench import Measurement
+from ipyjaxbench.device import Peaks
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports.result import MIME
 from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.validity import notes as validity_notes
 from tests.bench import recorder
-from tests.jupyter.kernel import Kernel
-from tests.results import measured
+from tests.results import STEADY, measured
 from tests.shell import Shell
 
+QUICK = "-b 0.02"
 
-def test_an_old_option_works_and_one_line_gives_the_new_one_once(shell: Shell) -> None:
+
+def test_a_line_is_timed_and_shown_once_in_three_forms(shell: Shell) -> None:
+    assert shell.run(f"%fwtime {QUICK} sum(range(10))") is None
+    (output,) = shell.shown
+    assert set(output.data) == {"text/plain", "text/html", MIME}
+    assert output.data["text/plain"].startswith("sum(range(10))")
+    assert Measurement.from_dict(output.data[MIME]).code == "sum(range(10))"
+
+
+@pytest.mark.parametrize(
+    ("code", "old", "new"),
+    [
+        ("%%fwtime -n 1 -r 1 --device\nsum(range(10))", "--device", "--profile"),
+        ("%trace_cached --history", "--history", "--signatures"),
+        ("%fwdevices --peak --fresh", "--fresh", "--remeasure"),
+    ],
+)
+def test_an_old_option_works_and_one_line_gives_the_new_one_once(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, code: str, old: str, new: str
+) -> None:
     shell.shell.magics_manager.registry["FrameworkMagics"].session.warned_renames.clear()
-    line = "--device is now --profile. The old name still works, until version 0.3."
-    for told in ([line], []):
-        shell.run("%fwtime -n 1 -r 1 --device sum(range(10))")
-        assert [output.data["text/plain"] for output in shell.shown][1:] == told
+    magic = code.split()[0].lstrip("%")
+    monkeypatch.setattr(f"ipyjaxbench.jupyter.{magic}.collect_peaks", fast, raising=False)
+    line = f"{old} is now {new}. The old name still works, until version 0.3."
+    shell.run(code)
+    assert [output.data["text/plain"] for output in shell.shown][1:] == [line]
+    shell.run(code)
+    assert line not in [output.data["text/plain"] for output in shell.shown]
+
+
+def fast(**_: bool) -> Peaks:
+    """Measure nothing, since this is about what is told."""
+    return Peaks((), 0.0)
 
 
 def test_the_first_line_of_a_cell_is_untimed_set_up(shell: Shell) -> None:
@@ -68,27 +97,63 @@ def test_what_later_calls_print_and_display_is_not_shown(shell: Shell) -> None:
     assert "output-hidden" in str(shell.shown[-1].data[MIME])
 
 
-def test_what_holds_for_all_reports_is_told_once_in_a_session(
+def test_measurements_of_threads_at_once_leave_the_display_as_it_was(shell: Shell) -> None:
+    publisher = shell.shell.display_pub
+    later, ended = threading.Event(), threading.Event()
+    calls = {"first": iter([None, later.wait]), "last": iter([None, later.set, ended.wait])}
+
+    def call(which: str) -> None:
+        todo = next(calls[which], None)
+        if todo is not None:
+            todo()
+
+    def measure(which: str) -> None:
+        shell.shell.run_line_magic("fwtime", f"-q -n 1 -r 3 call('{which}')")
+
+    shell.names["call"] = call
+    first, last = (threading.Thread(target=measure, args=[which]) for which in calls)
+    first.start()
+    last.start()
+    first.join(20)
+    assert not first.is_alive()
+    ended.set()
+    last.join(20)
+    assert shell.shell.display_pub is publisher
+
+
+def test_advice_on_noise_is_given_once_in_a_session(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noisy = measured([1000 + 700 * (i % 2) for i in range(60)])
-    warm, longer = validity_notes.warm_cpu_cache(8 * 2**20, 2**25), notes.needs_longer(0.4, 0.02, 2)
-    noisy = dataclasses.replace(noisy, notes=(longer, warm))
-    session = Session(shell.shell)
-    assert session.advise_once(noisy).notes == (longer, warm)
-    assert session.advise_once(noisy).notes == (dataclasses.replace(longer, advice=""),)
+    noisy = dataclasses.replace(noisy, notes=(notes.needs_longer(0.4, 0.02, 2.0),))
     monkeypatch.setattr("ipyjaxbench.jupyter.fwtime._measure", lambda *_: (noisy, None))
-    shell.run("%fwtime 1\n%fwtime 1")
-    shown = str(shell.shown[1].data["text/plain"])
+    session = Session(shell.shell)
+    given = [session.advise_once(noisy).notes[0].advice != "" for _ in range(2)]
+    assert given == [True, False]
+    for _ in range(2):
+        shell.run("%fwtime 1")
+    shown = str(shell.shown[0].data["text/plain"])
     assert "the 95 % CI of the median is ±40 %" in shown
     assert "quieter machine" not in shown
+
+
+def test_that_a_cpus_cache_keeps_data_is_told_once_in_a_session(shell: Shell) -> None:
+    warm = validity_notes.warm_cpu_cache(8 * 2**20, 2**25)
+    found = dataclasses.replace(measured(STEADY), notes=(warm,))
+    session = Session(shell.shell)
+    assert [session.advise_once(found).notes for _ in range(2)] == [(warm,), ()]
 
 
 ERRORS = {
     "%fwtime": "there is no code to time; give a statement such as f(x)",
     "%%fwtime\n  ": "there is no code to time; give a statement such as f(x)",
+    "%fwtime -n 0 x": "-n 0: must be a whole number, 1 or more, for example -n 5",
+    "%fwtime -n x x": "-n x: must be a whole number, 1 or more, for example -n 5",
+    "%fwtime -b -1 x": "-b -1: must be a number of seconds, 0 or more, for example -b 5",
     "%fwtime --buget 3 x": "unknown option --buget. Did you mean --budget?"
     " (If it is code, type -- in front of it.)",
+    '%fwtime "f(x)"': '"f(x)" is a string, so nothing would be timed. Type it without quotes: f(x)',
+    "%fwtime f(": "SyntaxError in line 1, 'f(': '(' was never closed",
     "1\n%fwtime f(": "SyntaxError in line 2, 'f(': '(' was never closed",
     "%%fwtime\nx = 1\nreturn x": "SyntaxError in line 3, 'return x': 'return' outside function",
     "%fwtime -v 1x 2": "-v 1x: must be a valid variable name, for example -v result",
@@ -130,6 +195,29 @@ def test_future_imports_of_earlier_cells_hold(shell: Shell) -> None:
         shell.shell.compile.flags = flags
 
 
+def test_a_logger_that_is_set_up_in_the_code_goes_on_working(shell: Shell) -> None:
+    import logging
+
+    root = logging.getLogger()
+    handlers, shell.names["logging"] = list(root.handlers), logging
+    try:
+        shell.run(
+            "%fwtime -q -n 2 -r 3 logging.basicConfig(force=True)\nlogging.warning('still heard')"
+        )
+        assert "still heard" in shell.text
+    finally:
+        root.handlers[:] = handlers
+
+
+def test_what_was_timed_is_told_and_what_was_not(shell: Shell) -> None:
+    shell.run("%%fwtime -n1 -r1\nimport math\ndef f(x):\n    return math.sqrt(x)\n\nf(4)")
+    assert shell.shown[0].data["text/plain"].startswith("… f(4) ")
+    assert "f is a function, but it is not called" in str(shell.run("%fwtime -o -q -n 9 f"))
+    shell.names.update(np=np, rows=iter(range(3)))
+    for code in ("np.sort([2, 1])", "rows.__class__"):  # modules and readers are no state
+        assert shell.run(f"%fwtime -q -o -n 2000 -r 3 {code}").notes == ()
+
+
 def test_libraries_that_the_code_uses_are_named_with_their_versions(shell: Shell) -> None:
     pandas = pytest.importorskip("pandas")
     shell.run("import pandas as pd\nframe = pd.DataFrame({'a': [1]})")
@@ -138,77 +226,3 @@ def test_libraries_that_the_code_uses_are_named_with_their_versions(shell: Shell
         shell.run(f"%fwtime -q -v r -n1 -r2 {code}")
         assert shell.names["r"].frameworks.get("pandas") == (pandas.__version__ if told else None)
         assert (f"pandas {pandas.__version__}" in str(shell.names["r"])) is told
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["%time x.append(3)\n2", "%%time\nx.append(3)", "%timeit -n1 -r1 -q x.append(3)",
-     "%%capture\nif 1:\n    t = %time x.append(3)"],
-)  # fmt: skip
-def test_a_list_that_a_nested_magic_fills_is_put_back(shell: Shell, code: str) -> None:
-    shell.names["x"] = x = [1]
-    found = shell.run(f"%%fwtime -o -q -n 3 -r 2\n{code}\n")
-    assert x == [1, 3]
-    assert "put-back" in {note.code for note in found.notes}
-
-
-def test_an_iterator_behind_a_nested_magic_is_told(shell: Shell) -> None:
-    shell.names.update(x=[1], z=iter(range(1000)))
-    found = shell.run("%%fwtime -o -q -n 3 -r 2\n%time x = x + [2]\n%time next(z)\n")
-    assert shell.names["x"] == [1, 2]  # a name that it binds is set back
-    (note,) = [note for note in found.notes if note.code == "state-advanced"]
-    assert note.text.startswith("'z' advanced by 6 calls")
-
-
-LOOP = "for i in range(9):\n    total = i\n"
-
-
-def test_the_cell_runs_once_its_names_stay_and_a_line_chooses_the_loop(shell: Shell) -> None:
-    shell.names["seen"] = []
-    cell = (
-        "\n\nimport asyncio\nfor e in range(4):\n    for i in range(3):\n        seen.append(i)\n"
-    )
-    cell += "await asyncio.sleep(0)"
-    for number, (option, line, count) in enumerate((("", 6, 12), ("--line 5", 5, 4)), 1):
-        result = shell.run(f"%%fwtime --loop -o {option}\n{cell}")
-        assert type(result) is LoopTimes
-        assert (result.line, result.count) == (line, count)
-        assert (shell.names["seen"], shell.names["i"]) == ([0, 1, 2] * 4 * number, 2)
-    texts = ["for e in range(4):", "for i in range(3):", "seen.append(i)"]
-    assert [(each.line, each.text) for each in result.lines] == [*enumerate(texts, 5)]
-
-
-@pytest.mark.parametrize(("typed", "words"), [
-    ("%fwtime --loop abs(3)", "write %%fwtime --loop above it"),
-    ("%fwtime --line 3 abs(3)", "--line 3 needs --loop: %%fwtime --loop --line 3"),
-    (f"%%fwtime --loop --line 40\n{LOOP}", "--line 40 is in no for loop"),
-    (f"%%fwtime --loop -n 3\n{LOOP}", "--loop and -n cannot be combined"),
-    (f"%%fwtime --loop x = 3\n{LOOP}", "'x = 3' is not an option"),
-    ("%%fwtime --loop\nfor i in range(3) pass", "SyntaxError in line 2"),
-])  # fmt: skip
-def test_what_makes_no_sense_gets_one_line(shell: Shell, typed: str, words: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(words)) as raised:
-        shell.run(typed)
-    assert len(str(raised.value).splitlines()) == 1
-    assert "total" not in shell.names
-
-
-def test_an_error_is_raised_after_what_was_measured_is_shown(shell: Shell) -> None:
-    with pytest.raises(ZeroDivisionError):
-        shell.run("%%fwtime --loop -v r\nfor i in range(9):\n    b = 6 / (5 - i)\n")
-    assert shell.names["i"] == 5
-    assert shell.names["r"].count == 5
-    assert "after 5 whole steps" in " ".join(shell.shown[-1].data["text/plain"].split())
-    assert "-> 3     b = 6 / (5 - i)" in shell.text  # older IPythons name no line
-    assert "steps/" not in shell.text  # no frame of ours
-
-
-def test_a_kernel_is_interrupted_in_an_endless_loop(kernel: Kernel) -> None:
-    cell = "%%fwtime --loop -v r\nimport itertools, time\nfor i in itertools.count():\n"
-    cell += "    if i == 3: print('be' + 'gun', flush=True)\n    time.sleep(0.01)\n"
-    shown = kernel.run(cell, interrupt_after="begun")
-    assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
-    result = LoopTimes.from_dict(shown.results[-1][MIME])
-    assert result.count >= 3
-    assert result.notes[0].code == "loop-stopped"
-    assert kernel.run("print(r.count == i, i >= 3)").text == "True True\n"

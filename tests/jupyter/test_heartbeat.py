@@ -1,12 +1,13 @@
 """While a magic measures, a file says so; a server reads it."""
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ipyjaxbench.records import Heartbeat, LiveMeasurement, LiveReader
+from ipyjaxbench.records import LiveMeasurement, LiveReader
 from tests.jupyter.kernel import Kernel
 from tests.shell import Shell
 from tests.waiting import wait_until
@@ -54,18 +55,27 @@ def test_however_it_is_typed_it_is_seen(
     assert (seen[0].phase, seen[0].pid, seen[0].died) == ("first call", os.getpid(), False)
 
 
-def test_without_progress_on_the_screen_it_says_how_far_it_is(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[float, int]] = []
-    monkeypatch.setattr(Heartbeat, "__call__", lambda self, *news: told.append(news))
+def test_without_progress_on_the_screen_it_is_seen(shell: Shell) -> None:
+    found, over = list[LiveMeasurement](), threading.Event()
+
+    def watch() -> None:
+        reader = LiveReader()
+        while not over.wait(0.02):
+            found.extend(reader.read())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
     shell.run("%config IpyJaxBench.progress = False")
     try:
-        shell.run("%fwtime -q -b 1 1 + 1")
+        shell.run("import time\n%fwtime -q -r 150 time.sleep(0.01)")
     finally:
         shell.run("%config IpyJaxBench.progress = True")
-    lefts = [left for _, left in told]
-    assert 0 < min(lefts) < max(lefts) <= 10**9
+        over.set()
+        thread.join()
+    assert {live.phase for live in found} >= {"first call", "measuring"}
+    assert len({live.updated for live in found}) <= 16  # in a second and a half, and some
+    lefts = [live.left for live in found if live.left is not None]  # on a busy machine few
+    assert 0 < min(lefts) < 4
 
 
 def test_without_a_history_there_is_no_file(
@@ -77,16 +87,20 @@ def test_without_a_history_there_is_no_file(
     assert not place.exists()
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [("look(); 1 / 0", ZeroDivisionError), ("look(); interrupt()", KeyboardInterrupt)],
+)
 def test_after_what_stops_it_nothing_is_left(
-    shell: Shell, seen: list[LiveMeasurement], error: type[BaseException]
+    shell: Shell, seen: list[LiveMeasurement], code: str, error: type[BaseException]
 ) -> None:
-    def stop() -> None:
-        raise error
+    def interrupt() -> None:
+        raise KeyboardInterrupt
 
-    shell.names["stop"] = stop
+    shell.names["interrupt"] = interrupt
     with pytest.raises(error):
-        shell.run("%fwtime -q look(); stop()")
+        shell.run(f"%fwtime -q {code}")
+    del shell.names["interrupt"]
     assert len(seen) == 1
 
 

@@ -1,11 +1,9 @@
 """An interrupt leaves a shell that can be used, and what was measured until then."""
 
-from typing import Any
-
 import pytest
 
 from ipyjaxbench import Comparison, Measurement
-from ipyjaxbench.reports.result import MIME, Result
+from ipyjaxbench.reports.result import MIME
 from tests.jupyter.kernel import Kernel
 from tests.jupyter.terminal import Terminal
 from tests.shell import Shell
@@ -14,10 +12,13 @@ SLOW = "import time\ndef slow():\n    print('begun', flush=True)\n    time.sleep
 #: What runs for long, and says so when it begins.
 USES = {
     "%fwtime": "%fwtime slow()",
+    "%%fwtime": "%%fwtime\nslow()",
     "%%fwtime --loop": "%%fwtime --loop\nfor _ in range(99): slow()",
     "%%fwcompare": "%%fwcompare\nslow()\na: 1\nb: 2",
+    "%fwdevices": "%fwdevices [slow() for _ in range(99)]",
     "%%fwdevices": "%%fwdevices\nfor _ in range(99): slow()",
     "%trace_cached": "%trace_cached [slow() for _ in range(99)]",
+    "%%trace_cached": "%%trace_cached\nfor _ in range(99): slow()",
 }
 SAYS_THAT_IT_WORKS = "print('heard')\nfrom IPython.display import display\ndisplay('seen')"
 
@@ -53,28 +54,47 @@ def test_an_interrupted_result_that_would_be_returned_is_shown(shell: Shell) -> 
 
 @pytest.mark.parametrize(
     "cell",
-    ["%%fwdevices\n1 / 0", "%%trace_cached -o\n1 / 0", "r = %trace_cached 1 / 0"],
-)
+    ["%%fwdevices\n1 / 0", "%%fwdevices -o\n1 / 0", "%%trace_cached\n1 / 0",
+     "%%trace_cached -o\n1 / 0", "%trace_cached 1 / 0", "r = %trace_cached 1 / 0"],
+)  # fmt: skip
 def test_what_was_seen_before_an_error_is_shown_however_it_is_used(shell: Shell, cell: str) -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run(cell)
     assert MIME in shell.shown[-1].data
 
 
-@pytest.mark.parametrize(
-    ("cell", "kind"),
-    [("%fwtime -v r -n 1 -r 99 slow()\nafter = 1", Measurement),
-     ("%%fwcompare -v r -b 60\na: sum(range(1000))\nb: sum(range(9000))", Comparison)],
-)  # fmt: skip
-def test_a_notebook_keeps_what_was_measured(kernel: Kernel, cell: str, kind: type[Result]) -> None:
+def test_a_measurement_in_a_notebook_keeps_what_it_has(kernel: Kernel) -> None:
     kernel.run(SLOW)
-    shown = kernel.run(cell, interrupt_after="measuring: ")
+    shown = kernel.run("%fwtime -v r -n 1 -r 99 slow()\nafter = 1", interrupt_after="measuring: ")
     assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
-    result: Any = kind.from_dict(shown.results[-1][MIME])
+    result = Measurement.from_dict(shown.results[-1][MIME])
     assert "interrupted" in [note.code for note in result.notes]
-    assert kernel.run("print(type(r).__name__, 'after' in globals())").text == (
-        f"{kind.__name__} False\n"
+    assert kernel.run("print(1 <= len(r.samples) < 99, 'after' in globals())").text == (
+        "True False\n"
     )
+
+
+def test_cells_that_wait_behind_an_interrupted_measurement_do_not_run(kernel: Kernel) -> None:
+    kernel.run("import time, threading, os, signal, ipyjaxbench")
+    kernel.run("begun = threading.Event()")
+    kernel.run("def press(): begun.wait(); time.sleep(2); os.kill(os.getpid(), signal.SIGINT)")
+    kernel.run(SLOW.replace("print('begun', flush=True)", "begun.set()"))
+    queue = kernel.client.execute
+    asked = [
+        queue("threading.Thread(target=press).start()\n%fwtime -n 100 slow()\nafter = 1"),
+        queue("behind = 1"),
+    ]
+    replies = [kernel.client._recv_reply(each, timeout=60)["content"] for each in asked]
+    assert [reply["status"] for reply in replies] == ["error", "aborted"]
+    assert kernel.run("print({'after', 'behind'} & set(globals()))").text == "set()\n"
+
+
+def test_a_comparison_in_a_notebook_keeps_what_it_has(kernel: Kernel) -> None:
+    cell = "%%fwcompare -b 60\na: sum(range(1000))\nb: sum(range(9000))"
+    shown = kernel.run(cell, interrupt_after="measuring")
+    assert (shown.status, shown.error) == ("error", "KeyboardInterrupt")
+    result = Comparison.from_dict(shown.results[-1][MIME])
+    assert "interrupted" in [note.code for note in result.notes]
 
 
 @pytest.mark.parametrize("magic", USES)
@@ -92,7 +112,7 @@ def test_an_interrupt_of_the_first_run_ends_the_cell_and_a_notebook_is_as_before
     assert kernel.run(now).text == "True\n"
 
 
-@pytest.mark.parametrize("magic", ["%fwtime", "%%fwdevices"])
+@pytest.mark.parametrize("magic", ["%%fwtime", "%%fwcompare", "%%fwdevices", "%trace_cached"])
 def test_control_c_in_a_terminal_ends_the_line_and_no_more(terminal: Terminal, magic: str) -> None:
     terminal.type(SLOW)
     assert "KeyboardInterrupt" in terminal.interrupt(USES[magic], "begun")

@@ -1,67 +1,101 @@
-"""`%fwtime` in a real kernel."""
+"""`%fwtime` in a real kernel, as Run All and papermill run it."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from ipyjaxbench import Measurement
-from ipyjaxbench.records import store
 from ipyjaxbench.reports.result import MIME
-from tests.jupyter.kernel import Kernel
+from tests.jupyter.kernel import Kernel, run_all
 
 
-@pytest.mark.parametrize(
-    ("cell", "printed"),
-    [
-        ("%fwtime -b 0.05 y = a @ a", ""),
-        ("%%fwtime -b 0.05\nprint('first')\nz = a.sum()", "first\n"),  # one call prints
-        ("r = %fwtime -b 0.05 a + 1\nprint(type(r).__name__)", "Measurement\n"),
-        ("with np.errstate(all='ignore'):\n    %fwtime -b 0.05 a / 0", ""),
-    ],
-)
-def test_it_leaves_one_output_that_a_notebook_can_keep(
-    kernel: Kernel, cell: str, printed: str
-) -> None:
-    kernel.run("import numpy as np\na = np.ones((30, 30))")
-    shown = kernel.run(cell)
-    (data,) = shown.results
-    assert set(data) == {"text/plain", "text/html", MIME}
-    assert Measurement.from_dict(data[MIME]).samples
-    assert shown.text == printed
-    output = nbformat.v4.new_output("display_data", data)
-    nbformat.validate(
-        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell, outputs=[output])])
+@pytest.fixture(scope="module")
+def book() -> nbformat.NotebookNode:
+    return run_all(
+        "%load_ext ipyjaxbench\nimport numpy as np\na = np.ones((30, 30))",
+        "%fwtime -b 0.05 y = a @ a",
+        "%%fwtime -b 0.05\nprint('first')\nz = y.sum()",
+        "r = %fwtime -b 0.05 a + 1\nprint(type(r).__name__, z)",
+        "with np.errstate(all='ignore'):\n    %fwtime -b 0.05 a / 0",
+        "1\n\n%fwtime a / nothing",
+        "never = 1",
     )
 
 
-def test_whatever_takes_long_says_so_and_leaves_one_clean_output(kernel: Kernel) -> None:
-    first, *_, last = kernel.run("%%trace_cached\nimport time; time.sleep(2.5)").results
-    assert re.sub(r"[\d.]+", "#", first["text/plain"]) == "running: # s so far"
-    assert MIME in last
+def test_each_magic_leaves_one_output_that_reads_back(book: nbformat.NotebookNode) -> None:
+    for cell in book.cells[1:5]:
+        (shown,) = [o for o in cell.outputs if o.output_type == "display_data"]
+        assert set(shown.data) == {"text/plain", "text/html", MIME}
+        assert Measurement.from_dict(dict(shown.data[MIME])).samples
+    nbformat.validate(book)
 
 
-def test_an_error_stops_the_cell_at_the_users_line(kernel: Kernel) -> None:
-    shown = kernel.run("1\n\n%fwtime a_name / nothing\nnever = 1")
-    assert (shown.status, shown.error) == ("error", "NameError")
-    assert "----> 3 a_name / nothing" in shown.text
-    assert kernel.run("never").error == "NameError"
+def test_loading_and_assigning_say_nothing_more(book: nbformat.NotebookNode) -> None:
+    assert book.cells[0].outputs == []
+    assert [o.output_type for o in book.cells[3].outputs] == ["display_data", "stream"]
+    assert book.cells[3].outputs[1].text == "Measurement 27000.0\n"
 
 
-def test_the_cell_that_a_page_names_is_kept_with_what_it_measured(
-    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
-    kernel.run("import os; before = os.environ['JUPYTER_DATA_DIR']")
-    kernel.run(f"os.environ['JUPYTER_DATA_DIR'] = {str(tmp_path)!r}")
-    code = "await __import__('asyncio').sleep(0)"
-    content = {"code": f"%fwtime -b 0.05 --name base {code}", "silent": False}
-    client: Any = kernel.client
-    request = client.session.msg("execute_request", content, metadata={"cellId": "cell-7"})
-    client.shell_channel.send(request)
-    assert client._recv_reply(request["header"]["msg_id"], 60)["content"]["status"] == "ok"
-    (entry,) = store.read_store().entries
-    assert (entry.label, entry.where.cell) == ("base", "cell-7")
-    kernel.run("os.environ['JUPYTER_DATA_DIR'] = before")
+def test_the_first_call_prints_and_later_ones_do_not(book: nbformat.NotebookNode) -> None:
+    printed = [o.text for o in book.cells[2].outputs if o.output_type == "stream"]
+    assert printed == ["first\n"]
+
+
+class Listener(NotebookClient):
+    """Also keeps all that was shown in each cell, one after the other."""
+
+    def __init__(self, *cells: str) -> None:
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        super().__init__(book, timeout=120, kernel_name="python3")
+        self.told: list[list[str]] = [[] for _ in cells]
+        self.execute()
+
+    def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+        if msg["msg_type"] in ("display_data", "update_display_data"):
+            self.told[cell_index].append(msg["content"]["data"]["text/plain"])
+        return super().process_message(msg, cell, cell_index)
+
+
+def test_whatever_takes_long_says_so_and_leaves_one_clean_output() -> None:
+    heard = Listener(
+        "%load_ext ipyjaxbench\nimport time, random",
+        "%fwtime -b 2 time.sleep(random.random() / 50)",
+        "%fwtime -n 1 -r 1 time.sleep(2.5)",
+        "%%trace_cached\ntime.sleep(2.5)",
+        "%%fwdevices\ntime.sleep(2.5)",
+    )
+    begins = ("measuring: ", "first call: # s so far", "running: # s so far", "running: # s so far")
+    for cell, told, begin in zip(heard.nb.cells[1:], heard.told[1:], begins, strict=True):
+        *lines, result = told
+        assert lines
+        first = re.sub(r"[\d.]+", "#", lines[0])
+        assert first == begin or (begin == "measuring: " and first.startswith(begin))
+        (shown,) = cell.outputs
+        assert shown.data["text/plain"] == result
+
+
+def test_an_error_stops_run_all_at_the_users_line(book: nbformat.NotebookNode) -> None:
+    (error,) = book.cells[5].outputs
+    assert (book.metadata["stopped_by"], error.ename) == ("NameError", "NameError")
+    traceback = re.sub(r"\x1b\[[\d;]*m", "", "".join(error.traceback))
+    assert "----> 3 a / nothing" in traceback
+    assert book.cells[6].execution_count is None
+
+
+def test_what_cells_show_while_another_thread_measures_is_shown(kernel: Kernel) -> None:
+    kernel.run(
+        "import threading\nbegun, shown = threading.Event(), threading.Event()\n"
+        "calls = iter([int, lambda: begun.set() or shown.wait(20)])\n"
+        "def call():\n    next(calls, int)()\n"
+        "def measure():\n    global r\n"
+        "    r = get_ipython().run_line_magic('fwtime', '-q -o -n 1 -r 3 call()')\n"
+        "beside = threading.Thread(target=measure)\nbeside.start()\nassert begun.wait(20)"
+    )
+    shown = kernel.run("print('heard')\ndisplay('seen')")
+    kernel.run("shown.set()\nbeside.join()")
+    assert shown.text == "heard\n"
+    assert [data["text/plain"] for data in shown.results] == ["'seen'"]
+    assert kernel.run("print(len(r.samples))").text == "2\n"

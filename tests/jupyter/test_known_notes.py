@@ -1,66 +1,107 @@
 """What a framework does by default is told once in a session, what was set each time."""
 
+from collections.abc import Callable
+
 import pytest
 
-from ipyjaxbench import Comparison, Measurement
-from ipyjaxbench.comparison.comparison import ArmResult
-from ipyjaxbench.jupyter.known_notes import BriefResult, KnownNotes
-from ipyjaxbench.reports import MIME, Note, Result
+from ipyjaxbench import Measurement
+from ipyjaxbench.frameworks import registry
+from ipyjaxbench.reports import MIME, Note
 from ipyjaxbench.timing.validity.notes import default_precision, reduced_precision
-from tests.results import STEADY, measured
+from tests.fake_framework import FakeFramework
 from tests.shell import Shell
 
+KEY = "tests.fake_framework"
 ADVICE = 'fake.precision = "highest"'
 BY_DEFAULT = default_precision("fake:0", "fake's default", 3e-4, ADVICE)
-OF_DEVICE = default_precision("fake:1", "fake's default", 4e-4, ADVICE)
-OTHER = default_precision("gpu:0", "another's default", 3e-4, "another.exact = True")
 CHOSEN = reduced_precision("fake:0", 'fake.precision is "fast"', 3e-4, ADVICE)
-WATCHED = Note("watched", "A profiler is active.")
+LINE = "%fwtime -n 1 -r 8 f()"
 
 
-def noted(*notes: Note) -> Measurement:
-    return measured(STEADY, notes=notes)
+@pytest.fixture
+def fake(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> FakeFramework:
+    """A framework that multiplies in fewer bits unless it is told otherwise."""
+    monkeypatch.setitem(registry._TABLE, KEY, f"{KEY}:FakeFramework")
+    adapter = registry._class(KEY)()
+    assert isinstance(adapter, FakeFramework)
+    monkeypatch.setitem(registry._made, KEY, adapter)
+    adapter.cautions = [BY_DEFAULT]
+    shell.names["device"] = adapter.device
+    shell.run("%reload_ext ipyjaxbench\ndef f():\n    return device.start(dispatch=10, work=1000)")
+    return adapter
 
 
-def compared(*arms: Measurement) -> Comparison:
-    return Comparison(tuple(ArmResult(*arm) for arm in zip("ab", arms, strict=True)), "a")
+def shown(shell: Shell, form: str = "plain") -> str:
+    """The last report, without its line breaks."""
+    return " ".join(shell.shown[-1].data[f"text/{form}"].split())
 
 
-@pytest.mark.parametrize(
-    ("results", "told"),
-    [
-        ([noted(BY_DEFAULT)] * 3, [True, False, False]),
-        # Each framework has its own, and a device has none.
-        ([noted(BY_DEFAULT), noted(OF_DEVICE), noted(OTHER)], [True, False, True]),
-        ([noted(CHOSEN)] * 2, [True, True]),
-        ([noted(BY_DEFAULT), noted(BY_DEFAULT, WATCHED)], [True, False]),
-        # Arms that differ are told each time, and arms alike once.
-        ([compared(noted(BY_DEFAULT), noted(BY_DEFAULT))] * 2, [True, False]),
-        ([compared(noted(BY_DEFAULT), noted())] * 2, [True, True]),
-    ],
-)
+@pytest.fixture
+def told(shell: Shell, fake: FakeFramework) -> Callable[[str], bool]:
+    """Whether the report of a cell tells the format, in text as in HTML."""
+
+    def tells(cell: str = LINE) -> bool:
+        shell.run(cell)
+        in_text, in_html = ("float32 matrix products" in shown(shell, k) for k in ("plain", "html"))
+        assert in_text == in_html
+        return in_text
+
+    return tells
+
+
 def test_a_default_is_told_in_the_first_report_and_kept_in_every_record(
-    results: list[Result], told: list[bool]
+    shell: Shell, told: Callable[[str], bool]
 ) -> None:
-    known = KnownNotes()
-    for result, is_told in zip(results, told, strict=True):
-        shown = BriefResult(result, known)._repr_mimebundle_()
-        for form in ("text/plain", "text/html"):
-            words = " ".join(shown[form].split())
-            assert ("float32 matrix products" in words) is is_told
-            assert (WATCHED.text in words) is (WATCHED.text in str(result))
-        assert type(result).from_dict(shown[MIME]) == result
-        assert "float32 matrix products" in " ".join(str(BriefResult(result, known)).split())
+    for is_told in (True, False, False):
+        assert told(f"r = {LINE}") == is_told
+        saved = Measurement.from_dict(shell.shown[-1].data[MIME])
+        assert BY_DEFAULT in saved.notes
+        assert BY_DEFAULT in shell.names["r"].notes
+    assert ADVICE not in shown(shell)
 
 
-def test_a_report_that_nobody_reads_tells_nothing_and_loading_again_tells_again(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
+def test_each_framework_has_its_own_and_a_device_has_none(
+    told: Callable[[str], bool], fake: FakeFramework
 ) -> None:
-    monkeypatch.setattr("ipyjaxbench.jupyter.fwtime._measure", lambda *_: (noted(BY_DEFAULT), None))
-    shell.run("%reload_ext ipyjaxbench\nr = %fwtime -q f()\n%fwtime --json f()")
-    for told in (True, False, None, True):
-        if told is None:
-            shell.run("%reload_ext ipyjaxbench")
-            continue
-        shell.run("%fwtime f()")
-        assert (ADVICE in " ".join(shell.shown[-1].data["text/plain"].split())) is told
+    assert told(LINE)
+    fake.cautions = [default_precision("fake:1", "fake's default", 4e-4, ADVICE)]
+    assert not told(LINE)
+    fake.cautions = [default_precision("gpu:0", "another's default", 3e-4, "another.exact = True")]
+    assert told(LINE)
+
+
+def test_what_was_set_is_told_each_time(told: Callable[[str], bool], fake: FakeFramework) -> None:
+    fake.cautions = [CHOSEN]
+    assert [told(LINE) for _ in range(3)] == [True] * 3
+
+
+def test_a_report_that_nobody_reads_tells_nothing(
+    shell: Shell, told: Callable[[str], bool]
+) -> None:
+    shell.run(f"r = %fwtime -q -n 1 -r 8 f()\n{LINE.replace('-n', '--json -n')}")
+    assert BY_DEFAULT.text in shown(shell)  # the record has it
+    assert told(LINE)
+
+
+def test_loading_again_tells_again(shell: Shell, told: Callable[[str], bool]) -> None:
+    assert [told(LINE), told(LINE)] == [True, False]
+    shell.run("%reload_ext ipyjaxbench")
+    assert [told(LINE), told(LINE)] == [True, False]
+
+
+def test_arms_that_differ_are_told_each_time_and_arms_alike_once(
+    shell: Shell, told: Callable[[str], bool]
+) -> None:
+    alike = "%%fwcompare -n 1 -r 8\na: f()\nb: (f(), f())[1]"
+    apart = "%%fwcompare -n 1 -r 8\na: f()\nb: sum(range(9))"
+    assert [told(alike), told(alike), told(LINE)] == [True, False, False]
+    assert [told(apart), told(apart)] == [True, True]
+    assert "a: float16: float32 matrix products" in shown(shell)
+    shell.run("%fwtime -q -n 1 -r 8 --name one f()\n%fwtime -q -n 1 -r 8 --name two sum(range(9))")
+    assert told("%fwcompare one two")
+
+
+def test_other_notes_stay(told: Callable[[str], bool], fake: FakeFramework, shell: Shell) -> None:
+    fake.cautions = [BY_DEFAULT, Note("watched", "A profiler is active.")]
+    assert [told(LINE), told(LINE)] == [True, False]
+    assert "A profiler is active." in shown(shell)

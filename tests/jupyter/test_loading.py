@@ -1,20 +1,23 @@
 """%load_ext, %reload_ext, %unload_ext; others with the same names; shells that lack something."""
 
 import ast
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 import pytest
+from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_magic, magics_class
 
 import ipyjaxbench
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.retracing import TRACE_LOG, CacheMiss, Signature
+from tests.bench import recorder
 from tests.shell import Shell
 
 
@@ -42,24 +45,32 @@ def registries(shell: InteractiveShell) -> dict[str, list[object]]:
     }
 
 
-def test_loading_registers_once_and_unloading_leaves_nothing(shell: Shell) -> None:
+def test_unloading_leaves_nothing_registered(shell: Shell) -> None:
     with_it = registries(shell.shell)
-    shell.run("%load_ext ipyjaxbench")
-    ipyjaxbench.load_ipython_extension(shell.shell)
-    assert registries(shell.shell) == with_it
-    counts = {name: len(each) for name, each in with_it.items()}
-    shell.run("%reload_ext ipyjaxbench\n%reload_ext ipyjaxbench")
-    assert {name: len(each) for name, each in registries(shell.shell).items()} == counts
     shell.run("%unload_ext ipyjaxbench")
     without = registries(shell.shell)
     assert not [name for kind, name in without["magics"] if name.startswith("fw")]
+    assert with_it != without
     shell.run("%load_ext ipyjaxbench")
     assert (shell.shown, shell.text) == ([], "")
+    shell.run("%fwtime -q -n1 -r1 1")
+    shell.run("%unload_ext ipyjaxbench")
+    assert registries(shell.shell) == without
+
+
+def test_loading_again_registers_once(shell: Shell) -> None:
+    before = registries(shell.shell)
+    shell.run("%load_ext ipyjaxbench")
+    ipyjaxbench.load_ipython_extension(shell.shell)
+    assert registries(shell.shell) == before
+    counts = {name: len(each) for name, each in before.items()}
+    shell.run("%reload_ext ipyjaxbench\n%reload_ext ipyjaxbench")
+    assert {name: len(each) for name, each in registries(shell.shell).items()} == counts
     shell.run("%fwtime -n1 -r1 1")
     assert len(shell.shown) == 1
     for _ in range(2):  # what is not loaded, too
         ipyjaxbench.unload_ipython_extension(shell.shell)
-    assert registries(shell.shell) == without
+    assert shell.shell.find_line_magic("fwtime") is None
 
 
 def test_what_was_traced_before_is_not_shown_after_loading(shell: Shell) -> None:
@@ -125,7 +136,30 @@ def test_what_is_no_shell_is_refused_in_one_line() -> None:
         ipyjaxbench.load_ipython_extension("shell")
 
 
-def test_loading_and_unloading_import_no_room_below(tmp_path: Path) -> None:
+class Broken(DisplayPublisher):
+    """A display that does not work."""
+
+    def publish(self, *_: object, **__: object) -> None:
+        raise RuntimeError("there is no display")
+
+
+def test_without_a_display_a_result_is_text(shell: Shell) -> None:
+    note, calls = recorder()
+    shell.names["f"] = lambda: note(1)
+    done: list[Any] = []
+    stream, before = io.StringIO(), (shell.shell.display_pub, sys.stdout)
+    shell.shell.display_pub, sys.stdout = Broken(), stream
+    try:
+        done.append(shell.shell.run_cell("r = %fwtime -n 2 -r 3 f()\n%ipyjaxbench"))
+    finally:
+        shell.shell.display_pub, sys.stdout = before
+    done[0].raise_error()
+    assert len(calls) == 6
+    assert "10.0 ms   median, per call, 3 samples" in stream.getvalue()
+    assert "%fwdevices" in stream.getvalue()
+
+
+def test_loading_and_unloading_import_no_room_below(tmp_path: Any) -> None:
     code = (
         "import sys; from IPython.core.interactiveshell import InteractiveShell as S;"
         " s = S.instance(); s.run_line_magic('load_ext', 'ipyjaxbench');"
@@ -137,3 +171,23 @@ def test_loading_and_unloading_import_no_room_below(tmp_path: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert ast.literal_eval(done.stdout) == {"errors", "jupyter", "purposes"}
+
+
+CELLS = (
+    "%load_ext ipyjaxbench\nimport numpy as np\nx = np.ones((20, 30))\n%fwtime -b 0.02 x @ x.T",
+    "%%fwcompare -b 0.1\nnumpy: x.sum()\na long label of an arm: x.mean()",
+)
+
+
+def test_a_narrow_terminal_without_unicode_shows_all(tmp_path: Any) -> None:
+    code = "from IPython.core.interactiveshell import InteractiveShell as S; s = S.instance()\n"
+    code += "\n".join(f"s.run_cell({cell!r}).raise_error()" for cell in CELLS)
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "40",
+                   "IPYTHONDIR": str(tmp_path)}  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    text = done.stdout.decode("ascii")
+    assert all(part in text for part in (" us", "x @ x.T", "a long label"))
+    assert max(map(len, text.splitlines())) <= 40

@@ -2,7 +2,6 @@
 
 import io
 import math
-import queue
 import sys
 import threading
 from types import SimpleNamespace
@@ -39,33 +38,43 @@ def test_something_is_said_after_a_second_and_four_times_a_second_at_most() -> N
 HOUR = 3_600_000 * MS
 
 
-@pytest.mark.parametrize(("known", "left", "words"), [
-    (0.034, 1_200 * MS, ": CI ±3.4 % so far, at most 1.2 s left"),
-    (1.0, 1_200 * MS, ": CI ±100 % so far, at most 1.2 s left"),
-    (1.01, 1_200 * MS, ": CI wider than ±100 % so far, at most 1.2 s left"),
-    (math.inf, 1_200 * MS, ": warming up, at most 1.2 s left"),
-    (math.nan, 1_200 * MS, ": at most 1.2 s left"),
-    (math.nan, 0, ""),
-    (0.01, 1, ": CI ±1.0 % so far, at most 1.0 ns left"),
-    (0.01, HOUR - MS, ": CI ±1.0 % so far, at most 1.00 h left"),
-    (0.01, HOUR, ": CI ±1.0 % so far"),
-    (0.01, -1, ": CI ±1.0 % so far"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("known", "left", "words"),
+    [
+        (0.034, 1_200 * MS, ": CI ±3.4 % so far, at most 1.2 s left"),
+        (1.0, 1_200 * MS, ": CI ±100 % so far, at most 1.2 s left"),
+        (1.01, 1_200 * MS, ": CI wider than ±100 % so far, at most 1.2 s left"),
+        (math.inf, 1_200 * MS, ": warming up, at most 1.2 s left"),
+        (math.nan, 1_200 * MS, ": at most 1.2 s left"),
+        (math.nan, 0, ""),
+        (0.01, 1, ": CI ±1.0 % so far, at most 1.0 ns left"),
+        (0.01, HOUR - MS, ": CI ±1.0 % so far, at most 1.00 h left"),
+        (0.01, HOUR, ": CI ±1.0 % so far"),
+        (0.01, -1, ": CI ±1.0 % so far"),
+    ],
+)
 def test_what_is_known_and_what_is_left_is_said(known: float, left: int, words: str) -> None:
     assert shown_lines([1000], known, left) == [(1000, f"measuring{words}")]
 
 
 def test_until_there_is_news_it_says_how_long_it_has_taken() -> None:
-    clock, lines = FakeClock(), queue.Queue[str]()
-    progress = Progress([ProgressLine(lines.put, clock, "first call")], clock, wait=0.001)
-    clock.advance(2_400 * MS)
+    clock, lines, shown = FakeClock(), [], threading.Event()
+
+    def show(line: str) -> None:
+        lines.append(line)
+        shown.set()
+
+    progress = Progress([ProgressLine(show, clock, "first call")], clock, wait=0.001)
+    clock.advance(2_400 * MS)  # before its thread reads the clock
     with progress as told:
-        assert lines.get(timeout=60) == "first call: 2.4 s so far"
-        told(0.01, 0)  # this news stops it
-        assert told._thread is None
-    lines.queue.clear()
+        assert shown.wait(60)
+        assert lines[0].endswith(": 2.4 s so far")
+        told(0.01, 0)
+        lines.clear()
+        shown.clear()
+        assert not shown.wait(0.02)  # the news stopped it
     told(0.02, 0)
-    assert lines.empty()
+    assert lines == []
 
 
 def test_what_is_over_soon_says_nothing_and_leaves_no_thread() -> None:
@@ -105,20 +114,28 @@ def test_a_terminal_shows_the_line_until_the_result_is_there(
     assert stream.getvalue() == written
 
 
-class InKernel:
-    """A kernel that runs a cell; writes down its lines, and what is displayed of results."""
+class Publisher:
+    """Writes down what is displayed: text, whether it replaces something, and what."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, request: dict[str, Any]) -> None:
-        #: Of each line its text, whether it replaces one, and where it stands.
-        self.lines = list[tuple[str, bool, str]]()
-        self.results = list[tuple[object, dict[str, Any]]]()
-        self.shell: Any = SimpleNamespace(
-            display_pub=self, kernel=object(), get_parent=lambda: request
-        )
-        monkeypatch.setattr(module, "display", lambda it, **how: self.results.append((it, how)))
+    def __init__(self) -> None:
+        self.shown: list[tuple[str, bool, str]] = []
+        self.fails = False
 
     def publish(self, data: dict[str, str], transient: dict[str, str], update: bool) -> None:
-        self.lines.append((data["text/plain"], update, transient["display_id"]))
+        if self.fails:
+            raise RuntimeError("there is no display")
+        self.shown.append((data["text/plain"], update, transient["display_id"]))
+
+
+class InKernel:
+    """A kernel that runs a cell, and what magics display of results meanwhile."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, request: dict[str, Any]) -> None:
+        self.publisher, self.results = Publisher(), list[tuple[object, dict[str, Any]]]()
+        self.shell: Any = SimpleNamespace(
+            display_pub=self.publisher, kernel=object(), get_parent=lambda: request
+        )
+        monkeypatch.setattr(module, "display", lambda it, **how: self.results.append((it, how)))
 
 
 PAGE = {"content": {"allow_stdin": True}, "metadata": {"cellId": "a"}}
@@ -134,13 +151,14 @@ def test_in_a_kernel_the_result_takes_the_place_of_the_line(
         screen.show("one")
         screen.show("two")
         screen.replace("result", raw=True)
-    handle = kernel.lines[0][2]
-    assert kernel.lines == [("one", False, handle), ("two", True, handle)]
+    (_, first, handle), (_, second, same) = kernel.publisher.shown
+    assert [text for text, *_ in kernel.publisher.shown] == ["one", "two"]
+    assert (first, second, same) == (False, True, handle)
     assert kernel.results == [("result", {"raw": True, "display_id": handle, "update": True})]
     other = InKernel(monkeypatch, PAGE)
     with Screen(other.shell, active=True) as screen:  # without a line
         screen.replace("result")
-    assert (other.results, other.lines) == ([("result", {})], [])
+    assert (other.results, other.publisher.shown) == ([("result", {})], [])
 
 
 def test_after_an_error_the_line_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +175,7 @@ def test_after_an_error_the_line_is_empty(monkeypatch: pytest.MonkeyPatch) -> No
     for shown in (("one",), (), ("two", "result")):
         with pytest.raises(ZeroDivisionError):
             fail(*shown)
-    assert [text for text, *_ in kernel.lines] == ["one", "", "two"]
+    assert [text for text, *_ in kernel.publisher.shown] == ["one", "", "two"]
 
 
 @pytest.mark.parametrize(
@@ -179,28 +197,22 @@ def test_a_line_is_shown_where_it_can_be_replaced(
         screen.show("one")
         with screen.progress("looking") as progress:
             assert (progress._thread is not None) is shows
-    assert bool(kernel.lines) is shows
+    assert bool(kernel.publisher.shown) is shows
     assert sys.stdout.getvalue() == ""  # type: ignore[attr-defined]
 
 
 def test_a_display_that_fails_stops_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    kernel = InKernel(monkeypatch, PAGE)
+    kernel.publisher.fails = True
+    with Screen(kernel.shell, active=True) as screen:
+        screen.show("one")
+
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("there is no display")
 
-    kernel = InKernel(monkeypatch, PAGE)
-    monkeypatch.setattr(kernel, "publish", fail)
     monkeypatch.setattr(module, "display", fail)
-    with Screen(kernel.shell, active=True) as screen:
-        screen.show("one")
     show("a result")
     show({"text/plain": "a line", "text/html": "<p>"}, raw=True)
     assert capsys.readouterr().out == "a result\na line\n"
-
-
-def test_a_line_is_shown_in_the_signs_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = InKernel(monkeypatch, PAGE)
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    show({"text/plain": "± 2 µs", "text/html": "± 2 µs"}, raw=True)
-    assert kernel.results == [({"text/plain": "+- 2 us", "text/html": "± 2 µs"}, {"raw": True})]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.jupyter.session import Session
-from ipyjaxbench.records import Journal, Location
+from ipyjaxbench.records import Journal, Location, store
 from tests.results import STEADY, measured
 from tests.shell import Shell
 
@@ -32,18 +32,16 @@ def in_kernel(request: object) -> Any:
 @pytest.mark.parametrize(
     ("request_", "cell"),
     [({"metadata": {"cellId": "cell-7"}}, "cell-7"), ({"metadata": {"cellId": 7}}, ""),
-     ({"metadata": "cell-7"}, ""), ({}, ""), (None, "")],
+     ({"metadata": {}}, ""), ({"metadata": "cell-7"}, ""), ({}, ""), (None, "")],
 )  # fmt: skip
 def test_a_cell_is_known_where_a_page_names_it(
     session: Session, request_: object, cell: str
 ) -> None:
     session.shell = in_kernel(request_)
     assert session.location == Location(os.getcwd(), "", cell, 7)
-    session.shell.kernel = None
-    assert session.location.cell == ""
 
 
-def test_a_directory_that_was_removed_is_not_known(
+def test_what_is_not_known_of_a_place_is_empty(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def removed() -> str:
@@ -51,6 +49,18 @@ def test_a_directory_that_was_removed_is_not_known(
 
     monkeypatch.setattr(os, "getcwd", removed)
     assert session.location == Location("", "", "", session.shell.execution_count)
+    session.shell = in_kernel({"metadata": {"cellId": "cell-7"}})
+    session.shell.kernel = None
+    assert session.location.cell == ""
+
+
+def test_a_result_is_kept_under_its_name_and_in_the_history(session: Session) -> None:
+    m = measured(STEADY)
+    session.keep(m, "base")
+    session.keep(m)
+    assert session.measurements == {"base": m}
+    assert [entry.label for entry in store.read_store().entries] in (["", "base"], ["base", ""])
+    session.close()
 
 
 @pytest.mark.parametrize(("variable", "is_kept"), [("0", False), ("1", True), ("", True)])
@@ -69,18 +79,25 @@ def test_what_is_wrong_with_the_history_is_kept_in_words(
     def fail(*_: object) -> None:
         raise ValueError("no room")
 
+    monkeypatch.setattr(session.journal, "append", fail)
+    session.keep(measured(STEADY))
+    assert session.journal.trouble == "ValueError: no room"
+
+
+def test_only_a_journal_that_was_needed_is_closed(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[Journal] = []
+
     def close(journal: Journal) -> None:
         closed.append(journal)
 
-    session.close()
-    assert "journal" not in vars(session)  # only one that was needed is closed
-    closed: list[Journal] = []
-    monkeypatch.setattr(Journal, "append", fail)
     monkeypatch.setattr(Journal, "close", close)
-    session.keep(measured(STEADY))
-    assert session.journal.trouble == "ValueError: no room"
     session.close()
-    assert closed == [session.journal]
+    assert closed == []
+    journal = session.journal
+    session.close()
+    assert closed == [journal]
 
 
 def test_where_figures_are_kept_is_shown_below_the_report_of_what_was_kept(
