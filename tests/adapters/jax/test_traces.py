@@ -36,6 +36,9 @@ CASES = (
              "same signature as an earlier call"),
     Provoked("f(1.0); f(jnp.asarray(1.0))", "SLOW-PATH", "scalar", "x: float → f32[] weak"),
     Provoked("try:\n    masked(X)\nexcept Exception: pass", "RAISED"),
+)  # fmt: skip
+#: Called by what a transformation runs; before JAX 0.4.36 it does not say so.
+UNDER_TRANSFORMATIONS = (
     Provoked("f(X[0]); jax.jvp(lambda v: f(v), (X[0],), (X[0],))", "RECOMPILED",
              "transformation", "was called directly, is now called under jvp"),
     Provoked("f(X); jax.grad(lambda v: (f(X) * v).sum())(X)", "SLOW-PATH", "transformation",
@@ -73,6 +76,11 @@ def fresh() -> dict[str, Any]:
 
 def test_verdicts_and_reasons_are_right() -> None:
     assert judged(CASES, fresh) == ([], [], 0)
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 4, 36), reason="this version does not say so")
+def test_calls_within_transformations_are_told_so() -> None:
+    assert judged(UNDER_TRANSFORMATIONS, fresh) == ([], [], 0)
 
 
 def test_nested_functions_and_eager_operations_stand_beside_calls_whose_costs_are_parts() -> None:
