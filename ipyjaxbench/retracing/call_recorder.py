@@ -186,7 +186,7 @@ class CallRecorder:
             self._add_cached(callee, 0, found.args, found.kwargs)
 
     def _add_reported(self) -> None:
-        """Add calls that were not cached and that nobody looked at, by the log of traces."""
+        """Add the uncached calls that the log of traces saw and no hook of ours did."""
         with self._adding:
             new = TRACE_LOG.events_since(self._event_count)
             self._event_count = TRACE_LOG.event_count

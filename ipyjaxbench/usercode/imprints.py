@@ -11,7 +11,7 @@ from ipyjaxbench.usercode.objects import attribute, is_exactly, is_of, items_of,
 
 MOST_READ = 1000  # values that one function reads
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
-#: What is told by its name, sets by their members too.
+#: These are described by name; sets also list their members.
 NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
 _SHORT = 40  # characters of a value in words
 

@@ -126,7 +126,7 @@ class Reader:
         self._add(name, value, 0)
 
     def read_classes(self) -> None:
-        """Add methods and constants of the user's classes that were met, as far as they are used.
+        """Add the methods and constants that the code uses of the user's classes it reached.
 
         A library that a class extends calls methods by names of its own.
         """

@@ -23,8 +23,8 @@ _Hook = Callable[[Any, Sequence[Any], Mapping[str, Any], Any], object]
 class FastCalls(AbstractContextManager["FastCalls"]):
     """Has JAX tell of each such call while the context is open, in all threads.
 
-    That is JAX's own hook for what checks results, as ``jax_debug_nans`` does (private); where
-    there is none, nothing is told.
+    That is JAX's own hook for what checks results, as ``jax_debug_nans`` does (private). A
+    version without the hook reports no calls.
     """
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ class FunctionCalls(AbstractContextManager["FunctionCalls"]):
     """Tells of each such call while the context is open, in all threads.
 
     TensorFlow has no hook for these: meanwhile its class has another ``__call__`` around its own
-    (private); where there is no such class, nothing is told.
+    (private). A version without that class reports no calls.
     """
 
     def __init__(self) -> None:
