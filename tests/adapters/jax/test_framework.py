@@ -195,7 +195,7 @@ def test_operations_are_those_of_the_compiled_program_and_nothing_else(
     assert found is not None
     (seen,) = found.passes
     assert (found.reasons, list(seen.devices)) == ({}, ["cpu:0"])
-    assert 0 < seen.busy <= min(seen.elapsed, seen.worked * 1.001)
+    assert 0 < seen.busy <= seen.worked * 1.001
     counts = [operation.count / seen.calls for operation in seen.operations]
     assert (sum(counts), {*counts}) == (total, {each})  # each product, and its division
 
