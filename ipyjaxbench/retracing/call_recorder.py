@@ -1,6 +1,5 @@
 """Makes each call in some code, and records whether compiled functions were traced or cached."""
 
-import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,11 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework, Program
-from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.host import Clock
-from ipyjaxbench.retracing.cache_key import Change, Signature
+from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.retracing.protocol import (
     Args,
     CachedCall,
@@ -23,19 +20,18 @@ from ipyjaxbench.retracing.protocol import (
 )
 from ipyjaxbench.retracing.stale import find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls
-from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
+from ipyjaxbench.retracing.uncached import add_reason, explain_error, printed_by_tracing
 from ipyjaxbench.usercode import (
     OutputRecorder,
     Site,
-    Written,
     ask,
     call_of,
     describe_error,
 )
 
 _CACHED = ("CACHED", "STALE")
-_UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
 
 
 class _Callee(NamedTuple):
@@ -75,6 +71,7 @@ class CallRecorder:
         self._watches, self._printed, self._most = watches, printed, most
         self._clock = Clock.elapsed()
         self._stale = StaleCalls(self._clock)
+        self._takers: dict[type, Watches] = {}  # by the class of what was called
         self._rows: list[_Row] = []
         self._last: dict[tuple[Site, int], _Row] = {}
         self._numbers = Counter[tuple[str, str]]()
@@ -90,12 +87,20 @@ class CallRecorder:
         """Return a compiled function with a watch around it; any other one as it is."""
         if getattr(self._inside, "call", False):
             return function
-        for callee in (function, call_of(function)):
-            for framework, watch in self._watches:
-                if ask(watch.takes, callee):
-                    return partial(self._watched, _Callee(framework, watch, site, callee))
-        self.other_calls += 1
-        return function
+        callee = self._callee(site, function) or self._callee(site, call_of(function))
+        if callee is None:
+            self.other_calls += 1
+            return function
+        return partial(self._watched, callee)
+
+    def _callee(self, site: Site, function: Any) -> _Callee | None:
+        kind = type(function)
+        known = self._takers.get(kind, ())  # asked first: the others take microseconds
+        for taker in (*known, *self._watches):
+            if ask(taker[1].takes, function):
+                self._takers[kind] = (taker,)
+                return _Callee(*taker, site, function)
+        return None
 
     def calls(self) -> tuple[TracedCall, ...]:
         """Return the calls in the order in which they began."""
@@ -137,10 +142,10 @@ class CallRecorder:
                 self._add_cached(callee, spent, args, kwargs)
             else:
                 call = self._call(callee, outcome or Outcome("?"), error, args, kwargs)
-                printed = _printed_by_tracing(written, outcome, watch)
+                printed = printed_by_tracing(written, outcome, watch)
                 row = self._append(callee, replace(call, printed=printed), spent)
                 if error is not None:  # last: the diagnosis may take long, and be interrupted
-                    row.call = _explain(row.call, framework, error)
+                    row.call = explain_error(row.call, framework, error)
                 if call.state in COSTLY:
                     self._count()
 
@@ -161,7 +166,7 @@ class CallRecorder:
             says = describe_error(error)
         elif outcome.state in (*COSTLY, "SLOW-PATH"):
             signature = watch.signature(function, args, kwargs)
-            outcome = _add_reason(outcome, framework.name, name, signature)
+            outcome = add_reason(outcome, framework.name, name, signature)
             if outcome.state in TRACED:
                 code = watch.traced_code(function, args, kwargs)
                 TRACE_LOG.add(framework.name, name, signature, code)
@@ -187,6 +192,8 @@ class CallRecorder:
 
     def _add_reported(self) -> None:
         """Add the uncached calls that the log of traces saw and no hook of ours did."""
+        if self._event_count == TRACE_LOG.event_count:
+            return
         with self._adding:
             new = TRACE_LOG.events_since(self._event_count)
             self._event_count = TRACE_LOG.event_count
@@ -253,44 +260,3 @@ def _drop_programs(programs: Iterable[Program], names: list[str]) -> Iterator[Pr
 
 def _paths(changes: Sequence[Change]) -> list[str]:
     return [change.path for change in changes]
-
-
-def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
-    """Return an outcome with why the call was not cached, against what was traced before."""
-    placed = outcome.state in ("RECOMPILED", "SLOW-PATH")
-    why = [*outcome.why] or TRACE_LOG.reasons(
-        framework, name, signature, placed=placed, accepted=outcome.accepted
-    )
-    if not why or (why == [DROPPED] and outcome.known is not False):
-        why = [*outcome.fallback_reasons] or why
-    TRACE_LOG.add(framework, name, signature)
-    state = outcome.state
-    if [change.kind for change in why] == ["first"] and why != [DROPPED]:
-        if outcome.known:
-            why = [*outcome.fallback_reasons] or [_UNSEEN]
-        elif state == "RECOMPILED":
-            state = "COMPILED"
-    return replace(outcome, state=state, why=tuple(why))
-
-
-def _printed_by_tracing(
-    written: Sequence[Written], outcome: Outcome | None, watch: CallWatch
-) -> str:
-    """Return what was printed while something was traced, and not while it ran."""
-    if outcome is None or outcome.state not in COSTLY or not watch.prints_while_tracing:
-        return ""
-    until = math.inf if outcome.traced_until is None else outcome.traced_until
-    texts = (text for when, text in written if when <= until)
-    return "".join(text for text in texts if not any(part in text for part in watch.messages))
-
-
-def _explain(call: TracedCall, framework: Framework, error: BaseException) -> TracedCall:
-    """Return a call with why it raised an error, and what to write instead."""
-    try:
-        diagnosis = framework.capability(GraphTracer).explain(error)
-    except CODE_ERRORS:  # the user's own error is raised
-        diagnosis = None
-    if diagnosis is None:
-        return call
-    fixes = tuple(fix.code for fix in diagnosis.fixes)
-    return replace(call, says=f"{call.says}: {diagnosis.because}", fixes=fixes or call.fixes)

@@ -16,6 +16,8 @@ from ipyjaxbench.usercode import Place, Reads, all_stand
 
 #: Nanoseconds that looking at the calls of a function may take: at first, and more for each call.
 _AT_FIRST, _PER_CALL = 20_000_000, 2_000
+#: Nanoseconds from which a look is slow, or other programs had the CPU meanwhile.
+_SLOW = 100_000
 #: Programs that are compared whatever that takes; then one more in four times as many calls.
 _COMPARED, _FACTOR = 8, 4
 
@@ -25,7 +27,7 @@ class StaleCalls:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._functions: dict[object, _Function] = {}
+        self._functions: dict[tuple[int, int], _Function] = {}
 
     def find(
         self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
@@ -35,16 +37,27 @@ class StaleCalls:
         Where looking would take too long, that is what it was in the call before: where objects
         hold very much, or what is read changes in many calls.
         """
-        start = self._clock.own()  # of this thread: others may have the CPUs
-        parts = _parts(function)
-        known = self._functions.get((*map(id, parts),))
-        if known is None or not known.is_of(parts):
-            known = self._functions[(*map(id, parts),)] = _Function(parts)
+        known = self._known(function)
         known.calls += 1
         known.left += _PER_CALL
-        if known.left > 0 and not known.look(watch, function, args, kwargs):
-            known.count(self._clock.own() - start)  # comparing is limited apart
+        if known.left > 0:
+            # Time of this thread takes longer to read: only where others may have the CPUs.
+            now = self._clock.own if known.is_slow else self._clock.wall
+            start = now()
+            if not known.look(watch, function, args, kwargs):
+                known.count(now() - start)  # comparing is limited apart
         return known.found
+
+    def _known(self, function: Any) -> "_Function":
+        """Return what is known of a function: a bound method is made anew each time."""
+        is_method = type(function) is MethodType
+        owner, plain = (function.__self__, function.__func__) if is_method else (None, function)
+        key = id(owner), id(plain)
+        known = self._functions.get(key)
+        # An identity is used again by others.
+        if known is None or known.owner() is not owner or known.plain() is not plain:
+            known = self._functions[key] = _Function(owner, plain)
+        return known
 
     def close(self) -> None:
         """Hold nothing any more."""
@@ -54,11 +67,11 @@ class StaleCalls:
 class _Function:
     """What the programs of one function read when it was looked at."""
 
-    def __init__(self, parts: tuple[Any, ...]) -> None:
-        self.left, self.calls = _AT_FIRST, 0
+    def __init__(self, owner: Any, plain: Any) -> None:
+        self.owner, self.plain = _reference(owner), _reference(plain)
+        self.left, self.calls, self.is_slow = _AT_FIRST, 0, False
         self._last = 0  # nanoseconds that the look before took
         self.found: tuple[Change, ...] = ()
-        self._parts = (*map(_reference, parts),)
         self._compared = self._last_compared = 0  # programs, and in which call
         self._added = -1  # traces that were known
         self._traces: Sequence[Trace] = ()
@@ -68,12 +81,11 @@ class _Function:
 
     def count(self, taken: int) -> None:
         """Count what a look took; of two in a row the shorter: garbage is collected in some."""
+        if taken > _SLOW and not self.is_slow:
+            self.is_slow = True  # by its own clock from now on
+            return
         self.left -= min(taken, self._last)
         self._last = taken
-
-    def is_of(self, parts: tuple[Any, ...]) -> bool:
-        """Whether these are still its parts: an identity is used again by others."""
-        return all(each() is part for each, part in zip(self._parts, parts, strict=True))
 
     def look(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Find what changed for a call; return whether programs were compared for that."""
@@ -125,13 +137,6 @@ class _Function:
 
     def _count_compared(self) -> int:
         return sum(len(trace.answers) for trace in self._traces)
-
-
-def _parts(function: Any) -> tuple[Any, ...]:
-    """Return what stays the same: a bound method is made anew each time that it is asked for."""
-    if type(function) is MethodType:
-        return function.__self__, function.__func__
-    return (function,)
 
 
 def _reference(value: Any) -> Callable[[], Any]:

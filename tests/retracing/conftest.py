@@ -3,7 +3,7 @@
 import pytest
 
 from ipyjaxbench.host import Clock
-from ipyjaxbench.retracing import call_recorder, max_traces, observe, predict, second_run
+from ipyjaxbench.retracing import call_recorder, max_traces, observe, predict, second_run, uncached
 from ipyjaxbench.retracing.trace_log import TraceLog
 from tests.retracing.fake import Eager, TracingFramework
 
@@ -12,7 +12,7 @@ from tests.retracing.fake import Eager, TracingFramework
 def log(monkeypatch: pytest.MonkeyPatch) -> TraceLog:
     """What was traced in this process: nothing yet."""
     log = TraceLog()
-    for module in (call_recorder, max_traces, observe, predict):
+    for module in (call_recorder, max_traces, observe, predict, uncached):
         monkeypatch.setattr(module, "TRACE_LOG", log)
     monkeypatch.setattr(observe, "_listening", {})
     return log

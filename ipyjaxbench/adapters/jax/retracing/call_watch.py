@@ -118,8 +118,9 @@ def _is_tracing() -> bool:
 
 def _entries(function: Any) -> int:
     """Count the programs that a jitted function finds without Python; -1 where not known."""
-    for name in ("_cached", "jitted_fn"):  # of Equinox, of Flax
-        function = getattr(function, name, function)
+    if type(function) is not callee.JITTED[0]:
+        for name in ("_cached", "jitted_fn"):  # of Equinox, of Flax
+            function = getattr(function, name, function)
     size = getattr(function, "_cache_size", None)
     return size() if size is not None else -1
 

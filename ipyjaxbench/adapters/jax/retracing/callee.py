@@ -90,6 +90,8 @@ unbound = functools.partial(retracing.unbound, is_method=_is_method, is_partial=
 
 def is_watched(function: Any) -> bool:
     """Whether it is jitted, also behind a method, a partial, or a wrapper of a library."""
+    if type(function) is JITTED[0]:  # asked first, for it is asked in every call
+        return True
     function, _, _ = unbound(function)
     kind = type(function)
     if kind is FunctionType:

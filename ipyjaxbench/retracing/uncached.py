@@ -1,0 +1,57 @@
+"""What became of a call that was not cached: why, what it printed, what would work."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.graphs import GraphTracer
+from ipyjaxbench.retracing.cache_key import Change, Signature
+from ipyjaxbench.retracing.protocol import CallWatch, Outcome
+from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
+from ipyjaxbench.retracing.traces import COSTLY, TracedCall
+from ipyjaxbench.usercode import Written
+
+_UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
+
+
+def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
+    """Return an outcome with why the call was not cached, against what was traced before."""
+    placed = outcome.state in ("RECOMPILED", "SLOW-PATH")
+    why = [*outcome.why] or TRACE_LOG.reasons(
+        framework, name, signature, placed=placed, accepted=outcome.accepted
+    )
+    if not why or (why == [DROPPED] and outcome.known is not False):
+        why = [*outcome.fallback_reasons] or why
+    TRACE_LOG.add(framework, name, signature)
+    state = outcome.state
+    if [change.kind for change in why] == ["first"] and why != [DROPPED]:
+        if outcome.known:
+            why = [*outcome.fallback_reasons] or [_UNSEEN]
+        elif state == "RECOMPILED":
+            state = "COMPILED"
+    return replace(outcome, state=state, why=tuple(why))
+
+
+def printed_by_tracing(
+    written: Sequence[Written], outcome: Outcome | None, watch: CallWatch
+) -> str:
+    """Return what was printed while something was traced, and not while it ran."""
+    if outcome is None or outcome.state not in COSTLY or not watch.prints_while_tracing:
+        return ""
+    until = math.inf if outcome.traced_until is None else outcome.traced_until
+    texts = (text for when, text in written if when <= until)
+    return "".join(text for text in texts if not any(part in text for part in watch.messages))
+
+
+def explain_error(call: TracedCall, framework: Framework, error: BaseException) -> TracedCall:
+    """Return a call with why it raised an error, and what to write instead."""
+    try:
+        diagnosis = framework.capability(GraphTracer).explain(error)
+    except CODE_ERRORS:  # the user's own error is raised
+        diagnosis = None
+    if diagnosis is None:
+        return call
+    fixes = tuple(fix.code for fix in diagnosis.fixes)
+    return replace(call, says=f"{call.says}: {diagnosis.because}", fixes=fixes or call.fixes)
