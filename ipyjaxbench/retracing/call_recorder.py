@@ -1,5 +1,6 @@
 """Makes each call in some code, and records whether compiled functions were traced or cached."""
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -65,10 +66,17 @@ class CallRecorder:
 
     Calls that other code makes, as `map` does, are reported: by the log of traces those that were
     not cached, by the framework those that were. How long these took is not known.
+
+    Attributes:
+        watches: of the frameworks whose calls are recorded.
+        on_import: is called before the next call when the code has imported something.
     """
 
     def __init__(self, watches: Watches, printed: OutputRecorder, most: int | None) -> None:
-        self._watches, self._printed, self._most = watches, printed, most
+        self._printed, self._most = printed, most
+        self.watches: list[tuple[Framework, CallWatch]] = []
+        self.on_import: Callable[[], object] = lambda: None
+        self._modules = len(sys.modules)
         self._clock = Clock.elapsed()
         self._stale = StaleCalls(self._clock)
         self._takers: dict[type, Watches] = {}  # by the class of what was called
@@ -81,22 +89,34 @@ class CallRecorder:
         self._event_count = TRACE_LOG.event_count
         self.other_calls = 0
         for framework, watch in watches:
-            watch.report_hits(partial(self._on_hit, framework, watch))
+            self.add_watch(framework, watch)
+
+    def add_watch(self, framework: Framework, watch: CallWatch) -> None:
+        """Record the calls of a framework, whose watch is not open yet."""
+        watch.report_hits(partial(self._on_hit, framework, watch))
+        self.watches.append((framework, watch))
 
     def pick(self, site: Site, function: Any, /) -> Any:
         """Return a compiled function with a watch around it; any other one as it is."""
         if getattr(self._inside, "call", False):
             return function
+        if len(sys.modules) != self._modules:
+            self._find_imported()
         callee = self._callee(site, function) or self._callee(site, call_of(function))
         if callee is None:
             self.other_calls += 1
             return function
         return partial(self._watched, callee)
 
+    def _find_imported(self) -> None:
+        with self._adding:
+            self._modules = len(sys.modules)
+            self.on_import()
+
     def _callee(self, site: Site, function: Any) -> _Callee | None:
         kind = type(function)
         known = self._takers.get(kind, ())  # asked first: the others take microseconds
-        for taker in (*known, *self._watches):
+        for taker in (*known, *self.watches):
             if ask(taker[1].takes, function):
                 self._takers[kind] = (taker,)
                 return _Callee(*taker, site, function)
@@ -114,7 +134,7 @@ class CallRecorder:
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""
         reported = [row.call.name for row in self._rows if row.nanoseconds is None]
-        programs = (program for _, watch in self._watches for program in watch.outside())
+        programs = (program for _, watch in self.watches for program in watch.outside())
         return tuple(_drop_programs(programs, reported))
 
     def _watched(self, callee: _Callee, /, *args: Any, **kwargs: Any) -> Any:

@@ -1,5 +1,7 @@
 """Runs code, and says of each call of a compiled function in it what became of that."""
 
+import ast
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,7 +18,7 @@ from ipyjaxbench.frameworks import (
 )
 from ipyjaxbench.retracing.call_recorder import CallRecorder
 from ipyjaxbench.retracing.options import TraceOptions
-from ipyjaxbench.retracing.protocol import Retracing, Watches, call_watches
+from ipyjaxbench.retracing.protocol import Retracing, call_watches
 from ipyjaxbench.retracing.second_run import SecondRun
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, Traces, too_many_traces
@@ -52,19 +54,16 @@ def observe_code(
     """
     __tracebackhide__ = True
     raised: BaseException | None = None
-    frameworks, _ = loaded()
     second = SecondRun.from_source(source, names) if twice else None
-    watches = [*call_watches(frameworks)]
     printed = OutputRecorder()
-    recorder = CallRecorder(watches, printed, None if to_end else options.most)
-    keep_learning()
     with ExitStack() as stack:
+        recorder = CallRecorder((), printed, None if to_end else options.most)
         stack.callback(recorder.close)
-        stack.enter_context(earlier_failures_apart(frameworks))
+        stack.enter_context(earlier_failures_apart(loaded()[0]))
         stack.enter_context(printed)
-        for _, watch in watches:
-            stack.enter_context(watch)
-        code = stack.enter_context(_instrumented(source, names, recorder, watches))
+        recorder.on_import = partial(_watch_new, recorder, stack)
+        recorder.on_import()
+        code = stack.enter_context(_instrumented(source, names, recorder))
         try:
             run(code, names)
             if second is not None:
@@ -74,12 +73,12 @@ def observe_code(
         except BaseException as error:  # noqa: BLE001  what was seen until then is shown
             raised = error.with_traceback(strip_our_frames(error.__traceback__))
             if isinstance(error, Exception):
-                forget_failures(frameworks)
+                forget_failures(loaded()[0])
         calls = recorder.calls()
         used = {call.framework for call in calls}
         traces = Traces(
             code=source.text.strip(),
-            frameworks={f.name: f.version() for f in frameworks if f.name in used},
+            frameworks={f.name: f.version() for f in loaded()[0] if f.name in used},
             calls=calls,
             internal=recorder.outside(),
             show_internal=options.internal,
@@ -94,13 +93,29 @@ def observe_code(
     return traces, raised
 
 
+def _watch_new(recorder: CallRecorder, stack: ExitStack) -> None:
+    """Watch the calls of frameworks that were imported since; the code itself may import some."""
+    known = {framework.name for framework, _ in recorder.watches}
+    keep_learning()
+    for framework, watch in call_watches(each for each in loaded()[0] if each.name not in known):
+        recorder.add_watch(framework, watch)
+        stack.enter_context(watch)
+
+
+def _imports_more(source: Source) -> bool:
+    """Whether code imports what the session has not: that may be what compiles code objects."""
+    nodes = [*ast.walk(source.tree)]
+    names = [each.name for node in nodes if isinstance(node, ast.Import) for each in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return any(name.partition(".")[0] not in sys.modules for name in names)
+
+
 @contextmanager
-def _instrumented(
-    source: Source, names: Namespace, recorder: CallRecorder, watches: Watches
-) -> Iterator[CodeType]:
+def _instrumented(source: Source, names: Namespace, recorder: CallRecorder) -> Iterator[CodeType]:
     """Give the code with its calls looked at; those in the user's functions too, meanwhile."""
     at_end = wait_at_end(source, names)
-    if any(watch.compiles_code for _, watch in watches):
+    watches = recorder.watches
+    if any(watch.compiles_code for _, watch in watches) or _imports_more(source):
         hook = CopyingHook(recorder, source, is_users_function)
         yield instrument_cell(source, hook, aside=True, at_end=at_end)
         return
