@@ -11,10 +11,11 @@ from typing import Any
 
 from ipyjaxbench.device.live_arrays import LiveArrays
 from ipyjaxbench.device.memory_watch import MemoryWatch
-from ipyjaxbench.device.protocol import TransferWatch
+from ipyjaxbench.device.protocol import CopyWatch, TransferWatch
 from ipyjaxbench.device.transfers import Transfer, Transfers
 from ipyjaxbench.frameworks import (
     Compilation,
+    Framework,
     earlier_failures_apart,
     find_eager_functions,
     find_reach,
@@ -29,6 +30,7 @@ from ipyjaxbench.usercode import (
     Site,
     Source,
     describe_error,
+    imports_more,
     instrument_cell,
     instrument_functions,
     names_in,
@@ -52,20 +54,33 @@ class TransferRecorder:
 
     def __init__(self, names: Callable[[], Mapping[str, object]]) -> None:
         self._names, self._clock = names, Clock.elapsed()
-        self._frameworks = loaded()[0]
-        self._memory = MemoryWatch(self._frameworks)
+        self._memory = MemoryWatch(loaded()[0])
         self._stack, self._apart = ExitStack(), ExitStack()
         self._transfers: dict[Transfer, Transfer] = {}
         self._is_open = False
         self._codes: dict[int, CodeType] = {}
-        compilations = [each.capability(Compilation) for each in self._frameworks]
-        self._readers = [each for each in compilations if each.reads_code]
-        self._builders = [builder for each in self._readers for builder, _ in each.builders]
-        self.watches = {
+        self._modules = 0
+        self._frameworks: list[Framework] = []
+        self._readers: list[Compilation] = []  # those that may read code
+        self._builders: list[object] = []
+        self.watches: dict[str, CopyWatch] = {}
+        self._add_new()
+
+    def _add_new(self) -> list[CopyWatch]:
+        """Add what was imported since, and return its watches."""
+        self._modules = len(sys.modules)
+        new = [each for each in loaded()[0] if each not in self._frameworks]
+        self._frameworks += new
+        readers = [found for each in new if (found := each.capability(Compilation)).reads_code]
+        self._readers += readers
+        self._builders += [builder for each in readers for builder, _ in each.builders]
+        made = {
             each.name: copies(each, self._add)
-            for each in self._frameworks
+            for each in new
             if (copies := each.capability(TransferWatch).copies) is not None
         }
+        self.watches |= made
+        return [*made.values()]
 
     def __enter__(self) -> "TransferRecorder":
         # What was begun before is none of this code's.
@@ -111,6 +126,9 @@ class TransferRecorder:
     def call(self, site: Site, function: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
         """Make a call; each framework looks at it."""
         __tracebackhide__ = True
+        if self._is_open and len(sys.modules) != self._modules:  # the code itself imports
+            for watch in self._add_new():
+                self._stack.enter_context(watch)
         plain = len(args) == 2 and {id(type(args[0])), id(type(args[1]))} <= _NUMBERS
         if not self._is_open or (plain and not kwargs):  # loops over numbers stay fast
             return function(*args, **kwargs)
@@ -168,11 +186,12 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
     nodes = [*ast.walk(source.tree)]
     defines = any(isinstance(node, FUNCTION_NODES) for node in nodes)
     decorates = any(getattr(node, "decorator_list", ()) for node in nodes)
+    is_read = recorder.is_read or imports_more(source.tree)
     code = instrument_cell(
-        source, recorder, aside=recorder.is_read, operators=True, at_end=wait_at_end(source, names)
+        source, recorder, aside=is_read, operators=True, at_end=wait_at_end(source, names)
     )
     with recorder:
-        if not (recorder.is_read and decorates):  # it may compile all that it names
+        if not (is_read and decorates):  # it may compile all that it names
             recorder.hook_into([names[name] for name in names_in(code) if name in names])
         try:
             run(code, names)
@@ -182,7 +201,7 @@ def transfer_code(source: Source, names: Namespace) -> tuple[Transfers, BaseExce
                 forget_failures(loaded()[0])
         finally:
             remove_hooks([code])
-    unseen = (_BODIES, _IN_CODE) if recorder.is_read and defines else (_IN_CODE,)
+    unseen = (_BODIES, _IN_CODE) if is_read and defines else (_IN_CODE,)
     return recorder.result(source.text.strip(), raised, *unseen), raised
 
 

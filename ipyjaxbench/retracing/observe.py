@@ -1,7 +1,5 @@
 """Runs code, and says of each call of a compiled function in it what became of that."""
 
-import ast
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -28,6 +26,7 @@ from ipyjaxbench.usercode import (
     OutputRecorder,
     Source,
     describe_error,
+    imports_more,
     instrument_cell,
     instrument_functions,
     is_users_function,
@@ -102,20 +101,12 @@ def _watch_new(recorder: CallRecorder, stack: ExitStack) -> None:
         stack.enter_context(watch)
 
 
-def _imports_more(source: Source) -> bool:
-    """Whether code imports what the session has not: that may be what compiles code objects."""
-    nodes = [*ast.walk(source.tree)]
-    names = [each.name for node in nodes if isinstance(node, ast.Import) for each in node.names]
-    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    return any(name.partition(".")[0] not in sys.modules for name in names)
-
-
 @contextmanager
 def _instrumented(source: Source, names: Namespace, recorder: CallRecorder) -> Iterator[CodeType]:
     """Give the code with its calls looked at; those in the user's functions too, meanwhile."""
     at_end = wait_at_end(source, names)
     watches = recorder.watches
-    if any(watch.compiles_code for _, watch in watches) or _imports_more(source):
+    if any(watch.compiles_code for _, watch in watches) or imports_more(source.tree):
         hook = CopyingHook(recorder, source, is_users_function)
         yield instrument_cell(source, hook, aside=True, at_end=at_end)
         return

@@ -1,7 +1,7 @@
 """One snippet that is timed: its first call, how the others are made, and what is put back."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -135,8 +135,7 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         bound += find_rebound_names(scope.functions, snippet.names)
         carryover = CarryoverEffects(scope, frameworks, session.remade)
         donated = Donated(snippet, scope.read_values, scope.functions, frameworks)
-        watches = (f.capability(Compilation).watch(scope.compiled) for f in frameworks)
-        calls.watches = [session.watching.enter_context(watch) for watch in watches]
+        _watch_compiling(session, scope, frameworks)
         if donate_copies:
             donated.donate_copies()
         found = _found_state(session, scope) if not donated.is_possible else None
@@ -151,6 +150,13 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         # What fails while it is waited for is raised in the user's line.
         error.__traceback__ = strip_our_frames(error.__traceback__) or error.__traceback__
         raise
+
+
+def _watch_compiling(session: Session, scope: Scope, frameworks: Iterable[Framework]) -> None:
+    """Count from now on what these compile."""
+    watches = (f.capability(Compilation).watch(scope.compiled) for f in frameworks)
+    new = [session.watching.enter_context(watch) for watch in watches]
+    session.calls.watches = [*session.calls.watches, *new]
 
 
 def _found_state(session: Session, scope: Scope) -> Checkpoint | None:
@@ -173,6 +179,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     warm = [name for watch in calls.watches for name in watch.inspected()]
     shown = [notes.looked_at(warm)] if warm else []
     frameworks, _ = loaded()  # the first call may have imported or started one
+    _watch_compiling(session, scope, [f for f in frameworks if f not in session.frameworks])
     compiling = int(sum(s or 0.0 for s in phases.values()) * 1e9)
     typical = max(call.taken - compiling, 0) + call.left
     snapshot = Snapshot(

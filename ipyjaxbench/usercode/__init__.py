@@ -95,6 +95,7 @@ from ipyjaxbench.usercode.syntax import (
     arguments,
     awaits,
     first_line,
+    imports_more,
     is_plain,
     nodes_in_scope,
     nodes_of,

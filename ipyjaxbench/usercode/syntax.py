@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 _DEFINITION = re.compile(r"@|(?:async\s+def|def|class|import|from)\b")
@@ -52,6 +53,22 @@ def awaits(nodes: Sequence[ast.AST]) -> bool:
         node.is_async if isinstance(node, ast.comprehension) else isinstance(node, kinds)
         for node in nodes_in_scope(nodes)
     )
+
+
+def imports_more(tree: ast.AST) -> bool:
+    """Whether code imports what the session has not.
+
+    Example:
+        >>> imports_more(ast.parse("import ast")), imports_more(ast.parse("from this import s"))
+        (False, True)
+    """
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [node.module] if node.module and not node.level else []
+    return any(name not in sys.modules for name in names)
 
 
 def nodes_in_scope(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
