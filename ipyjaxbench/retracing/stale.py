@@ -89,12 +89,16 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
 
 
 def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
-    """Ask once for each of what the names stood for: it takes another trace."""
+    """Ask once for each of what the names stood for: it takes another trace.
+
+    Where that would use something up, or act outside of the process, what was read decides.
+    """
     values = map(now.values.get, trace.reads.values)
     key = hash(tuple(value and value.content for value in values))
     if key not in trace.answers:
         with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
-            trace.answers[key] = trace.code.is_another_program(compiled)
+            is_another = bool(now.side_effects) or trace.code.is_another_program(compiled)
+            trace.answers[key] = is_another
     return trace.answers[key]
 
 

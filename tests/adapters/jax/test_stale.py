@@ -3,6 +3,7 @@
 import gc
 import weakref
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import ipyjaxbench
+from tests.adapters.side_effects import SIDE_EFFECTS, SideEffect
 from tests.shell import Shell
 
 
@@ -270,3 +272,19 @@ def test_looking_keeps_nothing_that_a_cell_drops(cells: Shell) -> None:
     cells.run("del note")
     gc.collect()
     assert kept() is None
+
+
+@pytest.mark.parametrize("effect", SIDE_EFFECTS, ids=lambda it: f"{it.before[-20:]} {it.does}")
+def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: Path) -> None:
+    cells.names["path"] = str(tmp_path / "file")
+    cells.run(effect.before)
+    cells.run(jitted("scale = 2.0", f"(x * scale, {effect.does})[0]"))
+    cells.run("scale = 3.0")
+    call = last_call(cells, "f(x)")
+    assert call.state == "STALE"
+    assert [change.path for change in call.why] == ["scale"]
+    cells.run(f"left = {effect.left}")
+    cells.run(
+        "import io\nfor it in [*globals().values()]: isinstance(it, io.IOBase) and it.close()"
+    )
+    assert cells.names["left"] == effect.value

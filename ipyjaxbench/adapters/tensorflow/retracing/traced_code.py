@@ -77,7 +77,9 @@ class TensorFlowTracedCode(TracedCode):
         except CODE_ERRORS:  # another version has it elsewhere
             return None
         try:
-            with unheard(), tracing.aside(call):
+            with unheard(), tracing.aside(call) as left:
+                if not left.log.is_whole:
+                    return True  # not all that it changes would be put back: what it read decides
                 new, again = (
                     each.get_concrete_function(*given.args, **given.kwargs) for each in clones
                 )
