@@ -27,6 +27,25 @@ def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> t
         return ()
 
 
+def find_possible(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+) -> tuple[tuple[Change, ...], bool]:
+    """Return what changed since the program that a call would find was traced; nothing is traced.
+
+    Also whether it is known already, by an earlier call, that the program is another one for that.
+    """
+    try:
+        trace, code = _find_trace(watch, function, args, kwargs)
+        now = None if trace is None else (code or trace.code).reads()
+        if trace is None or now is None:
+            return (), False
+        found = tuple(changes_since(trace.name, trace.reads, now))[:_MOST_SHOWN]
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return (), False
+    is_known = (key := _key(trace, now)) in trace.answers
+    return (found, is_known) if not is_known or trace.answers[key] else ((), False)
+
+
 def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> str:
     """Return what is not known of the program of a cached call, and what to type; else ""."""
     name = watch.name(function)
@@ -93,13 +112,18 @@ def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
 
     Where that would use something up, or act outside of the process, what was read decides.
     """
-    values = map(now.values.get, trace.reads.values)
-    key = hash(tuple(value and value.content for value in values))
+    key = _key(trace, now)
     if key not in trace.answers:
         with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
             is_another = bool(now.side_effects) or trace.code.is_another_program(compiled)
             trace.answers[key] = is_another
     return trace.answers[key]
+
+
+def _key(trace: Trace, now: Reads) -> int:
+    """Return what tells apart what all that a trace read may stand for."""
+    values = map(now.values.get, trace.reads.values)
+    return hash(tuple(value and value.content for value in values))
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:

@@ -228,6 +228,34 @@ def test_a_program_is_todays_and_says_that_another_one_is_cached(cells: Shell, b
     assert cells.names["shown"].notes == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "change", "says"),
+    [
+        (SCALE, "scale = 3.0", "may be stale: scale was 2.0 when f was traced, is 3.0"),
+        (SCALE, "scale = 3.0\n%trace_cached -q f(x)",
+         "stale program: scale was 2.0 when f was traced, is 3.0"),
+        (SCALE, "scale = 2.0", ""),
+        (PRINTED, "note = 'second'",
+         "may be stale: note was 'first' when f was traced, is 'second'"),
+        (PRINTED, "note = 'second'\n%trace_cached -q f(x)", ""),
+    ],
+)  # fmt: skip
+def test_a_prediction_says_what_changed_and_traces_nothing(
+    cells: Shell, before: str, change: str, says: str
+) -> None:
+    cells.run(before)
+    cells.run(change)
+    cells.run("%trace_cached --predict -v seen f(x)")
+    (call,) = cells.names["seen"].calls
+    assert (call.state, call.says) == ("WOULD-HIT", says)
+    assert "second" not in cells.text  # which it prints where it is traced
+    text = " ".join(cells.shown[-1].data["text/plain"].split())
+    assert says in text
+    assert ("Pass `scale` to `f`" in text) == ("scale" in says)
+    verdict = {"": "CACHED", "may": "?", "stale": "STALE"}[says.partition(" ")[0]]
+    assert cells.shown[-1].data["text/plain"].splitlines()[1].endswith(verdict)
+
+
 def test_a_comparison_leads_with_it_and_names_the_arm(cells: Shell) -> None:
     cells.run(SCALE)
     cells.run("scale = 3.0")
