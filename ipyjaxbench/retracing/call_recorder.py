@@ -23,7 +23,7 @@ from ipyjaxbench.retracing.protocol import (
 )
 from ipyjaxbench.retracing.stale import find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls
-from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
+from ipyjaxbench.retracing.trace_log import CLEARED, DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
 from ipyjaxbench.usercode import (
     OutputRecorder,
@@ -258,14 +258,17 @@ def _paths(changes: Sequence[Change]) -> list[str]:
 def _add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
     """Return an outcome with why the call was not cached, against what was traced before."""
     placed = outcome.state in ("RECOMPILED", "SLOW-PATH")
+    if outcome.cleared:
+        TRACE_LOG.drop(framework, name, signature.function)
     why = [*outcome.why] or TRACE_LOG.reasons(
         framework, name, signature, placed=placed, accepted=outcome.accepted
     )
-    if not why or (why == [DROPPED] and outcome.known is not False):
+    is_sure = outcome.known is False or TRACE_LOG.is_dropped(signature)
+    if not why or (why == [DROPPED] and not is_sure):
         why = [*outcome.fallback_reasons] or why
     TRACE_LOG.add(framework, name, signature)
     state = outcome.state
-    if [change.kind for change in why] == ["first"] and why != [DROPPED]:
+    if [change.kind for change in why] == ["first"] and why[0] not in (DROPPED, CLEARED):
         if outcome.known:
             why = [*outcome.fallback_reasons] or [_UNSEEN]
         elif state == "RECOMPILED":

@@ -76,6 +76,10 @@ class JaxTracedCode(TracedCode):
         found = find_reads(plain if type(plain) is not FunctionType else function, {}, imprint)
         return found if found.values else None
 
+    def is_dropped(self) -> bool:
+        """Whether JAX has dropped the program, as `jax.clear_caches` does."""
+        return self.program is not None and self.program() is None
+
     def is_of(self, function: Any) -> bool:
         """Whether it is this one that was jitted."""
         try:

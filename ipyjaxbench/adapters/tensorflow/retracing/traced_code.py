@@ -92,6 +92,10 @@ class TensorFlowTracedCode(TracedCode):
         same = equality.compute_the_same(concrete, new)
         return None if same is None else not same
 
+    def is_dropped(self) -> bool:
+        """Whether TensorFlow has freed the trace."""
+        return self._concrete() is None
+
     def serves(self, compiled: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether TensorFlow finds this trace for a call, as one of any shape is found."""
         return cache_lookup.find_trace(*callee.resolve(compiled, args, kwargs)) is self._concrete()
