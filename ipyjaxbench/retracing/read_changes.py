@@ -18,7 +18,8 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
     replaced: list[str] = []  # begins what is in objects that are others now
     for path, old in before.values.items():
         new, (root, _, inner) = now.values.get(path), path.partition(WITHIN)
-        is_same = now.raised if new is None else new.content == old.content  # or it is not known
+        is_unseen = now.raised or now.is_cut
+        is_same = is_unseen if new is None else new.content == old.content  # or it is not known
         if is_same or path.startswith(tuple(replaced)) or (inner and root in told):
             continue
         told.add(root)

@@ -1,6 +1,7 @@
 """Walks through code and values, and notes what each name stands for; looks, never calls."""
 
 import functools
+import heapq
 from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -82,6 +83,8 @@ class Reader:
         self._holding: set[int] = set()
         self._names: set[str] = set()  # that the code uses, attributes among them
         self._classes: dict[tuple[int, int], _Class] = {}
+        self._known = -1  # names and classes that were read
+        self._containers: list[tuple[int, int, str, Iterable[Any], int, set[int]]] = []
         self.found: dict[str, Imprint] = {}
         self.places: dict[tuple[object, ...], Place] = {}
         self.is_cut = self.raised = False
@@ -127,14 +130,25 @@ class Reader:
         """Add what a callable that is no function of the user's holds of theirs."""
         self._add(name, value, 0)
 
-    def read_classes(self) -> None:
+    def read_rest(self) -> None:
+        """Add what containers hold, the shortest first, so that a long one hides no name."""
+        self._read_classes()
+        while self._containers and not self.is_cut:
+            _, _, path, parts, depth, self._holding = heapq.heappop(self._containers)
+            try:
+                for end, each in islice(parts, MOST_READ + 1):
+                    self._add(path + end, each, depth + 1)
+            except CODE_ERRORS:  # it changes meanwhile, or the code of an object raises
+                self.raised = True
+            self._read_classes()
+
+    def _read_classes(self) -> None:
         """Add the methods and constants that the code uses of the user's classes it reached.
 
         A library that a class extends calls methods by names of its own.
         """
-        known = -1
-        while known != len(self._names) + len(self._classes):
-            known = len(self._names) + len(self._classes)
+        while self._known != (known := len(self._names) + len(self._classes)):
+            self._known = known
             for each in [*self._classes.values()]:
                 for name, value in class_values(each.kind, self._names):
                     self._add_class_value(each, name, value)
@@ -256,8 +270,9 @@ class Reader:
         self, path: str, kind: type, count: int, parts: Iterable[tuple[str, Any]], depth: int
     ) -> None:
         self.found[path] = imprint_holder(kind, count)
-        for end, each in islice(parts, MOST_READ + 1):
-            self._add(path + end, each, depth + 1)
+        number = len(self.found)  # of two as long ones the first comes first
+        waiting = count, number, path, parts, depth, {*self._holding}
+        heapq.heappush(self._containers, waiting)
 
     def _add_function(
         self,

@@ -61,6 +61,6 @@ def find_reads(
         name = name_of(function) or class_name(type(function))
         reader.read_value(name, function)
         reader.found.pop(name, None)
-    reader.read_classes()
+    reader.read_rest()
     places = tuple(reader.places.values())
     return Reads(reader.found, reader.is_cut, reader.raised, places, reader.side_effects)

@@ -58,6 +58,14 @@ class Model:
 m = Model(jnp.ones((3, 3)))
 m(x)
 """
+LONG = jitted(
+    "class Table:\n    def __init__(self):\n"
+    "        vars(self).update({f'n{n}': n for n in range(900)})"
+    "\n    def total(self): return len(vars(self))"
+    "\ntable, names, scale = Table(), ['a'] * 2000, 2.0\ntable.rate = 2.0"
+    "\nrows = [[1.0] * 50 for _ in range(50)]",
+    "x * len(names) * sum(map(sum, rows)) * table.total() * len(rows) * table.rate * scale",
+)
 CLOSED = """
 def make():
     rate = 0.1
@@ -121,6 +129,11 @@ CASES = (
     Case(DEFAULT, "def g(x, power=3):\n    return x ** power", "power was 2"),
     Case(METHOD, "scaler.rate = 3.0", "scaler.rate was 2.0"),
     Case(METHOD, "scaler = Scaler()"),
+    Case(LONG, "scale = 3.0", "scale was 2.0"),
+    Case(LONG, "table.rate = 3.0", "table.rate was 2.0"),
+    Case(LONG, "rows.append([])", "rows was list of 50"),
+    Case(LONG, "names.insert(0, 'b')", "names was list of 2,000"),
+    Case(LONG, "names.insert(0, names.pop())"),
 )  # fmt: skip
 
 
