@@ -58,7 +58,7 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         pass
     if now.raised:
         return f"what {name} reads raises an error when it is looked at. {again}"
-    if not now.values:
+    if not now.paths:
         return ""
     if trace is None:
         return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
@@ -81,7 +81,7 @@ def _find_trace(
 
 def _names_of(reads: Reads) -> str:
     """Return the first names that a function reads, in words."""
-    paths = sorted(reads.values, key=lambda path: WITHIN in path)  # those last that have no name
+    paths = sorted(reads.paths, key=lambda path: WITHIN in path)  # those last that have no name
     names = [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more

@@ -1,5 +1,6 @@
 """What a name stood for, in short: equal for what cannot be told apart by what is computed."""
 
+import builtins
 from collections.abc import Hashable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -22,8 +23,9 @@ class Imprint(NamedTuple):
     Attributes:
         words: as reports spell it: "2.0", "f32[3]", a function's name.
         content: equal for values that cannot be told apart by what is computed with them.
-        kind: "value", "array", "function", or "object" for one of a framework or a library, in
-            which there can be numbers, objects and code of the user's that count too.
+        kind: "value", "array", "function", "absent" for a name that is no global, or "object" for
+            one of a framework or a library, in which there can be numbers, objects and code of the
+            user's that count too.
         cell: of a function, the execution number of the cell that defined it; 0 where none did.
         in_place: whether it can change and stay the same object.
     """
@@ -38,6 +40,12 @@ class Imprint(NamedTuple):
 def imprint_plain(value: object) -> Imprint:
     """Return that of a number, a text, or None."""
     return Imprint(_shorten(repr(value)), (type(value).__name__, repr(value)))
+
+
+def imprint_absent(name: str) -> Imprint:
+    """Return that of a name that is no global: of Python's own, or of nothing."""
+    words = "built in" if name in vars(builtins) else "not defined"
+    return Imprint(words, ("absent", words), "absent")
 
 
 def imprint_function(function: FunctionType) -> Imprint:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode.classes import mro_of
@@ -17,6 +17,7 @@ from ipyjaxbench.usercode.imprints import (
     NAMED,
     PLAIN,
     Imprint,
+    imprint_absent,
     imprint_function,
     imprint_holder,
     imprint_named,
@@ -24,7 +25,6 @@ from ipyjaxbench.usercode.imprints import (
 )
 from ipyjaxbench.usercode.members import (
     MISSING,
-    class_values,
     code_in,
     contents_of,
     defaults_of,
@@ -34,6 +34,7 @@ from ipyjaxbench.usercode.members import (
     own_attributes,
     self_argument,
 )
+from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
 from ipyjaxbench.usercode.name_chains import Chain, chains
 from ipyjaxbench.usercode.objects import is_exactly, is_of
 from ipyjaxbench.usercode.origin import is_users_class, is_users_function
@@ -42,6 +43,7 @@ from ipyjaxbench.usercode.places import (
     place_of_content,
     place_of_data,
     place_of_name,
+    place_of_no_name,
     place_of_part,
     place_of_parts,
     places_of_cells,
@@ -52,15 +54,6 @@ from ipyjaxbench.usercode.side_effects import is_used_up, outright_names
 #: Stands in a path before a name within a library's function; a key would have it in quotes.
 WITHIN = "\0"
 _DEPTH = 8  # of what holds others
-
-
-class _Class(NamedTuple):
-    """A user's class that was met, and an object of it where there is one."""
-
-    path: str
-    kind: type
-    owner: Any
-    depth: int
 
 
 class Reader:
@@ -79,10 +72,11 @@ class Reader:
     def __init__(self, data: FrameworkData) -> None:
         self._data = data
         self._used_up: dict[str, None] = {}
+        self._absent: dict[str, Imprint] = {}  # names that are no globals
         self._seen: set[tuple[int, int]] = set()
         self._holding: set[int] = set()
         self._names: set[str] = set()  # that the code uses, attributes among them
-        self._classes: dict[tuple[int, int], _Class] = {}
+        self._classes = MetClasses()
         self._known = -1  # names and classes that were read
         self._containers: list[tuple[int, int, str, Iterable[Any], int, set[int]]] = []
         self.found: dict[str, Imprint] = {}
@@ -109,6 +103,9 @@ class Reader:
         scopes = {"global": function.__globals__, "closure": closed, "argument": arguments}
         for chain in chains(original(function.__code__)):
             value = scopes[chain.scope].get(chain.name, MISSING)
+            if value is MISSING and chain.scope == "global":
+                self._absent[chain.name] = imprint_absent(chain.name)
+                self._keep(place_of_no_name(function.__globals__, chain.name))
             if value is MISSING:
                 continue
             if is_of(value, ModuleType) and is_used_up(value):
@@ -141,19 +138,16 @@ class Reader:
             except CODE_ERRORS:  # it changes meanwhile, or the code of an object raises
                 self.raised = True
             self._read_classes()
+        self.found = {**self._absent, **self.found}
 
     def _read_classes(self) -> None:
-        """Add the methods and constants that the code uses of the user's classes it reached.
-
-        A library that a class extends calls methods by names of its own.
-        """
+        """Add the methods and constants that the code uses of the user's classes it reached."""
         while self._known != (known := len(self._names) + len(self._classes)):
             self._known = known
-            for each in [*self._classes.values()]:
-                for name, value in class_values(each.kind, self._names):
-                    self._add_class_value(each, name, value)
+            for met, name, value in self._classes.values(self._names):
+                self._add_class_value(met, name, value)
 
-    def _add_class_value(self, met: _Class, name: str, value: Any) -> None:
+    def _add_class_value(self, met: MetClass, name: str, value: Any) -> None:
         path, function = f"{met.path}.{name}", function_in(value)
         if is_users_function(function):
             has_owner = met.owner is not MISSING
@@ -261,9 +255,7 @@ class Reader:
         self._meet(path, kind, value, depth)
 
     def _meet(self, path: str, kind: type, owner: Any, depth: int) -> None:
-        key = id(kind), id(owner)
-        if key not in self._classes and any(is_users_class(each) for each in mro_of(kind)):
-            self._classes[key] = _Class(path, kind, owner, depth)
+        if self._classes.add(path, kind, owner, depth):
             self._keep(*places_of_class(kind))
 
     def _add_parts(

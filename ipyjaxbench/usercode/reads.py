@@ -23,7 +23,7 @@ class Reads:
     """All that a function read when it was looked at.
 
     Attributes:
-        values: what each stood for, by its path as in ``model.w``.
+        values: what each stood for, by its path as in ``model.w``; names that are no globals too.
         is_cut: whether there were more than `MOST_READ`.
         raised: whether objects raised errors when they were looked at: what they hold is missing.
         places: where these stood; they hold the user's values, and are for the moment.
@@ -35,6 +35,11 @@ class Reads:
     raised: bool = False
     places: tuple[Place, ...] = field(default=(), compare=False, repr=False)
     side_effects: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of what is there."""
+        return [path for path, each in self.values.items() if each.kind != "absent"]
 
 
 def find_reads(

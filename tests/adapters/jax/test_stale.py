@@ -58,6 +58,13 @@ class Model:
 m = Model(jnp.ones((3, 3)))
 m(x)
 """
+FALLBACK = jitted(
+    "def rate():\n    try: return scale\n    except NameError: return 2.0", "x * rate()"
+)
+NESTED_FALLBACK = jitted(
+    "def rate():\n    try: return config['rate']\n    except NameError: return 2.0", "x * rate()"
+)
+BUILT_IN = jitted("", "x * max(2, 3)")
 LONG = jitted(
     "class Table:\n    def __init__(self):\n"
     "        vars(self).update({f'n{n}': n for n in range(900)})"
@@ -129,6 +136,21 @@ CASES = (
     Case(DEFAULT, "def g(x, power=3):\n    return x ** power", "power was 2"),
     Case(METHOD, "scaler.rate = 3.0", "scaler.rate was 2.0"),
     Case(METHOD, "scaler = Scaler()"),
+    Case(FALLBACK, "scale = 3.0", "scale was not defined when f was traced, is 3.0"),
+    Case(FALLBACK, "scale = 2.0"),
+    Case(FALLBACK, "other = 3.0"),
+    Case(FALLBACK, "scale = 3.0; f(jnp.ones(4)); del scale", other_call="f(x)"),
+    Case(FALLBACK, "scale = 3.0; f(jnp.ones(4)); del scale",
+         "scale was 3.0 when f was traced, and is gone", "f(jnp.ones(4))"),
+    Case(NESTED_FALLBACK, "config = {'rate': 3.0}",
+         "config was not defined when f was traced, and is defined now"),
+    Case(NESTED_FALLBACK, "config = {'rate': 2.0}"),
+    Case(BUILT_IN, "def max(*numbers): return 9",
+         "max was built in when f was traced, is now a function"),
+    Case(BUILT_IN, "max = min", "max was built in when f was traced, is now a function"),
+    Case(BUILT_IN, "max = lambda *numbers: 9; f(jnp.ones(4)); del max",
+         "max was <lambda> when f was traced, is built in", "f(jnp.ones(4))"),
+    Case(BUILT_IN, "def max(*numbers): return 3"),
     Case(LONG, "scale = 3.0", "scale was 2.0"),
     Case(LONG, "table.rate = 3.0", "table.rate was 2.0"),
     Case(LONG, "rows.append([])", "rows was list of 50"),
@@ -218,6 +240,15 @@ def test_a_function_is_named_with_the_cells_of_both(cells: Shell) -> None:
         cells.run(cell, counted=True)
     (change,) = last_call(cells, "f(x)").why
     told = "loss was redefined in cell {1}; f still runs the one of cell {0}".format(*numbers)
+    assert change.words() == told
+
+
+def test_a_function_in_place_of_pythons_own_is_named_with_its_cell(cells: Shell) -> None:
+    cells.run(BUILT_IN)
+    number = cells.shell.execution_count
+    cells.run("def max(*numbers): return 9", counted=True)
+    (change,) = last_call(cells, "f(x)").why
+    told = f"max was built in when f was traced, is now a function of cell {number}"
     assert change.words() == told
 
 

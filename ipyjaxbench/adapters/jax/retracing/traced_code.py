@@ -74,7 +74,7 @@ class JaxTracedCode(TracedCode):
             names = label_arguments(plain, args, kwargs)
             return find_reads(plain, {**dict(zip(names, args, strict=True)), **kwargs}, imprint)
         found = find_reads(plain if type(plain) is not FunctionType else function, {}, imprint)
-        return found if found.values else None
+        return found if found.paths else None
 
     def is_dropped(self) -> bool:
         """Whether JAX has dropped the program, as `jax.clear_caches` does."""
