@@ -1,7 +1,7 @@
 """Finds programs that were traced with other values than the names have now."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -62,9 +62,17 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         return ""
     if trace is None:
         return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
-    if trace.reads.is_cut:
-        return f"{name} reads more than {MOST_READ:,} values; the others were not compared"
-    return ""
+    return "; ".join(_not_compared(name, trace.reads))
+
+
+def _not_compared(name: str, reads: Reads) -> Iterator[str]:
+    """Say what was left out when a program's reads were compared with those of now."""
+    if reads.is_cut:
+        yield f"{name} reads more than {MOST_READ:,} values; the others were not compared"
+    parts = {path: each.words for path, each in reads.values.items() if each.is_part}
+    named = [f"{path.partition(WITHIN)[0]} ({words})" for path, words in parts.items()]
+    if named:
+        yield f"only part of {_first_of([*dict.fromkeys(named)])} was compared"
 
 
 def _find_trace(
@@ -83,6 +91,10 @@ def _names_of(reads: Reads) -> str:
     """Return the first names that a function reads, in words."""
     paths = sorted(reads.paths, key=lambda path: WITHIN in path)  # those last that have no name
     names = [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
+    return _first_of(names)
+
+
+def _first_of(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
 

@@ -28,6 +28,7 @@ class Imprint(NamedTuple):
             user's that count too.
         cell: of a function, the execution number of the cell that defined it; 0 where none did.
         in_place: whether it can change and stay the same object.
+        is_part: whether its content tells only part of what is in it.
     """
 
     words: str
@@ -35,6 +36,7 @@ class Imprint(NamedTuple):
     kind: str = "value"
     cell: int = 0
     in_place: bool = False
+    is_part: bool = False
 
 
 def imprint_plain(value: object) -> Imprint:

@@ -226,6 +226,22 @@ def test_of_a_million_elements_it_is_said_that_not_all_are_compared(cells: Shell
     )
 
 
+@pytest.mark.parametrize(("size", "told"), [
+    (1_000_001, "only part of w (f64[1000001]) was compared"),
+    (1_000, ""),
+])  # fmt: skip
+def test_of_a_large_array_it_is_said_once_that_a_part_is_compared(
+    cells: Shell, size: int, told: str
+) -> None:
+    cells.run(jitted(f"w = np.zeros({size})", "x * w[1]"))
+    if told:
+        cells.run("w[1] = 2.0")  # which is between those that are looked at
+    cells.run("%%trace_cached -v seen\nf(x)\nprint()\nf(x)")
+    states = {(call.state, call.unknown) for call in cells.names["seen"].calls}
+    assert states == {("CACHED", told)}
+    assert " ".join(cells.shown[-1].data["text/plain"].split()).count("only part") == bool(told)
+
+
 def test_what_changes_while_it_is_looked_at_is_unknown(cells: Shell) -> None:
     cells.run(
         "class Growing(dict):\n    pass\n"

@@ -147,4 +147,5 @@ def _of_tree(value: Any) -> Imprint | None:
         return None
     contents = tuple(each.content for each in arrays)
     words = type(value).__name__
-    return Imprint(words, (str(structure), contents), "object", in_place=True)
+    is_part = any(each.is_part for each in arrays)
+    return Imprint(words, (str(structure), contents), "object", in_place=True, is_part=is_part)
