@@ -25,9 +25,19 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
         if is_same or path.startswith(tuple(replaced)) or (inner and root in told):
             continue
         told.add(root)
-        yield Change("stale", root, old.words, _since(name, old, new, inner))
+        is_other = inner or new is None or new.words != old.words
+        if is_other or not _is_same_object(path, before, now):
+            since = _since(name, old, new, inner)
+        else:
+            since = f"was changed in place after {name} was traced"
+        yield Change("stale", root, old.words, since)
         if old.kind == "object":
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
+
+
+def _is_same_object(path: str, before: Reads, now: Reads) -> bool:
+    old, new = before.objects.get(path), now.objects.get(path)
+    return old is not None and new is not None and old() is new() is not None
 
 
 def _has(now: Reads, name: str) -> bool:

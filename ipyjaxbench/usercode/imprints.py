@@ -14,6 +14,8 @@ MOST_READ = 1000  # values that one function reads
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 #: These are described by name; sets also list their members.
 NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
+#: Stands in a path before a name within a library's function; a key would have it in quotes.
+WITHIN = "\0"
 _SHORT = 40  # characters of a value in words
 
 

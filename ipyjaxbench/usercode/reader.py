@@ -2,8 +2,10 @@
 
 import functools
 import heapq
+import weakref
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from itertools import islice
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -16,6 +18,7 @@ from ipyjaxbench.usercode.imprints import (
     MOST_READ,
     NAMED,
     PLAIN,
+    WITHIN,
     Imprint,
     imprint_absent,
     imprint_function,
@@ -51,8 +54,6 @@ from ipyjaxbench.usercode.places import (
 )
 from ipyjaxbench.usercode.side_effects import is_used_up, outright_names
 
-#: Stands in a path before a name within a library's function; a key would have it in quotes.
-WITHIN = "\0"
 _DEPTH = 8  # of what holds others
 
 
@@ -64,6 +65,7 @@ class Reader:
 
     Attributes:
         found: what each stood for, by its path.
+        objects: gives those of them that can change in place, as long as others hold them.
         places: where these stood, each once.
         is_cut: whether there were more than `MOST_READ`.
         raised: whether objects raised errors when they were looked at.
@@ -79,6 +81,7 @@ class Reader:
         self._classes = MetClasses()
         self._known = -1  # names and classes that were read
         self._containers: list[tuple[int, int, str, Iterable[Any], int, set[int]]] = []
+        self.objects: dict[str, Callable[[], Any]] = {}
         self.found: dict[str, Imprint] = {}
         self.places: dict[tuple[object, ...], Place] = {}
         self.is_cut = self.raised = False
@@ -202,6 +205,7 @@ class Reader:
         if data is not None:
             self.found[path] = data
             if data.in_place:
+                self._note_object(path, value)
                 self._keep(place_of_data(value, self._data.ask, data))
             if data.kind != "object":
                 return
@@ -231,6 +235,7 @@ class Reader:
             self.found[path] = imprint_named(value)
             self._note_used_up(path, value)
             if is_of(value, set):
+                self._note_object(path, value)
                 self._keep(place_of_content(value))
             if is_of(value, type):
                 self._meet(path, value, MISSING, depth)
@@ -263,8 +268,7 @@ class Reader:
     ) -> None:
         self.found[path] = imprint_holder(kind, count)
         number = len(self.found)  # of two as long ones the first comes first
-        waiting = count, number, path, parts, depth, {*self._holding}
-        heapq.heappush(self._containers, waiting)
+        heapq.heappush(self._containers, (count, number, path, parts, depth, {*self._holding}))
 
     def _add_function(
         self,
@@ -282,6 +286,10 @@ class Reader:
             self._keep(*places_of_cells(function))
             for name, each in closure_values(function):
                 self._add(f"{path}{WITHIN}{name}", each, depth + 1)
+
+    def _note_object(self, path: str, value: Any) -> None:
+        with suppress(TypeError):  # it cannot be referred to
+            self.objects[path] = weakref.ref(value)
 
     def _note_used_up(self, path: str, value: Any) -> None:
         if is_used_up(value):

@@ -28,6 +28,7 @@ class Reads:
         raised: whether objects raised errors when they were looked at: what they hold is missing.
         places: where these stood; they hold the user's values, and are for the moment.
         side_effects: what to run the code once more would use up, and names by which it acts.
+        objects: gives those that can change in place, by their paths, as long as others hold them.
     """
 
     values: Mapping[str, Imprint] = field(default_factory=dict)
@@ -35,6 +36,9 @@ class Reads:
     raised: bool = False
     places: tuple[Place, ...] = field(default=(), compare=False, repr=False)
     side_effects: tuple[str, ...] = ()
+    objects: Mapping[str, Callable[[], Any]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def paths(self) -> list[str]:
@@ -68,4 +72,6 @@ def find_reads(
         reader.found.pop(name, None)
     reader.read_rest()
     places = tuple(reader.places.values())
-    return Reads(reader.found, reader.is_cut, reader.raised, places, reader.side_effects)
+    return Reads(
+        reader.found, reader.is_cut, reader.raised, places, reader.side_effects, reader.objects
+    )

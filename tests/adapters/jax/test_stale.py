@@ -31,6 +31,7 @@ SETTINGS = jitted(
 )
 ARRAY = jitted("w = jnp.arange(3.0)", "x * w")
 NUMPY = jitted("w = np.arange(3.0, dtype=np.float32)", "x * w")
+SET = jitted("some = {1, 2}", "x * sum(some)")
 NESTED = jitted("scale = 2.0\n@jax.jit\ndef inner(x):\n    return x * scale", "inner(x) + 1")
 LAYERS = jitted("layers = [jnp.ones((3, 3)), jnp.ones((3, 3))]", "sum(x @ w for w in layers)")
 PRINTED = jitted("note = 'first'", "(print(note), x + 1)[1]")
@@ -125,7 +126,10 @@ CASES = (
     Case(ARRAY, "w = jnp.ones((3,), 'int32')", "w was f32[3] when f was traced, is i32[3]"),
     Case(TRANSPOSED, "w = w * 2", "w is another f32[3,2]"),
     Case(TRANSPOSED, "scaler.rate = 3.0", "scaler.rate was 2.0"),
-    Case(NUMPY, "w[0] = 7", "w is another f32[3]"),
+    Case(NUMPY, "w[0] = 7", "w was changed in place after f was traced"),
+    Case(NUMPY, "w = w + 1", "w is another f32[3]"),
+    Case(SET, "some.add(3); some.remove(2)", "some was changed in place after f was traced"),
+    Case(SET, "some = {1, 3}", "some is another set of 2"),
     Case(NUMPY, "w[0] = 7; w = w.copy(); w[0] = 0"),
     Case(NESTED, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
     Case(LAYERS, "layers[1] = layers[1] * 2", "layers[1] is another f32[3,3]"),
