@@ -55,6 +55,7 @@ from ipyjaxbench.frameworks.state.protocol import MutableState, Restore, restore
 from ipyjaxbench.frameworks.state.reachable import Held
 from ipyjaxbench.frameworks.state.standard_objects import changes_by_itself
 from ipyjaxbench.frameworks.state.undo import (
+    Buffer,
     CopiedState,
     DonatedArray,
     GeneratorState,

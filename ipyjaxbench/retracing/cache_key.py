@@ -137,6 +137,7 @@ class CacheMiss:
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     code: TracedCode | None = None  # what was traced; None where its guards cover what it reads
     accepted: frozenset[str] = frozenset()  # paths of what the latest program takes as it is
+    cleared: bool = False  # whether the framework had no program of the function any more
 
 
 def changes(old: Signature, new: Signature) -> Iterator[Change]:

@@ -6,8 +6,9 @@ from typing import Any
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import Framework, loaded
-from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.protocol import CallWatch, call_watches
+from ipyjaxbench.retracing.cache_key import Change, Signature, describe_changes
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
+from ipyjaxbench.retracing.stale import find_possible
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
@@ -85,6 +86,7 @@ class _Prediction:
         name = watch.name(function)
         args, kwargs, why = self._arguments(call)
         is_traced, says = None, ""
+        fixes: tuple[str, ...] = ()
         if not why:
             is_traced = watch.predicts(function, args, kwargs)
             key = framework.name, name, watch.signature(function, args, kwargs)
@@ -93,11 +95,14 @@ class _Prediction:
             elif is_traced:
                 why = TRACE_LOG.reasons(*key, placed=False)
                 self._traced.append(key)
-            says = "cannot be predicted without running the call" if is_traced is None else ""
+            elif is_traced is None:
+                says = "cannot be predicted without running the call"
+            else:
+                says, fixes = _stale(watch, function, args, kwargs)
         number = 1 + sum(each.name == name for each in self.calls)
         return TracedCall(
             name, framework.name, call.lineno, ast.unparse(call), number, 1,
-            _STATES[is_traced], 0.0, {}, tuple(why), says,
+            _STATES[is_traced], 0.0, {}, tuple(why), says, fixes,
         )  # fmt: skip
 
     def _arguments(self, call: ast.Call) -> tuple[list[Any], dict[str, Any], list[Change]]:
@@ -119,6 +124,17 @@ class _Prediction:
 
     def _is_compiled(self, value: object) -> bool:
         return any(ask(watch.takes, value) for _, watch in self._watches)
+
+
+def _stale(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+) -> tuple[str, tuple[str, ...]]:
+    """Return in words that the program which a call finds may be stale, and what to write."""
+    found, is_known = find_possible(watch, function, args, kwargs)
+    if not found:
+        return "", ()
+    verdict = "stale program" if is_known else "may be stale"
+    return f"{verdict}: {describe_changes(found)}", watch.fixes(watch.name(function), found)
 
 
 def _is_array(value: object) -> bool:

@@ -18,13 +18,31 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
     replaced: list[str] = []  # begins what is in objects that are others now
     for path, old in before.values.items():
         new, (root, _, inner) = now.values.get(path), path.partition(WITHIN)
-        is_same = now.raised if new is None else new.content == old.content  # or it is not known
+        if new is None:  # it is gone, or not known
+            is_same = now.raised or now.is_cut or (old.kind == "absent" and not _has(now, path))
+        else:
+            is_same = new.content == old.content
         if is_same or path.startswith(tuple(replaced)) or (inner and root in told):
             continue
         told.add(root)
-        yield Change("stale", root, old.words, _since(name, old, new, inner))
+        is_other = inner or new is None or new.words != old.words
+        if is_other or not _is_same_object(path, before, now):
+            since = _since(name, old, new, inner)
+        else:
+            since = f"was changed in place after {name} was traced"
+        yield Change("stale", root, old.words, since)
         if old.kind == "object":
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
+
+
+def _is_same_object(path: str, before: Reads, now: Reads) -> bool:
+    old, new = before.objects.get(path), now.objects.get(path)
+    return old is not None and new is not None and old() is new() is not None
+
+
+def _has(now: Reads, name: str) -> bool:
+    """Whether something is read of what a name stands for."""
+    return any(path.startswith((f"{name}.", f"{name}[")) for path in now.values)
 
 
 def _since(name: str, old: Imprint, new: Imprint | None, inner: str) -> str:
@@ -33,8 +51,13 @@ def _since(name: str, old: Imprint, new: Imprint | None, inner: str) -> str:
         if new is None or new.words == old.words:
             return f"has another {part} than when {name} was traced"
         return f"had {part} {old.words} when {name} was traced, has {new.words}"
-    if new is None:
+    if new is None and old.kind == "absent":
+        return f"was {old.words} when {name} was traced, and is defined now"
+    if new is None or (new.kind, new.words) == ("absent", "not defined"):
         return f"was {old.words} when {name} was traced, and is gone"
+    if new.kind == "function" and old.kind == "absent":
+        where = f" of cell {new.cell}" if new.cell else ""
+        return f"was {old.words} when {name} was traced, is now a function{where}"
     if old.kind == new.kind == "function" and old.words == new.words:
         are_apart = old.cell != new.cell  # cells that are not counted have the next one's number
         where = f" in cell {new.cell}" if new.cell and are_apart else ""

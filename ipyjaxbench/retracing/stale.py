@@ -1,7 +1,7 @@
 """Finds programs that were traced with other values than the names have now."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -27,6 +27,25 @@ def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> t
         return ()
 
 
+def find_possible(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+) -> tuple[tuple[Change, ...], bool]:
+    """Return what changed since the program that a call would find was traced; nothing is traced.
+
+    Also whether it is known already, by an earlier call, that the program is another one for that.
+    """
+    try:
+        trace, code = _find_trace(watch, function, args, kwargs)
+        now = None if trace is None else (code or trace.code).reads()
+        if trace is None or now is None:
+            return (), False
+        found = tuple(changes_since(trace.name, trace.reads, now))[:_MOST_SHOWN]
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return (), False
+    is_known = (key := _key(trace, now)) in trace.answers
+    return (found, is_known) if not is_known or trace.answers[key] else ((), False)
+
+
 def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> str:
     """Return what is not known of the program of a cached call, and what to type; else ""."""
     name = watch.name(function)
@@ -39,13 +58,21 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         pass
     if now.raised:
         return f"what {name} reads raises an error when it is looked at. {again}"
-    if not now.values:
+    if not now.paths:
         return ""
     if trace is None:
         return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
-    if trace.reads.is_cut:
-        return f"{name} reads more than {MOST_READ:,} values; the others were not compared"
-    return ""
+    return "; ".join(_not_compared(name, trace.reads))
+
+
+def _not_compared(name: str, reads: Reads) -> Iterator[str]:
+    """Say what was left out when a program's reads were compared with those of now."""
+    if reads.is_cut:
+        yield f"{name} reads more than {MOST_READ:,} values; the others were not compared"
+    parts = {path: each.words for path, each in reads.values.items() if each.is_part}
+    named = [f"{path.partition(WITHIN)[0]} ({words})" for path, words in parts.items()]
+    if named:
+        yield f"only part of {_first_of([*dict.fromkeys(named)])} was compared"
 
 
 def _find_trace(
@@ -62,8 +89,12 @@ def _find_trace(
 
 def _names_of(reads: Reads) -> str:
     """Return the first names that a function reads, in words."""
-    paths = sorted(reads.values, key=lambda path: WITHIN in path)  # those last that have no name
+    paths = sorted(reads.paths, key=lambda path: WITHIN in path)  # those last that have no name
     names = [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
+    return _first_of(names)
+
+
+def _first_of(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
 
@@ -89,13 +120,22 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
 
 
 def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
-    """Ask once for each of what the names stood for: it takes another trace."""
-    values = map(now.values.get, trace.reads.values)
-    key = hash(tuple(value and value.content for value in values))
+    """Ask once for each of what the names stood for: it takes another trace.
+
+    Where that would use something up, or act outside of the process, what was read decides.
+    """
+    key = _key(trace, now)
     if key not in trace.answers:
         with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
-            trace.answers[key] = trace.code.is_another_program(compiled)
+            is_another = bool(now.side_effects) or trace.code.is_another_program(compiled)
+            trace.answers[key] = is_another
     return trace.answers[key]
+
+
+def _key(trace: Trace, now: Reads) -> int:
+    """Return what tells apart what all that a trace read may stand for."""
+    values = map(now.values.get, trace.reads.values)
+    return hash(tuple(value and value.content for value in values))
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:

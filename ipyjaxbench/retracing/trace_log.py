@@ -17,9 +17,12 @@ from ipyjaxbench.usercode import Reads
 _MAX_SIGNATURES = 200  # of one function
 _MAX_EVENTS = 1000
 _NO_NAME = "<lambda>"
+_OF_FUNCTIONS = ("function", "captured")
 _FIRST = "first call"
 #: Of a call that was traced before, and is traced again.
 DROPPED = Change("first", new="same signature as an earlier call, but caches were cleared")
+#: Of a call that would be traced with any signature.
+CLEARED = Change("first", new=f"{_FIRST} since caches were cleared")
 #: What a trace that no call made is there for.
 _INSPECTED = Change("first", new=f"{_FIRST}; already traced, as by %jaxpr or .lower()")
 
@@ -63,6 +66,7 @@ class TraceLog:
         self.added = 0  # traces
         self._here = threading.local()  # a thread whose calls are recorded by another way
         self._traced: defaultdict[int, list[Trace]] = defaultdict(list)  # by function
+        self._dropped: defaultdict[int, list[Signature]] = defaultdict(list)
         self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
 
     def reasons(
@@ -76,8 +80,8 @@ class TraceLog:
     ) -> list[Change]:
         """Return in what a signature differs from the nearest one of that function.
 
-        That is "first" where the function was not seen before, or its trace was dropped. Of
-        `placed` and `accepted`, see `compare`.
+        That is "first" where the function was not seen before, or its traces were dropped: with
+        none of these is it compared. Of `placed` and `accepted`, see `compare`.
         """
         known = self._known.get((framework, name), [])
         same_code = [each for each in known if each.code == new.code]
@@ -89,8 +93,28 @@ class TraceLog:
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and not placed:
             return [DROPPED]
-        known, placed = same_function or same_code, placed and bool(same_function)
-        return compare(new, known, placed=placed, accepted=accepted)
+        if not same_function:
+            causes = compare(new, same_code, accepted=accepted)
+            # Another function object is traced whatever it is called with.
+            return [each for each in causes if each.kind in _OF_FUNCTIONS] or causes
+        if not placed:
+            there = [each for each in same_function if not self.is_dropped(each)]
+            if not there:
+                return [CLEARED]
+            same_function = there
+        return compare(new, same_function, placed=placed, accepted=accepted)
+
+    def is_dropped(self, signature: Signature) -> bool:
+        """Whether a framework is known to have dropped what it traced with a signature."""
+        if signature in self._dropped.get(signature.function, ()):
+            return True
+        traces = self._traced.get(signature.function, ())
+        return any(each.signature == signature and each.code.is_dropped() for each in traces)
+
+    def drop(self, framework: str, name: str, function: int) -> None:
+        """Note that a framework has no program of a function any more, by its token."""
+        known = self.signatures(framework, name)
+        self._dropped[function] = [each for each in known if each.function == function]
 
     def paused(self) -> "_Paused":
         """Record nothing of this thread meanwhile: the call is recorded by another way."""
@@ -101,6 +125,8 @@ class TraceLog:
         if getattr(self._here, "paused", False):
             return
         name, placed = miss.name, miss.placed
+        if miss.cleared:
+            self.drop(framework, name, miss.signature.function)
         why = self.reasons(framework, name, miss.signature, placed=placed, accepted=miss.accepted)
         if miss.fallback_reasons and why in ([], [DROPPED]):
             why = [*miss.fallback_reasons]
@@ -134,7 +160,9 @@ class TraceLog:
             new = Trace(name, signature, code, kept, {})
             self._traced[signature.function] = [new, *others[: _MAX_SIGNATURES - 1]]
             self.added += 1
-        known = self._known[framework, name]
+        dropped, known = self._dropped[signature.function], self._known[framework, name]
+        if signature in dropped:
+            dropped.remove(signature)
         if signature not in known:
             known.append(signature)
             del known[:-_MAX_SIGNATURES]
@@ -150,6 +178,7 @@ class TraceLog:
     def clear(self) -> None:
         """Forget all signatures."""
         self._traced.clear()
+        self._dropped.clear()
         self._known.clear()
 
     def functions(self) -> list[tuple[str, str]]:

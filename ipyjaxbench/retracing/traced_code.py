@@ -22,6 +22,10 @@ class TracedCode(ABC):
             compiled: the function as it is called.
         """
 
+    @abstractmethod
+    def is_dropped(self) -> bool:
+        """Whether the framework has dropped the program since; False where that is not known."""
+
     def serves(self, compiled: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:  # noqa: ARG002
         """Whether it is what a call finds, also where its signature is another one."""
         return False

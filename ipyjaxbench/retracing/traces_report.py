@@ -125,6 +125,9 @@ def _predicted(t: Traces) -> tuple[str, str, str, str]:
     figure, verdict = _PREDICTIONS[state]
     if len({*states}) > 1:
         figure = f"{states.count(state)} of {len(states)} calls {figure}"
+    doubts = [call.says for call in t.calls if call.state == "WOULD-HIT" and call.says]
+    if doubts and verdict == "CACHED":
+        verdict = "?" if all(each.startswith("may be") for each in doubts) else "STALE"
     return figure, "nothing was run", verdict, ""
 
 

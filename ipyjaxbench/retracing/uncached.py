@@ -9,7 +9,7 @@ from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
-from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
+from ipyjaxbench.retracing.trace_log import CLEARED, DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
 from ipyjaxbench.usercode import Written
 
@@ -19,14 +19,17 @@ _UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)
 def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
     """Return an outcome with why the call was not cached, against what was traced before."""
     placed = outcome.state in ("RECOMPILED", "SLOW-PATH")
+    if outcome.cleared:
+        TRACE_LOG.drop(framework, name, signature.function)
     why = [*outcome.why] or TRACE_LOG.reasons(
         framework, name, signature, placed=placed, accepted=outcome.accepted
     )
-    if not why or (why == [DROPPED] and outcome.known is not False):
+    is_sure = outcome.known is False or TRACE_LOG.is_dropped(signature)
+    if not why or (why == [DROPPED] and not is_sure):
         why = [*outcome.fallback_reasons] or why
     TRACE_LOG.add(framework, name, signature)
     state = outcome.state
-    if [change.kind for change in why] == ["first"] and why != [DROPPED]:
+    if [change.kind for change in why] == ["first"] and why[0] not in (DROPPED, CLEARED):
         if outcome.known:
             why = [*outcome.fallback_reasons] or [_UNSEEN]
         elif state == "RECOMPILED":

@@ -40,7 +40,7 @@ from ipyjaxbench.usercode.frames import (
     strip_hook_frames,
     strip_our_frames,
 )
-from ipyjaxbench.usercode.imprints import MOST_READ, Imprint
+from ipyjaxbench.usercode.imprints import MOST_READ, WITHIN, Imprint
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
     FUNCTION_NODES,
@@ -83,7 +83,6 @@ from ipyjaxbench.usercode.origin import (
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
 from ipyjaxbench.usercode.places import Place, all_stand
-from ipyjaxbench.usercode.reader import WITHIN
 from ipyjaxbench.usercode.reads import Reads, find_reads
 from ipyjaxbench.usercode.side_effects import (
     ARRAY_FUNCTION_NAMES,

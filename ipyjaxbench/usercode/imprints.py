@@ -1,5 +1,6 @@
 """What a name stood for, in short: equal for what cannot be told apart by what is computed."""
 
+import builtins
 from collections.abc import Hashable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ MOST_READ = 1000  # values that one function reads
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 #: These are described by name; sets also list their members.
 NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
+#: Stands in a path before a name within a library's function; a key would have it in quotes.
+WITHIN = "\0"
 _SHORT = 40  # characters of a value in words
 
 
@@ -22,10 +25,12 @@ class Imprint(NamedTuple):
     Attributes:
         words: as reports spell it: "2.0", "f32[3]", a function's name.
         content: equal for values that cannot be told apart by what is computed with them.
-        kind: "value", "array", "function", or "object" for one of a framework or a library, in
-            which there can be numbers, objects and code of the user's that count too.
+        kind: "value", "array", "function", "absent" for a name that is no global, or "object" for
+            one of a framework or a library, in which there can be numbers, objects and code of the
+            user's that count too.
         cell: of a function, the execution number of the cell that defined it; 0 where none did.
         in_place: whether it can change and stay the same object.
+        is_part: whether its content tells only part of what is in it.
     """
 
     words: str
@@ -33,11 +38,18 @@ class Imprint(NamedTuple):
     kind: str = "value"
     cell: int = 0
     in_place: bool = False
+    is_part: bool = False
 
 
 def imprint_plain(value: object) -> Imprint:
     """Return that of a number, a text, or None."""
     return Imprint(_shorten(repr(value)), (type(value).__name__, repr(value)))
+
+
+def imprint_absent(name: str) -> Imprint:
+    """Return that of a name that is no global: of Python's own, or of nothing."""
+    words = "built in" if name in vars(builtins) else "not defined"
+    return Imprint(words, ("absent", words), "absent")
 
 
 def imprint_function(function: FunctionType) -> Imprint:

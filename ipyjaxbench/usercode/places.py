@@ -47,6 +47,11 @@ def place_of_name(names: Mapping[str, Any], name: str, value: Any) -> Place:
     return Place(_is_item, names, name, value)
 
 
+def place_of_no_name(names: Mapping[str, Any], name: str) -> Place:
+    """Return the place of a global that is not there."""
+    return Place(_is_absent, names, name, None)
+
+
 def place_of_part(owner: Any, key: Any, value: Any, *, item: bool) -> Place:
     """Return the place of what `part_of` gives."""
     if item:
@@ -93,6 +98,10 @@ def places_of_class(kind: type) -> Iterator[Place]:
 
 def _is_item(owner: Any, key: Any, value: Any) -> bool:
     return owner[key] is value
+
+
+def _is_absent(owner: Any, key: str, _: Any) -> bool:
+    return key not in owner
 
 
 def _is_in_cell(owner: Any, _: Any, value: Any) -> bool:

@@ -1,20 +1,26 @@
 """Walks through code and values, and notes what each name stands for; looks, never calls."""
 
 import functools
+import heapq
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from itertools import islice
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.usercode.classes import class_name, mro_of
+from ipyjaxbench.usercode.classes import mro_of
 from ipyjaxbench.usercode.code_objects import closure_values, names_in, original
+from ipyjaxbench.usercode.framework_data import FrameworkData
 from ipyjaxbench.usercode.imprints import (
     MOST_READ,
     NAMED,
     PLAIN,
+    WITHIN,
     Imprint,
+    imprint_absent,
     imprint_function,
     imprint_holder,
     imprint_named,
@@ -22,7 +28,6 @@ from ipyjaxbench.usercode.imprints import (
 )
 from ipyjaxbench.usercode.members import (
     MISSING,
-    class_values,
     code_in,
     contents_of,
     defaults_of,
@@ -30,9 +35,9 @@ from ipyjaxbench.usercode.members import (
     is_descriptor,
     is_of_class,
     own_attributes,
-    part_of,
     self_argument,
 )
+from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
 from ipyjaxbench.usercode.name_chains import Chain, chains
 from ipyjaxbench.usercode.objects import is_exactly, is_of
 from ipyjaxbench.usercode.origin import is_users_class, is_users_function
@@ -41,52 +46,42 @@ from ipyjaxbench.usercode.places import (
     place_of_content,
     place_of_data,
     place_of_name,
+    place_of_no_name,
     place_of_part,
     place_of_parts,
     places_of_cells,
     places_of_class,
 )
+from ipyjaxbench.usercode.side_effects import is_used_up, outright_names
 
-#: Stands in a path before a name within a library's function; a key would have it in quotes.
-WITHIN = "\0"
 _DEPTH = 8  # of what holds others
-
-
-class _Class(NamedTuple):
-    """A user's class that was met, and an object of it where there is one."""
-
-    path: str
-    kind: type
-    owner: Any
-    depth: int
 
 
 class Reader:
     """Follows names through code, and enters what they stand for.
 
     Args:
-        imprint: of a framework's data and objects; None for all others.
-        wrapped: of a framework's container the one of Python's in it; all else as it is.
-        parts: of what has an imprint of kind "object", those that count too.
+        data: what a framework knows of values.
 
     Attributes:
         found: what each stood for, by its path.
+        objects: gives those of them that can change in place, as long as others hold them.
         places: where these stood, each once.
         is_cut: whether there were more than `MOST_READ`.
         raised: whether objects raised errors when they were looked at.
     """
 
-    def __init__(
-        self,
-        imprint: Callable[[Any], Imprint | None],
-        wrapped: Callable[[Any], Any],
-        parts: Callable[[Any], Iterable[tuple[str, Any]]],
-    ) -> None:
-        self._ask_framework, self._wrapped, self._parts = imprint, wrapped, parts
+    def __init__(self, data: FrameworkData) -> None:
+        self._data = data
+        self._used_up: dict[str, None] = {}
+        self._absent: dict[str, Imprint] = {}  # names that are no globals
         self._seen: set[tuple[int, int]] = set()
         self._holding: set[int] = set()
         self._names: set[str] = set()  # that the code uses, attributes among them
-        self._classes: dict[tuple[int, int], _Class] = {}
+        self._classes = MetClasses()
+        self._known = -1  # names and classes that were read
+        self._containers: list[tuple[int, int, str, Iterable[Any], int, set[int]]] = []
+        self.objects: dict[str, Callable[[], Any]] = {}
         self.found: dict[str, Imprint] = {}
         self.places: dict[tuple[object, ...], Place] = {}
         self.is_cut = self.raised = False
@@ -111,8 +106,13 @@ class Reader:
         scopes = {"global": function.__globals__, "closure": closed, "argument": arguments}
         for chain in chains(original(function.__code__)):
             value = scopes[chain.scope].get(chain.name, MISSING)
+            if value is MISSING and chain.scope == "global":
+                self._absent[chain.name] = imprint_absent(chain.name)
+                self._keep(place_of_no_name(function.__globals__, chain.name))
             if value is MISSING:
                 continue
+            if is_of(value, ModuleType) and is_used_up(value):
+                self._used_up[chain.name] = None
             if chain.scope == "global":
                 self._keep(place_of_name(function.__globals__, chain.name, value))
             path = owner if owner and chain.scope == "argument" else chain.name
@@ -121,35 +121,48 @@ class Reader:
             except CODE_ERRORS:  # what it refers to is gone, or its own code raises
                 self.raised = True
 
+    @property
+    def side_effects(self) -> tuple[str, ...]:
+        """What the code uses up where it runs, and the names by which it acts."""
+        return (*self._used_up, *sorted(outright_names(self._names)))
+
     def read_value(self, name: str, value: Any) -> None:
         """Add what a callable that is no function of the user's holds of theirs."""
         self._add(name, value, 0)
 
-    def read_classes(self) -> None:
-        """Add the methods and constants that the code uses of the user's classes it reached.
+    def read_rest(self) -> None:
+        """Add what containers hold, the shortest first, so that a long one hides no name."""
+        self._read_classes()
+        while self._containers and not self.is_cut:
+            _, _, path, parts, depth, self._holding = heapq.heappop(self._containers)
+            try:
+                for end, each in islice(parts, MOST_READ + 1):
+                    self._add(path + end, each, depth + 1)
+            except CODE_ERRORS:  # it changes meanwhile, or the code of an object raises
+                self.raised = True
+            self._read_classes()
+        self.found = {**self._absent, **self.found}
 
-        A library that a class extends calls methods by names of its own.
-        """
-        known = -1
-        while known != len(self._names) + len(self._classes):
-            known = len(self._names) + len(self._classes)
-            for each in [*self._classes.values()]:
-                for name, value in class_values(each.kind, self._names):
-                    self._add_class_value(each, name, value)
+    def _read_classes(self) -> None:
+        """Add the methods and constants that the code uses of the user's classes it reached."""
+        while self._known != (known := len(self._names) + len(self._classes)):
+            self._known = known
+            for met, name, value in self._classes.values(self._names):
+                self._add_class_value(met, name, value)
 
-    def _add_class_value(self, met: _Class, name: str, value: Any) -> None:
+    def _add_class_value(self, met: MetClass, name: str, value: Any) -> None:
         path, function = f"{met.path}.{name}", function_in(value)
         if is_users_function(function):
             has_owner = met.owner is not MISSING
             bound = self_argument(value, function, met.owner) if has_owner else {}
             self._add_function(path, function, met.depth, bound, met.path)
-        elif is_exactly(value, *PLAIN, dict, list, tuple) or self._imprint(value) is not None:
+        elif is_exactly(value, *PLAIN, dict, list, tuple) or self._data.imprint(value) is not None:
             self._add(path, value, met.depth + 1)
 
     def _follow(self, chain: Chain, path: str, value: Any, depth: int) -> None:
         for sort, key in chain.steps:
-            owner, is_item = self._wrapped(value), sort == "item"
-            part = self._part_of(owner, key, item=is_item)
+            owner, is_item = self._data.wrapped(value), sort == "item"
+            part = self._data.part_of(owner, key, item=is_item)
             if part is MISSING and is_of(owner, ModuleType):
                 return
             if part is MISSING:
@@ -162,18 +175,9 @@ class Reader:
             if is_of(owner, tuple) and not is_item and type(part) is FunctionType:
                 path = f"{whose}{WITHIN}{key}"  # of a library's tuple of functions, as Optax's
             value = part
-        if self._imprint(value) is None and is_of(value, ModuleType):
+        if self._data.imprint(value) is None and is_of(value, ModuleType):
             return
         self._add(path, value, depth)
-
-    def _part_of(self, owner: Any, key: Any, *, item: bool) -> Any:
-        data = self._imprint(owner)
-        if data is not None and data.kind != "object":
-            return MISSING  # what is asked of data depends on all of them
-        try:
-            return part_of(owner, key, item=item)
-        except CODE_ERRORS:  # no such part
-            return MISSING
 
     def _add_descriptor(self, path: str, value: Any, whose: str, owner: Any, depth: int) -> None:
         """Add the code of a method or a property; a library's reads what it likes of its object."""
@@ -191,17 +195,18 @@ class Reader:
         if len(self.found) >= MOST_READ:
             self.is_cut = True
             return
-        value = self._wrapped(value)
+        value = self._data.wrapped(value)
         if path in self.found or depth > _DEPTH or id(value) in self._holding:
             return
         if is_exactly(value, *PLAIN):
             self.found[path] = imprint_plain(value)
             return
-        data = self._imprint(value)
+        data = self._data.imprint(value)
         if data is not None:
             self.found[path] = data
             if data.in_place:
-                self._keep(place_of_data(value, self._ask_framework, data))
+                self._note_object(path, value)
+                self._keep(place_of_data(value, self._data.ask, data))
             if data.kind != "object":
                 return
         self._holding.add(id(value))
@@ -228,7 +233,9 @@ class Reader:
             self._add_parts(path, kind, *contents_of(value), depth)
         elif is_of(value, *NAMED):
             self.found[path] = imprint_named(value)
+            self._note_used_up(path, value)
             if is_of(value, set):
+                self._note_object(path, value)
                 self._keep(place_of_content(value))
             if is_of(value, type):
                 self._meet(path, value, MISSING, depth)
@@ -238,30 +245,30 @@ class Reader:
     def _add_object(self, path: str, value: Any, depth: int, *, is_known: bool) -> None:
         """Add an object's attributes; of a framework's or a library's those parts that count."""
         kind = type(value)
+        if not is_known:
+            self._note_used_up(path, value)
         if not is_known and any(is_users_class(each) for each in mro_of(kind)):
             self._keep(place_of_content(value))
             own = own_attributes(value)
             parts = ((f".{name}", each) for name, each in own.items())
             self._add_parts(path, kind, len(own), parts, depth)
         else:
-            place = place_of_parts(value, self._parts if is_known else code_in)
+            place = place_of_parts(value, self._data.parts if is_known else code_in)
             self._keep(place)
             for end, each in place.value:
                 self._add(path + end, each, depth + 1)
         self._meet(path, kind, value, depth)
 
     def _meet(self, path: str, kind: type, owner: Any, depth: int) -> None:
-        key = id(kind), id(owner)
-        if key not in self._classes and any(is_users_class(each) for each in mro_of(kind)):
-            self._classes[key] = _Class(path, kind, owner, depth)
+        if self._classes.add(path, kind, owner, depth):
             self._keep(*places_of_class(kind))
 
     def _add_parts(
         self, path: str, kind: type, count: int, parts: Iterable[tuple[str, Any]], depth: int
     ) -> None:
         self.found[path] = imprint_holder(kind, count)
-        for end, each in islice(parts, MOST_READ + 1):
-            self._add(path + end, each, depth + 1)
+        number = len(self.found)  # of two as long ones the first comes first
+        heapq.heappush(self._containers, (count, number, path, parts, depth, {*self._holding}))
 
     def _add_function(
         self,
@@ -280,11 +287,13 @@ class Reader:
             for name, each in closure_values(function):
                 self._add(f"{path}{WITHIN}{name}", each, depth + 1)
 
-    def _imprint(self, value: Any) -> Imprint | None:
-        try:
-            return self._ask_framework(value)
-        except CODE_ERRORS:  # the object raises where its class is asked for
-            return Imprint(class_name(type(value)), "unknown")
+    def _note_object(self, path: str, value: Any) -> None:
+        with suppress(TypeError):  # it cannot be referred to
+            self.objects[path] = weakref.ref(value)
+
+    def _note_used_up(self, path: str, value: Any) -> None:
+        if is_used_up(value):
+            self._used_up[path] = None
 
     def _keep(self, *places: Place) -> None:
         for each in places:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ipyjaxbench.usercode.classes import class_name
+from ipyjaxbench.usercode.framework_data import FrameworkData
 from ipyjaxbench.usercode.imprints import Imprint
 from ipyjaxbench.usercode.members import code_in
 from ipyjaxbench.usercode.objects import name_of
@@ -22,16 +23,27 @@ class Reads:
     """All that a function read when it was looked at.
 
     Attributes:
-        values: what each stood for, by its path as in ``model.w``.
+        values: what each stood for, by its path as in ``model.w``; names that are no globals too.
         is_cut: whether there were more than `MOST_READ`.
         raised: whether objects raised errors when they were looked at: what they hold is missing.
         places: where these stood; they hold the user's values, and are for the moment.
+        side_effects: what to run the code once more would use up, and names by which it acts.
+        objects: gives those that can change in place, by their paths, as long as others hold them.
     """
 
     values: Mapping[str, Imprint] = field(default_factory=dict)
     is_cut: bool = False
     raised: bool = False
     places: tuple[Place, ...] = field(default=(), compare=False, repr=False)
+    side_effects: tuple[str, ...] = ()
+    objects: Mapping[str, Callable[[], Any]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of what is there."""
+        return [path for path, each in self.values.items() if each.kind != "absent"]
 
 
 def find_reads(
@@ -51,12 +63,15 @@ def find_reads(
         parts: of what has an imprint of kind "object", those that count too, by the ends of their
             paths.
     """
-    reader = Reader(imprint, wrapped, parts)
+    reader = Reader(FrameworkData(imprint, wrapped, parts))
     if is_users_function(function):
         reader.read_code(function, arguments, 0)
     else:
         name = name_of(function) or class_name(type(function))
         reader.read_value(name, function)
         reader.found.pop(name, None)
-    reader.read_classes()
-    return Reads(reader.found, reader.is_cut, reader.raised, tuple(reader.places.values()))
+    reader.read_rest()
+    places = tuple(reader.places.values())
+    return Reads(
+        reader.found, reader.is_cut, reader.raised, places, reader.side_effects, reader.objects
+    )

@@ -1,9 +1,15 @@
-"""Code that does something outside of the process, or waits for somebody: it is not run to look."""
+"""What acts outside of the process, waits for somebody, or is used up: it is not run to look."""
 
+import io
 from collections.abc import Collection, Iterable
-from types import CodeType
+from types import BuiltinFunctionType, CodeType, ModuleType
+from typing import Any
 
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of
 from ipyjaxbench.usercode.code_objects import names_in
+from ipyjaxbench.usercode.objects import is_exactly, is_of, name_of
+from ipyjaxbench.usercode.origin import is_users_class
 
 SIDE_EFFECT_NAMES = frozenset({
     "open", "input", "system", "Popen", "check_output", "check_call", "urlopen", "socket", "remove",
@@ -20,3 +26,52 @@ _NAMES = SIDE_EFFECT_NAMES - ARRAY_FUNCTION_NAMES
 def has_side_effects(codes: Iterable[CodeType], names: Collection[str] = _NAMES) -> bool:
     """Whether code, or a function in it, names something that acts."""
     return any(name in names for code in codes for name in names_in(code))
+
+
+#: Of these names, those that no list, array or model has for a method.
+_OUTRIGHT = _NAMES - {"write", "remove", "save", "dump", "send", "socket", "exit", "_exit", "kill"}
+#: Modules that act, and whose objects do.
+_MODULES = frozenset((
+    "queue", "_queue", "multiprocessing", "asyncio", "_asyncio", "concurrent", "socket", "_socket",
+    "ssl", "_ssl", "select", "sqlite3", "subprocess", "shutil", "logging", "http", "urllib",
+    "requests",
+))  # fmt: skip
+_METHOD_WRAPPER = type("".__len__)  # of a method that Python itself calls, as `__next__`
+#: Of these it is known how far they are read, and they go back there.
+_IN_MEMORY = (io.StringIO, io.BytesIO)
+_READERS = (io.TextIOWrapper, io.BufferedReader, io.FileIO)
+
+
+def outright_names(names: Iterable[str]) -> frozenset[str]:
+    """Return those of some names in code by which it acts, whatever they are of."""
+    return _OUTRIGHT.intersection(names)
+
+
+def is_used_up(value: Any) -> bool:
+    """Whether to use an object takes something from it for good, or acts: iterators, queues, files.
+
+    What stands in memory alone, and files that are only read, can be put back.
+
+    Example:
+        >>> is_used_up(iter([1])), is_used_up([1])
+        (True, False)
+    """
+    if is_of(value, ModuleType):
+        return name_of(value).partition(".")[0] in _MODULES
+    if is_exactly(value, BuiltinFunctionType, _METHOD_WRAPPER):
+        owner = value.__self__
+        return not is_of(owner, ModuleType) and is_used_up(owner)
+    if is_of(value, io.IOBase):
+        return not is_of(value, *_IN_MEMORY) and not _goes_back(value)
+    kinds = mro_of(type(value))
+    maker = next((each for each in kinds if "__next__" in class_dict(each)), None)
+    is_iterator = maker is not None and not is_users_class(maker)
+    return is_iterator or any(module_of(each).partition(".")[0] in _MODULES for each in kinds)
+
+
+def _goes_back(file: Any) -> bool:
+    """Whether a file tells where it is: one that lines were iterated over does not."""
+    try:
+        return is_exactly(file, *_READERS) and not file.writable() and file.tell() >= 0
+    except CODE_ERRORS:  # it is closed, or no place in it is known
+        return False

@@ -44,6 +44,20 @@ def test_a_trace_that_was_there_was_dropped_and_the_same_function_is_compared_fi
     assert [event.why[0].words() for event in log.events] == ["first call", own.new]
 
 
+def test_what_was_dropped_is_no_cause_until_it_is_traced_again() -> None:
+    log = TraceLog()
+    for size in (2, 3):
+        log.add("jax", "f", of(size, function=1))
+    log.drop("jax", "f", 1)
+    assert reason(log, of(4, function=1)) == "first call since caches were cleared"
+    log.add("jax", "f", of(5, 5, function=1))
+    assert log.reasons("jax", "f", of(2, function=1), placed=False) == [DROPPED]
+    assert reason(log, of(4, function=1)) == "x: f32[5,5] → f32[4] (rank)"
+    log.add("jax", "f", of(2, function=1))
+    assert reason(log, of(4, function=1)) == "x: f32[2] → f32[4] (shape)"
+    assert reason(log, of(4, function=2)) == "new function object (same code)"
+
+
 def test_what_is_recorded() -> None:
     log = TraceLog()
     phases = {"trace": 0.5}

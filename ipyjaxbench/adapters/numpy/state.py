@@ -6,6 +6,7 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from ipyjaxbench.frameworks import (
     Restore,
     State,
     attribute_states,
+    position_states,
     restore_together,
 )
 from ipyjaxbench.host import filter_by_type
+from ipyjaxbench.usercode import is_of
 
 _PAGE_BYTES = 4096
 
@@ -111,6 +114,16 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
     if random is not None and issubclass(kind, random.RandomState):
         return [GeneratorState(lambda: value.get_state(legacy=False), value.set_state)]
     return None
+
+
+def moving_states(value: Any, budget: CopyBudget) -> list[State] | None:
+    """Return what calls change of numbers, iterators, files and generators; None of others."""
+    found = position_states(value, budget)
+    if found is None:
+        found = states(value, budget)
+    if found is None and is_of(value, Random):
+        found = [GeneratorState.from_random(value)]
+    return found
 
 
 def owner(array: Any) -> Any:

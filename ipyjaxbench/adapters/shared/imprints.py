@@ -34,4 +34,5 @@ def imprint_numpy(value: Any) -> Imprint:
         return imprint_values(words, value, in_place=True)
     step = max(value.size * value.itemsize // _SAMPLED, 1)
     part = value.reshape(-1)[::step] if value.flags.c_contiguous else value.flat[:_SAMPLED]
-    return Imprint(words, (words, token(value), zlib.crc32(part.tobytes())), "array", in_place=True)
+    content = words, token(value), zlib.crc32(part.tobytes())
+    return Imprint(words, content, "array", in_place=True, is_part=part.size < value.size)

@@ -7,6 +7,7 @@ traced: an object that stands for numbers, and has none. Used later, it fails.
 import functools
 import gc
 from abc import ABC, abstractmethod
+from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -16,8 +17,10 @@ from typing import Any, Self
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import (
+    Buffer,
     CellName,
     ClassNames,
+    CopyBudget,
     DictNames,
     Entries,
     GeneratorState,
@@ -85,6 +88,8 @@ class UndoLog(ABC):
         self, roots: Iterable[Named], held: Iterable[tuple[str | None, State]] = ()
     ) -> None:
         self.side_effects = SideEffects()  # filled on leaving
+        self.is_whole = True  # whether all that the code can change is held
+        self.budget = CopyBudget()
         self._states = [*held]
         self._seen: dict[int, object] = {}  # with the object, so that no other one gets its id
         self._follow(roots)
@@ -154,6 +159,7 @@ class UndoLog(ABC):
             if self._is_new(value):
                 with suppress(*CODE_ERRORS):  # objects of the user's may refuse to be looked at
                     ahead.extend(self._look(name, value))
+        self.is_whole &= not ahead
 
     def _is_new(self, value: Any) -> bool:
         if id(value) in self._seen or is_exactly(value, *_ATOMS):
@@ -178,6 +184,9 @@ class UndoLog(ABC):
             return [(own_name if each is owner else name, each) for each in parts]
         if issubclass(kind, type):
             return [*self._look_at_class(name, value)]
+        if issubclass(kind, bytearray | array):
+            self.hold(name, Buffer(value, self.budget))
+            return ()
         if issubclass(kind, dict | list | set | deque | tuple | frozenset):
             return self.look_into(name, value)
         return self.look_at_object(name, value) if self.is_entered(value) else ()
@@ -188,6 +197,8 @@ class UndoLog(ABC):
         items = [*items_of(values, 0)]
         if len(items) <= _MOST_COPIED and not is_of(values, tuple, frozenset):
             self.hold(name, Entries(values) if is_dict else Items(values))
+        elif len(items) > _MOST_COPIED:
+            self.is_whole = False
         if len(items) > _MOST_ENTERED:
             return ()
         if name is None or not self.with_keys:

@@ -3,6 +3,7 @@
 import gc
 import random
 import weakref
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import keras
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.adapters.side_effects import SIDE_EFFECTS, SideEffect
 from tests.shell import Shell
 
 SCALE = """
@@ -117,7 +119,7 @@ CASES = (
     Case(METHOD, "m.v = tf.Variable(1.0)", ("self.v is another variable f32[]",), "m(x)"),
     Case(METHOD, "m.v.assign(5.0)", (), "m(x)"),
     Case(METHOD, "m = Model(3.0); m(x)", (), "m(x)"),
-    Case(ARRAYS, "table[0] = 7", ("table is another f32[3]",)),
+    Case(ARRAYS, "table[0] = 7", ("table was changed in place after f was traced",)),
     Case(ARRAYS, "w = tf.ones(300)", ("w is another f32[300]",)),
     Case(ARRAYS, "w = tf.range(300.0)"),
     Case(ARRAYS, "config.rate = 3.0", ("c.rate was 2.0",), "f(x, config)"),
@@ -237,3 +239,23 @@ def test_nothing_is_kept_that_the_user_dropped(cells: Shell) -> None:
         del cells.names[name]
     gc.collect()
     assert [name for name, each in dropped.items() if each() is not None] == []
+
+
+@pytest.mark.parametrize("effect", SIDE_EFFECTS, ids=lambda it: f"{it.before[-20:]} {it.does}")
+def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: Path) -> None:
+    cells.names["path"] = str(tmp_path / "file")
+    cells.run(effect.before)
+    cells.run(
+        "scale = 2.0\n@tf.autograph.experimental.do_not_convert\ndef act(): "
+        + effect.does
+        + "\n@tf.function\ndef f(x):\n    y = x * scale\n    act()\n    return y\nf(x)"
+    )
+    cells.run("scale = 3.0")
+    call = last_call(cells, "f(x)")
+    assert call.state == "STALE"
+    assert [change.path for change in call.why] == ["scale"]
+    cells.run(f"left = {effect.left}")
+    cells.run(
+        "import io\nfor it in [*globals().values()]: isinstance(it, io.IOBase) and it.close()"
+    )
+    assert cells.names["left"] == effect.value

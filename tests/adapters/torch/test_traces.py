@@ -52,6 +52,10 @@ CASES = [Provoked(*row) for row in (
     ("exec(CODE); again(X)\nexec(CODE.replace('7', '8')); again(X)",
      "TRACED", "first", "first call after redefinition"),
     (HEAD + "torch._dynamo.reset(); f(X)", "TRACED", "first", "caches were cleared"),
+    (HEAD + "torch._dynamo.reset(); f(ones(2, 4))",
+     "TRACED", "first", "first call since caches were cleared"),
+    (HEAD + "f(ones(2, 4)); torch._dynamo.reset(); f(X); f(ones(2, 4))",
+     "TRACED", "first", "same signature as an earlier call, but caches were cleared"),
     # where dynamo gives up, or is told to
     ("broken(X)", "BREAK", "first", "first call"),
     ("broken(X); broken(X)", "CACHED"),

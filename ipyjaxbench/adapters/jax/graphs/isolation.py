@@ -17,11 +17,9 @@ from ipyjaxbench.adapters.jax.retracing.callee import WRAPPERS
 from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.frameworks import (
-    CopyBudget,
     GeneratorState,
     Setting,
     State,
-    position_states,
     read_environment,
     write_environment,
 )
@@ -34,9 +32,9 @@ class JaxUndoLog(UndoLog):
     """What a call's function reaches, but for data among its arguments, and the process's state."""
 
     most = 500  # a search for static arguments traces, and so looks, many times
+    largest = _LARGEST_ARRAY_BYTES
 
     def __init__(self, call: Call) -> None:
-        self._budget = CopyBudget()
         # The trees that arguments are, and their arrays, are copies when the code runs.
         fixed = [
             (n, leaf) for n, v in call.arguments for leaf in trees.leaves(v) if not is_leaf(leaf)
@@ -61,16 +59,19 @@ class JaxUndoLog(UndoLog):
             return ()
         if is_jitted(value) or module_of(type(value)) in WRAPPERS:
             return [(name, unwrap(value))]
-        if is_of(value, np.ndarray) and value.nbytes > _LARGEST_ARRAY_BYTES:
+        if is_of(value, np.ndarray) and value.nbytes > self.largest:
+            self.is_whole = False
             return ()
-        states = position_states(value, self._budget)
-        if states is None:
-            states = numpy_state.states(value, self._budget)
-        if states is None and is_of(value, random.Random):
-            states = [GeneratorState.from_random(value)]
+        states = numpy_state.moving_states(value, self.budget)
         for state in states or ():
             self.hold(name, state)
         return None if states is None else [(name, each) for one in states for each in one.parts]
+
+
+class WholeUndoLog(JaxUndoLog):
+    """The same of many more objects and larger arrays, where code is traced once."""
+
+    most, largest = UndoLog.most, 2**28
 
 
 def _process_states() -> Iterator[tuple[str, State]]:

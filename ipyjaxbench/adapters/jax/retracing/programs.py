@@ -8,6 +8,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.adapters.jax.graphs.isolation import WholeUndoLog
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
 from ipyjaxbench.usercode import Call, label_arguments
 
@@ -19,7 +20,8 @@ def trace_anew(
 ) -> Any:
     """Return the program that a jitted function would be compiled to now; None if not known.
 
-    All that it calls is traced anew, too; what JAX keeps of that no other call finds.
+    All that it calls is traced anew, too; what JAX keeps of that no other call finds. What the code
+    changes meanwhile is put back; where that is too much nothing is traced.
 
     Args:
         jitted: the function, or what a library puts around it.
@@ -32,8 +34,11 @@ def trace_anew(
         return None
     labels = label_arguments(jitted, args, kwargs)
     fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
-    with tracing.silent(), key():
-        program = tracing.program_of(Call.from_function(jitted, *args, **kwargs), fixed)
+    call = Call.from_function(jitted, *args, **kwargs)
+    with WholeUndoLog(call) as log, tracing.silent(), key():
+        if not log.is_whole:
+            return None
+        program = tracing.program_of(call, fixed)
     return next(programs_called(program), None)
 
 

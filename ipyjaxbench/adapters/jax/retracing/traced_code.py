@@ -74,7 +74,11 @@ class JaxTracedCode(TracedCode):
             names = label_arguments(plain, args, kwargs)
             return find_reads(plain, {**dict(zip(names, args, strict=True)), **kwargs}, imprint)
         found = find_reads(plain if type(plain) is not FunctionType else function, {}, imprint)
-        return found if found.values else None
+        return found if found.paths else None
+
+    def is_dropped(self) -> bool:
+        """Whether JAX has dropped the program, as `jax.clear_caches` does."""
+        return self.program is not None and self.program() is None
 
     def is_of(self, function: Any) -> bool:
         """Whether it is this one that was jitted."""
@@ -143,4 +147,5 @@ def _of_tree(value: Any) -> Imprint | None:
         return None
     contents = tuple(each.content for each in arrays)
     words = type(value).__name__
-    return Imprint(words, (str(structure), contents), "object", in_place=True)
+    is_part = any(each.is_part for each in arrays)
+    return Imprint(words, (str(structure), contents), "object", in_place=True, is_part=is_part)

@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.adapters.tensorflow import trees
 from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.frameworks import CopyBudget, GeneratorState
+from ipyjaxbench.frameworks import GeneratorState
 from ipyjaxbench.usercode import Call, is_exactly, is_of, is_users_class, module_of, package_of
 
 _TRACKER = tf.__internal__.tracking.TrackableDataStructure
@@ -70,12 +70,10 @@ class TensorFlowUndoLog(UndoLog):
             return [(name, value.__func__), ("self", getattr(owner, "target", owner))]
         if is_of(value, tf.types.experimental.PolymorphicFunction):
             return [(name, value.python_function)]
-        if is_of(value, random.Random):
-            self.hold(None, GeneratorState.from_random(value))
-        elif is_of(value, np.random.Generator, np.random.RandomState):
-            for state in numpy_state.states(value, CopyBudget()) or ():
-                self.hold(None, state)
-        return None
+        states = numpy_state.moving_states(value, self.budget)
+        for state in states or ():
+            self.hold(None if isinstance(state, GeneratorState) else name, state)
+        return None if states is None else [(name, each) for one in states for each in one.parts]
 
     def _shared(self, called: list[Named]) -> list[Named]:
         """Return what a copy shares with others, functions and classes; the rest may change."""

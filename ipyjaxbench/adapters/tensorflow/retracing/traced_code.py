@@ -77,7 +77,9 @@ class TensorFlowTracedCode(TracedCode):
         except CODE_ERRORS:  # another version has it elsewhere
             return None
         try:
-            with unheard(), tracing.aside(call):
+            with unheard(), tracing.aside(call) as left:
+                if not left.log.is_whole:
+                    return True  # not all that it changes would be put back: what it read decides
                 new, again = (
                     each.get_concrete_function(*given.args, **given.kwargs) for each in clones
                 )
@@ -89,6 +91,10 @@ class TensorFlowTracedCode(TracedCode):
             return None  # another one each time: with a random number, or a count of traces
         same = equality.compute_the_same(concrete, new)
         return None if same is None else not same
+
+    def is_dropped(self) -> bool:
+        """Whether TensorFlow has freed the trace."""
+        return self._concrete() is None
 
     def serves(self, compiled: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether TensorFlow finds this trace for a call, as one of any shape is found."""

@@ -134,6 +134,7 @@ class TorchCallWatch(EventWatch[Entry]):
             accepted=self._accepted,
             disk_misses=tuple(self._disk_misses(entries)),
             known=True if _attribute(first, "cache_size") else None,
+            cleared=not is_there and _attribute(first, "cache_size") == 0,
         )
 
     def _disk_misses(self, entries: Sequence[Any]) -> Iterator[DiskMiss]:

@@ -142,10 +142,19 @@ def _wrapped(wrapper: FunctionType) -> Any:
 
 def entries(code: CodeType) -> list[Any]:
     """Return what dynamo keeps with some code, the newest first (private)."""
+    read = _reader()
+    return [] if read is None else list(read(code))
+
+
+def has_no_entries(code: CodeType) -> bool:
+    """Whether dynamo is known to keep nothing with some code."""
+    return _reader() is not None and not entries(code)
+
+
+def _reader() -> Any:
     from torch._C._dynamo import eval_frame
 
-    read = getattr(eval_frame, "_debug_get_cache_entry_list", None)
-    return [] if read is None else list(read(code))
+    return getattr(eval_frame, "_debug_get_cache_entry_list", None)
 
 
 def _bound(function: FunctionType, args: Args, kwargs: Kwargs) -> dict[str, Any]:

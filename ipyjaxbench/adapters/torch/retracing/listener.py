@@ -61,6 +61,7 @@ class _Listener:
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
             placed=False, fallback_reasons=reasons, accepted=accepted(entered),
+            cleared=callee.has_no_entries(entered.code),
         )  # fmt: skip
         self._last, self._frame = miss, id(caller)
         self._on_miss(miss)

@@ -1,0 +1,158 @@
+"""What is told of stale programs, and that a look at them leaves all as it was."""
+
+import gc
+import weakref
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ipyjaxbench
+from tests.adapters.jax.test_stale import NESTED, PRINTED, SCALE, jitted, last_call
+from tests.adapters.side_effects import SIDE_EFFECTS, SideEffect
+from tests.shell import Shell
+
+
+@pytest.fixture
+def cells(shell: Shell) -> Shell:
+    """A session in which JAX is used, with the extension loaded."""
+    shell.run("pass")  # after a cell in which JAX is there, its traces are seen
+    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3)}
+    return shell
+
+
+def test_reports_and_timings_lead_with_it_and_say_what_to_type(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    cells.run("%%trace_cached\nf(x)")
+    text = cells.shown[-1].data["text/plain"]
+    assert "STALE" in text
+    assert "scale was 2.0 when f was traced, is 3.0" in text
+    assert "Pass `scale` to `f` as an argument" in text
+    cells.run("%fwtime -q -n 1 -r 3 -v found f(x)")
+    (note,) = [note for note in cells.names["found"].notes if note.code == "stale-program"]
+    assert note.text == ("f runs a stale program: scale was 2.0 when f was traced, is 3.0.")
+
+
+def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    assert cells.shown[-1].data["text/plain"] == (
+        "stale: f (scale was 2.0 when f was traced, is 3.0)"
+    )
+    cells.run("f(x)")
+    assert cells.shown == []
+    cells.run("%trace_cached --watch off")
+
+
+@pytest.mark.parametrize("before", [SCALE, NESTED])
+def test_a_program_is_todays_and_says_that_another_one_is_cached(cells: Shell, before: str) -> None:
+    cells.run(before)
+    for value in (3.0, 4.0):
+        cells.run(f"scale = {value}")
+        cells.run("%jaxpr -qv shown f(x)")
+        shown = cells.names["shown"]
+        (note,) = [each for each in shown.notes if each.code == "cached-is-stale"]
+        assert note.text == (
+            "This is the code of now. Calls of f run another program, which was compiled earlier:"
+            f" scale was 2.0 when f was traced, is {value}."
+        )
+        assert (f"{value}" in shown.program, "2.0" in shown.program) == (True, False)
+        assert str(value) in shown.text("stablehlo")
+        assert last_call(cells, "f(x)").state == "STALE"  # it is not taken for a trace of the call
+    cells.run("scale = 2.0")
+    cells.run("%jaxpr -qv shown f(x)")
+    assert cells.names["shown"].notes == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "says"),
+    [
+        (SCALE, "scale = 3.0", "may be stale: scale was 2.0 when f was traced, is 3.0"),
+        (SCALE, "scale = 3.0\n%trace_cached -q f(x)",
+         "stale program: scale was 2.0 when f was traced, is 3.0"),
+        (SCALE, "scale = 2.0", ""),
+        (PRINTED, "note = 'second'",
+         "may be stale: note was 'first' when f was traced, is 'second'"),
+        (PRINTED, "note = 'second'\n%trace_cached -q f(x)", ""),
+    ],
+)  # fmt: skip
+def test_a_prediction_says_what_changed_and_traces_nothing(
+    cells: Shell, before: str, change: str, says: str
+) -> None:
+    cells.run(before)
+    cells.run(change)
+    cells.run("%trace_cached --predict -v seen f(x)")
+    (call,) = cells.names["seen"].calls
+    assert (call.state, call.says) == ("WOULD-HIT", says)
+    assert "second" not in cells.text  # which it prints where it is traced
+    text = " ".join(cells.shown[-1].data["text/plain"].split())
+    assert says in text
+    assert ("Pass `scale` to `f`" in text) == ("scale" in says)
+    verdict = {"": "CACHED", "may": "?", "stale": "STALE"}[says.partition(" ")[0]]
+    assert cells.shown[-1].data["text/plain"].splitlines()[1].endswith(verdict)
+
+
+def test_a_comparison_leads_with_it_and_names_the_arm(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    cells.run("%%fwcompare -n 1 -r 3 -v both\nnew: x * scale\nold: f(x)")
+    first, *others = (each for each in cells.names["both"].all_notes() if each.mark == "!")
+    assert first.text == "old: f runs a stale program: scale was 2.0 when f was traced, is 3.0."
+    assert [note.code for note in others] == ["other-result"]
+    text = cells.shown[-1].data["text/plain"]
+    assert text.index(f"!  {first.text}") < text.index("!  The result of old differs")
+
+
+GUARDED = "guarded = ipyjaxbench.assert_max_traces(f, 1, stale='error')"
+BLOCK = "with ipyjaxbench.trace_cached(1, stale='error'): {}"
+SAYS = (
+    "`f` runs a stale program: scale was 2.0 when f was traced, is 3.0. Pass `scale` to `f` as an"
+    " argument, or run the cell that defines `f` again"
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [f"{GUARDED}; guarded(x)", f"def run(): return f(x)\n{BLOCK.format('run()')}"],
+)
+def test_programs_and_tests_can_refuse_it(cells: Shell, call: str) -> None:
+    cells.names["ipyjaxbench"] = ipyjaxbench
+    cells.run(SCALE)
+    cells.run(call)
+    cells.run("scale = 3.0")
+    with pytest.raises(ipyjaxbench.StaleProgramError) as raised:
+        cells.run(call)
+    assert str(raised.value) == SAYS
+    cells.run(call.replace("'error'", "'ignore'"))
+    cells.run("scale = 2.0")
+    cells.run(call)
+
+
+def test_looking_keeps_nothing_that_a_cell_drops(cells: Shell) -> None:
+    cells.run("class Note: pass\nnote = Note()")
+    cells.run(PRINTED.replace("note = 'first'", ""))
+    kept = weakref.ref(cells.names["note"])
+    assert last_call(cells, "f(x)").state == "CACHED"
+    cells.run("del note")
+    gc.collect()
+    assert kept() is None
+
+
+@pytest.mark.parametrize("effect", SIDE_EFFECTS, ids=lambda it: f"{it.before[-20:]} {it.does}")
+def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: Path) -> None:
+    cells.names["path"] = str(tmp_path / "file")
+    cells.run(effect.before)
+    cells.run(jitted("scale = 2.0", f"(x * scale, {effect.does})[0]"))
+    cells.run("scale = 3.0")
+    call = last_call(cells, "f(x)")
+    assert call.state == "STALE"
+    assert [change.path for change in call.why] == ["scale"]
+    cells.run(f"left = {effect.left}")
+    cells.run(
+        "import io\nfor it in [*globals().values()]: isinstance(it, io.IOBase) and it.close()"
+    )
+    assert cells.names["left"] == effect.value
