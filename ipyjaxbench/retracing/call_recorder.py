@@ -19,7 +19,7 @@ from ipyjaxbench.retracing.protocol import (
     Outcome,
     Watches,
 )
-from ipyjaxbench.retracing.stale import find_unknown
+from ipyjaxbench.retracing.stale import find_stale, find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
@@ -190,6 +190,11 @@ class CallRecorder:
             if outcome.state in TRACED:
                 code = watch.traced_code(function, args, kwargs)
                 TRACE_LOG.add(framework.name, name, signature, code)
+            else:  # compiled from a trace that was there, as one within another function's
+                self._inside.call = True
+                stale = find_stale(watch, function, args, kwargs)
+                self._inside.call = False
+                outcome = replace(outcome, why=(*outcome.why, *stale))
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why)
@@ -232,7 +237,7 @@ class CallRecorder:
         last = self._last.get((site, id(function)))
         is_new = last is None or last.call.state not in _CACHED
         self._inside.call = True  # the code is traced aside, and makes no calls of the cell
-        stale = self._stale.find(watch, function, args, kwargs)
+        stale = self._stale.find(watch, function, args, kwargs, is_new=is_new)
         unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
         self._inside.call = False
         state = "STALE" if stale else "CACHED"

@@ -22,7 +22,9 @@ def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> t
     """Return what changed since the program of a cached call was traced; nothing if not known."""
     try:
         trace, code = _find_trace(watch, function, args, kwargs)
-        return () if trace is None else changes_in(trace, function, code)
+        if trace is None:
+            return _changes_unseen(watch, function, args, kwargs)
+        return changes_in(trace, function, code)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
@@ -60,9 +62,45 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         return f"what {name} reads raises an error when it is looked at. {again}"
     if not now.paths:
         return ""
-    if trace is None:
+    if trace is None and _is_another_unseen(watch, function, args, kwargs, now) is None:
         return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
-    return "; ".join(_not_compared(name, trace.reads))
+    return "" if trace is None else "; ".join(_not_compared(name, trace.reads))
+
+
+def _changes_unseen(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+) -> tuple[Change, ...]:
+    """Return what may have changed since a trace that was not seen, if the program shows that."""
+    code = watch.traced_code(function, args, kwargs)
+    now = code.reads() if code is not None else None
+    if now is None or not _is_another_unseen(watch, function, args, kwargs, now):
+        return ()
+    given = {each.removesuffix("=") for each in watch.signature(function, args, kwargs).form}
+    names = [each for each in _roots(now) if each not in given] or _roots(now)
+    *first, last = [*names[:_MOST_NAMED], *["another name"] * (len(names) > _MOST_NAMED)]
+    path = f"{', '.join(first)} or {last}" if first else last
+    return (Change("stale", path, new=f"was changed after {watch.name(function)} was traced"),)
+
+
+def _is_another_unseen(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs, now: Reads
+) -> bool | None:
+    """Hold the program that is kept against today's where the trace was not seen.
+
+    Nobody knows what it read: None where the programs alone do not tell.
+    """
+    code = watch.traced_code(function, args, kwargs)
+    if code is None or not now.paths or now.raised or now.is_cut or now.side_effects:
+        return None
+    signature = watch.signature(function, args, kwargs)
+    contents = hash(tuple((path, each.content) for path, each in now.values.items()))
+    for known, before, answer in TRACE_LOG.unseen:
+        if before == contents and known == signature:
+            return answer
+    with TRACE_LOG.paused():
+        answer = code.is_another_program(function, if_unsure=None)
+    TRACE_LOG.unseen.append((signature, contents, answer))
+    return answer
 
 
 def _not_compared(name: str, reads: Reads) -> Iterator[str]:
@@ -89,9 +127,12 @@ def _find_trace(
 
 def _names_of(reads: Reads) -> str:
     """Return the first names that a function reads, in words."""
+    return _first_of(_roots(reads))
+
+
+def _roots(reads: Reads) -> list[str]:
     paths = sorted(reads.paths, key=lambda path: WITHIN in path)  # those last that have no name
-    names = [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
-    return _first_of(names)
+    return [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
 
 
 def _first_of(names: Sequence[str]) -> str:

@@ -30,9 +30,17 @@ class StaleCalls:
         self._functions: dict[tuple[int, int], _Function] = {}
 
     def find(
-        self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+        self,
+        watch: CallWatch,
+        function: Any,
+        args: Args,
+        kwargs: Kwargs,
+        *,
+        is_new: bool = True,
     ) -> tuple[Change, ...]:
         """Return what changed since the program of a cached call was traced.
+
+        A new call, unlike one more at the same place, may find a program whose trace was not seen.
 
         Where looking would take too long, that is what it was in the call before: where objects
         hold very much, or what is read changes in many calls.
@@ -44,7 +52,7 @@ class StaleCalls:
             # Time of this thread takes longer to read: only where others may have the CPUs.
             now = self._clock.own if known.is_slow else self._clock.wall
             start = now()
-            if not known.look(watch, function, args, kwargs):
+            if not known.look(watch, function, args, kwargs, is_new=is_new):
                 known.count(now() - start)  # comparing is limited apart
         return known.found
 
@@ -87,20 +95,22 @@ class _Function:
         self.left -= min(taken, self._last)
         self._last = taken
 
-    def look(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> bool:
+    def look(
+        self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs, *, is_new: bool
+    ) -> bool:
         """Find what changed for a call; return whether programs were compared for that."""
         try:
             if self._added != TRACE_LOG.added or not all_stand(self._places):
                 is_spent = self._compared >= _COMPARED
                 if is_spent and self.calls < _FACTOR * self._last_compared:
                     return False
-                self._read(watch, function)
-            return not self._is_fresh and self._answer(watch, function, args, kwargs)
+                self._read(watch, function, args, kwargs)
+            return (is_new or not self._is_fresh) and self._answer(watch, function, args, kwargs)
         except CODE_ERRORS:  # the user's objects may raise anything
             self._added, self.found = -1, ()
             return False
 
-    def _read(self, watch: CallWatch, function: Any) -> None:
+    def _read(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> None:
         """Read what stands now where all its traces read, and whether that is what stood there."""
         self._answers, self.found = [], ()
         self._traces = TRACE_LOG.traces(watch.signature(function, (), {}).function)
@@ -111,6 +121,10 @@ class _Function:
         self._is_fresh = not any(
             any(changes_since(trace.name, trace.reads, now)) for trace, now in read
         )
+        if not read:  # its program alone may tell
+            code = watch.traced_code(function, args, kwargs)
+            now = code.reads() if code is not None else None
+            self._places, self._is_fresh = (now.places, False) if now else ((), True)
 
     def _read_trace(self, trace: Trace) -> Reads:
         try:

@@ -16,6 +16,7 @@ from ipyjaxbench.usercode import Reads
 
 _MAX_SIGNATURES = 200  # of one function
 _MAX_EVENTS = 1000
+_MAX_UNSEEN = 50
 _NO_NAME = "<lambda>"
 _OF_FUNCTIONS = ("function", "captured")
 _FIRST = "first call"
@@ -64,6 +65,9 @@ class TraceLog:
         self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)  # their phases may still grow
         self.event_count = 0  # of all, also of those that are forgotten
         self.added = 0  # traces
+        # Of programs whose traces were not seen: the signature, what was read when asked, and
+        # whether the program of then was another one.
+        self.unseen: deque[tuple[Signature, int, bool | None]] = deque(maxlen=_MAX_UNSEEN)
         self._here = threading.local()  # a thread whose calls are recorded by another way
         self._traced: defaultdict[int, list[Trace]] = defaultdict(list)  # by function
         self._dropped: defaultdict[int, list[Signature]] = defaultdict(list)
@@ -179,6 +183,7 @@ class TraceLog:
         """Forget all signatures."""
         self._traced.clear()
         self._dropped.clear()
+        self.unseen.clear()
         self._known.clear()
 
     def functions(self) -> list[tuple[str, str]]:

@@ -15,11 +15,12 @@ class TracedCode(ABC):
         """Return what the function reads now of names around it; None where it is a library's."""
 
     @abstractmethod
-    def is_another_program(self, compiled: Any) -> bool | None:
+    def is_another_program(self, compiled: Any, *, if_unsure: bool | None = True) -> bool | None:
         """Whether tracing it now gives another program than the cached one; None if not known.
 
         Args:
             compiled: the function as it is called.
+            if_unsure: the answer where programs cannot be compared, but what was read is another.
         """
 
     @abstractmethod

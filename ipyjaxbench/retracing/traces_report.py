@@ -70,7 +70,7 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
     calls = units.count(t.count, "call")
-    stale = sum(call.times for call in t.calls if call.state == "STALE")
+    stale = sum(call.times for call in t.calls if any(c.kind == "stale" for c in call.why))
     if stale:
         detail = f"{stale:,} of {calls}: the code has changed since"
         return Headline(title, "stale program", detail, "STALE", "")

@@ -100,9 +100,9 @@ def _looking(names: Names, cell: str) -> float:
     """Seconds in which it is asked whether programs are stale, over all calls."""
     find, spent = StaleCalls.find, [0.0]
 
-    def timed(*args: Any) -> Any:
+    def timed(*args: Any, **named: Any) -> Any:
         start = time.perf_counter()
-        found = find(*args)
+        found = find(*args, **named)
         spent[0] += time.perf_counter() - start
         return found
 

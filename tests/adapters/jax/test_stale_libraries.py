@@ -150,19 +150,6 @@ def test_what_changes_in_place_within_a_cell_is_seen(cells: Shell) -> None:
     assert [call.state for call in cells.names["seen"].calls] == ["CACHED", "STALE", "CACHED"]
 
 
-NOT_SEEN = "whether f runs today's scale: its trace was not seen. Run the cell that defines f again"
-
-
-def test_a_trace_that_was_not_seen_leaves_it_unknown_and_says_so_once(cells: Shell) -> None:
-    cells.run(jitted("scale = 2.0", "x * scale * len('a')"))
-    TRACE_LOG.clear()
-    cells.run("%%trace_cached -v seen\nf(x)\nprint()\nf(x)")
-    assert [call.unknown for call in cells.names["seen"].calls] == [NOT_SEEN, NOT_SEEN]
-    assert " ".join(cells.shown[-1].data["text/plain"].split()).count(NOT_SEEN) == 1
-    cells.run(SCALE)
-    assert not last_call(cells, "f(x)").unknown
-
-
 @pytest.mark.parametrize("body", ["x * 2", "jnp.sin(x)", "x * max(1, 2)"])
 def test_a_function_that_reads_nothing_of_the_users_is_known(cells: Shell, body: str) -> None:
     cells.run(f"f = jax.jit(lambda x: {body})\nf(x)")

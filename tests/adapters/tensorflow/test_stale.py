@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from ipyjaxbench.retracing import TRACE_LOG
 from tests.adapters.side_effects import SIDE_EFFECTS, SideEffect
 from tests.shell import Shell
 
@@ -159,6 +160,22 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
     told = [change.words() for change in call.why]
     assert (call.state, len(told)) == (("STALE", 1) if case.stale else ("CACHED", 0)), told
     assert all(any(words in each for each in told) for words in case.stale), told
+
+
+PLAIN = "scale = 2.0\n@tf.function\ndef f(x):\n    return x * scale\nf(x)"
+
+
+@pytest.mark.parametrize(("scale", "state"), [("2.0", "CACHED"), ("3.0", "STALE")])
+def test_a_trace_that_nobody_saw_is_held_against_todays(
+    cells: Shell, scale: str, state: str
+) -> None:
+    cells.run(PLAIN)
+    TRACE_LOG.clear()
+    cells.run(f"scale = {scale}")
+    call = last_call(cells, "f(x)")
+    told = ["scale was changed after f was traced"] if state == "STALE" else []
+    assert (call.state, call.unknown) == (state, "")
+    assert [each.words() for each in call.why] == told
 
 
 @pytest.mark.parametrize("odd", [

@@ -1,9 +1,12 @@
 """The program that a call uses, held against the one that the code of today gives."""
 
+import io
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
+import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax.compilation import unused_key
@@ -12,38 +15,73 @@ from ipyjaxbench.adapters.jax.graphs.isolation import WholeUndoLog
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
 from ipyjaxbench.usercode import Call, label_arguments
 
+_MOST_EQUATIONS = 5_000  # which take about half a second to trace
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
-def trace_anew(
-    jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static: Collection[int | str]
-) -> Any:
-    """Return the program that a jitted function would be compiled to now; None if not known.
+def is_todays(
+    used: Any,
+    jitted: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    static: Collection[int | str],
+    *,
+    check: bool,
+) -> bool | None:
+    """Whether a jitted function would be compiled to the same program now; None if not known.
 
     All that it calls is traced anew, too; what JAX keeps of that no other call finds. What the code
     changes meanwhile is put back; where that is too much nothing is traced.
 
     Args:
+        used: the program of before.
         jitted: the function, or what a library puts around it.
         args: shapes in place of arrays.
         kwargs: likewise.
         static: positions and names of arguments that are static.
+        check: trace another program once more: with a random number in it, it is one each time.
     """
-    key = unused_key()
-    if key is None:
-        return None
     labels = label_arguments(jitted, args, kwargs)
     fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
     call = Call.from_function(jitted, *args, **kwargs)
-    with WholeUndoLog(call) as log, tracing.silent(), key():
+    with WholeUndoLog(call) as log, tracing.silent():
         if not log.is_whole:
             return None
-        program = tracing.program_of(call, fixed)
-    return next(programs_called(program), None)
+        new = _anew(lambda: next(programs_called(tracing.program_of(call, fixed)), None))
+        same = is_same(used, new)
+        if check and same is False:  # with what it draws and counts not put back between two
+            two = [_anew(lambda: jitted.trace(*args, **kwargs).jaxpr) for _ in range(2)]
+            same = None if not is_same(*two) else same
+        return same
+
+
+def _anew(trace: Callable[[], Any]) -> Any:
+    """Have JAX find nothing that was traced before; None where it cannot be told to."""
+    key = unused_key()
+    if key is None:
+        return None
+    with key(), redirect_stdout(io.StringIO()):
+        return trace()
+
+
+def kept(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Return the program that JAX keeps for such a call; None if it is not known, or large.
+
+    Raises:
+        RuntimeError: it keeps none.
+    """
+    if not hasattr(jax, "no_tracing") or not hasattr(jitted, "trace"):
+        return None
+    with tracing.silent(), jax.no_tracing(True):  # noqa: FBT003
+        program = jitted.trace(*args, **kwargs).jaxpr
+    equations = sum(len(each.jaxpr.eqns) for each in closed_jaxprs_in(program))
+    return program if equations <= _MOST_EQUATIONS else None
 
 
 def is_same(one: Any, other: Any) -> bool | None:
-    """Whether two programs compute the same; None where an array may have changed in place."""
+    """Whether two programs compute the same; None if unknown, as of arrays changed in place."""
+    if one is None or other is None:
+        return None
     texts = {_ADDRESS.sub("", str(each.jaxpr)) for each in (one, other)}
     pairs = [*_constants(one)], [*_constants(other)]
     if len(texts) > 1 or len(pairs[0]) != len(pairs[1]):

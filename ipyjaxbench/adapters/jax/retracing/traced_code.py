@@ -87,21 +87,21 @@ class JaxTracedCode(TracedCode):
         except ReferenceError:
             return False
 
-    def is_another_program(self, compiled: Any) -> bool:
-        """Trace it anew, aside, and hold the program against the one that is used.
-
-        Where they cannot be compared, what was read decides.
-        """
-        used = self.program() if self.program is not None else None
-        if used is None:
-            return self.program is None  # or JAX has dropped it: the next call is traced
+    def is_another_program(self, compiled: Any, *, if_unsure: bool | None = True) -> bool | None:
+        """Trace it anew, aside, and hold the program against the one that is used."""
+        if self.is_dropped():
+            return False  # the next call is traced
         try:
+            jitted = callee.jitted_in(compiled)
             args = [each.with_shapes() for each in self._args]
             kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
-            new = programs.trace_anew(callee.jitted_in(compiled), args, kwargs, self._static)
-            return new is None or not programs.is_same(used, new)
+            used = self.program() if self.program else programs.kept(jitted, args, kwargs)
+            same = programs.is_todays(
+                used, jitted, args, kwargs, self._static, check=if_unsure is None
+            )
         except CODE_ERRORS:  # what it read is gone, or cannot be traced, or be compared
-            return True
+            return if_unsure
+        return if_unsure if same is None else not same
 
 
 _latest = threading.local()

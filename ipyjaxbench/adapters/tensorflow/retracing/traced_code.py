@@ -64,7 +64,7 @@ class TensorFlowTracedCode(TracedCode):
             return None
         return find_reads(plain, {**bound, **given.arguments}, imprint, _wrapped, _parts)
 
-    def is_another_program(self, compiled: Any) -> bool | None:
+    def is_another_program(self, compiled: Any, *, if_unsure: bool | None = True) -> bool | None:
         """Trace it anew, aside, and hold the graph against the one that is cached."""
         function, concrete, given = self._parts()
         if given is None or callee.resolve(compiled, (), {})[0] is not function:
@@ -79,14 +79,16 @@ class TensorFlowTracedCode(TracedCode):
         try:
             with unheard(), tracing.aside(call) as left:
                 if not left.log.is_whole:
-                    return True  # not all that it changes would be put back: what it read decides
+                    return (
+                        if_unsure  # not all that it changes would be put back: what it read decides
+                    )
                 new, again = (
                     each.get_concrete_function(*given.args, **given.kwargs) for each in clones
                 )
         except dataset_guard.EndlessError:
             return None
         except CODE_ERRORS:  # what it read is gone, or it would make a variable
-            return True
+            return if_unsure
         if equality.compute_the_same(new, again) is False:
             return None  # another one each time: with a random number, or a count of traces
         same = equality.compute_the_same(concrete, new)

@@ -1,0 +1,98 @@
+"""Programs whose trace nobody saw: they are held against those that the code gives today."""
+
+import pytest
+
+from ipyjaxbench.adapters.jax.retracing import programs
+from ipyjaxbench.retracing import TRACE_LOG
+from tests.adapters.jax import test_stale
+from tests.adapters.jax.test_stale import (
+    LOSS,
+    MODEL,
+    NESTED,
+    NUMPY,
+    PRINTED,
+    SCALE,
+    jitted,
+    last_call,
+)
+from tests.shell import Shell
+
+cells = test_stale.cells
+TWO = jitted("scale, rate = 2.0, 3.0", "x * scale + rate")
+RANDOM = jitted("import random\nscale = 2.0", "x * scale * random.random()")
+DRAWN = jitted("rng, scale = np.random.default_rng(0), 2.0", "x * scale * rng.random()")
+CHANGED = "scale was changed after f was traced"
+NOT_SEEN = "whether f runs today's {}: its trace was not seen. Run the cell that defines f again"
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "call", "told"),
+    [
+        (SCALE, "scale = 3.0", "f(x)", CHANGED),
+        (SCALE, "scale = 3.0; f(jnp.ones(4))", "f(x)", CHANGED),
+        (SCALE, "scale = 3.0; f(jnp.ones(4))", "f(jnp.ones(4))", ""),
+        (SCALE, "scale = 1.0 + 1.0", "f(x)", ""),
+        (PRINTED, "note = 'second'", "f(x)", ""),
+        (TWO, "rate = 4.0", "f(x)", "scale or rate was changed after f was traced"),
+        (LOSS, "def loss(x):\n    return (x ** 3).sum()", "f(x)", "loss was changed"),
+        (LOSS, "def loss(x):\n    # the same\n    return (x ** 2).sum()", "f(x)", ""),
+        (MODEL, "m.w = m.w * 2", "m(x)", "self was changed after __call__ was traced"),
+        (MODEL, "m.calls = 7", "m(x)", ""),
+    ],
+)
+def test_what_is_stale_is_told_though_nobody_knows_what_it_read(
+    cells: Shell, before: str, change: str, call: str, told: str
+) -> None:
+    cells.run(before)
+    TRACE_LOG.clear()
+    cells.run(change)
+    seen = last_call(cells, call)
+    assert (seen.state, seen.unknown) == ("STALE" if told else "CACHED", "")
+    assert told in "".join(each.words() for each in seen.why)
+
+
+def test_a_change_within_a_cell_is_seen(cells: Shell) -> None:
+    cells.run(SCALE)
+    TRACE_LOG.clear()
+    cells.run("%%trace_cached -qv seen\nfor scale in (2.0, 3.0, 4.0, 2.0): f(x)")
+    states = [each.state for each in cells.names["seen"].calls for _ in range(each.times)]
+    assert states == ["CACHED", "STALE", "STALE", "CACHED"]
+
+
+def test_a_function_that_was_traced_within_another_one_is_stale_when_it_is_compiled(
+    cells: Shell,
+) -> None:
+    cells.run(NESTED)
+    cells.run("scale = 3.0")
+    first = last_call(cells, "inner(x)")
+    assert first.state == "COMPILED"
+    assert "scale was changed after inner was traced" in [each.words() for each in first.why]
+    assert last_call(cells, "inner(x)").state == "STALE"
+    cells.run("scale = 2.0")
+    assert last_call(cells, "inner(x)").state == "CACHED"
+
+
+@pytest.mark.parametrize("before", [RANDOM, DRAWN, NUMPY, SCALE])
+def test_where_programs_do_not_tell_it_is_unknown_and_said_once(
+    cells: Shell, before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The code gives another program each time, an array can change in place, or it is large."""
+    if before == SCALE:
+        monkeypatch.setattr(programs, "_MOST_EQUATIONS", 0)
+    cells.run(before)
+    TRACE_LOG.clear()
+    cells.run("%%trace_cached -v seen\nf(x)\nprint()\nf(x)")
+    told = NOT_SEEN.format("w" if before == NUMPY else "scale")
+    assert [call.unknown for call in cells.names["seen"].calls] == [told, told]
+    assert " ".join(cells.shown[-1].data["text/plain"].split()).count(told) == 1
+    cells.run(before)
+    assert not last_call(cells, "f(x)").unknown
+
+
+def test_to_find_that_out_changes_nothing_of_the_users(cells: Shell) -> None:
+    cells.run(jitted("calls, scale = [], 2.0", "(calls.append(1), x * scale)[1]"))
+    TRACE_LOG.clear()
+    cells.run("scale = 3.0")
+    assert last_call(cells, "f(x)").state == "STALE"
+    cells.run("y = f(x)")
+    assert (cells.names["calls"], cells.names["y"].tolist()) == ([1], [2.0, 2.0, 2.0])
