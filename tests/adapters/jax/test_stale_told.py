@@ -149,6 +149,7 @@ def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: 
     cells.run(jitted("scale = 2.0", f"(x * scale, {effect.does})[0]"))
     cells.run("scale = 3.0")
     call = last_call(cells, "f(x)")
+    assert cells.text == ""
     assert call.state == "STALE"
     assert [change.path for change in call.why] == ["scale"]
     cells.run(f"left = {effect.left}")

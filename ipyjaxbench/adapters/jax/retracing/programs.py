@@ -8,9 +8,9 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
-from ipyjaxbench.adapters.jax.graphs.isolation import WholeUndoLog
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
-from ipyjaxbench.usercode import Call, label_arguments
+from ipyjaxbench.graphs import rolled_back, roots_of
+from ipyjaxbench.usercode import Call, Muted, label_arguments
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 
@@ -35,8 +35,8 @@ def trace_anew(
     labels = label_arguments(jitted, args, kwargs)
     fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
     call = Call.from_function(jitted, *args, **kwargs)
-    with WholeUndoLog(call) as log, tracing.silent(), key():
-        if not log.is_whole:
+    with Muted(), rolled_back(roots_of(call)) as left, tracing.silent(), key():
+        if left.cut:
             return None
         program = tracing.program_of(call, fixed)
     return next(programs_called(program), None)
