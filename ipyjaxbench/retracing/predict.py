@@ -93,6 +93,8 @@ class _Prediction:
             if is_traced and key in self._traced:  # by a call before it
                 is_traced = False
             elif is_traced:
+                if watch.keeps_nothing(function, args, kwargs):
+                    TRACE_LOG.drop(framework.name, name, key[2].function)
                 why = TRACE_LOG.reasons(*key, placed=False)
                 self._traced.append(key)
             elif is_traced is None:

@@ -91,6 +91,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether a call would be traced, found without running or compiling; None if not known."""
 
+    def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:  # noqa: ARG002
+        """Whether of a function that is called so no program is kept; False where not known."""
+        return False
+
     @abstractmethod
     def wait(self, value: object) -> None:
         """Wait for the result of a call."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import copy_context
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -168,8 +169,8 @@ def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
     key = _key(trace, now)
     if key not in trace.answers:
         with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
-            is_another = bool(now.side_effects) or trace.code.is_another_program(compiled)
-            trace.answers[key] = is_another
+            aside, ask_code = copy_context(), trace.code.is_another_program
+            trace.answers[key] = True if now.side_effects else aside.run(ask_code, compiled)
     return trace.answers[key]
 
 

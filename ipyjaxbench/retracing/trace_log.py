@@ -95,18 +95,16 @@ class TraceLog:
                 return [_INSPECTED]
             return [Change("first", new=_FIRST + is_named * " after redefinition")]
         same_function = [each for each in same_code if each.function == new.function]
-        if new in same_function and not placed:
+        if new in same_function and (not placed or self.is_dropped(new)):
             return [DROPPED]
         if not same_function:
             causes = compare(new, same_code, accepted=accepted)
             # Another function object is traced whatever it is called with.
             return [each for each in causes if each.kind in _OF_FUNCTIONS] or causes
-        if not placed:
-            there = [each for each in same_function if not self.is_dropped(each)]
-            if not there:
-                return [CLEARED]
-            same_function = there
-        return compare(new, same_function, placed=placed, accepted=accepted)
+        there = [each for each in same_function if not self.is_dropped(each)]
+        if not there:
+            return [CLEARED]
+        return compare(new, there, placed=placed, accepted=accepted)
 
     def is_dropped(self, signature: Signature) -> bool:
         """Whether a framework is known to have dropped what it traced with a signature."""
@@ -126,11 +124,11 @@ class TraceLog:
 
     def record(self, framework: str, miss: CacheMiss) -> None:
         """Keep the signature of a call that was not cached, and why."""
-        if getattr(self._here, "paused", False):
-            return
         name, placed = miss.name, miss.placed
         if miss.cleared:
             self.drop(framework, name, miss.signature.function)
+        if getattr(self._here, "paused", False):
+            return
         why = self.reasons(framework, name, miss.signature, placed=placed, accepted=miss.accepted)
         if miss.fallback_reasons and why in ([], [DROPPED]):
             why = [*miss.fallback_reasons]

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Collection, Iterable
+from threading import local
 from types import BuiltinFunctionType, CodeType, ModuleType
 from typing import Any
 
@@ -65,8 +66,9 @@ def is_used_up(value: Any) -> bool:
         return not is_of(value, *_IN_MEMORY) and not _goes_back(value)
     kinds = mro_of(type(value))
     maker = next((each for each in kinds if "__next__" in class_dict(each)), None)
-    is_iterator = maker is not None and not is_users_class(maker)
-    return is_iterator or any(module_of(each).partition(".")[0] in _MODULES for each in kinds)
+    if (maker is not None and not is_users_class(maker)) or is_of(value, local):
+        return True
+    return any(module_of(each).partition(".")[0] in _MODULES for each in kinds)
 
 
 def _goes_back(file: Any) -> bool:

@@ -46,6 +46,13 @@ SIDE_EFFECTS = (
     SideEffect("log = [0] * 200_000", "log.append(1)", "len(log)", 200_001),
     SideEffect("log = bytearray()", "log.extend(b'a')", "bytes(log)", b"a"),
     SideEffect("counts = {}", "counts.update(n=len(counts) + 1)", "counts", {"n": 1}),
+    SideEffect("n = 0", "globals().update(n=globals()['n'] + 1)", "n", 1),
+    SideEffect("import threading\nown = threading.local(); own.n = 0",
+               "vars(own).update(n=own.n + 1)", "own.n", 1),
+    SideEffect("import contextvars\nn = contextvars.ContextVar('n', default=0)",
+               "n.set(n.get() + 1)", "n.get()", 1),
+    SideEffect("import pandas\ntable = pandas.DataFrame({'a': [1]})",
+               "table.insert(0, f'a{len(table.columns)}', 1)", "[*table.columns]", ["a1", "a"]),
     SideEffect("n = 0\ndef count():\n    global n\n    n += 1", "count()", "n", 1),
     SideEffect(f"{_COUNTER}def count(): counter.n += 1", "count()", "counter.n", 1),
     SideEffect(f"{_COUNTER}counters = [Counter() for _ in range(2000)]\n"

@@ -88,7 +88,6 @@ class UndoLog(ABC):
         self, roots: Iterable[Named], held: Iterable[tuple[str | None, State]] = ()
     ) -> None:
         self.side_effects = SideEffects()  # filled on leaving
-        self.is_whole = True  # whether all that the code can change is held
         self.budget = CopyBudget()
         self._states = [*held]
         self._seen: dict[int, object] = {}  # with the object, so that no other one gets its id
@@ -159,7 +158,6 @@ class UndoLog(ABC):
             if self._is_new(value):
                 with suppress(*CODE_ERRORS):  # objects of the user's may refuse to be looked at
                     ahead.extend(self._look(name, value))
-        self.is_whole &= not ahead
 
     def _is_new(self, value: Any) -> bool:
         if id(value) in self._seen or is_exactly(value, *_ATOMS):
@@ -197,8 +195,6 @@ class UndoLog(ABC):
         items = [*items_of(values, 0)]
         if len(items) <= _MOST_COPIED and not is_of(values, tuple, frozenset):
             self.hold(name, Entries(values) if is_dict else Items(values))
-        elif len(items) > _MOST_COPIED:
-            self.is_whole = False
         if len(items) > _MOST_ENTERED:
             return ()
         if name is None or not self.with_keys:

@@ -96,6 +96,15 @@ def test_a_prediction_says_what_changed_and_traces_nothing(
     assert cells.shown[-1].data["text/plain"].splitlines()[1].endswith(verdict)
 
 
+def test_a_prediction_after_caches_were_cleared_blames_that(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("jax.clear_caches()\ny = jnp.ones(4)")
+    cells.run("%trace_cached --predict -v seen f(y)")
+    (call,) = cells.names["seen"].calls
+    assert call.state == "WOULD-TRACE"
+    assert [change.words() for change in call.why] == ["first call since caches were cleared"]
+
+
 def test_a_comparison_leads_with_it_and_names_the_arm(cells: Shell) -> None:
     cells.run(SCALE)
     cells.run("scale = 3.0")
@@ -149,6 +158,7 @@ def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: 
     cells.run(jitted("scale = 2.0", f"(x * scale, {effect.does})[0]"))
     cells.run("scale = 3.0")
     call = last_call(cells, "f(x)")
+    assert cells.text == ""
     assert call.state == "STALE"
     assert [change.path for change in call.why] == ["scale"]
     cells.run(f"left = {effect.left}")

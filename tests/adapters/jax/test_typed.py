@@ -45,6 +45,11 @@ SESSIONS = {
         "list(map(timed, [x33.T[0:1, 0:1]]))\n => TRACED x: f32[1,3] → f32[1,1] (shape)",
         "jax.clear_caches()",
         "list(map(timed, [x33[0, 0]]))\n => TRACED first call since caches were cleared",
+        "jax.grad(timed)(x3) => TRACED x: f32[] → f32[3] (rank)",
+        "jax.clear_caches()",
+        "jax.grad(timed)(x4) => TRACED first call since caches were cleared",
+        ("jax.grad(timed)(x3)"
+        " => TRACED same signature as an earlier call, but caches were cleared"),
         "@jax.jit\ndef timed(x):\n    return jnp.sum(jnp.sin(x))",
         "timed(x33[1]) => TRACED new function object (same code)",
         "@jax.jit\ndef seen(x):\n    return jnp.sum(jnp.sin(x))",

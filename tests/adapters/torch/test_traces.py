@@ -201,6 +201,16 @@ def test_a_call_is_predicted_without_being_run() -> None:
         assert predicted("limited(X, 5)") == "?"
 
 
+def test_a_prediction_after_a_reset_blames_that() -> None:
+    names = fresh()
+    keep_learning()
+    names["f"](names["X"])
+    torch._dynamo.reset()
+    names["long"] = torch.ones(5, 4)
+    (call,) = predict_code(Source.plain("f(long)"), names).calls
+    assert [change.words() for change in call.why] == ["first call since caches were cleared"]
+
+
 def test_compiled_code_and_its_helpers_stay_as_they_are() -> None:
     """The same compilations and programs as without a look, also where both call a helper."""
     code = "f(X); by_helper(X); helper(X); plain(X); f(ones(5, 4)); by_helper(X); outer(X)"

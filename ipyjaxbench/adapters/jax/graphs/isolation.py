@@ -32,7 +32,6 @@ class JaxUndoLog(UndoLog):
     """What a call's function reaches, but for data among its arguments, and the process's state."""
 
     most = 500  # a search for static arguments traces, and so looks, many times
-    largest = _LARGEST_ARRAY_BYTES
 
     def __init__(self, call: Call) -> None:
         # The trees that arguments are, and their arrays, are copies when the code runs.
@@ -59,19 +58,12 @@ class JaxUndoLog(UndoLog):
             return ()
         if is_jitted(value) or module_of(type(value)) in WRAPPERS:
             return [(name, unwrap(value))]
-        if is_of(value, np.ndarray) and value.nbytes > self.largest:
-            self.is_whole = False
+        if is_of(value, np.ndarray) and value.nbytes > _LARGEST_ARRAY_BYTES:
             return ()
         states = numpy_state.moving_states(value, self.budget)
         for state in states or ():
             self.hold(name, state)
         return None if states is None else [(name, each) for one in states for each in one.parts]
-
-
-class WholeUndoLog(JaxUndoLog):
-    """The same of many more objects and larger arrays, where code is traced once."""
-
-    most, largest = UndoLog.most, 2**28
 
 
 def _process_states() -> Iterator[tuple[str, State]]:

@@ -9,6 +9,7 @@ from jax._src import core
 from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
 from ipyjaxbench.adapters.jax.retracing import cache_key, cache_miss_log, callee
 from ipyjaxbench.adapters.jax.retracing.advice import fixes
+from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
@@ -100,6 +101,10 @@ class JaxCallWatch(EventWatch[Event]):
                 return True
             raise
         return False
+
+    def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
+        """Whether caches were cleared since it was traced."""
+        return were_cleared(self.signature(function, args, kwargs).function)
 
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
         """Return what to write, by what changed."""

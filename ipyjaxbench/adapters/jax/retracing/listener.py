@@ -15,6 +15,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compile_events import PHASES
 from ipyjaxbench.adapters.jax.disk_cache import SEARCHES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
+from ipyjaxbench.adapters.jax.retracing.cache_clearing import note_trace
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_program
@@ -89,7 +90,10 @@ def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     signature = cache_key.signature(called)
     code = None if placed else JaxTracedCode(called, static)
     name = callee.display_name(callee.plain_of(called.function))
-    return cache_miss(name, signature, frame, main_frame(), placed=placed, code=code)
+    cleared = note_trace(signature.function)
+    return cache_miss(
+        name, signature, frame, main_frame(), placed=placed, code=code, cleared=cleared
+    )
 
 
 def _cache_misses(frame: FrameType) -> Iterator[FrameType]:

@@ -1,9 +1,7 @@
 """The program that a call uses, held against the one that the code of today gives."""
 
-import io
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
 from typing import Any
 
 import jax
@@ -11,9 +9,9 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
-from ipyjaxbench.adapters.jax.graphs.isolation import WholeUndoLog
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
-from ipyjaxbench.usercode import Call, label_arguments
+from ipyjaxbench.graphs import rolled_back, roots_of
+from ipyjaxbench.usercode import Call, Muted, label_arguments
 
 _MOST_EQUATIONS = 5_000  # which take about half a second to trace
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -44,8 +42,8 @@ def is_todays(
     labels = label_arguments(jitted, args, kwargs)
     fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
     call = Call.from_function(jitted, *args, **kwargs)
-    with WholeUndoLog(call) as log, tracing.silent():
-        if not log.is_whole:
+    with Muted(), rolled_back(roots_of(call)) as left, tracing.silent():
+        if left.cut:
             return None
         new = _anew(lambda: next(programs_called(tracing.program_of(call, fixed)), None))
         same = is_same(used, new)
@@ -60,7 +58,7 @@ def _anew(trace: Callable[[], Any]) -> Any:
     key = unused_key()
     if key is None:
         return None
-    with key(), redirect_stdout(io.StringIO()):
+    with key():
         return trace()
 
 

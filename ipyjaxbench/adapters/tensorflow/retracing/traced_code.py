@@ -22,10 +22,13 @@ from ipyjaxbench.adapters.tensorflow.functions import owner_of
 from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, equality, references, tracing
 from ipyjaxbench.adapters.tensorflow.retracing import cache_lookup, callee
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.graphs import rolled_back, roots_of
 from ipyjaxbench.retracing import Args, Kwargs, TracedCode
 from ipyjaxbench.usercode import (
     Call,
     Imprint,
+    Muted,
     Reads,
     attribute,
     attributes,
@@ -74,14 +77,13 @@ class TensorFlowTracedCode(TracedCode):
         try:
             clones = [function._clone(None) for _ in range(2)]  # nothing public makes one
             call = Call.from_function(function, *given.args, **given.kwargs)
+            own = next(each for each in loaded()[0] if each.name == "tensorflow")
         except CODE_ERRORS:  # another version has it elsewhere
             return None
         try:
-            with unheard(), tracing.aside(call) as left:
-                if not left.log.is_whole:
-                    return (
-                        if_unsure  # not all that it changes would be put back: what it read decides
-                    )
+            with Muted(), rolled_back(roots_of(call), own) as left, unheard(), tracing.aside(call):
+                if left.cut:
+                    return if_unsure  # not all that it changes would be put back
                 new, again = (
                     each.get_concrete_function(*given.args, **given.kwargs) for each in clones
                 )

@@ -183,6 +183,11 @@ class TorchCallWatch(EventWatch[Entry]):
         is_full = len(callee.entries(entered.code)) >= _limit()  # then it would run uncompiled
         return None if misses and is_full else misses
 
+    def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
+        """Whether dynamo keeps nothing with its code, as after `torch._dynamo.reset`."""
+        entered = Entered.from_call(function, args, kwargs)
+        return entered is not None and callee.has_no_entries(entered.code)
+
     def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
         """Return what to write, by what changed."""
         return fixes(name, why)
