@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode.classes import class_dict, mro_of
-from ipyjaxbench.usercode.members import own_attributes, part_of
+from ipyjaxbench.usercode.members import MISSING, own_attributes, part_of
 from ipyjaxbench.usercode.objects import is_of, items_of
 from ipyjaxbench.usercode.origin import is_users_class, names_of_module
 
@@ -43,13 +43,8 @@ def all_stand(places: Iterable[Place]) -> bool:
 
 
 def place_of_name(names: Mapping[str, Any], name: str, value: Any) -> Place:
-    """Return the place of a global."""
-    return Place(_is_item, names, name, value)
-
-
-def place_of_no_name(names: Mapping[str, Any], name: str) -> Place:
-    """Return the place of a global that is not there."""
-    return Place(_is_absent, names, name, None)
+    """Return the place of a global, which is `MISSING` where it is not there."""
+    return Place(_is_absent if value is MISSING else _is_item, names, name, value)
 
 
 def place_of_part(owner: Any, key: Any, value: Any, *, item: bool) -> Place:

@@ -38,20 +38,20 @@ from ipyjaxbench.usercode.members import (
     self_argument,
 )
 from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
-from ipyjaxbench.usercode.name_chains import Chain, chains
-from ipyjaxbench.usercode.objects import is_exactly, is_of
+from ipyjaxbench.usercode.name_chains import Chain
+from ipyjaxbench.usercode.objects import is_exactly, is_of, name_of
 from ipyjaxbench.usercode.origin import is_users_class, is_users_function
 from ipyjaxbench.usercode.places import (
     Place,
     place_of_content,
     place_of_data,
     place_of_name,
-    place_of_no_name,
     place_of_part,
     place_of_parts,
     places_of_cells,
     places_of_class,
 )
+from ipyjaxbench.usercode.scopes import Paths, Scopes
 from ipyjaxbench.usercode.side_effects import is_used_up, outright_names
 
 _DEPTH = 8  # of what holds others
@@ -75,7 +75,8 @@ class Reader:
         self._data = data
         self._used_up: dict[str, None] = {}
         self._absent: dict[str, Imprint] = {}  # names that are no globals
-        self._seen: set[tuple[int, int]] = set()
+        self._paths = Paths()
+        self._seen: set[tuple[int, ...]] = set()
         self._holding: set[int] = set()
         self._names: set[str] = set()  # that the code uses, attributes among them
         self._classes = MetClasses()
@@ -92,34 +93,36 @@ class Reader:
         arguments: Mapping[str, object],
         depth: int,
         owner: str = "",
+        whose: str = "",
     ) -> None:
         """Add what the code of a function reads; the first argument of a method is its owner."""
-        key = id(function.__code__), id(next(iter(arguments.values()), None))
-        if key in self._seen or depth > _DEPTH:
+        scopes, whose = Scopes(function, arguments), whose or name_of(function)
+        if scopes.key in self._seen or depth > _DEPTH:
             return
-        self._seen.add(key)
+        self._seen.add(scopes.key)
         self._names.update(names_in(original(function.__code__)))
         for name, value in defaults_of(function):
-            self._add(name, value, depth)
-        closed = dict(closure_values(function))
+            self._add(self._paths.of(name, id(function), whose), value, depth)
         self._keep(*places_of_cells(function))
-        scopes = {"global": function.__globals__, "closure": closed, "argument": arguments}
-        for chain in chains(original(function.__code__)):
-            value = scopes[chain.scope].get(chain.name, MISSING)
-            if value is MISSING and chain.scope == "global":
-                self._absent[chain.name] = imprint_absent(chain.name)
-                self._keep(place_of_no_name(function.__globals__, chain.name))
-            if value is MISSING:
-                continue
-            if is_of(value, ModuleType) and is_used_up(value):
-                self._used_up[chain.name] = None
+        for chain in scopes.chains:
+            path = self._paths.of(chain.name, scopes.place(chain), whose)
+            is_owner = owner and chain.scope == "argument"
+            self._read_name(scopes, chain, owner if is_owner else path, depth)
+
+    def _read_name(self, scopes: Scopes, chain: Chain, path: str, depth: int) -> None:
+        value = scopes.value(chain)
+        if chain.scope == "global":
+            self._keep(place_of_name(scopes.globals, chain.name, value))
+        if value is MISSING:
             if chain.scope == "global":
-                self._keep(place_of_name(function.__globals__, chain.name, value))
-            path = owner if owner and chain.scope == "argument" else chain.name
-            try:
-                self._follow(chain, path, value, depth)
-            except CODE_ERRORS:  # what it refers to is gone, or its own code raises
-                self.raised = True
+                self._absent[chain.name] = imprint_absent(chain.name)
+            return
+        if is_of(value, ModuleType) and is_used_up(value):
+            self._used_up[chain.name] = None
+        try:
+            self._follow(chain, path, value, depth)
+        except CODE_ERRORS:  # what it refers to is gone, or its own code raises
+            self.raised = True
 
     @property
     def side_effects(self) -> tuple[str, ...]:
@@ -281,7 +284,7 @@ class Reader:
         """Add a function's code, and what the user's own read, or what others close over."""
         self.found[path] = imprint_function(function)
         if is_users_function(function):
-            self.read_code(function, arguments, depth + 1, owner)
+            self.read_code(function, arguments, depth + 1, owner, path)
         else:
             self._keep(*places_of_cells(function))
             for name, each in closure_values(function):

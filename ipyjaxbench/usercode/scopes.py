@@ -1,0 +1,60 @@
+"""The names that a function's code sees, and a path for each that no other one has."""
+
+import itertools
+from collections.abc import Hashable, Mapping
+from types import FunctionType
+from typing import Any
+
+from ipyjaxbench.usercode.code_objects import closure_values, original
+from ipyjaxbench.usercode.members import MISSING
+from ipyjaxbench.usercode.name_chains import Chain, chains
+
+
+class Scopes:
+    """Globals, what a function closes over, and arguments that are known.
+
+    Args:
+        function: the function.
+        arguments: by the names of its parameters.
+    """
+
+    def __init__(self, function: FunctionType, arguments: Mapping[str, object]) -> None:
+        code = original(function.__code__)
+        cells = function.__closure__ or ()
+        self.chains = chains(code)
+        self._values: dict[str, Mapping[str, Any]] = {
+            "global": function.__globals__,
+            "closure": dict(closure_values(function)),
+            "argument": arguments,
+        }
+        first = next(iter(arguments.values()), None)
+        #: Tells functions apart that share their code, as those that one factory makes.
+        self.key = (id(function.__code__), id(first), *map(id, cells))
+        self.globals = function.__globals__
+        self._places: dict[str, Hashable] = {"global": id(self.globals), "argument": self.key}
+        self._cells = dict(zip(code.co_freevars, cells, strict=True))
+
+    def value(self, chain: Chain) -> Any:
+        """Return what the name of a chain stands for; `MISSING` if nothing."""
+        return self._values[chain.scope].get(chain.name, MISSING)
+
+    def place(self, chain: Chain) -> Hashable:
+        """Return what tells its name from the same one elsewhere."""
+        return self._places.get(chain.scope) or id(self._cells[chain.name])
+
+
+class Paths:
+    """Gives the same name in two places two paths, as in ``w`` and ``w of layer_2``."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, Hashable] = {}
+
+    def of(self, name: str, place: Hashable, whose: str) -> str:
+        """Return the path of a name; `whose` is that of the function that reads it."""
+        if self._places.setdefault(name, place) == place:
+            return name
+        for count in itertools.count(1):
+            path = f"{name} of {whose}" + (f" ({count})" if count > 1 else "")
+            if self._places.setdefault(path, place) == place:
+                return path
+        raise AssertionError
