@@ -77,6 +77,16 @@ def f(x):
     return loss
 f(x)
 """
+ABSENT = """
+names = ["a"] * 2000
+def rate():
+    try: return scale
+    except NameError: return 2.0
+@tf.function
+def f(x):
+    return x * rate() * max(2, 3) * len(names)
+f(x)
+"""
 COUNTS = """
 total, note = 0, "first"
 @tf.function
@@ -132,6 +142,9 @@ CASES = (
          ("activation was relu when f was traced, is tanh",)),
     Case(KERAS, "layer.rate = 3.0", ("layer.rate was 2.0",)),
     Case(KERAS, "layer = Layer()"),
+    Case(ABSENT, "scale = 3.0", ("scale was not defined when f was traced, is 3.0",)),
+    Case(ABSENT, "def max(*numbers): return 9",
+         ("max was built in when f was traced, is now a function",)),
     Case(COUNTS, "note = 'other'"),  # every trace is another program
     Case(RANDOM, "scale = 3.0", ("scale was 2.0",)),
     Case(RANDOM, "note = 'second'; tf.random.set_seed(4)"),  # read when it runs
