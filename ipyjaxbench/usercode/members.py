@@ -15,8 +15,14 @@ from ipyjaxbench.usercode.objects import (
     slots,
     unwrap,
 )
-from ipyjaxbench.usercode.origin import is_users_class, is_users_module, names_of_module
+from ipyjaxbench.usercode.origin import (
+    is_users_class,
+    is_users_function,
+    is_users_module,
+    names_of_module,
+)
 
+_MOST_WRAPPERS = 100
 #: Stands for what is not there.
 MISSING: Any = object()
 
@@ -86,13 +92,28 @@ def class_values(kind: type, names: set[str]) -> Iterator[tuple[str, Any]]:
 
 def function_in(value: Any) -> Any:
     """Return the plain function in what decorators, `jax.jit` and descriptors put around it."""
-    if is_of(value, staticmethod, classmethod):
-        value = value.__func__
-    elif is_of(value, property):
-        value = value.fget
+    value = _described(value)
     if type(value) is FunctionType or attribute(value, "__wrapped__", MISSING) is not MISSING:
         value = unwrap(value)
     return value if type(value) is FunctionType else None
+
+
+def wrappers_in(value: Any) -> Iterator[FunctionType]:
+    """Yield the user's functions that decorators put around a plain one, the outermost first."""
+    value = _described(value)
+    for _ in range(_MOST_WRAPPERS):
+        inner = attribute(value, "__wrapped__", MISSING)
+        if inner is MISSING:
+            return
+        if is_users_function(value):
+            yield value
+        value = inner
+
+
+def _described(value: Any) -> Any:
+    if is_of(value, staticmethod, classmethod):
+        return value.__func__
+    return value.fget if is_of(value, property) else value
 
 
 def self_argument(value: Any, function: FunctionType, owner: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.usercode import places
 from ipyjaxbench.usercode.classes import mro_of
 from ipyjaxbench.usercode.code_objects import closure_values, names_in, original
 from ipyjaxbench.usercode.framework_data import FrameworkData
@@ -36,21 +37,13 @@ from ipyjaxbench.usercode.members import (
     is_of_class,
     own_attributes,
     self_argument,
+    wrappers_in,
 )
 from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
 from ipyjaxbench.usercode.name_chains import Chain
 from ipyjaxbench.usercode.objects import is_exactly, is_of, name_of
 from ipyjaxbench.usercode.origin import is_users_class, is_users_function
-from ipyjaxbench.usercode.places import (
-    Place,
-    place_of_content,
-    place_of_data,
-    place_of_name,
-    place_of_part,
-    place_of_parts,
-    places_of_cells,
-    places_of_class,
-)
+from ipyjaxbench.usercode.places import Place
 from ipyjaxbench.usercode.scopes import Paths, Scopes
 from ipyjaxbench.usercode.side_effects import is_used_up, outright_names
 
@@ -103,7 +96,7 @@ class Reader:
         self._names.update(names_in(original(function.__code__)))
         for name, value in defaults_of(function):
             self._add(self._paths.of(name, id(function), whose), value, depth)
-        self._keep(*places_of_cells(function))
+        self._keep(*places.places_of_cells(function))
         for chain in scopes.chains:
             path = self._paths.of(chain.name, scopes.place(chain), whose)
             is_owner = owner and chain.scope == "argument"
@@ -112,7 +105,7 @@ class Reader:
     def _read_name(self, scopes: Scopes, chain: Chain, path: str, depth: int) -> None:
         value = scopes.value(chain)
         if chain.scope == "global":
-            self._keep(place_of_name(scopes.globals, chain.name, value))
+            self._keep(places.place_of_name(scopes.globals, chain.name, value))
         if value is MISSING:
             if chain.scope == "global":
                 self._absent[chain.name] = imprint_absent(chain.name)
@@ -132,6 +125,11 @@ class Reader:
     def read_value(self, name: str, value: Any) -> None:
         """Add what a callable that is no function of the user's holds of theirs."""
         self._add(name, value, 0)
+
+    def read_wrappers(self, value: Any, depth: int, whose: str = "") -> None:
+        """Add what the code of decorators reads that the user put around a function."""
+        for each in wrappers_in(value):
+            self.read_code(each, {}, depth, whose=whose)
 
     def read_rest(self) -> None:
         """Add what containers hold, the shortest first, so that a long one hides no name."""
@@ -159,6 +157,7 @@ class Reader:
             has_owner = met.owner is not MISSING
             bound = self_argument(value, function, met.owner) if has_owner else {}
             self._add_function(path, function, met.depth, bound, met.path)
+            self.read_wrappers(value, met.depth + 1, path)
         elif is_exactly(value, *PLAIN, dict, list, tuple) or self._data.imprint(value) is not None:
             self._add(path, value, met.depth + 1)
 
@@ -170,7 +169,7 @@ class Reader:
                 return
             if part is MISSING:
                 break
-            self._keep(place_of_part(owner, key, part, item=is_item))
+            self._keep(places.place_of_part(owner, key, part, item=is_item))
             whose, path = path, path + (f"[{key!r}]" if is_item else f".{key}")
             if not is_item and is_of_class(owner, key) and is_descriptor(part):
                 self._add_descriptor(path, part, whose, owner, depth)
@@ -188,6 +187,7 @@ class Reader:
         if is_users_function(function):
             bound = self_argument(value, function, owner)
             self._add_function(path, function, depth, bound, whose)
+            self.read_wrappers(value, depth + 1, path)
             return
         self._add(whose, owner, depth)
         if not is_exactly(value, FunctionType, property):  # one that is jitted, as jnp.tanh
@@ -209,7 +209,7 @@ class Reader:
             self.found[path] = data
             if data.in_place:
                 self._note_object(path, value)
-                self._keep(place_of_data(value, self._data.ask, data))
+                self._keep(places.place_of_data(value, self._data.ask, data))
             if data.kind != "object":
                 return
         self._holding.add(id(value))
@@ -228,18 +228,19 @@ class Reader:
             elif kind is MethodType:
                 self._add("self", value.__self__, depth + 1)
             self._add_function(path, function, depth, bound, "self" if bound else "")
+            self.read_wrappers(value.__func__ if kind is MethodType else value, depth + 1, path)
         elif is_of(value, functools.partial):
             parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
             self._add_parts(path, kind, len(parts), ((str(k), each) for k, each in parts), depth)
         elif is_of(value, dict, list, tuple, deque):
-            self._keep(place_of_content(value))
+            self._keep(places.place_of_content(value))
             self._add_parts(path, kind, *contents_of(value), depth)
         elif is_of(value, *NAMED):
             self.found[path] = imprint_named(value)
             self._note_used_up(path, value)
             if is_of(value, set):
                 self._note_object(path, value)
-                self._keep(place_of_content(value))
+                self._keep(places.place_of_content(value))
             if is_of(value, type):
                 self._meet(path, value, MISSING, depth)
         else:
@@ -251,12 +252,12 @@ class Reader:
         if not is_known:
             self._note_used_up(path, value)
         if not is_known and any(is_users_class(each) for each in mro_of(kind)):
-            self._keep(place_of_content(value))
+            self._keep(places.place_of_content(value))
             own = own_attributes(value)
             parts = ((f".{name}", each) for name, each in own.items())
             self._add_parts(path, kind, len(own), parts, depth)
         else:
-            place = place_of_parts(value, self._data.parts if is_known else code_in)
+            place = places.place_of_parts(value, self._data.parts if is_known else code_in)
             self._keep(place)
             for end, each in place.value:
                 self._add(path + end, each, depth + 1)
@@ -264,7 +265,7 @@ class Reader:
 
     def _meet(self, path: str, kind: type, owner: Any, depth: int) -> None:
         if self._classes.add(path, kind, owner, depth):
-            self._keep(*places_of_class(kind))
+            self._keep(*places.places_of_class(kind))
 
     def _add_parts(
         self, path: str, kind: type, count: int, parts: Iterable[tuple[str, Any]], depth: int
@@ -286,7 +287,7 @@ class Reader:
         if is_users_function(function):
             self.read_code(function, arguments, depth + 1, owner, path)
         else:
-            self._keep(*places_of_cells(function))
+            self._keep(*places.places_of_cells(function))
             for name, each in closure_values(function):
                 self._add(f"{path}{WITHIN}{name}", each, depth + 1)
 

@@ -52,6 +52,7 @@ def find_reads(
     imprint: Callable[[Any], Imprint | None],
     wrapped: Callable[[Any], Any] = lambda value: value,
     parts: Callable[[Any], Iterable[tuple[str, Any]]] = code_in,
+    around: object = None,
 ) -> Reads:
     """Return what a function, and those of the user's that it reaches, read of names around them.
 
@@ -62,6 +63,7 @@ def find_reads(
         wrapped: of a framework's container the one of Python's in it; all else as it is.
         parts: of what has an imprint of kind "object", those that count too, by the ends of their
             paths.
+        around: the function with the decorators around it.
     """
     reader = Reader(FrameworkData(imprint, wrapped, parts))
     if is_users_function(function):
@@ -70,6 +72,7 @@ def find_reads(
         name = name_of(function) or class_name(type(function))
         reader.read_value(name, function)
         reader.found.pop(name, None)
+    reader.read_wrappers(around, 0)
     reader.read_rest()
     places = tuple(reader.places.values())
     return Reads(

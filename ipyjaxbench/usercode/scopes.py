@@ -31,7 +31,7 @@ class Scopes:
         #: Tells functions apart that share their code, as those that one factory makes.
         self.key = (id(function.__code__), id(first), *map(id, cells))
         self.globals = function.__globals__
-        self._places: dict[str, Hashable] = {"global": id(self.globals), "argument": self.key}
+        self._places = {"global": id(self.globals), "argument": id(function)}
         self._cells = dict(zip(code.co_freevars, cells, strict=True))
 
     def value(self, chain: Chain) -> Any:

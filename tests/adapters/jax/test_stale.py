@@ -69,6 +69,31 @@ LONG = jitted(
     "\nrows = [[1.0] * 50 for _ in range(50)]",
     "x * len(names) * sum(map(sum, rows)) * table.total() * len(rows) * table.rate * scale",
 )
+SCALED = """
+import functools
+def scaled(rate):
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapper(*args):
+            return function(*args) * rate * factor
+        return wrapper
+    return decorate
+factor, first, second = 2.0, 3.0, 4.0
+"""
+DECORATED = f"""{SCALED}
+@jax.jit
+@scaled(first)
+@scaled(second)
+def f(x):
+    return x + 1
+f(x)
+"""
+HELPER = jitted(f"{SCALED}\n@scaled(first)\ndef g(x):\n    return x + 1", "g(x)")
+FACTORY = jitted(
+    "def make(rate):\n    return lambda x, power=2: x ** power * rate\n"
+    "first, second = make(2.0), make(3.0)",
+    "first(second(x))",
+)
 CLOSED = """
 def make():
     rate = 0.1
@@ -150,6 +175,13 @@ CASES = (
     Case(BUILT_IN, "max = lambda *numbers: 9; f(jnp.ones(4)); del max",
          "max was <lambda> when f was traced, is built in", "f(jnp.ones(4))"),
     Case(BUILT_IN, "def max(*numbers): return 3"),
+    Case(DECORATED, "factor = 3.0", "factor was 2.0 when f was traced, is 3.0"),
+    Case(DECORATED, "first = 7.0"),
+    Case(HELPER, "factor = 3.0", "factor was 2.0 when f was traced, is 3.0"),
+    Case(HELPER, "g = scaled(7.0)(g.__wrapped__)", "rate was 3.0 when f was traced, is 7.0"),
+    Case(FACTORY, "first = make(7.0)", "rate was 2.0 when f was traced, is 7.0"),
+    Case(FACTORY, "second = make(7.0)", "rate of second was 3.0 when f was traced, is 7.0"),
+    Case(FACTORY, "second = make(3.0)"),
     Case(LONG, "scale = 3.0", "scale was 2.0"),
     Case(LONG, "table.rate = 3.0", "table.rate was 2.0"),
     Case(LONG, "rows.append([])", "rows was list of 50"),

@@ -72,7 +72,8 @@ class JaxTracedCode(TracedCode):
         plain = callee.plain_of(inner)
         if is_users_function(plain):
             names = label_arguments(plain, args, kwargs)
-            return find_reads(plain, {**dict(zip(names, args, strict=True)), **kwargs}, imprint)
+            known = {**dict(zip(names, args, strict=True)), **kwargs}
+            return find_reads(plain, known, imprint, around=inner)
         found = find_reads(plain if type(plain) is not FunctionType else function, {}, imprint)
         return found if found.paths else None
 

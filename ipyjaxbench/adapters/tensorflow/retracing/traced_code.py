@@ -65,7 +65,9 @@ class TensorFlowTracedCode(TracedCode):
         plain, bound = _code_of(function)
         if not is_users_function(plain):
             return None
-        return find_reads(plain, {**bound, **given.arguments}, imprint, _wrapped, _parts)
+        known = {**bound, **given.arguments}
+        around = function.python_function
+        return find_reads(plain, known, imprint, _wrapped, _parts, around)
 
     def is_another_program(self, compiled: Any, *, if_unsure: bool | None = True) -> bool | None:
         """Trace it anew, aside, and hold the graph against the one that is cached."""
