@@ -274,10 +274,10 @@ def placeholder(row: Option) -> str:
 def _refuse_contradiction(
     values: dict[str, Any], setters: dict[str, Option], name: str, row: Option
 ) -> None:
-    """Refuse a long option that sets a field to another value than one before it."""
-    if values.get(row.field, row.value) != row.value and name.startswith("--"):
+    """Refuse an option that sets a field to another value than one before it."""
+    if values.get(row.field, row.value) != row.value:
         other = setters[row.field].flags[0]
-        raise OptionError(f"{other} and {name} cannot be combined")
+        raise OptionError(f"{other} and {name} cannot be combined: leave out one of them")
 
 
 def _read_value(

@@ -36,6 +36,12 @@ OLD_NAMES_END = "0.3"
 class IpyJaxBenchError(Exception):
     """An error whose message names the value, the rule and what to type instead."""
 
+    def __str__(self) -> str:
+        """Return the message, with signs of the user's value written out that a terminal obeys."""
+        from ipyjaxbench.units import visible  # loading stays instant
+
+        return visible(super().__str__())
+
 
 class OptionError(IpyJaxBenchError):
     """An option is unknown, or its value is invalid."""

@@ -38,7 +38,6 @@ FLAGS = st.lists(
     ("-b1e-3 f()", FwtimeOptions(budget=0.001)),
     ("-p5 f()", FwtimeOptions(precision=5)),
     ("-t f()", FwtimeOptions(clock="calendar")),
-    ("-t -c f()", FwtimeOptions(clock="cpu")),
     ("--cpu --cpu f()", FwtimeOptions(clock="cpu")),
     ("--quick f()", FwtimeOptions(aim="quick")),
     ("--precise f()", FwtimeOptions(aim="precise")),
@@ -185,7 +184,10 @@ def test_any_line_is_split_or_refused_in_one_line(line: str) -> None:
         ("--name '' f()",
          ("--name : must be a name without ; ? \\ or quotes that does not begin with -, for"
           " example --name before")),
-        ("--calendar --cpu f()", "-t and --cpu cannot be combined"),
+        *((f"{line} f()", f"{both} cannot be combined: leave out one of them")
+          for line, both in (("--calendar --cpu", "-t and --cpu"), ("-c -t", "-c and -t"),
+                             ("-tqc", "-t and -c"),
+                             ("--quick --precise", "--quick and --precise"))),
         *((f"{line} f()", f"{first} and -b cannot be combined: leave out one of them")
           for line, first in (("-n 5 -b 1", "-n"), ("-r 5 -b 1", "-r"), ("-b1 -n5 -r5", "-n"))),
         ("-q=1 f()", "-q=1: -q takes no value. Type -q alone."),
@@ -203,9 +205,10 @@ def test_a_mistake_is_told_in_one_line(line: str, message: str) -> None:
 @pytest.mark.parametrize(("command", "line", "message"), [
     (HISTORY, "--lst 3", "unknown option --lst. Did you mean --last?"),
     (HISTORY, "-x", "unknown option -x. %fwhistory? lists all options."),
-    (GRAPH, "--dynamo --export f(x)", "--dynamo and --export cannot be combined"),
-    (GRAPH, "--stage hlo --export f(x)", "--stage and --export cannot be combined"),
-    (GRAPH, "--depth 3 --flat f(x)", "--depth and --flat cannot be combined"),
+    *((GRAPH, f"{line} f(x)", f"{both} cannot be combined: leave out one of them")
+      for line, both in (("--dynamo --export", "--dynamo and --export"),
+                         ("--stage hlo --export", "--stage and --export"),
+                         ("--depth 3 --flat", "--depth and --flat"))),
 ])  # fmt: skip
 def test_mistakes_of_other_magics_are_told_too(
     command: Command[Any], line: str, message: str

@@ -7,6 +7,17 @@ from ipyjaxbench.cluster.engines import Engines, Pending
 from ipyjaxbench.cluster.on_engine import interrupt
 
 
+def addresses_of(client: Any) -> Sequence[str]:
+    """Return the addresses of the workers that the scheduler has, in order.
+
+    It is asked each time: what the client keeps of its answers has no workers, now and then.
+
+    Raises:
+        OSError: the scheduler does not answer.
+    """
+    return sorted(client.nthreads())
+
+
 class DaskEngines(Engines):
     """Workers of a client, by their addresses.
 
@@ -48,8 +59,11 @@ class DaskEngines(Engines):
         return None
 
     def is_alive(self, index: int) -> bool:
-        """Return whether a worker is still there."""
-        return self._addresses[index] in self._client.scheduler_info(n_workers=-1)["workers"]
+        """Return whether the scheduler still has a worker, however busy that is."""
+        try:
+            return self._addresses[index] in addresses_of(self._client)
+        except OSError:
+            return bool(self._client.status == "running")  # else the scheduler is gone
 
     def cause(self, error: BaseException) -> tuple[str, str]:
         """Return the class of an error that a worker raised, and its message."""

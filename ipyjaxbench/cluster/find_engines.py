@@ -99,12 +99,9 @@ def _dask(value: Any) -> Engines | None:
     library = sys.modules.get("distributed")
     if library is None or not isinstance(value, library.Client):
         return None
-    from ipyjaxbench.cluster.dask_engines import DaskEngines
+    from ipyjaxbench.cluster.dask_engines import DaskEngines, addresses_of
 
-    running = value.status == "running"
-    return DaskEngines(
-        value, sorted(value.scheduler_info(n_workers=-1)["workers"]) if running else ()
-    )
+    return DaskEngines(value, addresses_of(value) if value.status == "running" else ())
 
 
 def _clients(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

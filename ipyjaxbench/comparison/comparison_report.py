@@ -253,7 +253,7 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
         yield "samples", "not interleaved: they are from different runs"
         return
     seconds = units.duration(c.elapsed, 2)
-    yield "samples", f"{known.pairs:,} of each arm, interleaved, in {seconds}"
+    yield "samples", f"{_count_samples(c)}, interleaved, in {seconds}"
     itself = c.against_itself
     if itself is None:
         return
@@ -269,6 +269,14 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
         yield "self-check", f"{found}: differences below {least} cannot be seen"
     else:
         yield "self-check", f"passed: {found}"
+
+
+def _count_samples(c: Comparison) -> str:
+    """Return how many samples each arm has: one that an error ended has fewer."""
+    counts = {label: len(m.samples) for label, m in _measured(c) if m.batches}
+    most = max(counts.values())
+    fewer = [f"{count:,} of {label}" for label, count in counts.items() if count < most]
+    return f"{most:,} of each arm" + (f", only {', '.join(fewer)}" if fewer else "")
 
 
 def _measured(c: Comparison) -> list[tuple[str, Measurement]]:

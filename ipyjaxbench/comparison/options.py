@@ -1,5 +1,6 @@
 """How several statements are to be compared."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,6 +22,8 @@ from ipyjaxbench.option import (
 from ipyjaxbench.timing import AIMS
 from ipyjaxbench.validation import checked, digits, label, name as valid_name, seconds, swept, whole
 
+#: Between the ends of a range of swept values.
+RANGE_SIGN = ".."
 #: Fields that mean nothing where kept results are compared.
 _OF_CELL = (
     "sweep",
@@ -99,6 +102,18 @@ class CompareOptions(JobOptions):
         """Refuse what breaks a rule, from Python as from a magic."""
         check_fields(self)
         refuse_together(self, ("number", "repeat"), ("budget", "aim"))
+        self._refuse_two_sweeps()
+
+    def _refuse_two_sweeps(self) -> None:
+        """Refuse a name that is swept twice: which of its values are meant is not known."""
+        for (name, first), (other, second) in itertools.combinations(self.sweep, 2):
+            if name == other:
+                is_list = not any(RANGE_SIGN in text for text in (first, second))
+                one = f"type one --sweep {name}={first},{second}"
+                raise OptionError(
+                    f"--sweep {name}={first} and --sweep {name}={second}: {name} is swept twice:"
+                    f" {one if is_list else 'leave out one of them'}"
+                )
 
     def check(self, labels: Sequence[str]) -> None:
         """Refuse labels that break their rule, and what `check_names` refuses."""

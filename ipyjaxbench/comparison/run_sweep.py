@@ -14,7 +14,7 @@ from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.comparison import Comparison
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.name_bindings import names_restored
-from ipyjaxbench.comparison.options import CompareOptions
+from ipyjaxbench.comparison.options import RANGE_SIGN, CompareOptions
 from ipyjaxbench.comparison.sweep import Point, Skipped, Sweep, number
 from ipyjaxbench.errors import CODE_ERRORS, ArmFailedError, Interrupted, OptionError, by_caller
 from ipyjaxbench.frameworks import loaded
@@ -23,7 +23,7 @@ from ipyjaxbench.timing import OnProgress, ignore_progress
 from ipyjaxbench.usercode import Muted, Namespace, Snippet, describe_error, name_of
 
 _MAX_POINTS = 200
-_RANGE_SIGN = ".."
+_PLAIN = (bool, int, float, complex, str, tuple)  # what looks alike is the same
 _BUDGET_SHARE_PER_POINT = 0.5  # of what an arm of a comparison gets
 
 
@@ -41,9 +41,11 @@ def values_of(name: str, text: str, names: Namespace) -> list[Any]:
         ([16, 32, 64], ['float32', 8])
     """
     shown = f"--sweep {name}={text}"
-    low, to, high = text.partition(_RANGE_SIGN)
+    low, to, high = text.partition(RANGE_SIGN)
     if not to:
-        return _evaluated(text, names, shown)
+        values = _evaluated(text, names, shown)
+        _refuse_repeated(shown, values)
+        return values
     (first,), (last,) = (_evaluated(part, names, shown) for part in (low, high))
     if not (isinstance(first, int | float) and isinstance(last, int | float) and 0 < first <= last):
         raise OptionError(f"{shown}: a range is low..high with 0 < low <= high")
@@ -201,12 +203,32 @@ def _options_per_point(
 
 def _refuse(parts: Sequence[Snippet], swept: Mapping[str, Sequence[Any]]) -> None:
     used = {name for part in parts for name in part.reads}
-    for name in swept.keys() - used:
+    for name, values in swept.items():
         typed = by_caller(f"--sweep {name}", f"sweep={{{name!r}: ...}}")
-        raise OptionError(f"{typed}: no arm or setup uses {name}")
+        if name not in used:
+            raise OptionError(f"{typed}: no arm or setup uses {name}")
+        _refuse_repeated(typed, values)
     count = math.prod(map(len, swept.values()))
     if count > _MAX_POINTS:
         raise OptionError(f"{count:,} points are too many: a sweep has at most {_MAX_POINTS}")
+
+
+def _refuse_repeated(typed: str, values: Sequence[Any]) -> None:
+    """Refuse a value that comes twice: nothing would tell its two points apart."""
+    known: set[object] = set()
+    for value in values:
+        identity = (type(value), repr(value)) if _is_plain(value) else id(value)
+        if identity in known:
+            shown = repr(value) if _is_plain(value) else name_of(value) or "one value"
+            raise OptionError(
+                f"{typed}: {shown} appears twice. Values must be unique: leave one of them out"
+            )
+        known.add(identity)
+
+
+def _is_plain(value: object) -> bool:
+    parts = value if type(value) is tuple else ()
+    return type(value) in _PLAIN and all(map(_is_plain, parts))
 
 
 def _too_slow(compared: Comparison, values: tuple[str, ...], budget: float) -> Iterator[Skipped]:

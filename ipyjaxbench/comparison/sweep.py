@@ -95,23 +95,21 @@ class Sweep(Result):
         found = []
         for point in self.points:
             x = self.value(point)
-            m = {arm.label: arm.measured for arm in point.compared.sides}.get(label)
-            if m is not None and m.batches and x is not None:
+            m = timed_arms(point).get(label)
+            if m is not None and x is not None:
                 found.append((x, m))
         return found
 
     @cached_property
     def winners(self) -> list[str]:
-        """The fastest arm at each point, in order; "" where two are alike."""
+        """The fastest arm at each point, in order; "" where there is none."""
         return [self.fastest(point) for point in self.points]
 
     def fastest(self, point: Point) -> str:
-        """Return the fastest arm at a point; "" if two are equally fast."""
-        sides = point.compared.sides
-        known = [(m.median, arm.label, m) for arm in sides
-                 if (m := arm.measured) and m.batches and not arm.failed]  # fmt: skip
+        """Return the fastest arm at a point; "" if two are equally fast, or one alone was timed."""
+        known = [(m.median, label, m) for label, m in timed_arms(point).items()]
         if len(known) < 2:
-            return known[0][1] if known else ""
+            return ""
         (_, best, first), (_, next_best, second), *_ = sorted(known, key=lambda each: each[0])
         # One answer for each point: a row of them is to be right, not each for itself.
         comparisons = (len(known) - 1) * max(self.planned, 1)
@@ -173,6 +171,12 @@ class Sweep(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Sweep {', '.join(self.labels)} over {len(self.points)} points>"
+
+
+def timed_arms(point: Point) -> dict[str, Measurement]:
+    """Return what was measured at a point, of each arm that has samples."""
+    found = ((arm.label, arm.measured) for arm in point.compared.sides if not arm.failed)
+    return {label: m for label, m in found if m is not None and m.batches}
 
 
 def _is_number_of_engines(point: Point) -> bool:

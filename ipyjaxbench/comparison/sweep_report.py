@@ -8,7 +8,7 @@ from ipyjaxbench import units
 from ipyjaxbench.comparison.comparison_report import per_call
 from ipyjaxbench.comparison.crossings import Crossing, find_crossings
 from ipyjaxbench.comparison.scaling_blocks import scaling_blocks, scaling_rows
-from ipyjaxbench.comparison.sweep import Skipped, Sweep
+from ipyjaxbench.comparison.sweep import Skipped, Sweep, timed_arms
 from ipyjaxbench.reports import (
     CHANGES_MEANING,
     Axis,
@@ -27,7 +27,7 @@ from ipyjaxbench.reports import (
 )
 from ipyjaxbench.timing import MEDIAN_AND_RERUN
 
-_TIE = "-"
+_NO_FASTEST = "-"
 #: Points are read against each other: all are of one statistic, whatever leads at one of them.
 _TIMES = f"{MEDIAN_AND_RERUN}, per call"
 _FLAT = 0.1  # exponents up to which a time that may not grow at all is said not to
@@ -64,7 +64,8 @@ def _headline(s: Sweep, crossings: list[Crossing]) -> Headline:
         "FAILED": "fewer than two arms were measured",
         "CAN'T TELL": "the differences are smaller than the noise",
     }
-    return Headline(title, _figure(s, crossings), _between(crossings), word, explained[word])
+    detail = _between(crossings) or "; ".join(_untimed(s) if winners else ())
+    return Headline(title, _figure(s, crossings), detail, word, explained[word])
 
 
 def _verdict_without_winner(s: Sweep) -> str:
@@ -82,10 +83,22 @@ def _figure(s: Sweep, crossings: list[Crossing]) -> str:
         return "; ".join(_overtakes(s, each) for each in crossings)
     if len(spans) == 1:
         (label, _, _) = spans[0]
-        return f"{label} is the fastest everywhere" if label else _NO_WINNER
+        if not label:
+            return _NO_WINNER
+        if len(s.points) >= s.planned and not any(_untimed(s)):  # none is left out
+            return f"{label} is the fastest everywhere"
     where = [f"{label} is the fastest {_range(s, first, last)}"
              for label, first, last in spans if label]  # fmt: skip
     return "; ".join(where) or _NO_WINNER
+
+
+def _untimed(s: Sweep) -> Iterator[str]:
+    """Say of each arm at which points it was not compared."""
+    for label in s.labels:
+        if points := [point for point in s.points if label not in timed_arms(point)]:
+            rest = units.count(len(points) - 1, "more point") if len(points) > 1 else ""
+            where = " and ".join(filter(None, (_at(s, points[0].values), rest)))
+            yield f"{label} has no time at {where}"
 
 
 def _range(s: Sweep, first: Sequence[str], last: Sequence[str]) -> str:
@@ -117,11 +130,12 @@ def _overtakes(s: Sweep, crossing: Crossing) -> str:
 
 
 def _spans(s: Sweep) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Return runs of points with the same fastest arm: it, the first, and the last point."""
+    """Return runs of compared points with the same fastest arm: it, the first, the last point."""
+    both = zip(s.points, s.winners, strict=True)
+    compared = [(point, fastest) for point, fastest in both if len(timed_arms(point)) > 1]
     spans = []
-    fastest = zip(s.winners, (point.values for point in s.points), strict=True)
-    for label, run in itertools.groupby(fastest, key=lambda each: each[0]):
-        values = [value for _, value in run]
+    for label, run in itertools.groupby(compared, key=lambda each: each[1]):
+        values = [point.values for point, _ in run]
         spans.append((label, values[0], values[-1]))
     return spans
 
@@ -131,7 +145,7 @@ def _table(s: Sweep) -> Table:
     for point, fastest in zip(s.points, s.winners, strict=True):
         times = {arm.label: per_call(arm) for arm in point.compared.sides}
         cells = [times.get(label, "") for label in s.labels]
-        rows.append((", ".join(point.values), *cells, fastest or _TIE))
+        rows.append((", ".join(point.values), *cells, fastest or _NO_FASTEST))
     head = (", ".join(s.names), *s.labels, "fastest")
     return Table(_TIMES, head, tuple(rows), folded=False)
 

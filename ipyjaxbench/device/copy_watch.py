@@ -7,7 +7,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from types import BuiltinMethodType, MethodType, MethodWrapperType, ModuleType
+from types import BuiltinMethodType, FrameType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 from ipyjaxbench.device.transfers import Transfer
@@ -83,6 +83,10 @@ class CopyWatch(AbstractContextManager["CopyWatch"], ABC):
     def _dtype(self, array: Any) -> tuple[str, int]:
         """Return the name of an array's dtype, and the bytes of one element."""
 
+    def _purpose(self, frame: FrameType) -> str:  # noqa: ARG002
+        """Return in words what library code puts on a device; "" where the user's line says it."""
+        return ""
+
     def _replace(self, owner: Any, name: str, watched: Callable[..., Any]) -> bool:
         """Replace a function or property until the context ends; return whether there is one.
 
@@ -126,7 +130,10 @@ class CopyWatch(AbstractContextManager["CopyWatch"], ABC):
         nbytes: int | None = None,
     ) -> None:
         """Report that data went from one place to another, or why it did not have to."""
-        line, text, function = expression_at(sys._getframe(1))
+        frame = sys._getframe(1)
+        line, text, function = expression_at(frame)
+        if source == HOST and (words := self._purpose(frame)):
+            text, function = words, ""
         dtype, itemsize = self._dtype(array)
         shape = tuple(map(int, array.shape))
         self._on_copy(

@@ -113,7 +113,8 @@ def _rows(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
 
 
 def _description(each: Transfer, *, several: bool) -> Iterator[str]:
-    yield f"{each.text} in {each.function}" if each.function else each.text
+    if each.text:
+        yield f"{each.text} in {each.function}" if each.function else each.text
     framework = f"{each.framework} " if several else ""
     yield f"{framework}{units.array(each.dtype, each.shape)}"
     if each.times > 1:

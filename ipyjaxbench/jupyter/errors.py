@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 from IPython.core.error import UsageError
 
 from ipyjaxbench.errors import ArmFailedError, DeviceError, Interrupted, IpyJaxBenchError
+from ipyjaxbench.units import visible
 from ipyjaxbench.usercode import strip_our_frames
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class TraceFailedError(UsageError):
     """
 
     def __init__(self, diagnosis: Diagnosis) -> None:
-        super().__init__(f"{diagnosis.error}: {diagnosis.message}".rstrip(": "))
+        super().__init__(visible(f"{diagnosis.error}: {diagnosis.message}".rstrip(": ")))
         self.diagnosis = diagnosis
 
     def _render_traceback_(self) -> list[str]:
@@ -81,8 +82,8 @@ def one_line_errors() -> Iterator[None]:
     except SyntaxError as error:
         # The line as it was typed: that of the error may be one that stands for it.
         text = linecache.getline(error.filename or "", error.lineno or 0) or error.text or ""
-        shown = text.strip()
-        raise UsageError(f"SyntaxError in line {error.lineno}, {shown!r}: {error.msg}") from None
+        where = f"SyntaxError in line {error.lineno}, {text.strip()!r}"
+        raise UsageError(visible(f"{where}: {error.msg}")) from None
 
 
 def measure_until_stopped(

@@ -1,5 +1,9 @@
-"""The cells of a saved notebook. Of outputs only our records are decoded: the rest can be large."""
+"""The cells of a saved notebook. Of outputs only our records are decoded: the rest can be large.
 
+What decodes JSON lets no other thread run meanwhile, so that no step takes all of a large notebook.
+"""
+
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -10,10 +14,19 @@ from ipyjaxbench.errors import RecordError
 from ipyjaxbench.reports import MIME
 
 _MAX_BYTES = 256_000_000
+_MAX_RECORD_BYTES = 8_000_000
+_MAX_SOURCE_BYTES = 1_000_000  # of a cell that are read
 _FORMAT = 4
+#: A string in JSON, without its end where that is cut off.
+_STRING = re.compile(
+    rb""""((?:[^"\\]+ | \\[^u]
+    | \\u(?![dD][89a-bA-B])[0-9a-fA-F]{4} | \\u[dD][89a-bA-B]..\\u[0-9a-fA-F]{4}  # a pair
+    )*+)"?""",
+    re.DOTALL | re.VERBOSE,
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NotebookCell:
     """What of a cell is needed.
 
@@ -21,18 +34,18 @@ class NotebookCell:
         number: of the cell, from 1.
         cell_id: its id; empty if it has none.
         cell_type: "code" or another.
-        source: its code.
-        records: what its outputs hold under the name of a record.
+        source: its code; of long code the first megabyte.
+        records: what its outputs hold under the name of a record, for `decode_record`.
     """
 
     number: int
     cell_id: str
     cell_type: str
     source: str
-    records: tuple[object, ...]
+    records: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DamagedCell:
     """A cell that cannot be read, and why."""
 
@@ -88,6 +101,7 @@ def decode_notebook(name: str, data: bytes | str) -> NotebookFile:
 
     whole, _ = _decoders()
     try:
+        data = data.encode() if isinstance(data, str) else data
         content = whole.decode(data)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{name} {_reason(data, error)}") from None
@@ -97,6 +111,23 @@ def decode_notebook(name: str, data: bytes | str) -> NotebookFile:
     if content.cells is msgspec.UNSET:
         raise RecordError(f"{name} is not a notebook: it has no list of cells")
     return NotebookFile(tuple(_cells(content.cells)), _python_version(content.metadata))
+
+
+def decode_record(raw: Any) -> object:
+    """Return what a cell's output holds under the name of a record.
+
+    Raises:
+        RecordError: it is too large, or no valid JSON.
+    """
+    import msgspec
+
+    size = memoryview(raw).nbytes
+    if size > _MAX_RECORD_BYTES:
+        raise RecordError(f"the record is too large: {size:,} bytes (limit {_MAX_RECORD_BYTES:,})")
+    try:
+        return msgspec.json.decode(raw)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"the record is damaged: {error}") from None
 
 
 def _reason(data: bytes | str, error: Exception) -> str:
@@ -119,13 +150,26 @@ def _cells(raw: list[Any]) -> Iterator[NotebookCell | DamagedCell]:
     for number, each in enumerate(raw, 1):
         try:
             cell = decoder.decode(each)
-        except (msgspec.ValidationError, RecursionError) as error:
+            source = _read_source(cell.source)
+        except (ValueError, RecursionError) as error:
             yield DamagedCell(number, f"the cell is damaged: {error}")
             continue
-        source = cell.source if isinstance(cell.source, str) else "".join(cell.source)
         bundles = (output.data for output in cell.outputs)
         records = (b.record for b in bundles if b is not None and b.record is not msgspec.UNSET)
         yield NotebookCell(number, cell.id, cell.cell_type, source, tuple(records))
+
+
+def _read_source(raw: Any) -> str:
+    """Return the first megabyte of a cell's code, which is a string or a list of lines."""
+    import msgspec
+
+    whole = memoryview(raw)
+    if whole.nbytes <= _MAX_SOURCE_BYTES or bytes(whole[:1]) not in (b'"', b"["):
+        lines: str | list[str] = msgspec.json.decode(raw, type=str | list[str])
+        return lines if isinstance(lines, str) else "".join(lines)
+    begin = bytes(whole[:_MAX_SOURCE_BYTES]).decode("utf-8", "ignore").encode()
+    strings = (match[1] for match in _STRING.finditer(begin))
+    return "".join(msgspec.json.decode(b'"%b"' % string, type=str) for string in strings)
 
 
 @cache
@@ -134,13 +178,13 @@ def _decoders() -> tuple[Any, Any]:
     import msgspec
 
     unset = msgspec.UNSET
-    bundle = msgspec.defstruct("Bundle", [("record", Any, unset)], rename={"record": MIME})
-    output: Any = msgspec.defstruct("Output", [("data", bundle | None, None)])
+    bundle = msgspec.defstruct("Bundle", [("record", msgspec.Raw, unset)], rename={"record": MIME})
+    output: Any = msgspec.defstruct("Output", [("data", bundle | None, None)], gc=False)
     cell = msgspec.defstruct(
         "Cell",
         [
             ("cell_type", str),
-            ("source", str | list[str], ""),
+            ("source", msgspec.Raw, msgspec.Raw(b'""')),
             ("id", str, ""),
             ("outputs", list[output], msgspec.field(default_factory=list)),
         ],

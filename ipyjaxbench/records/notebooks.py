@@ -23,6 +23,7 @@ from ipyjaxbench.records.notebook_file import (
     NotebookCell,
     NotebookFile,
     decode_notebook,
+    decode_record,
     read_file,
 )
 from ipyjaxbench.reports import Headline, Reported, Result
@@ -49,7 +50,6 @@ LATER_KINDS = {
 }
 _OF_ONE_RUN = ("measurement", "job")  # kinds whose figure is that of a measurement
 _MAX_REASON = 200  # characters
-_MOST_SEARCHED = 1_000_000  # characters of a cell that are searched for magics
 _TIME = Command(name="fwtime", options=TimeOptions)
 _NAMES = "|".join(PURPOSES)
 _MAGIC = re.compile(rf"^\s*(?:[\w.]+\s*=\s*)?%%?(?P<name>{_NAMES})\b(?P<rest>.*)$")
@@ -201,11 +201,11 @@ def read_records(name: str, notebook: NotebookFile, limit: int | None = None) ->
 
 def _read_cell(cell: NotebookCell) -> Iterator[Saved | Refused]:
     records = cell.records if cell.cell_type == "code" else ()
-    lines = cell.source[:_MOST_SEARCHED].splitlines() if records else []
+    lines = cell.source.splitlines() if records else []
     magics = [(n, match) for n, text in enumerate(lines, 1) if (match := _MAGIC.match(text))]
     for order, record in enumerate(records):
         try:
-            result, headline = _read_result(record)
+            result, headline = _read_result(decode_record(record))
         except RecordError as error:
             yield Refused(cell.number, str(error)[:_MAX_REASON])
             continue

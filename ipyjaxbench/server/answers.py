@@ -11,6 +11,7 @@ from ipyjaxbench.server.live import describe_live
 from ipyjaxbench.server.measured import describe_change, describe_measured
 from ipyjaxbench.server.query import HistoryQuery
 from ipyjaxbench.server.series import AllSeries
+from ipyjaxbench.timing import gc_paused
 
 _NO_HISTORY = (
     "No measurements in {folder}. Kernels that run elsewhere, or with another"
@@ -76,6 +77,8 @@ class Answers:
             "picture": _picture(entry.samples),
         }
 
+    # Collecting garbage would look at each cell of a large notebook, and nobody else would run.
+    @gc_paused()
     def notebook(
         self, path: str, text: str, places: tuple[str, ...], baseline: str, limit: int
     ) -> dict[str, Any]:
@@ -122,6 +125,7 @@ class Answers:
         return {"before": before, "after": after, "differs": differs, "pairs": [pair],
                 "only_before": [], "only_after": []}  # fmt: skip
 
+    @gc_paused()
     def compare_notebooks(
         self, names: tuple[str, str], texts: list[str], limit: int
     ) -> dict[str, Any]:

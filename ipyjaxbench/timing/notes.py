@@ -127,11 +127,12 @@ def fresh_copies(names: Sequence[str]) -> Note:
     )
 
 
-def runs_once(error: str) -> Note:
-    """The second call raised: the first one is all there is."""
+def runs_once(ended: str, advice: str = "") -> Note:
+    """The second call has no end but ``ended``: the first one is all there is."""
     return misleading(
         "runs-once",
-        f"The code runs only once: the second call raised {error}. The time is of the first call.",
+        f"The code runs only once: the second call {ended}. The time is of the first call.",
+        advice,
     )
 
 
@@ -163,11 +164,10 @@ def recompiled_apart(programs: int, fast: float, slow: float) -> Note:
     )
 
 
-def stopped_by_error(call: int, error: str) -> Note:
-    """A later call raised; what came before is reported."""
-    return misleading(
-        "stopped-by-error", f"Call {call:,} raised {error}. The time is of the calls before it."
-    )
+def stopped_by_error(call: int, ended: str, advice: str = "", *, timed: bool = True) -> Note:
+    """A later call has no end but ``ended``; those before are reported, if they were ``timed``."""
+    left = "The time is of the calls before it." if timed else "No call before it was a sample."
+    return misleading("stopped-by-error", f"Call {call:,} {ended}. {left}", advice)
 
 
 def interrupted() -> Note:

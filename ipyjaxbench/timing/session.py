@@ -40,6 +40,9 @@ from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode import Muted, Snippet, describe_error, strip_our_frames
 
 _MIN_REPORTED_WAIT_NS = 1_000_000
+#: A call that awaits may wait for what only another one brings: after so many seconds, or so many
+#: times as long as the first one took, it is given up.
+_PATIENCE, _PATIENCE_RATIO = 10.0, 10
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,12 @@ class Session:
     calls: Calls  # makes the calls
     watching: ExitStack  # open while calls are made; frameworks report in it what they compile
     notes: tuple[Note, ...]  # what to know before the first call
+
+    def limit_calls(self, seconds: float | None) -> None:
+        """Give up calls that await and take longer than so many seconds; None waits for ever."""
+        for part in (self.snippet, self.setup):
+            if part is not None:
+                part.patience = seconds
 
     @property
     def remade(self) -> tuple[str, ...]:
@@ -117,7 +126,9 @@ def open_session(
         shown.append(notes.earlier_failed(describe_error(failure)))
     calls = Calls(snippet, setup, clock, drain, lambda: loaded()[0])
     muted = muted or Muted()
-    return Session(snippet, options, setup, muted, frameworks, calls, ExitStack(), tuple(shown))
+    session = Session(snippet, options, setup, muted, frameworks, calls, ExitStack(), tuple(shown))
+    session.limit_calls(None)  # the first call: nothing tells how long it takes
+    return session
 
 
 def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRun:
@@ -182,6 +193,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     _watch_compiling(session, scope, [f for f in frameworks if f not in session.frameworks])
     compiling = int(sum(s or 0.0 for s in phases.values()) * 1e9)
     typical = max(call.taken - compiling, 0) + call.left
+    session.limit_calls(max(_PATIENCE, options.seconds, _PATIENCE_RATIO * call.taken * 1e-9))
     snapshot = Snapshot(
         snippet.names, first.bound, frameworks, later=True, any_name=scope.may_bind_any_name
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock, Conditions, Meter
+from ipyjaxbench.option import spell
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes, sampling
 from ipyjaxbench.timing.call_kinds import Kinds
@@ -16,7 +17,7 @@ from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.throughput_and_dispatch import QueuedCalls, plan_queued_calls
-from ipyjaxbench.usercode import describe_error
+from ipyjaxbench.usercode import StuckError, describe_error
 
 #: Called after each round, or after each sample where their number is known, with the relative half
 #: width of the interval so far (not a number where it is not asked) and the nanoseconds left.
@@ -74,10 +75,10 @@ class Steady:
             self.calls.interrupt = interrupt
             self.ended_early = True
             self.notes.append(notes.interrupted())
-        self.close()
         if not self.samples.taken:
             self._decide_waiting()
             self.samples.use_warmup_as_samples()
+        self.close()
         self._even_out()
 
     def _even_out(self) -> None:
@@ -90,7 +91,7 @@ class Steady:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count what is spent within, and note which error of the user's code ended it."""
+        """Count what is spent within, and keep which error of the user's code ended it."""
         __tracebackhide__ = True
         begun, compiled = self.calls.clock.wall(), self.calls.compile_seconds()
         try:
@@ -98,7 +99,6 @@ class Steady:
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except CODE_ERRORS as error:
             self.ended_early, self.error = True, error
-            self.notes.append(_ended_by(error, self.calls.made))
         finally:
             self.elapsed += (self.calls.clock.wall() - begun) * 1e-9
             self.compiling += self.calls.compile_seconds() - compiled
@@ -126,10 +126,14 @@ class Steady:
         return sampling.untimed_calls(self.number)
 
     def close(self) -> None:
-        """Drop rounds without samples, when all calls are made."""
+        """Drop rounds without samples, and note what ended the calls, when all are made."""
         rounds = self.samples.rounds
         while rounds and not rounds[-1]:
             rounds.pop()
+        if self.error is not None:
+            self.notes.append(
+                _ended_by(self.error, self.calls.made, timed=bool(self.samples.taken))
+            )
 
     def dispatches(self) -> list[float]:
         """Return seconds until Python went on, per call: of queued calls, else the warm-up's."""
@@ -210,11 +214,17 @@ class Steady:
         return on_round
 
 
-def _ended_by(error: BaseException, calls_made: int) -> Note:
+def _ended_by(error: BaseException, calls_made: int, *, timed: bool) -> Note:
     """Return the Note on a call after the first one that raised."""
-    shown = describe_error(error)
-    once = calls_made == 2
-    return notes.runs_once(shown) if once else notes.stopped_by_error(calls_made, shown)
+    ended, advice = f"raised {describe_error(error)}", ""
+    if isinstance(error, StuckError):
+        ended, advice = (
+            str(error),
+            f"{spell(TimeOptions, budget=round(6 * error.seconds))} waits longer",
+        )
+    if calls_made == 2:
+        return notes.runs_once(ended, advice)
+    return notes.stopped_by_error(calls_made, ended, advice, timed=timed)
 
 
 @contextmanager

@@ -82,6 +82,7 @@ from ipyjaxbench.usercode.origin import (
     names_of_module,
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
+from ipyjaxbench.usercode.patience import StuckError
 from ipyjaxbench.usercode.places import Place, all_stand
 from ipyjaxbench.usercode.reads import Reads, find_reads
 from ipyjaxbench.usercode.side_effects import (

@@ -8,18 +8,22 @@ import ast
 import dataclasses
 import itertools
 import linecache
+import operator
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from textwrap import shorten
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.usercode.awaiting import finish, run
 from ipyjaxbench.usercode.code_objects import names_read_and_bound
 from ipyjaxbench.usercode.nested_magics import statements_in_magics
+from ipyjaxbench.usercode.patience import await_patiently
 from ipyjaxbench.usercode.syntax import awaits
 
+T = TypeVar("T")
 Namespace = dict[str, Any]
 #: times, clock, wait, kept values -> nanoseconds for all of them.
 Loop = Callable[[Iterator[None], Callable[[], int], Callable[[Any], object], Any], int]
@@ -88,6 +92,7 @@ class Snippet:
         in_magics: statements behind magics in the code.
         codes: what the statements compile to, and those behind magics.
         awaits: whether the statements await, so that `awaiting` has to run what calls them.
+        patience: seconds that a call which awaits may take in a loop; None for any number.
         frames: on the stack for each run of a loop: that of the loop, and one of its own for
             statements that cannot stand in a function.
 
@@ -107,6 +112,7 @@ class Snippet:
         self.names = names
         self._source = source
         self.awaits = awaits(source.tree.body)
+        self.patience: float | None = None
         self._code = source.compiled()
         self.in_magics = statements_in_magics(source.tree.body)
         behind = source.compiled(ast.Module(self.in_magics, []))
@@ -161,7 +167,7 @@ class Snippet:
         loop = made["__fw_loop"]
         # Tracebacks show the user's line as any other line of a cell, not as one of our function.
         loop.__code__ = loop.__code__.replace(co_name="<module>", co_qualname="<module>")
-        return _await_loop(loop) if self.awaits else loop
+        return self._await_loop(loop) if self.awaits else loop
 
     def _can_be_inlined(self) -> bool:
         """Whether the statements mean inside of a function what they mean in a cell."""
@@ -208,10 +214,31 @@ class Snippet:
         loop.body = body or [ast.Pass()]
         return ast.fix_missing_locations(tree)
 
+    def _await_loop(self, loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
+        """Return a loop that awaits as one that does not: it is awaited as a whole."""
+
+        def plain(times: Iterator[None], *args: Any) -> int:
+            __tracebackhide__ = True
+            return self._finish(loop(times, *args), partial(operator.length_hint, times))
+
+        return plain
+
+    def _run_awaited(self, code: CodeType, names: Namespace) -> object:
+        __tracebackhide__ = True
+        return self._finish(eval(code, names), int)
+
+    def _finish(self, coroutine: Coroutine[Any, Any, T], count_left: Callable[[], int]) -> T:
+        __tracebackhide__ = True
+        if self.patience is not None:
+            coroutine = await_patiently(coroutine, self.patience, count_left)
+        return finish(coroutine)
+
     def _executed(self, waits: Sequence[str] | None, resets: Sequence[str]) -> Loop:
         """Return the same loop around `exec`: slower by 0.3 µs a time, and right for any code."""
         names, code = self.names, self._code
-        execute: Callable[[CodeType, Namespace], object] = run if self.awaits else exec
+        execute: Callable[[CodeType, Namespace], object] = (
+            self._run_awaited if self.awaits else exec
+        )
 
         def loop(
             times: Iterator[None],
@@ -230,16 +257,6 @@ class Snippet:
             return clock() - start
 
         return loop
-
-
-def _await_loop(loop: Callable[..., Coroutine[Any, Any, int]]) -> Loop:
-    """Return a loop that awaits as one that does not: it is awaited as a whole."""
-
-    def plain(*args: Any) -> int:
-        __tracebackhide__ = True
-        return finish(loop(*args))
-
-    return plain
 
 
 def _drop_docstring(tree: ast.Module) -> ast.Module:

@@ -7,19 +7,24 @@ import json
 import os
 import re
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import dask
 import distributed
 import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 
 import ipyjaxbench
 from ipyjaxbench import Options
+from ipyjaxbench.cluster import find_engines
 from tests.cluster.engines import no_process_left
 from tests.shell import Shell
+from tests.waiting import wait_until
 
 TWICE = Options(number=2, repeat=2)
 
@@ -45,6 +50,34 @@ def _told(act: Any, *args: Any, **options: Any) -> str:
     return " ".join(re.sub(r"\x1b\[[\d;]*m", "", text).split())
 
 
+@contextmanager
+def _ctrl_c_when_both_began() -> Iterator[str]:
+    """Interrupt this process when both workers run some code; give the code."""
+
+    def press() -> None:
+        wait_until(lambda: len([*Path(folder).iterdir()]) == 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with tempfile.TemporaryDirectory() as folder:
+        thread = threading.Thread(target=press)
+        thread.start()
+        yield f"__import__('pathlib').Path({folder!r}, str(__import__('os').getpid())).touch()"
+        thread.join()
+
+
+def _looks_at_workers(client: Any) -> int:
+    """How many workers are there at each look, of a client that renews what it keeps all the time.
+
+    What it asks for by itself are the totals, without the workers.
+    """
+    with (
+        dask.config.set({"distributed.client.scheduler-info-interval": "1ms"}),
+        distributed.Client(client.scheduler.address, set_as_default=False) as eager,
+    ):
+        engines = find_engines("eager", {"eager": eager})
+        return sum(engines.is_alive(index) for index in (0, 1) for _ in range(100))
+
+
 def main() -> None:
     """Type all of it."""
     shell = Shell(InteractiveShell.instance())
@@ -67,10 +100,9 @@ def main() -> None:
             "closure": _told(ipyjaxbench.measure, lambda a: a * factor, np.ones(4), **sent),
             "lock": _told(ipyjaxbench.measure, lambda _: lock, 1, **sent),
         }
-        timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        found["ctrl-c"] = _told(run, "%fwtime --engines all -b 60 __import__('time').sleep(0.05)")
-        timer.join()
+        with _ctrl_c_when_both_began() as began:
+            found["ctrl-c"] = _told(run, f"%fwtime --engines all -b 60 {began}")
+        found["looks"] = _looks_at_workers(client)
         found["after"] = _told(run, "%fwtime --engines all -b 0.05 (x @ x).sum()")
     print("found", json.dumps(found), flush=True)
 

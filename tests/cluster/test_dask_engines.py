@@ -38,4 +38,5 @@ def test_magics_work_on_workers() -> None:
     assert found["closure"].startswith("<JobMeasurement function(a)")
     assert found["lock"].startswith(_LOCK)
     assert found["ctrl-c"].startswith("KeyboardInterrupt:")
+    assert found["looks"] == 200
     assert "the slowest of 2 workers" in _BADGE.sub("", found["after"])

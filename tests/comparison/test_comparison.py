@@ -131,6 +131,8 @@ EQUAL = {"equal": ("float32",)}
         ((A, B), {**EQUAL, "notes": (notes.eager_beside_compiled(["a"], ["b"]),)},
          "like for like", "float32"),
         ((A, B), {**EQUAL, "notes": (notes.other_result("b", "a", ""),)}, "in common", "float32"),
+        ((A, sampled("b", [MS] * 7), arm("c", MS)), {}, "samples",
+         "40 of each arm, only 7 of b, interleaved, in "),
         ((A, B), {"interleaved": False}, "samples", "not interleaved: they are from different r"),
         ((A, B), {"interleaved": False}, "self-check", ""),
         ((sampled("a", [MS]), sampled("b", [MS])), {}, "self-check", ""),

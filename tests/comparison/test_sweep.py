@@ -1,5 +1,6 @@
 """Arms compared at many values of a name."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -132,6 +133,23 @@ def test_bytes_at_the_next_point_grow_as_they_did(
     known = Skipped("a", last, 0.0, 0.0, pytest.approx(needed), free=4_000_000)
     assert found == ([known] if needed else [])
     assert list(run_sweep._too_large(sized(*points, names=2), (following, 1))) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "twice"),
+    [
+        ([1, 2, 1], "1"), (["a", "a"], "'a'"), ([(2, 3), (2, 3)], "(2, 3)"), ([len, len], "len"),
+        ([1, 1.0, True, "1"], ""), ([[], []], ""), (range(3), ""),
+    ],
+)  # fmt: skip
+def test_a_value_that_comes_twice_is_refused(values: list, twice: str) -> None:
+    part = Snippet(Source.plain("n"), {})
+    with pytest.raises(OptionError) if twice else nullcontext() as caught:
+        run_sweep._refuse([part], {"n": values})
+    told = (
+        f"sweep={{'n': ...}}: {twice} appears twice. Values must be unique: leave one of them out"
+    )
+    assert not twice or str(caught.value) == told
 
 
 def test_two_hundred_points_are_not_too_many_and_each_name_is_used() -> None:

@@ -86,6 +86,7 @@ FAILED = [ArmResult(label, None, "E") for label in "ab"]
         ([Point(("1",), compared(arm("a", MS, step=0), sampled("b", UNSURE)))],
          "no clear winner", "CAN'T TELL"),
         ([Point(("1",), compared(*FAILED))], "no clear winner", "FAILED"),
+        ([Point(("1",), compared(arm("a", MS), FAILED[1]))], "no clear winner", "FAILED"),
         ([], "no result", "FAILED"),
     ],
 )  # fmt: skip
@@ -94,6 +95,32 @@ def test_the_headline_says_who_is_the_fastest_where(
 ) -> None:
     shown = headline(swept(*points))
     assert (shown.figure, shown.verdict) == (figure, word)
+
+
+def failing(n: int, label: str) -> Point:
+    """A point at which an arm of three has no time."""
+    sides = (ArmResult(each.label, None, "E") if each.label == label else each
+             for each in even(n, a=1, b=2, c=3).compared.sides)  # fmt: skip
+    return Point((str(n),), compared(*sides))
+
+
+@pytest.mark.parametrize(
+    ("points", "planned", "figure", "detail"),
+    [
+        ([even(1, a=1, b=2, c=3), failing(2, "c"), failing(4, "c")], 0,
+         "a is the fastest at n = 1 to 4", "c has no time at n = 2 and 1 more point"),
+        ([failing(1, "b"), failing(2, "c")], 0,
+         "a is the fastest at n = 1 to 2", "b has no time at n = 1; c has no time at n = 2"),
+        ([even(1, a=1, b=2), Point(("2",), compared(arm("a", MS), FAILED[1]))], 0,
+         "a is the fastest at n = 1", "b has no time at n = 2"),
+        ([even(1, a=1, b=2), even(2, a=1, b=2)], 3, "a is the fastest at n = 1 to 2", ""),
+    ],
+)  # fmt: skip
+def test_the_fastest_is_so_where_it_was_compared(
+    points: list[Point], planned: int, figure: str, detail: str
+) -> None:
+    shown = headline(swept(*points, planned=planned))
+    assert (shown.figure, shown.detail) == (figure, detail)
 
 
 def test_an_arm_is_the_fastest_where_it_beats_the_second_and_the_control() -> None:
@@ -105,7 +132,7 @@ def test_an_arm_is_the_fastest_where_it_beats_the_second_and_the_control() -> No
         (even(1, b=2, a=1, c=1.005), ""),  # the second is within one percent
         (even(1, b=2, a=1, c=1.02), "a"),
         (wide, ""),
-        (alone, "a"),
+        (alone, ""),  # it was compared with nothing
         (none, ""),
     ):
         assert swept(at).fastest(at) == fastest

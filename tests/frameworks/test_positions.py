@@ -15,7 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -190,6 +190,17 @@ def test_objects_that_are_settings_are_put_back() -> None:
     for value in (MappingProxyType(held), memoryview(b"a")):
         (state,) = interpreter_states(value) or ()
         assert [*state.parts] == [held if isinstance(value, MappingProxyType) else b"a"]
+
+
+def test_a_module_that_is_imported_again_is_another_one_wherever_it_lies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "of_a_test", ModuleType("of_a_test"))
+    (state,) = interpreter_states(sys.modules) or ()
+    assert not state.changed()
+    del sys.modules["of_a_test"]  # its memory would be free for the next one
+    sys.modules["of_a_test"] = ModuleType("of_a_test")
+    assert (state.changed(), state.can_restore) == (True, False)
 
 
 @pytest.mark.parametrize("value", [3, {}, os.path, "a", SimpleNamespace()])

@@ -177,3 +177,17 @@ def test_a_magic_of_others_by_the_same_name_is_not_awaited(
     magics = awaiting.shell.magics_manager.magics["line"]
     monkeypatch.setitem(magics, "fwtime", lambda line: f"theirs: {line}")
     assert awaiting.run("r = %fwtime await f()\nr") == "theirs: await f()"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["%%fwtime await bad()\n1 + 1", "%%fwtime x = await bad()\nawait f()",
+     "%%fwcompare\nx = await bad()\na: x\nb: 2",
+     "%%fwcompare -b 0.05\nsetup a: x = await bad()\na: 1\nb: 2"],
+)  # fmt: skip
+def test_a_set_up_that_awaits_fails_as_a_plain_cell_does(awaiting: Shell, cell: str) -> None:
+    awaiting.run("async def bad(): raise KeyError('boom')")
+    with pytest.raises(KeyError, match="boom"):
+        awaiting.run(cell)
+    assert "await bad()" in awaiting.text
+    assert awaiting.text.splitlines()[-1] == "KeyError: 'boom'"

@@ -6,6 +6,9 @@ import sys
 import pytest
 from IPython.core.error import UsageError
 
+import ipyjaxbench
+from ipyjaxbench import OptionError
+from ipyjaxbench.errors import SnippetError
 from tests.jupyter.kernel import Kernel
 from tests.jupyter.terminal import Terminal
 from tests.jupyter.uses import FAILING, FAILS
@@ -134,3 +137,26 @@ def test_explain_stands_alone_and_needs_an_error(
     monkeypatch.delattr(sys, "last_value", raising=False)
     with pytest.raises(UsageError, match="No cell has failed yet"):
         shell.run("%explain")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '%fwtime "f({})"', "%fwtime -v a{} f(x)", "%fwtime --z{} f(x)", "%fwtime f{}(x",
+        "%fwcompare a{}b c", "%%fwcompare --sweep n={}1\na: n\nb: n", "%%fwcompare\na{}: n",
+        "%fwhistory --since {}7", "%fwdevices {}", '%jaxpr --shapes "f{}2[3]" f',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\x1b[2J", "\x07"])
+def test_signs_that_a_terminal_obeys_are_written_out(shell: Shell, cell: str, sign: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        shell.run(cell.format(sign))
+    assert sign not in str(caught.value) + shell.text
+    assert ascii(sign)[1:-1] in str(caught.value)
+
+
+def test_they_are_written_out_in_python_too() -> None:
+    with pytest.raises(OptionError, match=r"^baseline 'b\\u202e': no such arm"):
+        ipyjaxbench.compare({"a": int, "b": float}, baseline="b\u202e")
+    with pytest.raises(SnippetError, match=r"^'a\\u202eb' is a string"):
+        ipyjaxbench.measure_code("'a\u202eb'")

@@ -1,6 +1,7 @@
 """The records of a saved notebook are read; what is forged is refused, and never run."""
 
 import copy
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from ipyjaxbench import Comparison, RecordError, Sweep, read_notebook
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.device import About
+from ipyjaxbench.records import notebook_file
 from ipyjaxbench.records.notebooks import KINDS, LATER_KINDS, NotebookRecords, find_kind
 from ipyjaxbench.reports import Facts, Table, html
 from ipyjaxbench.reports.result import Result
@@ -199,6 +201,39 @@ def test_whatever_is_forged_is_refused_or_shown_as_text(
     for shown in (found, *(saved.result for saved in found)):
         str(shown)
         assert "<script" not in html.render(shown.report())
+
+
+SOURCE = 'f("ä", "\\\\", \'😀\')\n\t# "c", \\n\u2028\n'
+
+
+@pytest.mark.parametrize("source", [SOURCE, SOURCE.splitlines(keepends=True), [SOURCE], "", []])
+@pytest.mark.parametrize("ascii", [True, False])
+def test_of_long_code_the_begin_is_read(
+    monkeypatch: pytest.MonkeyPatch, source: str | list[str], *, ascii: bool
+) -> None:
+    content = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source}]}
+    text = json.dumps(content, ensure_ascii=ascii)
+    lengths = []
+    for most in range(2, 120):
+        monkeypatch.setattr(notebook_file, "_MAX_SOURCE_BYTES", most)
+        (found,) = notebook_file.decode_notebook("a.ipynb", text).cells
+        assert isinstance(found, notebook_file.NotebookCell)
+        assert "".join(source).startswith(found.source)
+        lengths.append(len(found.source))
+    assert lengths == sorted(lengths)
+    assert lengths[-1] == len("".join(source))
+
+
+def test_a_record_that_is_too_large_is_refused_and_others_are_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = M.to_dict()
+    large = {**small, "more": "x" * len(json.dumps(small))}
+    monkeypatch.setattr(notebook_file, "_MAX_RECORD_BYTES", len(json.dumps(small)))
+    found = read_notebook(notebook(path, cell("f(x)", large, small)))
+    assert len(found) == 1
+    (refused,) = found.refused
+    assert refused.reason.startswith("the record is too large: ")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -1,11 +1,15 @@
 """What ends the calls of a measurement: errors and interrupts, and what is left of it then."""
 
+import asyncio
+import selectors
 import sys
 from types import FrameType
+from typing import Any
 
 import greenlet
 import pytest
 
+from ipyjaxbench.usercode import run_in_loop
 from ipyjaxbench.usercode.origin import PACKAGE
 from tests.bench import MS, START, Bench, failing, notes_by_code, recorder
 
@@ -135,3 +139,63 @@ def test_what_ends_a_look_at_a_kept_value_loses_no_sample(
     assert len(turns) == last
     assert m.samples == whole.samples
     assert "stopped-by-error" not in notes_by_code(m)
+
+
+class Jump(selectors.DefaultSelector):
+    """Lets no time pass, but says how much would have."""
+
+    passed = 0.0
+
+    def select(self, timeout: float | None = None) -> Any:
+        assert timeout is not None, "it waits for ever"
+        self.passed += max(timeout, 0.0)
+        return super().select(0)
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock goes on where there is nothing to do."""
+
+    def __init__(self) -> None:
+        self.selector = Jump()
+        super().__init__(self.selector)
+
+    def time(self) -> float:
+        return self.selector.passed
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "told"),
+    [
+        ("await lock.acquire()", {},
+         "The code runs only once: the second call did not return within 10 s."),
+        ("await lock.acquire()", {"budget": 30.0},
+         "The code runs only once: the second call did not return within 30 s."),
+        ("await third()", {"number": 1, "repeat": 9},
+         "Call 3 did not return within 10 s."),
+        ("await third()", {"number": 9, "repeat": 1},
+         "Call 3 did not return within 10 s."),
+        ("from math import *; await third()", {"number": 9, "repeat": 1},
+         "Call 3 did not return within 10 s."),
+        ("await asyncio.sleep(9)", {"number": 3, "repeat": 3}, ""),
+    ],
+)  # fmt: skip
+def test_a_call_that_waits_for_ever_is_given_up(
+    bench: Bench, code: str, options: dict, told: str
+) -> None:
+    turns = bench.counted()
+    call = bench.names["call"]
+
+    async def third() -> None:
+        call()
+        if len(turns) == 3:
+            await asyncio.Event().wait()
+
+    async def task() -> Any:
+        bench.names.update(lock=asyncio.Lock(), third=third, asyncio=asyncio)
+        return await run_in_loop(lambda: bench.time(code, **options))
+
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        m = runner.run(task())
+    found = [n for n in m.notes if n.code in ("runs-once", "stopped-by-error")]
+    assert [n.text.partition(" The time")[0] for n in found] == ([told] if told else [])
+    assert [n.advice.partition(" waits")[1] for n in found] == [" waits"] * len(found)

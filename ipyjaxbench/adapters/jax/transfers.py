@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 import jax
@@ -25,12 +25,19 @@ from ipyjaxbench.device import (
     shorten_devices,
 )
 from ipyjaxbench.host import host_memory
-from ipyjaxbench.usercode import is_a, is_file_of, is_of, name_of
+from ipyjaxbench.usercode import is_a, is_file_of, is_of, is_users_file, name_of
 
 #: Functions whose result is nothing but what they were given, on a device or on the host.
 _PUTS = {"asarray", "array", "device_put", "copy", "ascontiguousarray", "asanyarray"}
 #: Methods that read an array on the host.
 _READS = {"item", "tolist", "tobytes", "__array__"}
+#: Functions, with their modules, that call what the user has programs call. They are private: where
+#: they are others, the row has the line of the program's call, or none.
+_CALLING_BACK = {
+    ("pure_callback_impl", "jax._src.callback"),
+    ("io_callback_impl", "jax._src.callback"),
+    ("debug_callback_impl", "jax._src.debugging"),
+}
 
 
 class JaxCopies(CopyWatch):
@@ -175,6 +182,17 @@ class JaxCopies(CopyWatch):
             made, _, spent = self._time_copy(partial(jax.device_put, host))
         self.measuring += spent
         return (SHARES if _shares(made, host) else ""), spent
+
+    def _purpose(self, frame: FrameType | None) -> str:
+        """Name the callback that gets what is put: XLA calls it in a thread of its own."""
+        while frame is not None and not is_users_file(frame.f_code.co_filename):
+            code = frame.f_code.co_name, frame.f_globals.get("__name__")
+            if code in _CALLING_BACK:
+                called = frame.f_locals.get("callback")
+                name = name_of(getattr(called, "callback_func", None))
+                return f"argument of {name or 'a callback'}"
+            frame = frame.f_back
+        return ""
 
     def _wait(self, values: Sequence[Any]) -> None:
         jax.block_until_ready([v for v in values if _is_array(v) and not v.is_deleted()])

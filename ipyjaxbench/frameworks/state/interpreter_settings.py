@@ -51,7 +51,7 @@ def interpreter_states(value: Any) -> list[State] | None:
     if value is os.environ:
         return [Setting(read_environment, write_environment)]
     if value is sys.modules:  # those that are taken away are imported again, and are two then
-        return [Setting(lambda: [*map(id, sys.modules.values())], None)]
+        return [Setting(lambda: [*sys.modules.values()], None)]
     if decimal is not None and is_exactly(value, decimal.Context):
         return [_decimal_setting(value)]
     if is_exactly(value, contextvars.ContextVar):

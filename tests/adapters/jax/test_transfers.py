@@ -156,6 +156,39 @@ def test_a_block_tells_what_it_copies_and_what_it_cannot_see_and_nothing_stays_r
     assert (vars(jax_array.ArrayImpl)["_value"], pxla.batched_device_put) == before
 
 
+def double(x: Any) -> Any:
+    return 2 * x
+
+
+IO = jax.experimental.io_callback
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "nbytes"),
+    [
+        ("jax.pure_callback(double, s, x)", "argument of double", 4000),
+        ("jax.jit(lambda x: jax.pure_callback(double, s, x))(x)", "argument of double", 4000),
+        ("jax.jit(lambda x: io(double, s, x, ordered=True))(x)", "argument of double", 4000),
+        ("jax.jit(lambda x: jax.pure_callback(double, big, x @ x.T @ x))(y)",
+         "argument of double", 4_000_000),  # in a thread of XLA's
+        ("jax.jit(lambda x: (jax.debug.callback(double, x), x)[1])(x)",
+         "argument of a callback", 4000),
+    ],
+)  # fmt: skip
+def test_what_a_callback_gets_is_named_by_it(x: Any, code: str, text: str, nbytes: int) -> None:
+    y = jnp.ones((1000, 1000))
+    s, big = (jax.ShapeDtypeStruct(each.shape, each.dtype) for each in (x, y))
+    names = {"x": x, "y": y, "s": s, "big": big, "double": double, "io": IO}
+    found = rows(ran(f"{code}.block_until_ready()", **names))
+    assert {row[:4] for row in found if row[2]} == {(text, "to devices", nbytes, False)}
+
+
+def test_what_is_put_for_the_call_itself_has_its_line(x: Any, n: Any) -> None:
+    shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    put, called, *_ = rows(ran("jax.pure_callback(double, s, n)", double=double, s=shape, n=n))
+    assert (put[0], called[0]) == ("jax.pure_callback(double, s, n)", "argument of double")
+
+
 def test_nothing_is_traced_again(x: Any) -> None:
     traces: list[int] = []
     f = jax.jit(lambda a: (traces.append(1), a + 1)[1])
