@@ -11,7 +11,7 @@ import pytest
 
 from ipyjaxbench.adapters.jax.chips.gpu_file import read_description
 from ipyjaxbench.adapters.shared import xplane
-from ipyjaxbench.adapters.torch.profiler import operations, replays_graphs
+from ipyjaxbench.adapters.torch.profiler import operations, replays_graphs, sees_cuda
 from ipyjaxbench.host import Conditions, causes, nvml
 from ipyjaxbench.timing import Interval
 from ipyjaxbench.timing.device_time import DeviceTime, profiled_pass
@@ -101,6 +101,15 @@ def test_kernels_of_torch_are_seen_whatever_started_them(recorded: Any, run: str
     gemm, relu = sorted(seen, key=lambda each: each.start)
     assert "gemm" in gemm.operation
     assert relu.operation.startswith("at::native::vectorized_elementwise_kernel")
+
+
+@pytest.mark.parametrize("run", ["eager", "compiled", "graph", "side stream", "copies"])
+def test_a_session_of_cuda_ends_with_a_wait_that_the_profiler_sees(recorded: Any, run: str) -> None:
+    events = shown_events(recorded("torch")[run])
+    waits = [event for event in events if event.name == "cudaDeviceSynchronize"]
+    assert len(waits) == 2  # the first is the code's
+    of_host = [event for event in events if event.name.startswith("aten::")]
+    assert [sees_cuda(each) for each in (events, waits, of_host)] == [True, True, False]
 
 
 def test_a_side_stream_is_another_line(recorded: Any) -> None:
