@@ -113,6 +113,23 @@ def test_profilers_of_the_users_go_on_and_are_the_reason_why_nothing_is_told() -
     assert reason() == ""
 
 
+@pytest.mark.parametrize("fails", ["__enter__", "__exit__"])
+def test_a_profiler_that_a_driver_refuses_is_told_in_one_line(
+    fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("CUPTI_ERROR_HARDWARE_BUSY\nmore")
+
+    calls = {"__init__": lambda *_, **__: None, "__enter__": lambda _: None,
+             "__exit__": lambda *_: None}  # fmt: skip
+    refused = type("profile", (), {**calls, fails: refuse})
+    monkeypatch.setattr(torch.autograd.profiler, "profile", refused)
+    ran: list[int] = []
+    found = _adapter().capability(Profiler).profile(lambda: ran.append(1))
+    assert (found.intervals, len(ran)) == ((), 0 if fails == "__enter__" else 1)
+    assert found.reason == "RuntimeError: CUPTI_ERROR_HARDWARE_BUSY"
+
+
 def test_operators_of_the_cpu_are_not_told_for_a_gpu_that_may_not_be_profiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
