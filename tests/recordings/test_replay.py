@@ -17,6 +17,7 @@ from ipyjaxbench.timing import Interval
 from ipyjaxbench.timing.device_time import DeviceTime, profiled_pass
 from ipyjaxbench.timing.validity import checks
 from ipyjaxbench.usercode import describe_error
+from tests.hardware import record
 from tests.results import STEADY, measured
 
 #: By folder: the driver's name of the GPU, bytes that it has by the driver and by XLA, bytes/s.
@@ -150,6 +151,17 @@ def test_the_description_of_a_chip_has_the_peaks_of_its_datasheet(
     assert memory == known
     assert roof.products["bfloat16"] == pytest.approx(989e12, rel=0.01)
     assert roof.bandwidth == pytest.approx(bandwidth, rel=0.02)
+
+
+def test_a_part_that_cannot_be_recorded_names_no_folder_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(record.PARTS, "broken", lambda: {"never": 1 // 0})
+    record.record("broken", tmp_path)
+    found = json.loads(gzip.decompress((tmp_path / "broken.json.gz").read_bytes()))["failed"]
+    assert "ZeroDivisionError" in found
+    assert "test_replay.py" in found
+    assert str(Path(__file__).parents[2]) not in found
 
 
 def driver(answers: dict[str, Any]) -> SimpleNamespace:
