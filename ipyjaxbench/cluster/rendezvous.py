@@ -6,6 +6,7 @@ Rank 0 leads. Each step it waits until all others are ready, then it releases th
 import contextlib
 import json
 import queue
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -144,7 +145,11 @@ class Rendezvous:
                 found = self.job.peek(self._key(f"place/{rank}"))
                 places |= {rank: json.loads(found)} if found else {}
             self._clock.sleep(_POLL_SECONDS)
-        names = ", ".join(f"rank {rank} ({places.get(rank, 'no answer')})" for rank in ranks)
+        hosts = {rank: self.job.peek(self._key(f"host/{rank}")) for rank in ranks}
+        on = {rank: f"on {json.loads(host)}, " for rank, host in hosts.items() if host}
+        where = [f"{on.get(rank, '')}{places.get(rank, 'no answer')}" for rank in ranks]
+        both = zip(ranks, where, strict=True)
+        names = ", ".join(f"rank {rank} ({place})" for rank, place in both)
         return (
             f"{names} did not arrive within {self._seconds:g} s. All ranks must run the same cell;"
             " --timeout 300 waits longer."
@@ -158,8 +163,9 @@ class Rendezvous:
 
     @contextlib.contextmanager
     def taking_part(self) -> Iterator[None]:
-        """Defer Ctrl-C, and tell those who miss this rank where its code is, from a thread."""
+        """Defer Ctrl-C, and tell those who miss this rank where it is, its code from a thread."""
         main, done = threading.get_ident(), threading.Event()
+        self.write(f"host/{self.job.rank}", socket.gethostname())
 
         def answer() -> None:
             while not done.wait(_POLL_SECONDS):

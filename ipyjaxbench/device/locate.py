@@ -12,6 +12,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ipyjaxbench.device.devices import FrameworkDevices
+from ipyjaxbench.device.gpu_slices import add_slices
 from ipyjaxbench.device.preallocation import add_preallocation
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.device.start_frameworks import start_frameworks
@@ -93,7 +94,8 @@ def _load_frameworks(*, start: bool) -> list[Framework]:
 
 def _devices(frameworks: Iterable[Framework]) -> tuple[FrameworkDevices, ...]:
     inventories = (each.capability(DeviceInventory) for each in frameworks)
-    return add_preallocation([each.devices() for each in inventories if each.has_devices])
+    homes = [each.devices() for each in inventories if each.has_devices]
+    return add_preallocation([*map(add_slices, homes)])
 
 
 def _place(name: str, framework: Framework, array: object) -> Iterator[ArrayPlacement]:

@@ -30,6 +30,7 @@ from ipyjaxbench.host.procfs import (
     resident_memory,
 )
 from ipyjaxbench.host.system import (
+    GPU_NOT_PROFILED,
     PROFILER_IN_USE,
     filter_by_type,
     host_memory,

@@ -39,6 +39,7 @@ class Gpu:
         ours: whether this process uses it; None where processes are not known, as in containers.
         others: other processes that hold a part of it; None where that is not known.
         memory: bytes that it has; None where that is not known.
+        sliced: whether MIG cuts it; all of this is of the whole GPU, and this process has a slice.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Gpu:
     ours: bool | None = None
     others: int | None = None
     memory: int | None = None
+    sliced: bool = False
 
 
 def load_gpu_driver() -> None:
@@ -98,6 +100,8 @@ def find_energy_counter() -> EnergyCounter | str:
     if not own and len(gpus) > 1:
         return f"the driver does not say which of {len(gpus)} GPUs this process uses"
     own = own or [0]
+    if any(gpus[index].sliced for index in own):
+        return "MIG cuts the GPU into slices, which the driver counts together"
     if others := sum(gpus[index].others or 0 for index in own):
         use = "another process uses" if others == 1 else f"{others:,} other processes use"
         return f"{use} the GPU too"
@@ -120,6 +124,7 @@ def _gpu(nvml: Any, handle: Any, users: set[int], *, has_own: bool) -> Gpu:
         ours=os.getpid() in users if has_own else None,
         others=len(users - {os.getpid()}) if has_own else None,
         memory=getattr(_ask(nvml, "nvmlDeviceGetMemoryInfo", handle), "total", None),
+        sliced=(_ask(nvml, "nvmlDeviceGetMigMode", handle) or [0])[0] == 1,  # now, and then
     )
 
 

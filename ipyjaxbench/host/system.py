@@ -6,6 +6,11 @@ from typing import Any
 
 #: Why there is no profile when the user's own is running.
 PROFILER_IN_USE = "another profiler is already running"
+#: Why there is none of a GPU's work: CUPTI serves one profiler in a process, and whom it may.
+GPU_NOT_PROFILED = (
+    "the profiler saw nothing of the GPU. Either another profiler has CUPTI, or the driver lets"
+    " administrators alone profile (NVreg_RestrictProfilingToAdminUsers)"
+)
 
 
 def usable_cpus() -> int:

@@ -145,7 +145,8 @@ class Invocation(Generic[Options]):
         is_plain = self.command.name == "fwtime"
         errors = nullcontext() if is_plain else one_line_errors()
         with called_from(self.command.typed), errors, self.screen:
-            note_other_ranks(self.session, self.command.name, self.options)
+            is_cell = self.cell is not None
+            note_other_ranks(self.session, self.command.name, self.options, is_cell=is_cell)
             return work(self)
 
     def is_shown(self, raised: BaseException | None = None) -> bool:

@@ -42,9 +42,19 @@ def names(device: str) -> dict[str, Any]:
     busy = torch.ops.standin.busy
     host = torch.full((256, 256), 0.5)
     x, z = (host.to(f"{device}:{index}") for index in range(2))
+    side, event = torch.Stream(device=x.device), torch.Event(device=x.device)
+
+    def joined() -> Any:
+        """Work on a side stream, for which the default one waits."""
+        with side:
+            y = busy(x, MS)
+            event.record()
+        torch.accelerator.current_stream(0).wait_event(event)
+        return y + 1
+
     return {
         "torch": torch, "device": device, "host": host, "x": x, "z": z,
-        "side": torch.Stream(device=x.device), "pinned": host.pin_memory(),
+        "side": side, "event": event, "joined": joined, "pinned": host.pin_memory(),
         "work": lambda y: busy(y, MS),
         "compiled": torch.compile(lambda y: busy(y, MS) * 2, backend="eager"),
     }  # fmt: skip

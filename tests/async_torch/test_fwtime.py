@@ -16,11 +16,13 @@ from tests.shell import Shell
 #: Work whose value, or a name that is bound, is on the device that does it.
 SHOWN = (
     "work(x)", "[work(x), work(z)]", "y = work(z)", "work(host.to(x.device))",
-    "with side: y = work(x)", "compiled(x)",
+    "with side: y = work(x)", "joined()", "compiled(x)",
     "with torch.autocast(device, dtype=torch.bfloat16): y = work(x @ x)",
 )  # fmt: skip
 #: Work that ends before the call does.
-READ = ("work(x).cpu()", "float(work(z)[0, 0])")
+READ = (
+    "work(x).cpu()", "float(work(z)[0, 0])", "work(x); event.record(); event.synchronize()",
+)  # fmt: skip
 #: Work that goes on when the call has returned, of which the result tells nothing.
 HIDDEN = (
     "work(x); None", "work(z); x", "with side: work(x)", "work(x).to('cpu', non_blocking=True)",

@@ -1,9 +1,13 @@
 """`%fwtime` without a client: every rank of a job runs the same cell, as under `%%px`."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from ipyjaxbench.device import DeviceOptions
+from ipyjaxbench.jupyter import other_ranks
+from ipyjaxbench.jupyter.session import Session
 from tests.cluster.typed import Shells, executed
 
 _SECONDS = 60
@@ -85,6 +89,10 @@ def output_of_rank_1(client: Any, cell: str) -> str:
          "rank 1 of 2: each rank decides by itself how often it calls"),
         ("run_cell_magic", "'trace_cached', '', 'rank + 1'",
          "rank 1 of 2: the cell runs in this rank"),
+        ("run_cell_magic", "'fwtime', '--loop', 'for i in range(5): step(x)'",
+         "rank 1 of 2: the loop of this rank is timed"),
+        ("run_cell_magic", "'fwdevices', '', 'rank + 1'",
+         "rank 1 of 2: the copies of this rank are shown"),
     ],
 )  # fmt: skip
 def test_a_magic_of_one_rank_says_so_once(
@@ -94,6 +102,18 @@ def test_a_magic_of_one_rank_says_so_once(
     cell = f"get_ipython().{magic}({arguments})"
     assert words in output_of_rank_1(client, cell)
     assert words not in output_of_rank_1(client, cell)  # it is known
+
+
+def test_a_rank_that_measures_peaks_says_what_disturbs_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = SimpleNamespace(rank=1, size=2)
+    monkeypatch.setattr(other_ranks, "find_job", lambda: (None, job))
+    session = SimpleNamespace(noted_ranks=set())
+    for options in (DeviceOptions(), DeviceOptions(peak=True), DeviceOptions(peak=True)):
+        other_ranks.note_other_ranks(cast("Session", session), "fwdevices", options, is_cell=False)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("rank 1 of 2: ranks of one host that measure at the same time disturb")
 
 
 _HIDE = """

@@ -1,5 +1,6 @@
 """Ranks meet on the host: those who are missing or have failed are named, and nobody hangs."""
 
+import socket
 import threading
 from typing import Any, cast
 
@@ -100,7 +101,27 @@ def test_it_is_said_in_which_line_a_missing_rank_is() -> None:
     outcome = run_ranks(3, work)[0]
     assert isinstance(outcome, RankError)
     line = wait_long.__code__.co_firstlineno + 1
-    assert f"rank 1 (test_rendezvous.py:{line} in wait_long)" in str(outcome)
+    where = f"on {socket.gethostname()}, test_rendezvous.py:{line} in wait_long"
+    assert str(outcome).startswith(f"rank 1 ({where}) did not arrive within 0.3 s.")
+
+
+def test_the_host_of_a_rank_that_cannot_answer_any_more_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_ANSWER_NS", 0)
+    gone = threading.Event()
+
+    def work(job: ThreadJob) -> None:
+        one = met(job, 0.1)
+        if job.rank == 1:
+            with one.taking_part():
+                gone.set()
+        else:
+            gone.wait(60)
+            one.release("go")
+
+    outcome = run_ranks(2, work)[0]
+    assert str(outcome).startswith(f"rank 1 (on {socket.gethostname()}, no answer) did not arrive")
 
 
 def test_what_one_rank_raised_is_told_to_all() -> None:

@@ -137,7 +137,11 @@ def test_what_was_set_is_counted_and_can_be_undone(undo: list[str], figure: str)
 
 
 @pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
-def test_installed_frameworks_have_their_versions(environment: dict[str, str]) -> None:
+def test_installed_frameworks_have_their_versions(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Another test may have started JAX, for which it would be too late.
+    monkeypatch.setattr(sys.modules[set_memory.__module__], "loaded", lambda: ([], {}))
     found = set_memory(fraction=0.5)
     assert found.frameworks["jax"] == version("jax")
     assert found.frameworks.keys() == {each.framework for each in found.settings}

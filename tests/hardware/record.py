@@ -105,6 +105,22 @@ def _event(event: Any) -> dict[str, Any]:
     return {**fields, "time_range": time_range, "device_type": event.device_type.name}
 
 
+def record_tensorflow() -> dict[str, Any]:
+    """What its allocator holds after some products."""
+    import tensorflow as tf
+
+    (gpu, *_) = tf.config.list_physical_devices("GPU")
+    with tf.device("GPU:0"):
+        a = tf.random.normal((1024, 1024))
+        kept = [tf.matmul(a, a) for _ in range(3)]
+    return {
+        "version": tf.__version__,
+        "memory_info": _plain(tf.config.experimental.get_memory_info("GPU:0")),
+        "device": _plain(tf.config.experimental.get_device_details(gpu)),
+        "kept": len(kept),
+    }
+
+
 def record_nvml() -> dict[str, Any]:
     """Each answer of the driver, or the error in its place, idle and at work."""
     import pynvml
@@ -218,6 +234,7 @@ def _plain(value: Any) -> Any:
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "torch": record_torch,
     "jax": record_jax,
+    "tensorflow": record_tensorflow,
     "nvml": record_nvml,
     "errors": record_errors,
     "target": record_target,
@@ -230,7 +247,7 @@ def record(name: str, folder: Path) -> None:
     try:
         found, state = PARTS[name](), "recorded"
     except Exception:
-        found, state = {"failed": traceback.format_exc()}, "FAILED"
+        found, state = {"failed": _OWN.sub("", traceback.format_exc())}, "FAILED"
         traceback.print_exc()
     text = json.dumps(found, separators=(",", ":"), default=str)
     path = folder / f"{name}.json.gz"

@@ -20,7 +20,7 @@ ASKED = {
     "nvmlDeviceGetName": "name", "nvmlDeviceGetClockInfo": "clock",
     "nvmlDeviceGetMaxClockInfo": "max", "nvmlDeviceGetCurrentClocksEventReasons": "reasons",
     "nvmlDeviceGetTotalEnergyConsumption": "energy", "nvmlDeviceGetMemoryInfo": "memory",
-    "nvmlDeviceGetComputeRunningProcesses": "pids",
+    "nvmlDeviceGetComputeRunningProcesses": "pids", "nvmlDeviceGetMigMode": "mig",
 }  # fmt: skip
 
 
@@ -103,6 +103,15 @@ def test_other_processes_are_counted_on_each_gpu(monkeypatch: pytest.MonkeyPatch
     install(monkeypatch, full(pids=[ME + 1]))  # in a container: numbers of the host
     monkeypatch.setattr(nvml, "_ready", None)
     assert [(gpu.ours, gpu.others) for gpu in query_gpus()] == [(None, None)]
+
+
+@pytest.mark.parametrize(("mode", "sliced"), [([1, 1], True), ([0, 1], False), ([0, 0], False)])
+def test_a_gpu_that_is_cut_into_slices_says_so(
+    monkeypatch: pytest.MonkeyPatch, mode: list[int], sliced: bool
+) -> None:
+    install(monkeypatch, full(mig=mode))
+    (gpu,) = query_gpus()
+    assert gpu.sliced is sliced
 
 
 @pytest.mark.parametrize("missing", ["name", "clock", "max", "reasons", "pids"])

@@ -11,12 +11,13 @@ import pytest
 
 from ipyjaxbench.adapters.jax.chips.gpu_file import read_description
 from ipyjaxbench.adapters.shared import xplane
-from ipyjaxbench.adapters.torch.profiler import operations, replays_graphs
+from ipyjaxbench.adapters.torch.profiler import operations, replays_graphs, sees_cuda
 from ipyjaxbench.host import Conditions, causes, nvml
 from ipyjaxbench.timing import Interval
 from ipyjaxbench.timing.device_time import DeviceTime, profiled_pass
 from ipyjaxbench.timing.validity import checks
 from ipyjaxbench.usercode import describe_error
+from tests.hardware import record
 from tests.results import STEADY, measured
 
 #: By folder: the driver's name of the GPU, bytes that it has by the driver and by XLA, bytes/s.
@@ -103,6 +104,15 @@ def test_kernels_of_torch_are_seen_whatever_started_them(recorded: Any, run: str
     assert relu.operation.startswith("at::native::vectorized_elementwise_kernel")
 
 
+@pytest.mark.parametrize("run", ["eager", "compiled", "graph", "side stream", "copies"])
+def test_a_session_of_cuda_ends_with_a_wait_that_the_profiler_sees(recorded: Any, run: str) -> None:
+    events = shown_events(recorded("torch")[run])
+    waits = [event for event in events if event.name == "cudaDeviceSynchronize"]
+    assert len(waits) == 2  # the first is the code's
+    of_host = [event for event in events if event.name.startswith("aten::")]
+    assert [sees_cuda(each) for each in (events, waits, of_host)] == [True, True, False]
+
+
 def test_a_side_stream_is_another_line(recorded: Any) -> None:
     lines = {
         run: {each.line for each in torch_intervals(recorded("torch")[run])}
@@ -141,6 +151,17 @@ def test_the_description_of_a_chip_has_the_peaks_of_its_datasheet(
     assert memory == known
     assert roof.products["bfloat16"] == pytest.approx(989e12, rel=0.01)
     assert roof.bandwidth == pytest.approx(bandwidth, rel=0.02)
+
+
+def test_a_part_that_cannot_be_recorded_names_no_folder_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(record.PARTS, "broken", lambda: {"never": 1 // 0})
+    record.record("broken", tmp_path)
+    found = json.loads(gzip.decompress((tmp_path / "broken.json.gz").read_bytes()))["failed"]
+    assert "ZeroDivisionError" in found
+    assert "test_replay.py" in found
+    assert str(Path(__file__).parents[2]) not in found
 
 
 def driver(answers: dict[str, Any]) -> SimpleNamespace:

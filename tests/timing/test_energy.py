@@ -110,6 +110,8 @@ NO_RISE = "the driver's counter did not rise twice in 0.5 s of calls"
         ([], None, None,
          "NVIDIA's driver gives no answer (it takes `pip install nvidia-ml-py`, and a GPU)"),
         ([{"energy": None}], None, None, "this GPU does not count it"),
+        ([{"mig": [1, 1]}], None, None,
+         "MIG cuts the GPU into slices, which the driver counts together"),
         ([{"pids": [ME, 1]}], None, None, "another process uses the GPU too"),
         ([{"pids": [ME, 1, 2]}], None, None, "2 other processes use the GPU too"),
         ([{"pids": [1]}] * 2, None, None,

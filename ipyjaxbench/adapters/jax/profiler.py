@@ -1,6 +1,7 @@
 """A pass under JAX's profiler, read back from the file that it writes."""
 
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,14 +16,11 @@ from ipyjaxbench.adapters.jax.op_sources import OpSources
 from ipyjaxbench.adapters.jax.synchronization import local_devices
 from ipyjaxbench.adapters.shared import xplane
 from ipyjaxbench.adapters.shared.clock_marks import ClockMarks
-from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
+from ipyjaxbench.host import GPU_NOT_PROFILED, PROFILER_IN_USE, summarize_error
 from ipyjaxbench.timing import CompilePasses, Interval, Profile, Profiler, sum_passes
 
-#: CUPTI serves one profiler in a process; PyTorch's keeps it once it has run.
-_NO_KERNELS = (
-    "the profiler saw nothing run on the GPU. If PyTorch's profiler ran before in this process,"
-    " it keeps CUPTI: restart the kernel and profile JAX first"
-)
+#: PyTorch's profiler keeps CUPTI once it has run.
+_AFTER_TORCH = ". PyTorch's keeps it: restart the kernel and profile JAX first"
 #: JAX's spans around a compilation; its threads that run Python; how much of XLA is marked.
 _COMPILING, _PYTHON, _PASSES = ("backend_compile_and_load", "backend_compile"), "python", 3
 _BEGIN = "the call begins"
@@ -44,7 +42,8 @@ class JaxProfiler(Profiler):
         found = xplane.profile(run, _start, _stop, read, _reason, mark)
         on_gpu = any(device.platform == "gpu" for device in local_devices())
         if on_gpu and not found.reason and not found.intervals:
-            return Profile(reason=_NO_KERNELS)
+            after = _AFTER_TORCH if "torch" in sys.modules else ""
+            return Profile(reason=GPU_NOT_PROFILED + after)
         return found
 
     def profile_compilation(self, run: Callable[[], object]) -> CompilePasses:

@@ -13,7 +13,7 @@ from ipyjaxbench.adapters.shared import xplane
 from ipyjaxbench.adapters.shared.clock_marks import ClockMarks
 from ipyjaxbench.adapters.shared.stderr import drop_lines
 from ipyjaxbench.adapters.tensorflow.compile_passes import compiling, read_passes
-from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
+from ipyjaxbench.host import GPU_NOT_PROFILED, PROFILER_IN_USE, summarize_error
 from ipyjaxbench.timing import CompilePasses, Profile, Profiler, sum_passes
 
 _EAGER = "EagerLocalExecute: "
@@ -79,22 +79,34 @@ def _reason(error: Exception) -> str:
 
 
 def _read(space: Callable[[], Any], folder: Path, marks: ClockMarks) -> Profile:
-    lines = _read_lines(space, folder)
+    spaces = _spaces(space, folder)
+    lines = _lines_of(spaces)
+    found = xplane.operations(lines, _name_operations(lines))
+    is_refused = any("libcupti" in error for each in spaces for error in each.errors)
+    if is_refused and all(each.device.startswith("cpu") for each in found):
+        return Profile(reason=GPU_NOT_PROFILED)
     return Profile(
-        xplane.operations(lines, _name_operations(lines)),
+        found,
         offset=marks.offset(xplane.marks_in(lines)),
     )
 
 
 def _read_passes(space: Callable[[], Any], folder: Path, marks: ClockMarks) -> Profile:  # noqa: ARG001
-    return Profile(read_passes(_read_lines(space, folder)))
+    return Profile(read_passes(_lines_of(_spaces(space, folder))))
 
 
-def _read_lines(space: Callable[[], Any], folder: Path) -> list[xplane.Line]:
-    lines = []
+def _spaces(space: Callable[[], Any], folder: Path) -> list[Any]:
+    """Return the profiles in a folder."""
+    profiles = []
     for path in folder.rglob("*.xplane.pb"):
-        profile = space()
-        profile.ParseFromString(path.read_bytes())
+        profiles.append(space())
+        profiles[-1].ParseFromString(path.read_bytes())
+    return profiles
+
+
+def _lines_of(profiles: Sequence[Any]) -> list[xplane.Line]:
+    lines = []
+    for profile in profiles:
         of_file = [line for plane in profile.planes for line in plane.lines]
         # From the first moment on: nanoseconds since 1970 and their parts fill no float.
         origin = min((line.timestamp_ns for line in of_file), default=0)

@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.shared.stderr import drop_lines
 from ipyjaxbench.adapters.torch import accelerators
 from ipyjaxbench.adapters.torch.compile_passes import profile_compilation
 from ipyjaxbench.adapters.torch.exchanges import exchanges, is_in_job
-from ipyjaxbench.host import PROFILER_IN_USE, summarize_error
+from ipyjaxbench.host import GPU_NOT_PROFILED, PROFILER_IN_USE, summarize_error
 from ipyjaxbench.timing import CompilePasses, Exchanged, Interval, Profile, Profiler
 
 #: What the profiler's library logs, as "USDT:2026-11-21 06:38:36 29:29 Handler.cpp:52] start".
@@ -66,6 +66,8 @@ class TorchProfiler(Profiler):
         if failed:
             return Profile(reason=failed)
         events = session.function_events
+        if "cuda" in kinds and torch.version.cuda is not None and not sees_cuda(events):
+            return Profile(reason=GPU_NOT_PROFILED)
         return Profile(
             operations(events, exchanges(session.kineto_results)),
             replayed=replays_graphs(events),
@@ -111,6 +113,13 @@ def operations(
             aside = kind == "cuda" and stream != _DEFAULT_STREAM
             on_devices.append(Interval(name, start, end, device, str(stream), aside=aside))
     return tuple(on_devices or on_host)
+
+
+def sees_cuda(events: Iterable[Any]) -> bool:
+    """Whether CUPTI told anything: at least the wait for the GPU with which each session ends."""
+    return any(
+        event.name.startswith("cuda") or event.device_type.name == "CUDA" for event in events
+    )
 
 
 def _marks(events: Iterable[Any]) -> list[tuple[float, float]]:

@@ -18,6 +18,7 @@ import ipyjaxbench
 from ipyjaxbench.adapters.jax import Jax, profiler, synchronization
 from ipyjaxbench.adapters.jax.compile_events import disjoint
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.host import GPU_NOT_PROFILED
 from ipyjaxbench.timing.protocol import Profiler
 from tests.adapters import late
 from tests.adapters.contract import Contract
@@ -235,6 +236,15 @@ def test_a_version_that_cannot_profile_says_so(monkeypatch: pytest.MonkeyPatch) 
     profile = _adapter().capability(Profiler).profile(lambda: None)
     assert "ProfileOptions" in profile.reason
     assert not profile.intervals
+
+
+def test_a_gpu_of_which_the_profiler_saw_nothing_has_no_busy_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(profiler, "local_devices", lambda: [SimpleNamespace(platform="gpu")])
+    found = _adapter().capability(Profiler).profile(lambda: None)
+    assert found.reason.startswith(GPU_NOT_PROFILED)
+    assert ("profile JAX first" in found.reason) is ("torch" in sys.modules)
 
 
 def test_a_profile_holds_nothing_of_python(tmp_path: Path) -> None:

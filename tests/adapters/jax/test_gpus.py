@@ -53,6 +53,7 @@ def test_a_number_behind_the_name_is_that_of_gpus() -> None:
     ("gpu:h100x0", "must be 1 GPU or more, such as gpu:h100x4"),
     ("gpu:mi300", "XLA's compiler for AMD's GPUs is in no wheel that works without ROCm"),
     ("gpu:none.txtpb", "none.txtpb cannot be read: No such file or directory"),
+    ("gpu:~nobody-here/own.txtpb", "~nobody-here/own.txtpb cannot be read: Could not determine"),
 ])  # fmt: skip
 def test_what_is_no_gpu_is_told_in_one_line(name: str, told: str) -> None:
     with pytest.raises(OptionError) as raised:
@@ -60,8 +61,13 @@ def test_what_is_no_gpu_is_told_in_one_line(name: str, told: str) -> None:
     assert str(raised.value).startswith(f"--on {name}: {told}")
 
 
-def test_a_description_of_ones_own_has_peaks_of_which_the_slower_counts(tmp_path: Path) -> None:
+def test_a_description_of_ones_own_has_peaks_of_which_the_slower_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "own.txtpb").write_text(OWN)
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    assert find_chips("gpu:~/own.txtpb").memory == 10**9
     found = find_chips(f"gpu:{tmp_path}/own.txtpb")
     assert found.memory == 10**9
     assert found.arguments["target_config"] == OWN

@@ -75,6 +75,18 @@ def test_a_gpu_is_told_with_what_was_taken_of_it(gpu: pytest.MonkeyPatch) -> Non
     assert (home().texts, home().devices[0].limit) == ((), 2**30)
 
 
+def test_a_gpu_has_the_number_of_this_process_also_where_not_all_are_visible(
+    gpu: pytest.MonkeyPatch,
+) -> None:
+    inventory = TensorFlow().capability(DeviceInventory)
+    whole = [Device(f"/physical_device:GPU:{number}") for number in range(3)]
+    have(gpu, "GPU:0", "GPU:1")
+    tell(gpu, list_physical_devices=whole, get_visible_devices=whole[1:])
+    assert [inventory.chip(name) for name in ("gpu:1", "cpu:1")] == ["gpu:2", "cpu"]
+    tell(gpu, list_logical_devices=[Device(f"/device:GPU:{number}") for number in range(4)])
+    assert inventory.chip("gpu:3") == "gpu:3"  # two of each
+
+
 def test_each_of_several_gpus_is_told_by_its_number(gpu: pytest.MonkeyPatch) -> None:
     have(gpu, "GPU:0", "GPU:1")
     tell(gpu, get_device_details=lambda each: {"device_name": each.name[-1:]})

@@ -1,5 +1,6 @@
 """The TensorFlow adapter, and `%fwtime`'s promises on real TensorFlow code."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import keras
@@ -7,8 +8,10 @@ import pytest
 import tensorflow as tf
 
 import ipyjaxbench
-from ipyjaxbench.adapters.tensorflow import TensorFlow
+from ipyjaxbench.adapters.shared.clock_marks import ClockMarks
+from ipyjaxbench.adapters.tensorflow import TensorFlow, profiler
 from ipyjaxbench.frameworks import Framework, loaded
+from ipyjaxbench.host import GPU_NOT_PROFILED
 from ipyjaxbench.timing.protocol import Profiler
 from tests.adapters.contract import Contract
 
@@ -107,3 +110,24 @@ def test_the_profiler_writes_nothing_and_needs_something_computed(
     assert capfd.readouterr() == ("", "")
     monkeypatch.setattr(adapter, "started", lambda: False)
     assert profile(lambda: None).reason == "nothing has been computed yet"
+
+
+@pytest.mark.parametrize(("error", "plane", "reason"), [
+    ("host: Insufficient privilege to run libcupti (you need root permission).", "/host:CPU",
+     GPU_NOT_PROFILED),
+    ("host: Failed to load libcupti (is it installed and accessible?)", "/device:GPU:0", ""),
+    ("host: No GPU detected.", "/host:CPU", ""),
+])  # fmt: skip
+def test_operations_of_the_cpu_are_not_told_for_a_gpu_that_may_not_be_profiled(
+    error: str, plane: str, reason: str, tmp_path: Path
+) -> None:
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    space = xplane_pb2.XSpace(errors=[error])
+    written = space.planes.add(name=plane)
+    written.event_metadata[1].name = "EagerLocalExecute: AddV2"
+    line = written.lines.add(name="Stream #1")
+    line.events.add(metadata_id=1, offset_ps=1000, duration_ps=1000)
+    (tmp_path / "a.xplane.pb").write_bytes(space.SerializeToString())
+    found = profiler._read(xplane_pb2.XSpace, tmp_path, ClockMarks(lambda _: nullcontext()))
+    assert (found.reason, len(found.intervals)) == (reason, 0 if reason else 1)

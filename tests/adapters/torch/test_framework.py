@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,9 +11,10 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 import ipyjaxbench
-from ipyjaxbench.adapters.torch import Torch
+from ipyjaxbench.adapters.torch import Torch, accelerators
 from ipyjaxbench.adapters.torch.profiler import operations
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
+from ipyjaxbench.host import GPU_NOT_PROFILED
 from ipyjaxbench.timing.device_time import Interval
 from ipyjaxbench.timing.protocol import Profiler
 from tests.adapters.contract import Contract
@@ -109,6 +111,34 @@ def test_profilers_of_the_users_go_on_and_are_the_reason_why_nothing_is_told() -
         warming_up.step()
     assert "aten::mul" in [event.name for event in warming_up.events()]
     assert reason() == ""
+
+
+@pytest.mark.parametrize("fails", ["__enter__", "__exit__"])
+def test_a_profiler_that_a_driver_refuses_is_told_in_one_line(
+    fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("CUPTI_ERROR_HARDWARE_BUSY\nmore")
+
+    calls = {"__init__": lambda *_, **__: None, "__enter__": lambda _: None,
+             "__exit__": lambda *_: None}  # fmt: skip
+    refused = type("profile", (), {**calls, fails: refuse})
+    monkeypatch.setattr(torch.autograd.profiler, "profile", refused)
+    ran: list[int] = []
+    found = _adapter().capability(Profiler).profile(lambda: ran.append(1))
+    assert (found.intervals, len(ran)) == ((), 0 if fails == "__enter__" else 1)
+    assert found.reason == "RuntimeError: CUPTI_ERROR_HARDWARE_BUSY"
+
+
+def test_operators_of_the_cpu_are_not_told_for_a_gpu_that_may_not_be_profiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As where CUPTI is refused: not even the wait at the end of the session is seen."""
+    monkeypatch.setattr(accelerators, "used_accelerators", lambda: [torch.device("cuda", 0)])
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    with warnings.catch_warnings(action="ignore"):  # there is no CUDA
+        found = _adapter().capability(Profiler).profile(lambda: torch.ones(3) + 1)
+    assert (found.intervals, found.reason) == ((), GPU_NOT_PROFILED)
 
 
 def test_the_profiler_writes_nothing_and_what_others_write_is_passed_on(

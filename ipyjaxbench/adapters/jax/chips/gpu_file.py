@@ -33,11 +33,13 @@ def read_description(name: str, path: Path) -> tuple[str, int, Roof]:
         OptionError: it cannot be read, or is no description of a GPU.
     """
     try:
+        path = path.expanduser()
         if path.stat().st_size > _MAX_BYTES:
             raise OptionError(f"--on {name}: {path} is larger than {_MAX_BYTES // 10**6} MB")
-        text = path.expanduser().read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
+        text = path.read_text("utf-8")
+    except (OSError, RuntimeError, UnicodeDecodeError) as error:  # no such user: ~name
+        told = "it is no text" if isinstance(error, UnicodeDecodeError) else str(error)
+        why = getattr(error, "strerror", None) or told
         raise OptionError(f"--on {name}: {path} cannot be read: {why}") from None
     fields = {
         each: float(found[1])
