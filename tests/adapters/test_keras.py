@@ -11,6 +11,7 @@ _CODE = """
 import sys
 import keras, numpy as np
 from ipyjaxbench import graph
+from ipyjaxbench.device.find_held import HeldMemory
 from ipyjaxbench.device.locate import locate
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs.trace_program import trace_program
@@ -48,6 +49,8 @@ optimizer = keras.optimizers.SGD(momentum=0.9)
 optimizer.build(model.trainable_variables)
 values = {"model": model, "bias": model.weights[1], "optimizer": optimizer}
 print([(a.name, a.framework, a.of) for a in locate(values).arrays][:5])
+held = HeldMemory({"model": model, "optimizer": optimizer}, [])
+print([(each.kind, each.path, each.let_go) for each in held.result().holders])
 
 norm, drop, x = keras.layers.BatchNormalization(), keras.layers.Dropout(0.5), x[:, :2]
 norm(x), drop(x, training=True)
@@ -95,7 +98,9 @@ def run_calls(backend: str) -> dict[str, str]:
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     answers = [line.partition(" -> ")[2] or line for line in ran.stdout.splitlines()]
-    return dict(zip((*codes, "dense.built", "arrays", "changed", "fit"), answers, strict=True))
+    return dict(
+        zip((*codes, "dense.built", "arrays", "held", "changed", "fit"), answers, strict=True)
+    )
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
@@ -112,6 +117,7 @@ def test_a_layer_is_a_program_of_the_framework_that_computes_it(backend: str) ->
         ("optimizer.iteration", backend, ""),
         ("optimizer.learning_rate", backend, ""),
     ])  # fmt: skip
+    assert told["held"] == str([("optimizer", "optimizer", "del optimizer")])
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
