@@ -59,6 +59,8 @@ ROWS: dict[str, Row] = {
     "benchmarks": {"group": "python", "name": "a loop, 2 other programs", "programs": 2,
                    "rounds": 3, "alarms": 0, "found": 1},
     "passes": {"sum": 356.0, "whole": 356.1, "ratio": 1.0, "low": 0.99, "high": 1.0},
+    "held": {"name": "a closure", "bytes": 1_000_000, "right": 3, "let_go": 3, "rounds": 3},
+    "misses": {"name": "the code", "said": "code differs", "right": 3, "rounds": 3},
     "peaks": {"name": "jax float32", "rate": 490e9, "by hand": 500e9, "ratio": 0.98,
                  "apart": 0.02, "by hand apart": 0.01, "others": 0.05, "spent": 8.4},
     "memory": {"group": "torch", "name": "standin: all kept", "truth": 80e6, "by": "counter",

@@ -226,8 +226,8 @@ EXAMPLES: list[tuple[Note, str]] = [
     ),
     (step_notes.loop_stopped(1), "Interrupted after 1 whole step: these are measured."),
     (
-        step_notes.loop_failed("OSError: gone", 12),
-        "The cell raised OSError: gone after 12 whole steps: these",
+        step_notes.loop_failed("OSError: gone", 12, is_open=True),
+        "gone after 12 whole steps: these are measured, without what devices had left",
     ),
     (
         step_notes.computes_in_call(["torch"], [4, 5]),

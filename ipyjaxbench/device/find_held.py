@@ -13,6 +13,7 @@ from ipyjaxbench.frameworks import (
     Compilation,
     Framework,
     find_compiler,
+    is_keras_optimizer,
     iterate_arrays,
     iterate_named_arrays,
     loaded,
@@ -118,7 +119,8 @@ class HeldMemory:
 
     def _root_of(self, name: str, value: object) -> Root:
         inspectors = (f.capability(ArrayInspector) for f in self._frameworks)
-        is_optimizer = any(each.is_optimizer(value) for each in inspectors)
+        is_optimizer = is_keras_optimizer(value)
+        is_optimizer |= any(each.is_optimizer(value) for each in inspectors)
         return Root("optimizer" if is_optimizer else "name", name, value, f"del {name}")
 
     def _add(self, root: Root) -> None:

@@ -6,12 +6,13 @@ import threading
 
 from ipyjaxbench.device.memory_peak import MemoryPeak
 from ipyjaxbench.host import Clock, highest_resident_memory, resident_memory
-from ipyjaxbench.usercode import innermost_line
+from ipyjaxbench.usercode import CodeLine, innermost_line
 
 _SECONDS = 1e-3  # between the first samples; twice as long whenever there are too many
 _MAX_SAMPLES = 1200
 _WAIT, _MAX_WAITS = 5e-3, 20  # seconds for memory to be given back, and how often
 _SHOWN = 12  # points of the curve
+_RISES = 1.02  # times what there was more at a line: so much at another one, and that is told
 
 
 class ResidentCurve:
@@ -19,15 +20,17 @@ class ResidentCurve:
 
     def __enter__(self) -> "ResidentCurve":
         self._samples: list[int] = []
-        self._highest, self._line = 0, ""
+        self._highest = 0
         self._done = threading.Event()
         _settle()
         self._thread_of_code = threading.get_ident()
+        self._line: CodeLine | None = None
+        self._outside = self._runs()
         self._before, self._highest_ever = resident_memory(), highest_resident_memory()
         self._thread: threading.Thread | None = None
         if self._before is not None:
             self._samples.append(self._before)
-            self._highest = self._before
+            self._highest = self._at_line = self._before
             self._thread = threading.Thread(
                 target=self._sample, daemon=True, name="ipyjaxbench resident memory"
             )
@@ -58,21 +61,26 @@ class ResidentCurve:
             peak=peak,
             left=min(max(self._after - self._before, 0), peak),
             before=self._before,
-            line=self._line,
+            line=self._line.words() if self._line else "",
             curve=_highest_of_each_part([*self._samples, self._after]),
         )
 
+    def _runs(self) -> CodeLine | None:
+        """Return the line that runs now, of whoever opened this or of the code."""
+        return innermost_line(sys._current_frames().get(self._thread_of_code))
+
     def _sample(self) -> None:
-        pause = _SECONDS
+        pause, before = _SECONDS, self._before or 0
         while not self._done.wait(pause):
             now = resident_memory()
             if now is None:
                 continue
             self._samples.append(now)
-            if now > self._highest:
-                self._highest = now
-                line = innermost_line(sys._current_frames().get(self._thread_of_code))
-                self._line = line.words() if line else ""
+            self._highest = max(now, self._highest)
+            if now > before + _RISES * (self._at_line - before):
+                line = self._runs()
+                if line != self._outside:
+                    self._at_line, self._line = now, line
             if len(self._samples) > _MAX_SAMPLES:
                 pairs = zip(self._samples[::2], self._samples[1::2], strict=False)
                 self._samples[:] = [max(pair) for pair in pairs]

@@ -25,6 +25,7 @@ from ipyjaxbench.frameworks.job import Coordination, Job, explain_unusable_job, 
 from ipyjaxbench.frameworks.job_options import JobOptions
 from ipyjaxbench.frameworks.keras import (
     is_keras_built,
+    is_keras_optimizer,
     keras_backend,
     keras_stateless_scope,
     refuse_keras_loop,

@@ -54,6 +54,13 @@ def keras_stateless_scope(framework: str) -> AbstractContextManager[object]:
     return scope
 
 
+def is_keras_optimizer(value: object) -> bool:
+    """Whether a value is one of Keras's optimizers, whichever framework has its state."""
+    optimizers = getattr(sys.modules.get("keras"), "optimizers", None)
+    kind = getattr(optimizers, "Optimizer", None)
+    return kind is not None and is_of(value, kind)
+
+
 def _refuse(call: Call) -> None:
     """Raise for a call that is no program, or that would build what is the user's."""
     keras: Any = sys.modules["keras"]

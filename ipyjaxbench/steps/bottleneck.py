@@ -12,7 +12,7 @@ VERDICT_MEANINGS = {
     "SYNC-BOUND": "a value is read in every step: host and device take turns",
     "CALL-BOUND": "most of a step is calls that compute before they return",
     "BALANCED": "no part of a step is clearly the largest",
-    "?": "steps draw their batches themselves: data and work are not told apart",
+    "?": "not known; a note says why",
     "FEW": "too few steps between the first and the last",
 }
 FEWEST = 3  # steady steps
@@ -21,6 +21,7 @@ _WORTH = 0.1  # of a step: what host and device would save side by side
 _LEAST_WAIT = 0.02  # of a step: shorter ones are what asking takes
 _EVERY = 0.9  # of all steps: from there on it is in every one
 _LEAST_BACKLOG = 1e-3  # seconds
+_QUEUE = 32  # steps that devices may have waiting; after more of them Python waits, too
 _BEHIND = 1.5  # steps of work left after the loop: the device has never been idle
 
 
@@ -51,6 +52,7 @@ class SteadySteps:
         complete: how many steps came to their end, the first and the last too.
         backlog: seconds of work that a device had left after the loop, each time that it ran.
         draws_inside: whether calls draw their batches themselves.
+        was_stopped: whether that backlog is not known.
     """
 
     steps: int
@@ -60,6 +62,7 @@ class SteadySteps:
     complete: int
     backlog: float
     draws_inside: bool = False
+    was_stopped: bool = False
 
     @property
     def is_behind(self) -> bool:
@@ -118,6 +121,8 @@ def find_bottleneck(steady: SteadySteps) -> Bottleneck:
     apart = min(device, 1 - busy)
     if read is not None and apart >= _WORTH and device > size - _CLEARLY:
         return Bottleneck("SYNC-BOUND", read, apart)
+    if steady.was_stopped and read is None and steady.complete <= _QUEUE:
+        return Bottleneck("?")
     if size - sizes[order[1]][0] < _CLEARLY:
         return Bottleneck("BALANCED")
     return Bottleneck(order[0], line, size)

@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
+from inspect import signature
 from types import MethodType
 from typing import Any
 
@@ -62,12 +63,17 @@ class MarkedFit:
         self.backend = str(keras.config.backend())
 
         @wraps(method)
-        def fit(*args: Any, callbacks: Any = None, **named: Any) -> Any:
+        def fit(*args: Any, **named: Any) -> Any:
             __tracebackhide__ = True
-            before = callbacks if callbacks is not None else []
+            known = [*signature(method).parameters]
+            place = known.index("callbacks") if "callbacks" in known else len(args)
+            before = args[place] if place < len(args) else named.get("callbacks")
             own = [*before] if isinstance(before, list | tuple) else [before]
             first, last = _callbacks(keras.callbacks.Callback, self._marks)
-            return method(*args, callbacks=[first, *own, last], **named)
+            marked = [first, *(each for each in own if each is not None), last]
+            if place < len(args):
+                return method(*args[:place], marked, *args[place + 1 :], **named)
+            return method(*args, **named | {"callbacks": marked})
 
         return fit
 

@@ -21,6 +21,7 @@ class LoopTimes(Result):
         steps: the steps, in order; of very many, neighbours share one entry.
         lines: the lines of the loop, with their time in the steady steps.
         backlog: seconds for which devices worked on after the loop.
+        was_stopped: whether an exception ended it, so that it is not known for how long.
         runs: how often the loop ran, as an inner loop does.
         advice: what to write instead to have data sooner; empty where it is not known.
         draws_inside: whether steps draw their batches themselves, so that "call" has data in it.
@@ -36,6 +37,7 @@ class LoopTimes(Result):
     steps: tuple[StepTime, ...] = ()
     lines: tuple[LineTime, ...] = ()
     backlog: NonNegativeFloat = 0.0
+    was_stopped: bool = False
     runs: NonNegativeInt = 1
     advice: str = ""
     draws_inside: bool = False
@@ -92,6 +94,7 @@ class LoopTimes(Result):
             complete=self.count,
             backlog=self.backlog / max(self.runs, 1),
             draws_inside=self.draws_inside,
+            was_stopped=self.was_stopped,
         )
 
     def rows(self) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The report of a loop: what its steps wait for, as a bar, and the lines of the cell."""
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -86,7 +87,9 @@ def _rows(t: LoopTimes) -> Iterator[tuple[str, ...]]:
     """Yield a row for each line, and for its waits one more."""
     count = sum(each.steps for each in t.steady)
     total = sum(t.parts.values()) * count or 1.0
-    for each in t.lines:
+    for number, each in enumerate(t.lines):
+        if not (each.seconds or each.waited) and each.line in {e.line for e in t.lines[:number]}:
+            continue  # such as what an `if` of one line holds
         waited = each.waited > _WORTH * total or each.waited > each.seconds
         if not waited or each.seconds > _WORTH * total or each.part == "data":
             yield _row(each, each.part, each.seconds, count, total)
@@ -148,7 +151,18 @@ def _advice(t: LoopTimes, found: Bottleneck, line: LineTime) -> str:
         return f"{where} waits for the device in every step: {what}. {more}"
     if found.verdict == "HOST-BOUND":
         return f"{where} takes the most of Python's time: {line.text}"
-    return f"{where} takes the most. See inside:  %fwtime --ops {line.text.rstrip(':')}"
+    if not _is_whole(line.text):
+        return f"{where} takes the most: {line.text}"
+    return f"{where} takes the most. See inside:  %fwtime --ops {line.text}"
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a line can be typed alone: no first line of several."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _some_steps_wait(t: LoopTimes) -> str:

@@ -36,6 +36,7 @@ class Marks:
         note: notes a place.
         mark: the same, at the end of a statement.
         backlog: nanoseconds for which devices worked on after the loop.
+        was_stopped: whether an exception ended it, so that there is no backlog that is known.
     """
 
     def __init__(self, rows: StepRows, watch: LoopWatch) -> None:
@@ -47,6 +48,7 @@ class Marks:
         self._began = self._shortest = 0
         self._outside: object = None
         self.backlog = 0
+        self.was_stopped = False
         self.note = _noting(self._moments, self._now, self._start)
         self.mark: Callable[[int], None] = self._mark_and_look
 
@@ -100,7 +102,8 @@ class Marks:
         now = self._now()
         self._moments.append(pack(OVER, now - self._start))
         if sys.exception() not in (None, self._outside):
-            return  # it was stopped: what runs on is not waited for
+            self.was_stopped = True  # what runs on is not waited for: it may be for ever
+            return
         self._watch.wait()
         middle = self._now()
         self._watch.wait()  # for nothing: what asking takes

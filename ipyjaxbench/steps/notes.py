@@ -17,9 +17,9 @@ def notes_on(
 ) -> Iterator[Note]:
     """Yield what is to be known of a loop's times."""
     if isinstance(raised, KeyboardInterrupt):
-        yield loop_stopped(times.count)
+        yield loop_stopped(times.count, is_open=times.was_stopped)
     elif raised is not None:
-        yield loop_failed(times.error, times.count)
+        yield loop_failed(times.error, times.count, is_open=times.was_stopped)
     elif not times.count:
         yield no_steps(times.line)
     if times.shares.get("call", 0.0) > _WORTH:
@@ -36,21 +36,22 @@ def notes_on(
         yield device_failed(wait_error)
 
 
-def loop_stopped(count: int) -> Note:
+def loop_stopped(count: int, *, is_open: bool = False) -> Note:
     """The user ended the loop."""
-    return Note("loop-stopped", f"Interrupted {_until(count)}.")
+    return Note("loop-stopped", f"Interrupted {_until(count, is_open=is_open)}.")
 
 
-def loop_failed(error: str, count: int) -> Note:
+def loop_failed(error: str, count: int, *, is_open: bool = False) -> Note:
     """The cell raised."""
-    return misleading("loop-failed", f"The cell raised {error} {_until(count)}.")
+    return misleading("loop-failed", f"The cell raised {error} {_until(count, is_open=is_open)}.")
 
 
-def _until(count: int) -> str:
-    """Say how far it had come."""
+def _until(count: int, *, is_open: bool) -> str:
+    """Say how far it had come, and whether devices may have been behind."""
     if not count:
         return "before a step came to its end"
-    return f"after {units.count(count, 'whole step')}: these are measured"
+    left = ", without what devices had left to do" if is_open else ""
+    return f"after {units.count(count, 'whole step')}: these are measured{left}"
 
 
 def no_steps(line: int) -> Note:

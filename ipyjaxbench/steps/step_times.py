@@ -9,6 +9,7 @@ from ipyjaxbench.steps.step_parts import StepTime
 from ipyjaxbench.steps.step_rows import Row
 
 _EARLY = slice(1, 9)  # rows after the first: a queue of work for the device is not full yet
+_LAST = 8  # rows: the queue is full then, if it fills at all
 _LOW = 0.1  # quantile
 _TIMES = 3  # longer than usual: what is worth being called a wait for a place in the queue
 
@@ -28,18 +29,23 @@ def parts_of_sites(sites: Sequence[Site], kinds: LineKinds, rows: Sequence[Row])
     return parts
 
 
-def queue_waits(sites: Sequence[int], rows: Sequence[Row], *, is_behind: bool) -> dict[int, float]:
+def queue_waits(
+    sites: Sequence[int], rows: Sequence[Row], *, is_behind: bool | None
+) -> dict[int, float]:
     """Return for each site the nanoseconds that it takes while there is room in the queue.
 
     Where the device is behind, what a statement that gives it work takes longer is a wait for room.
+    Where that is not known (None), it is so if at the end a statement takes much longer than first.
     """
-    if not is_behind:
-        return {}
-    usual = {}
+    usual: dict[int, float] = {}
+    if is_behind is False:
+        return usual
     for site in sites:
         took = [row.busy.get(site, 0) / row.steps for row in rows[1:] if not row.compiled]
         if took:
             early = stats.median(took[: _EARLY.stop - 1])
+            if is_behind is None and stats.median(took[-_LAST:]) <= _TIMES * early:
+                continue
             usual[site] = min(early, stats.quantile(sorted(took), _LOW))
     return usual
 

@@ -116,21 +116,23 @@ def _summarize(source: Source, plan: _Plan, raised: BaseException | None) -> Loo
     parts = parts_of_sites(sites, kinds, rows)
     plain = tuple(step_time(row, parts, {}) for row in rows)
     dispatching = [f for f in watch.frameworks if f.name in kinds.dispatching.values()]
+    runs_ahead = any(f.runs_ahead() for f in dispatching)
     times = LoopTimes(
         code=source.text.strip(),
         line=sites[-1].line,
         steps=plain,
         # Where nothing runs ahead of Python, a long wait at the end is another program's.
-        backlog=marks.backlog * 1e-9 if any(f.runs_ahead() for f in dispatching) else 0.0,
+        backlog=marks.backlog * 1e-9 if runs_ahead else 0.0,
+        was_stopped=marks.was_stopped and runs_ahead,
         runs=found.runs,
         advice=kinds.advice,
         draws_inside=plan.fit is not None and plan.fit.draws_inside,
         frameworks={f.name: f.version() for f in dispatching},
         error="" if raised is None else describe_error(raised),
     )
-    behind = bool(times.steady) and times.summary.is_behind
+    is_behind = None if times.was_stopped else bool(times.steady) and times.summary.is_behind
     asynchronous = [site for site in kinds.dispatching if parts[site] == "host"]
-    usual = queue_waits(asynchronous, rows, is_behind=behind)
+    usual = queue_waits(asynchronous, rows, is_behind=is_behind)
     steps = (*plain[:1], *(step_time(row, parts, usual) for row in rows[1:]))
     lines = _lines(source, sites, found, parts, usual, kinds)
     times = dataclasses.replace(times, steps=steps, lines=lines)

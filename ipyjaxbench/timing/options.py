@@ -29,8 +29,8 @@ AIMS = {"quick": (0.05, 0.5), "usual": (0.02, None), "precise": (0.005, 10.0)}
 
 #: Fields for calls that are repeated, or made elsewhere: a loop runs once, here.
 _NOT_OF_LOOPS = (
-    *("number", "repeat", "budget", "aim", "name", "against", "clock", "fresh", "profile"),
-    *("energy", "cold", "restore", "engines"),
+    *("number", "repeat", "budget", "aim", "name", "against", "clock", "passes", "fresh", "ops"),
+    *("trace", "profile", "energy", "cold", "memory", "restore", "engines"),
 )
 
 

@@ -11,10 +11,12 @@ _CODE = """
 import sys
 import keras, numpy as np
 from ipyjaxbench import graph
+from ipyjaxbench.device.find_held import HeldMemory
 from ipyjaxbench.device.locate import locate
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.graphs.options import GraphOptions
+from ipyjaxbench.steps import time_loop
 from ipyjaxbench.usercode.snippet import Source
 
 class Model(keras.Model):
@@ -47,6 +49,8 @@ optimizer = keras.optimizers.SGD(momentum=0.9)
 optimizer.build(model.trainable_variables)
 values = {"model": model, "bias": model.weights[1], "optimizer": optimizer}
 print([(a.name, a.framework, a.of) for a in locate(values).arrays][:5])
+held = HeldMemory({"model": model, "optimizer": optimizer}, [])
+print([(each.kind, each.path, each.let_go) for each in held.result().holders])
 
 norm, drop, x = keras.layers.BatchNormalization(), keras.layers.Dropout(0.5), x[:, :2]
 norm(x), drop(x, training=True)
@@ -55,6 +59,19 @@ before = [keras.ops.convert_to_numpy(each) for each in variables]
 graph(norm, x, training=True), graph(drop, x, training=True)
 after = [keras.ops.convert_to_numpy(each) for each in variables]
 print(all(np.array_equal(a, b) for a, b in zip(after, before)), norm(x, training=True).shape)
+
+class Steps(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        seen.append(batch)
+
+model.compile("sgd", "mse")
+data, seen, own, fits = np.ones((12, 2), "f"), [], [Steps()], []
+for callbacks in ("callbacks=own", "own"):
+    code = f"model.fit(data, np.ones((12, 3)), 4, 2, 0, {callbacks})"
+    found, error = time_loop(Source.plain(code), globals())
+    fits.append((error, found.count, found.runs, [*found.frameworks], found.draws_inside,
+                 "fit-steps" in [note.code for note in found.notes]))
+print((fits, seen, len(own)))
 """
 _NOT_BUILT = "is not built yet, and looking would build it"
 
@@ -81,7 +98,9 @@ def run_calls(backend: str) -> dict[str, str]:
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     answers = [line.partition(" -> ")[2] or line for line in ran.stdout.splitlines()]
-    return dict(zip((*codes, "dense.built", "arrays", "changed"), answers, strict=True))
+    return dict(
+        zip((*codes, "dense.built", "arrays", "held", "changed", "fit"), answers, strict=True)
+    )
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
@@ -98,6 +117,13 @@ def test_a_layer_is_a_program_of_the_framework_that_computes_it(backend: str) ->
         ("optimizer.iteration", backend, ""),
         ("optimizer.learning_rate", backend, ""),
     ])  # fmt: skip
+    assert told["held"] == str([("optimizer", "optimizer", "del optimizer")])
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_the_steps_of_fit_are_timed_beside_callbacks_of_the_users(backend: str) -> None:
+    timed = (None, 6, 2, [backend], backend != "torch", True)
+    assert run_calls(backend)["fit"] == str(([timed] * 2, [0, 1, 2] * 4, 1))
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])

@@ -44,6 +44,9 @@ OTHER_OPTIONS = {DIGEST: "q", "num_replicas": "1"}
     # What implies another part is named alone.
     ({"XLA_flags": {DIGEST: "y", "--xla_a": "1"}, "compile_options": OTHER_OPTIONS}, {},
      "XLA flags differ from the entry of 20 November (--xla_a=1 is new)"),
+    # What is hashed is the same, whatever was noted with it.
+    ({"compile_options": OTHER_OPTIONS, "XLA_flags": {DIGEST: "x", "--b": "1"}}, {},
+     "compile options differ from the entry of 20 November"),
     # Only the hash is known.
     ({"compile_options": OTHER_OPTIONS}, {},
      "compile options differ from the entry of 20 November"),

@@ -54,6 +54,16 @@ for x in batches(12):
     assert found.verdict == "DEVICE-BOUND"
 
 
+def test_what_devices_had_left_is_not_known_where_the_loop_was_stopped() -> None:
+    code = "for i, x in enumerate(batches(9)):\n    w, loss = f(w, x)\n    a = 1 / (7 - i)"
+    for f, verdict in ((step, "?"), (lambda w, x: (w, torch.ones(9).sum()), "")):
+        found, error = time_loop(Source.plain(code), {**NAMES, **JAX, "f": f})
+        assert isinstance(error, ZeroDivisionError)
+        assert found.was_stopped == (verdict == "?")
+        assert ("left to do" in found.notes[0].text) == found.was_stopped
+        assert not verdict or found.verdict == verdict
+
+
 def test_a_value_that_is_read_in_every_step_is_named_and_one_that_is_not_is_not() -> None:
     code = """
 for i, x in enumerate(batches(14, 0.005)):

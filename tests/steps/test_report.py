@@ -55,6 +55,11 @@ def waiting_first(data: float, device: float, rest: float) -> LoopTimes:
     (loop(data=3, call=3.2), "BALANCED", None),
     (loop(data=1, call=6, draws_inside=True), "?", None),
     (loop(rest=6, call=1, draws_inside=True), "HOST-BOUND", 3),
+    # It was stopped, and devices may have been behind; after many steps that would show.
+    (loop(data=5, was_stopped=True), "?", None),
+    (loop(data=2, host=2, device=6, waits=20, was_stopped=True), "SYNC-BOUND", 3),
+    (dataclasses.replace(loop(data=5), steps=loop(data=5).steps * 2, was_stopped=True),
+     "DATA-BOUND", 1),
     (dataclasses.replace(loop(data=5), steps=loop(data=5).steps[:4]), "FEW", None),
     (dataclasses.replace(loop(data=5), steps=()), "FEW", None),
 ])  # fmt: skip
@@ -119,6 +124,22 @@ def test_only_some_steps_that_wait_for_data_are_told() -> None:
     times = dataclasses.replace(LOOP, steps=(STEP, *[STEP, STEP, STEP, slow] * 6, STEP))
     assert "uneven      6 steps of 24 wait 20.0 ms for data, the others 2.00 ms" in str(times)
     assert "uneven" not in str(LOOP)
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("y = step(x)", "line 3 takes the most. See inside:  %fwtime --ops y = step(x)"),
+    ("y = step(", "line 3 takes the most: y = step("),
+    ("for y in step(x):", "line 3 takes the most: for y in step(x):"),
+])  # fmt: skip
+def test_what_looks_inside_can_be_typed(text: str, said: str) -> None:
+    held = LineTime(3, text, "host", 0.0)  # as what an `if` of one line holds
+    times = dataclasses.replace(
+        LOOP,
+        steps=(StepTime(0, 0, 0.01, 0.001, 0),) * 9,
+        lines=(LineTime(3, text, "call", 0.01), held),
+    )
+    assert f"change      {said}" in str(times)
+    assert str(times).count("3     ") == 1
 
 
 def test_a_table_has_a_row_for_each_step() -> None:

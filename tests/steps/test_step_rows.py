@@ -13,9 +13,11 @@ from ipyjaxbench.steps.step_rows import (
     NEXT,
     OVER,
     WAIT,
+    Row,
     StepRows,
     pack,
 )
+from ipyjaxbench.steps.step_times import queue_waits
 
 HEADER = 9
 
@@ -66,6 +68,23 @@ def test_compilations_and_waits_belong_to_the_step_that_is_just_over() -> None:
     found = noted((NEXT, 0), *step, (COMPILED, 2), *step, *step[:-1], (OVER, 2))
     assert [row.compiled for row in found.rows] == [True, False, False]
     assert found.waiting_steps == {0: 2}  # of complete steps
+
+
+@pytest.mark.parametrize(
+    ("took", "is_behind", "usual"),
+    [
+        ([90, *[2] * 30, *[50] * 9], None, {0: 2}),  # the queue is full from there on
+        ([90, *[2] * 30, *[50] * 9], False, {}),
+        ([90, *[2] * 30, *[5] * 9], None, {}),
+        ([90, *[2] * 30, *[5] * 9], True, {0: 2}),
+        ([90, 2, 50, *[2] * 9], None, {}),
+        ([90], None, {}),
+    ],
+)
+def test_a_statement_that_takes_longer_when_the_queue_is_full_waits_for_room(
+    took: list[int], is_behind: bool | None, usual: dict[int, float]
+) -> None:
+    assert queue_waits([0], [Row(busy={0: n}) for n in took], is_behind=is_behind) == usual
 
 
 def test_very_many_steps_share_rows_and_lose_nothing() -> None:

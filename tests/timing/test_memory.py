@@ -1,6 +1,7 @@
 """``--memory``: the most memory that a call needs, and of what."""
 
 import sys
+import threading
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -9,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ipyjaxbench.device import resident_curve
 from ipyjaxbench.device.memory_peak import MemoryPeak
+from ipyjaxbench.device.resident_curve import ResidentCurve
 from tests.results import rows
 from tests.shell import Shell
 
@@ -127,3 +130,33 @@ def later(a):
 def test_a_peak_in_words(peak: MemoryPeak, words: tuple[str, ...]) -> None:
     assert peak.check() is None
     assert peak.words() == "".join(words)
+
+
+#: Of no user: a file of Python's own.
+GROW = compile(
+    """
+def grow(nbytes):
+    now[0] += nbytes
+    while looks.acquire(blocking=False):
+        pass
+    for _ in range(3):  # the first may have begun before; the second is over with the third
+        looks.acquire()
+""",
+    "<frozen>",
+    "exec",
+)
+
+
+def test_the_line_at_the_peak_is_where_it_rose_and_one_of_the_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What rises before and after it, in a line that looks, is no line's of it."""
+    now, looks = [MATRIX], threading.Semaphore(0)
+    monkeypatch.setattr(resident_curve, "highest_resident_memory", lambda: None)
+    monkeypatch.setattr(resident_curve, "resident_memory", lambda: (now[0], looks.release())[0])
+    code = compile("\ngrow(100)\ngrow(10**6)\ngrow(1)", "<cell>", "exec")
+    names: dict[str, Any] = {"now": now, "looks": looks, "code": code, "Curve": ResidentCurve}
+    exec(GROW, names)
+    exec("with Curve() as curve: grow(9); exec(code); grow(10**6)", names)
+    peak = names["curve"].peak()
+    assert (peak.peak, peak.line) == (2_000_110, "line 3")

@@ -6,6 +6,7 @@ entries are known which were made then.
 """
 
 import hashlib
+import os
 import re
 import sys
 import threading
@@ -39,6 +40,7 @@ _PARTS = {
     "inductor_config": "Inductor's settings",
 }  # fmt: skip
 _OTHERS = "PyTorch's settings"
+_VARIABLE = "TORCHINDUCTOR_"  # of the environment
 #: Fields that hang on where something is, or on what PyTorch itself chose.
 _UNREADABLE = (" at 0x", "BoxedDeviceIndex")
 _ignored = threading.local()
@@ -169,7 +171,7 @@ def read_lines(lines: Sequence[str]) -> Parts:
     for part, fields in parts.items():
         fields[DIGEST] = digests[part].hexdigest()[:16]
     parts.get("PyTorch version", {})[""] = str(torch.__version__)
-    parts.get("Inductor's settings", {}).update(_changed_settings())
+    parts.get("Inductor's settings", {}).update(_changed_settings() | _environment())
     return parts
 
 
@@ -183,6 +185,17 @@ def _changed_settings() -> dict[str, str]:
         name: str(value)[:_MAX_VALUE]
         for name, value in values.items()
         if value != getattr(table[name], "default", value)
+    }
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment's own settings: PyTorch reads them as if they were its usual ones."""
+    return {
+        name: value[:_MAX_VALUE]
+        for name, value in os.environ.items()
+        if name.startswith(_VARIABLE)
+        and name != f"{_VARIABLE}CACHE_DIR"
+        and _counts(name.removeprefix(_VARIABLE).lower())
     }
 
 

@@ -60,7 +60,7 @@ def _distance(differences: Sequence[Difference], entry: Entry) -> tuple[int, int
 
 
 def _differences(old: Parts, new: Parts) -> Iterator[Difference]:
-    changed = [part for part in new if dict(old.get(part, {})) != dict(new[part])]
+    changed = [part for part in new if not _is_same(old.get(part, {}), new[part])]
     implied = {other for part in changed for other in _IMPLIED.get(part, ())}
     for part in changed:
         before, after = old.get(part, {}), new[part]
@@ -70,6 +70,13 @@ def _differences(old: Parts, new: Parts) -> Iterator[Difference]:
         details = [*_details(before, after)]
         if details or part not in implied:
             yield Difference(part, _join(details))
+
+
+def _is_same(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Whether all of a part is equal: what was hashed tells, whatever else was noted beside it."""
+    if DIGEST in old and DIGEST in new:
+        return old[DIGEST] == new[DIGEST]
+    return dict(old) == dict(new)
 
 
 def _program_difference(old: Mapping[str, str], new: Mapping[str, str]) -> Difference:

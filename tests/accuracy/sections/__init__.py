@@ -6,9 +6,11 @@ from tests.accuracy.sections.benchmarks import BENCHMARKS
 from tests.accuracy.sections.claims import CLAIMS
 from tests.accuracy.sections.coverage import COVERAGE
 from tests.accuracy.sections.decisions import DECISIONS
+from tests.accuracy.sections.disk_misses import DISK_MISSES
 from tests.accuracy.sections.engines import ENGINES
 from tests.accuracy.sections.equal import EQUAL
 from tests.accuracy.sections.graphs import GRAPHS
+from tests.accuracy.sections.held import HELD
 from tests.accuracy.sections.hidden import HIDDEN_WORK
 from tests.accuracy.sections.history import HISTORY
 from tests.accuracy.sections.live import LIVE
@@ -70,5 +72,7 @@ SECTIONS: dict[str, Section] = {
         BENCHMARKS,
         LIVE,
         PASSES,
+        DISK_MISSES,
+        HELD,
     )
 }

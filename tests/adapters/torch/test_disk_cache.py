@@ -87,6 +87,18 @@ def test_a_setting_or_other_code_is_named_and_a_hit_is_silent(folder: Path) -> N
     assert codecache.FxGraphCache.load_with_key is before
 
 
+def test_a_setting_of_the_environment_is_named_as_it_is_typed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reason()
+    reason()
+    monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "1")  # not hashed
+    monkeypatch.setenv("TORCHINDUCTOR_BENCHMARK_FUSION", "1")
+    with config.patch(benchmark_fusion=True), monkeypatch.context() as usual:
+        usual.setattr(config._config["benchmark_fusion"], "default", True)  # as it is read
+        assert reason().endswith(" today (TORCHINDUCTOR_BENCHMARK_FUSION=1 is new)")
+
+
 def test_lines_of_another_version_lose_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
