@@ -252,7 +252,7 @@ def _drain_only(in_play: list[Framework], session: Session, frameworks: list[Fra
 def restore(later: LaterCalls) -> list[str]:
     """Put names, objects and random state back; return names of what could not be put back."""
     first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
-    calls.drain()
+    forget_failures(later.frameworks)  # of our own calls: no later cell is to be told of them
     later.jobs.end()
     first.carryover.inspect_containers()
     first.donated.restore()

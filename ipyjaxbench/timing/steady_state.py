@@ -99,6 +99,7 @@ class Steady:
         except CODE_ERRORS as error:
             self.ended_early, self.error = True, error
             self.notes.append(_ended_by(error, self.calls.made))
+            self.calls.drain.forget_failures()  # of the same calls: other code is not to be blamed
         finally:
             self.elapsed += (self.calls.clock.wall() - begun) * 1e-9
             self.compiling += self.calls.compile_seconds() - compiled

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks import Framework, forget_failures
 from ipyjaxbench.host import Clock
 
 #: Below that, a wait after a call that left the caches cold looks like work.
@@ -59,8 +59,16 @@ class Drain:
         return self.clock.wall() - start
 
     def take_failure(self) -> Exception | None:
-        """Return what waited-for work has raised that no value shows, once; None for nothing."""
-        return next(filter(None, (f.take_failure() for f in self._frameworks)), None)
+        """Return what waited-for work has raised that no value shows, once; None for nothing.
+
+        Of several it is the first: the others are not for the code that comes next.
+        """
+        failures = [framework.take_failure() for framework in self._frameworks]
+        return next(filter(None, failures), None)
+
+    def forget_failures(self) -> None:
+        """Wait for all there is: what of that has failed is not told any more."""
+        forget_failures(self._frameworks)
 
     @property
     def may_wait(self) -> bool:

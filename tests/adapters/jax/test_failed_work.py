@@ -48,15 +48,27 @@ def test_the_users_line_is_shown_and_names_are_as_before(full: Shell) -> None:
     assert "z" not in full.names
 
 
+@pytest.mark.parametrize("typed", ["y = written(work(x))", "y = logged(work(x))"])
 @pytest.mark.parametrize(("call", "code"), [(2, "runs-once"), (20, "stopped-by-error")])
-def test_a_later_call_that_fails_ends_the_measurement(call: int, code: str) -> None:
+def test_a_later_call_that_fails_ends_the_measurement(call: int, code: str, typed: str) -> None:
     with full_from(call) as names:
-        m = ipyjaxbench.measure_code("y = written(work(x))", names, number=1, repeat=30)
+        m = ipyjaxbench.measure_code(typed, names, number=1, repeat=30)
     told = {note.code: note.text for note in m.notes}
     assert code in told
     assert "ValueError: disk is full" in told[code]
     assert "Traceback" not in told[code]
     assert len(m.batches) < call
+    jax.effects_barrier()  # it is not kept for the user's next cell, nor for ours
+    later = ipyjaxbench.measure_code("1 + 1", {}, number=1, repeat=1)
+    assert "earlier-failed" not in [note.code for note in later.notes]
+
+
+def test_an_arm_is_not_blamed_for_later_calls_of_another(shell: Shell) -> None:
+    with full_from(5) as names:
+        shell.names.update(names)
+        shell.run("%%fwcompare --quick -v found\na: y = logged(work(x))\nb: work(x)")
+    told = [[note.code for note in side.measured.notes] for side in shell.names["found"].sides]
+    assert ["stopped-by-error" in codes for codes in told] == [True, False]
 
 
 # What failed before
