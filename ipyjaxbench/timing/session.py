@@ -37,7 +37,14 @@ from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
 from ipyjaxbench.timing.waiting import Waiting
-from ipyjaxbench.usercode import Muted, Snippet, describe_error, strip_our_frames
+from ipyjaxbench.usercode import (
+    Muted,
+    Snippet,
+    catches_errors,
+    describe_error,
+    is_users_function,
+    strip_our_frames,
+)
 
 _MIN_REPORTED_WAIT_NS = 1_000_000
 
@@ -141,7 +148,7 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
             donated.donate_copies()
         found = _found_state(session, scope) if not donated.is_possible else None
         background = Background(calls.clock)
-        first = calls.first()
+        first = calls.first(_holders(session, scope))
         background.inspect_first_call()
         return FirstRun(first, scope, tuple(bound), carryover, donated, found, background)
     except BaseException as error:
@@ -151,6 +158,13 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         # What fails while it is waited for is raised in the user's line.
         error.__traceback__ = strip_our_frames(error.__traceback__) or error.__traceback__
         raise
+
+
+def _holders(session: Session, scope: Scope) -> Sequence[Framework]:
+    """Return whose results are held that the code drops; none of code that may know they failed."""
+    own = (function.__code__ for function in scope.functions if is_users_function(function))
+    codes = (*session.snippet.codes, *own)
+    return () if any(map(catches_errors, codes)) else session.frameworks
 
 
 def _found_state(session: Session, scope: Scope) -> Checkpoint | None:
