@@ -39,7 +39,7 @@ class FakeClock(Clock):
         def spent() -> int:
             return moment[0] - others[0]
 
-        super().__init__(read, read, sleep, spent, spent)
+        super().__init__(read, read, sleep, spent, spent, lambda: others[0])
         object.__setattr__(self, "_moment", moment)
         object.__setattr__(self, "_others", others)
         object.__setattr__(self, "_per_call", per_call)

@@ -15,6 +15,7 @@ with an answer to each question for frameworks that do not offer it.
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, TypeVar
 
 from ipyjaxbench.errors import DeviceError
@@ -133,6 +134,15 @@ class Framework(ABC):
         failure, self._failure = self._failure, None
         return failure
 
+    def hold_results(self) -> AbstractContextManager[Callable[[], object]]:
+        """Hold what this thread's calls give in the context, as far as that can be told.
+
+        Returns:
+            What yields a function that waits for it after the context, lets go of it, and raises
+            what has failed: where code drops a result, nothing else shows that.
+        """
+        return nullcontext(_wait_for_nothing)
+
     def runs_ahead(self) -> bool:
         """Whether its operations may return before they are computed, as it is set now."""
         return True
@@ -168,6 +178,10 @@ class Framework(ABC):
             offered[kind] = offer(self)
         found: C = offered[kind]
         return found
+
+
+def _wait_for_nothing() -> None:
+    """No results are held."""
 
 
 class Capability:

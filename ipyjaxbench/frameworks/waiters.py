@@ -57,9 +57,9 @@ def earlier_failures_apart(frameworks: Sequence[Framework]) -> Iterator[None]:
 
 
 def forget_failures(frameworks: Sequence[Framework]) -> None:
-    """Wait for what code has started that raised: what of that fails, too, is not told again."""
+    """Wait for what code has started: what of that fails, is not told any more."""
     for framework in frameworks:
-        with suppress(DeviceError):  # what the code raised is told
+        with suppress(DeviceError):  # who waits next is told
             framework.wait_for_devices()
         framework.take_failure()
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from ipyjaxbench.host.procfs import run_delay
+
 _READINGS = 101
 
 
@@ -24,6 +26,8 @@ class Clock:
         sleep: pauses for a number of seconds.
         spent: CPU time of this process, user and system, in nanoseconds.
         own: CPU time of the thread that asks, user and system, in nanoseconds.
+        delayed: nanoseconds for which that thread was ready to run and others had the CPUs; it
+            stands still where the system does not tell.
 
     Example:
         >>> clock = Clock.elapsed()
@@ -36,6 +40,7 @@ class Clock:
     sleep: Callable[[float], None]
     spent: Callable[[], int] = _cpu_ns
     own: Callable[[], int] = time.thread_time_ns
+    delayed: Callable[[], int] = run_delay
 
     @cached_property
     def resolution(self) -> int:

@@ -72,27 +72,39 @@ def cpu_times(root: Path) -> CpuTimes | None:
 def waits(root: Path) -> dict[str, float] | None:
     """Return the seconds that each thread of this process was ready to run and waited for a CPU."""
     folder = f"{root}/proc/self/task"
-    waited, ran = {}, 0
     try:
         threads = os.listdir(folder)
     except OSError:
         return None
-    for thread in threads:
-        # There may be hundreds of threads: this way of reading takes less than half of the time.
-        try:
-            file = os.open(f"{folder}/{thread}/schedstat", os.O_RDONLY)
-        except OSError:
-            continue  # it has just ended
-        try:
-            numbers = _SCHEDSTAT.fullmatch(os.read(file, 100))
-        except OSError:
-            continue
-        finally:
-            os.close(file)
-        if numbers:
-            ran += int(numbers[1])
-            waited[thread] = int(numbers[2]) * 1e-9
+    told = {thread: _schedstat(f"{folder}/{thread}/schedstat") for thread in threads}
+    waited = {thread: times[1] * 1e-9 for thread, times in told.items() if times}
+    ran = any(times[0] for times in told.values() if times)
     return waited if ran else None  # a kernel that does not count shows zeros
+
+
+def run_delay(root: Path = ROOT) -> int:
+    """Return the nanoseconds that this thread was ready to run and waited for a CPU; 0 if unknown.
+
+    A thread that waits for another one is not ready to run.
+    """
+    times = _schedstat(f"{root}/proc/thread-self/schedstat")
+    return times[1] if times else 0
+
+
+def _schedstat(path: str) -> tuple[int, int] | None:
+    """Return the nanoseconds that a thread ran and waited; None where it has just ended."""
+    # There may be hundreds of threads: this way of reading takes less than half of the time.
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        numbers = _SCHEDSTAT.fullmatch(os.read(file, 100))
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+    return (int(numbers[1]), int(numbers[2])) if numbers else None
 
 
 def throttling(root: Path) -> Throttling | None:

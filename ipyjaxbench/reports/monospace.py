@@ -6,7 +6,10 @@ A terminal cuts off what is too wide, so whatever stands beside a name counts ce
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
+from ipyjaxbench import units
+
 ELLIPSIS = "…"
+_FEWEST_WORDS = 4  # of a sentence that is cut at one: a mark, two spaces and some words
 _SIGN = len("...")  # cells kept for the ellipsis: the same letters stay where it is spelled out
 
 
@@ -49,6 +52,20 @@ def cut(text: str, most: int, sign: str = ELLIPSIS) -> str:
     'y = jnp.t…'
     """
     return text if width(text) <= most else _start(text, max(most - len(sign), 0)) + sign
+
+
+def cut_at_word(text: str, most: int, sign: str = ELLIPSIS) -> str:
+    """Return a sentence of at most so many cells, which says how many words it lacks.
+
+    >>> cut_at_word("the time does not include displaying it", 30)
+    'the time does not … +3 words'
+    """
+    words = text.split(" ")
+    for kept in range(len(words), _FEWEST_WORDS - 1, -1):
+        lacks = f" {sign} +{units.count(len(words) - kept, 'word')}" if kept < len(words) else ""
+        if width(shown := " ".join(words[:kept]) + lacks) <= most:
+            return shown
+    return cut(text, most, sign)
 
 
 def shorten_all(texts: Sequence[str], most: int, sign: str = ELLIPSIS) -> list[str]:

@@ -186,7 +186,7 @@ def _note_rows(note: Note, advice: str) -> list[tuple[str, str]]:
 def _print_briefly(console: "Console", notes: Sequence[Note], say: Spell) -> None:
     """Print a line for each of the notes that a page folds."""
     for note in notes:
-        line = monospace.cut(say(f"{note.mark}  {note.text}"), console.width, say("…"))
+        line = monospace.cut_at_word(say(f"{note.mark}  {note.text}"), console.width, say("…"))
         console.print(keep_units(line), style="dim", no_wrap=True, overflow="crop")
 
 

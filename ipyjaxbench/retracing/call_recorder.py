@@ -79,7 +79,7 @@ class CallRecorder:
         self._modules = len(sys.modules)
         self._clock = Clock.elapsed()
         self._stale = StaleCalls(self._clock)
-        self._takers: dict[type, Watches] = {}  # by the class of what was called
+        self._takers: dict[int, Watches] = {}  # by the class of what was called
         self._rows: list[_Row] = []
         self._last: dict[tuple[Site, int], _Row] = {}
         self._numbers = Counter[tuple[str, str]]()
@@ -114,7 +114,7 @@ class CallRecorder:
             self.on_import()
 
     def _callee(self, site: Site, function: Any) -> _Callee | None:
-        kind = type(function)
+        kind = id(type(function))  # a metaclass may say what it likes of equality
         known = self._takers.get(kind, ())  # asked first: the others take microseconds
         for taker in (*known, *self.watches):
             if ask(taker[1].takes, function):

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from itertools import repeat
 from typing import Any, Protocol
 
@@ -77,31 +78,38 @@ class Calls:
         """Whether the processes of a job can take several samples between two meetings."""
         return self.announce is not _no_announcement and not self.is_prepared
 
-    def first(self) -> First:
+    def first(self, holders: Sequence[Framework] = ()) -> First:
         """Make the first call, when all is set up, and wait for all that it started.
 
-        What its work raises is raised in the user's line.
+        What its work raises is raised in the user's line; of results that it drops, where
+        ``holders`` hold them.
         """
         __tracebackhide__ = True
         clock, snippet = self.clock, self._snippet
         value: list[Any] = []
         times: list[int] = []  # when Python went on, and nanoseconds of work after that
+        holding = ExitStack()
 
         def wait(given: Any) -> None:
             __tracebackhide__ = True
             times.append(clock.now())
             times.append(self.drain.wait_for_rest())
+            holding.close()
             self._raise_failure()
             value.append(given if snippet.has_value else None)
             self._wait_for_names(snippet.binds)
             wait_for_results(value, self._find_frameworks())
+            for wait_for_held in held:
+                wait_for_held()
 
         loop = self._loop
         self._loop = snippet.loop(value=snippet.has_value, waits=())
         self.announce("first", 1)
-        start = clock.now()
         try:
-            self._run_loop(1, wait, as_deep_as_the_cell=False)
+            with holding:
+                held = [holding.enter_context(each.hold_results()) for each in holders]
+                start = clock.now()
+                self._run_loop(1, wait, as_deep_as_the_cell=False)
         finally:
             self._loop = loop
         returned, left = times

@@ -37,7 +37,14 @@ from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
 from ipyjaxbench.timing.waiting import Waiting
-from ipyjaxbench.usercode import Muted, Snippet, describe_error, strip_our_frames
+from ipyjaxbench.usercode import (
+    Muted,
+    Snippet,
+    catches_errors,
+    describe_error,
+    is_users_function,
+    strip_our_frames,
+)
 
 _MIN_REPORTED_WAIT_NS = 1_000_000
 #: A call that awaits may wait for what only another one brings: after so many seconds, or so many
@@ -151,7 +158,7 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
             donated.donate_copies()
         found = _found_state(session, scope) if not donated.is_possible else None
         background = Background(calls.clock)
-        first = calls.first()
+        first = calls.first(_holders(session, scope))
         background.inspect_first_call()
         return FirstRun(first, scope, tuple(bound), carryover, donated, found, background)
     except BaseException as error:
@@ -168,6 +175,13 @@ def _watch_compiling(session: Session, scope: Scope, frameworks: Iterable[Framew
     watches = (f.capability(Compilation).watch(scope.compiled) for f in frameworks)
     new = [session.watching.enter_context(watch) for watch in watches]
     session.calls.watches = [*session.calls.watches, *new]
+
+
+def _holders(session: Session, scope: Scope) -> Sequence[Framework]:
+    """Return whose results are held that the code drops; none of code that may know they failed."""
+    own = (function.__code__ for function in scope.functions if is_users_function(function))
+    codes = (*session.snippet.codes, *own)
+    return () if any(map(catches_errors, codes)) else session.frameworks
 
 
 def _found_state(session: Session, scope: Scope) -> Checkpoint | None:
@@ -271,7 +285,7 @@ def _drain_only(in_play: list[Framework], session: Session, frameworks: list[Fra
 def restore(later: LaterCalls) -> list[str]:
     """Put names, objects and random state back; return names of what could not be put back."""
     first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
-    calls.drain()
+    forget_failures(later.frameworks)  # of our own calls: no later cell is to be told of them
     later.jobs.end()
     first.carryover.inspect_containers()
     first.donated.restore()

@@ -99,6 +99,7 @@ class Steady:
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except CODE_ERRORS as error:
             self.ended_early, self.error = True, error
+            self.calls.drain.forget_failures()  # of the same calls: other code is not to be blamed
         finally:
             self.elapsed += (self.calls.clock.wall() - begun) * 1e-9
             self.compiling += self.calls.compile_seconds() - compiled

@@ -1,14 +1,15 @@
 """Waits for asynchronous work: all that was started before, and what one call starts or leaves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ipyjaxbench import stats
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks import Framework, forget_failures
 from ipyjaxbench.host import Clock
 
 #: Below that, a wait after a call that left the caches cold looks like work.
 _COLD_CACHE_NS = 15_000
 _IDLE_READINGS = 11
+_LOOKS = 3  # of which the first one alone can find work from before
 
 
 class Drain:
@@ -23,13 +24,25 @@ class Drain:
         for framework in frameworks:
             framework.prepare()
         self.idle = 0  # nanoseconds that asking takes when there is nothing to wait for
-        left, to_be_started, again = self.wait_for_rest(), self(), self()
+        first, *later = (self._undelayed(self._ask_and_wait) for _ in range(_LOOKS))
         self.found_running.clear()
         readings = [self.synchronize() for _ in range(_IDLE_READINGS)]
         # Not the median: on a busy machine it would hide work that is really there.
         self.idle = int(stats.quantile(readings, 0.25))
         # nanoseconds that work from before took to end: looking at many live arrays takes long, too
-        self.waited = left + max(to_be_started - max(again, *readings), 0)
+        self.waited = max(first - max(later), 0) if self.may_wait else 0
+
+    def _ask_and_wait(self) -> int:
+        start = self.clock.wall()
+        self.wait_for_rest()
+        self()
+        return self.clock.wall() - start
+
+    def _undelayed(self, wait: Callable[[], int]) -> int:
+        """Return how long a wait took without the time in which others had the CPUs."""
+        before = self.clock.delayed()
+        taken = wait()
+        return max(taken - (self.clock.delayed() - before), 0)
 
     def __call__(self) -> int:
         """Wait for all there is; return how long it took, in nanoseconds."""
@@ -46,8 +59,16 @@ class Drain:
         return self.clock.wall() - start
 
     def take_failure(self) -> Exception | None:
-        """Return what waited-for work has raised that no value shows, once; None for nothing."""
-        return next(filter(None, (f.take_failure() for f in self._frameworks)), None)
+        """Return what waited-for work has raised that no value shows, once; None for nothing.
+
+        Of several it is the first: the others are not for the code that comes next.
+        """
+        failures = [framework.take_failure() for framework in self._frameworks]
+        return next(filter(None, failures), None)
+
+    def forget_failures(self) -> None:
+        """Wait for all there is: what of that has failed is not told any more."""
+        forget_failures(self._frameworks)
 
     @property
     def may_wait(self) -> bool:

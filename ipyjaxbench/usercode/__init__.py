@@ -22,6 +22,7 @@ from ipyjaxbench.usercode.cells import CELLS
 from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of, slots_of
 from ipyjaxbench.usercode.code_objects import (
     captured_values,
+    catches_errors,
     closure_values,
     fingerprint,
     named_values,

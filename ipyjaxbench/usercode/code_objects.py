@@ -125,6 +125,14 @@ def names_in(code: CodeType) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*code.co_names, *inner]))
 
 
+@functools.lru_cache(maxsize=4096)
+def catches_errors(code: CodeType) -> bool:
+    """Whether some code, or a function that is written in it, has an ``except`` of some kind."""
+    inner = any(type(each) is CodeType and catches_errors(each) for each in code.co_consts)
+    own = any(each.opname == "CHECK_EXC_MATCH" for each in dis.get_instructions(code))
+    return inner or own or "suppress" in code.co_names
+
+
 def parts_of_callable(value: Any) -> tuple[Any, ...] | None:
     """Return what a callable other than a plain function is made of; None for other values."""
     kind = type(value)

@@ -24,7 +24,7 @@ class Muted:
         others: what else is muted: an object, its attribute, and the stand-in for that.
 
     Attributes:
-        writes: how many times something was written.
+        writes: how many times something was written; what prints nothing is not counted.
         is_on: whether it was entered and not left.
         nowhere: where bytes go meanwhile.
 
@@ -117,7 +117,7 @@ class _Quiet(StandIn, TextIOBase):
         """Count it and let it go; pass it on when that is over."""
         if not self.muted.active:
             return self.real.write(text)  # type: ignore[no-any-return]
-        self.muted.writes += 1
+        self.muted.writes += bool(text)
         return len(text)
 
     def flush(self) -> None:

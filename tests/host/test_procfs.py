@@ -52,6 +52,12 @@ def test_a_kernel_that_counts_no_waiting_tells_none_and_no_file_stays_open(tree:
     assert sorted(os.listdir("/dev/fd")) == before
 
 
+def test_the_run_delay_is_that_of_the_thread_that_asks(tree: Tree) -> None:
+    assert procfs.run_delay(tree.root) == 0  # where the system does not tell
+    tree.write("proc/thread-self/schedstat", "5 700 2\n")
+    assert procfs.run_delay(tree.root) == 700
+
+
 # Quotas
 
 

@@ -104,11 +104,27 @@ def test_a_listing_has_what_each_line_costs() -> None:
 
 
 def test_of_many_notes_three_are_whole() -> None:
-    notes = tuple(Note(f"n{i}", f"note {i} {'long ' * 20}", f"act {i}", "!") for i in range(5))
+    notes = tuple(Note(f"n{i}", f"note {i}{' long' * 20}", f"act {i}", "!") for i in range(5))
     shown = lines(Notes(notes))
     assert [line for line in shown if "act" in line] == [f"→  act {i}" for i in range(3)]
     assert [line[:9] for line in shown[-2:]] == ["!  note 3", "!  note 4"]
-    assert all(line.endswith("…") and len(line) == 80 for line in shown[-2:])
+    assert all(line.endswith("long … +8 words") for line in shown[-2:])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("is hidden; the time", "!  is hidden; the time"),
+     ("is hidden; the time isn't", "!  is hidden; … +3 words"),
+     ("what is wanted, isn't it", "!  what is … +3 words"),
+     ("ipyjaxbench.measure_code(arguments)", "!  ipyjaxbench.measure_c…"),  # no word ends before
+     ("行列 行列 行列 行列 行列", "!  行列 行列 … +3 words")],
+)  # fmt: skip
+def test_a_note_of_many_is_cut_at_a_word_and_says_how_many_more_there_are(
+    text: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ipyjaxbench.reports.text.width", lambda: 25)
+    notes = (*(Note(f"n{i}", "short") for i in range(3)), Note("last", text, mark="!"))
+    assert lines(Notes(notes))[-1] == shown
 
 
 def test_what_several_notes_advise_is_said_once() -> None:

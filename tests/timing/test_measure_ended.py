@@ -9,9 +9,11 @@ from typing import Any
 import greenlet
 import pytest
 
+from ipyjaxbench.testing import FakeDevice
 from ipyjaxbench.usercode import run_in_loop
 from ipyjaxbench.usercode.origin import PACKAGE
 from tests.bench import MS, START, Bench, failing, notes_by_code, recorder
+from tests.fake_framework import FakeFramework
 
 
 @pytest.mark.parametrize("options", [{}, {"repeat": 3}, {"number": 5}])
@@ -199,3 +201,52 @@ def test_a_call_that_waits_for_ever_is_given_up(
     found = [n for n in m.notes if n.code in ("runs-once", "stopped-by-error")]
     assert [n.text.partition(" The time")[0] for n in found] == ([told] if told else [])
     assert [n.advice.partition(" waits")[1] for n in found] == [" waits"] * len(found)
+
+
+# What of these calls fails later
+
+
+class Failing(FakeFramework):
+    """A framework whose work fails when it is waited for."""
+
+    def __init__(self, device: FakeDevice, name: str = "fake") -> None:
+        super().__init__(device)
+        self.name = name  # type: ignore[misc]
+        self.started: list[Exception] = []
+
+    def drain(self) -> None:
+        super().drain()
+        if self.started:
+            self.keep_failure(self.started[0])
+            self.started.clear()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(None, "stopped-by-error"), (OSError("gone"), "stopped-by-error"),
+     (KeyboardInterrupt(), "interrupted")],
+)  # fmt: skip
+def test_what_of_our_calls_fails_is_told_once_and_not_to_a_later_cell(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, error: BaseException | None, told: str
+) -> None:
+    both = [Failing(bench.device), Failing(bench.device, "other")]
+    monkeypatch.setattr("ipyjaxbench.timing.session.loaded", lambda: (both, {}))
+
+    def fail(count: int) -> None:
+        if count >= 5:
+            for framework in both:
+                framework.started.append(ValueError("disk is full"))
+            if error is not None:
+                raise error
+
+    bench.counted(fail)
+    code = f"call(); {START}"
+    run = bench.interrupted if isinstance(error, KeyboardInterrupt) else bench.time
+    assert told in notes_by_code(run(code))
+    assert "earlier-failed" not in notes_by_code(bench.time("1 + 1", number=1, repeat=1))
+    for framework in both:
+        framework.started.append(ValueError("of the user's own"))
+    assert (
+        "of the user's own"
+        in notes_by_code(bench.time("1 + 1", number=1, repeat=1))["earlier-failed"]
+    )

@@ -76,7 +76,8 @@ def test_each_drain_returns_how_long_it_took(device: FakeDevice) -> None:
     other.start(dispatch=0, work=900)
     assert [drain(), drain()] == [900, 0]
     assert Drain([], device.clock)() == 0
-    still = Clock(lambda: 0, device.clock.wall, device.clock.sleep)  # the wall tells, nevertheless
+    clock = device.clock  # whose wall tells, nevertheless
+    still = Clock(lambda: 0, clock.wall, clock.sleep, delayed=clock.delayed)
     device.start(dispatch=0, work=100)
     assert Drain([FakeFramework(device)], still).waited == 100
 
@@ -119,7 +120,29 @@ def test_what_asking_an_idle_device_takes_is_a_lower_quartile(device: FakeDevice
             self.cost = 100 * (self.asked + 1)
             super().drain()
 
-    assert drained(device, [Rising(device)]).idle == 550  # of 300, 400, … 1300
+    assert drained(device, [Rising(device)]).idle == 650  # of 400, 500, … 1400
+
+
+@pytest.mark.parametrize("runs_ahead", [True, False])
+@pytest.mark.parametrize("kind", [Slow, Untold])
+@pytest.mark.parametrize("work", [0, 2_000_000])
+@pytest.mark.parametrize("turn", range(20))
+def test_time_that_other_programs_had_the_cpu_is_no_wait_for_earlier_work(
+    device: FakeDevice, kind: type[Slow], work: int, turn: int, *, runs_ahead: bool
+) -> None:
+    class Disturbed(kind):  # type: ignore[misc,valid-type]
+        def drain(self) -> None:
+            super().drain()
+            if self.asked == turn:
+                device.clock.disturb(4_000_000)
+
+        def runs_ahead(self) -> bool:
+            return runs_ahead
+
+    device.start(dispatch=0, work=work)
+    drain = drained(device, [Disturbed(device)])
+    assert drain.waited == pytest.approx(work * runs_ahead, abs=2_000)
+    assert drain.idle == 700
 
 
 def test_a_device_that_fails_is_named_in_one_line(device: FakeDevice) -> None:

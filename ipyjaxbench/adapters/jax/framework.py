@@ -1,14 +1,17 @@
 """JAX: asynchronous everywhere, compiled on first use, arrays that can be given away."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import jax
 import jax.monitoring
 from jax._src import xla_bridge
 
+from ipyjaxbench.adapters.jax.dropped_results import HeldResults
 from ipyjaxbench.adapters.jax.placement import alphabetical_devices, dtype_of, named_parts
+from ipyjaxbench.adapters.jax.post_hook import PostHook
 from ipyjaxbench.adapters.jax.synchronization import InFlight, local_devices, waiter
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
@@ -104,6 +107,13 @@ class Jax(Framework):
         """Wait for GPUs by their driver alone where it can, which takes some microseconds."""
         if self.started():
             self._in_flight.synchronize()
+
+    @contextmanager
+    def hold_results(self) -> Iterator[Callable[[], object]]:
+        """Hold what functions give that were compiled before; others are told by the trace."""
+        held = HeldResults()
+        with PostHook(held.add):
+            yield held.wait
 
     def runs_ahead(self) -> bool:
         """Whether it has started: it runs ahead wherever it computes."""

@@ -62,6 +62,17 @@ def test_what_fails_in_the_first_call_is_an_error_of_the_code(full: Shell, cell:
     assert "earlier-failed" not in [note.code for note in full.names["found"].notes]
 
 
+@pytest.mark.parametrize("typed", ["written(x)", "y = written(x)", "written(x); None"])
+def test_what_later_calls_raise_is_not_for_the_next_cell(full: Shell, typed: str) -> None:
+    disk.fails_from = 3
+    full.run(f"%fwtime -n 1 -r 5 -v found {typed}")
+    assert "stopped-by-error" in [note.code for note in full.names["found"].notes]
+    disk.fails_from = 10**9
+    assert written(full.names["x"]).numpy().tolist() == [1, 1, 1]
+    full.run("%fwtime --quick -v found 1 + 1")
+    assert "earlier-failed" not in [note.code for note in full.names["found"].notes]
+
+
 @pytest.mark.parametrize("cell", ["%fwtime --quick written(x)", "%%fwcompare -q\na: 1\nb: x + 1"])
 def test_an_earlier_failure_is_told_once_and_is_not_this_codes(full: Shell, cell: str) -> None:
     written(full.names["x"])
