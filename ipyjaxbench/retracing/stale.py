@@ -19,10 +19,17 @@ _MOST_NAMED = 3
 _MOST_TRACES = 5  # of one function, where a call is not known
 
 
-def find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:
-    """Return what changed since the program of a cached call was traced; nothing if not known."""
+def find_stale(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs, *, only_seen: bool = False
+) -> tuple[Change, ...]:
+    """Return what changed since the program of a cached call was traced; nothing if not known.
+
+    With `only_seen` no program is asked for whose trace was not seen.
+    """
     try:
         trace, code = _find_trace(watch, function, args, kwargs)
+        if trace is None and only_seen:
+            return ()
         if trace is None:
             return _changes_unseen(watch, function, args, kwargs)
         return changes_in(trace, function, code)

@@ -208,7 +208,9 @@ def _stale_program(call: Call) -> Note | None:
     watch = JaxCallWatch()
     if not ask(watch.takes, call.function):
         return None
-    changes = find_stale(watch, call.function, _with_shapes(call).args, call.kwargs)
+    args = _with_shapes(call).args
+    # A call that was not made has no program to ask for.
+    changes = find_stale(watch, call.function, args, call.kwargs, only_seen=True)
     if not changes:
         return None
     return notes.cached_is_stale(watch.name(call.function), describe_changes(changes))
