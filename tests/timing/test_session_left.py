@@ -81,6 +81,12 @@ CELLS = {
     "the same by attribute": Cell(PANDAS, "pd.options.display.max_rows += 1",
                                   "pd.options.display.max_rows",
                                   "pd.reset_option('display.max_rows')"),
+    "flags of pandas": Cell(
+        f"{PANDAS}; df = pd.DataFrame({{'a': [1]}})",
+        "df.flags.allows_duplicate_labels = not df.flags.allows_duplicate_labels",
+        "df.flags.allows_duplicate_labels"),
+    "attrs of pandas": Cell(f"{PANDAS}; s = pd.Series([1]); s.attrs['n'] = []",
+                            "s.attrs['n'].append(1); s.attrs[len(s.attrs)] = 1", "s.attrs"),
     "rcParams": Cell(PLT, "plt.rcParams['lines.linewidth'] += 1", "plt.rcParams['lines.linewidth']",
                      "plt.rcdefaults()"),
     "plt.rc": Cell(PLT, "plt.rc('lines', linewidth=plt.rcParams['lines.linewidth'] + 1)",

@@ -6,7 +6,7 @@ from typing import Any
 from ipyjaxbench.frameworks import AttributeNames, Holder, State, are_identical
 from ipyjaxbench.usercode import attributes
 
-_KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches
+_KEPT = frozenset(("_mgr", "_attrs", "_flags", "_name"))  # the others are caches
 _OF_INDEX = frozenset(("_name", "_names"))  # the others never change, or are caches
 #: Private: what a manager holds; versions that lack one have it in another place.
 _OF_MANAGER = (

@@ -6,8 +6,15 @@ from collections.abc import Collection, Iterator
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.frameworks.state.names import ClassNames, DictNames, Names
-from ipyjaxbench.usercode import is_users_module, names_in, names_of_module, package_of
+from ipyjaxbench.frameworks.state.names import ClassNames, DictNames, Names, RegistryNames
+from ipyjaxbench.usercode import (
+    class_dict,
+    is_users_module,
+    mro_of,
+    names_in,
+    names_of_module,
+    package_of,
+)
 
 _SETS = ("STORE_ATTR", "DELETE_ATTR")
 #: With these, code may set any name of a module.
@@ -44,6 +51,12 @@ class Use(NamedTuple):
         """Whether the user wrote the module."""
         return self.is_module and is_users_module(self.target)
 
+    @property
+    def _is_registry(self) -> bool:
+        """Whether code of its own sets its names, as in `torch._dynamo.config`."""
+        kinds = (k for k in mro_of(type(self.target)) if k not in (ModuleType, object))
+        return any("__setattr__" in class_dict(k) for k in kinds)
+
     def state(self) -> Names | None:
         """Return what the code sets there; None where it sets nothing."""
         if not self.is_module:
@@ -51,6 +64,8 @@ class Use(NamedTuple):
         sets_any = self.is_users and not _SETS_ANY.isdisjoint(self.names.used)
         if not (sets_any or self.names.stored):
             return None
+        if not self.is_users and self._is_registry:
+            return RegistryNames(self.target, self.names.stored)
         held = names_of_module(self.target)
         state = DictNames(held, [*held] if sets_any else self.names.stored)
         state.owner = self.target
