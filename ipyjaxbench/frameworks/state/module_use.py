@@ -17,6 +17,7 @@ from ipyjaxbench.usercode import (
 )
 
 _SETS = ("STORE_ATTR", "DELETE_ATTR")
+_SETS_GLOBAL = ("STORE_GLOBAL", "DELETE_GLOBAL")
 #: With these, code may set any name of a module.
 _SETS_ANY = frozenset(("setattr", "delattr", "vars", "__dict__"))
 
@@ -96,6 +97,15 @@ def code_names(code: CodeType) -> CodeNames:
         frozenset(stored).union(*(each.stored for each in inner)),
         frozenset(imported).union(*(each.imported for each in inner)),
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def globals_set_in(code: CodeType) -> frozenset[str]:
+    """Return the globals that a function and those written in it set."""
+    found = dis.get_instructions(code)
+    own = {str(each.argval) for each in found if each.opname in _SETS_GLOBAL}
+    inner = [globals_set_in(each) for each in code.co_consts if type(each) is CodeType]
+    return frozenset(own).union(*inner)
 
 
 def together(codes: Collection[CodeType]) -> CodeNames:
