@@ -168,6 +168,13 @@ CELLS = {
     "traps of decimal": Cell(
         "import decimal; c = decimal.getcontext(); F = decimal.FloatOperation",
         "c.traps[F] = not c.traps[F]", "c.traps[F]", "c.traps[F] = False"),
+    "a weak dictionary": Cell(
+        f"{USER}; import weakref; w = weakref.WeakValueDictionary()",
+        "k = um.Counting(); w['a'] = k", "w.get('a') is k"),
+    "weak keys": Cell(f"{USER}; import weakref; w, k = weakref.WeakKeyDictionary(), um.Counting()",
+                      "w[k] = w.get(k, 0) + 1", "w[k]"),
+    "a weak set": Cell(f"{USER}; import weakref; w, k = weakref.WeakSet(), um.Counting()",
+                       "w.discard(k) if k in w else w.add(k)", "k in w"),
     "a cache in a closure": Cell(
         "import functools; f = (lambda g: lambda n: g(n))(functools.cache(lambda n: n)); i = [0]",
         "i[0] += 1; f(i[0])", "0", told="g"),

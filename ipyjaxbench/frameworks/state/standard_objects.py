@@ -97,6 +97,24 @@ def _element(element: Any) -> Setting:
     return Setting(lambda: [element.text, element.tail, *element], write)
 
 
+def _weak(table: Any) -> Setting:
+    """Return what remembers keys and values, which it holds itself for as long."""
+
+    def write(values: list[Any]) -> None:
+        table.clear()
+        table.update(zip(values[::2], values[1::2], strict=True))
+
+    return Setting(lambda: [each for item in table.items() for each in item], write)
+
+
+def _weak_items(table: Any) -> Setting:
+    def write(values: list[Any]) -> None:
+        table.clear()
+        table.update(values)
+
+    return Setting(lambda: [*table], write)
+
+
 def _shown(*names: str) -> Callable[[Any], State]:
     """Return what remembers attributes, and what methods answer; they are told, not put back.
 
@@ -116,6 +134,9 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State]] = {
     ("sqlite3", "Cursor"): lambda it: Holder(it, [it.connection]),
     ("_queue", "SimpleQueue"): _shown("qsize"),
     ("xml.etree.ElementTree", "Element"): _element,
+    ("weakref", "WeakValueDictionary"): _weak,
+    ("weakref", "WeakKeyDictionary"): _weak,
+    ("_weakrefset", "WeakSet"): _weak_items,
     ("zlib", "Compress"): lambda it: Setting(lambda: [it.copy().flush()], None),
     ("_thread", "lock"): _shown("locked"),
     ("_thread", "RLock"): lambda it: Setting(lambda: [repr(it) if it._is_owned() else ""], None),
