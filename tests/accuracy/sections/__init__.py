@@ -11,6 +11,7 @@ from tests.accuracy.sections.equal import EQUAL
 from tests.accuracy.sections.graphs import GRAPHS
 from tests.accuracy.sections.hidden import HIDDEN_WORK
 from tests.accuracy.sections.history import HISTORY
+from tests.accuracy.sections.left import LEFT
 from tests.accuracy.sections.live import LIVE
 from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.loops import LOOPS
@@ -64,6 +65,7 @@ SECTIONS: dict[str, Section] = {
         GRAPHS,
         WATCHED,
         STALE,
+        LEFT,
         PLACES,
         LOADING,
         HISTORY,
