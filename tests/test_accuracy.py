@@ -3,13 +3,18 @@
 No figure of the benchmark is held against a bar here: that is for a machine with nothing to do.
 """
 
+import io
+import itertools
 import math
 import platform
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ipyjaxbench
@@ -17,9 +22,11 @@ from ipyjaxbench.frameworks import registry
 from tests.accuracy import markdown, ready, text
 from tests.accuracy.case import Case
 from tests.accuracy.cases import GROUPS
+from tests.accuracy.left import CELLS
+from tests.accuracy.left.portrait import Portrait
 from tests.accuracy.looks import loop
 from tests.accuracy.section import Row, joined, sentences
-from tests.accuracy.sections import SECTIONS, equal, verdicts
+from tests.accuracy.sections import SECTIONS, equal, left, verdicts
 from tests.accuracy.sections.peers import better
 from tests.accuracy.sections.precision import spread
 from tests.accuracy.sections.truth import is_right
@@ -81,6 +88,7 @@ ROWS: dict[str, Row] = {
     "watched": {"bare": 3.8, "watched": 11.6, "added": 7.8, "looking": 1.8, "seconds": 0.078,
                 "lines": 4},
     "stale": {"cells": 90, "cached": 80, "stale": []},
+    "left": {"as once": 9, "told": 2, "silent": 1, "untrue": 0, "failed": 0, "wrong": ["`f()`"]},
     "places": {"seconds": 0.24, "bare": 0.1, "bytes": 11_700},
     "loading": {"import": 20.0, "load": 3.0, "heavy": "none"},
     "history": {"append": 5.7, "whole": 77.0, "first": 0.6, "read": 0.24, "size": 2009},
@@ -100,6 +108,9 @@ EXPECTED = {
               "- 0 of 1 targets are reached; missed: torch: 50 ms in one rank."),
     "decisions": ("| jax: long, dropped | 16 | 3 | 1 | 1,002 |",
                   "- Load 16: work was missed in 1 of 1002; 1 in 1,000 wanted: reached."),
+    "left": ("| jax: step | 9 | 2 | 1 | 0 | 0 |",
+             ("- 12 cells: 9 as after one run, 2 told, 1 changed in silence, 0 untrue, 0 of both"
+              " wanted: NOT REACHED.")),
     "ordinary": ("| jax: step: `f(x)` | 200.00 | 1.02 | ok |", "- 0 have a false note: none."),
 }  # fmt: skip
 
@@ -131,6 +142,40 @@ def test_every_expression_runs_as_typed_and_by_hand(group: str) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:-1] == [case.name for case in GROUPS[group]]
+
+
+def test_there_are_cells_of_all_libraries_and_each_has_its_code() -> None:
+    cells = [cell for libraries in CELLS.values() for library in libraries for cell in library]
+    assert len(cells) >= 160
+    assert all(compile(part, "cell", "exec") for cell in cells for part in cell[:3])
+
+
+PUT_BACK = {"put-back": "Restored to the state after the first call: a, b."}
+
+
+@pytest.mark.parametrize(("differ", "notes", "expected"), [
+    ([], PUT_BACK, "as once"), (["b"], PUT_BACK, "untrue"), (["c"], PUT_BACK, "silent"),
+    (["b"], {**PUT_BACK, "state-advanced": "'b' advanced by 6 calls."}, "told"),
+    (["c"], {"state-advanced": "'c' advanced by 6 calls."}, "told"),
+])  # fmt: skip
+def test_a_cell_is_worth_what_its_report_tells(
+    differ: list[str], notes: dict[str, str], expected: str
+) -> None:
+    assert left.outcome(differ, notes) == expected
+
+
+def test_portraits_differ_where_anything_inside_does() -> None:
+    def made(change: str) -> Any:
+        held: dict[str, Any] = {"x": [1, {"a": np.zeros(3)}], "p": SimpleNamespace(n=[0])}
+        held |= {"it": iter([1, 2]), "f": io.StringIO("ab"), "e": threading.Event()}
+        exec(change, {}, held)
+        return Portrait().draw(held)
+
+    changes = ("", "x[1]['a'][2] = -0.0", "p.n.append(1)", "next(it)", "f.read(1)", "e.set()",
+               "x[1]['a'].flags.writeable = False", "p.m = 1", "x.append(p)")  # fmt: skip
+    drawn = [made(each) for each in changes]
+    assert drawn[0] == made("")
+    assert all(a != b for a, b in itertools.combinations(drawn, 2))
 
 
 def test_waiting_by_hand_is_left_out_where_nothing_runs_on() -> None:

@@ -53,13 +53,13 @@ from ipyjaxbench.frameworks.state.names import (
 )
 from ipyjaxbench.frameworks.state.positions import is_unreadable, position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore, restore_together
-from ipyjaxbench.frameworks.state.reachable import Held
 from ipyjaxbench.frameworks.state.standard_objects import changes_by_itself
 from ipyjaxbench.frameworks.state.undo import (
     Buffer,
     CopiedState,
     DonatedArray,
     GeneratorState,
+    Held,
     NamedSettings,
     Setting,
     State,

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import notes
+from ipyjaxbench.timing.validity.background_work import Background, find_timers
 from ipyjaxbench.timing.validity.deferred_values import find_deferred
 from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode import attribute, is_of, items_of
@@ -39,16 +41,20 @@ class PendingJobs:
     Args:
         value: what the first call gave.
         results: what it bound, by name.
+        background: knows the timers that it started.
     """
 
-    def __init__(self, value: object, results: Mapping[str, object]) -> None:
+    def __init__(
+        self, value: object, results: Mapping[str, object], background: Background | None = None
+    ) -> None:
+        self._timers = background.timers if background and background.starts_timers else None
         self._in_value = bool(_jobs_in(value))
         self._names = tuple(name for name, each in results.items() if _jobs_in(each))
         self._jobs: dict[int, Any] = {}  # by identity: a value may be bound, too
         self._told: list[Note] = []
 
     def __bool__(self) -> bool:
-        return self._in_value or bool(self._names)
+        return self._in_value or bool(self._names) or self._timers is not None
 
     def limit(self, options: Options) -> Options:
         """Return options for a few calls, of a timing or a comparison, unless they say how many."""
@@ -75,7 +81,9 @@ class PendingJobs:
     def end(self) -> None:
         """Cancel what has not begun, and wait for the rest, but not for long."""
         jobs, self._jobs = [*self._jobs.values()], {}
-        begun = [job for job in jobs if not _ask(job, "cancel")]
+        if self._timers is not None:
+            jobs += find_timers() - self._timers
+        begun = [job for job in jobs if not _cancel(job)]
         for job in begun:
             _wait(job, _WAIT_SECONDS / len(begun))
         finished = [job for job in begun if _ask(job, "done") or _ask(job, "ready")]
@@ -99,6 +107,15 @@ def _jobs_in(value: object) -> list[Any]:
 def _is_job(value: object) -> bool:
     found = find_deferred(value)
     return found is not None and found.kind in _KINDS
+
+
+def _cancel(job: Any) -> bool:
+    """Whether a job never runs; a timer does not tell, and ends by itself."""
+    if not is_of(job, threading.Timer):
+        return _ask(job, "cancel")
+    job.cancel()
+    job.join(_WAIT_SECONDS)
+    return not job.is_alive()
 
 
 def _ask(job: Any, method: str) -> bool:

@@ -222,7 +222,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     lost = donated.forget_unused()
     calls.before_each = donated.refresh if lost else None
     waiting = Waiting.for_results(call.value, results, frameworks)
-    if jobs := PendingJobs(call.value, results):
+    if jobs := PendingJobs(call.value, results, first.background):
         waiting = jobs.collect(waiting)
         session = dataclasses.replace(session, options=jobs.limit(options))
     calls.arrange(waiting, kept=_values_to_reset(scope, frameworks))

@@ -5,7 +5,9 @@ In Python 3.11 and 3.12 an object keeps its attributes beside itself ("inline va
 90 ns takes 180. So what only looks reads them one by one. From Python 3.13 on nothing is lost.
 """
 
+import dis
 import gc
+import itertools
 import operator
 import sys
 from collections import Counter
@@ -111,19 +113,29 @@ def _matched(
         if found is not _MISSING:
             (of_class if found is default else own)[name] = found
     left.subtract(map(id, own.values()))
-    for name, found in of_class.items():
-        if left[id(found)] > 0:
-            own[name] = found
-            left[id(found)] -= 1
-        elif sum(each is found for each in of_class.values()) > 1:
-            return None  # which of these names holds it cannot be known
-    if any(left.values()):
+    hiding = _hiding(of_class, left, line)
+    if hiding is None or any(left.values()):
         return None
+    own |= hiding
     named: dict[int, list[str]] = {}
     for name in [name for name in names if name in own]:
         named.setdefault(id(own[name]), []).append(name)
     order = [named[id(each)].pop(0) for each in held if named.get(id(each))]
     return {name: own[name] for name in order}
+
+
+def _hiding(of_class: Mapping[str, Any], left: Counter[int], line: _Line) -> dict[str, Any] | None:
+    """Return the attributes that hide what the class has; None where that cannot be known."""
+    own: dict[str, Any] = {}
+    for name, found in of_class.items():
+        if left[id(found)] > 0:
+            if name not in _of_objects(line):
+                return None  # a name that is not known may hold it
+            own[name] = found
+            left[id(found)] -= 1
+        elif sum(each is found for each in of_class.values()) > 1:
+            return None  # which of these names holds it is not known
+    return own
 
 
 def _is_descriptor(value: object) -> bool:
@@ -143,14 +155,35 @@ def _are_same(values: list[Any], others: list[Any]) -> bool:
 
 def _written(line: _Line) -> Iterator[str]:
     """Yield names that the code of classes uses, and those that they annotate."""
+    yield from _annotated(line)
+    for function in _functions(line):
+        yield from names_in(function.__code__)
+
+
+def _of_objects(line: _Line) -> set[str]:
+    """Return names that classes annotate, or set of their first argument, as ``self.n = 0``."""
+    found = {*_annotated(line)}
+    for function in _functions(line):
+        first = function.__code__.co_varnames[:1]
+        for before, each in itertools.pairwise(dis.get_instructions(function.__code__)):
+            if each.opname == "STORE_ATTR" and before.opname == "LOAD_FAST":
+                found |= {each.argval} if (before.argval,) == first else set()
+    return found
+
+
+def _annotated(line: _Line) -> Iterator[str]:
     for each in line:
         annotated = each.get("__annotations__")
         if type(annotated) is dict:
             yield from (name for name in annotated if type(name) is str)
+
+
+def _functions(line: _Line) -> Iterator[FunctionType]:
+    for each in line:
         for member in [*each.values()]:
             function = _function(member)
             if type(function) is FunctionType:
-                yield from names_in(function.__code__)
+                yield function
 
 
 def _function(member: Any) -> Any:

@@ -98,3 +98,11 @@ def test_arms_of_a_comparison_leave_a_few_jobs_too(pool: Pool) -> None:
     found = ipyjaxbench.compare({"a": pool.submit, "b": int})
     notes = found["a"].notes
     assert "Later calls started 22 jobs: 22 cancelled." in [note.text for note in notes]
+
+
+def test_timers_that_later_calls_start_are_cancelled() -> None:
+    names, told = ended("t = Timer(60, print); t.start()", Timer=threading.Timer)
+    assert told == ["Later calls started 4 jobs: 4 cancelled."]
+    assert [t for t in threading.enumerate() if isinstance(t, threading.Timer)] == [names["t"]]
+    names["t"].cancel()
+    names["t"].join()

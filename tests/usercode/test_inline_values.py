@@ -145,6 +145,21 @@ def test_an_attribute_that_hides_what_the_class_has_is_found() -> None:
     assert objects.attribute(point, "move") is len
 
 
+def test_what_the_class_alone_has_is_not_taken_for_an_attribute_of_the_same_value() -> None:
+    class Counted:
+        made = 1
+
+        def __init__(self) -> None:
+            self.seen: list[int] = []
+
+        def count(self) -> None:
+            type(self).made += 1
+
+    value: Any = Counted()
+    value.other = 1
+    assert objects.attributes(value) == {"seen": [], "other": 1}
+
+
 def test_names_in_properties_and_functions_of_the_class_are_known() -> None:
     def own(other: Any) -> None:
         other.read = 1

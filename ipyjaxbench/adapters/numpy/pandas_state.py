@@ -6,12 +6,13 @@ from typing import Any
 from ipyjaxbench.frameworks import AttributeNames, Holder, State, are_identical
 from ipyjaxbench.usercode import attributes
 
-_KEPT = frozenset(("_mgr", "_attrs", "_name"))  # the others are caches
+_KEPT = frozenset(("_mgr", "_attrs", "_flags", "_name"))  # the others are caches
 _OF_INDEX = frozenset(("_name", "_names"))  # the others never change, or are caches
 #: Private: what a manager holds; versions that lack one have it in another place.
-_OF_MANAGER = (
-    "blocks", "axes", "_known_consolidated", "_is_consolidated", "_blknos", "_blklocs",
-)  # fmt: skip
+_OF_MANAGER = ("blocks", "axes", "_known_consolidated", "_is_consolidated")
+#: Private: where each column is in the blocks, which pandas finds out where these are None. They
+#: are changed in place, and pandas reads beyond memory where they are wrong.
+_FOLLOWING = ("_blknos", "_blklocs")
 
 
 class Frame(AttributeNames):
@@ -31,8 +32,9 @@ class Frame(AttributeNames):
 class Manager(State):
     """The blocks of numbers, and the axes, that the manager of a table or a series holds."""
 
-    def _read(self) -> tuple[list[Any], list[Any]]:
-        return [getattr(self._target, name, None) for name in _OF_MANAGER], [*self._target.axes]
+    def _read(self) -> tuple[list[Any], list[Any], list[Any]]:
+        held = [getattr(self._target, name, None) for name in _OF_MANAGER]
+        return held, [*self._target.axes], [block.mgr_locs for block in self._target.blocks]
 
     @property
     def parts(self) -> list[object]:
@@ -40,21 +42,24 @@ class Manager(State):
         return [*(block.values for block in self._target.blocks), *self._target.axes]
 
     def changed(self) -> bool:
-        """Whether it has other blocks or axes."""
+        """Whether it has other blocks or axes, or blocks are of other columns."""
         blocks_and_axes = 2  # the others follow from these
-        (now, axes), (before, old_axes) = self._read(), self._before
-        return not (
-            are_identical(now[:blocks_and_axes], before[:blocks_and_axes])
-            and are_identical(axes, old_axes)
-        )
+        (now, *others), (before, *old) = self._read(), self._before
+        pairs = zip((now[:blocks_and_axes], *others), (before[:blocks_and_axes], *old), strict=True)
+        return not all(are_identical(*pair) for pair in pairs)
 
     def restore(self) -> None:
         """Have it hold the old ones."""
-        values, axes = self._before
+        values, axes, places = self._before
         for name, value in zip(_OF_MANAGER, values, strict=True):
             if getattr(self._target, name, None) is not value:
                 setattr(self._target, name, value)
         self._target.axes[:] = axes
+        for block, place in zip(self._target.blocks, places, strict=True):
+            block.mgr_locs = place
+        for name in _FOLLOWING:
+            if getattr(self._target, name, None) is not None:  # a series has none
+                setattr(self._target, name, None)
 
 
 def states(value: Any) -> list[State] | None:

@@ -15,9 +15,11 @@ from ipyjaxbench.frameworks import (
     CopiedState,
     CopyBudget,
     GeneratorState,
+    Holder,
     MutableState,
     NamedSettings,
     Restore,
+    Setting,
     State,
     attribute_states,
     position_states,
@@ -106,11 +108,14 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
     if issubclass(kind, np.ndarray):
         return [*_array_states(value, budget)]
     random: Any = sys.modules.get("numpy.random")  # it is loaded on demand: leave it so
+    if random is not None and issubclass(kind, random.SeedSequence):
+        return [Setting(lambda: [value.n_children_spawned], None)]
     if random is not None and issubclass(kind, random.Generator):
         value = value.bit_generator
         kind = type(value)
     if random is not None and issubclass(kind, random.BitGenerator):
-        return [GeneratorState(lambda: value.state, lambda state: setattr(value, "state", state))]
+        put = GeneratorState(lambda: value.state, lambda state: setattr(value, "state", state))
+        return [put, Holder(value, [value.seed_seq])] if hasattr(value, "seed_seq") else [put]
     if random is not None and issubclass(kind, random.RandomState):
         return [GeneratorState(lambda: value.get_state(legacy=False), value.set_state)]
     return None
@@ -173,6 +178,8 @@ class NumPyState(MutableState):
         """Remember how arrays are printed, and what happens at errors of floating point."""
         yield "np.get_printoptions()", NamedSettings(np.get_printoptions, np.set_printoptions)
         yield "np.geterr()", NamedSettings(np.geterr, np.seterr)
+        yield "np.geterrcall()", Setting(lambda: [np.geterrcall()], lambda v: np.seterrcall(*v))
+        yield "np.getbufsize()", Setting(lambda: [np.getbufsize()], lambda v: np.setbufsize(*v))
 
     def changes_in_place(self, method: str) -> bool:
         """Whether it is one of those that give back nothing."""

@@ -5,10 +5,12 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
+from ipyjaxbench.adapters.tensorflow.settings import settings
 from ipyjaxbench.frameworks import (
     CopiedState,
     CopyBudget,
@@ -20,26 +22,23 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import module_of
 
-_COUNTED = (tf.lookup.experimental.DenseHashTable, tf.queue.QueueBase)  # not put back
-
 
 class Variable(CopiedState):
     """The value of a variable."""
 
     def __init__(self, variable: Any, budget: CopyBudget) -> None:
         # TensorFlow tells of no device how much is free: the host's stands for all.
-        nbytes = abs(variable.shape.num_elements() or 0) * variable.dtype.size
-        super().__init__(variable, budget, nbytes)
+        super().__init__(variable, budget, _nbytes(variable))
 
     def _copy(self) -> Any:
         return tf.identity(self._target.read_value())
 
     def _digest(self) -> int:
-        return zlib.crc32(self._target.numpy().tobytes())
+        return zlib.crc32(_bytes(self._target))
 
     def _differs(self) -> bool:
         now, before = self._target.read_value(), self._before
-        return bool(now.shape != before.shape or now.numpy().tobytes() != before.numpy().tobytes())
+        return bool(now.shape != before.shape or _bytes(now) != _bytes(before))
 
     def restore(self) -> None:
         """Assign the old one."""
@@ -71,11 +70,11 @@ class HashTable(CopiedState):
 
 
 def _nbytes(tensor: Any) -> int:
-    return int(tensor.shape.num_elements()) * max(int(tensor.dtype.size or 0), 8)
+    return abs(int(tensor.shape.num_elements() or 0)) * int(tensor.dtype.size or 8)
 
 
 def _bytes(tensor: Any) -> bytes:
-    array = tensor.numpy()  # of objects, where they are strings
+    array = np.asarray(tensor.numpy(), object if tensor.dtype == tf.string else None)
     return repr(array.tolist()).encode() if array.dtype.hasobject else bytes(array.tobytes())
 
 
@@ -119,7 +118,9 @@ class TensorFlowState(MutableState):
             return [Variable(value, budget)] if is_ready else []
         if issubclass(kind, tf.lookup.experimental.MutableHashTable) and tf.executing_eagerly():
             return [HashTable(value, budget)]
-        if issubclass(kind, _COUNTED) and tf.executing_eagerly():
+        if issubclass(kind, tf.lookup.experimental.DenseHashTable) and tf.executing_eagerly():
+            return [Setting(lambda: [zlib.crc32(_bytes(each)) for each in value.export()], None)]
+        if issubclass(kind, tf.queue.QueueBase) and tf.executing_eagerly():
             return [Setting(lambda: [int(value.size())], None)]
         if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
             return None
@@ -127,9 +128,9 @@ class TensorFlowState(MutableState):
         return [] if is_theirs or issubclass(kind, tf.Tensor) else None
 
     def settings(self) -> Iterator[tuple[str, State]]:
-        """Remember whether functions run eagerly."""
-        read, write = tf.config.functions_run_eagerly, tf.config.run_functions_eagerly
-        yield "tf.config.functions_run_eagerly()", Setting(lambda: [read()], lambda v: write(*v))
+        """Remember how functions run, are compiled and placed."""
+        if self.framework.started():
+            yield from settings()
 
     def changes_in_place(self, method: str) -> bool:
         """Whether it is one of those of variables."""

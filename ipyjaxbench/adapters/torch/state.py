@@ -1,20 +1,19 @@
 """What calls change of PyTorch's: numbers of tensors, their gradients, generators."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 
 from ipyjaxbench.adapters.torch import accelerators
+from ipyjaxbench.adapters.torch.settings import settings
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory, sparse_parts
 from ipyjaxbench.frameworks import (
     CopiedState,
     CopyBudget,
     GeneratorState,
-    Holder,
     MutableState,
     Restore,
-    Setting,
     State,
     attribute_states,
     restore_together,
@@ -176,24 +175,6 @@ def _bits(storage: Any) -> Any:
     return torch.empty(0, dtype=dtype, device=storage.device).set_(storage)
 
 
-_SETTINGS = (
-    ("the default dtype", torch.get_default_dtype, torch.set_default_dtype),
-    ("torch.get_num_threads()", torch.get_num_threads, torch.set_num_threads),
-    ("torch.is_grad_enabled()", torch.is_grad_enabled, torch.set_grad_enabled),
-    ("torch.is_anomaly_enabled()", torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
-    ("deterministic algorithms", torch.are_deterministic_algorithms_enabled,
-     torch.use_deterministic_algorithms),
-)  # fmt: skip
-
-
-def _listed(read: Callable[[], Any]) -> Callable[[], list[Any]]:
-    return lambda: [read()]
-
-
-def _unlisted(write: Callable[[Any], object]) -> Callable[[list[Any]], object]:
-    return lambda values: write(*values)
-
-
 class TorchState(MutableState):
     """Numbers and gradients of tensors, and generators."""
 
@@ -215,15 +196,13 @@ class TorchState(MutableState):
         return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
 
     def settings(self) -> Iterator[tuple[str, State]]:
-        """Remember dtypes, threads, modes of autograd, and how tensors are printed."""
-        for name, read, write in _SETTINGS:
-            yield name, Setting(_listed(read), _unlisted(write))
-        yield "print options", Holder(None, [torch._tensor_str.PRINT_OPTS])
+        """Remember dtypes, threads, modes, flags of backends, and how tensors are printed."""
+        return settings()
 
     def mutation_count(self, array: Any) -> int | None:
         """Return the sum of autograd's version counters, of the tensor and of its gradient."""
         with torch._C.DisableTorchFunctionSubclass():
-            if array.is_inference():
+            if array.is_inference() or array.is_meta:  # one without numbers holds nothing
                 return None
             gradient = array.grad if array.is_leaf else None
             version: int = array._version

@@ -11,8 +11,8 @@ from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.module_use import together
 from ipyjaxbench.frameworks.state.protocol import MutableState
-from ipyjaxbench.frameworks.state.reachable import Held, Reachable
-from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, State
+from ipyjaxbench.frameworks.state.reachable import Reachable
+from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, Held, State
 from ipyjaxbench.frameworks.walker import find_arrays
 
 _MOST = 200_000  # objects that are looked at after it

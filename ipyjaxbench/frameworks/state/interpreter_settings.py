@@ -5,13 +5,21 @@ import gc
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.frameworks.state.names import AttributeNames
+from ipyjaxbench.frameworks.state.names import AttributeNames, DictNames
 from ipyjaxbench.frameworks.state.undo import Setting, State
-from ipyjaxbench.usercode import is_exactly, is_of, module_of
+from ipyjaxbench.usercode import (
+    class_dict,
+    is_exactly,
+    is_of,
+    is_users_class,
+    module_of,
+    mro_of,
+)
 
 _UNSET: Any = object()
 #: Of a context of `decimal`; its flags are left to it.
@@ -57,12 +65,21 @@ def interpreter_states(value: Any) -> list[State] | None:
     if is_exactly(value, contextvars.ContextVar):
         is_set = value.get(_UNSET) is not _UNSET
         return [Setting(lambda: [value.get(_UNSET)], (lambda v: value.set(*v)) if is_set else None)]
+    if is_of(value, threading.local):
+        return _local_states(value)
     if is_of(value, logging.Logger):
         return [Logger(value)]
     if is_exactly(value, memoryview):
         return [Holder(value, [value.obj])]
     is_holder = is_exactly(value, MappingProxyType) or module_of(type(value)) == "_csv"
     return [Holder(value, gc.get_referents(value))] if is_holder else None
+
+
+def _local_states(local: Any) -> list[State]:
+    """Return what it holds in this thread; to ask one with a start of its own may call that."""
+    if any("__init__" in class_dict(k) for k in mro_of(type(local)) if is_users_class(k)):
+        return []
+    return [DictNames(threading.local.__getattribute__(local, "__dict__"))]
 
 
 def _set_filters(warnings: Any, filters: list[Any]) -> None:
@@ -106,8 +123,16 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
              lambda m, v: m.setrecursionlimit(*v)),
         _Row("the switch interval", lambda m: [m.getswitchinterval()],
              lambda m, v: m.setswitchinterval(*v)),
+        _Row("sys.get_int_max_str_digits()", lambda m: [m.get_int_max_str_digits()],
+             lambda m, v: m.set_int_max_str_digits(*v)),
+        _Row("sys.getprofile()", lambda m: [m.getprofile()], lambda m, v: m.setprofile(*v)),
+        _Row("sys.gettrace()", lambda m: [m.gettrace()], lambda m, v: m.settrace(*v)),
     ),
     "gc": (
+        _Row("gc.isenabled()", lambda m: [m.isenabled()],
+             lambda m, v: m.enable() if v[0] else m.disable()),
+        _Row("gc.freeze()", lambda m: [m.get_freeze_count() > 0],
+             lambda m, v: m.freeze() if v[0] else m.unfreeze()),
         _Row("gc.get_threshold()", lambda m: [*m.get_threshold()],
              lambda m, v: m.set_threshold(*v)),
         _Row("gc.get_debug()", lambda m: [m.get_debug()], lambda m, v: m.set_debug(*v)),
@@ -128,6 +153,9 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
                      _forget_loggers),
                 _Row("logging.disable", lambda m: [m.root.manager.disable],
                      lambda m, v: m.disable(*v))),
+    "tracemalloc": (_Row("tracemalloc.is_tracing()", lambda m: [m.is_tracing()],
+                         lambda m, v: m.start() if v[0] else m.stop()),),
+    "faulthandler": (_Row("faulthandler.is_enabled()", lambda m: [m.is_enabled()], None),),
     "decimal": (_Row("decimal.getcontext()", lambda m: _read_decimal(m.getcontext()),
                      lambda m, v: _write_decimal(m.getcontext(), v)),),
 }  # fmt: skip
@@ -143,7 +171,11 @@ def interpreter_settings(module: str) -> Iterator[tuple[str, State]]:
         set_ = None if write is None else _applied(write, found)
         yield label, Setting(_applied(read, found), set_)
     if name == "logging":
-        yield "logging.root", Holder(None, [logging.root])
+        known = [logging.root, *logging.root.manager.loggerDict.values()]
+        yield (
+            "handlers of loggers",
+            Holder(None, [each for each in known if is_of(each, logging.Logger)]),
+        )
 
 
 def _applied(function: Callable[..., Any], module: object) -> Callable[..., Any]:
@@ -171,9 +203,12 @@ def _decimal_setting(context: Any) -> Setting:
 
 
 def _read_decimal(context: Any) -> list[Any]:
-    return [getattr(context, name) for name in _DECIMAL_FIELDS]
+    return [*(getattr(context, name) for name in _DECIMAL_FIELDS), *context.traps.values()]
 
 
 def _write_decimal(context: Any, values: list[Any]) -> None:
-    for name, value in zip(_DECIMAL_FIELDS, values, strict=True):
+    count = len(_DECIMAL_FIELDS)
+    for name, value in zip(_DECIMAL_FIELDS, values[:count], strict=True):
         setattr(context, name, value)
+    for signal, is_raised in zip([*context.traps], values[count:], strict=True):
+        context.traps[signal] = is_raised

@@ -34,6 +34,8 @@ def library_settings(package: str) -> Iterator[tuple[str, State]]:
             found = getattr(found, name, None)
         if found is not None:
             yield label, Holder(None, [found])
+    if package == "keras":
+        yield from _keras_globals()
     for place, name in _FUNCTIONS.get(package, ()):
         if (owner := sys.modules.get(place)) is not None:
             yield f"{place}.{name}()", _function_setting(owner, name)
@@ -44,6 +46,22 @@ def _function_setting(owner: Any, name: str) -> Setting:
     return Setting(lambda: [read()], lambda values: write(*values))
 
 
+def _keras_globals() -> Iterator[tuple[str, State]]:
+    # Private: to ask for the policy makes one, by which later changes of `floatx` are ignored.
+    module = sys.modules.get("keras.src.backend.common.global_state")
+    held: Any = None if module is None else names_of_module(module).get("GLOBAL_STATE_TRACKER")
+    for name in _OF_KERAS if held is not None else ():
+        yield f"Keras's {name}", _attribute_setting(held, name)
+
+
+def _attribute_setting(owner: Any, name: str) -> Setting:
+    return Setting(
+        lambda: [getattr(owner, name, None)], lambda values: setattr(owner, name, *values)
+    )
+
+
+#: What Keras keeps for each thread; one that is None is as if it was never set.
+_OF_KERAS = ("dtype_policy", "interactive_logging", "traceback_filtering")
 #: Where a package keeps its settings: a module, a name in it, and attributes from there.
 _DICTIONARIES: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "matplotlib": (("rcParams", ("matplotlib", "rcParams")),),

@@ -6,10 +6,18 @@ from collections.abc import Collection, Iterator
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.frameworks.state.names import ClassNames, DictNames, Names
-from ipyjaxbench.usercode import is_users_module, names_in, names_of_module, package_of
+from ipyjaxbench.frameworks.state.names import ClassNames, DictNames, Names, RegistryNames
+from ipyjaxbench.usercode import (
+    class_dict,
+    is_users_module,
+    mro_of,
+    names_in,
+    names_of_module,
+    package_of,
+)
 
 _SETS = ("STORE_ATTR", "DELETE_ATTR")
+_SETS_GLOBAL = ("STORE_GLOBAL", "DELETE_GLOBAL")
 #: With these, code may set any name of a module.
 _SETS_ANY = frozenset(("setattr", "delattr", "vars", "__dict__"))
 
@@ -44,6 +52,12 @@ class Use(NamedTuple):
         """Whether the user wrote the module."""
         return self.is_module and is_users_module(self.target)
 
+    @property
+    def _is_registry(self) -> bool:
+        """Whether code of its own sets its names, as in `torch._dynamo.config`."""
+        kinds = (k for k in mro_of(type(self.target)) if k not in (ModuleType, object))
+        return any("__setattr__" in class_dict(k) for k in kinds)
+
     def state(self) -> Names | None:
         """Return what the code sets there; None where it sets nothing."""
         if not self.is_module:
@@ -51,6 +65,8 @@ class Use(NamedTuple):
         sets_any = self.is_users and not _SETS_ANY.isdisjoint(self.names.used)
         if not (sets_any or self.names.stored):
             return None
+        if not self.is_users and self._is_registry:
+            return RegistryNames(self.target, self.names.stored)
         held = names_of_module(self.target)
         state = DictNames(held, [*held] if sets_any else self.names.stored)
         state.owner = self.target
@@ -81,6 +97,15 @@ def code_names(code: CodeType) -> CodeNames:
         frozenset(stored).union(*(each.stored for each in inner)),
         frozenset(imported).union(*(each.imported for each in inner)),
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def globals_set_in(code: CodeType) -> frozenset[str]:
+    """Return the globals that a function and those written in it set."""
+    found = dis.get_instructions(code)
+    own = {str(each.argval) for each in found if each.opname in _SETS_GLOBAL}
+    inner = [globals_set_in(each) for each in code.co_consts if type(each) is CodeType]
+    return frozenset(own).union(*inner)
 
 
 def together(codes: Collection[CodeType]) -> CodeNames:

@@ -143,6 +143,25 @@ class CellName(Names):
         del self._target.cell_contents
 
 
+class RegistryNames(Names):
+    """Settings that a library reads and sets by code of its own, of an object for attributes.
+
+    Args:
+        target: the object.
+        only: those that are looked at.
+    """
+
+    def _values(self) -> dict[str, Any]:
+        found = ((name, getattr(self._target, name, _MISSING)) for name in self._only or ())
+        return {name: value for name, value in found if value is not _MISSING}
+
+    def _set(self, key: str, value: Any) -> None:
+        setattr(self._target, key, value)
+
+    def _delete(self, key: str) -> None:
+        delattr(self._target, key)
+
+
 class DictNames(Names):
     """Names in a dictionary, such as a module's globals."""
 

@@ -1,19 +1,13 @@
 """All that calls can change in place, of what the code can reach by name."""
 
-import dis
-import functools
-import itertools
 import random
 import sys
+import threading
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import (
-    CodeType,
-    FunctionType,
-    ModuleType,
-)
-from typing import Any, NamedTuple
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.compilation import find_compiler
@@ -26,7 +20,7 @@ from ipyjaxbench.frameworks.state.interpreter_settings import (
     interpreter_states,
 )
 from ipyjaxbench.frameworks.state.library_settings import library_settings, sees_settings
-from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names
+from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names, globals_set_in
 from ipyjaxbench.frameworks.state.names import (
     CellName,
     ClassNames,
@@ -35,8 +29,13 @@ from ipyjaxbench.frameworks.state.names import (
 )
 from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
-from ipyjaxbench.frameworks.state.standard_objects import is_in_c, standard_states
-from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, SharedBytes, State
+from ipyjaxbench.frameworks.state.shared_bytes import shared_states
+from ipyjaxbench.frameworks.state.standard_objects import (
+    cache_states,
+    is_own_part,
+    standard_states,
+)
+from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, Held, State
 from ipyjaxbench.frameworks.state.variables import name_of_class, variable_of
 from ipyjaxbench.usercode import (
     ask,
@@ -57,17 +56,9 @@ _ATOMS = frozenset(
 #: What belongs to the session, not to the code.
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
 _NO_NAMES = CodeNames()
+_LOCK = type(threading.Lock())  # one that is not named may be another thread's for a moment
 _SETS_ANY_GLOBAL = frozenset(("globals", "exec"))
-_STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST = 200_000  # objects that are looked at
-
-
-class Held(NamedTuple):
-    """What one object holds."""
-
-    name: str  # of the user's variable by which the code reaches it first
-    state: State  # what it holds
-    key: int  # of the object, by which others that reach it know it
 
 
 class Reachable:
@@ -192,8 +183,8 @@ class Reachable:
         if (settings := interpreter_states(value)) is not None:
             yield from settings
             return
-        if (state := self._state_of(value)) is not None:
-            yield state
+        if (found := self._states_of_python(value)) is not None:
+            yield from found
         elif issubclass(kind, tuple | frozenset):
             self._look(name, items_of(value, 0))
         elif issubclass(kind, type):
@@ -207,6 +198,7 @@ class Reachable:
             yield from self._function_states(name, value)
         elif (parts := parts_of_callable(value)) is not None:
             self._look(name, parts)
+            yield from cache_states(value)
         elif (moving := position_states(value, self._budget)) is not None:
             yield from moving
         else:
@@ -214,18 +206,18 @@ class Reachable:
             return
         yield from attribute_states(value)
 
-    def _state_of(self, value: Any) -> State | None:
+    def _states_of_python(self, value: Any) -> list[State] | None:
         """Return what a container, a buffer or a generator of Python's own holds."""
         kind = type(value)
         if issubclass(kind, list | set | deque):
-            return Items(value)
+            return [Items(value)]
         if issubclass(kind, dict):
-            return Entries(value)
+            return [Entries(value)]
         if issubclass(kind, bytearray | array):
-            return Buffer(value, self._budget)
-        if is_in_c(kind):
-            return SharedBytes(value, self._budget)
-        return GeneratorState.from_random(value) if issubclass(kind, random.Random) else None
+            return [Buffer(value, self._budget)]
+        if issubclass(kind, random.Random):
+            return [GeneratorState.from_random(value)]
+        return shared_states(value, self._budget)
 
     def _class_states(self, value: Any) -> Iterator[State]:
         if is_users_class(value):
@@ -254,7 +246,7 @@ class Reachable:
             held = [v for each in closed for v in each.parts]
             self._look(name, [v for v in held if not issubclass(type(v), list | dict | set)])
             return
-        used, stored = code_names(function.__code__), _globals_set_in(function.__code__)
+        used, stored = code_names(function.__code__), globals_set_in(function.__code__)
         names = function.__globals__
         if not _SETS_ANY_GLOBAL.isdisjoint(used.used):
             stored |= {each for each in names if not each.startswith("_")}
@@ -283,7 +275,7 @@ class Reachable:
         package = module_of(kind).partition(".")[0]
         if is_users:
             self._look(name_of_class(kind, name, self._own), (kind,))
-        elif package in _NOT_ENTERED:
+        elif package in _NOT_ENTERED or (kind is _LOCK and id(value) not in self._roots):
             self._has_no_states(name, value)
             return
         elif (standard := standard_states(value, package)) is not None:
@@ -293,18 +285,9 @@ class Reachable:
             return
         else:  # by counters a library numbers what it makes: nobody reads them
             held = attributes(value).values()
-            self._seen |= {id(each): each for each in held if type(each) is itertools.count}
+            self._seen |= {id(each): each for each in held if is_own_part(each)}
         yield from attribute_states(value)
 
     def _has_no_states(self, name: str, value: object) -> None:
         if id(value) in self._roots:
             self.opaque.add(name)
-
-
-@functools.lru_cache(maxsize=4096)
-def _globals_set_in(code: CodeType) -> frozenset[str]:
-    """Return the globals that a function and those written in it set."""
-    found = dis.get_instructions(code)
-    own = {str(each.argval) for each in found if each.opname in _STORES}
-    inner = [_globals_set_in(each) for each in code.co_consts if type(each) is CodeType]
-    return frozenset(own).union(*inner)

@@ -1,13 +1,21 @@
 """What objects of Python's own library hold: put back where it is in memory alone, else watched."""
 
-import mmap
+import functools
+import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ipyjaxbench.frameworks.state.interpreter_settings import Holder
 from ipyjaxbench.frameworks.state.undo import Setting, State
-from ipyjaxbench.usercode import attributes, class_dict, is_exactly, module_of, name_of
+from ipyjaxbench.usercode import (
+    attributes,
+    class_dict,
+    is_exactly,
+    is_users_function,
+    module_of,
+    name_of,
+)
 
 #: Modules whose objects are what users put into them.
 _ENTERED = frozenset((
@@ -24,6 +32,7 @@ _LEFT_ALONE = frozenset((
     "contextvars", "_contextvars", "typing", "abc", "_abc", "inspect", "enum", "re", "dis", "ast",
     "io", "_io", "pathlib", "datetime", "zoneinfo", "codeop", "code", "pdb", "bdb", "logging",
 ))  # fmt: skip
+_CACHE = functools._lru_cache_wrapper
 _NUMBERS = (bool, int, float, str, bytes)
 _SIZED = (list, dict, set, bytearray)
 
@@ -33,12 +42,18 @@ def changes_by_itself(kind: type) -> bool:
     return module_of(kind).partition(".")[0] in _LEFT_ALONE
 
 
-def is_in_c(kind: type) -> bool:
-    """Whether objects of a class are bytes in memory: mapped files, and data of `ctypes`."""
-    if kind is mmap.mmap:
-        return True
-    meta = type(kind)
-    return meta is not type and module_of(meta) == "_ctypes" and meta.__name__ != "PyCFuncPtrType"
+def is_own_part(value: object) -> bool:
+    """Whether it is what a library counts by and locks with, in objects of its own."""
+    return is_exactly(value, itertools.count) or module_of(type(value)) in ("_thread", "threading")
+
+
+def cache_states(value: Any) -> Iterator[State]:
+    """Yield how full the cache of a function of the user's is: what it holds cannot be taken out.
+
+    How often it was asked is left out: what is asked for again changes nothing.
+    """
+    if issubclass(type(value), _CACHE) and is_users_function(value.__wrapped__):
+        yield Setting(lambda: [*value.cache_info()[1:]], None)
 
 
 def standard_states(value: Any, package: str) -> list[State] | None:
@@ -82,10 +97,63 @@ def _element(element: Any) -> Setting:
     return Setting(lambda: [element.text, element.tail, *element], write)
 
 
-#: Of objects that keep nothing in attributes, by module and class.
+def _weak(table: Any) -> Setting:
+    """Return what remembers keys and values, which it holds itself for as long."""
+
+    def write(values: list[Any]) -> None:
+        table.clear()
+        table.update(zip(values[::2], values[1::2], strict=True))
+
+    return Setting(lambda: [each for item in table.items() for each in item], write)
+
+
+def _weak_items(table: Any) -> Setting:
+    def write(values: list[Any]) -> None:
+        table.clear()
+        table.update(values)
+
+    return Setting(lambda: [*table], write)
+
+
+def _shown(*names: str) -> Callable[[Any], State]:
+    """Return what remembers attributes, and what methods answer; they are told, not put back.
+
+    Threads, tasks and processes that wait for one of these go on with what it is.
+    """
+
+    def read(it: Any) -> list[Any]:
+        found = (getattr(it, name) for name in names)
+        return [each() if callable(each) else each for each in found]
+
+    return lambda it: Setting(lambda: read(it), None)
+
+
+#: Of objects that keep nothing in attributes, or what goes with others, by module and class.
 _BY_CLASS: dict[tuple[str, str], Callable[[Any], State]] = {
-    ("sqlite3", "Connection"): lambda it: Setting(lambda: [it.total_changes], None),
+    ("sqlite3", "Connection"): _shown("total_changes"),
     ("sqlite3", "Cursor"): lambda it: Holder(it, [it.connection]),
-    ("_queue", "SimpleQueue"): lambda it: Setting(lambda: [it.qsize()], None),
+    ("_queue", "SimpleQueue"): _shown("qsize"),
     ("xml.etree.ElementTree", "Element"): _element,
-}
+    ("weakref", "WeakValueDictionary"): _weak,
+    ("weakref", "WeakKeyDictionary"): _weak,
+    ("_weakrefset", "WeakSet"): _weak_items,
+    ("zlib", "Compress"): lambda it: Setting(lambda: [it.copy().flush()], None),
+    ("_thread", "lock"): _shown("locked"),
+    ("_thread", "RLock"): lambda it: Setting(lambda: [repr(it) if it._is_owned() else ""], None),
+    ("threading", "Condition"): lambda it: Holder(it, [it._lock]),
+    ("threading", "Semaphore"): _shown("_value"),
+    ("threading", "BoundedSemaphore"): _shown("_value"),
+    ("threading", "Event"): _shown("is_set"),
+    ("threading", "Barrier"): _shown("n_waiting", "broken"),
+    ("asyncio.locks", "Lock"): _shown("locked"),
+    ("asyncio.locks", "Condition"): _shown("locked"),
+    ("asyncio.locks", "Event"): _shown("is_set"),
+    ("asyncio.locks", "Semaphore"): _shown("_value"),
+    ("asyncio.locks", "BoundedSemaphore"): _shown("_value"),
+    **{("asyncio.queues", name): _shown("qsize", "_unfinished_tasks")
+       for name in ("Queue", "PriorityQueue", "LifoQueue")},
+    ("multiprocessing.synchronize", "Semaphore"): _shown("get_value"),
+    ("multiprocessing.synchronize", "BoundedSemaphore"): _shown("get_value"),
+    ("multiprocessing.synchronize", "Event"): _shown("is_set"),
+    ("multiprocessing.queues", "Queue"): _shown("qsize"),
+}  # fmt: skip

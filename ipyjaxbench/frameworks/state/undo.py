@@ -6,7 +6,7 @@ import random
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.host import host_memory
@@ -71,6 +71,14 @@ class State:
             yield "", [each for each in self.again().parts if id(each) not in known]
 
 
+class Held(NamedTuple):
+    """What one object holds."""
+
+    name: str  # of the user's variable by which the code reaches it first
+    state: State  # what it holds
+    key: int  # of the object, by which others that reach it know it
+
+
 class CopiedState(State, ABC):
     """Numbers of which a copy is made, where there is memory for it.
 
@@ -132,24 +140,6 @@ class Buffer(CopiedState):
     def restore(self) -> None:
         """Have it hold the old numbers."""
         self._kind.__setitem__(self._target, slice(None), self._before)
-
-
-class SharedBytes(CopiedState):
-    """The bytes behind a mapped file, or in an object of `ctypes`."""
-
-    def __init__(self, values: Any, budget: CopyBudget) -> None:
-        super().__init__(values, budget, memoryview(values).nbytes)
-        self.can_restore &= not memoryview(values).readonly
-
-    def _copy(self) -> bytes:
-        return memoryview(self._target).tobytes()
-
-    def _differs(self) -> bool:
-        return bool(self._copy() != self._before)
-
-    def restore(self) -> None:
-        """Write the old ones."""
-        memoryview(self._target).cast("B")[:] = self._before
 
 
 class DonatedArray(State):

@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 from ipyjaxbench.host import Clock, child_processes
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.usercode import is_users_file
+from ipyjaxbench.usercode import is_of, is_users_file
 
 _WAKING_SECONDS = 0.002  # seconds that a thread of a pool may take to begin with what it was given
 #: A pool's thread that was given something to do; one that waits for that is elsewhere.
@@ -26,16 +26,25 @@ class Background:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._busy = _working_threads()
+        self._timers = find_timers()
+        #: Timers that ran after the first call.
+        self.timers = self._timers
         self._children = child_processes()
         self._threads: frozenset[int] = frozenset()
         self._started: frozenset[int] = frozenset()
 
     def inspect_first_call(self) -> None:
         """Look right after the first call."""
+        self.timers = find_timers()
         if threading.active_count() > 1:
             self._clock.sleep(_WAKING_SECONDS)
         self._threads = _working_threads() - self._busy
         self._started = child_processes() - self._children
+
+    @property
+    def starts_timers(self) -> bool:
+        """Whether the first call left a timer running."""
+        return bool(self.timers - self._timers)
 
     def notes(self, calls: int) -> Iterator[Note]:
         """Note what was left running after so many ``calls``."""
@@ -45,6 +54,11 @@ class Background:
         more = child_processes() - self._children - self._started
         if self._started and (more or calls == 1):
             yield notes.left_running("process", "keep the process and wait for it: p.wait()")
+
+
+def find_timers() -> frozenset[threading.Thread]:
+    """Return the timers of `threading` that run now."""
+    return frozenset(t for t in threading.enumerate() if is_of(t, threading.Timer))
 
 
 def _working_threads() -> frozenset[int]:

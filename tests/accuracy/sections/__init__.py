@@ -13,6 +13,7 @@ from tests.accuracy.sections.graphs import GRAPHS
 from tests.accuracy.sections.held import HELD
 from tests.accuracy.sections.hidden import HIDDEN_WORK
 from tests.accuracy.sections.history import HISTORY
+from tests.accuracy.sections.left import LEFT
 from tests.accuracy.sections.live import LIVE
 from tests.accuracy.sections.loading import LOADING
 from tests.accuracy.sections.loops import LOOPS
@@ -66,6 +67,7 @@ SECTIONS: dict[str, Section] = {
         GRAPHS,
         WATCHED,
         STALE,
+        LEFT,
         PLACES,
         LOADING,
         HISTORY,

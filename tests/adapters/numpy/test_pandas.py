@@ -15,6 +15,9 @@ pd = pytest.importorskip("pandas")
     ("days.iloc[0] += pd.Timedelta('1D')", "days.tolist()"),
     ("kinds.iloc[0] = 'a' if kinds.iloc[0] == 'b' else 'b'", "kinds.tolist()"),
     ("whole.iloc[0] += 1", "whole.tolist()"),
+    ("mixed.insert(0, f'n{len(mixed.columns)}', 0)", "mixed.to_dict('list')"),
+    ("mixed.pop('a') if 'a' in mixed else mixed.insert(0, 'a', 1)",
+     "mixed.to_dict('list'), mixed._mgr.blknos.tolist(), mixed._mgr.blklocs.tolist()"),
 ])  # fmt: skip
 def test_it_is_put_back_and_told(code: str, left: str) -> None:
     def made() -> dict[str, object]:
@@ -23,6 +26,7 @@ def test_it_is_put_back_and_told(code: str, left: str) -> None:
             "pd": pd, "df": pd.DataFrame({"a": [1.0, 2.0]}), "deep": pd.Series([1], index=rows),
             "words": pd.Series(["x"], dtype="string"), "whole": pd.Series([1], dtype="Int64"),
             "days": pd.Series(pd.date_range("2020", periods=2)),
+            "mixed": pd.DataFrame({"a": [3, 1], "b": ["x", "y"], "c": [0.5, 1.5]}),
             "kinds": pd.Series(["a", "b"], dtype="category"),
         }  # fmt: skip
 

@@ -12,6 +12,13 @@ from tests.left import Cell, check_left
 from tests.shell import Shell
 
 LEAF = "import torch; x = torch.ones(3, requires_grad=True); L = []"
+TF32 = "torch.backends.cuda.matmul.fp32_precision, torch.backends.mkldnn.matmul.fp32_precision"
+#: `none`: as at first; the older functions set the newer attributes.
+PRECISE = (
+    "torch.set_float32_matmul_precision('highest'); "
+    "torch.backends.cuda.matmul.fp32_precision = 'none'; "
+    "torch.backends.mkldnn.matmul.fp32_precision = 'none'"
+)
 CELLS = {
     "the default dtype": Cell(
         "import torch; to = {torch.float32: torch.float64, torch.float64: torch.float16,"
@@ -20,6 +27,53 @@ CELLS = {
     "threads": Cell("import torch; n = torch.get_num_threads()",
                     "torch.set_num_threads(torch.get_num_threads() + 1)", "torch.get_num_threads()",
                     "torch.set_num_threads(n)"),
+    "the precision of products": Cell(
+        "import torch; to = {'highest': 'high', 'high': 'medium', 'medium': 'highest'}",
+        "torch.set_float32_matmul_precision(to[torch.get_float32_matmul_precision()])",
+        f"torch.get_float32_matmul_precision(), {TF32}", PRECISE),
+    "deterministic algorithms": Cell(
+        "import torch", "torch.set_deterministic_debug_mode((torch.get_deterministic_debug_mode()"
+        " + 1) % 3)", "torch.get_deterministic_debug_mode()",
+        "torch.set_deterministic_debug_mode(0)"),
+    "anomalies": Cell(
+        "import torch", "torch.autograd.set_detect_anomaly(not torch.is_anomaly_enabled(),"
+        " not torch.is_anomaly_check_nan_enabled())",
+        "torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()",
+        "torch.autograd.set_detect_anomaly(False, True)"),
+    "the default device": Cell(
+        "import torch; to = {'cpu': 'meta', 'meta': None}",
+        "torch.set_default_device(to[torch.get_default_device().type])",
+        "torch.get_default_device()", "torch.set_default_device(None)"),
+    "a setting of the compiler": Cell(
+        "import torch, torch._dynamo; n = torch._dynamo.config.recompile_limit",
+        "torch._dynamo.config.recompile_limit += 1", "torch._dynamo.config.recompile_limit",
+        "torch._dynamo.config.recompile_limit = n"),
+    "dtypes of autocast": Cell(
+        "import torch; to = {torch.bfloat16: torch.float16, torch.float16: torch.bfloat16}",
+        "torch.set_autocast_dtype('cpu', to[torch.get_autocast_dtype('cpu')])",
+        "torch.get_autocast_dtype('cpu')", "torch.set_autocast_dtype('cpu', torch.bfloat16)"),
+    "sdp": Cell("import torch; b = torch.backends.cuda",
+                "b.enable_flash_sdp(not b.flash_sdp_enabled())", "b.flash_sdp_enabled()",
+                "b.enable_flash_sdp(True)"),
+    "checks of distributions": Cell(
+        "import torch; D = torch.distributions.Distribution; on = D._validate_args",
+        "D.set_default_validate_args(not D._validate_args)", "D._validate_args",
+        "D.set_default_validate_args(on)"),
+    **{flag: Cell(f"import torch; b = torch.backends; was = b.{flag}", f"b.{flag} = not b.{flag}",
+                  f"b.{flag}", f"b.{flag} = was; {PRECISE}")
+       for flag in ("cudnn.benchmark", "cudnn.deterministic", "cudnn.enabled", "cudnn.allow_tf32",
+                    "mkldnn.deterministic", "mkldnn.enabled", "cuda.matmul.allow_tf32",
+                    "cuda.matmul.allow_fp16_reduced_precision_reduction", "opt_einsum.enabled")},
+    "fp32_precision": Cell(
+        "import torch; b = torch.backends; to = {'none': 'tf32', 'tf32': 'ieee', 'ieee': 'none'}",
+        "b.mkldnn.conv.fp32_precision = to[b.mkldnn.conv.fp32_precision]",
+        "b.mkldnn.conv.fp32_precision", "b.mkldnn.conv.fp32_precision = 'none'"),
+    "a tensor without numbers": Cell("import torch; m = torch.ones(3, device='meta')", "m.add_(1)",
+                                     "m.shape"),
+    "a model without numbers": Cell(
+        "import torch; m = torch.nn.Linear(3, 3, device='meta')",
+        "m.zero_grad(); m(torch.ones(2, 3, device='meta')).sum().backward()",
+        "m.weight.grad.shape"),
     "printing": Cell("import torch; o = torch._tensor_str.PRINT_OPTS",
                      "torch.set_printoptions(precision=o.precision + 1)", "o.precision",
                      "torch.set_printoptions(precision=4)"),

@@ -1,0 +1,50 @@
+"""What calls change of TensorFlow's and Keras's is as after one run, or told by name."""
+
+import pytest
+
+from tests.left import Cell, check_left
+from tests.shell import Shell
+
+TF = "import tensorflow as tf; tf.constant(1)"
+DENSE = "tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -2)"
+
+
+def toggled(read: str, write: str) -> Cell:
+    """A setting that is turned on and off."""
+    return Cell(f"{TF}; was = tf.{read}()", f"tf.{write}(not tf.{read}())", f"tf.{read}()",
+                f"tf.{write}(was)")  # fmt: skip
+
+
+CELLS = {
+    "a string": Cell(f"{TF}; v = tf.Variable('a')", "v.assign(v + 'b')", "v.numpy()"),
+    "strings": Cell(f"{TF}; v = tf.Variable(['a', 'bc'], shape=[None])",
+                    "v.assign(tf.concat([v, v + 'd'], 0))", "v.numpy().tolist()"),
+    "a table": Cell(f"{TF}; t = {DENSE}; t.insert(5, 0)", "t.insert(5, t.lookup(5) + 1)", "0",
+                    told="t"),
+    "eager functions": toggled("config.functions_run_eagerly", "config.run_functions_eagerly"),
+    "soft placement": toggled("config.get_soft_device_placement",
+                              "config.set_soft_device_placement"),
+    "tf32": toggled("config.experimental.tensor_float_32_execution_enabled",
+                    "config.experimental.enable_tensor_float_32_execution"),
+    "jit": Cell(f"{TF}; o = tf.config.optimizer",
+                "o.set_jit('' if o.get_jit() else 'autoclustering')", "o.get_jit()",
+                "o.set_jit('')"),
+    "the optimizer's options": Cell(
+        f"{TF}; o = tf.config.optimizer; o.set_experimental_options({{'remapping': False}})",
+        "o.set_experimental_options({'remapping': not"
+        " o.get_experimental_options().get('remapping')})", "o.get_experimental_options()",
+        "o.set_experimental_options({'remapping': True})"),
+    "the logger": Cell(f"{TF}; level = tf.get_logger().level",
+                       "tf.get_logger().setLevel(tf.get_logger().level + 1)",
+                       "tf.get_logger().level", "tf.get_logger().setLevel(level)"),
+    "the policy of Keras": Cell(
+        "import keras; k = keras.mixed_precision; names = ['float32', 'float16', 'mixed_bfloat16'];"
+        " to = dict(zip(names, [*names[1:], names[0]]))",
+        "k.set_dtype_policy(to[k.dtype_policy().name])", "k.dtype_policy().name",
+        "k.set_dtype_policy('float32')"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_it_is_as_after_one_run_or_told(shell: Shell, name: str) -> None:
+    check_left(shell, CELLS[name])
