@@ -72,6 +72,10 @@ CELLS = {
     "printing of arrays": Cell(
         NUMPY, "np.set_printoptions(precision=np.get_printoptions()['precision'] + 1)",
         "np.get_printoptions()['precision']", "np.set_printoptions(precision=8)"),
+    "text of NumPy": Cell(f"{NUMPY}; a = np.array(['a'], np.dtypes.StringDType())", "a[0] += 'b'",
+                          "a.tolist()"),
+    "a dtype": Cell(f"{NUMPY}; a = np.zeros(4)",
+                    "a.dtype = 'i8' if a.dtype == float else float", "a.dtype"),
     "errors of NumPy": Cell(
         f"{NUMPY}; to = dict(zip(['warn', 'ignore', 'raise'], ['ignore', 'raise', 'warn']))",
         "np.seterr(over=to[np.geterr()['over']])", "np.geterr()", "np.seterr(over='warn')"),

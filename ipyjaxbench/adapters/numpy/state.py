@@ -72,6 +72,8 @@ class Numbers(CopiedState):
         now = self._now
         if now.shape != self._before.shape:
             return True
+        if now.dtype.kind == "T":  # text of any length, which lies elsewhere
+            return bool(now.tolist() != self._before.tolist())
         if now.dtype.hasobject:
             return [*map(id, now.flat)] != [*map(id, self._before.flat)]
         return not np.array_equal(_bits(now), _bits(self._before))
@@ -84,19 +86,21 @@ class Numbers(CopiedState):
 
 
 class Form(State):
-    """The shape of an array or a view, and whether it may be written."""
+    """The shape and the dtype of an array or a view, and whether it may be written."""
 
     def _read(self) -> list[Any]:
-        return [self._target.flags.writeable, *self._target.shape]
+        return [self._target.flags.writeable, self._target.dtype, *self._target.shape]
 
     def restore(self) -> None:
         """Set the old ones; an array of another size gets its shape with its numbers."""
-        array, (writeable, *shape) = self._target, self._before
+        array, (writeable, dtype, *shape) = self._target, self._before
         if array.flags.writeable != writeable:
             array.flags.writeable = writeable
-        if array.shape != tuple(shape) and array.size == math.prod(shape):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # NumPy would rather have a new array
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy would rather have a new array
+            if array.dtype is not dtype:
+                array.dtype = dtype
+            if array.shape != tuple(shape) and array.size == math.prod(shape):
                 array.shape = tuple(shape)
 
 

@@ -151,9 +151,12 @@ def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
     if dense:
         yield Tensor(tensor)
     for part in dense:
-        storage = part.untyped_storage()
-        if budget.is_new(storage, ("torch", str(part.device), storage.data_ptr())):
-            yield Storage(storage, budget)
+        yield from _storage_states(part.untyped_storage(), budget)
+
+
+def _storage_states(storage: Any, budget: CopyBudget) -> Iterator[State]:
+    if budget.is_new(storage, ("torch", str(storage.device), storage.data_ptr())):
+        yield Storage(storage, budget)
 
 
 def _is_wrapper(tensor: Any) -> bool:
@@ -190,6 +193,8 @@ class TorchState(MutableState):
         if issubclass(kind, torch.Tensor):
             with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
                 return [*_tensor_states(value, budget)]
+        if issubclass(kind, torch.UntypedStorage) and value.device.type != "meta":
+            return [*_storage_states(value, budget)]
         if issubclass(kind, torch.Generator):
             return [GeneratorState(value.get_state, value.set_state)]
         is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)

@@ -85,6 +85,8 @@ CELLS = {
         "len(L)"),
     "a class of PyTorch's": Cell("import torch; torch.nn.Linear.zz = 0", "torch.nn.Linear.zz += 1",
                                  "torch.nn.Linear.zz", "del torch.nn.Linear.zz"),
+    "a storage": Cell("import torch; s = torch.ones(2).untyped_storage()", "s.fill_(s[0] + 1)",
+                      "[*s]"),
     "another layout": Cell("import torch; x = torch.ones(3).to_mkldnn()", "x.add_(x)", "0",
                            told="x"),
 }  # fmt: skip
