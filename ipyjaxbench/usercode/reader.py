@@ -11,7 +11,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.usercode import places
+from ipyjaxbench.usercode import members, places
 from ipyjaxbench.usercode.classes import mro_of
 from ipyjaxbench.usercode.code_objects import closure_values, names_in, original
 from ipyjaxbench.usercode.framework_data import FrameworkData
@@ -26,18 +26,6 @@ from ipyjaxbench.usercode.imprints import (
     imprint_holder,
     imprint_named,
     imprint_plain,
-)
-from ipyjaxbench.usercode.members import (
-    MISSING,
-    code_in,
-    contents_of,
-    defaults_of,
-    function_in,
-    is_descriptor,
-    is_of_class,
-    own_attributes,
-    self_argument,
-    wrappers_in,
 )
 from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
 from ipyjaxbench.usercode.name_chains import Chain
@@ -94,7 +82,7 @@ class Reader:
             return
         self._seen.add(scopes.key)
         self._names.update(names_in(original(function.__code__)))
-        for name, value in defaults_of(function):
+        for name, value in members.defaults_of(function):
             self._add(self._paths.of(name, id(function), whose), value, depth)
         self._keep(*places.places_of_cells(function))
         for chain in scopes.chains:
@@ -106,7 +94,7 @@ class Reader:
         value = scopes.value(chain)
         if chain.scope == "global":
             self._keep(places.place_of_name(scopes.globals, chain.name, value))
-        if value is MISSING:
+        if value is members.MISSING:
             if chain.scope == "global":
                 self._absent[chain.name] = imprint_absent(chain.name)
             return
@@ -128,7 +116,7 @@ class Reader:
 
     def read_wrappers(self, value: Any, depth: int, whose: str = "") -> None:
         """Add what the code of decorators reads that the user put around a function."""
-        for each in wrappers_in(value):
+        for each in members.wrappers_in(value):
             self.read_code(each, {}, depth, whose=whose)
 
     def read_rest(self) -> None:
@@ -152,10 +140,10 @@ class Reader:
                 self._add_class_value(met, name, value)
 
     def _add_class_value(self, met: MetClass, name: str, value: Any) -> None:
-        path, function = f"{met.path}.{name}", function_in(value)
+        path, function = f"{met.path}.{name}", members.function_in(value)
         if is_users_function(function):
-            has_owner = met.owner is not MISSING
-            bound = self_argument(value, function, met.owner) if has_owner else {}
+            has_owner = met.owner is not members.MISSING
+            bound = members.self_argument(value, function, met.owner) if has_owner else {}
             self._add_function(path, function, met.depth, bound, met.path)
             self.read_wrappers(value, met.depth + 1, path)
         elif is_exactly(value, *PLAIN, dict, list, tuple) or self._data.imprint(value) is not None:
@@ -165,13 +153,13 @@ class Reader:
         for sort, key in chain.steps:
             owner, is_item = self._data.wrapped(value), sort == "item"
             part = self._data.part_of(owner, key, item=is_item)
-            if part is MISSING and is_of(owner, ModuleType):
+            if part is members.MISSING and is_of(owner, ModuleType):
                 return
-            if part is MISSING:
+            if part is members.MISSING:
                 break
             self._keep(places.place_of_part(owner, key, part, item=is_item))
             whose, path = path, path + (f"[{key!r}]" if is_item else f".{key}")
-            if not is_item and is_of_class(owner, key) and is_descriptor(part):
+            if not is_item and members.is_of_class(owner, key) and members.is_descriptor(part):
                 self._add_descriptor(path, part, whose, owner, depth)
                 return
             if is_of(owner, tuple) and not is_item and type(part) is FunctionType:
@@ -183,9 +171,9 @@ class Reader:
 
     def _add_descriptor(self, path: str, value: Any, whose: str, owner: Any, depth: int) -> None:
         """Add the code of a method or a property; a library's reads what it likes of its object."""
-        function = function_in(value)
+        function = members.function_in(value)
         if is_users_function(function):
-            bound = self_argument(value, function, owner)
+            bound = members.self_argument(value, function, owner)
             self._add_function(path, function, depth, bound, whose)
             self.read_wrappers(value, depth + 1, path)
             return
@@ -220,11 +208,11 @@ class Reader:
 
     def _add_holder(self, path: str, value: Any, depth: int, *, is_known: bool) -> None:
         kind = type(value)
-        function = function_in(value.__func__ if kind is MethodType else value)
+        function = members.function_in(value.__func__ if kind is MethodType else value)
         if type(function) is FunctionType:
             bound = {}
             if kind is MethodType and is_users_function(function):
-                bound = self_argument(function, function, value.__self__)
+                bound = members.self_argument(function, function, value.__self__)
             elif kind is MethodType:
                 self._add("self", value.__self__, depth + 1)
             self._add_function(path, function, depth, bound, "self" if bound else "")
@@ -234,7 +222,7 @@ class Reader:
             self._add_parts(path, kind, len(parts), ((str(k), each) for k, each in parts), depth)
         elif is_of(value, dict, list, tuple, deque):
             self._keep(places.place_of_content(value))
-            self._add_parts(path, kind, *contents_of(value), depth)
+            self._add_parts(path, kind, *members.contents_of(value), depth)
         elif is_of(value, *NAMED):
             self.found[path] = imprint_named(value)
             self._note_used_up(path, value)
@@ -242,7 +230,7 @@ class Reader:
                 self._note_object(path, value)
                 self._keep(places.place_of_content(value))
             if is_of(value, type):
-                self._meet(path, value, MISSING, depth)
+                self._meet(path, value, members.MISSING, depth)
         else:
             self._add_object(path, value, depth, is_known=is_known)
 
@@ -253,11 +241,11 @@ class Reader:
             self._note_used_up(path, value)
         if not is_known and any(is_users_class(each) for each in mro_of(kind)):
             self._keep(places.place_of_content(value))
-            own = own_attributes(value)
+            own = members.own_attributes(value)
             parts = ((f".{name}", each) for name, each in own.items())
             self._add_parts(path, kind, len(own), parts, depth)
         else:
-            place = places.place_of_parts(value, self._data.parts if is_known else code_in)
+            place = places.place_of_parts(value, self._data.parts if is_known else members.code_in)
             self._keep(place)
             for end, each in place.value:
                 self._add(path + end, each, depth + 1)
