@@ -1,5 +1,6 @@
 """What a trace is keyed on, and in what two keys differ."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ _NUMBERS = ("bool", "int", "float", "complex")
 _SELF_EVIDENT = ("structure", "setting")
 #: Changes of a state, as in "x was uncommitted, is now committed to cpu:0".
 _STATES = ("form", "transformation", "committed", "host array")
+#: Between names of which one changed; the last one may stand for more.
+_EITHER, ANOTHER = re.compile(r", | or "), "another name"
 _LABELS = {"number": "static value", "value": "static value", "scalar": "type"}
 PLACEMENT = ("scalar", "transformation", "committed", "device", "sharding", "host array")
 
@@ -84,6 +87,17 @@ class Change:
             'x: f32[3] → f32[4] (shape)'
         """
         return describe_changes([self])
+
+    def paths(self) -> list[str]:
+        """Return its path; where one of several names changed, and nobody knows which, all.
+
+        Example:
+            >>> Change("stale", "w, b or another name", new="was changed").paths()
+            ['w', 'b']
+        """
+        if self.kind != "stale" or self.old:
+            return [self.path]
+        return [each for each in _EITHER.split(self.path) if each != ANOTHER]
 
     def statement(self) -> tuple[str, str]:
         """Return what changed, and what sort of thing that is, where its words do not tell."""

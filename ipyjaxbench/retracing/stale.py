@@ -7,7 +7,7 @@ from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.retracing.cache_key import Change, is_same_trace
+from ipyjaxbench.retracing.cache_key import ANOTHER, Change, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
@@ -85,7 +85,7 @@ def _changes_unseen(
         return ()
     given = {each.removesuffix("=") for each in watch.signature(function, args, kwargs).form}
     names = [each for each in _roots(now) if each not in given] or _roots(now)
-    *first, last = [*names[:_MOST_NAMED], *["another name"] * (len(names) > _MOST_NAMED)]
+    *first, last = [*names[:_MOST_NAMED], *[ANOTHER] * (len(names) > _MOST_NAMED)]
     path = f"{', '.join(first)} or {last}" if first else last
     return (Change("stale", path, new=f"was changed after {watch.name(function)} was traced"),)
 

@@ -49,6 +49,8 @@ def test_what_is_stale_is_told_though_nobody_knows_what_it_read(
     seen = last_call(cells, call)
     assert (seen.state, seen.unknown) == ("STALE" if told else "CACHED", "")
     assert told in "".join(each.words() for each in seen.why)
+    if before == TWO:
+        assert seen.fixes[0].startswith("Pass `scale`, `rate` to `f` as an argument")
 
 
 def test_a_change_within_a_cell_is_seen(cells: Shell) -> None:

@@ -33,7 +33,7 @@ _ADVICE = {
 
 def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
     """Return what to write, by what changed in calls of this function."""
-    kinds = ((_kind(change), change.path) for change in why)
+    kinds = ((_kind(change), path) for change in why for path in change.paths())
     return advise(name, ((_ADVICE[kind], path) for kind, path in kinds if kind in _ADVICE))
 
 

@@ -38,7 +38,7 @@ def fixes(name: str, why: Sequence[Change], *, relaxed: bool, xla: bool) -> tupl
     A trace of it takes several shapes already where it is `relaxed`; `xla` may compile it.
     """
     texts = _OF_MODELS if "." in name else _OF_FUNCTIONS  # as in "Sequential.fit"
-    kinds = ((_kind(change, relaxed=relaxed, xla=xla), change.path) for change in why)
+    kinds = ((_kind(each, relaxed=relaxed, xla=xla), path) for each in why for path in each.paths())
     return advise(name, ((texts[kind], path) for kind, path in kinds if kind in texts))
 
 
