@@ -44,6 +44,7 @@ from ipyjaxbench.usercode.frames import (
 from ipyjaxbench.usercode.imprints import MOST_READ, WITHIN, Imprint
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
+    AROUND,
     FUNCTION_NODES,
     Site,
     compile_changed,

@@ -37,6 +37,9 @@ _LOOK_AT_FRAMES = {
     "run_line_magic", "run_cell_magic", "system", "getoutput", "var_expand",
     "_getframe", "currentframe", "stack", "warn", "query", "evaluate", "eval",
 }  # fmt: skip
+#: The function in which code is compiled again, if that closes over names: it is part of the names
+#: of functions that are made there.
+AROUND = "__fw_around"
 #: What has code of its own.
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _HOOK, _SITE, _OPERATOR, _END = "__fw_call", "__fw_site_", "__fw_operator_", "__fw_end"
@@ -154,7 +157,7 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     ast.increment_lineno(tree, first - 1)
     instrumented = Instrumented(hook, old.co_filename, operators=operators)
     # Closed-over names must be those of a function around it.
-    around = ast.parse(f"def __fw_around({', '.join(old.co_freevars)}): pass")
+    around = ast.parse(f"def {AROUND}({', '.join(old.co_freevars)}): pass")
     around.body[0].body = tree.body  # type: ignore[attr-defined]
     ast.increment_lineno(around, 0)
     found = compile_again(instrumented.visit(around), old)

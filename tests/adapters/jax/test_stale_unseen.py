@@ -21,6 +21,9 @@ cells = test_stale.cells
 TWO = jitted("scale, rate = 2.0, 3.0", "x * scale + rate")
 RANDOM = jitted("import random\nscale = 2.0", "x * scale * random.random()")
 DRAWN = jitted("rng, scale = np.random.default_rng(0), 2.0", "x * scale * rng.random()")
+CALLBACK = jitted(
+    "scale = 2.0", "x * scale + jax.pure_callback(lambda: np.float32(1), jnp.float32(1))"
+)
 CHANGED = "scale was changed after f was traced"
 NOT_SEEN = "whether f runs today's {}: its trace was not seen. Run the cell that defines f again"
 
@@ -32,6 +35,8 @@ NOT_SEEN = "whether f runs today's {}: its trace was not seen. Run the cell that
         (SCALE, "scale = 3.0; f(jnp.ones(4))", "f(x)", CHANGED),
         (SCALE, "scale = 3.0; f(jnp.ones(4))", "f(jnp.ones(4))", ""),
         (SCALE, "scale = 1.0 + 1.0", "f(x)", ""),
+        (CALLBACK, "scale = 3.0", "f(x)", CHANGED),
+        (CALLBACK, "scale = 2.0", "f(x)", ""),
         (PRINTED, "note = 'second'", "f(x)", ""),
         (TWO, "rate = 4.0", "f(x)", "scale or rate was changed after f was traced"),
         (LOSS, "def loss(x):\n    return (x ** 3).sum()", "f(x)", "loss was changed"),

@@ -11,10 +11,11 @@ from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
 from ipyjaxbench.graphs import rolled_back, roots_of
-from ipyjaxbench.usercode import Call, Muted, label_arguments
+from ipyjaxbench.usercode import AROUND, Call, Muted, label_arguments
 
 _MOST_EQUATIONS = 5_000  # which take about half a second to trace
-_ADDRESS = re.compile(r"0x[0-9a-f]+")
+#: What tells apart functions in the text of a program that are the same but for where they are.
+_PLACE = re.compile(rf"0x[0-9a-f]+|\b{AROUND}\.<locals>\.")
 
 
 def is_todays(
@@ -80,7 +81,7 @@ def is_same(one: Any, other: Any) -> bool | None:
     """Whether two programs compute the same; None if unknown, as of arrays changed in place."""
     if one is None or other is None:
         return None
-    texts = {_ADDRESS.sub("", str(each.jaxpr)) for each in (one, other)}
+    texts = {_PLACE.sub("", str(each.jaxpr)) for each in (one, other)}
     pairs = [*_constants(one)], [*_constants(other)]
     if len(texts) > 1 or len(pairs[0]) != len(pairs[1]):
         return False
