@@ -10,7 +10,7 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.retracing.cache_key import ANOTHER, Change, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.read_changes import changes_since
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of
 
@@ -70,7 +70,7 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         return f"what {name} reads raises an error when it is looked at. {again}"
     if not now.paths:
         return ""
-    if trace is None and _is_another_unseen(watch, function, args, kwargs, now) is None:
+    if trace is None and _judge_unseen(watch, function, args, kwargs)[0] is None:
         return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
     return "" if trace is None else "; ".join(_not_compared(name, trace.reads))
 
@@ -79,9 +79,8 @@ def _changes_unseen(
     watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
 ) -> tuple[Change, ...]:
     """Return what may have changed since a trace that was not seen, if the program shows that."""
-    code = watch.traced_code(function, args, kwargs)
-    now = code.reads() if code is not None else None
-    if now is None or not _is_another_unseen(watch, function, args, kwargs, now):
+    is_another, now = _judge_unseen(watch, function, args, kwargs)
+    if not is_another:
         return ()
     given = {each.removesuffix("=") for each in watch.signature(function, args, kwargs).form}
     names = [each for each in _roots(now) if each not in given] or _roots(now)
@@ -90,25 +89,28 @@ def _changes_unseen(
     return (Change("stale", path, new=f"was changed after {watch.name(function)} was traced"),)
 
 
-def _is_another_unseen(
-    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs, now: Reads
-) -> bool | None:
+def _judge_unseen(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+) -> tuple[bool | None, Reads]:
     """Hold the program that is kept against today's where the trace was not seen.
 
-    Nobody knows what it read: None where the programs alone do not tell.
+    Returns:
+        Whether it is another one, None where the programs alone do not tell, and what is read now.
     """
     code = watch.traced_code(function, args, kwargs)
+    now = (code.reads() if code is not None else None) or Reads()
     if code is None or not now.paths or now.raised or now.is_cut or now.side_effects:
-        return None
+        return None, now
     signature = watch.signature(function, args, kwargs)
     contents = hash(tuple((path, each.content) for path, each in now.values.items()))
-    for known, before, answer in TRACE_LOG.unseen:
-        if before == contents and known == signature:
-            return answer
+    for each in TRACE_LOG.unseen:
+        if (each.contents, each.signature) == (contents, signature) and not each.code.is_dropped():
+            return each.answer, now
     with TRACE_LOG.paused():
-        answer = code.is_another_program(function, if_unsure=None)
-    TRACE_LOG.unseen.append((signature, contents, answer))
-    return answer
+        TRACE_LOG.compared += 1
+        answer = copy_context().run(code.is_another_program, function, if_unsure=None)
+    TRACE_LOG.unseen.append(Unseen(signature, contents, code, answer))
+    return answer, now
 
 
 def _not_compared(name: str, reads: Reads) -> Iterator[str]:
@@ -126,7 +128,7 @@ def _find_trace(
 ) -> tuple[Trace | None, TracedCode | None]:
     """Return the trace that serves a call, if it was seen, and the call's own code."""
     signature = watch.signature(function, args, kwargs)
-    traces = TRACE_LOG.traces(signature.function)
+    traces = [each for each in TRACE_LOG.traces(signature.function) if not each.code.is_dropped()]
     alike = (each for each in traces if is_same_trace(each.signature, signature))
     others = (each for each in traces if each.code.serves(function, args, kwargs))
     trace = next(alike, None) or next(others, None)
@@ -173,9 +175,12 @@ def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
 
     Where that would use something up, or act outside of the process, what was read decides.
     """
+    if trace.code.is_dropped():  # the next call is traced
+        return False
     key = _key(trace, now)
     if key not in trace.answers:
         with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
+            TRACE_LOG.compared += 1
             aside, ask_code = copy_context(), trace.code.is_another_program
             trace.answers[key] = True if now.side_effects else aside.run(ask_code, compiled)
     return trace.answers[key]

@@ -1,7 +1,7 @@
 """Whether cached calls run stale programs, at a few microseconds a call."""
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
@@ -82,7 +82,6 @@ class _Function:
         self.found: tuple[Change, ...] = ()
         self._compared = self._last_compared = 0  # programs, and in which call
         self._added = -1  # traces that were known
-        self._traces: Sequence[Trace] = ()
         self._places: tuple[Place, ...] = ()
         self._is_fresh = False
         self._answers: list[tuple[Signature, tuple[Change, ...]]] = []
@@ -113,9 +112,9 @@ class _Function:
     def _read(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> None:
         """Read what stands now where all its traces read, and whether that is what stood there."""
         self._answers, self.found = [], ()
-        self._traces = TRACE_LOG.traces(watch.signature(function, (), {}).function)
+        traces = TRACE_LOG.traces(watch.signature(function, (), {}).function)
         self._added = TRACE_LOG.added
-        read = [(trace, self._read_trace(trace)) for trace in self._traces]
+        read = [(trace, self._read_trace(trace)) for trace in traces]
         places = [place for _, now in read for place in now.places]
         self._places = (*{(id(p.owner), p.stands, p.key): p for p in places}.values(),)
         self._is_fresh = not any(
@@ -141,16 +140,13 @@ class _Function:
         if (answer := next(known, None)) is not None:
             self.found = answer
             return False
-        before = self._count_compared()
+        before = TRACE_LOG.compared
         self.found = find_stale(watch, function, args, kwargs)
         self._answers.append((signature, self.found))
-        if self._count_compared() == before:
+        if TRACE_LOG.compared == before:
             return False
         self._compared, self._last_compared = self._compared + 1, self.calls
         return True
-
-    def _count_compared(self) -> int:
-        return sum(len(trace.answers) for trace in self._traces)
 
 
 def _reference(value: Any) -> Callable[[], Any]:

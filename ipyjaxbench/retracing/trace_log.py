@@ -42,6 +42,21 @@ class Trace(NamedTuple):
     answers: dict[int, bool | None]
 
 
+class Unseen(NamedTuple):
+    """A program whose trace was not seen, when it was held against today's.
+
+    Attributes:
+        contents: what was read then.
+        code: that of the call; it knows whether the program is kept still.
+        answer: whether it was another program; None where that was not known.
+    """
+
+    signature: Signature
+    contents: int
+    code: TracedCode
+    answer: bool | None
+
+
 class _Paused:
     """Marks a thread while the context is open; a generator would take twice as long."""
 
@@ -65,9 +80,8 @@ class TraceLog:
         self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)  # their phases may still grow
         self.event_count = 0  # of all, also of those that are forgotten
         self.added = 0  # traces
-        # Of programs whose traces were not seen: the signature, what was read when asked, and
-        # whether the program of then was another one.
-        self.unseen: deque[tuple[Signature, int, bool | None]] = deque(maxlen=_MAX_UNSEEN)
+        self.compared = 0  # programs that were held against today's
+        self.unseen: deque[Unseen] = deque(maxlen=_MAX_UNSEEN)
         self._here = threading.local()  # a thread whose calls are recorded by another way
         self._traced: defaultdict[int, list[Trace]] = defaultdict(list)  # by function
         self._dropped: defaultdict[int, list[Signature]] = defaultdict(list)

@@ -51,10 +51,6 @@ class Paths:
 
     def of(self, name: str, place: Hashable, whose: str) -> str:
         """Return the path of a name; `whose` is that of the function that reads it."""
-        if self._places.setdefault(name, place) == place:
-            return name
-        for count in itertools.count(1):
-            path = f"{name} of {whose}" + (f" ({count})" if count > 1 else "")
-            if self._places.setdefault(path, place) == place:
-                return path
-        raise AssertionError
+        more = (f"{name} of {whose} ({count})" for count in itertools.count(2))
+        paths = itertools.chain([name, f"{name} of {whose}"], more)
+        return next(path for path in paths if self._places.setdefault(path, place) == place)

@@ -79,6 +79,21 @@ def test_a_function_that_was_traced_within_another_one_is_stale_when_it_is_compi
     assert last_call(cells, "inner(x)").state == "CACHED"
 
 
+@pytest.mark.parametrize("seen", [False, True])
+def test_what_is_traced_anew_within_another_one_is_todays(cells: Shell, *, seen: bool) -> None:
+    cells.run(NESTED)
+    if seen:
+        cells.run("jax.clear_caches()\ninner(x)")
+    cells.run("scale = 3.0")
+    told = [each.kind for each in last_call(cells, "inner(x)").why]
+    assert "stale" in told
+    cells.run("jax.clear_caches()\nf(x)")
+    for _ in range(2):
+        assert "stale" not in [each.kind for each in last_call(cells, "inner(x)").why]
+    cells.run("scale = 4.0")
+    assert last_call(cells, "inner(x)").state == "STALE"
+
+
 @pytest.mark.parametrize("before", [RANDOM, DRAWN, NUMPY, SCALE])
 def test_where_programs_do_not_tell_it_is_unknown_and_said_once(
     cells: Shell, before: str, monkeypatch: pytest.MonkeyPatch

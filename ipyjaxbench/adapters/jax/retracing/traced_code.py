@@ -90,13 +90,13 @@ class JaxTracedCode(TracedCode):
 
     def is_another_program(self, compiled: Any, *, if_unsure: bool | None = True) -> bool | None:
         """Trace it anew, aside, and hold the program against the one that is used."""
-        if self.is_dropped():
-            return False  # the next call is traced
         try:
             jitted = callee.jitted_in(compiled)
             args = [each.with_shapes() for each in self._args]
             kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
             used = self.program() if self.program else programs.kept(jitted, args, kwargs)
+            if self.program is None and used is not None:
+                self.program = weakref.ref(used)
             same = programs.is_todays(
                 used, jitted, args, kwargs, self._static, check=if_unsure is None
             )
