@@ -1,4 +1,4 @@
-"""GPUs that MIG cuts into slices: what the driver tells is of the whole GPU."""
+"""GPUs that MIG cuts into slices: the driver's figures are for the whole GPU."""
 
 from dataclasses import replace
 
@@ -14,5 +14,5 @@ def add_slices(home: FrameworkDevices) -> FrameworkDevices:
     if not slices:
         return home
     is_one = f"{slices[0]} is a slice" if len(slices) == 1 else f"{', '.join(slices)} are slices"
-    words = f"{is_one} of a GPU (MIG): clocks, energy and processes are told of the whole GPU"
+    words = f"{is_one} of a GPU (MIG): clocks, energy and processes are those of the whole GPU"
     return replace(home, words=(*home.words, Note("gpu-slice", words)))

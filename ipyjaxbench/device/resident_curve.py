@@ -12,7 +12,7 @@ _SECONDS = 1e-3  # between the first samples; twice as long whenever there are t
 _MAX_SAMPLES = 1200
 _WAIT, _MAX_WAITS = 5e-3, 20  # seconds for memory to be given back, and how often
 _SHOWN = 12  # points of the curve
-_RISES = 1.02  # times what there was more at a line: so much at another one, and that is told
+_RISES = 1.02  # by this factor memory must rise before another line counts as the peak's
 
 
 class ResidentCurve:

@@ -135,11 +135,11 @@ class Framework(ABC):
         return failure
 
     def hold_results(self) -> AbstractContextManager[Callable[[], object]]:
-        """Hold what this thread's calls give in the context, as far as that can be told.
+        """Hold the results of this thread's calls in the context, where the framework reports them.
 
         Returns:
-            What yields a function that waits for it after the context, lets go of it, and raises
-            what has failed: where code drops a result, nothing else shows that.
+            What yields a function to be called after the context: it waits for the results, drops
+            them, and raises the first error. Nothing else shows the error of a dropped result.
         """
         return nullcontext(_wait_for_nothing)
 

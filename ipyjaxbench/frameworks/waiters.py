@@ -57,9 +57,9 @@ def earlier_failures_apart(frameworks: Sequence[Framework]) -> Iterator[None]:
 
 
 def forget_failures(frameworks: Sequence[Framework]) -> None:
-    """Wait for what code has started: what of that fails, is not told any more."""
+    """Wait for what code has started, and drop its errors."""
     for framework in frameworks:
-        with suppress(DeviceError):  # who waits next is told
+        with suppress(DeviceError):  # the next wait raises it
             framework.wait_for_devices()
         framework.take_failure()
 

@@ -4,7 +4,7 @@ from ipyjaxbench.device import Device, FrameworkDevices
 from ipyjaxbench.device.gpu_slices import add_slices
 
 SLICE, WHOLE = "NVIDIA H100 80GB HBM3 MIG 1g.10gb", "NVIDIA H100 80GB HBM3"
-TOLD = "of a GPU (MIG): clocks, energy and processes are told of the whole GPU"
+TOLD = "of a GPU (MIG): clocks, energy and processes are those of the whole GPU"
 
 
 def home(*kinds: str) -> FrameworkDevices:

@@ -110,7 +110,7 @@ class Jax(Framework):
 
     @contextmanager
     def hold_results(self) -> Iterator[Callable[[], object]]:
-        """Hold what functions give that were compiled before; others are told by the trace."""
+        """Hold the results of calls that find their program; JAX reports no others."""
         held = HeldResults()
         with PostHook(held.add):
             yield held.wait

@@ -116,7 +116,7 @@ def _weak_items(table: Any) -> Setting:
 
 
 def _shown(*names: str) -> Callable[[Any], State]:
-    """Return what remembers attributes, and what methods answer; they are told, not put back.
+    """Return what remembers attributes and results of methods: changes are reported, not undone.
 
     Threads, tasks and processes that wait for one of these go on with what it is.
     """

@@ -31,5 +31,5 @@ def note_trace(function: int) -> bool:
 
 
 def were_cleared(function: int) -> bool:
-    """Whether JAX's caches were cleared since a function was traced, as far as that was noted."""
+    """Whether JAX's caches were cleared since a function was traced; False if that is unknown."""
     return function in _marks and _marks[function] is not _mark()
