@@ -95,6 +95,14 @@ def test_handlers_get_what_they_get_without_the_magics(
     assert session("%%fwtime -q -n 1 -r 1\ny = f(x)") == plain
 
 
+def test_of_a_function_whose_caller_jax_does_not_know_nothing_is_shown_either(
+    session: Callable[[str], list[Any]],
+) -> None:
+    cell = "g = jax.jit(lambda x: x.sum()); y = jax.jit(jax.grad(g))(x)"
+    assert session(cell) == []
+    assert session(f"%%trace_cached -q\n{cell}") == []
+
+
 def loggers() -> list[Any]:
     names = [name for name in logging.root.manager.loggerDict if name.startswith("jax")]
     every = [logging.getLogger(name) for name in sorted(names)]

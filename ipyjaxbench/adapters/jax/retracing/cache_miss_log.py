@@ -12,8 +12,9 @@ from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.retracing import Change
 from ipyjaxbench.usercode import is_users_file
 
-#: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far.
-_MISS = re.compile(r"TRACING CACHE MISS at .*?\((?P<caller>[^)]*)\)")
+#: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far. JAX
+#: knows no caller of a jitted function that `jax.jit(jax.grad(f))` traces.
+_MISS = re.compile(r"TRACING CACHE MISS at (?:.*?\((?P<caller>[^)]*)\))?")
 _OF = re.compile(
     r"^\s*(?:for )?(?P<name>\S+)(?: id=(?P<id>\d+))? defined at (?P<place>\S+)", re.MULTILINE
 )
@@ -97,7 +98,7 @@ def nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
     for text in logged:
         miss, of = _MISS.search(text), _OF.search(text)
         if miss and of and of["name"] != root and is_users_file(of["place"]):
-            callers.setdefault(of["name"], miss["caller"].rpartition(".")[2])
+            callers.setdefault(of["name"], (miss["caller"] or "").rpartition(".")[2])
     depths: dict[str, int] = {}
 
     def add_callees(caller: str, depth: int) -> None:
