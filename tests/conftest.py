@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from ipyjaxbench.host import CLOCKS
 from ipyjaxbench.testing import FakeClock
 from tests.bench import Bench
+from tests.import_all import import_all
 from tests.scripted import PER_CALL, IdleMachine
 from tests.trees import Tree
 
@@ -42,10 +43,13 @@ def pytest_collect_file() -> Generator[None, list[object], list[object]]:
 
 
 def pytest_collection_finish() -> None:
-    """What is there before the first test is no garbage: looking through it takes a second.
+    """All is imported before a test replaces any of it.
+
+    What is there before the first test is no garbage: looking through it takes a second.
 
     The adapters to PyTorch and TensorFlow, though, look there for functions of tests.
     """
+    import_all()
     gc.enable()
     if not {"torch", "tensorflow"} & sys.modules.keys():
         gc.collect()

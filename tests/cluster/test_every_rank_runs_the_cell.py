@@ -104,6 +104,7 @@ def test_a_magic_of_one_rank_says_so_once(
     assert words not in output_of_rank_1(client, cell)  # it is known
 
 
+@pytest.mark.usefixtures("shell")  # without one IPython prints all that it could show
 def test_a_rank_that_measures_peaks_says_what_disturbs_them(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import jax
 from jax._src import config as jax_config, xla_bridge
 
 from ipyjaxbench.adapters.jax.placement import device_name, is_host
-from ipyjaxbench.adapters.jax.synchronization import local_devices
+from ipyjaxbench.adapters.jax.synchronization import has_started, local_devices
 from ipyjaxbench.device import (
     MEMORY_VARIABLES,
     Device,
@@ -75,11 +75,6 @@ class JaxDevices(DeviceInventory):
         from ipyjaxbench.adapters.jax.microbenchmarks import JaxProbe
 
         return next((JaxProbe(d) for d in local_devices() if device_name(d) == device), None)
-
-
-def has_started() -> bool:
-    """Whether it has looked for devices."""
-    return bool(xla_bridge.backends_are_initialized())
 
 
 def count_devices() -> int:

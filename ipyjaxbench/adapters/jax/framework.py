@@ -7,12 +7,16 @@ from typing import Any, ClassVar
 
 import jax
 import jax.monitoring
-from jax._src import xla_bridge
 
 from ipyjaxbench.adapters.jax.dropped_results import HeldResults
 from ipyjaxbench.adapters.jax.placement import alphabetical_devices, dtype_of, named_parts
 from ipyjaxbench.adapters.jax.post_hook import PostHook
-from ipyjaxbench.adapters.jax.synchronization import InFlight, local_devices, waiter
+from ipyjaxbench.adapters.jax.synchronization import (
+    InFlight,
+    has_started,
+    local_devices,
+    waiter,
+)
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import extends, is_of
@@ -44,9 +48,7 @@ class Jax(Framework):
     }
 
     def __init__(self) -> None:
-        # Private, since nothing public tells whether a backend exists without making one.
-        self._initialised: Callable[[], bool] = xla_bridge.backends_are_initialized
-        self._initialised()
+        self.started()  # what this version lacks shows here
         self._in_flight = InFlight(local_devices, self.keep_failure)
         if not callable(getattr(jax.monitoring, "register_event_duration_secs_listener", None)):
             self.gaps = ("this version does not report compilations; phases are unknown.",)
@@ -57,7 +59,7 @@ class Jax(Framework):
 
     def started(self) -> bool:
         """Whether a backend exists; asking JAX for devices would make one."""
-        return self._initialised()
+        return has_started()
 
     def owns(self, kind: type) -> bool:
         """Whether these are concrete arrays, not tracers."""

@@ -221,6 +221,11 @@ def _canary(x: Any) -> Any:
     return x + 1
 
 
+def has_started() -> bool:
+    """Whether JAX has looked for devices: it has no public way to ask without looking."""
+    return bool(xla_bridge.backends_are_initialized())
+
+
 def local_devices() -> list[Any]:
     """Return the devices of this process, of all backends that were started."""
     backends = xla_bridge.backends()

@@ -115,7 +115,7 @@ def test_gpus_are_known_by_backends_that_were_started_and_threads_by_a_flag(
 def test_before_jax_has_started_nothing_is_asked_and_memory_can_be_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert devices.count_devices() == len(jax.devices())
+    assert len(jax.devices()) == devices.count_devices()
     assert devices.count_missing([*jax.devices(), object()]) == 1
     with monkeypatch.context() as patch:
         patch.setattr(devices.xla_bridge, "backends_are_initialized", lambda: False)
