@@ -191,7 +191,7 @@ def test_compiling_in_the_statement_is_told_and_ordinary_code_is_left_alone() ->
     names |= {"optimiser": torch.optim.Adam(model.parameters()), "out": torch.ones(16, 16)}
     names["compiled"] = torch.compile(torch.sin, backend="eager")
     (text,) = told('torch.compile(f, backend="eager")(x)', 1.0)
-    assert text.startswith("Every call runs torch.compile(...), which ")
+    assert text.startswith("Every call runs torch.compile(...)")  # what of it that takes varies
     step = "loss = model(x).sum(); loss.backward(); optimiser.step(); optimiser.zero_grad()"
     for code in (step, "x.T", "torch.add(x, x, out=out)", "compiled(x)"):
         assert told(code, 0.1) == []
