@@ -20,6 +20,7 @@ from ipyjaxbench.testing import FakeClock
 from tests.bench import Bench
 from tests.import_all import import_all
 from tests.scripted import PER_CALL, IdleMachine
+from tests.time_limits import extend_time_limits
 from tests.trees import Tree
 
 if TYPE_CHECKING:
@@ -43,13 +44,14 @@ def pytest_collect_file() -> Generator[None, list[object], list[object]]:
 
 
 def pytest_collection_finish() -> None:
-    """All is imported before a test replaces any of it.
+    """All is imported before a test replaces any of it, and has more time than in a session.
 
     What is there before the first test is no garbage: looking through it takes a second.
 
     The adapters to PyTorch and TensorFlow, though, look there for functions of tests.
     """
     import_all()
+    extend_time_limits()
     gc.enable()
     if not {"torch", "tensorflow"} & sys.modules.keys():
         gc.collect()
