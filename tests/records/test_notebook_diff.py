@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ipyjaxbench import Comparison, RecordError, Rerun, Sweep, compare_notebooks, read_notebook
-from ipyjaxbench.__main__ import main
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.host.conditions import Conditions
@@ -232,9 +231,3 @@ def test_it_runs_as_a_module_where_output_is_ascii(a: Path, b: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     assert "a.ipynb -> b.ipynb" in done.stdout
-
-
-def test_bad_input_is_one_line_and_status_two(a: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", str(a), str(a)]) == 2
-    seen = capsys.readouterr()
-    assert (seen.out, seen.err) == ("", f"{a}: no such file\n")
