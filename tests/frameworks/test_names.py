@@ -188,32 +188,6 @@ def test_what_is_held_can_be_exchanged_before_it_is_put_back() -> None:
     assert [*map(id, values)] == [*map(id, keyed.values())] == [id(A), id(C)]
 
 
-def _refuse(*_: Any) -> Any:
-    raise RuntimeError("no code of it is run")
-
-
-class Own(dict[str, int]):
-    """Its own methods do something else."""
-
-    __setitem__ = __delitem__ = keys = values = _refuse  # type: ignore[assignment]
-
-
-class OwnList(list[int]):
-    __iter__ = __len__ = __setitem__ = _refuse  # type: ignore[assignment]
-
-
-def test_no_code_of_the_users_classes_is_run() -> None:
-    keyed, items = Own(a=1), OwnList([1])
-    states = Entries(keyed), Items(items)
-    dict.update(keyed, b=2, a=3)
-    list.append(items, 2)
-    for state in states:
-        assert state.changed()
-        state.restore()
-    assert dict.items(keyed) == {"a": 1}.items()
-    assert [*list.__iter__(items)] == [1]
-
-
 def test_what_came_into_a_container_is_known() -> None:
     values, keyed = [A], {1: A}
     states = Items(values), Entries(keyed)
