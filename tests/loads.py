@@ -1,14 +1,7 @@
-"""What calls have to do, and peaks that are measured in a moment."""
+"""What calls have to do."""
 
-import gc
-from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-import ipyjaxbench
-from ipyjaxbench.device import measure_peaks, peak_figures
-from ipyjaxbench.device.peaks import Peaks
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.graphs.components import Workload
 from ipyjaxbench.graphs.protocol import GraphTracer
@@ -37,16 +30,3 @@ def load(framework: str, code: str, **names: Any) -> Workload | None:
 
 def in_float32(nbytes: int | None, *, shortcuts: bool = False, flops: float = PRODUCT) -> Workload:
     return Workload({"float32": flops}, shortcuts, nbytes)
-
-
-def left_as_it_was(state: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Peaks:
-    """Peaks that were measured anew, after which a state is what it was before."""
-    monkeypatch.setattr(peak_figures, "_FEW", 1)  # sample of each figure, however long that takes
-    for name in ("_SECONDS", "_HOST_SECONDS"):
-        monkeypatch.setattr(measure_peaks, name, 600.0)
-    gc.collect()
-    before = state()
-    found = ipyjaxbench.peaks(remeasure=True)
-    gc.collect()
-    assert state() == before
-    return found

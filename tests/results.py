@@ -31,6 +31,20 @@ def rows(m: Result) -> dict[str, str]:
     return {k: v for b in m.report().blocks if isinstance(b, Facts) for k, v in b.rows}
 
 
+def blocks(m: Result, kind: type) -> list[Any]:
+    """The parts of its report that are of a kind."""
+    return [block for block in m.report().blocks if isinstance(block, kind)]
+
+
+def holds(now: Any, before: Any) -> bool:
+    """Whether a record says all that one of an older version said; it may say more."""
+    if isinstance(before, dict):
+        return all(name in now and holds(now[name], value) for name, value in before.items())
+    if isinstance(before, list):
+        return len(now) == len(before) and all(map(holds, now, before))
+    return bool(now == before)
+
+
 def headline(m: Result) -> Headline:
     """The line to read first."""
     return next(block for block in m.report().blocks if isinstance(block, Headline))

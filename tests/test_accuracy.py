@@ -98,20 +98,13 @@ ROWS: dict[str, Row] = {
 EXPECTED = {
     "truth": ("| jax: step: `f(x)` | 1000.000 | 1.01 | 1.00-1.02 | 0.90-1.10 | ok |",
               "- 1 of 1 figures are inside of the bars."),
-    "peers": ("| jax: step: `f(x)` | 1.01 | 1.50 | 1.50 | 1.50 | - | none |",
-              "- A peer is nearer to the truth on 0 of 1 expressions: none."),
-    "speed": ("| jax: step: `f(x)` | 1.0000 | 0.50 | 0.60 | 3.00 | QUIET QUIET QUIET |",
-              "- Quiet calls of 0.5 to 2 ms, 3 measurements: median 0.50 s, longest 0.60 s."),
     "coverage": ("| jax: step | 1000.00 | 1.0% | 0.5% | 20 of 21 | 95% |",
                  "- All together 20 of 21, 95%; 80% wanted: reached."),
     "ranks": ("| torch: 50 ms in one rank | it is named | named in 20 of 21 | MISSED |",
               "- 0 of 1 targets are reached; missed: torch: 50 ms in one rank."),
-    "decisions": ("| jax: long, dropped | 16 | 3 | 1 | 1,002 |",
-                  "- Load 16: work was missed in 1 of 1002; 1 in 1,000 wanted: reached."),
     "left": ("| jax: step | 9 | 2 | 1 | 0 | 0 |",
              ("- 12 cells: 9 as after one run, 2 told, 1 changed in silence, 0 untrue, 0 of both"
               " wanted: NOT REACHED.")),
-    "ordinary": ("| jax: step: `f(x)` | 200.00 | 1.02 | ok |", "- 0 have a false note: none."),
 }  # fmt: skip
 
 

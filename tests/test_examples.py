@@ -18,7 +18,7 @@ import pytest
 from ipyjaxbench.errors import called_from
 from ipyjaxbench.records.notebooks import find_kind
 from ipyjaxbench.reports.result import MIME
-from tests.results import STEADY, measured
+from tests.results import STEADY, holds, measured
 from tests.shown import refusal
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -104,19 +104,10 @@ def test_every_record_reads_back_as_what_was_shown(notebook: Any) -> None:
     for cell in reports(notebook):
         record = _shown(cell)[MIME]
         read = find_kind(record["kind"]).from_dict(record)
-        assert _holds(json.loads(json.dumps(read.to_dict())), record)
+        assert holds(json.loads(json.dumps(read.to_dict())), record)
         plain = re.sub(r"\x1b\[[\d;]*m", "", _shown(cell)["text/plain"])
         with called_from("%magic"):  # advice is in the words of who reads
             assert str(read) == plain
-
-
-def _holds(now: Any, before: Any) -> bool:
-    """Whether a record says all that one of an older version said; it may say more."""
-    if isinstance(before, dict):
-        return all(name in now and _holds(now[name], value) for name, value in before.items())
-    if isinstance(before, list):
-        return len(now) == len(before) and all(map(_holds, now, before))
-    return bool(now == before)
 
 
 def test_cells_that_need_another_device_say_in_words_where_there_is_none() -> None:

@@ -33,7 +33,7 @@ def _without_the_collector() -> Iterator[None]:
 
 CODES = (
     "f(large)", "y = f(large)", "large.items.sort()", "large.items.append(1)", "large = f(large)",
-    "[large for _ in range(3)]", "next(iter([large]))",
+    "[large for _ in range(3)]", "next(iter([large]))", "large.kept = [1]",
 )  # fmt: skip
 
 
@@ -46,7 +46,9 @@ def frees(act: Callable[[dict[str, Any]], object]) -> bool:
     return freed() is None
 
 
-@pytest.mark.parametrize("times", [{"number": 2, "repeat": 2}, {"budget": 0.02}])
+@pytest.mark.parametrize(
+    "times", [{"number": 2, "repeat": 2}, {"budget": 0.02}, {"budget": 0.02, "restore": False}]
+)
 def test_after_a_measurement(times: dict[str, Any]) -> None:
     for code in CODES:
         assert frees(lambda names, code=code: ipyjaxbench.measure_code(code, names, **times)), code

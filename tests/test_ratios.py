@@ -15,12 +15,6 @@ def noisy(off: float, seed: int, n: int = 40, spread: float = 0.05) -> list[floa
 
 
 @pytest.mark.parametrize(("low", "value", "high", "word"), [
-    (0.90, 0.95, 0.98, "FASTER"),
-    (1.02, 1.05, 1.08, "SLOWER"),
-    (0.98, 1.00, 1.02, "SAME"),
-    (0.985, 0.995, 1.0, "SAME"),
-    (0.95, 0.99, 1.02, "CAN'T TELL"),
-    (0.98, 1.02, 1.05, "CAN'T TELL"),
     (0.96, 0.975, 0.992, "CAN'T TELL"),
     (1.012, 1.015, 1.02, "SLOWER"),
     (1.011, 1.2, 1.3, "SLOWER"),
@@ -42,7 +36,6 @@ def test_one_word_says_what_the_interval_allows(
 @pytest.mark.parametrize(
     ("low", "value", "high", "factor", "span"),
     [
-        (3.66, 3.751, 3.83, "3.8×", "3.7–3.8×"),
         (2.4, 7.1, 14.3, "7×", "2–14×"),
         (2.0, 2.0, 2.0, "2.00×", ""),
         (1.04, 1.0434, 1.05, "1.04×", "1.04–1.05×"),

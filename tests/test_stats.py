@@ -3,7 +3,6 @@
 import math
 import random
 import statistics
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given, strategies as st
@@ -20,22 +19,11 @@ def rounds_of(samples: list[float], length: int) -> list[int]:
     return [length] * full + [rest] * bool(rest)
 
 
-@given(TIMES, st.floats(0, 1))
-def test_a_quantile_lies_between_the_smallest_and_the_largest(samples: list, p: float) -> None:
-    slack = 1e-12 * max(samples)
-    assert min(samples) - slack <= stats.quantile(samples, p) <= max(samples) + slack
-
-
-@given(TIMES, st.floats(0, 1), st.floats(0, 1))
-def test_a_higher_quantile_is_not_smaller(samples: list, p: float, q: float) -> None:
-    low, high = stats.quantile(samples, min(p, q)), stats.quantile(samples, max(p, q))
-    assert low <= high * (1 + 1e-12)
-
-
 @given(st.lists(st.floats(1e-9, 1e3), min_size=2, max_size=60))
-def test_the_quartiles_are_those_of_the_standard_library(samples: list) -> None:
-    expected = statistics.quantiles(samples, n=4, method="inclusive")
-    assert [stats.quantile(samples, p) for p in (0.25, 0.5, 0.75)] == pytest.approx(expected)
+def test_quantiles_are_those_of_the_standard_library(samples: list) -> None:
+    expected = statistics.quantiles(samples, n=8, method="inclusive")
+    assert [stats.quantile(samples, p / 8) for p in range(1, 8)] == pytest.approx(expected)
+    assert [stats.quantile(samples, p) for p in (0, 1)] == [min(samples), max(samples)]
     assert stats.median(samples) == pytest.approx(statistics.median(samples))
 
 
@@ -71,16 +59,14 @@ def test_neighbours_that_repeat_each_other_count_once(outlier: float) -> None:
     assert stats.autocorrelation_time(samples) == pytest.approx(4.0, rel=0.15)
 
 
-@given(TIMES, st.integers(1, 20))
-def test_the_half_width_is_never_negative(samples: list, length: int) -> None:
-    assert stats.half_width(samples, rounds_of(samples, length)) >= 0
-
-
-@given(st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=60), st.integers(-20, 20))
-def test_the_half_width_does_not_depend_on_the_unit(samples: list, exponent: int) -> None:
-    rounds = rounds_of(samples, 5)
+@given(TIMES, st.integers(1, 20), st.integers(-20, 20))
+def test_the_half_width_is_never_negative_and_does_not_depend_on_the_unit(
+    samples: list, length: int, exponent: int
+) -> None:
+    rounds = rounds_of(samples, length)
     scaled = [s * 2.0**exponent for s in samples]
     before, after = stats.half_width(samples, rounds), stats.half_width(scaled, rounds)
+    assert before >= 0
     assert after == pytest.approx(before, rel=1e-6, abs=1e-9)
 
 
@@ -146,20 +132,13 @@ DISTRIBUTIONS = {
 def test_the_interval_covers_the_true_median(name: str, length: int, count: int) -> None:
     """In at least nine of ten measurements of independent samples."""
     truth, draw = DISTRIBUTIONS[name]
-    covered = sum(_covers(truth, draw, random.Random(seed), length, count) for seed in range(150))
+    covered = 0
+    for seed in range(150):
+        rng = random.Random(seed)
+        samples = [draw(rng) for _ in range(length * count)]
+        off = abs(truth / stats.median(samples) - 1)
+        covered += off <= stats.half_width(samples, [length] * count)
     assert covered >= 0.9 * 150
-
-
-def _covers(
-    truth: float,
-    draw: Callable[[random.Random], float],
-    rng: random.Random,
-    length: int,
-    count: int,
-) -> bool:
-    samples = [draw(rng) for _ in range(length * count)]
-    centre = stats.median(samples)
-    return abs(truth - centre) <= centre * stats.half_width(samples, [length] * count)
 
 
 def test_another_run_of_a_speed_that_wanders_falls_into_the_interval() -> None:

@@ -31,16 +31,7 @@ def test_a_line_is_an_arm() -> None:
 
 
 def test_labels_may_hold_more_than_one_word() -> None:
-    labels = [
-        "numpy",
-        "torch compiled",
-        "jax.jit",
-        "n-1",
-        "größer",
-        "match",
-        "eager (no jit)",
-        "2x2",
-    ]
+    labels = ["torch compiled", "jax.jit", "n-1", "größer", "match", "eager (no jit)", "2x2"]
     assert [*arms("\n".join(f"{label}: f()" for label in labels))] == labels
 
 

@@ -127,8 +127,6 @@ SWEEP = "sweep takes names with their values, as in sweep={"
         (TWO, (1,), {"sweep": {"for": [1]}}, SWEEP),
         (TWO, (1,), {"aim": "best"}, "aim='best': must be 'usual', 'quick' or 'precise'"),
         (TWO, (1,), {"budget": 1, "repeat": 3}, "repeat=3 and budget=1 cannot be combined"),
-        (TWO, (1,), {"budget": 2.0, "number": 3}, "number=3 and budget=2.0 cannot be combined"),
-        (TWO, (1,), {"aim": "quick", "repeat": 3}, "repeat=3 and aim='quick' cannot be combined"),
         (TWO, (1,), {"budget": -1}, "budget=-1: must be a number of seconds, 0 or more"),
     ],
 )  # fmt: skip

@@ -20,7 +20,13 @@ class Lists(list):  # type: ignore[type-arg]
     def clear(self) -> None:
         raise RuntimeError("no")
 
-    extend = __iter__ = clear  # type: ignore[assignment]
+    extend = __iter__ = __len__ = __setitem__ = clear  # type: ignore[assignment]
+
+
+class Keyed(dict):  # type: ignore[type-arg]
+    """Its own methods do more than a dictionary's."""
+
+    __setitem__ = __delitem__ = keys = values = Lists.clear  # type: ignore[assignment]
 
 
 MAKE: dict[str, Any] = {
@@ -85,12 +91,14 @@ def test_no_code_of_what_is_looked_at_is_run() -> None:
         seen = property(lambda self: asked.append("seen"))
 
     roots = {"a": Hostile(), "b": [Hostile(), OfMeta, object.__new__(OfMeta)], "c": Told(),
-             "d": {"k": Hostile()}, "e": (Hostile(),), "f": Lists([1]), "g": [1]}  # fmt: skip
+             "d": {"k": Hostile()}, "e": (Hostile(),), "f": Lists([1]), "g": [1],
+             "h": Keyed(a=1)}  # fmt: skip
     checkpoint = Checkpoint(roots, loaded()[0], {})
     roots["g"].append(2)
     list.append(roots["f"], 2)
+    dict.update(roots["h"], b=2, a=3)
     checkpoint.restore()
-    assert roots["g"] == [1]
+    assert (roots["g"], dict.items(roots["h"])) == ([1], {"a": 1}.items())
     assert [*list.__iter__(roots["f"])] == [1]
     assert asked == []
 

@@ -125,20 +125,16 @@ def test_what_is_there_needs_no_waiting(device: FakeDevice) -> None:
     assert find_waiter(array, []) is find_waiter(array, [Atomic(device)]) is None
 
 
-def test_one_array_is_waited_for_by_itself(device: FakeDevice) -> None:
+def test_an_array_is_waited_for_by_itself_and_so_are_others_built_alike(device: FakeDevice) -> None:
     array = device.start(dispatch=0, work=10)
     device.start(dispatch=0, work=1000)
-    wait = find_waiter(array, [FakeFramework(device)])
+    wait, wait_in_list = (find_waiter(each, [FakeFramework(device)]) for each in (array, [array]))
     assert wait is not None
+    assert wait_in_list is not None
     wait(array)
     assert device.clock.now() == 10
-
-
-def test_a_waiter_works_for_other_values_built_alike(device: FakeDevice) -> None:
-    wait = find_waiter([device.start(dispatch=0, work=10)], [FakeFramework(device)])
-    assert wait is not None
-    device.clock.advance(10_000)
-    wait([device.start(dispatch=0, work=30)])
+    device.clock.advance(9_990)
+    wait_in_list([device.start(dispatch=0, work=30)])
     assert device.clock.now() == 10_030
 
 

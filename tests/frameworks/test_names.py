@@ -1,6 +1,5 @@
 """What stands under names and in containers is put back: the same objects in the same order."""
 
-import sys
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,6 @@ from ipyjaxbench.frameworks.state.names import (
     SlotNames,
     attribute_states,
 )
-from ipyjaxbench.usercode import read_inline_values
 
 A, B, C = ([n] for n in range(3))  # three objects
 
@@ -58,19 +56,6 @@ def test_an_object_has_a_state_for_its_dictionary_and_one_for_its_slots() -> Non
     both.c = 1  # type: ignore[attr-defined]
     found = [[type(each) for each in attribute_states(v)] for v in (Plain(), Slotted(), both, 3)]
     assert found == [[AttributeNames], [SlotNames], [AttributeNames, SlotNames], []]
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="there a dictionary slows nothing down")
-def test_an_attribute_that_changes_is_put_back_where_it_stands() -> None:
-    value = Plain()
-    state = AttributeNames(value)
-    value.a = C
-    state.restore()
-    assert value.a is A
-    assert read_inline_values(value) is not None  # no dictionary was made
-    value.late = C  # type: ignore[attr-defined]
-    state.restore()
-    assert vars(value) == {"a": A, "b": B}
 
 
 def test_of_a_class_data_and_methods_are_put_back_and_what_python_keeps_is_not() -> None:
@@ -201,32 +186,6 @@ def test_what_is_held_can_be_exchanged_before_it_is_put_back() -> None:
         assert state.changed()
         state.restore()
     assert [*map(id, values)] == [*map(id, keyed.values())] == [id(A), id(C)]
-
-
-def _refuse(*_: Any) -> Any:
-    raise RuntimeError("no code of it is run")
-
-
-class Own(dict[str, int]):
-    """Its own methods do something else."""
-
-    __setitem__ = __delitem__ = keys = values = _refuse  # type: ignore[assignment]
-
-
-class OwnList(list[int]):
-    __iter__ = __len__ = __setitem__ = _refuse  # type: ignore[assignment]
-
-
-def test_no_code_of_the_users_classes_is_run() -> None:
-    keyed, items = Own(a=1), OwnList([1])
-    states = Entries(keyed), Items(items)
-    dict.update(keyed, b=2, a=3)
-    list.append(items, 2)
-    for state in states:
-        assert state.changed()
-        state.restore()
-    assert dict.items(keyed) == {"a": 1}.items()
-    assert [*list.__iter__(items)] == [1]
 
 
 def test_what_came_into_a_container_is_known() -> None:

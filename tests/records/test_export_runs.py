@@ -95,7 +95,7 @@ def test_a_name_breaks_no_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"kind": "benchmarks"}'])
-def test_a_damaged_file_and_one_of_another_kind_are_one_line(
+def test_a_file_that_is_damaged_of_another_kind_or_missing_is_one_line(
     text: str, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = tmp_path / "bad.json"
@@ -108,6 +108,9 @@ def test_a_damaged_file_and_one_of_another_kind_are_one_line(
     bad.write_text('{"nbformat": 4, "cells": [], "metadata": {}}')
     assert main(["diff", files[0], str(bad)]) == 2
     assert "holds benchmarks of pytest and" in capsys.readouterr().err
+    bad.unlink()
+    assert main(["diff", files[0], str(bad)]) == 2
+    assert capsys.readouterr() == ("", f"{bad}: no such file\n")
 
 
 def test_bencher_gets_nanoseconds_and_no_figure_that_is_wrong() -> None:

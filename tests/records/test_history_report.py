@@ -16,7 +16,7 @@ from ipyjaxbench.records.environment import Environment
 from ipyjaxbench.records.history_report import moment
 from ipyjaxbench.reports import Chart, Details, Facts, Footer, Headline, Mark, Table
 from ipyjaxbench.timing.figure_change import Figure
-from tests.results import measured
+from tests.results import blocks, measured
 
 NOW = datetime(2026, 5, 21, 12, 0).timestamp()
 MAY = datetime(2026, 5, 1, 10, 30).timestamp()
@@ -39,10 +39,6 @@ def past(
 def of(*entries: HistoryEntry, **facts: Any) -> History:
     known = {"found": len(entries), "kept": len(entries), "now": NOW} | facts
     return History(entries, **known)
-
-
-def blocks(history: History, kind: type) -> list[Any]:
-    return [block for block in history.report().blocks if isinstance(block, kind)]
 
 
 def test_it_is_a_sequence_of_facts_that_can_be_true() -> None:
@@ -244,10 +240,7 @@ def test_what_is_asked_for_is_found_the_newest_first(
     options: dict[str, Any], labels: list[str]
 ) -> None:
     assert query(**options) == labels
-
-
-@pytest.mark.usefixtures("kept")
-def test_where_no_notebook_is_known_here_is_the_directory() -> None:
+    # Where no notebook is known here is the directory.
     assert query(Location("/project"), here=True) == ["one", "two"]
 
 

@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 
 from ipyjaxbench import Comparison, RecordError, Rerun, Sweep, compare_notebooks, read_notebook
-from ipyjaxbench.__main__ import main
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.host.conditions import Conditions
 from ipyjaxbench.records.notebook_diff import Pair
-from ipyjaxbench.reports.blocks import Facts, Headline, Table
+from ipyjaxbench.reports.blocks import Headline, Table
 from ipyjaxbench.timing.figure_change import Figure
 from ipyjaxbench.timing.measurement import Measurement
 from tests.notebook_files import cell, notebook
-from tests.results import STEADY, measured
+from tests.results import STEADY, blocks, measured, rows
 
 
 def slowed(times: float, **changes: Any) -> Measurement:
@@ -37,10 +36,6 @@ def a(tmp_path: Path) -> Path:
 @pytest.fixture
 def b(tmp_path: Path) -> Path:
     return tmp_path / "b.ipynb"
-
-
-def report_rows(found: Rerun) -> dict[str, str]:
-    return {k: v for b in found.report().blocks if isinstance(b, Facts) for k, v in b.rows}
 
 
 def test_it_is_the_rule_of_fwcompare_for_kept_measurements(a: Path, b: Path) -> None:
@@ -148,7 +143,7 @@ def test_it_is_saved_and_read_back_with_what_has_no_partner_and_cannot_be_read(
     notebook(b, cell("%fwtime f(x)", SLOW), alone[1], bad, bad)
     found = compare_notebooks(a, read_notebook(b))
     assert (found.only_before, found.only_after, found.refused) == (("g(x)",), ("h(x)",), 3)
-    assert report_rows(found)["unreadable"] == "3 records"
+    assert rows(found)["unreadable"] == "3 records"
     assert "a.ipynb: g(x)" in str(found)
     assert "b.ipynb: h(x)" in str(found)
     again = read_notebook(notebook(tmp_path / "c.ipynb", cell("", found)))[0].result
@@ -187,7 +182,7 @@ def test_the_headline_counts_what_is_slower_and_faster(
 
 def test_each_pair_is_a_row_and_a_sure_change_has_a_word() -> None:
     found = Rerun("a.ipynb", "b.ipynb", tuple(PAIRS.values()))
-    (table,) = (block for block in found.report().blocks if isinstance(block, Table))
+    (table,) = blocks(found, Table)
     assert table.head == ("name", "median before", "median after", "ratio [95 % CI]", "")
     assert [(*row[:3], row[4]) for row in table.rows] == [
         ("[1] f(x)", "1.00 s", "2.00 s", "SLOWER"),
@@ -202,11 +197,11 @@ def test_each_pair_is_a_row_and_a_sure_change_has_a_word() -> None:
 def test_of_very_many_differences_the_first_are_named(count: int, end: str) -> None:
     names = tuple(f"x{n}" for n in range(count))
     found = Rerun("a.ipynb", "b.ipynb", (PAIRS["same"],), names, names)
-    assert report_rows(found)["changed"].startswith("x0 · x1 · ")
-    assert report_rows(found)["changed"].endswith(end)
-    assert report_rows(found)["only in"].endswith(end.replace(" · ", ", "))
-    assert "verdicts" in report_rows(found)
-    assert report_rows(Rerun("a", "b", (), only_after=("f(x)",))) == {"only in": "b: f(x)"}
+    assert rows(found)["changed"].startswith("x0 · x1 · ")
+    assert rows(found)["changed"].endswith(end)
+    assert rows(found)["only in"].endswith(end.replace(" · ", ", "))
+    assert "verdicts" in rows(found)
+    assert rows(Rerun("a", "b", (), only_after=("f(x)",))) == {"only in": "b: f(x)"}
 
 
 def test_two_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
@@ -236,9 +231,3 @@ def test_it_runs_as_a_module_where_output_is_ascii(a: Path, b: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     assert "a.ipynb -> b.ipynb" in done.stdout
-
-
-def test_bad_input_is_one_line_and_status_two(a: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", str(a), str(a)]) == 2
-    seen = capsys.readouterr()
-    assert (seen.out, seen.err) == ("", f"{a}: no such file\n")

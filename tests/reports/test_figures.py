@@ -63,15 +63,12 @@ def test_segments_are_stacked_and_each_picture_has_axes_of_its_own() -> None:
     assert names == ["trace", "lower", "compile", "run"]
 
 
-def test_a_chart_keeps_its_axes() -> None:
+def test_a_chart_keeps_its_axes_dates_are_ticks_and_changes_stand_above() -> None:
     ax = figures.plot([CROSSING])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("n", "time per call")
     assert ax.lines[0].get_xydata().tolist() == [[1, 1e-3], [10, 1e-2], [100, 1e-1]]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["1 ms", "10 ms", "100 ms"]
-
-
-def test_dates_are_ticks_and_changes_stand_above() -> None:
     ax = figures.plot([OVER_TIME])
     labels = [tick.get_text() for tick in ax.get_xticklabels()]
     assert labels == [shown for _, shown in OVER_TIME.across_ticks(6)]

@@ -80,16 +80,12 @@ def page(m: Measurement) -> Page:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_fact_of_the_text_is_in_the_html(name: str) -> None:
-    report = ALL[name].report()
+def test_every_fact_of_the_text_is_in_the_html_and_the_verdict_is_explained(name: str) -> None:
+    shown, report = page(ALL[name]).text, ALL[name].report()
     pictures = report.pictures()
     written = Report(tuple(block for block in report.blocks if block not in pictures))
     found = set(text.render(written).split())
-    assert found - set(page(ALL[name]).text.split()) == set()
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_the_verdict_is_explained(name: str) -> None:
+    assert found - set(shown.split()) == set()
     explained = {
         "QUIET": "steady: a rerun should be within 4 %",
         "NOISY": "unsteady: a rerun may differ by more than 8 %",
@@ -97,7 +93,7 @@ def test_the_verdict_is_explained(name: str) -> None:
         "ONCE": "a single sample: the spread is unknown",
         "RECOMPILES": "compiles in every call: no steady state",
     }
-    assert explained[ALL[name].verdict] in page(ALL[name]).text
+    assert explained[ALL[name].verdict] in shown
 
 
 INJECTED = "<img src=x onerror=1>"

@@ -1,26 +1,17 @@
 """Reports in a narrow terminal, and in one without Unicode: every kind of block."""
 
-import contextlib
-import io
-from collections.abc import Iterator
-
 import pytest
 
 from ipyjaxbench.reports import monospace, text
 from ipyjaxbench.reports.blocks import Block, Calls, Facts, Headline, Report, Table
 from ipyjaxbench.reports.pictures import Bar, Bars, Flow, Flows, Segment, Stack
+from tests.reports.test_text import standard_output as output
 from tests.samples import BLOCKS
 
 WORDS = "one two three four five six seven eight nine ten µ ± → × · – … └ é"
 TITLE = Headline("step(params, batch)", "2.12 ms", "per call, including the wait", "QUIET", "")
 WIDE = Table("", ("name", *"abcd"), (("x" * 40, *(["123,456 per call"] * 4)),))
 TRIED = BLOCKS | {"title": TITLE, "wide table": WIDE}
-
-
-@contextlib.contextmanager
-def output(encoding: str) -> Iterator[None]:
-    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), encoding=encoding)):
-        yield
 
 
 @pytest.mark.parametrize("columns", [30, 59, 60])

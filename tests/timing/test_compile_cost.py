@@ -25,7 +25,6 @@ def figures(eager: str = "12 ms", compiled: str = "2.1 ms") -> str:
 @pytest.mark.parametrize(
     ("counterpart", "mine", "words"),
     [
-        (Counterpart(False, EAGER, 0.01, 0.14), COMPILED, f"after 14 calls {figures()}"),
         (Counterpart(True, COMPILED, 0.01, 0.14), EAGER, f"after 14 calls {figures()}"),
         (Counterpart(False, COMPILED, 0.01, 0.14), EAGER,
          f"never: the compiled call is slower {figures('2.1 ms', '12 ms')}"),

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from typing import Any
 
 import pytest
 from IPython.core.magics.execution import TimeitResult
@@ -25,7 +24,7 @@ from ipyjaxbench.timing.compile_cost import ColdCallResult
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.peak_share import Roofline
 from ipyjaxbench.timing.validity import notes as validity_notes
-from tests.results import STEADY, headline, measured, rows
+from tests.results import STEADY, blocks, headline, measured, rows
 
 # Figures
 
@@ -168,10 +167,10 @@ def test_a_result_is_shown_in_one_line_inside_of_other_values() -> None:
 
 def test_where_the_figure_cannot_be_believed_the_reason_comes_first() -> None:
     for note in (validity_notes.lazy("map", ""), RECOMPILES):
-        blocks = measured(SCATTERED, notes=(note,)).report().blocks
-        assert [type(block) for block in blocks] == [Headline, Notes, Facts, Footer]  # no picture
-    blocks = measured(STEADY, notes=(notes.compiled_late(1),)).report().blocks
-    assert [type(block) for block in blocks] == [Headline, Facts, Details, Notes, Footer]
+        shown = measured(SCATTERED, notes=(note,)).report().blocks
+        assert [type(block) for block in shown] == [Headline, Notes, Facts, Footer]  # no picture
+    shown = measured(STEADY, notes=(notes.compiled_late(1),)).report().blocks
+    assert [type(block) for block in shown] == [Headline, Facts, Details, Notes, Footer]
 
 
 def test_what_leaves_no_figure_is_the_first_of_the_notes() -> None:
@@ -180,10 +179,6 @@ def test_what_leaves_no_figure_is_the_first_of_the_notes() -> None:
     (shown,) = blocks(measured(STEADY, notes=(notes.compiled_late(1), longer, off, lazy)), Notes)
     codes = [note.code for note in shown.notes]
     assert codes == ["lazy", "unsynchronised", "needs-longer", "compiled-late"]
-
-
-def blocks(m: Measurement, kind: type) -> list[Any]:
-    return [block for block in m.report().blocks if isinstance(block, kind)]
 
 
 # Pictures

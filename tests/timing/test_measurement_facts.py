@@ -96,8 +96,6 @@ LINES: list[tuple[str, list[int], dict[str, Any], str | None]] = [
     ("samples", [], in_batches((4, 4000), (5, 5000), (6, 6000), loops=4),
      "3 of 15 calls in all, 1.00 µs (min–max)"),
     ("samples", [], exact(20, 19), "1 of 19 calls + first call"),
-    ("samples", [], exact(20, 19, 20, 20),
-     "1 of 19 calls + 2 of 20 calls + first call, 1.00 µs (min–max)"),
     ("samples", [], exact(2, 1, 2), "1 of 1 call + 1 of 2 calls + first call, 1.00 µs (min–max)"),
     ("samples", [], exact(1, 1, 1), "2 + first call, 1.00 µs (min–max)"),
     # Why they scatter; what the machine did is a cause of noise only.

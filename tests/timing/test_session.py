@@ -1,7 +1,5 @@
 """One snippet that is timed: what is asked, waited for, kept and put back around its calls."""
 
-import gc
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -136,29 +134,6 @@ def test_random_state_is_kept_before_the_first_call_and_for_later_ones_after_it(
     bench.names["begin"] = lambda: asked.append(None)
     bench.time("begin()", number=1, repeat=1)
     assert asked == [False, None, True]
-
-
-class Memo:
-    """An object of the user's that the first call changes."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, int] = {}
-
-
-@pytest.mark.parametrize("options", [{}, {"number": 2, "repeat": 2}, {"restore": False}])
-def test_nothing_is_held_of_the_users_when_it_ends(bench: Bench, options: dict[str, Any]) -> None:
-    bench.names["memo"] = memo = Memo()
-    gone = weakref.ref(memo)
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        found = bench.time("memo.known['a'] = 1; clock.advance(1_000_000)", **options)
-        del memo, bench.names["memo"]
-        assert gone() is None
-    finally:
-        if was:
-            gc.enable()
-    assert found.samples
 
 
 @pytest.fixture

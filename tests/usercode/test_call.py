@@ -79,7 +79,6 @@ def test_an_expression_is_a_function_of_its_arrays(code: str, value: Any, names:
 @pytest.mark.parametrize(
     ("function", "args", "expected"),
     [
-        (lambda x, *rest: 0, (1, 2, 3), ("x", "rest[0]", "rest[1]")),
         (lambda: 0, (1,), ("arg0",)),
         (max, (1, 2), ("arg0", "arg1")),
         (Model().step, (1, 2), ("x", "rest[0]")),

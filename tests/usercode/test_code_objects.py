@@ -15,19 +15,11 @@ from ipyjaxbench.usercode.code_objects import (
     parts_of_callable,
     remove_hooks,
 )
-from ipyjaxbench.usercode.instrument import Site, instrument_cell, instrument_functions
+from ipyjaxbench.usercode.instrument import instrument_cell, instrument_functions
 from ipyjaxbench.usercode.snippet import Source
+from tests.usercode.hook import Hook
 
 CELL = "def make(n):\n    def made(x):\n        return abs(x) + n\n    return made\nf = make(1)"
-
-
-class Hook:
-    def __init__(self) -> None:
-        self.picked: list[str] = []
-
-    def pick(self, site: Site, function: Any, /) -> Any:
-        self.picked.append(site.text)
-        return function
 
 
 def plain() -> dict[str, Any]:
@@ -53,21 +45,21 @@ def test_a_cell_with_the_hook_defines_the_same_functions_and_they_lose_it() -> N
     code = instrument_cell(Source.plain(CELL), hook)
     exec(code, names)
     assert names["f"](-1) == 2
-    assert "abs(x)" in hook.picked
+    assert "abs(x)" in hook.texts
     for name in ("make", "f"):
         assert fingerprint(names[name].__code__) == fingerprint(plain()[name].__code__)
     remove_hooks([code])
-    hook.picked.clear()
+    hook.sites.clear()
     assert names["make"](3)(-1) == 4
     assert names["f"](-1) == 2
-    assert hook.picked == []
+    assert hook.texts == []
 
 
 def test_calls_that_cannot_be_spelled_go_through_the_hook_too() -> None:
     hook, names = Hook(), dict[str, Any]()
     exec(instrument_cell(Source.plain("y = abs(len(f\"{'a\xa0b'.upper()}\"))"), hook), names)
     assert names["y"] == 3
-    assert any(text.startswith("abs(") for text in hook.picked)
+    assert any(text.startswith("abs(") for text in hook.texts)
 
 
 def test_functions_that_a_hooked_function_made_lose_the_hook(shell: Any) -> None:
@@ -78,10 +70,10 @@ def test_functions_that_a_hooked_function_made_lose_the_hook(shell: Any) -> None
         assert original(make.__code__) is before
         made = make(5)
         assert made(-1) == 6
-    assert hook.picked == ["abs(x)"]
+    assert hook.texts == ["abs(x)"]
     assert make.__code__ is before
     assert made(-1) == 6
-    assert hook.picked == ["abs(x)"]
+    assert hook.texts == ["abs(x)"]
     assert fingerprint(made.__code__) == fingerprint(shell.names["f"].__code__)
 
 

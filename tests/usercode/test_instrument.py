@@ -10,25 +10,9 @@ import numpy as np
 import pytest
 
 from ipyjaxbench.usercode.code_objects import fingerprint
-from ipyjaxbench.usercode.instrument import Site, instrument_cell, instrument_functions
+from ipyjaxbench.usercode.instrument import instrument_cell, instrument_functions
 from ipyjaxbench.usercode.snippet import Source
-
-
-class Hook:
-    """Records what is called where."""
-
-    def __init__(self) -> None:
-        self.sites: list[Site] = []
-        self.functions: list[Any] = []
-
-    def pick(self, site: Site, function: Any, /) -> Any:
-        self.sites.append(site)
-        self.functions.append(function)
-        return function
-
-    @property
-    def texts(self) -> list[str]:
-        return [site.text for site in self.sites]
+from tests.usercode.hook import Hook
 
 
 def run(text: str, names: dict[str, Any] | None = None, **options: bool) -> tuple[Hook, Any]:

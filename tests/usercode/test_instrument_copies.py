@@ -6,21 +6,10 @@ from typing import Any
 
 import pytest
 
-from ipyjaxbench.usercode.instrument import Site, instrument_cell
+from ipyjaxbench.usercode.instrument import instrument_cell
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.snippet import Source
-
-
-class Hook:
-    """Records what is called."""
-
-    def __init__(self) -> None:
-        self.texts, self.functions = list[str](), list[Any]()
-
-    def pick(self, site: Site, function: Any, /) -> Any:
-        self.texts.append(site.text)
-        self.functions.append(function)
-        return function
+from tests.usercode.hook import Hook
 
 
 class Run:

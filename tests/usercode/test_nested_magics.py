@@ -16,7 +16,6 @@ def line_magic(text: str) -> str:
 
 
 @pytest.mark.parametrize(("text", "statements"), [
-    ("f(x)", ["f(x)"]),
     ("-n 3 -r2 f(x)", ["f(x)"]),
     ("t = %timeit -q f(x)", ["t = f(x)"]),
     ("x % 2", ["x % 2"]),

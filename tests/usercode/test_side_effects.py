@@ -31,10 +31,6 @@ def test_a_name_of_what_acts_is_seen_also_in_functions(text: str, acts: bool) ->
     assert has_side_effects([]) is False
 
 
-def test_names_of_functions_of_arrays_count_where_it_is_said() -> None:
-    assert has_side_effects([compile("run.log(x)", "", "exec")], SIDE_EFFECT_NAMES)
-
-
 class Countdown:
     """An iterator of the user's, whose attributes can be put back."""
 
@@ -69,5 +65,6 @@ def test_what_is_in_memory_can_be_put_back(value: Any) -> None:
     assert not is_used_up(value)
 
 
-def test_names_of_methods_that_arrays_have_too_are_no_acts() -> None:
+def test_names_of_methods_that_arrays_have_too_are_acts_only_where_it_is_said() -> None:
     assert outright_names(["open", "write", "mean", "remove"]) == {"open"}
+    assert has_side_effects([compile("run.log(x)", "", "exec")], SIDE_EFFECT_NAMES)

@@ -51,7 +51,6 @@ def test_nodes_of_a_scope_are_not_those_of_its_functions() -> None:
 @pytest.mark.parametrize(("text", "line"), [
     ("", ""),
     ("  f(x)\n", "f(x)"),
-    ("f(x)\ny", "f(x) …"),
     ("import a\nfrom b import c\ndef f(): pass\nclass D: pass\nf(3)", "… f(3)"),
     ("def f():\n    return 1\ny = 2\nf(\n    y)", "… f( …"),
     ("def f():\n    return 1", "def f(): …"),

@@ -36,16 +36,12 @@ def test_an_interval_without_an_end_does_not_shrink_the_bars() -> None:
     assert float(far.split(",")[0]) < 640
 
 
-def test_the_baseline_is_a_dashed_line_at_its_end() -> None:
+def test_the_baseline_is_dashed_at_its_end_and_words_stand_behind_the_whiskers() -> None:
     drawing = BARS.draw()
     (dashed,) = (s for s in svg.shapes(drawing, "polyline") if "stroke-dasharray" in s)
     rect = svg.shapes(drawing, "rect")[0]
     end = float(rect["x"]) + float(rect["width"])
     assert float(dashed["points"].split(",")[0]) == pytest.approx(end, abs=0.1)
-
-
-def test_what_is_said_stands_behind_the_whiskers() -> None:
-    drawing = BARS.draw()
     texts = zip(svg.shapes(drawing, "text"), svg.words(drawing), strict=True)
     (x,) = (float(shape["x"]) for shape, written in texts if written == "200 ms · baseline")
     ends = [float(s["points"].split()[1].split(",")[0]) for s in svg.shapes(drawing, "polyline")]
