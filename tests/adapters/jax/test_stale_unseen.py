@@ -111,6 +111,17 @@ def test_where_programs_do_not_tell_it_is_unknown_and_said_once(
     assert not last_call(cells, "f(x)").unknown
 
 
+def test_the_code_of_now_is_shown_of_it(cells: Shell) -> None:
+    cells.run(SCALE)
+    TRACE_LOG.clear()
+    cells.run("scale = 3.0\n%jaxpr -qv shown f(x)")
+    shown = cells.names["shown"]
+    assert CHANGED in "".join(each.text for each in shown.notes if each.code == "cached-is-stale")
+    assert "mul a 3.0" in shown.program
+    cells.run("%jaxpr -qv shown f(jnp.ones(4))")
+    assert "cached-is-stale" not in [each.code for each in cells.names["shown"].notes]
+
+
 def test_to_find_that_out_changes_nothing_of_the_users(cells: Shell) -> None:
     cells.run(jitted("calls, scale = [], 2.0", "(calls.append(1), x * scale)[1]"))
     TRACE_LOG.clear()
