@@ -14,6 +14,8 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
         >>> [each.words() for each in changes_since("f", before, now)]
         ['scale was 2.0 when f was traced, is 3.0']
     """
+    if before.own != now.own:
+        yield Change("stale", new=f"{name} was redefined in place after it was traced")
     told: set[str] = set()
     replaced: list[str] = []  # begins what is in objects that are others now
     for path, old in before.values.items():

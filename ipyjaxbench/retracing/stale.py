@@ -102,7 +102,7 @@ def _judge_unseen(
     if code is None or not now.paths or now.raised or now.is_cut or now.side_effects:
         return None, now
     signature = watch.signature(function, args, kwargs)
-    contents = hash(tuple((path, each.content) for path, each in now.values.items()))
+    contents = hash((now.own, *((path, each.content) for path, each in now.values.items())))
     for each in TRACE_LOG.unseen:
         if (each.contents, each.signature) == (contents, signature) and not each.code.is_dropped():
             return each.answer, now
@@ -189,7 +189,7 @@ def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
 def _key(trace: Trace, now: Reads) -> int:
     """Return what tells apart what all that a trace read may stand for."""
     values = map(now.values.get, trace.reads.values)
-    return hash(tuple(value and value.content for value in values))
+    return hash((now.own, *(value and value.content for value in values)))
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:

@@ -105,6 +105,19 @@ f, set_rate = make()
 f(x)
 """
 
+RULES = jitted(
+    "bound, clipped = 1.0, jax.custom_vjp(lambda x: x)\n"
+    "def forward(x): return x, None\n"
+    "def backward(_, g): return (jnp.minimum(g, bound),)\n"
+    "clipped.defvjp(forward, backward)",
+    "jax.grad(lambda x: (clipped(x) * 9).sum())(x)",
+)
+IN_PLACE = """
+def loss(x): return (x ** 2).sum()
+f = jax.jit(loss)
+f(x)
+"""
+
 
 class Case(NamedTuple):
     """A cell whose last line is a call, a change, and what is stale in that call then, if any."""
@@ -182,6 +195,12 @@ CASES = (
     Case(FACTORY, "first = make(7.0)", "rate was 2.0 when f was traced, is 7.0"),
     Case(FACTORY, "second = make(7.0)", "rate of second was 3.0 when f was traced, is 7.0"),
     Case(FACTORY, "second = make(3.0)"),
+    Case(RULES, "bound = 0.5", "bound was 1.0 when f was traced, is 0.5"),
+    Case(RULES, "clipped.defvjp(forward, lambda _, g: (g,))", "clipped.bwd was backward"),
+    Case(RULES, "clipped.defvjp(lambda x: (x, None), backward)"),
+    Case(IN_PLACE, "loss.__code__ = (lambda x: (x ** 3).sum()).__code__",
+         "loss was redefined in place after it was traced"),
+    Case(IN_PLACE, "loss.__code__ = (lambda x: (x ** 2).sum()).__code__"),
     Case(LONG, "scale = 3.0", "scale was 2.0"),
     Case(LONG, "table.rate = 3.0", "table.rate was 2.0"),
     Case(LONG, "rows.append([])", "rows was list of 50"),
