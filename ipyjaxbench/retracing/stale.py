@@ -206,17 +206,31 @@ def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[
 def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
     """Return what changed since a function was traced last, whatever it is called with."""
     try:
-        traces = TRACE_LOG.traces(watch.signature(compiled, (), {}).function)
-        return changes_in(traces[0], compiled) if traces else ()
+        traces = _kept_traces(watch, compiled)
+        return changes_in(traces[0], compiled) if traces else stale_in_all(watch, compiled)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
 
 def stale_in_all(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
-    """Return what changed since any trace of a function: then it is stale however it is called."""
+    """Return what changed since any trace of a function: then it is stale however it is called.
+
+    Traces that were not seen count, as far as the framework tells which programs it keeps.
+    """
     try:
-        traces = TRACE_LOG.traces(watch.signature(compiled, (), {}).function)
-        found = [changes_in(each, compiled) for each in traces if len(traces) <= _MOST_TRACES]
+        traces = _kept_traces(watch, compiled)
+        calls = watch.kept_calls(compiled)
+        if max(len(traces), len(calls)) > _MOST_TRACES:
+            return ()
+        found = [changes_in(each, compiled) for each in traces]
+        if all(found):  # else to hold programs against today's tells no more
+            found += [find_stale(watch, *call) for call in calls]
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
     return found[0] if found and all(found) else ()
+
+
+def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:
+    """Return the traces of a function that were seen and are still in use, the latest first."""
+    token = watch.signature(compiled, (), {}).function
+    return [each for each in TRACE_LOG.traces(token) if not each.code.is_dropped()]

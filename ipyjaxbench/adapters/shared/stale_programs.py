@@ -22,7 +22,8 @@ def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
     ]
     found = [(f, find_stale(watch, f, args, kwargs)) for f, args, kwargs in calls]
     known = {_token(watch, function) for function, _, _ in calls}
-    others = [f for f in code.functions if ask(watch.takes, f) and _token(watch, f) not in known]
+    named = [called for f in code.functions for called in (f, call_of(f))]
+    others = [f for f in named if ask(watch.takes, f) and _token(watch, f) not in known]
     found += [(function, stale_in_all(watch, function)) for function in others]
     notes = {watch.name(f): describe_changes(changes) for f, changes in found if changes}
     yield from (note_stale_program(name, changes) for name, changes in notes.items())

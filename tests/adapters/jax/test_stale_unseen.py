@@ -111,6 +111,41 @@ def test_where_programs_do_not_tell_it_is_unknown_and_said_once(
     assert not last_call(cells, "f(x)").unknown
 
 
+GRAD = f"{SCALE}\njax.clear_caches()\njax.grad(lambda x: f(x).sum())(x)"
+
+
+@pytest.mark.parametrize("before", [SCALE, GRAD, MODEL])
+def test_it_is_told_where_arguments_are_not_known(cells: Shell, before: str) -> None:
+    cells.run(before)
+    TRACE_LOG.clear()
+    call = "m(x + 0)" if before == MODEL else "f(x + 0)"
+    for change, told in (("pass", 0), ("scale = 3.0; m and vars(m).update(w=m.w * 2)", 1)):
+        cells.run(f"m = globals().get('m')\n{change}")
+        cells.run(f"%fwtime -q -n 1 -r 3 -v found {call}")
+        codes = [note.code for note in cells.names["found"].notes]
+        assert codes.count("stale-program") == told
+    cells.run(f"jax.clear_caches()\n{call}")
+    cells.run(f"%fwtime -q -n 1 -r 3 -v found {call}")
+    assert "stale-program" not in [note.code for note in cells.names["found"].notes]
+
+
+def test_one_program_that_is_todays_is_enough_for_no_note(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    TRACE_LOG.clear()
+    cells.run("f(jnp.ones(4))")
+    cells.run("%fwtime -q -n 1 -r 3 -v found f(jnp.ones(4) + 0)")
+    assert "stale-program" not in [note.code for note in cells.names["found"].notes]
+
+
+def test_the_cell_that_changes_a_name_is_told(cells: Shell) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(GRAD)
+    cells.run("scale = 3.0")
+    assert cells.shown[-1].data["text/plain"] == f"stale: f ({CHANGED})"
+    cells.run("%trace_cached --watch off")
+
+
 def test_the_code_of_now_is_shown_of_it(cells: Shell) -> None:
     cells.run(SCALE)
     TRACE_LOG.clear()
