@@ -83,7 +83,7 @@ def _changes_unseen(
     if not is_another:
         return ()
     given = {each.removesuffix("=") for each in watch.signature(function, args, kwargs).form}
-    names = [each for each in _roots(now) if each not in given] or _roots(now)
+    names = [each for each in _roots(now) if each.partition(" of ")[0] not in given] or _roots(now)
     *first, last = [*names[:_MOST_NAMED], *[ANOTHER] * (len(names) > _MOST_NAMED)]
     path = f"{', '.join(first)} or {last}" if first else last
     return (Change("stale", path, new=f"was changed after {watch.name(function)} was traced"),)

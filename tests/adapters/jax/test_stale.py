@@ -209,6 +209,20 @@ CASES = (
 )  # fmt: skip
 
 
+def test_what_other_code_does_not_read_is_not_gone(cells: Shell) -> None:
+    cells.run(f"rate = 3.0\n{jitted('def g(x): return x * rate', 'g(x)')}")
+    cells.run("def g(x): return x + 1")
+    (change,) = last_call(cells, "f(x)").why
+    assert change.path == "g"
+
+
+def test_what_was_compiled_ahead_of_time_is_not_asked_for_what_it_reads(cells: Shell) -> None:
+    cells.run(f"{SCALE}\nf = f.lower(x).compile()")
+    cells.run("scale = 3.0")
+    call = last_call(cells, "f(x)")
+    assert (call.state, call.unknown) == ("CACHED", "")
+
+
 @pytest.fixture
 def cells(shell: Shell) -> Shell:
     """A session in which JAX is used, with the extension loaded."""

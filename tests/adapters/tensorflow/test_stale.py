@@ -191,6 +191,15 @@ def test_a_trace_that_nobody_saw_is_held_against_todays(
     assert [each.words() for each in call.why] == told
 
 
+def test_what_calls_pass_is_not_among_what_may_have_changed(cells: Shell) -> None:
+    cells.run(PLAIN)
+    cells.run("@tf.function\ndef outer(x):\n    return f(x) + 1\nouter(x)")
+    TRACE_LOG.clear()
+    cells.run("scale = 3.0")
+    (change,) = last_call(cells, "outer(x)").why
+    assert change.path == "f or scale"
+
+
 METHOD_ALONE = """
 class Scaled(tf.Module):
     scale = 2.0
