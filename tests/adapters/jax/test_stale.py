@@ -30,6 +30,10 @@ SET = jitted("some = {1, 2}", "x * sum(some)")
 NESTED = jitted("scale = 2.0\n@jax.jit\ndef inner(x):\n    return x * scale", "inner(x) + 1")
 LAYERS = jitted("layers = [jnp.ones((3, 3)), jnp.ones((3, 3))]", "sum(x @ w for w in layers)")
 PRINTED = jitted("note = 'first'", "(print(note), x + 1)[1]")
+LOGGED = jitted(
+    "import logging\nlogger, note = logging.getLogger('user'), 'first'",
+    "(logger.warning(note), x + 1)[1]",
+)
 ACTIVATION = jitted("act = jnp.tanh", "act(x)")
 DEFAULT = jitted("def g(x, power=2):\n    return x ** power", "g(x)")
 SCALER = """
@@ -169,6 +173,7 @@ CASES = (
     Case(LAYERS, "layers.append(jnp.ones((3, 3)))", "layers was list of 2"),
     Case(LAYERS, "layers = [*layers]"),
     Case(PRINTED, "note = 'second'"),
+    Case(LOGGED, "note = 'second'"),
     Case(ACTIVATION, "act = jnp.sin", "act was tanh when f was traced, is sin"),
     Case(DEFAULT, "def g(x, power=3):\n    return x ** power", "power was 2"),
     Case(METHOD, "scaler.rate = 3.0", "scaler.rate was 2.0"),

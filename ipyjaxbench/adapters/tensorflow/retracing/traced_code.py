@@ -39,6 +39,7 @@ from ipyjaxbench.usercode import (
     is_users_function,
     module_of,
     mro_of,
+    unlogged,
     unwrap,
 )
 
@@ -83,7 +84,13 @@ class TensorFlowTracedCode(TracedCode):
         except CODE_ERRORS:  # another version has it elsewhere
             return None
         try:
-            with Muted(), rolled_back(roots_of(call), own) as left, unheard(), tracing.aside(call):
+            with (
+                Muted(),
+                unlogged(),
+                rolled_back(roots_of(call), own) as left,
+                unheard(),
+                tracing.aside(call),
+            ):
                 if left.cut:
                     return if_unsure  # not all that it changes would be put back
                 new, again = (
