@@ -3,16 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.retracing.cache_key import ANOTHER, Change, is_same_trace
+from ipyjaxbench.frameworks import find_reach, loaded
+from ipyjaxbench.retracing.cache_key import ANOTHER, Change, describe_changes, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen
 from ipyjaxbench.retracing.traced_code import TracedCode
-from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of
+from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of, unwrap
 
 _MOST_SHOWN = 5
 _MOST_NAMED = 3
@@ -32,7 +33,7 @@ def find_stale(
             return ()
         if trace is None:
             return _changes_unseen(watch, function, args, kwargs)
-        return changes_in(trace, function, code)
+        return changes_in(trace, function, code) or _changes_within(watch, trace, function)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
@@ -170,19 +171,38 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     return found[:_MOST_SHOWN]
 
 
-def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
+def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:
+    """Return that a compiled function which it calls was stale by then: it is part of its program.
+
+    A framework finds that one's trace, too, when it traces the code around it anew.
+    """
+    reached = find_reach([unwrap(compiled)], loaded()[0]).functions
+    for inner in reached:
+        if inner is compiled or not ask(watch.takes, inner):
+            continue
+        changes = stale_in_all(watch, inner)
+        now = trace.code.reads() if changes else None
+        if now and _is_another_program(trace, now, compiled, if_unsure=None):
+            why = f"{watch.name(inner)} in it was stale by then: {describe_changes(changes)}"
+            return (Change("stale", new=why),)
+    return ()
+
+
+def _is_another_program(
+    trace: Trace, now: Reads, compiled: Any, *, if_unsure: bool | None = True
+) -> bool | None:
     """Ask once for each of what the names stood for: it takes another trace.
 
     Where that would use something up, or act outside of the process, what was read decides.
     """
     if trace.code.is_dropped():  # the next call is traced
         return False
-    key = _key(trace, now)
+    key = _key(trace, now) if if_unsure else hash((_key(trace, now), if_unsure))
     if key not in trace.answers:
         with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
             TRACE_LOG.compared += 1
-            aside, ask_code = copy_context(), trace.code.is_another_program
-            trace.answers[key] = True if now.side_effects else aside.run(ask_code, compiled)
+            ask_code = partial(trace.code.is_another_program, compiled, if_unsure=if_unsure)
+            trace.answers[key] = if_unsure if now.side_effects else copy_context().run(ask_code)
     return trace.answers[key]
 
 

@@ -18,7 +18,7 @@ def unlogged() -> Iterator[None]:
     with _changing:
         if not _quiet:
             _replaced[:] = [logging.Logger.handle]
-            logging.Logger.handle = _handle_others  # type: ignore[method-assign]
+            logging.Logger.handle = _handle_others  # type: ignore[assignment, method-assign]
         _quiet.append(thread)
     try:
         yield

@@ -79,6 +79,29 @@ def test_a_function_that_was_traced_within_another_one_is_stale_when_it_is_compi
     assert last_call(cells, "inner(x)").state == "CACHED"
 
 
+INNER = "scale = 2.0\n@jax.jit\ndef inner(x):\n    return x * scale\n"
+OUTER = "@jax.jit\ndef outer(x):\n    return inner(x) + 1"
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+@pytest.mark.parametrize(
+    ("change", "is_stale"),
+    [("scale = 3.0", True), ("scale = 2.0", False), ("scale = 3.0; jax.clear_caches()", False)],
+)
+def test_what_is_traced_with_a_stale_program_in_it_is_stale(
+    cells: Shell, change: str, *, forgotten: bool, is_stale: bool
+) -> None:
+    cells.run(f"{INNER}inner(x)")
+    if forgotten:
+        TRACE_LOG.clear()
+    cells.run(f"{change}\n{OUTER}")
+    for state in ("TRACED", "STALE" if is_stale else "CACHED"):
+        seen = last_call(cells, "outer(x)")
+        told = [each.words() for each in seen.why if each.kind == "stale"]
+        assert (seen.state, len(told)) == (state, int(is_stale))
+        assert all("inner in it was stale by then: scale was" in each for each in told)
+
+
 @pytest.mark.parametrize("seen", [False, True])
 def test_what_is_traced_anew_within_another_one_is_todays(cells: Shell, *, seen: bool) -> None:
     cells.run(NESTED)
