@@ -85,6 +85,9 @@ class Reader:
         for name, value in members.defaults_of(function):
             self._add(self._paths.of(name, id(function), whose), value, depth)
         self._keep(*places.places_of_cells(function))
+        for each in places.places_of_environment(original(function.__code__)):
+            self._keep(each)
+            self._add(f"os.environ[{each.key!r}]", each.value, depth)
         for chain in scopes.chains:
             path = self._paths.of(chain.name, scopes.place(chain), whose)
             is_owner = owner and chain.scope == "argument"

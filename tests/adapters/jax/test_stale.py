@@ -109,6 +109,10 @@ f, set_rate = make()
 f(x)
 """
 
+BY_TEXT = jitted(
+    "import os\nscale, os.environ['RATE'] = 2.0, '2'",
+    "x * globals()['scale'] * float(os.environ['RATE']) * int(os.getenv('UNSET', '1'))",
+)
 RULES = jitted(
     "bound, clipped = 1.0, jax.custom_vjp(lambda x: x)\n"
     "def forward(x): return x, None\n"
@@ -200,6 +204,9 @@ CASES = (
     Case(FACTORY, "first = make(7.0)", "rate was 2.0 when f was traced, is 7.0"),
     Case(FACTORY, "second = make(7.0)", "rate of second was 3.0 when f was traced, is 7.0"),
     Case(FACTORY, "second = make(3.0)"),
+    Case(BY_TEXT, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
+    Case(BY_TEXT, "os.environ['RATE'] = '3'", "os.environ['RATE'] was '2' when f was traced"),
+    Case(BY_TEXT, "os.environ['OTHER'] = '3'; UNSET = 3"),
     Case(RULES, "bound = 0.5", "bound was 1.0 when f was traced, is 0.5"),
     Case(RULES, "clipped.defvjp(forward, lambda _, g: (g,))", "clipped.bwd was backward"),
     Case(RULES, "clipped.defvjp(lambda x: (x, None), backward)"),
@@ -229,8 +236,10 @@ def test_what_was_compiled_ahead_of_time_is_not_asked_for_what_it_reads(cells: S
 
 
 @pytest.fixture
-def cells(shell: Shell) -> Shell:
+def cells(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     """A session in which JAX is used, with the extension loaded."""
+    for name in ("RATE", "OTHER"):  # put back at the end
+        monkeypatch.setenv(name, "")
     shell.run("pass")  # after a cell in which JAX is there, its traces are seen
     shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3), "partial": partial}
     return shell
@@ -265,6 +274,7 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
         (METHOD, "for r in (2.0, 3.0, 2.0): scaler.rate = r; f(x)", "CACHED STALE CACHED"),
         (METHOD, "for r in (2.0, 3.0, 2.0): Scaler.rate = r; f(x)", "CACHED STALE CACHED"),
         (MODEL, "for n in (1, 2, 1): m.w = jnp.full((3, 3), n * 1.0); m(x)", "CACHED STALE CACHED"),
+        (BY_TEXT, "for r in ('2', '3', '2'): os.environ['RATE'] = r; f(x)", "CACHED STALE CACHED"),
         (LAYERS, "for w in layers * 2: layers.append(w); f(x); layers.pop(); f(x)",
          "STALE CACHED " * 4),
         (PRINTED, "for n in range(60): note = str(n); f(x)", "CACHED " * 60),
