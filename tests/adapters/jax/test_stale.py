@@ -109,6 +109,7 @@ f, set_rate = make()
 f(x)
 """
 
+OBJECT = f"{SCALER}Scaler.__call__ = Scaler.apply\nf = jax.jit(scaler)\nf(x)"
 BY_TEXT = jitted(
     "import os\nscale, os.environ['RATE'] = 2.0, '2'",
     "x * globals()['scale'] * float(os.environ['RATE']) * int(os.getenv('UNSET', '1'))",
@@ -204,6 +205,7 @@ CASES = (
     Case(FACTORY, "first = make(7.0)", "rate was 2.0 when f was traced, is 7.0"),
     Case(FACTORY, "second = make(7.0)", "rate of second was 3.0 when f was traced, is 7.0"),
     Case(FACTORY, "second = make(3.0)"),
+    Case(OBJECT, "scaler.rate = 3.0", "Scaler.rate was 2.0 when Scaler was traced, is 3.0"),
     Case(BY_TEXT, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
     Case(BY_TEXT, "os.environ['RATE'] = '3'", "os.environ['RATE'] was '2' when f was traced"),
     Case(BY_TEXT, "os.environ['OTHER'] = '3'; UNSET = 3"),
