@@ -45,6 +45,10 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     )
     cells.run("f(x)")
     assert cells.shown == []
+    cells.run("scale = 2.0")
+    assert cells.shown == []
+    cells.run("scale = 3.0")
+    assert len(cells.shown) == 1
     cells.run("%trace_cached --watch off")
 
 
