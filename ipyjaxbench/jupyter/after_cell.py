@@ -28,7 +28,7 @@ class TraceWatcher:
         self.is_on = False
         self._names, self._cells = names, cells
         self._shown = 0
-        self._stale: set[str] = set()  # what was said of stale programs
+        self._stale: set[str] = set()  # what was stale after the cell before
 
     def switch(self, *, on: bool) -> None:
         """Show traces from now on, or no longer; those before are not shown."""
@@ -62,15 +62,16 @@ class TraceWatcher:
             self._show_stale()
 
     def _show_stale(self) -> None:
-        """Show once what functions by these names run other than the names say now."""
+        """Show what functions by these names run other than the names say since this cell."""
         from ipyjaxbench.jupyter.screen import show
         from ipyjaxbench.retracing import describe_changes, find_stale_functions
 
-        for name, changes in find_stale_functions(self._names):
-            line = f"stale: {name} ({describe_changes(changes)})"
+        found = [*find_stale_functions(self._names)]
+        lines = [f"stale: {name} ({describe_changes(changes)})" for name, changes in found]
+        for line in dict.fromkeys(lines):
             if line not in self._stale:
-                self._stale.add(line)
                 show({"text/plain": line}, raw=True)
+        self._stale = {*lines}  # what is stale again later is told again
 
 
 def _show(events: list[TracedCall]) -> None:

@@ -97,7 +97,7 @@ class Change:
         """
         if self.kind != "stale" or self.old:
             return [self.path]
-        return [each for each in _EITHER.split(self.path) if each != ANOTHER]
+        return [each for each in _EITHER.split(self.path) if each not in ("", ANOTHER)]
 
     def statement(self) -> tuple[str, str]:
         """Return what changed, and what sort of thing that is, where its words do not tell."""
@@ -108,7 +108,7 @@ class Change:
         if self.kind == "function":
             return f"new function object ({self.new})", ""
         if self.kind == "stale":
-            return f"{self.path} {self.new}", ""
+            return f"{self.path} {self.new}".lstrip(), ""
         if self.kind == "captured":
             return f"new function object (captured {self.path}: {self.old} → {self.new})", ""
         if self.kind in _STATES:

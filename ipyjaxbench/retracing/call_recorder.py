@@ -190,11 +190,11 @@ class CallRecorder:
             if outcome.state in TRACED:
                 code = watch.traced_code(function, args, kwargs)
                 TRACE_LOG.add(framework.name, name, signature, code)
-            else:  # compiled from a trace that was there, as one within another function's
-                self._inside.call = True
-                stale = find_stale(watch, function, args, kwargs)
-                self._inside.call = False
-                outcome = replace(outcome, why=(*outcome.why, *stale))
+            # A trace may have been there, as one within another function's, or be part of this.
+            self._inside.call = True
+            stale = find_stale(watch, function, args, kwargs)
+            self._inside.call = False
+            outcome = replace(outcome, why=(*outcome.why, *stale))
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why)

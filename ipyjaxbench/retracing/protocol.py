@@ -87,6 +87,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Return what is compiled for such a call; None where guards cover what it reads."""
         return None
 
+    def kept_calls(self, function: Any) -> Sequence[Invocation]:  # noqa: ARG002
+        """Return the calls that find a program, with shapes for arrays; none where not known."""
+        return ()
+
     @abstractmethod
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether a call would be traced, found without running or compiling; None if not known."""

@@ -14,12 +14,19 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
         >>> [each.words() for each in changes_since("f", before, now)]
         ['scale was 2.0 when f was traced, is 3.0']
     """
+    if before.own != now.own:
+        yield Change("stale", new=f"{name} was redefined in place after it was traced")
+    is_other_code = before.own != now.own or any(
+        old.kind == "function" and path in now.values and now.values[path].content != old.content
+        for path, old in before.values.items()
+    )
     told: set[str] = set()
     replaced: list[str] = []  # begins what is in objects that are others now
     for path, old in before.values.items():
         new, (root, _, inner) = now.values.get(path), path.partition(WITHIN)
-        if new is None:  # it is gone, or not known
-            is_same = now.raised or now.is_cut or (old.kind == "absent" and not _has(now, path))
+        if new is None:  # it is gone, not known, or what other code does not read any more
+            is_known = not (now.raised or now.is_cut or is_other_code)
+            is_same = not is_known or (old.kind == "absent" and not _has(now, path))
         else:
             is_same = new.content == old.content
         if is_same or path.startswith(tuple(replaced)) or (inner and root in told):

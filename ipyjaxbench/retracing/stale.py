@@ -3,16 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.retracing.cache_key import ANOTHER, Change, is_same_trace
+from ipyjaxbench.frameworks import find_reach, loaded
+from ipyjaxbench.retracing.cache_key import ANOTHER, Change, describe_changes, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen
 from ipyjaxbench.retracing.traced_code import TracedCode
-from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of
+from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of, unwrap
 
 _MOST_SHOWN = 5
 _MOST_NAMED = 3
@@ -32,7 +33,7 @@ def find_stale(
             return ()
         if trace is None:
             return _changes_unseen(watch, function, args, kwargs)
-        return changes_in(trace, function, code)
+        return changes_in(trace, function, code) or _changes_within(watch, trace, function)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
@@ -83,7 +84,7 @@ def _changes_unseen(
     if not is_another:
         return ()
     given = {each.removesuffix("=") for each in watch.signature(function, args, kwargs).form}
-    names = [each for each in _roots(now) if each not in given] or _roots(now)
+    names = [each for each in _roots(now) if each.partition(" of ")[0] not in given] or _roots(now)
     *first, last = [*names[:_MOST_NAMED], *[ANOTHER] * (len(names) > _MOST_NAMED)]
     path = f"{', '.join(first)} or {last}" if first else last
     return (Change("stale", path, new=f"was changed after {watch.name(function)} was traced"),)
@@ -102,7 +103,7 @@ def _judge_unseen(
     if code is None or not now.paths or now.raised or now.is_cut or now.side_effects:
         return None, now
     signature = watch.signature(function, args, kwargs)
-    contents = hash(tuple((path, each.content) for path, each in now.values.items()))
+    contents = hash((now.own, *((path, each.content) for path, each in now.values.items())))
     for each in TRACE_LOG.unseen:
         if (each.contents, each.signature) == (contents, signature) and not each.code.is_dropped():
             return each.answer, now
@@ -170,26 +171,45 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     return found[:_MOST_SHOWN]
 
 
-def _is_another_program(trace: Trace, now: Reads, compiled: Any) -> bool | None:
+def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:
+    """Return that a compiled function which it calls was stale by then: it is part of its program.
+
+    A framework finds that one's trace, too, when it traces the code around it anew.
+    """
+    reached = find_reach([unwrap(compiled)], loaded()[0]).functions
+    for inner in reached:
+        if inner is compiled or not ask(watch.takes, inner):
+            continue
+        changes = stale_in_all(watch, inner)
+        now = trace.code.reads() if changes else None
+        if now and _is_another_program(trace, now, compiled, if_unsure=None):
+            why = f"{watch.name(inner)} in it was stale by then: {describe_changes(changes)}"
+            return (Change("stale", new=why),)
+    return ()
+
+
+def _is_another_program(
+    trace: Trace, now: Reads, compiled: Any, *, if_unsure: bool | None = True
+) -> bool | None:
     """Ask once for each of what the names stood for: it takes another trace.
 
     Where that would use something up, or act outside of the process, what was read decides.
     """
     if trace.code.is_dropped():  # the next call is traced
         return False
-    key = _key(trace, now)
+    key = _key(trace, now) if if_unsure else hash((_key(trace, now), if_unsure))
     if key not in trace.answers:
         with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
             TRACE_LOG.compared += 1
-            aside, ask_code = copy_context(), trace.code.is_another_program
-            trace.answers[key] = True if now.side_effects else aside.run(ask_code, compiled)
+            ask_code = partial(trace.code.is_another_program, compiled, if_unsure=if_unsure)
+            trace.answers[key] = if_unsure if now.side_effects else copy_context().run(ask_code)
     return trace.answers[key]
 
 
 def _key(trace: Trace, now: Reads) -> int:
     """Return what tells apart what all that a trace read may stand for."""
     values = map(now.values.get, trace.reads.values)
-    return hash(tuple(value and value.content for value in values))
+    return hash((now.own, *(value and value.content for value in values)))
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:
@@ -206,17 +226,31 @@ def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[
 def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
     """Return what changed since a function was traced last, whatever it is called with."""
     try:
-        traces = TRACE_LOG.traces(watch.signature(compiled, (), {}).function)
-        return changes_in(traces[0], compiled) if traces else ()
+        traces = _kept_traces(watch, compiled)
+        return changes_in(traces[0], compiled) if traces else stale_in_all(watch, compiled)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
 
 def stale_in_all(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
-    """Return what changed since any trace of a function: then it is stale however it is called."""
+    """Return what changed since any trace of a function: then it is stale however it is called.
+
+    Traces that were not seen count, as far as the framework tells which programs it keeps.
+    """
     try:
-        traces = TRACE_LOG.traces(watch.signature(compiled, (), {}).function)
-        found = [changes_in(each, compiled) for each in traces if len(traces) <= _MOST_TRACES]
+        traces = _kept_traces(watch, compiled)
+        calls = watch.kept_calls(compiled)
+        if max(len(traces), len(calls)) > _MOST_TRACES:
+            return ()
+        found = [changes_in(each, compiled) for each in traces]
+        if all(found):  # else to hold programs against today's tells no more
+            found += [find_stale(watch, *call) for call in calls]
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
     return found[0] if found and all(found) else ()
+
+
+def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:
+    """Return the traces of a function that were seen and are still in use, the latest first."""
+    token = watch.signature(compiled, (), {}).function
+    return [each for each in TRACE_LOG.traces(token) if not each.code.is_dropped()]

@@ -25,7 +25,9 @@ DROPPED = Change("first", new="same signature as an earlier call, but caches wer
 #: Of a call that would be traced with any signature.
 CLEARED = Change("first", new=f"{_FIRST} since caches were cleared")
 #: What a trace that no call made is there for.
-_INSPECTED = Change("first", new=f"{_FIRST}; already traced, as by %jaxpr or .lower()")
+_INSPECTED = Change(
+    "first", new=f"{_FIRST}; already traced, as within another function or by %jaxpr"
+)
 
 
 class Trace(NamedTuple):

@@ -30,7 +30,7 @@ def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature
     TRACE_LOG.add(framework, name, signature)
     state = outcome.state
     if [change.kind for change in why] == ["first"] and why[0] not in (DROPPED, CLEARED):
-        if outcome.known:
+        if outcome.known or state == "SLOW-PATH":  # it had a program
             why = [*outcome.fallback_reasons] or [_UNSEEN]
         elif state == "RECOMPILED":
             state = "COMPILED"

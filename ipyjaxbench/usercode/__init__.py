@@ -104,3 +104,4 @@ from ipyjaxbench.usercode.syntax import (
     only_value,
     root_name,
 )
+from ipyjaxbench.usercode.unlogged import unlogged

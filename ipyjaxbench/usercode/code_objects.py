@@ -126,6 +126,13 @@ def names_in(code: CodeType) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
+def texts_in(code: CodeType) -> tuple[str, ...]:
+    """Return the texts that are written in a function and in those within it."""
+    codes = (code, *inner_codes(code))
+    return tuple(dict.fromkeys(t for each in codes for t in each.co_consts if type(t) is str))
+
+
+@functools.lru_cache(maxsize=4096)
 def catches_errors(code: CodeType) -> bool:
     """Whether some code, or a function that is written in it, has an ``except`` of some kind."""
     inner = any(type(each) is CodeType and catches_errors(each) for each in code.co_consts)

@@ -75,6 +75,16 @@ def code_in(value: Any) -> Iterator[tuple[str, Any]]:
             yield f".{name}", each
 
 
+def code_beside(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the user's functions in a library's wrapper, beside the one that it wraps.
+
+    They are its own rules, as those of `jax.custom_vjp`.
+    """
+    for end, each in code_in(value) if type(value) not in (FunctionType, MethodType) else ():
+        if not end.startswith(".__") and is_users_function(function_in(each)):
+            yield end, each
+
+
 def class_values(kind: type, names: set[str]) -> Iterator[tuple[str, Any]]:
     """Yield what a user's class, and those of theirs that it extends, define and may be read.
 

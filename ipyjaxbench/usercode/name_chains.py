@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.usercode.code_objects import inner_codes
+from ipyjaxbench.usercode.code_objects import inner_codes, names_in, texts_in
 from ipyjaxbench.usercode.objects import is_exactly
 
 _NO_KEY = object()
@@ -27,6 +27,9 @@ def chains(code: CodeType) -> tuple[Chain, ...]:
     found = dict.fromkeys(_chains_of(code, free, set(given)))
     for inner in inner_codes(code):
         found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set()))
+    if "globals" in names_in(code):  # it is asked for names that are written as text
+        named = (text for text in texts_in(code) if text.isidentifier())
+        found |= dict.fromkeys(Chain("global", name) for name in named)
     return tuple(found)
 
 

@@ -5,14 +5,16 @@ holds what stands there, so it is not to be kept.
 """
 
 import operator
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode.classes import class_dict, mro_of
+from ipyjaxbench.usercode.code_objects import names_in, texts_in
 from ipyjaxbench.usercode.members import MISSING, own_attributes, part_of
 from ipyjaxbench.usercode.objects import is_of, items_of
 from ipyjaxbench.usercode.origin import is_users_class, names_of_module
@@ -89,6 +91,17 @@ def places_of_class(kind: type) -> Iterator[Place]:
     for each in mro_of(kind):
         if is_users_class(each):
             yield Place(_defines, each, None, dict(class_dict(each)))
+
+
+def places_of_environment(code: CodeType) -> Iterator[Place]:
+    """Yield the environment variables that code names as text, where it reads any."""
+    if not {"environ", "getenv"}.isdisjoint(names_in(code)):
+        for text in filter(str.isidentifier, texts_in(code)):
+            yield Place(_is_set, os.environ, text, os.environ.get(text))
+
+
+def _is_set(owner: Any, key: str, value: Any) -> bool:
+    return bool(owner.get(key) == value)
 
 
 def _is_item(owner: Any, key: Any, value: Any) -> bool:

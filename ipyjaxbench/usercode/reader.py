@@ -85,6 +85,9 @@ class Reader:
         for name, value in members.defaults_of(function):
             self._add(self._paths.of(name, id(function), whose), value, depth)
         self._keep(*places.places_of_cells(function))
+        for each in places.places_of_environment(original(function.__code__)):
+            self._keep(each)
+            self._add(f"os.environ[{each.key!r}]", each.value, depth)
         for chain in scopes.chains:
             path = self._paths.of(chain.name, scopes.place(chain), whose)
             is_owner = owner and chain.scope == "argument"
@@ -208,7 +211,8 @@ class Reader:
 
     def _add_holder(self, path: str, value: Any, depth: int, *, is_known: bool) -> None:
         kind = type(value)
-        function = members.function_in(value.__func__ if kind is MethodType else value)
+        wrapped = value.__func__ if kind is MethodType else value
+        function = members.function_in(wrapped)
         if type(function) is FunctionType:
             bound = {}
             if kind is MethodType and is_users_function(function):
@@ -216,7 +220,8 @@ class Reader:
             elif kind is MethodType:
                 self._add("self", value.__self__, depth + 1)
             self._add_function(path, function, depth, bound, "self" if bound else "")
-            self.read_wrappers(value.__func__ if kind is MethodType else value, depth + 1, path)
+            self.read_wrappers(wrapped, depth + 1, path)
+            self._add_found(path, places.place_of_parts(wrapped, members.code_beside), depth)
         elif is_of(value, functools.partial):
             parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
             self._add_parts(path, kind, len(parts), ((str(k), each) for k, each in parts), depth)
@@ -245,11 +250,14 @@ class Reader:
             parts = ((f".{name}", each) for name, each in own.items())
             self._add_parts(path, kind, len(own), parts, depth)
         else:
-            place = places.place_of_parts(value, self._data.parts if is_known else members.code_in)
-            self._keep(place)
-            for end, each in place.value:
-                self._add(path + end, each, depth + 1)
+            find = self._data.parts if is_known else members.code_in
+            self._add_found(path, places.place_of_parts(value, find), depth)
         self._meet(path, kind, value, depth)
+
+    def _add_found(self, path: str, place: Place, depth: int) -> None:
+        self._keep(place)
+        for end, each in place.value:
+            self._add(path + end, each, depth + 1)
 
     def _meet(self, path: str, kind: type, owner: Any, depth: int) -> None:
         if self._classes.add(path, kind, owner, depth):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ipyjaxbench.usercode.classes import class_name
+from ipyjaxbench.usercode.code_objects import fingerprint
 from ipyjaxbench.usercode.framework_data import FrameworkData
 from ipyjaxbench.usercode.imprints import Imprint
 from ipyjaxbench.usercode.members import code_in
@@ -24,6 +25,8 @@ class Reads:
 
     Attributes:
         values: what each stood for, by its path as in ``model.w``; names that are no globals too.
+        own: tells the code of the function itself from what may be put in its place, as reloading
+            a module does.
         is_cut: whether there were more than `MOST_READ`.
         raised: whether objects raised errors when they were looked at: what they hold is missing.
         places: where these stood; they hold the user's values, and are for the moment.
@@ -32,6 +35,7 @@ class Reads:
     """
 
     values: Mapping[str, Imprint] = field(default_factory=dict)
+    own: int = 0
     is_cut: bool = False
     raised: bool = False
     places: tuple[Place, ...] = field(default=(), compare=False, repr=False)
@@ -75,6 +79,7 @@ def find_reads(
     reader.read_wrappers(around, 0)
     reader.read_rest()
     places = tuple(reader.places.values())
+    own = fingerprint(function.__code__) if is_users_function(function) else 0
     return Reads(
-        reader.found, reader.is_cut, reader.raised, places, reader.side_effects, reader.objects
+        reader.found, own, reader.is_cut, reader.raised, places, reader.side_effects, reader.objects
     )

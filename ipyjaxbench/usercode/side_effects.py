@@ -1,6 +1,7 @@
 """What acts outside of the process, waits for somebody, or is used up: it is not run to look."""
 
 import io
+import logging
 from collections.abc import Collection, Iterable
 from threading import local
 from types import BuiltinFunctionType, CodeType, ModuleType
@@ -38,6 +39,8 @@ _MODULES = frozenset((
     "requests",
 ))  # fmt: skip
 _METHOD_WRAPPER = type("".__len__)  # of a method that Python itself calls, as `__next__`
+#: What they are given is dropped while code runs to be looked at; see `unlogged`.
+_LOGGERS = (logging.Logger, logging.RootLogger, logging.LoggerAdapter)
 #: Of these it is known how far they are read, and they go back there.
 _IN_MEMORY = (io.StringIO, io.BytesIO)
 _READERS = (io.TextIOWrapper, io.BufferedReader, io.FileIO)
@@ -58,7 +61,9 @@ def is_used_up(value: Any) -> bool:
         (True, False)
     """
     if is_of(value, ModuleType):
-        return name_of(value).partition(".")[0] in _MODULES
+        return value is not logging and name_of(value).partition(".")[0] in _MODULES
+    if is_exactly(value, *_LOGGERS):
+        return False
     if is_exactly(value, BuiltinFunctionType, _METHOD_WRAPPER):
         owner = value.__self__
         return not is_of(owner, ModuleType) and is_used_up(owner)

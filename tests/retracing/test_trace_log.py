@@ -26,7 +26,7 @@ def test_the_first_call_of_a_function_and_of_another_of_its_name() -> None:
     assert reason(log, of(3, code=2)) == "first call after redefinition"
     assert reason(log, of(3, code=2), "<lambda>") == "first call"
     assert reason(log, of(3, code=1), "g") == "first call"
-    what = "first call; already traced, as by %jaxpr or .lower()"
+    what = "first call; already traced, as within another function or by %jaxpr"
     assert reason(log, of(3), "g", placed=True) == what
 
 

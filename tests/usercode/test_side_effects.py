@@ -50,7 +50,7 @@ class Jobs(queue.Queue[int]):
 
 @pytest.mark.parametrize("value", [
     iter([1]), (n for n in [1]), itertools.count(), zip([1], strict=True), queue.Queue(),
-    queue.SimpleQueue(), Jobs(), logging, logging.getLogger(), iter([1]).__next__,
+    queue.SimpleQueue(), Jobs(), logging.NullHandler(), iter([1]).__next__,
     itertools.count().__next__,
 ])  # fmt: skip
 def test_what_is_taken_from_an_iterator_or_a_queue_is_gone(value: Any) -> None:
@@ -59,6 +59,7 @@ def test_what_is_taken_from_an_iterator_or_a_queue_is_gone(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [
     [1], {}, 3, None, len, [].append, io, io.StringIO("a"), io.BytesIO(), Countdown(), object,
+    logging, logging.getLogger(), logging.getLogger("user"),
     range(3),
 ])  # fmt: skip
 def test_what_is_in_memory_can_be_put_back(value: Any) -> None:

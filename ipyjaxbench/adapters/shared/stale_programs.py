@@ -1,12 +1,13 @@
 """Compiled functions in timed code that run what was traced with other values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.reports import Note
 from ipyjaxbench.retracing import CallWatch, describe_changes, find_stale, stale_in_all
 from ipyjaxbench.timing import CodeFacts, note_stale_program
-from ipyjaxbench.usercode import ask, call_of
+from ipyjaxbench.usercode import ask, call_of, unwrap
 
 
 def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
@@ -21,9 +22,12 @@ def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
         if ask(watch.takes, called)
     ]
     found = [(f, find_stale(watch, f, args, kwargs)) for f, args, kwargs in calls]
-    known = {_token(watch, function) for function, _, _ in calls}
-    others = [f for f in code.functions if ask(watch.takes, f) and _token(watch, f) not in known]
-    found += [(function, stale_in_all(watch, function)) for function in others]
+    known = [function for function, _, _ in calls]
+    tokens = {_token(watch, function) for function in known}
+    named = [called for f in code.functions for called in (f, call_of(f)) if called is not None]
+    others = [f for f in named if ask(watch.takes, f) and _token(watch, f) not in tokens]
+    apart = (each for each in others if not _is_part(each, [*known, *others]))
+    found += [(function, stale_in_all(watch, function)) for function in apart]
     notes = {watch.name(f): describe_changes(changes) for f, changes in found if changes}
     yield from (note_stale_program(name, changes) for name, changes in notes.items())
 
@@ -34,3 +38,9 @@ def _token(watch: CallWatch, function: object) -> int | None:
         return watch.signature(function, (), {}).function
     except CODE_ERRORS:  # the user's objects may raise anything
         return None
+
+
+def _is_part(function: object, compiled: Sequence[object]) -> bool:
+    """Whether it is reached from another compiled one: then it is in the program of that."""
+    around = [unwrap(each) for each in compiled if each is not function]
+    return any(each is function for each in find_reach(around, loaded()[0]).functions)

@@ -30,6 +30,10 @@ SET = jitted("some = {1, 2}", "x * sum(some)")
 NESTED = jitted("scale = 2.0\n@jax.jit\ndef inner(x):\n    return x * scale", "inner(x) + 1")
 LAYERS = jitted("layers = [jnp.ones((3, 3)), jnp.ones((3, 3))]", "sum(x @ w for w in layers)")
 PRINTED = jitted("note = 'first'", "(print(note), x + 1)[1]")
+LOGGED = jitted(
+    "import logging\nlogger, note = logging.getLogger('user'), 'first'",
+    "(logger.warning(note), x + 1)[1]",
+)
 ACTIVATION = jitted("act = jnp.tanh", "act(x)")
 DEFAULT = jitted("def g(x, power=2):\n    return x ** power", "g(x)")
 SCALER = """
@@ -105,6 +109,24 @@ f, set_rate = make()
 f(x)
 """
 
+OBJECT = f"{SCALER}Scaler.__call__ = Scaler.apply\nf = jax.jit(scaler)\nf(x)"
+BY_TEXT = jitted(
+    "import os\nscale, os.environ['RATE'] = 2.0, '2'",
+    "x * globals()['scale'] * float(os.environ['RATE']) * int(os.getenv('UNSET', '1'))",
+)
+RULES = jitted(
+    "bound, clipped = 1.0, jax.custom_vjp(lambda x: x)\n"
+    "def forward(x): return x, None\n"
+    "def backward(_, g): return (jnp.minimum(g, bound),)\n"
+    "clipped.defvjp(forward, backward)",
+    "jax.grad(lambda x: (clipped(x) * 9).sum())(x)",
+)
+IN_PLACE = """
+def loss(x): return (x ** 2).sum()
+f = jax.jit(loss)
+f(x)
+"""
+
 
 class Case(NamedTuple):
     """A cell whose last line is a call, a change, and what is stale in that call then, if any."""
@@ -156,6 +178,7 @@ CASES = (
     Case(LAYERS, "layers.append(jnp.ones((3, 3)))", "layers was list of 2"),
     Case(LAYERS, "layers = [*layers]"),
     Case(PRINTED, "note = 'second'"),
+    Case(LOGGED, "note = 'second'"),
     Case(ACTIVATION, "act = jnp.sin", "act was tanh when f was traced, is sin"),
     Case(DEFAULT, "def g(x, power=3):\n    return x ** power", "power was 2"),
     Case(METHOD, "scaler.rate = 3.0", "scaler.rate was 2.0"),
@@ -182,6 +205,16 @@ CASES = (
     Case(FACTORY, "first = make(7.0)", "rate was 2.0 when f was traced, is 7.0"),
     Case(FACTORY, "second = make(7.0)", "rate of second was 3.0 when f was traced, is 7.0"),
     Case(FACTORY, "second = make(3.0)"),
+    Case(OBJECT, "scaler.rate = 3.0", "Scaler.rate was 2.0 when Scaler was traced, is 3.0"),
+    Case(BY_TEXT, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
+    Case(BY_TEXT, "os.environ['RATE'] = '3'", "os.environ['RATE'] was '2' when f was traced"),
+    Case(BY_TEXT, "os.environ['OTHER'] = '3'; UNSET = 3"),
+    Case(RULES, "bound = 0.5", "bound was 1.0 when f was traced, is 0.5"),
+    Case(RULES, "clipped.defvjp(forward, lambda _, g: (g,))", "clipped.bwd was backward"),
+    Case(RULES, "clipped.defvjp(lambda x: (x, None), backward)"),
+    Case(IN_PLACE, "loss.__code__ = (lambda x: (x ** 3).sum()).__code__",
+         "loss was redefined in place after it was traced"),
+    Case(IN_PLACE, "loss.__code__ = (lambda x: (x ** 2).sum()).__code__"),
     Case(LONG, "scale = 3.0", "scale was 2.0"),
     Case(LONG, "table.rate = 3.0", "table.rate was 2.0"),
     Case(LONG, "rows.append([])", "rows was list of 50"),
@@ -190,9 +223,25 @@ CASES = (
 )  # fmt: skip
 
 
+def test_what_other_code_does_not_read_is_not_gone(cells: Shell) -> None:
+    cells.run(f"rate = 3.0\n{jitted('def g(x): return x * rate', 'g(x)')}")
+    cells.run("def g(x): return x + 1")
+    (change,) = last_call(cells, "f(x)").why
+    assert change.path == "g"
+
+
+def test_what_was_compiled_ahead_of_time_is_not_asked_for_what_it_reads(cells: Shell) -> None:
+    cells.run(f"{SCALE}\nf = f.lower(x).compile()")
+    cells.run("scale = 3.0")
+    call = last_call(cells, "f(x)")
+    assert (call.state, call.unknown) == ("CACHED", "")
+
+
 @pytest.fixture
-def cells(shell: Shell) -> Shell:
+def cells(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     """A session in which JAX is used, with the extension loaded."""
+    for name in ("RATE", "OTHER"):  # put back at the end
+        monkeypatch.setenv(name, "")
     shell.run("pass")  # after a cell in which JAX is there, its traces are seen
     shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3), "partial": partial}
     return shell
@@ -227,6 +276,7 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
         (METHOD, "for r in (2.0, 3.0, 2.0): scaler.rate = r; f(x)", "CACHED STALE CACHED"),
         (METHOD, "for r in (2.0, 3.0, 2.0): Scaler.rate = r; f(x)", "CACHED STALE CACHED"),
         (MODEL, "for n in (1, 2, 1): m.w = jnp.full((3, 3), n * 1.0); m(x)", "CACHED STALE CACHED"),
+        (BY_TEXT, "for r in ('2', '3', '2'): os.environ['RATE'] = r; f(x)", "CACHED STALE CACHED"),
         (LAYERS, "for w in layers * 2: layers.append(w); f(x); layers.pop(); f(x)",
          "STALE CACHED " * 4),
         (PRINTED, "for n in range(60): note = str(n); f(x)", "CACHED " * 60),

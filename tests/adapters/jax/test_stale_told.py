@@ -45,6 +45,10 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     )
     cells.run("f(x)")
     assert cells.shown == []
+    cells.run("scale = 2.0")
+    assert cells.shown == []
+    cells.run("scale = 3.0")
+    assert len(cells.shown) == 1
     cells.run("%trace_cached --watch off")
 
 
@@ -166,3 +170,16 @@ def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: 
         "import io\nfor it in [*globals().values()]: isinstance(it, io.IOBase) and it.close()"
     )
     assert cells.names["left"] == effect.value
+
+
+def test_a_look_aside_is_no_reason_for_a_later_trace(cells: Shell) -> None:
+    state = "from typing import NamedTuple\nclass State(NamedTuple):\n    w: jax.Array\n"
+    cells.run(state)
+    cells.run("scale = 2.0\n@jax.jit\ndef f(s):\n    return s.w * scale\nf(State(x))")
+    cells.run("scale = 3.0")
+    assert last_call(cells, "f(State(x))").state == "STALE"
+    cells.run(state)
+    call = last_call(cells, "f(State(x))")
+    assert call.state == "TRACED"
+    assert call.why
+    assert "pgle" not in call.why[0].words()

@@ -79,6 +79,29 @@ def test_a_function_that_was_traced_within_another_one_is_stale_when_it_is_compi
     assert last_call(cells, "inner(x)").state == "CACHED"
 
 
+INNER = "scale = 2.0\n@jax.jit\ndef inner(x):\n    return x * scale\n"
+OUTER = "@jax.jit\ndef outer(x):\n    return inner(x) + 1"
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+@pytest.mark.parametrize(
+    ("change", "is_stale"),
+    [("scale = 3.0", True), ("scale = 2.0", False), ("scale = 3.0; jax.clear_caches()", False)],
+)
+def test_what_is_traced_with_a_stale_program_in_it_is_stale(
+    cells: Shell, change: str, *, forgotten: bool, is_stale: bool
+) -> None:
+    cells.run(f"{INNER}inner(x)")
+    if forgotten:
+        TRACE_LOG.clear()
+    cells.run(f"{change}\n{OUTER}")
+    for state in ("TRACED", "STALE" if is_stale else "CACHED"):
+        seen = last_call(cells, "outer(x)")
+        told = [each.words() for each in seen.why if each.kind == "stale"]
+        assert (seen.state, len(told)) == (state, int(is_stale))
+        assert all("inner in it was stale by then: scale was" in each for each in told)
+
+
 @pytest.mark.parametrize("seen", [False, True])
 def test_what_is_traced_anew_within_another_one_is_todays(cells: Shell, *, seen: bool) -> None:
     cells.run(NESTED)
@@ -109,6 +132,52 @@ def test_where_programs_do_not_tell_it_is_unknown_and_said_once(
     assert " ".join(cells.shown[-1].data["text/plain"].split()).count(told) == 1
     cells.run(before)
     assert not last_call(cells, "f(x)").unknown
+
+
+GRAD = f"{SCALE}\njax.clear_caches()\njax.grad(lambda x: f(x).sum())(x)"
+
+
+@pytest.mark.parametrize("before", [SCALE, GRAD, MODEL])
+def test_it_is_told_where_arguments_are_not_known(cells: Shell, before: str) -> None:
+    cells.run(before)
+    TRACE_LOG.clear()
+    call = "m(x + 0)" if before == MODEL else "f(x + 0)"
+    for change, told in (("pass", 0), ("scale = 3.0; m and vars(m).update(w=m.w * 2)", 1)):
+        cells.run(f"m = globals().get('m')\n{change}")
+        cells.run(f"%fwtime -q -n 1 -r 3 -v found {call}")
+        codes = [note.code for note in cells.names["found"].notes]
+        assert codes.count("stale-program") == told
+    cells.run(f"jax.clear_caches()\n{call}")
+    cells.run(f"%fwtime -q -n 1 -r 3 -v found {call}")
+    assert "stale-program" not in [note.code for note in cells.names["found"].notes]
+
+
+def test_one_program_that_is_todays_is_enough_for_no_note(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("scale = 3.0")
+    TRACE_LOG.clear()
+    cells.run("f(jnp.ones(4))")
+    cells.run("%fwtime -q -n 1 -r 3 -v found f(jnp.ones(4) + 0)")
+    assert "stale-program" not in [note.code for note in cells.names["found"].notes]
+
+
+def test_the_cell_that_changes_a_name_is_told(cells: Shell) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(GRAD)
+    cells.run("scale = 3.0")
+    assert cells.shown[-1].data["text/plain"] == f"stale: f ({CHANGED})"
+    cells.run("%trace_cached --watch off")
+
+
+def test_the_code_of_now_is_shown_of_it(cells: Shell) -> None:
+    cells.run(SCALE)
+    TRACE_LOG.clear()
+    cells.run("scale = 3.0\n%jaxpr -qv shown f(x)")
+    shown = cells.names["shown"]
+    assert CHANGED in "".join(each.text for each in shown.notes if each.code == "cached-is-stale")
+    assert "mul a 3.0" in shown.program
+    cells.run("%jaxpr -qv shown f(jnp.ones(4))")
+    assert "cached-is-stale" not in [each.code for each in cells.names["shown"].notes]
 
 
 def test_to_find_that_out_changes_nothing_of_the_users(cells: Shell) -> None:

@@ -54,7 +54,7 @@ SESSIONS = {
         "timed(x33[1]) => TRACED new function object (same code)",
         "@jax.jit\ndef seen(x):\n    return jnp.sum(jnp.sin(x))",
         "%jaxpr -q seen(x3)",
-        "seen(x3) => COMPILED first call; already traced, as by %jaxpr or .lower()",
+        "seen(x3) => COMPILED first call; already traced, as within another function or by %jaxpr",
     ),
     "where functions are defined": (
         "mod.step(x3) => TRACED first call",

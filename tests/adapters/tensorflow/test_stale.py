@@ -191,6 +191,45 @@ def test_a_trace_that_nobody_saw_is_held_against_todays(
     assert [each.words() for each in call.why] == told
 
 
+def test_what_calls_pass_is_not_among_what_may_have_changed(cells: Shell) -> None:
+    cells.run(PLAIN)
+    cells.run("@tf.function\ndef outer(x):\n    return f(x) + 1\nouter(x)")
+    TRACE_LOG.clear()
+    cells.run("scale = 3.0")
+    (change,) = last_call(cells, "outer(x)").why
+    assert change.path == "f or scale"
+
+
+METHOD_ALONE = """
+class Scaled(tf.Module):
+    scale = 2.0
+    @tf.function
+    def __call__(self, x): return x * self.scale
+f = Scaled()
+f(x)
+"""
+
+
+@pytest.mark.parametrize("before", [PLAIN, METHOD_ALONE])
+def test_it_is_told_where_arguments_are_not_known(cells: Shell, before: str) -> None:
+    cells.run(before)
+    TRACE_LOG.clear()
+    for value, told in ((2.0, 0), (3.0, 1)):
+        cells.run(f"scale = f.scale = {value}")
+        cells.run("%fwtime -q -n 1 -r 3 -v found f(x + 0)")
+        codes = [note.code for note in cells.names["found"].notes]
+        assert codes.count("stale-program") == told
+
+
+def test_one_program_that_is_todays_is_enough_for_no_note(cells: Shell) -> None:
+    cells.run(PLAIN)
+    cells.run("scale = 3.0")
+    TRACE_LOG.clear()
+    cells.run("f(tf.ones(4))")
+    cells.run("%fwtime -q -n 1 -r 3 -v found f(tf.ones(4) + 0)")
+    assert "stale-program" not in [note.code for note in cells.names["found"].notes]
+
+
 @pytest.mark.parametrize("odd", [
     "odd = []; odd.append(odd)",
     "odd = [0] * 1_000_000",

@@ -209,8 +209,12 @@ def _stale_program(call: Call) -> Note | None:
     if not ask(watch.takes, call.function):
         return None
     args = _with_shapes(call).args
+    try:
+        has_program = watch.predicts(call.function, args, call.kwargs) is False
+    except CODE_ERRORS:  # the user's code may raise anything
+        has_program = False
     # A call that was not made has no program to ask for.
-    changes = find_stale(watch, call.function, args, call.kwargs, only_seen=True)
+    changes = find_stale(watch, call.function, args, call.kwargs, only_seen=not has_program)
     if not changes:
         return None
     return notes.cached_is_stale(watch.name(call.function), describe_changes(changes))

@@ -13,10 +13,11 @@ from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
+from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_program
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.frameworks import Program
-from ipyjaxbench.retracing import Args, Change, Kwargs, OnHit, Outcome, Signature
+from ipyjaxbench.retracing import Args, Change, Invocation, Kwargs, OnHit, Outcome, Signature
 
 
 class Mark(NamedTuple):
@@ -87,6 +88,10 @@ class JaxCallWatch(EventWatch[Event]):
         called = Called.from_call(function, args, kwargs)
         static = callee.static_arguments(callee.jitted_in(function))
         return JaxTracedCode(called, static, latest_program(called.function))
+
+    def kept_calls(self, function: Any) -> Sequence[Invocation]:
+        """Return those of JAX's cache of traces."""
+        return kept_calls(function)
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""

@@ -24,6 +24,9 @@ from ipyjaxbench.adapters.shared.retracing import cache_miss, main_frame
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing, TracedCode
 
+#: JAX's name for an object that is called.
+_UNNAMED = "<unnamed function>"
+
 
 class _Listener:
     """Reports traces and compilations for as long as the process lives; cached calls are free.
@@ -76,7 +79,8 @@ def _keep_program(code: TracedCode | None, frame: FrameType) -> None:
 
 def _is_of(frame: FrameType, name: str | None) -> bool:
     """Whether an event is of the call itself; before JAX 0.6 it has no name."""
-    own = callee.display_name(callee.plain_of(frame.f_locals.get("fun")))
+    plain = callee.plain_of(frame.f_locals.get("fun"))
+    own = getattr(plain, "__name__", None) or _UNNAMED
     return name in (None, own, f"jit({own})")
 
 

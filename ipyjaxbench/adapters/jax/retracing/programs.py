@@ -11,7 +11,7 @@ from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
 from ipyjaxbench.graphs import rolled_back, roots_of
-from ipyjaxbench.usercode import AROUND, Call, Muted, label_arguments
+from ipyjaxbench.usercode import AROUND, Call, Muted, label_arguments, unlogged
 
 _MOST_EQUATIONS = 5_000  # which take about half a second to trace
 #: What tells apart functions in the text of a program that are the same but for where they are.
@@ -43,7 +43,7 @@ def is_todays(
     labels = label_arguments(jitted, args, kwargs)
     fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
     call = Call.from_function(jitted, *args, **kwargs)
-    with Muted(), rolled_back(roots_of(call)) as left, tracing.silent():
+    with Muted(), unlogged(), rolled_back(roots_of(call)) as left, tracing.silent():
         if left.cut:
             return None
         new = _anew(lambda: next(programs_called(tracing.program_of(call, fixed)), None))

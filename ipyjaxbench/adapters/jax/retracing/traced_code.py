@@ -69,6 +69,8 @@ class JaxTracedCode(TracedCode):
         given = [each.without_data() for each in self._args]
         named = {name: each.without_data() for name, each in self._kwargs.items()}
         inner, args, kwargs = callee.unbound(function, given, named)
+        if isinstance(inner, jax.stages.Compiled):  # the user froze it
+            return None
         plain = callee.plain_of(inner)
         if is_users_function(plain):
             names = label_arguments(plain, args, kwargs)

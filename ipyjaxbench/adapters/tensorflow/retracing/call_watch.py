@@ -19,9 +19,9 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     last_difference,
 )
 from ipyjaxbench.adapters.tensorflow.retracing.function_calls import FunctionCalls
-from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode
+from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode, kept_calls
 from ipyjaxbench.frameworks import Framework, Program
-from ipyjaxbench.retracing import Args, Change, Kwargs, OnHit, Outcome, Signature
+from ipyjaxbench.retracing import Args, Change, Invocation, Kwargs, OnHit, Outcome, Signature
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles each new shape and does not report it"
@@ -112,6 +112,11 @@ class TensorFlowCallWatch(EventWatch[Event]):
         function, args, kwargs = callee.resolve(function, args, kwargs)
         concrete = find_trace(function, args, kwargs)
         return None if concrete is None else TensorFlowTracedCode(function, concrete)
+
+    def kept_calls(self, function: Any) -> Sequence[Invocation]:
+        """Return those that find its traces; none of a model, which Keras has traced."""
+        is_of_model = callee.model_call(function) is not None
+        return () if is_of_model else kept_calls(callee.resolve(function, (), {})[0])
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether TensorFlow's look-up finds no trace; a function without one will make one."""

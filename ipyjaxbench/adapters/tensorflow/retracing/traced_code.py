@@ -24,7 +24,7 @@ from ipyjaxbench.adapters.tensorflow.retracing import cache_lookup, callee
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.graphs import rolled_back, roots_of
-from ipyjaxbench.retracing import Args, Kwargs, TracedCode
+from ipyjaxbench.retracing import Args, Invocation, Kwargs, TracedCode
 from ipyjaxbench.usercode import (
     Call,
     Imprint,
@@ -39,6 +39,7 @@ from ipyjaxbench.usercode import (
     is_users_function,
     module_of,
     mro_of,
+    unlogged,
     unwrap,
 )
 
@@ -83,7 +84,13 @@ class TensorFlowTracedCode(TracedCode):
         except CODE_ERRORS:  # another version has it elsewhere
             return None
         try:
-            with Muted(), rolled_back(roots_of(call), own) as left, unheard(), tracing.aside(call):
+            with (
+                Muted(),
+                unlogged(),
+                rolled_back(roots_of(call), own) as left,
+                unheard(),
+                tracing.aside(call),
+            ):
                 if left.cut:
                     return if_unsure  # not all that it changes would be put back
                 new, again = (
@@ -110,6 +117,19 @@ class TensorFlowTracedCode(TracedCode):
         """Return the function, its trace, and of what that is; that is None where one is gone."""
         function, concrete = self._function(), self._concrete()
         return function, concrete, None if function is None else _arguments_of(concrete)
+
+
+def kept_calls(function: Any) -> list[Invocation]:
+    """Return the calls that find the traces of a `tf.function`; none where it has them elsewhere.
+
+    Its cache is private. What is told of a method's trace is without the object.
+    """
+    try:
+        kept = [*function._function_cache.values()]
+    except CODE_ERRORS:  # another version, or what is no `tf.function`
+        return []
+    given = (_arguments_of(each) for each in kept)
+    return [(function, each.args, each.kwargs) for each in given if each is not None]
 
 
 def _arguments_of(concrete: Any) -> Any | None:

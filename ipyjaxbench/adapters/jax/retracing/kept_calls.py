@@ -1,0 +1,44 @@
+"""The calls for which JAX keeps programs of a jitted function, whoever had them traced."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+from jax._src import config
+from jax._src.interpreters import partial_eval
+
+from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.retracing import Invocation
+from ipyjaxbench.usercode import attributes, is_exactly
+
+
+def kept_calls(function: Any) -> list[Invocation]:
+    """Return the calls of what is jitted in a function, with shapes in place of arrays.
+
+    JAX's cache is private, and shows its keys from 0.10 on; none is returned where it does not.
+    """
+    jitted, (_, bound, _) = callee.jitted_in(function), callee.unbound(function)
+    if not is_exactly(jitted, *callee.JITTED):
+        return []
+    try:
+        calls = [*_kept_calls(attributes(jitted)["__wrapped__"])]
+    except CODE_ERRORS:  # another version keys them anew
+        return []
+    # A method's programs for other objects are not those that its calls run.
+    return [(jitted, args, kwargs) for args, kwargs in calls if not bound or args[0] is bound[0]]
+
+
+def _kept_calls(plain: Any) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    cache: Any = getattr(partial_eval, "trace_to_jaxpr", None)
+    here = config.trace_context()
+    for reference, context, (types, made_for, *_), *_ in cache.cache_keys():
+        if reference() is plain and context == here and made_for.traced_for == "jit":
+            yield jax.tree.map(_shape, types.unflatten())
+
+
+def _shape(value: Any) -> Any:
+    """Return the shape of an array by its type; all else is static."""
+    if not isinstance(value, jax.core.ShapedArray):
+        return value
+    return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=value.weak_type)
