@@ -67,6 +67,19 @@ def label(row: Row) -> str:
     return f"{row['group']}: {row['name']}"
 
 
+def reached(is_reached: bool) -> str:
+    """What a sentence says of a target."""
+    return "reached" if is_reached else "NOT REACHED"
+
+
+def counted(
+    rows: Sequence[Row], is_right: Callable[[Row], bool], what: str, others: str = "wrong"
+) -> str:
+    """How many rows are right, and the names of the others."""
+    wrong = [row for row in rows if not is_right(row)]
+    return f"{len(rows) - len(wrong)} of {len(rows)} {what}; {others}: {names_of(wrong)}."
+
+
 def names_of(rows: Sequence[Row]) -> str:
     """Their names in a row; "none" where there are none."""
     return ", ".join(label(row) for row in rows) or "none"

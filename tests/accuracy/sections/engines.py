@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.sections.ranks import VERDICT
 from tests.cluster.engines import define_step, engines
 
 _KINDS = {"python": "alone", "jax": "jax", "torch": "torch"}
@@ -113,12 +114,7 @@ ENGINES = Section(
         Column("as it should be", 15, "runs", lambda r: f"{r['works']} of {r['runs']}"),
         Column("longest, s", 10, "until the cell ends", lambda r: f"{r['longest']:.1f}"),
         Column("wanted, s", 9, "the target", lambda r: f"{r['within']:g}"),
-        Column(
-            "verdict",
-            7,
-            "whether the target is reached",
-            lambda r: "ok" if r["reached"] else "MISSED",
-        ),
+        VERDICT,
     ),
     summary=_summary,
     measure=measure,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.section import Column, Row, Section, counted
 
 _SIDE = 500
 _MATRIX = 4 * _SIDE**2
@@ -91,8 +91,7 @@ def is_right(row: Row) -> bool:
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    wrong = [row for row in rows if not is_right(row)]
-    yield f"{len(rows) - len(wrong)} of {len(rows)} holders are right; wrong: {names_of(wrong)}."
+    yield counted(rows, is_right, "holders are right")
 
 
 HELD = Section(

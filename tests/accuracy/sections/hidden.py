@@ -12,7 +12,7 @@ from tests.accuracy.case import Names
 from tests.accuracy.cases.hidden import HIDDEN, Hidden
 from tests.accuracy.load import busy
 from tests.accuracy.looks import loop
-from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.section import Column, Row, Section, counted
 
 LOADS = (0, 16)
 _LEAST = 0.9
@@ -91,11 +91,8 @@ def is_right(row: Row) -> bool:
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
     for load in LOADS:
         mine = [row for row in rows if row["load"] == load]
-        wrong = [row for row in mine if not is_right(row)]
-        yield (
-            f"Load {load}: {len(mine) - len(wrong)} of {len(mine)} headlines are"
-            f" {_LEAST:g} of the truth or more; below: {names_of(wrong)}."
-        )
+        told = counted(mine, is_right, f"headlines are {_LEAST:g} of the truth or more", "below")
+        yield f"Load {load}: {told}"
 
 
 HIDDEN_WORK = Section(
