@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from IPython.core.error import UsageError
 
-from ipyjaxbench import Measurement
 from ipyjaxbench.device import Peaks
 from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.reports.result import MIME
@@ -19,14 +18,6 @@ from tests.results import STEADY, measured
 from tests.shell import Shell
 
 QUICK = "-b 0.02"
-
-
-def test_a_line_is_timed_and_shown_once_in_three_forms(shell: Shell) -> None:
-    assert shell.run(f"%fwtime {QUICK} sum(range(10))") is None
-    (output,) = shell.shown
-    assert set(output.data) == {"text/plain", "text/html", MIME}
-    assert output.data["text/plain"].startswith("sum(range(10))")
-    assert Measurement.from_dict(output.data[MIME]).code == "sum(range(10))"
 
 
 @pytest.mark.parametrize(
