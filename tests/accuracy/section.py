@@ -9,12 +9,23 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its title, characters that it takes, what it means, and a row's cell in it."""
+    """One column.
+
+    Attributes:
+        title: its title.
+        width: characters that it takes.
+        meaning: what it means.
+        cell: a row's cell in it: a format with the row's keys, or what makes it of the row.
+    """
 
     title: str
     width: int
     meaning: str
-    cell: Callable[[Row], str]
+    cell: str | Callable[[Row], str]
+
+    def shown(self, row: Row) -> str:
+        """The cell of a row."""
+        return self.cell.format_map(row) if isinstance(self.cell, str) else self.cell(row)
 
 
 @dataclass(frozen=True)

@@ -69,9 +69,9 @@ CLAIMS = Section(
         " `%fwdevices --peak` measures, and not beyond it. Figures are medians over rounds."
     ),
     columns=(
-        Column("figure", 7, "of the claim", lambda r: f"{r['figure']:.2f}"),
-        Column("least", 6, "that it has to be", lambda r: f"{r['least']:.2f}"),
-        Column("most", 6, "that it may be", lambda r: f"{r['most']:.2f}"),
+        Column("figure", 7, "of the claim", "{figure:.2f}"),
+        Column("least", 6, "that it has to be", "{least:.2f}"),
+        Column("most", 6, "that it may be", "{most:.2f}"),
         Column("verdict", 8, "whether it is", lambda r: "ok" if is_right(r) else "WRONG"),
     ),
     summary=_summary,

@@ -111,9 +111,9 @@ ENGINES = Section(
         " be left. Each kill has engines of its own."
     ),
     columns=(
-        Column("as it should be", 15, "runs", lambda r: f"{r['works']} of {r['runs']}"),
-        Column("longest, s", 10, "until the cell ends", lambda r: f"{r['longest']:.1f}"),
-        Column("wanted, s", 9, "the target", lambda r: f"{r['within']:g}"),
+        Column("as it should be", 15, "runs", "{works} of {runs}"),
+        Column("longest, s", 10, "until the cell ends", "{longest:.1f}"),
+        Column("wanted, s", 9, "the target", "{within:g}"),
         VERDICT,
     ),
     summary=_summary,

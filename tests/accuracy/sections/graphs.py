@@ -95,12 +95,12 @@ GRAPHS = Section(
         " JAX's caches emptied before each; the first round is left out."
     ),
     columns=(
-        Column("equations", 9, "in the program", lambda r: f"{r['equations']:,}"),
-        Column("JAX, s", 6, "make_jaxpr and str", lambda r: f"{r['plain']:.2f}"),
-        Column("ours, s", 7, "all of %jaxpr", lambda r: f"{r['ours']:.2f}"),
-        Column("ratio", 5, "ours by JAX's, the median", lambda r: f"{r['ratio']:.2f}"),
-        Column("lines", 5, "of the text", lambda r: f"{r['lines']}"),
-        Column("kB", 4, "of HTML", lambda r: f"{r['kilobytes']:.0f}"),
+        Column("equations", 9, "in the program", "{equations:,}"),
+        Column("JAX, s", 6, "make_jaxpr and str", "{plain:.2f}"),
+        Column("ours, s", 7, "all of %jaxpr", "{ours:.2f}"),
+        Column("ratio", 5, "ours by JAX's, the median", "{ratio:.2f}"),
+        Column("lines", 5, "of the text", "{lines}"),
+        Column("kB", 4, "of HTML", "{kilobytes:.0f}"),
     ),
     summary=_summary,
     measure=measure,

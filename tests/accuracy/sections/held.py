@@ -102,11 +102,10 @@ HELD = Section(
         " that alone, with its bytes within 0.1 %, and what it says to type has to let go of it."
     ),
     columns=(
-        Column("bytes", 9, "that are held", lambda r: f"{r['bytes']:,}"),
-        Column("found", 6, "how often, alone and with these bytes",
-               lambda r: f"{r['right']}/{r['rounds']}"),
+        Column("bytes", 9, "that are held", "{bytes:,}"),
+        Column("found", 6, "how often, alone and with these bytes", "{right}/{rounds}"),
         Column("let go", 7, "how often nothing held it after what is said was typed",
-               lambda r: f"{r['let_go']}/{r['rounds']}"),
+               "{let_go}/{rounds}"),
     ),
     summary=_summary,
     measure=measure,

@@ -108,10 +108,10 @@ HIDDEN_WORK = Section(
         " of the rounds."
     ),
     columns=(
-        Column("load", 4, "busy programs beside", lambda r: str(r["load"])),
+        Column("load", 4, "busy programs beside", "{load}"),
         Column("truth, ms", 9, "milliseconds per call", lambda r: f"{r['truth'] * 1e3:.2f}"),
         Column("ours, ms", 9, "our headline", lambda r: f"{r['ours'] * 1e3:.2f}"),
-        Column("ratio", 6, "of the two", lambda r: f"{r['ratio']:.2f}"),
+        Column("ratio", 6, "of the two", "{ratio:.2f}"),
         Column("verdict", 8, "whether it is 0.9 at least",
                lambda r: "ok" if is_right(r) else "LIE"),
     ),

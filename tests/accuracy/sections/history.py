@@ -82,12 +82,11 @@ HISTORY = Section(
     method=f"A measurement of {_SAMPLES:,} samples, of which 120 are kept, {_ENTRIES:,} times in"
     " one file. Medians.",
     columns=(
-        Column("append, µs", 10, "encoded and written", lambda r: f"{r['append']:.1f}"),
-        Column("in all, µs", 10, "with Git's revision and what is kept of it",
-               lambda r: f"{r['whole']:.1f}"),
-        Column("first, ms", 9, "with making the file", lambda r: f"{r['first']:.1f}"),
-        Column("read all, s", 11, "and checked", lambda r: f"{r['read']:.2f}"),
-        Column("bytes each", 10, "in the file", lambda r: f"{r['size']:,.0f}"),
+        Column("append, µs", 10, "encoded and written", "{append:.1f}"),
+        Column("in all, µs", 10, "with Git's revision and what is kept of it", "{whole:.1f}"),
+        Column("first, ms", 9, "with making the file", "{first:.1f}"),
+        Column("read all, s", 11, "and checked", "{read:.2f}"),
+        Column("bytes each", 10, "in the file", "{size:,.0f}"),
     ),
     summary=_summary,
     measure=measure,

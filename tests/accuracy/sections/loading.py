@@ -55,9 +55,9 @@ LOADING = Section(
     method="New processes, in which only IPython was loaded before; compiled files are there, as"
     " after an installation. Medians.",
     columns=(
-        Column("import, ms", 10, "of the package", lambda r: f"{r['import']:.1f}"),
-        Column("%load_ext, ms", 13, "after that", lambda r: f"{r['load']:.1f}"),
-        Column("heavy modules", 13, "loaded by the two", lambda r: r["heavy"]),
+        Column("import, ms", 10, "of the package", "{import:.1f}"),
+        Column("%load_ext, ms", 13, "after that", "{load:.1f}"),
+        Column("heavy modules", 13, "loaded by the two", "{heavy}"),
     ),
     summary=_summary,
     measure=measure,

@@ -44,9 +44,9 @@ NETWORK = Section(
     columns=(
         Column("busbw", 8, "bytes in a second, in billions", lambda r: f"{r['ours'] / 1e9:.2f}"),
         Column("by hand", 8, "the same, by hand", lambda r: f"{r['by hand'] / 1e9:.2f}"),
-        Column("ratio", 6, "one over the other, in each round", lambda r: f"{r['ratio']:.2f}"),
+        Column("ratio", 6, "one over the other, in each round", "{ratio:.2f}"),
         Column("by hand apart", 13, "how far rounds by hand are apart, relative to the best one",
-               lambda r: f"{r['apart']:.1%}"),
+               "{apart:.1%}"),
     ),
     summary=_summary,
     measure=measure,

@@ -83,8 +83,8 @@ PLACES = Section(
         " arrays, found by `jax.tree.leaves`, or by walking through the dictionaries. Medians."
     ),
     columns=(
-        Column("taken, s", 9, "to look and to make the page", lambda r: f"{r['seconds']:.3f}"),
-        Column("by hand, s", 11, "to add up bytes", lambda r: f"{r['bare']:.3f}"),
+        Column("taken, s", 9, "to look and to make the page", "{seconds:.3f}"),
+        Column("by hand, s", 11, "to add up bytes", "{bare:.3f}"),
         Column("ratio", 7, "of the two", lambda r: f"{r['seconds'] / r['bare']:.1f}"),
         Column("page, kB", 9, "of HTML", lambda r: f"{r['bytes'] / 1e3:.1f}"),
     ),

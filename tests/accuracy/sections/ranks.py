@@ -98,8 +98,8 @@ RANKS = Section(
         " Seconds include the first call and all samples."
     ),
     columns=(
-        Column("wanted", 14, "the target", lambda r: r["wanted"]),
-        Column("found", 44, "over all runs", lambda r: r["found"]),
+        Column("wanted", 14, "the target", "{wanted}"),
+        Column("found", 44, "over all runs", "{found}"),
         VERDICT,
     ),
     summary=_summary,

@@ -97,7 +97,7 @@ def by_name(rows: Sequence[Row]) -> Iterator[tuple[str, int, int, int]]:
 def columns(trials: str, false: str, found: str) -> tuple[Column, ...]:
     """Those of trials, false alarms and what was found, with what each means."""
     return (
-        Column("trials", 6, trials, lambda r: str(r["trials"])),
+        Column("trials", 6, trials, "{trials}"),
         Column("false alarms", 12, false, lambda r: _share(r, "false")),
         Column("found", 10, found, lambda r: _share(r, "found")),
     )
