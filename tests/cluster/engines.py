@@ -147,7 +147,7 @@ def press_ctrl_c_when_reached(folder: Path, number: int = 2) -> str:
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press, daemon=True).start()
-    return f"__import__('pathlib').Path({str(folder)!r}, f'{{rank}}').touch()"
+    return f"__import__('pathlib').Path({str(folder)!r}, str(__import__('os').getpid())).touch()"
 
 
 @contextmanager
