@@ -145,7 +145,6 @@ ERRORS = {
     " (If it is code, type -- in front of it.)",
     '%fwtime "f(x)"': '"f(x)" is a string, so nothing would be timed. Type it without quotes: f(x)',
     "%fwtime f(": "SyntaxError in line 1, 'f(': '(' was never closed",
-    "1\n%fwtime f(": "SyntaxError in line 2, 'f(': '(' was never closed",
     "%%fwtime\nx = 1\nreturn x": "SyntaxError in line 3, 'return x': 'return' outside function",
     "%fwtime -v 1x 2": "-v 1x: must be a valid variable name, for example -v result",
 }
