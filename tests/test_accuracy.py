@@ -221,7 +221,7 @@ def test_one_outlier_does_not_change_the_spread() -> None:
 
 PEERS = """
 import sys
-if {alone}: sys.modules.update(IPython=None, torch=None)
+if {alone}: sys.modules.update(torch=None)
 from tests.accuracy import peer_looks
 from tests.accuracy.case import Case
 peer_looks.start()
@@ -236,7 +236,7 @@ for peer in peer_looks.PEERS:
     ("alone", "told"),
     [
         (False, "%timeit fails\n%time time\ntimeit fails\nTimer fails\n"),
-        (True, "%timeit fails\n%time none\ntimeit fails\nTimer none\n"),
+        (True, "%timeit fails\n%time time\ntimeit fails\nTimer none\n"),
     ],
 )
 def test_what_a_peer_cannot_time_fails_and_what_is_not_installed_is_left_out(

@@ -5,7 +5,6 @@ import re
 import statistics
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -50,8 +49,7 @@ def ours(case: Case, names: Names) -> Look:
 
     def look() -> ipyjaxbench.Measurement:
         result = ipyjaxbench.measure_code(case.typed, names)
-        if find_spec("rich"):
-            str(result)
+        str(result)
         return result
 
     result, seconds = spent(look)

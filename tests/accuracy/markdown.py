@@ -87,7 +87,7 @@ def _part(section: Section, rows: Sequence[Row], rounds: int) -> Iterator[str]:
     yield f"| expression | {' | '.join(c.title for c in section.columns)} |"
     yield "| --- |" + " ---: |" * len(section.columns)
     for row in complete(rows):
-        yield f"| {_expression(row)} | {' | '.join(c.cell(row) for c in section.columns)} |"
+        yield f"| {_expression(row)} | {' | '.join(c.shown(row) for c in section.columns)} |"
     yield ""
     for sentence in sentences(section, rows):
         yield f"- {sentence}"

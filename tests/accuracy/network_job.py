@@ -4,8 +4,6 @@
 bytes in a second of each round: ours, and those of a loop with barriers.
 """
 
-import json
-import os
 import statistics
 import sys
 import time
@@ -15,7 +13,8 @@ from typing import Any
 from ipyjaxbench.cluster import join, measure_network
 from ipyjaxbench.frameworks import find_job
 from ipyjaxbench.host import Clock
-from tests.cluster import rank_program
+from tests.accuracy.ranks_job import tell
+from tests.cluster.engines import be_rank
 
 NBYTES = 2**26
 _SECONDS = 10.0  # for all that we measure
@@ -81,19 +80,15 @@ def _ours(job: Any) -> float | None:
 
 def main(framework: str, rounds: int, rank: int, size: int, port: int) -> None:
     """Be one rank of ``size``."""
-    start = rank_program.start_jax if framework == "jax" else rank_program.start_torch
     by_hand = jax_by_hand if framework == "jax" else torch_by_hand
-    start(rank, size, port)
+    be_rank(framework, rank, size, port)
     job = find_job()
     ours: list[float | None] = []
     hands: list[float] = []
     for _ in range(rounds):
         ours.append(_ours(job))
         hands.append(NBYTES / by_hand() * 2 * (size - 1) / size)
-    if rank == 0:
-        print("found", json.dumps({"ours": ours, "by hand": hands}), flush=True)
-    time.sleep(0.5)
-    os._exit(0)  # a job that ends in order waits for ranks that have gone
+    tell(rank, {"ours": ours, "by hand": hands})
 
 
 if __name__ == "__main__":

@@ -5,10 +5,8 @@ medians of both. Each rank has a CPU of its own: ranks that share some disturb e
 they begin together, with or without us.
 """
 
-import json
 import os
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +16,8 @@ from ipyjaxbench.frameworks import Job, find_job
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing import TimeOptions
 from ipyjaxbench.usercode import Snippet, Source
-from tests.cluster import rank_program
+from tests.accuracy.ranks_job import tell
+from tests.cluster.engines import be_rank
 
 _PAIRS = 10  # in each round
 _SECONDS = 60
@@ -47,8 +46,7 @@ def main(framework: str, rounds: int, number: int, size: int, port: int) -> None
     """Be one rank of ``size``."""
     cpus = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cpus[number % len(cpus)]})
-    start = rank_program.start_jax if framework == "jax" else rank_program.start_torch
-    start(number, size, port)
+    be_rank(framework, number, size, port)
     adapter, job = find_job() or (None, None)
     assert adapter is not None
     assert job is not None
@@ -65,10 +63,7 @@ def main(framework: str, rounds: int, number: int, size: int, port: int) -> None
         with join(adapter, job, _SECONDS, Clock.elapsed()) as rendezvous:
             measured = measure_rank(snippet, TimeOptions(), rendezvous)
         found["in step"] += [] if measured is None else [measured.ranks[0].measurement.median]
-    if number == 0:
-        print("found", json.dumps(found), flush=True)
-    time.sleep(1)
-    os._exit(0)  # a job that ends in order waits for ranks that have gone
+    tell(number, found)
 
 
 if __name__ == "__main__":

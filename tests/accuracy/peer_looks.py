@@ -8,44 +8,33 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
 from tests.accuracy.case import Case, Names, settle
 from tests.accuracy.looks import Look, spent
 
 _WALL = re.compile(r"Wall time: ([\d.]+) ?(\S+)")
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
-_ENOUGH = 0.2  # seconds of one run, from which `%timeit` calls it long enough
 
 
-def timeit_magic(case: Case, names: Names) -> float | None:
-    """The mean of 7 runs; where there is no IPython, by the same steps."""
+def timeit_magic(case: Case, names: Names) -> float:
+    """The mean of 7 runs."""
     with _shell(names) as shell:
-        if shell is None:
-            return _like_timeit_magic(timeit.Timer(case.typed, globals=names), case)
         once = "-n1 -r1 " if case.first else ""
         found, _ = _cell(shell, f"%timeit -o -q {once}{case.typed}")
         return float(found.average)
 
 
-def _like_timeit_magic(timer: timeit.Timer, case: Case) -> float:
-    if case.first:
-        return timer.timeit(1)
-    number = 1
-    while timer.timeit(number) < _ENOUGH:
-        number *= 10
-    return sum(timer.repeat(7, number)) / 7 / number
-
-
-def time_magic(case: Case, names: Names) -> float | None:
-    """The wall time of one call, as it is printed; None where there is no IPython."""
+def time_magic(case: Case, names: Names) -> float:
+    """The wall time of one call, as it is printed."""
     with _shell(names) as shell:
-        if shell is None:
-            return None
         _, shown = _cell(shell, f"%time {case.typed}")
         number, unit = _WALL.findall(shown)[0]
         return float(number) * _UNITS[unit]
 
 
-def timeit_module(case: Case, names: Names) -> float | None:
+def timeit_module(case: Case, names: Names) -> float:
     """The best of 5 runs, as ``python -m timeit`` prints it."""
     timer = timeit.Timer(case.typed, globals=names)
     if case.first:
@@ -93,8 +82,6 @@ def look_of(peer: str, case: Case, names: Names) -> Look | None:
 
 def _cell(shell: Any, code: str) -> tuple[Any, str]:
     """What a cell returns, and what it prints."""
-    from IPython.utils.capture import capture_output
-
     with capture_output() as shown:
         done = shell.run_cell(code)
     done.raise_error()
@@ -104,11 +91,6 @@ def _cell(shell: Any, code: str) -> tuple[Any, str]:
 @contextmanager
 def _shell(names: Names) -> Iterator[Any]:
     """A shell whose user has these names; what it does to them is done to these."""
-    if find_spec("IPython") is None:
-        yield None
-        return
-    from IPython.core.interactiveshell import InteractiveShell
-
     shell = InteractiveShell.instance()
     before = dict(shell.user_ns)
     shell.user_ns.update(names)

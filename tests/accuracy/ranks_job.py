@@ -23,7 +23,7 @@ from ipyjaxbench.frameworks import Framework, Job, find_job
 from ipyjaxbench.host import Clock
 from ipyjaxbench.timing import TimeOptions
 from ipyjaxbench.usercode import Snippet, Source
-from tests.cluster import rank_program
+from tests.cluster.engines import be_rank
 
 SLEEP, LATE = 0.05, 0.02  # seconds
 MANY = 1000  # ranks
@@ -147,10 +147,17 @@ def gather(rank: Rank, run: int, like: JobMeasurement) -> float:
     return seconds
 
 
+def tell(number: int, found: object) -> None:
+    """End this rank; rank 0 prints what was found."""
+    if number == 0:
+        print("found", json.dumps(found), flush=True)
+    time.sleep(1)
+    os._exit(0)  # a job that ends in order waits for ranks that have gone
+
+
 def main(framework: str, rounds: int, number: int, size: int, port: int) -> None:
     """Be one rank of ``size``."""
-    start = rank_program.start_jax if framework == "jax" else rank_program.start_torch
-    compute, x = start(number, size, port)
+    compute, x = be_rank(framework, number, size, port)
     job = find_job()
     assert job is not None
     rank = Rank(*job, compute)
@@ -165,10 +172,7 @@ def main(framework: str, rounds: int, number: int, size: int, port: int) -> None
             for _ in range(_PER_ROUND):
                 compare(rank, x, found)
             found["gather"].append(gather(rank, run, first))
-    if number == 0:
-        print("found", json.dumps(found), flush=True)
-    time.sleep(1)
-    os._exit(0)  # a job that ends in order waits for ranks that have gone
+    tell(number, found)
 
 
 if __name__ == "__main__":

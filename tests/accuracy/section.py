@@ -9,12 +9,23 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its title, characters that it takes, what it means, and a row's cell in it."""
+    """One column.
+
+    Attributes:
+        title: its title.
+        width: characters that it takes.
+        meaning: what it means.
+        cell: a row's cell in it: a format with the row's keys, or what makes it of the row.
+    """
 
     title: str
     width: int
     meaning: str
-    cell: Callable[[Row], str]
+    cell: str | Callable[[Row], str]
+
+    def shown(self, row: Row) -> str:
+        """The cell of a row."""
+        return self.cell.format_map(row) if isinstance(self.cell, str) else self.cell(row)
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,19 @@ def sentences(section: Section, rows: Sequence[Row]) -> Iterator[str]:
 def label(row: Row) -> str:
     """The expression's name with its framework's."""
     return f"{row['group']}: {row['name']}"
+
+
+def reached(is_reached: bool) -> str:
+    """What a sentence says of a target."""
+    return "reached" if is_reached else "NOT REACHED"
+
+
+def counted(
+    rows: Sequence[Row], is_right: Callable[[Row], bool], what: str, others: str = "wrong"
+) -> str:
+    """How many rows are right, and the names of the others."""
+    wrong = [row for row in rows if not is_right(row)]
+    return f"{len(rows) - len(wrong)} of {len(rows)} {what}; {others}: {names_of(wrong)}."
 
 
 def names_of(rows: Sequence[Row]) -> str:

@@ -16,4 +16,4 @@ def line(section: Section, row: Row) -> str:
     name = f"{label(row):{_NAME}.{_NAME}}"
     if "left_out" in row:
         return f"{name} left out: {row['left_out']}"
-    return f"{name} " + " ".join(f"{c.cell(row):>{c.width}}" for c in section.columns)
+    return f"{name} " + " ".join(f"{c.shown(row):>{c.width}}" for c in section.columns)

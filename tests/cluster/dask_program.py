@@ -4,9 +4,7 @@ A process of its own, since Dask sets variables of the environment.
 """
 
 import json
-import os
 import re
-import signal
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -22,9 +20,8 @@ from IPython.core.interactiveshell import InteractiveShell
 import ipyjaxbench
 from ipyjaxbench import Options
 from ipyjaxbench.cluster import find_engines
-from tests.cluster.engines import no_process_left
+from tests.cluster.engines import no_process_left, press_ctrl_c_when_reached
 from tests.shell import Shell
-from tests.waiting import wait_until
 
 TWICE = Options(number=2, repeat=2)
 
@@ -48,21 +45,6 @@ def _told(act: Any, *args: Any, **options: Any) -> str:
     except BaseException as error:
         text = f"{type(error).__name__}: {error}"
     return " ".join(re.sub(r"\x1b\[[\d;]*m", "", text).split())
-
-
-@contextmanager
-def _ctrl_c_when_both_began() -> Iterator[str]:
-    """Interrupt this process when both workers run some code; give the code."""
-
-    def press() -> None:
-        wait_until(lambda: len([*Path(folder).iterdir()]) == 2)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    with tempfile.TemporaryDirectory() as folder:
-        thread = threading.Thread(target=press)
-        thread.start()
-        yield f"__import__('pathlib').Path({folder!r}, str(__import__('os').getpid())).touch()"
-        thread.join()
 
 
 def _looks_at_workers(client: Any) -> int:
@@ -100,7 +82,8 @@ def main() -> None:
             "closure": _told(ipyjaxbench.measure, lambda a: a * factor, np.ones(4), **sent),
             "lock": _told(ipyjaxbench.measure, lambda _: lock, 1, **sent),
         }
-        with _ctrl_c_when_both_began() as began:
+        with tempfile.TemporaryDirectory() as folder:
+            began = press_ctrl_c_when_reached(Path(folder))
             found["ctrl-c"] = _told(run, f"%fwtime --engines all -b 60 {began}")
         found["looks"] = _looks_at_workers(client)
         found["after"] = _told(run, "%fwtime --engines all -b 0.05 (x @ x).sum()")

@@ -106,6 +106,13 @@ def engines(kind: str, n: int = 2, devices: Sequence[int] = ()) -> Iterator[Any]
             cluster.stop_cluster_sync()
 
 
+def be_rank(kind: str, rank: int, size: int, port: int) -> tuple[Any, Any]:
+    """Make this process a rank of a job; return what all ranks compute, and its argument."""
+    names = {"rank": rank, "size": size, "devices": 1, "address": f"127.0.0.1:{port}"}
+    exec(_START[kind] + _COMPUTE[kind], names)
+    return names["compute"], names["x"]
+
+
 def start_job(view: Any, kind: str, devices: Sequence[int] = ()) -> None:
     """Make engines the ranks of one job of a kind, in the order of a view."""
     with socket.socket() as free:
@@ -140,7 +147,7 @@ def press_ctrl_c_when_reached(folder: Path, number: int = 2) -> str:
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press, daemon=True).start()
-    return f"__import__('pathlib').Path({str(folder)!r}, f'{{rank}}').touch()"
+    return f"__import__('pathlib').Path({str(folder)!r}, str(__import__('os').getpid())).touch()"
 
 
 @contextmanager

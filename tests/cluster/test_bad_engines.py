@@ -144,6 +144,7 @@ def test_a_part_of_a_job_is_refused(shell_of: Shells) -> None:
     shell, told = shell_of("torch"), "the job has 2 ranks, and rank 1 is not among these engines"
     refused(shell, "%fwtime --engines 0 step(x)", told)
     refused(shell, "%fwdevices --peak --engines 0", told)
+    refused(shell, "%fwdevices --peak --engines 7", "--engines 7: there is no engine 7")
 
 
 def test_an_engine_that_interrupts_itself_is_named(shell_of: Shells) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ipyjaxbench import OptionError
 from ipyjaxbench.cluster.find_engines import find_engines
-from tests.cluster.typed import Shells, refused
+from tests.cluster.typed import refused
 from tests.shell import Shell
 
 
@@ -51,8 +51,3 @@ def test_those_that_are_not_there_are_named(chosen: str, told: str, names: dict[
 def test_without_a_client_it_is_said_how_to_start_one(typed: str, shell: Shell) -> None:
     chosen = typed.split()[2]
     refused(shell, typed, f"--engines {chosen}: there is no client. Start engines: rc = ")
-
-
-def test_a_magic_says_it_in_one_line(shell_of: Shells) -> None:
-    shell = shell_of("alone")
-    refused(shell, "%fwdevices --peak --engines 7", "--engines 7: there is no engine 7")

@@ -22,40 +22,25 @@ from tests.shell import Shell
 about_module = sys.modules["ipyjaxbench.device.about"]
 
 
-def facts(monkeypatch: pytest.MonkeyPatch | None = None, **variables: str) -> dict[str, str]:
-    for name, value in variables.items():
-        assert monkeypatch
-        monkeypatch.setenv(name, value)
+def facts() -> dict[str, str]:
     return dict(about().facts)
 
 
-def test_the_magics_stand_there_with_a_sentence_each(shell: Shell) -> None:
-    shell.run("%ipyjaxbench")
+def test_the_magics_stand_there_with_versions_and_the_text_can_be_pasted(shell: Shell) -> None:
+    shell.run("%ipyjaxbench -v result")
     (output,) = shell.shown
     text = " ".join(output.data["text/plain"].split())
     for command in COMMANDS.values():
         assert f"{command.typed} {command.purpose}" in text
     assert About.from_dict(output.data[MIME]).facts
-
-
-def test_versions_are_told(shell: Shell) -> None:
+    lines = shell.names["result"].text.splitlines()
+    assert all(re.match(r" {0,2}\S+( \S+)*  +\S", line) for line in lines if line.strip()), lines
+    assert re.search(r"<pre [^>]*>```text\s+ipyjaxbench +", output.data["text/html"])
     found = dict(shell.run("%ipyjaxbench -q -o").facts)
     assert found["python"].startswith(sys.version.split()[0])
     assert found["numpy"] == f"{np.__version__}, imported"
     assert re.fullmatch(r"\d+\.\d+\..+", found["IPython"])
-    assert found["ipyjaxbench"] in (
-        ipyjaxbench.__version__,
-        f"{ipyjaxbench.__version__}, not installed",
-    )
-
-
-def test_the_text_can_be_pasted_and_stands_unbroken_in_the_page(shell: Shell) -> None:
-    shell.run("%ipyjaxbench -v result")
-    result = shell.names["result"]
-    lines = result.text.splitlines()
-    assert all(re.match(r" {0,2}\S+( \S+)*  +\S", line) for line in lines if line.strip()), lines
-    (output,) = shell.shown
-    assert re.search(r"<pre [^>]*>```text\s+ipyjaxbench +", output.data["text/html"])
+    assert found["ipyjaxbench"].removesuffix(", not installed") == ipyjaxbench.__version__
 
 
 def test_nothing_stands_behind_the_options(shell: Shell) -> None:
@@ -65,51 +50,42 @@ def test_nothing_stands_behind_the_options(shell: Shell) -> None:
 
 
 CHIPS = [Device(f"fake:{n}", "A chip", limit=2**34) for n in range(8)]
+ANOTHER = Device("fake:8", "Another chip")
+
+
+def home(*devices: Device, started: bool = True) -> FrameworkDevices:
+    return FrameworkDevices("fake", "1.0", started=started, devices=devices)
 
 
 @pytest.mark.parametrize(
-    ("devices", "told"),
+    ("known", "told", "devices"),
     [
-        (CHIPS[:1], ["fake:0, A chip, 16.0 GiB each"]),
-        (CHIPS[:4], ["fake:0, fake:1, fake:2, fake:3, A chip, 16.0 GiB each"]),
-        (CHIPS[:5], ["fake:0 to fake:4, A chip, 16.0 GiB each"]),
-        (
-            [*CHIPS, Device("fake:8", "Another chip")],
-            ["fake:0 to fake:7, A chip, 16.0 GiB each", "fake:8, Another chip"],
-        ),
-        ([Device("fake:0", limit=0)], ["fake:0, 0 B each"]),
+        (None, "1.0, imported", []),  # it has no devices
+        (home(started=False), "1.0, imported, not initialized", []),
+        (home(*CHIPS[:1]), "1.0, initialized", ["fake:0, A chip, 16.0 GiB each"]),
+        (home(*CHIPS[:4]), "1.0, initialized",
+         ["fake:0, fake:1, fake:2, fake:3, A chip, 16.0 GiB each"]),
+        (home(*CHIPS[:5]), "1.0, initialized", ["fake:0 to fake:4, A chip, 16.0 GiB each"]),
+        (home(*CHIPS, ANOTHER), "1.0, initialized",
+         ["fake:0 to fake:7, A chip, 16.0 GiB each", "fake:8, Another chip"]),
+        (home(Device("fake:0", limit=0)), "1.0, initialized", ["fake:0, 0 B each"]),
     ],
-)
-def test_a_started_framework_shows_its_devices(
-    monkeypatch: pytest.MonkeyPatch, devices: list[Device], told: list[str]
+)  # fmt: skip
+def test_a_framework_is_told_with_its_devices_once_it_has_started(
+    monkeypatch: pytest.MonkeyPatch,
+    known: FrameworkDevices | None,
+    told: str,
+    devices: list[str],
 ) -> None:
-    home = FrameworkDevices("fake", "1.0", started=True, devices=tuple(devices))
-    found = devices_of(monkeypatch, FakeFramework(), home)
-    assert found == [("fake", "1.0, initialized"), *(("  devices", line) for line in told)]
-
-
-def test_a_framework_without_devices_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    framework = FakeFramework()
+    framework: Any = FakeFramework()
     framework.module = "fake"
-    monkeypatch.setattr(about_module, "loaded", lambda: ([framework], {}))
-    assert dict(about().facts)["fake"] == "1.0, imported"
-
-
-def test_a_framework_that_has_not_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    home = FrameworkDevices("fake", "1.0", started=False)
-    found = devices_of(monkeypatch, FakeFramework(), home)
-    assert found == [("fake", "1.0, imported, not initialized")]
-
-
-def devices_of(
-    monkeypatch: pytest.MonkeyPatch, framework: Any, home: FrameworkDevices
-) -> list[tuple[str, str]]:
-    framework.module = "fake"
-    monkeypatch.setattr(DeviceInventory, "has_devices", True)
     monkeypatch.setattr(framework, "version", lambda: "1.0")
-    monkeypatch.setattr(framework.capability(DeviceInventory), "devices", lambda: home)
     monkeypatch.setattr(about_module, "loaded", lambda: ([framework], {}))
-    return [each for each in about().facts if "fake" in each[0] or each[0] == "  devices"]
+    if known is not None:
+        monkeypatch.setattr(DeviceInventory, "has_devices", True)
+        monkeypatch.setattr(framework.capability(DeviceInventory), "devices", lambda: known)
+    found = [each for each in about().facts if "fake" in each[0] or each[0] == "  devices"]
+    assert found == [("fake", told), *(("  devices", line) for line in devices)]
 
 
 def test_a_framework_that_is_broken_is_told_with_the_reason(
@@ -192,7 +168,8 @@ def test_what_may_be_a_secret_or_is_nobodys_business_is_not_told(
 def test_the_front_end_is_told_where_it_can_be_known(
     monkeypatch: pytest.MonkeyPatch, variable: str, told: str
 ) -> None:
-    assert facts(monkeypatch, **{variable: "x"})["front end"] == told
+    monkeypatch.setenv(variable, "x")
+    assert facts()["front end"] == told
 
 
 def test_nothing_is_imported_from_python() -> None:

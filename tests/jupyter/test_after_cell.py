@@ -59,9 +59,16 @@ def test_a_line_names_what_a_cell_traced(process: Process) -> None:
     assert process.lines(watcher) == []
 
 
-def test_what_was_traced_for_one_reason_is_told_together(process: Process) -> None:
+@pytest.fixture
+def watcher(process: Process) -> TraceWatcher:
     watcher = TraceWatcher({}, {})
     watcher.switch(on=True)
+    return watcher
+
+
+def test_what_was_traced_for_one_reason_is_told_together(
+    process: Process, watcher: TraceWatcher
+) -> None:
     for name in "abcd":
         process.trace(name)
     process.trace("a")
@@ -73,9 +80,9 @@ def test_what_was_traced_for_one_reason_is_told_together(process: Process) -> No
     )
 
 
-def test_of_many_reasons_the_most_expensive_are_named(process: Process) -> None:
-    watcher = TraceWatcher({}, {})
-    watcher.switch(on=True)
+def test_of_many_reasons_the_most_expensive_are_named(
+    process: Process, watcher: TraceWatcher
+) -> None:
     for name in "abcde":
         process.trace(name, 1.0)
         process.trace(name, 2.0)
@@ -115,6 +122,8 @@ def ends(last: LastError, monkeypatch: pytest.MonkeyPatch, error: BaseException 
 
 def test_the_last_error_is_that_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     last, error, typed = LastError(), ValueError("no"), UsageError("unknown option")
+    monkeypatch.delattr(sys, "last_value", raising=False)
+    assert last.value() is None  # no cell has failed yet
     ends(last, monkeypatch, typed)
     assert last.value() is typed  # there is no other
     ends(last, monkeypatch, error)
@@ -129,8 +138,3 @@ def test_the_last_error_is_that_of_the_code(monkeypatch: pytest.MonkeyPatch) -> 
     assert last.value() is shown
     last.forget()
     assert last.value() is typed
-
-
-def test_before_any_cell_has_failed_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(sys, "last_value", raising=False)
-    assert LastError().value() is None

@@ -59,9 +59,6 @@ def test_behind_two_dashes_all_long_options_are_offered() -> None:
         assert found[0] == "--"
         assert {"--fresh", "--budget", "--name"} <= set(found[1])
         assert all(flag.startswith("--") for flag in found[1])
-    short = offered(TIME, "-")
-    assert short is not None
-    assert {"-n", "-b", "--budget"} <= set(short[1])
 
 
 @pytest.mark.parametrize(

@@ -49,16 +49,14 @@ def test_what_is_configured_stands_for_what_is_not_typed(settings: IpyJaxBench) 
     assert (settings.progress, settings.history, settings.watch) == (True, True, False)
 
 
-def test_the_budget_is_what_a_measurement_spends(shell: Shell, chosen: list[TimeOptions]) -> None:
+def test_the_budget_is_what_a_measurement_spends_and_each_arm_of_a_comparison(
+    shell: Shell, chosen: list[TimeOptions]
+) -> None:
     shell.run("%config IpyJaxBench.budget = 0.05\n%fwtime -q sum(range(9))")
     assert [options.seconds for options in chosen] == [0.05]
-
-
-def test_the_budget_is_for_each_arm_of_a_comparison(shell: Shell) -> None:
-    shell.run("%config IpyJaxBench.budget = 0.05")
     session: Session = shell.shell.find_magic("fwcompare").__self__.session
-    chosen, _, _ = COMPARE.split("", session.settings.option_values())
-    assert chosen.seconds_for(4) == pytest.approx(0.2)
+    options, _, _ = COMPARE.split("", session.settings.option_values())
+    assert options.seconds_for(4) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("options", ["-n 2 -r 3", "--quick", "-b 0.01", "--precise -b 0.01"])

@@ -16,7 +16,6 @@ from tests.shell import Shell
 
 NAMES = ("fwtime", "fwcompare", "fwdevices", "trace_cached", "jaxpr", "fxgraph", "tfgraph")
 UNREADABLE = {
-    "%fwtime f(": 1,
     "%%fwtime\nx = 1\nf(": 3,
     "%%fwcompare\na: 1\nb: f(": 3,
     "%%fwdevices\nf(": 2,

@@ -5,37 +5,21 @@ import dataclasses
 import pytest
 from IPython.core.error import UsageError
 
-from ipyjaxbench import Comparison
-from ipyjaxbench.reports.result import MIME
 from tests.shell import Shell
 
 ARMS = "a: sum(range(1000))\nb: sum(range(9000))\n"
 
 
-def test_a_cell_is_compared_and_shown_once_in_three_forms(shell: Shell) -> None:
-    assert shell.run(f"%%fwcompare -b 0.1\n{ARMS}") is None
-    (output,) = shell.shown
-    assert set(output.data) == {"text/plain", "text/html", MIME}
-    assert output.data["text/plain"].startswith("a, b ")
-    assert [side.label for side in Comparison.from_dict(output.data[MIME]).sides] == ["a", "b"]
-
-
 def test_the_set_up_above_the_arms_runs_once_and_its_names_go(shell: Shell) -> None:
     shell.run("runs, kept = [], 'mine'")
     setup = "runs.append(1)\nkept = 'other'\nimport decimal"
-    shell.run(f"%%fwcompare -q -v found -b 0.1\n{setup}\n{ARMS}")
-    assert shell.names["runs"] == [1]
-    assert shell.names["kept"] == "mine"
+    shell.run(f"%%fwcompare -q -v found -n 3 -r 25\n{setup}\n{ARMS}")
+    assert (shell.names["runs"], shell.names["kept"]) == ([1], "mine")
     assert "decimal" not in shell.names
-    assert [side.label for side in shell.names["found"].sides] == ["a", "b"]
+    found = shell.names["found"]
+    assert [side.label for side in found.sides] == ["a", "b"]
+    assert [(found[label].loops, found[label].repeat) for label in "ab"] == [(3, 25)] * 2
     assert shell.shown == []
-
-
-def test_calls_per_sample_and_samples_are_as_many_as_were_typed(shell: Shell) -> None:
-    shell.run(f"%%fwcompare -q -v r -n 3 -r 25\n{ARMS}")
-    for label in "ab":
-        measured = shell.names["r"][label]
-        assert (measured.loops, measured.repeat) == (3, 25)
 
 
 def test_arms_are_kept_under_the_name_and_their_labels(shell: Shell) -> None:

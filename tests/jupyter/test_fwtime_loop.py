@@ -40,16 +40,13 @@ def test_a_line_chooses_another_loop(shell: Shell) -> None:
         ("%%fwtime --loop\nabs(3)", "there is no for loop in this cell"),
         (f"%%fwtime --loop --line 40\n{LOOP}", "--line 40 is in no for loop"),
         (f"%%fwtime --loop --line x\n{LOOP}", "--line x"),
-        (f"%%fwtime --loop -n 3\n{LOOP}", "--loop and -n cannot be combined"),
-        (f"%%fwtime --loop --memory\n{LOOP}", "--loop and --memory cannot be combined"),
-        (f"%%fwtime --loop --passes\n{LOOP}", "--loop and --passes cannot be combined"),
-        (f"%%fwtime --loop --trace a.json\n{LOOP}", "--loop and --trace cannot be combined"),
-        (f"%%fwtime --loop --ops\n{LOOP}", "--loop and --ops cannot be combined"),
-        (f"%%fwtime --loop --engines all\n{LOOP}", "--loop and --engines cannot be combined"),
+        *((f"%%fwtime --loop {option}\n{LOOP}",
+           f"--loop and {option.split()[0]} cannot be combined") for option in
+          ("-n 3", "--memory", "--passes", "--trace a.json", "--ops", "--engines all")),
         (f"%%fwtime --loop x = 3\n{LOOP}", "'x = 3' is not an option"),
         ("%%fwtime --loop\nfor i in range(3) pass", "SyntaxError in line 2"),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_sense_gets_one_line(shell: Shell, typed: str, words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)) as raised:
         shell.run(typed)

@@ -34,30 +34,24 @@ def ready_kernel(kernel: Kernel) -> Kernel:
 
 
 @pytest.mark.parametrize("magic", USES)
-def test_a_result_is_shown_once_in_three_forms_and_not_returned(ready: Shell, magic: str) -> None:
-    assert ready.run(USES[magic].format("")) is None
+def test_a_result_is_shown_once_and_returned_only_where_it_is_asked_for(
+    ready: Shell, magic: str
+) -> None:
+    use, kind = USES[magic], KINDS[magic]
+    assert ready.run(use.format("")) is None
     (output,) = ready.shown
     assert set(output.data) == {"text/plain", "text/html", MIME}
-    assert KINDS[magic].from_dict(output.data[MIME])
-    assert ready.run(USES[magic].format("-q")) is None
+    assert kind.from_dict(output.data[MIME])
+    assert ready.run(use.format("-q")) is None
     assert (ready.shown, ready.text) == ([], "")
-
-
-@pytest.mark.parametrize("magic", USES)
-def test_every_result_can_be_shown_as_json_and_held_by_a_variable(ready: Shell, magic: str) -> None:
-    assert ready.run(USES[magic].format("--json -v kept")) is None
+    assert ready.run(use.format("--json -v kept")) is None
     (output,) = ready.shown
     record = json.loads(output.data["text/plain"])
     assert record == output.data["application/json"]
-    assert KINDS[magic].from_dict(record)
-    assert type(ready.names["kept"]) is KINDS[magic]
-
-
-@pytest.mark.parametrize("magic", USES)
-def test_what_is_asked_for_is_returned_and_shown_once(ready: Shell, magic: str) -> None:
-    result = ready.run(USES[magic].format("-o"))
-    assert type(result) is KINDS[magic]
-    assert ready.shown == []
+    assert kind.from_dict(record)
+    assert type(ready.names["kept"]) is kind
+    result = ready.run(use.format("-o"))
+    assert (type(result), ready.shown) == (kind, [])
     assert ready.text.count(str(result)) == 1
 
 

@@ -26,16 +26,14 @@ def test_the_help_has_all_parts_in_eighty_columns(command: Command[Any]) -> None
     for row in command.rows:
         flags = rf"^  {', '.join(row.flags)}[ \n]"
         assert re.search(flags, command.help(), re.MULTILINE), row.flags
-
-
-@ALL
-def test_the_examples_can_be_typed(command: Command[Any]) -> None:
     for line in re.findall(rf"^  (?:\w+ = )?%%?{command.name}\b(.*)", command.help(), re.MULTILINE):
-        command.split(line)
+        command.split(line)  # examples can be typed
 
 
 @ALL
-def test_a_question_mark_shows_it(shell: Shell, command: Command[Any]) -> None:
+def test_a_question_mark_shows_it_and_the_lists_of_magics_have_it(
+    shell: Shell, command: Command[Any]
+) -> None:
     shown: list[str] = []
     shell.shell.set_hook("show_in_pager", lambda _, data, **how: shown.append(str(data)), 0)
     try:
@@ -44,10 +42,6 @@ def test_a_question_mark_shows_it(shell: Shell, command: Command[Any]) -> None:
         shell.shell.hooks.show_in_pager.chain.pop(0)
     assert command.purpose in shown[0]
     assert "from Python:" in shown[0]
-
-
-@ALL
-def test_the_lists_of_magics_have_it(shell: Shell, command: Command[Any]) -> None:
     assert f"%{command.name}" in str(shell.run("%lsmagic"))
     docs = shell.shell.magics_manager.lsmagic_docs(brief=True)
     assert docs["line"].get(command.name, docs["cell"].get(command.name)) == command.purpose

@@ -60,7 +60,7 @@ def test_a_default_is_told_in_the_first_report_and_kept_in_every_record(
     assert ADVICE not in shown(shell)
 
 
-def test_each_framework_has_its_own_and_a_device_has_none(
+def test_each_framework_has_its_own_and_a_device_has_none_and_what_was_set_is_told_each_time(
     told: Callable[[str], bool], fake: FakeFramework
 ) -> None:
     assert told(LINE)
@@ -68,9 +68,6 @@ def test_each_framework_has_its_own_and_a_device_has_none(
     assert not told(LINE)
     fake.cautions = [default_precision("gpu:0", "another's default", 3e-4, "another.exact = True")]
     assert told(LINE)
-
-
-def test_what_was_set_is_told_each_time(told: Callable[[str], bool], fake: FakeFramework) -> None:
     fake.cautions = [CHOSEN]
     assert [told(LINE) for _ in range(3)] == [True] * 3
 
@@ -83,10 +80,14 @@ def test_a_report_that_nobody_reads_tells_nothing(
     assert told(LINE)
 
 
-def test_loading_again_tells_again(shell: Shell, told: Callable[[str], bool]) -> None:
+def test_loading_again_tells_again_and_other_notes_stay(
+    shell: Shell, told: Callable[[str], bool], fake: FakeFramework
+) -> None:
     assert [told(LINE), told(LINE)] == [True, False]
     shell.run("%reload_ext ipyjaxbench")
+    fake.cautions = [BY_DEFAULT, Note("watched", "A profiler is active.")]
     assert [told(LINE), told(LINE)] == [True, False]
+    assert "A profiler is active." in shown(shell)
 
 
 def test_arms_that_differ_are_told_each_time_and_arms_alike_once(
@@ -99,9 +100,3 @@ def test_arms_that_differ_are_told_each_time_and_arms_alike_once(
     assert "a: float16: float32 matrix products" in shown(shell)
     shell.run("%fwtime -q -n 1 -r 8 --name one f()\n%fwtime -q -n 1 -r 8 --name two sum(range(9))")
     assert told("%fwcompare one two")
-
-
-def test_other_notes_stay(told: Callable[[str], bool], fake: FakeFramework, shell: Shell) -> None:
-    fake.cautions = [BY_DEFAULT, Note("watched", "A profiler is active.")]
-    assert [told(LINE), told(LINE)] == [True, False]
-    assert "A profiler is active." in shown(shell)

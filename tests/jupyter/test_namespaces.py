@@ -9,10 +9,13 @@ USES = {**LINES, **CELLS}
 RUN = {
     "%fwtime": "%fwtime -q -n1 -r1 {}",
     "%trace_cached": "%trace_cached -q {}",
-    "%%fwtime": "%%fwtime -q -n1 -r1\n{}",
+    "%%fwtime": "%%fwtime -q -n1 -r2\n{}",
     "%%fwdevices": "%%fwdevices -q\n{}",
     "%%trace_cached": "%%trace_cached -q\n{}",
 }
+ABOVE = [magic for magic in RUN if magic.startswith("%%")]
+#: Its arms leave no names, so that what they see is all that can be asked of them.
+ARM = "%%fwcompare -q -b 0.02\na: {}\nb: 1"
 
 
 @pytest.mark.parametrize("magic", RUN)
@@ -51,7 +54,7 @@ def test_a_line_in_a_class_sees_and_binds_the_names_of_the_class(shell: Shell) -
     assert "y" not in shell.names
 
 
-@pytest.mark.parametrize("magic", ["%%fwtime", "%%fwdevices", "%%trace_cached"])
+@pytest.mark.parametrize("magic", ABOVE)
 def test_functions_and_comprehensions_of_a_cell_have_their_names(shell: Shell, magic: str) -> None:
     text = '"""\n  two\n    four"""'
     cell = "def h():\n    return later\nsquares = [k * k for k in range(3)]\ns = "
@@ -70,20 +73,11 @@ def test_names_that_a_cell_deletes_are_gone(shell: Shell, magic: str) -> None:
     assert "x" not in shell.names
 
 
-#: Above a cell; its arms leave no names, so that what they see is all that can be asked of them.
-ABOVE = {
-    "%%fwtime": "%%fwtime -q -n1 -r2\n{}",
-    "%%fwdevices": "%%fwdevices -q\n{}",
-    "%%trace_cached": "%%trace_cached -q\n{}",
-}
-ARM = "%%fwcompare -q -b 0.02\na: {}\nb: 1"
-
-
 @pytest.mark.parametrize("magic", ABOVE)
 def test_a_magic_in_a_cell_binds_what_it_would_bind_there_alone(shell: Shell, magic: str) -> None:
     shell.run("def f(x): return x + 1")
     before = set(shell.names)
-    shell.run(ABOVE[magic].format("%timeit -n1 -r1 abs(-2)\n%time z = f(2)"))
+    shell.run(RUN[magic].format("%timeit -n1 -r1 abs(-2)\n%time z = f(2)"))
     assert shell.names["z"] == 3
     assert set(shell.names) - before == {"z"}
 
@@ -103,7 +97,7 @@ def test_code_that_looks_at_names_sees_those_of_the_user(
 ) -> None:
     shell.names.update(args="one", self="two", site="three", seen=[])
     shell.names["NAMES"] = ("args", "self", "site")
-    shell.run({**ABOVE, "%%fwcompare": ARM}[magic].format(code))
+    shell.run(RUN.get(magic, ARM).format(code))
     assert set(map(tuple, shell.names["seen"])) == {("one", "two", "three")}
 
 
@@ -116,7 +110,7 @@ def test_a_shell_command_or_a_query_in_a_cell_finds_the_names_of_the_user(
     # What `said = !echo {args} $self` stands for; IPython 7 does not take that on Python 3.13.
     said = "said = get_ipython().getoutput('echo {args} $self')"
     query = "found = len(frame.query('a > @limit'))"
-    shell.run(ABOVE[magic].replace("{}", f"{said}\n{query}"))
+    shell.run(RUN[magic].replace("{}", f"{said}\n{query}"))
     assert list(shell.names["said"]) == ["one two"]
     assert shell.names["found"] == 2
 
@@ -127,7 +121,7 @@ def test_a_string_in_front_of_a_cell_is_no_documentation(shell: Shell, magic: st
     shell.run(
         "%%fwcompare -q -b 0.02\n'theirs'\ny = 1\na: 1\nb: 2"
         if magic == "%%fwcompare"
-        else ABOVE[magic].format("'theirs'\ny = 1")
+        else RUN[magic].format("'theirs'\ny = 1")
     )
     assert shell.names["__doc__"] == "mine"
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,14 @@ def jupyter(folder: Path) -> Iterator[server.Server]:
 
 
 @pytest.fixture(scope="module")
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for notebooks that measure, or what a module has in its stead."""
+    place = tmp_path_factory.mktemp(request.module.__name__.rpartition(".")[2])
+    server.configure(place, "Light")
+    return place
+
+
+@pytest.fixture(scope="module")
 def served(place: Path) -> Iterator[server.Server]:
     """A server with the extension for a module's `place`, below a path that is escaped."""
     running = server.Server(place, timings.options(place), "/a%40b/")
@@ -57,16 +66,21 @@ def browser() -> "Iterator[Browser]":
 
 
 @pytest.fixture
-def opens(
-    jupyter: server.Server, browser: "Browser", folder: Path
-) -> Iterator[Callable[..., Opened]]:
-    """Opens a notebook: ``opens("lab/tree", "gallery", theme="Dark", width=420)``."""
+def opens_at(browser: "Browser") -> Iterator[Callable[..., Opened]]:
+    """Opens a notebook of a server: ``opens_at(served, "lab/tree", "gallery", theme="Dark")``."""
     opened = []
 
-    def opens(app: str, name: str, theme: str = "Light", width: int = 1150) -> Opened:
-        server.configure(folder, theme)
-        page = browser.new_page(viewport={"width": width, "height": 1000})
-        opened.append(Opened(page, jupyter.url(f"{app}/{name}.ipynb")))
+    def opens(
+        at: server.Server,
+        app: str,
+        name: str,
+        theme: str = "Light",
+        width: int = 1150,
+        height: int = 1000,
+    ) -> Opened:
+        server.configure(at.folder, theme)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        opened.append(Opened(page, at.url(f"{app}/{name}.ipynb")))
         return opened[-1]
 
     yield opens
@@ -75,18 +89,12 @@ def opens(
 
 
 @pytest.fixture
-def opens_served(
-    served: server.Server, browser: "Browser", place: Path
-) -> Iterator[Callable[..., Opened]]:
+def opens(opens_at: Callable[..., Opened], jupyter: server.Server) -> Callable[..., Opened]:
+    """Opens a notebook of the folder with all of them."""
+    return partial(opens_at, jupyter)
+
+
+@pytest.fixture
+def opens_served(opens_at: Callable[..., Opened], served: server.Server) -> Callable[..., Opened]:
     """Opens a notebook of a module's `place`."""
-    opened = []
-
-    def opens(app: str, name: str, theme: str = "Light") -> Opened:
-        server.configure(place, theme)
-        page = browser.new_page(viewport={"width": 1300, "height": 800})
-        opened.append(Opened(page, served.url(f"{app}/{name}.ipynb")))
-        return opened[-1]
-
-    yield opens
-    for each in opened:
-        each.page.close()
+    return partial(opens_at, served, width=1300, height=800)

@@ -22,7 +22,8 @@
     const chain = [];
     for (let each = element; each; each = each.parentElement) chain.unshift(getComputedStyle(each));
     const behind = chain.reduce((below, style) => over(parts(style.backgroundColor), below), [255, 255, 255, 1]);
-    const colour = parts(getComputedStyle(element).color);
+    const own = getComputedStyle(element);
+    const colour = parts(element instanceof SVGElement ? own.fill : own.color);
     colour[3] *= chain.reduce((all, style) => all * Number(style.opacity), 1);
     return contrast(over(colour, behind), behind);
   };
@@ -43,13 +44,13 @@
     return a.map((each, number) => difference(each, b[number])).find((found) => found) ?? '';
   };
 
-  const texts = (card) => {
+  const texts = (card, besides = 'template') => {
     const found = [];
     const walker = document.createTreeWalker(card, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const text = walker.currentNode.data.trim();
       const element = walker.currentNode.parentElement;
-      if (text && element.checkVisibility()) found.push([text, of_text(element)]);
+      if (text && !element.closest(besides) && element.checkVisibility()) found.push([text, of_text(element)]);
     }
     return found;
   };
@@ -62,6 +63,7 @@
     cell.checkVisibility() && cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent);
 
   return {
+    texts: (besides) => texts(document.body, besides),
     cards: () => [...document.querySelectorAll(CARDS)].map((card) => ({
       text: card.innerText, texts: texts(card), images: images(card), overlaps: overlaps(card),
       wide: card.scrollWidth - card.clientWidth, scrolls: getComputedStyle(card).overflowX !== 'visible',

@@ -1,6 +1,7 @@
 """A page with a notebook in it."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,20 @@ LOOKS = Path(__file__).with_name("looks.js").read_text("utf-8")
 _OWN = ("Cannot read properties of undefined (reading 'schema')",
         "Cannot read properties of undefined (reading 'last_modified')",
         "Command 'filebrowser:open-path' not registered.")  # fmt: skip
+
+
+LEAST_CONTRAST = 4.5  # of WCAG 2 AA, for texts
+
+
+def faint(texts: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Texts that are too much like what is behind them."""
+    return [(text, ratio) for text, ratio in texts if ratio < LEAST_CONTRAST]
+
+
+def hard_to_read(card: dict[str, Any]) -> list[Any]:
+    """What of a report is faint, lies over something else, or is a picture that is not there."""
+    images = [image for image in card["images"] if not image["wide"] > 0]
+    return [*faint(card["texts"]), *card["overlaps"], *images]
 
 
 def photograph(shown: "Page | Locator", name: str, **options: Any) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.pages import server, timings
 from tests.pages.opened import Opened
 from tests.pages.timings import Timings
@@ -18,14 +16,6 @@ if TYPE_CHECKING:
 
 SEEN_AFTER = 2.5  # seconds: those of a poll, and some for a busy machine
 LONGER = 2500  # milliseconds: than from one poll to the next
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with notebooks that measure."""
-    place = tmp_path_factory.mktemp("asking")
-    server.configure(place, "Light")
-    return place
 
 
 def test_a_new_figure_is_seen_within_two_seconds_and_its_making_too(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.pages import server, timings
-from tests.pages.opened import photograph
+from tests.pages.opened import LOOKS, faint, photograph
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CODES = 240
-LOOKS = [("light", 1100), ("dark", 420)]
+SCHEMES = [("light", 1100), ("dark", 420)]
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_what_is_shown_is_downloaded(page: "Page", format: str) -> None:
     assert all("step_23" in row for row in rows)
 
 
-@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
 def test_it_is_read_in_light_and_dark_wide_and_narrow(
     page: "Page", scheme: Any, width: int
 ) -> None:
@@ -169,8 +169,8 @@ def test_it_is_read_in_light_and_dark_wide_and_narrow(
     for view in ("list", "code", "one"):
         photograph(page, f"page-{view}-{scheme}-{width}")
         assert (view, page.evaluate(WIDE)) == (view, [])
-        faint = page.evaluate(FAINT)
-        assert (view, faint) == (view, [])
+        texts = page.evaluate(f"() => {LOOKS.rstrip()}.texts('.fw-icon, option, title')")
+        assert (view, faint(texts)) == (view, [])
         if view == "list":
             page.click("tbody a >> nth=0")
             page.wait_for_selector(".fw-chart")
@@ -183,28 +183,6 @@ def test_it_is_read_in_light_and_dark_wide_and_narrow(
 WIDE = """[...document.querySelectorAll('body *')]
     .filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest('pre, option'))
     .map(e => e.outerHTML.slice(0, 80))"""
-#: Texts whose contrast with what is behind them is below WCAG's 4.5.
-FAINT = """(() => {
-    const parts = (c) => c.match(/[\\d.]+/g).map(Number);
-    const light = (c) => parts(c).slice(0, 3).map(v => v / 255).map(
-        v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-    const behind = (e) => { for (; e; e = e.parentElement) {
-        const c = getComputedStyle(e).backgroundColor;
-        if (parts(c)[3] !== 0) return c; } return 'rgb(255, 255, 255)'; };
-    const found = [];
-    for (const e of document.querySelectorAll('body *')) {
-        const own = [...e.childNodes].filter(n => n.nodeType === 3);
-        const text = own.map(n => n.data.trim()).join('');
-        if (!text || e.closest('.fw-icon, option, title, [hidden]')) continue;
-        const style = getComputedStyle(e);
-        const colour = e instanceof SVGElement ? style.fill : style.color;
-        const [a, b] = [light(colour), light(behind(e))];
-        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        if (ratio < 4.5) found.push([text, ratio]);
-    }
-    return found;
-})()"""
 
 
 def test_it_prints_without_what_is_clicked(page: "Page") -> None:
@@ -215,9 +193,7 @@ def test_it_prints_without_what_is_clicked(page: "Page") -> None:
 
 
 def test_hostile_names_are_text(browser: "Browser", tmp_path: Path) -> None:
-    hostile = (
-        "<script>window.__hit=1</script><img src=x onerror=window.__hit=1>\"'\u202e" + "x" * 3000
-    )
+    hostile = timings.HOSTILE + "x" * 3000
     timings.keep(tmp_path, 2, notebook=f"/{hostile[:200]}.ipynb", code=hostile, cell=hostile)
     running = server.Server(tmp_path, timings.options(tmp_path))
     try:

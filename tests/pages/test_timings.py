@@ -5,20 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import server, timings
+from tests.pages import timings
 from tests.pages.opened import Opened, photograph
 from tests.pages.timings import Timings
 
 APPS = ["lab/tree", "notebooks"]
 CELLS = ["first", "both", "last"]
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with notebooks that measure."""
-    place = tmp_path_factory.mktemp("timings")
-    server.configure(place, "Light")
-    return place
 
 
 @pytest.mark.parametrize("app", APPS)
@@ -155,9 +147,7 @@ def test_five_hundred_rows_are_painted_at_once(
 
 
 def test_hostile_names_are_text(opens_served: Callable[..., Opened], place: Path) -> None:
-    hostile = (
-        "<script>window.__hit=1</script><img src=x onerror=window.__hit=1>\"'\u202e" + "x" * 10_000
-    )
+    hostile = timings.HOSTILE + "x" * 10_000
     timings.write(place / "hostile.ipynb", {"cell-0": hostile})
     timings.keep(place, 1, notebook=str(place / "hostile.ipynb"), code=hostile)
     opened = opens_served("lab/tree", "hostile")

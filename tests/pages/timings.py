@@ -21,6 +21,10 @@ SOURCES = {
 }
 
 
+#: A name that must stay a text.
+HOSTILE = "<script>window.__hit=1</script><img src=x onerror=window.__hit=1>\"'\u202e"
+
+
 def write(path: Path, sources: dict[str, str] = SOURCES) -> None:
     """Write a notebook of these cells, by id."""
     cells = [nbformat.v4.new_code_cell(source, id=name) for name, source in sources.items()]

@@ -33,7 +33,11 @@ def test_what_was_traced_in_a_block_is_known(fake: TracingFramework, log: TraceL
     assert block.traces.calls[0].why[0].words() == "n: f32[1] → f32[2] (shape)"
 
 
-def test_more_traces_than_allowed_fail_at_the_end(fake: TracingFramework, log: TraceLog) -> None:
+def test_more_traces_than_allowed_fail_at_the_end_as_with_the_fixture(
+    max_traces: Callable[[int], AbstractContextManager[object]],
+    fake: TracingFramework,
+    log: TraceLog,
+) -> None:
     def fail() -> None:
         traced(log, "f", 1)
         raise ZeroDivisionError
@@ -52,6 +56,10 @@ def test_more_traces_than_allowed_fail_at_the_end(fake: TracingFramework, log: T
     with pytest.raises(ZeroDivisionError), trace_cached(0) as block:
         fail()  # its own error is the one that is raised
     assert block.traces.traces == 1
+    with max_traces(1):
+        traced(log, "h", 1)
+    with pytest.raises(TooManyTracesError), max_traces(1):
+        traced(log, "h", 2, 3)
 
 
 NUMBER = "must be a whole number, 0 or more; got"
@@ -119,15 +127,3 @@ def test_of_a_plain_function_the_runs_that_trace_it_count(fake: TracingFramework
     )
     assert calls == [9, 1, 2]  # the function does not run once more
     assert assert_max_traces(step, 0) is not guarded
-
-
-MaxTraces = Callable[[int], AbstractContextManager[object]]
-
-
-def test_a_fixture_limits_a_block(
-    max_traces: MaxTraces, fake: TracingFramework, log: TraceLog
-) -> None:
-    with max_traces(1):
-        traced(log, "f", 1)
-    with pytest.raises(TooManyTracesError), max_traces(1):
-        traced(log, "f", 2, 3)

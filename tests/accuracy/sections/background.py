@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tests.accuracy.case import Case
 from tests.accuracy.cases.background import BACKGROUND
 from tests.accuracy.cases.platform import PLATFORM
-from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.section import Column, Row, Section, counted
 from tests.accuracy.sections.truth import compared
 
 _OFF = 0.05
@@ -22,11 +22,7 @@ def _is_right(row: Row) -> bool:
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    wrong = [row for row in rows if not _is_right(row)]
-    yield (
-        f"{len(rows) - len(wrong)} of {len(rows)} figures are within {_OFF:.0%} of the truth;"
-        f" further off: {names_of(wrong)}."
-    )
+    yield counted(rows, _is_right, f"figures are within {_OFF:.0%} of the truth", "further off")
 
 
 def _section(

@@ -83,9 +83,9 @@ BENCHMARKS = Section(
     f" {_TIMES:g} times as slow; the second and the third are held against the first one by"
     f" `--fwbench-fail-slower {_LIMIT}`. Alone, and beside two programs that compute all the time.",
     columns=(
-        Column("runs", 6, "how often all three ran", lambda r: f"{r['rounds']}"),
-        Column("alarms", 8, "how often the same code failed", lambda r: f"{r['alarms']}"),
-        Column("found", 7, "how often the slower code failed", lambda r: f"{r['found']}"),
+        Column("runs", 6, "how often all three ran", "{rounds}"),
+        Column("alarms", 8, "how often the same code failed", "{alarms}"),
+        Column("found", 7, "how often the slower code failed", "{found}"),
     ),
     summary=_summary,
     measure=measure,

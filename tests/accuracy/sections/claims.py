@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 
 import ipyjaxbench
-from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.section import Column, Row, Section, counted
 
 #: For each group: the claim, and between what its figure has to be.
 _CLAIMS = {
@@ -57,8 +57,7 @@ def is_right(row: Row) -> bool:
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    wrong = [row for row in rows if not is_right(row)]
-    yield f"{len(rows) - len(wrong)} of {len(rows)} claims are right; wrong: {names_of(wrong)}."
+    yield counted(rows, is_right, "claims are right")
 
 
 CLAIMS = Section(
@@ -70,9 +69,9 @@ CLAIMS = Section(
         " `%fwdevices --peak` measures, and not beyond it. Figures are medians over rounds."
     ),
     columns=(
-        Column("figure", 7, "of the claim", lambda r: f"{r['figure']:.2f}"),
-        Column("least", 6, "that it has to be", lambda r: f"{r['least']:.2f}"),
-        Column("most", 6, "that it may be", lambda r: f"{r['most']:.2f}"),
+        Column("figure", 7, "of the claim", "{figure:.2f}"),
+        Column("least", 6, "that it has to be", "{least:.2f}"),
+        Column("most", 6, "that it may be", "{most:.2f}"),
         Column("verdict", 8, "whether it is", lambda r: "ok" if is_right(r) else "WRONG"),
     ),
     summary=_summary,

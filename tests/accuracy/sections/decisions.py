@@ -95,10 +95,10 @@ DECISIONS = Section(
         " said and the middle of the calls took less than 0.9 of what they take with waiting."
     ),
     columns=(
-        Column("load", 4, "busy programs beside", lambda r: str(r["load"])),
-        Column("calls", 5, "that decide", lambda r: str(r["calls"])),
-        Column("wrong", 5, "decisions that are wrong", lambda r: f"{r['wrong']:,}"),
-        Column("of", 6, "decisions", lambda r: f"{r['decisions']:,}"),
+        Column("load", 4, "busy programs beside", "{load}"),
+        Column("calls", 5, "that decide", "{calls}"),
+        Column("wrong", 5, "decisions that are wrong", "{wrong:,}"),
+        Column("of", 6, "decisions", "{decisions:,}"),
     ),
     summary=_summary,
     measure=measure,

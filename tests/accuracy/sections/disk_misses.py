@@ -124,8 +124,8 @@ DISK_MISSES = Section(
         " silent."
     ),
     columns=(
-        Column("to be said", 50, "in the only reason", lambda r: str(r["said"])),
-        Column("right", 6, "how often it was", lambda r: f"{r['right']}/{r['rounds']}"),
+        Column("to be said", 50, "in the only reason", "{said}"),
+        Column("right", 6, "how often it was", "{right}/{rounds}"),
     ),
     summary=_summary,
     measure=measure,

@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.sections.ranks import VERDICT
 from tests.cluster.engines import define_step, engines
 
 _KINDS = {"python": "alone", "jax": "jax", "torch": "torch"}
@@ -110,15 +111,10 @@ ENGINES = Section(
         " be left. Each kill has engines of its own."
     ),
     columns=(
-        Column("as it should be", 15, "runs", lambda r: f"{r['works']} of {r['runs']}"),
-        Column("longest, s", 10, "until the cell ends", lambda r: f"{r['longest']:.1f}"),
-        Column("wanted, s", 9, "the target", lambda r: f"{r['within']:g}"),
-        Column(
-            "verdict",
-            7,
-            "whether the target is reached",
-            lambda r: "ok" if r["reached"] else "MISSED",
-        ),
+        Column("as it should be", 15, "runs", "{works} of {runs}"),
+        Column("longest, s", 10, "until the cell ends", "{longest:.1f}"),
+        Column("wanted, s", 9, "the target", "{within:g}"),
+        VERDICT,
     ),
     summary=_summary,
     measure=measure,

@@ -1,33 +1,17 @@
 """Whether whole comparisons call equal code equal while other programs keep the machine busy."""
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.accuracy.section import Column, Row, Section
-from tests.accuracy.sections.verdicts import ARMS, SETUP
+from tests.accuracy.load import busy
+from tests.accuracy.section import Row, Section, reached
+from tests.accuracy.sections.verdicts import ARMS, SETUP, by_name, columns
 
 _LOADS, _TRIALS, _SECONDS = (0, 5, 16), 12, 2.0  # programs; comparisons of each in a round
 _FALSE = 0.01
-_BUSY = "while True: sum(range(10_000))"
-
-
-@contextmanager
-def _busy(programs: int) -> Iterator[None]:
-    """So many other programs compute."""
-    command = [sys.executable, "-c", _BUSY]
-    running = [subprocess.Popen(command) for _ in range(programs)]
-    try:
-        yield
-    finally:
-        for each in running:
-            each.kill()
-            each.wait()
 
 
 def measure(group: str, rounds: int) -> Iterator[Row]:
@@ -36,7 +20,7 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
     exec(SETUP[group], names)
     for load in _LOADS:
         words = []
-        with _busy(load):
+        with busy(load):
             for _ in range(_TRIALS * rounds):
                 arms = [ArmSpec(n, Snippet(Source.plain(c), names)) for n, c in ARMS.items()]
                 found = compare_snippets(arms, CompareOptions(budget=_SECONDS))
@@ -51,14 +35,10 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    for name in dict.fromkeys(row["name"] for row in rows):
-        mine = [row for row in rows if row["name"] == name]
-        trials, false, found = (
-            sum(row[key] for row in mine) for key in ("trials", "false", "found")
-        )
+    for name, trials, false, found in by_name(rows):
         words = f"{name}: {false} of {trials} called equal code different; a tenth more found in"
         words += f" {found}. At most {_FALSE:.0%} of false alarms wanted:"
-        yield f"{words} {'reached' if false <= max(_FALSE * trials, 1) else 'NOT REACHED'}."
+        yield f"{words} {reached(false <= max(_FALSE * trials, 1))}."
 
 
 EQUAL = Section(
@@ -68,14 +48,10 @@ EQUAL = Section(
         "`%%fwcompare` of the same code twice and a tenth more of it, as a whole, while other"
         f" programs compute; {_SECONDS:g} s for each comparison."
     ),
-    columns=(
-        Column("trials", 6, "comparisons", lambda r: str(r["trials"])),
-        Column("false alarms", 12, "of these called the same code different",
-               lambda r: f"{r['false']} ({r['false'] / r['trials']:.0%})"),
-        Column("found", 10, "of these found a tenth more work",
-               lambda r: f"{r['found']} ({r['found'] / r['trials']:.0%})"),
+    columns=columns(
+        "comparisons", "of these called the same code different", "of these found a tenth more work"
     ),
     summary=_summary,
     measure=measure,
     groups=("python", "jax"),
-)  # fmt: skip
+)

@@ -1,13 +1,13 @@
 """What it takes to show the graph of a large program."""
 
 import statistics
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import ipyjaxbench
 from ipyjaxbench.reports import html
-from tests.accuracy.section import Column, Row, Section, label
+from tests.accuracy.looks import spent
+from tests.accuracy.section import Column, Row, Section, label, reached
 
 _BAR, _MOST_LINES, _MOST_KB = 1.5, 200, 300
 _EQUATIONS = 10_000
@@ -40,12 +40,6 @@ def _programs() -> dict[str, tuple[Callable[..., Any], Any]]:
     return {"chain": (chain, x), "layers": (layers, x), "backwards": (backwards, x)}
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def measure(group: str, rounds: int) -> Iterator[Row]:
     """A row for each program."""
     import jax
@@ -61,9 +55,9 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
         plain, ours = [], []
         for _ in range(rounds + 1):
             jax.clear_caches()
-            plain.append(_seconds(by_jax))
+            plain.append(spent(by_jax)[1])
             jax.clear_caches()
-            ours.append(_seconds(by_us))
+            ours.append(spent(by_us)[1])
         graph = ipyjaxbench.graph(function, x)
         yield {
             "group": group,
@@ -79,13 +73,13 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
     slowest = max(rows, key=lambda row: row["ratio"])
-    verdict = "reached" if slowest["ratio"] <= _BAR else "NOT REACHED"
+    verdict = reached(slowest["ratio"] <= _BAR)
     yield (
         f"At most {slowest['ratio']:.2f} times the time of make_jaxpr and str,"
         f" {label(slowest)}; {_BAR} wanted: {verdict}."
     )
     lines, kilobytes = (max(row[key] for row in rows) for key in ("lines", "kilobytes"))
-    verdict = "reached" if lines < _MOST_LINES and kilobytes < _MOST_KB else "NOT REACHED"
+    verdict = reached(lines < _MOST_LINES and kilobytes < _MOST_KB)
     yield (
         f"At most {lines} lines and {kilobytes:.0f} kB of HTML; under {_MOST_LINES} and"
         f" {_MOST_KB} wanted: {verdict}."
@@ -101,12 +95,12 @@ GRAPHS = Section(
         " JAX's caches emptied before each; the first round is left out."
     ),
     columns=(
-        Column("equations", 9, "in the program", lambda r: f"{r['equations']:,}"),
-        Column("JAX, s", 6, "make_jaxpr and str", lambda r: f"{r['plain']:.2f}"),
-        Column("ours, s", 7, "all of %jaxpr", lambda r: f"{r['ours']:.2f}"),
-        Column("ratio", 5, "ours by JAX's, the median", lambda r: f"{r['ratio']:.2f}"),
-        Column("lines", 5, "of the text", lambda r: f"{r['lines']}"),
-        Column("kB", 4, "of HTML", lambda r: f"{r['kilobytes']:.0f}"),
+        Column("equations", 9, "in the program", "{equations:,}"),
+        Column("JAX, s", 6, "make_jaxpr and str", "{plain:.2f}"),
+        Column("ours, s", 7, "all of %jaxpr", "{ours:.2f}"),
+        Column("ratio", 5, "ours by JAX's, the median", "{ratio:.2f}"),
+        Column("lines", 5, "of the text", "{lines}"),
+        Column("kB", 4, "of HTML", "{kilobytes:.0f}"),
     ),
     summary=_summary,
     measure=measure,

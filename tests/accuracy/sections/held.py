@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.section import Column, Row, Section, counted
 
 _SIDE = 500
 _MATRIX = 4 * _SIDE**2
@@ -91,8 +91,7 @@ def is_right(row: Row) -> bool:
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    wrong = [row for row in rows if not is_right(row)]
-    yield f"{len(rows) - len(wrong)} of {len(rows)} holders are right; wrong: {names_of(wrong)}."
+    yield counted(rows, is_right, "holders are right")
 
 
 HELD = Section(
@@ -103,11 +102,10 @@ HELD = Section(
         " that alone, with its bytes within 0.1 %, and what it says to type has to let go of it."
     ),
     columns=(
-        Column("bytes", 9, "that are held", lambda r: f"{r['bytes']:,}"),
-        Column("found", 6, "how often, alone and with these bytes",
-               lambda r: f"{r['right']}/{r['rounds']}"),
+        Column("bytes", 9, "that are held", "{bytes:,}"),
+        Column("found", 6, "how often, alone and with these bytes", "{right}/{rounds}"),
         Column("let go", 7, "how often nothing held it after what is said was typed",
-               lambda r: f"{r['let_go']}/{r['rounds']}"),
+               "{let_go}/{rounds}"),
     ),
     summary=_summary,
     measure=measure,

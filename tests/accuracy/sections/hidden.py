@@ -12,7 +12,7 @@ from tests.accuracy.case import Names
 from tests.accuracy.cases.hidden import HIDDEN, Hidden
 from tests.accuracy.load import busy
 from tests.accuracy.looks import loop
-from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.section import Column, Row, Section, counted
 
 LOADS = (0, 16)
 _LEAST = 0.9
@@ -91,11 +91,8 @@ def is_right(row: Row) -> bool:
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
     for load in LOADS:
         mine = [row for row in rows if row["load"] == load]
-        wrong = [row for row in mine if not is_right(row)]
-        yield (
-            f"Load {load}: {len(mine) - len(wrong)} of {len(mine)} headlines are"
-            f" {_LEAST:g} of the truth or more; below: {names_of(wrong)}."
-        )
+        told = counted(mine, is_right, f"headlines are {_LEAST:g} of the truth or more", "below")
+        yield f"Load {load}: {told}"
 
 
 HIDDEN_WORK = Section(
@@ -111,10 +108,10 @@ HIDDEN_WORK = Section(
         " of the rounds."
     ),
     columns=(
-        Column("load", 4, "busy programs beside", lambda r: str(r["load"])),
+        Column("load", 4, "busy programs beside", "{load}"),
         Column("truth, ms", 9, "milliseconds per call", lambda r: f"{r['truth'] * 1e3:.2f}"),
         Column("ours, ms", 9, "our headline", lambda r: f"{r['ours'] * 1e3:.2f}"),
-        Column("ratio", 6, "of the two", lambda r: f"{r['ratio']:.2f}"),
+        Column("ratio", 6, "of the two", "{ratio:.2f}"),
         Column("verdict", 8, "whether it is 0.9 at least",
                lambda r: "ok" if is_right(r) else "LIE"),
     ),

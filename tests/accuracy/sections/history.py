@@ -3,8 +3,7 @@
 import os
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest import mock
 
@@ -13,7 +12,8 @@ from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import Location, make_entries
 from ipyjaxbench.records.store import Journal
 from ipyjaxbench.timing.measurement import Measurement
-from tests.accuracy.section import Column, Row, Section
+from tests.accuracy.looks import spent
+from tests.accuracy.section import Column, Row, Section, reached
 
 _SAMPLES, _ENTRIES = 2_000, 10_000
 _APPEND, _READ = 100.0, 1.0  # µs and s that are wanted
@@ -27,12 +27,6 @@ def _measured() -> Measurement:
     return Measurement("step(params, batch)", {"jax": "0.10.2"}, 0.1, {}, 1, 1, batches, rounds)
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def _keep(journal: Journal, m: Measurement, when: float) -> None:
     """All that a magic does for it."""
     here = os.getcwd()
@@ -43,12 +37,12 @@ def _keep(journal: Journal, m: Measurement, when: float) -> None:
 def _round(m: Measurement, place: str) -> Row:
     """One file that is filled and read."""
     journal = Journal()
-    first = _seconds(lambda: _keep(journal, m, 0.0))
+    first = spent(lambda: _keep(journal, m, 0.0))[1]
     half = _ENTRIES // 2
-    wholes = [_seconds(lambda: _keep(journal, m, 1.0)) for _ in range(half)]
+    wholes = [spent(lambda: _keep(journal, m, 1.0))[1] for _ in range(half)]
     ready = list(make_entries(m, "step", when=2.0, where=Location(), revision=""))
-    appends = [_seconds(lambda: journal.append(ready)) for _ in range(_ENTRIES - 1 - half)]
-    read = _seconds(store.read_store)
+    appends = [spent(lambda: journal.append(ready))[1] for _ in range(_ENTRIES - 1 - half)]
+    read = spent(store.read_store)[1]
     journal.close()
     return {
         "append": statistics.median(appends) * 1e6,
@@ -78,10 +72,8 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
-        kept = "reached" if row["append"] < _APPEND else "NOT REACHED"
-        read = "reached" if row["read"] < _READ else "NOT REACHED"
-        yield f"Appending: under {_APPEND:.0f} µs wanted, {kept}."
-        yield f"Reading {_ENTRIES:,}: under {_READ:.0f} s wanted, {read}."
+        yield f"Appending: under {_APPEND:.0f} µs wanted, {reached(row['append'] < _APPEND)}."
+        yield f"Reading {_ENTRIES:,}: under {_READ:.0f} s wanted, {reached(row['read'] < _READ)}."
 
 
 HISTORY = Section(
@@ -90,12 +82,11 @@ HISTORY = Section(
     method=f"A measurement of {_SAMPLES:,} samples, of which 120 are kept, {_ENTRIES:,} times in"
     " one file. Medians.",
     columns=(
-        Column("append, µs", 10, "encoded and written", lambda r: f"{r['append']:.1f}"),
-        Column("in all, µs", 10, "with Git's revision and what is kept of it",
-               lambda r: f"{r['whole']:.1f}"),
-        Column("first, ms", 9, "with making the file", lambda r: f"{r['first']:.1f}"),
-        Column("read all, s", 11, "and checked", lambda r: f"{r['read']:.2f}"),
-        Column("bytes each", 10, "in the file", lambda r: f"{r['size']:,.0f}"),
+        Column("append, µs", 10, "encoded and written", "{append:.1f}"),
+        Column("in all, µs", 10, "with Git's revision and what is kept of it", "{whole:.1f}"),
+        Column("first, ms", 9, "with making the file", "{first:.1f}"),
+        Column("read all, s", 11, "and checked", "{read:.2f}"),
+        Column("bytes each", 10, "in the file", "{size:,.0f}"),
     ),
     summary=_summary,
     measure=measure,

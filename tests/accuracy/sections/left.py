@@ -103,11 +103,11 @@ LEFT = Section(
         " differs is to be told by a note."
     ),
     columns=(
-        Column("as once", 7, "as after one plain run", lambda r: f"{r['as once']}"),
-        Column("told", 5, "different, and a note tells it", lambda r: f"{r['told']}"),
-        Column("silent", 6, "different without a note", lambda r: f"{r['silent']}"),
-        Column("untrue", 6, "different, and said to be restored", lambda r: f"{r['untrue']}"),
-        Column("failed", 6, "did not run", lambda r: f"{r['failed']}"),
+        Column("as once", 7, "as after one plain run", "{as once}"),
+        Column("told", 5, "different, and a note tells it", "{told}"),
+        Column("silent", 6, "different without a note", "{silent}"),
+        Column("untrue", 6, "different, and said to be restored", "{untrue}"),
+        Column("failed", 6, "did not run", "{failed}"),
     ),
     summary=_summary,
     measure=measure,

@@ -75,9 +75,9 @@ NOISY = Section(
         " than 3 % and more than 10 µs from the time of all work."
     ),
     columns=(
-        Column("measured", 8, "measurements", lambda r: f"{r['measured']:,}"),
-        Column("found", 5, "of these, with a note on hidden work", lambda r: f"{r['found']:,}"),
-        Column("off", 5, "of these, with a headline that is off", lambda r: f"{r['off']:,}"),
+        Column("measured", 8, "measurements", "{measured:,}"),
+        Column("found", 5, "of these, with a note on hidden work", "{found:,}"),
+        Column("off", 5, "of these, with a headline that is off", "{off:,}"),
     ),
     summary=_summary,
     measure=measure,

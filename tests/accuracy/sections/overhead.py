@@ -73,11 +73,11 @@ OVERHEAD = Section(
         " each sample is one call, and the clock's own time is taken away too."
     ),
     columns=(
-        Column("typed", 9, "the statement", lambda r: r["typed"]),
-        Column("truth, ns", 9, "nanoseconds per call", lambda r: f"{r['truth']:.1f}"),
-        Column("ours, ns", 9, "our figure", lambda r: f"{r['ours']:.1f}"),
-        Column("added, ns", 9, "the median of the differences", lambda r: f"{r['extra']:.1f}"),
-        Column("range", 14, "of the differences", lambda r: f"{r['low']:.1f} to {r['high']:.1f}"),
+        Column("typed", 9, "the statement", "{typed}"),
+        Column("truth, ns", 9, "nanoseconds per call", "{truth:.1f}"),
+        Column("ours, ns", 9, "our figure", "{ours:.1f}"),
+        Column("added, ns", 9, "the median of the differences", "{extra:.1f}"),
+        Column("range", 14, "of the differences", "{low:.1f} to {high:.1f}"),
     ),
     summary=_summary,
     measure=measure,

@@ -96,10 +96,10 @@ PASSES = Section(
         " less a later one."
     ),
     columns=(
-        Column("sum, ms", 9, "the median of the sums of passes", lambda r: f"{r['sum']:.1f}"),
-        Column("compiling, ms", 13, "the same of the phases", lambda r: f"{r['whole']:.1f}"),
-        Column("ratio", 6, "the median of the ratios", lambda r: f"{r['ratio']:.3f}"),
-        Column("range", 14, "of the ratios", lambda r: f"{r['low']:.3f} to {r['high']:.3f}"),
+        Column("sum, ms", 9, "the median of the sums of passes", "{sum:.1f}"),
+        Column("compiling, ms", 13, "the same of the phases", "{whole:.1f}"),
+        Column("ratio", 6, "the median of the ratios", "{ratio:.3f}"),
+        Column("range", 14, "of the ratios", "{low:.3f} to {high:.3f}"),
     ),
     summary=_summary,
     measure=measure,

@@ -109,12 +109,12 @@ PROGRAMS = Section(
         " these must be called identical."
     ),
     columns=(
-        Column("instructions", 12, "of the program", lambda r: str(r["instructions"])),
-        Column("differ", 6, "counts, by XLA's own objects", lambda r: str(r["differ"])),
-        Column("found", 5, "of them, with both numbers", lambda r: str(r["right"])),
-        Column("wrong", 5, "missed, or found and not so", lambda r: str(r["wrong"])),
-        Column("twins", 5, "in other processes", lambda r: str(r["twins"])),
-        Column("identical", 9, "of them", lambda r: str(r["alike"])),
+        Column("instructions", 12, "of the program", "{instructions}"),
+        Column("differ", 6, "counts, by XLA's own objects", "{differ}"),
+        Column("found", 5, "of them, with both numbers", "{right}"),
+        Column("wrong", 5, "missed, or found and not so", "{wrong}"),
+        Column("twins", 5, "in other processes", "{twins}"),
+        Column("identical", 9, "of them", "{alike}"),
         Column("verdict", 8, "whether all is right", lambda r: "ok" if is_right(r) else "WRONG"),
     ),
     summary=_summary,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tests.accuracy.ranks_job import MANY, SLEEP
-from tests.accuracy.section import Column, Row, Section, names_of
+from tests.accuracy.section import Column, Row, Section, counted
 
 _SHARE, _SKEW, _OVERHEAD = 0.1, 1e-3, 0.03
 _GATHERING, _FIRST = 5.0, 15.0
@@ -72,12 +72,18 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
     yield row("4 processes, to the table", f"{_FIRST:g} s", f"{first:.1f} s", first <= _FIRST)
 
 
+def is_reached(row: Row) -> bool:
+    """Whether it is as is wanted."""
+    return bool(row["reached"])
+
+
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    missed = [row for row in rows if not row["reached"]]
-    reached = len(rows) - len(missed)
-    yield f"{reached} of {len(rows)} targets are reached; missed: {names_of(missed)}."
+    yield counted(rows, is_reached, "targets are reached", "missed")
 
 
+VERDICT = Column(
+    "verdict", 7, "whether the target is reached", lambda r: "ok" if is_reached(r) else "MISSED"
+)
 RANKS = Section(
     name="ranks",
     title="Does a report of several ranks say what is so?",
@@ -92,14 +98,9 @@ RANKS = Section(
         " Seconds include the first call and all samples."
     ),
     columns=(
-        Column("wanted", 14, "the target", lambda r: r["wanted"]),
-        Column("found", 44, "over all runs", lambda r: r["found"]),
-        Column(
-            "verdict",
-            7,
-            "whether the target is reached",
-            lambda r: "ok" if r["reached"] else "MISSED",
-        ),
+        Column("wanted", 14, "the target", "{wanted}"),
+        Column("found", 44, "over all runs", "{found}"),
+        VERDICT,
     ),
     summary=_summary,
     measure=measure,

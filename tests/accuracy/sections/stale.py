@@ -68,8 +68,8 @@ STALE = Section(
         " all of them. None of these runs anything that was traced before the code changed."
     ),
     columns=(
-        Column("cells", 5, "that ran to their end", lambda r: f"{r['cells']}"),
-        Column("cached", 6, "calls that found their program", lambda r: f"{r['cached']:,}"),
+        Column("cells", 5, "that ran to their end", "{cells}"),
+        Column("cached", 6, "calls that found their program", "{cached:,}"),
         Column("stale", 5, "what was said to be stale", lambda r: f"{len(r['stale'])}"),
     ),
     summary=_summary,

@@ -115,11 +115,11 @@ TRACE_FILES = Section(
         " report's own figures are 1. Of all rounds that which is furthest off is shown."
     ),
     columns=(
-        Column("busy", 7, "time with any operation in the file", lambda r: f"{r['busy']:.4f}"),
-        Column("phases", 7, "all phases together, of the wall", lambda r: f"{r['wall']:.4f}"),
-        Column("operations", 10, "of those launched", lambda r: f"{r['operations']:.4f}"),
-        Column("inside", 7, "of them, between the calls' ends", lambda r: f"{r['inside']:.4f}"),
-        Column("calls", 5, "in the pass", lambda r: str(r["calls"])),
+        Column("busy", 7, "time with any operation in the file", "{busy:.4f}"),
+        Column("phases", 7, "all phases together, of the wall", "{wall:.4f}"),
+        Column("operations", 10, "of those launched", "{operations:.4f}"),
+        Column("inside", 7, "of them, between the calls' ends", "{inside:.4f}"),
+        Column("calls", 5, "in the pass", "{calls}"),
         Column("verdict", 8, "within 1 %", lambda r: "ok" if is_right(r) else "WRONG"),
     ),
     summary=_summary,

@@ -9,7 +9,7 @@ from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.accuracy.section import Column, Row, Section
+from tests.accuracy.section import Column, Row, Section, reached
 
 _PAIRS, _TRIALS = 40, 12  # pairs in a trial; trials of each framework in a round
 _SECONDS = 3.0  # one recording
@@ -87,18 +87,34 @@ def measure(group: str, rounds: int) -> Iterator[Row]:
         }
 
 
-def _summary(rows: Sequence[Row]) -> Iterator[str]:
+def by_name(rows: Sequence[Row]) -> Iterator[tuple[str, int, int, int]]:
+    """For each name its trials, those with a false alarm, and those that found more work."""
     for name in dict.fromkeys(row["name"] for row in rows):
         mine = [row for row in rows if row["name"] == name]
-        trials, false, found = (
-            sum(row[key] for row in mine) for key in ("trials", "false", "found")
-        )
+        yield name, *(sum(row[key] for row in mine) for key in ("trials", "false", "found"))
+
+
+def columns(trials: str, false: str, found: str) -> tuple[Column, ...]:
+    """Those of trials, false alarms and what was found, with what each means."""
+    return (
+        Column("trials", 6, trials, "{trials}"),
+        Column("false alarms", 12, false, lambda r: _share(r, "false")),
+        Column("found", 10, found, lambda r: _share(r, "found")),
+    )
+
+
+def _share(row: Row, key: str) -> str:
+    return f"{row[key]} ({row[key] / row['trials']:.0%})"
+
+
+def _summary(rows: Sequence[Row]) -> Iterator[str]:
+    for name, trials, false, found in by_name(rows):
         words = f"{name}: {false} of {trials} equal pairs called different, {false / trials:.0%};"
         words += f" a tenth more found in {found}, {found / trials:.0%}"
         if name == "ours":
-            reached = false <= _FALSE * trials and found >= _FOUND * trials
+            is_met = false <= _FALSE * trials and found >= _FOUND * trials
             words += f". At most {_FALSE:.0%} and at least {_FOUND:.0%} wanted: "
-            words += "reached" if reached else "NOT REACHED"
+            words += reached(is_met)
         yield f"{words}."
 
 
@@ -109,14 +125,12 @@ VERDICTS = Section(
         "The same code twice, and a tenth more of it, sampled in turns as `%%fwcompare` does."
         f" The samples are cut into trials of {_PAIRS} pairs. Each rule judges the same ones."
     ),
-    columns=(
-        Column("trials", 6, "of each kind", lambda r: str(r["trials"])),
-        Column("false alarms", 12, "trials in which the same code was called different",
-               lambda r: f"{r['false']} ({r['false'] / r['trials']:.0%})"),
-        Column("found", 10, "trials in which a tenth more work was found",
-               lambda r: f"{r['found']} ({r['found'] / r['trials']:.0%})"),
+    columns=columns(
+        "of each kind",
+        "trials in which the same code was called different",
+        "trials in which a tenth more work was found",
     ),
     summary=_summary,
     measure=measure,
     groups=tuple(SETUP),
-)  # fmt: skip
+)

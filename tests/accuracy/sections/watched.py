@@ -143,12 +143,11 @@ WATCHED = Section(
         " it takes to see whether the program is stale is added up in a cell of its own."
     ),
     columns=(
-        Column("bare, µs", 9, "microseconds per call", lambda r: f"{r['bare']:.2f}"),
-        Column("watched, µs", 11, "in the cell", lambda r: f"{r['watched']:.2f}"),
-        Column("added, µs", 9, "the median of the differences", lambda r: f"{r['added']:.2f}"),
-        Column("looking, µs", 11, "of that, to see whether the program is stale",
-               lambda r: f"{r['looking']:.2f}"),
-        Column("lines", 5, "of the report", lambda r: f"{r['lines']}"),
+        Column("bare, µs", 9, "microseconds per call", "{bare:.2f}"),
+        Column("watched, µs", 11, "in the cell", "{watched:.2f}"),
+        Column("added, µs", 9, "the median of the differences", "{added:.2f}"),
+        Column("looking, µs", 11, "of that, to see whether the program is stale", "{looking:.2f}"),
+        Column("lines", 5, "of the report", "{lines}"),
     ),
     summary=_summary,
     measure=measure,

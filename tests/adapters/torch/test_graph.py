@@ -81,18 +81,20 @@ def test_a_call_is_shown_as_its_operations(code: str, program: list[str], names:
     assert found.tries == 1
 
 
-def test_a_call_may_only_take_or_only_make_tensors(names: Names) -> None:
+def test_a_call_may_only_take_or_only_make_tensors_and_shapes_or_open_lengths_will_do(
+    names: Names,
+) -> None:
     found = graph("(lambda a: None)(x)", names)
     assert (found.operations, found.outputs) == (0, ())
     assert [value.name for value in found.inputs] == ["a"]
     found = graph("torch.rand(3)", names)
     assert [each.shape for each in found.outputs] == [(3,)]
     assert found.text().startswith("rand: f32[3] = aten.rand(")
-
-
-def test_a_length_that_depends_on_values_is_open_and_has_no_bytes(names: Names) -> None:
-    (result,) = graph("picked(x)", names, stage="export").outputs
+    (result,) = graph("picked(x)", names, stage="export").outputs  # its length depends on values
     assert (result.shape, result.nbytes) == ((-1,), 0)
+    shapes = (("float32", (3, 4)),)
+    found = trace_program(Source.plain("block"), names, GraphOptions(shapes=shapes), "torch")
+    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
 
 
 @pytest.mark.parametrize("stage", ["aten", "export"])
@@ -142,17 +144,6 @@ def test_arguments_and_a_modules_own_tensors_are_inputs_and_what_is_named_beside
     assert part in found.program
 
 
-def test_of_a_call_that_traces_no_failure_is_told() -> None:
-    call = Call("f(x)", torch.sin, (torch.ones(2),), {}, ("x",))
-    assert aten.failure(call) == (None, ())
-
-
-def test_shapes_alone_will_do(names: Names) -> None:
-    shapes = (("float32", (3, 4)),)
-    found = trace_program(Source.plain("block"), names, GraphOptions(shapes=shapes), "torch")
-    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (3, 8))]
-
-
 ATTENTION = 2 * 2 * 2 * 4 * 6 * 10 * 8
 LSTM = 2 * 5 * 2 * (8 * 64 + 16 * 64)
 
@@ -188,15 +179,13 @@ def test_products_and_convolutions_are_counted(code: str, flops: int, names: Nam
     assert found.uncounted == (Uncounted("others"),)
 
 
-def test_products_that_are_not_counted_are_named(names: Names) -> None:
+def test_products_that_are_not_counted_and_operations_of_others_are_named(names: Names) -> None:
     names["bilinear"] = torch.nn.Bilinear(4, 4, 2)
     found = graph("bilinear(x, x)", names)
     assert found.uncounted == (Uncounted("others"), Uncounted("products", "aten._trilinear"))
     shown = " ".join(str(found).split())
     assert "matrix products and convolutions only, as PyTorch counts; excludes aten._tri" in shown
 
-
-def test_an_operation_of_anothers_may_compute_anything(names: Names) -> None:
     @torch.library.custom_op("of_these_tests::twice", mutates_args=())
     def twice(x: torch.Tensor) -> torch.Tensor:
         return x * 2
@@ -244,6 +233,8 @@ def test_why_a_call_cannot_be_traced_is_told(
     assert found.source == "torch.rand(7) + x"
     assert found.because.startswith("The code raises this error while it is traced")
     assert capfd.readouterr().err == ""
+    call = Call("f(x)", torch.sin, (torch.ones(2),), {}, ("x",))
+    assert aten.failure(call) == (None, ())  # it traces
 
 
 def test_what_is_no_call_with_tensors_is_told_so(names: Names) -> None:
