@@ -88,7 +88,7 @@ BOTH_CORES = {"chip_config_name": "megacore"}
     ("chip", "compiler", "devices", "gibibytes", "arguments"),
     [
         ("tpu:v2", "v2:1x1", 1, 8, None), ("tpu:v2:2x2", "v2:2x2", 8, 8, {}),
-        ("tpu:v4", "v4:1x1x1", 1, 32, ALONE | BOTH_CORES),
+        ("tpu:v3:2x2", "v3:2x2", 8, 16, {}), ("tpu:v4", "v4:1x1x1", 1, 32, ALONE | BOTH_CORES),
         ("tpu:v4:2x2x3", "v4:2x2x3", 12, 32, BOTH_CORES), ("tpu:v5e", "v5e:1x1", 1, 16, ALONE),
         ("tpu:v5e:2x4", "v5e:2x4", 8, 16, {}), ("tpu:v5p:2x2x1", "v5p:2x2x1", 4, 95, None),
         ("tpu:v7x:2x2x1", "tpu7x:2x2x1", 8, 96, None),

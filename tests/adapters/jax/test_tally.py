@@ -80,6 +80,9 @@ def test_costs_stand_at_the_lines_that_call() -> None:
     assert (one.name, one.nbytes) == ("y = x @ x", 3 * X.nbytes)
     assert other.nbytes == 3 * 2 * X.nbytes
 
+    (act,) = tally(lambda x: jax.nn.relu(x), X).lines()  # noqa: PLW0108  a line of the user's
+    assert "jax.nn.relu(x)" in act.name
+
 
 EACH = 16.0
 inner = jax.jit(lambda x: (x @ x, jnp.tanh(x)))

@@ -1,5 +1,6 @@
 """Calls of jitted functions, each typed in a cell of its own, with verdicts known to be right."""
 
+import functools
 import types
 
 import equinox
@@ -17,6 +18,9 @@ SESSIONS = {
         "t1, t2 = times(1), times(2)",
         "t1(x3) => TRACED first call",
         "t2(x3) => TRACED new function object (captured n: 1 → 2)",
+        "p1, p2 = (jax.jit(functools.partial(jnp_add, s)) for s in (1.0, 2.0))",
+        "p1(x3) => TRACED first call",
+        "p2(x3) => TRACED new function object (captured s: 1.0 → 2.0)",
         "n = 1",
         "g1 = jax.jit(lambda x: jnp.tan(x) * n)",
         "g1(x3) => TRACED first call",
@@ -122,7 +126,8 @@ def typing(shell: Shell) -> Shell:
     source = "import jax, jax.numpy as jnp\n@jax.jit\ndef step(x):\n    return jnp.sin(x)\n"
     exec(compile(source, "mod_of_mine.py", "exec"), mod.__dict__)
     shell.names.update(
-        jax=jax, jnp=jnp, eqx=equinox, nnx=nnx, mod=mod,
+        jax=jax, jnp=jnp, functools=functools, eqx=equinox, nnx=nnx,
+        mod=mod, jnp_add=lambda s, x: jnp.sin(x) + s,
         x3=jnp.ones(3), x4=jnp.ones(4), x33=jnp.ones((3, 3)),
     )  # fmt: skip
     shell.run("1")  # from now on what is traced is learned

@@ -119,8 +119,14 @@ def test_a_fix_that_is_computed_under_jit_is_no_trace_of_the_users(watching: She
 
 def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
     watching.run("@jax.jit\ndef loss(x):\n    return jnp.sum(jnp.sin(x) * 3)\ny = loss(x)")
-    watching.run("y = jax.grad(loss)(x)")
-    (line,) = traced_lines(watching)
-    assert "was called directly, is now called under grad" in line
-    watching.run("y = jax.grad(loss)(x)")
-    assert traced_lines(watching) == []
+    for cell, reason in (
+        ("jax.clear_caches(); y = loss(x)", "earlier call, but caches were cleared"),
+        ("y = jax.grad(loss)(x)", "was called directly, is now called under grad"),
+        ("y = jax.vmap(jax.grad(loss))(jnp.ones((5, 3)))", "under vmap over 5 of grad"),
+    ):
+        watching.run(cell)
+        (line,) = traced_lines(watching)
+        assert reason in line, cell
+    for cell in ("y = loss(x)", "y = jax.grad(loss)(x)"):
+        watching.run(cell)
+        assert traced_lines(watching) == []
