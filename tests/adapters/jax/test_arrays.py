@@ -11,13 +11,13 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 from ipyjaxbench.adapters.jax import Jax, arrays
 from ipyjaxbench.device.protocol import ArrayInspector
-from ipyjaxbench.frameworks import loaded
+from tests.loads import named
 
 X = jnp.ones((2, 3))
 
 
 def inspector() -> Any:
-    return next(each for each in loaded()[0] if isinstance(each, Jax)).capability(ArrayInspector)
+    return named("jax").capability(ArrayInspector)
 
 
 def gone() -> Any:

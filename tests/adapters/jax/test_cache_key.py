@@ -81,11 +81,9 @@ def test_an_argument_is_told_by_what_jax_looks_at(value: Any, expected: Leaf) ->
     assert leaf(value) == expected
 
 
-def test_arrays_are_told_by_what_holds_them_and_by_what_they_are_bound_to() -> None:
+def test_arrays_are_told_by_what_holds_them() -> None:
     nnx = pytest.importorskip("flax.nnx")
     assert leaf(nnx.Param(X)) == leaf(X)
-    assert leaf(jax.device_put(X, jax.devices()[0])).committed
-    assert not leaf(X).committed
 
 
 def test_equal_static_values_share_a_trace_and_objects_are_told_by_their_class() -> None:
@@ -155,12 +153,6 @@ def test_a_method_bakes_its_object_in_and_form_tells_how_arguments_are_given() -
     assert [*found.leaves] == ["a", "c", "b"]
 
 
-def test_settings_and_transformations_are_part_of_the_key() -> None:
-    before = signature(jnp.sin, X)
-    with jax.default_matmul_precision("highest"):
-        after = signature(jnp.sin, X)
-    assert {*after.settings.items()} - {*before.settings.items()} == {
-        ("jax_default_matmul_precision", "highest")
-    }
+def test_transformations_are_part_of_the_key() -> None:
     assert signature(jnp.sin, X).code != signature(jax.grad(jnp.sin), X).code
     assert cache_key.signature(Called(len, (X,), {}, "grad")).transformation == "grad"

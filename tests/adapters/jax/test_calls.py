@@ -25,11 +25,6 @@ def flagged(x: Any, neg: bool) -> Any:
     return -x if neg else x
 
 
-def applied(f: Any, *xs: Any, scale: float = 1.0, how: str = "sum") -> Any:
-    made = f(*xs) * scale
-    return made.sum() if how == "sum" else made
-
-
 class Affine:
     def __init__(self, w: Any) -> None:
         self.w = w
@@ -60,26 +55,20 @@ class Model(nnx.Module):
 NET = Net()
 NAMES = {
     "jax": jax, "jnp": jnp, "np": np, "eqx": eqx, "nnx": nnx, "x": X, "w": W,
-    "functools": functools, "flagged": flagged, "applied": applied,
+    "functools": functools, "flagged": flagged,
     "affine": Affine(W), "net": NET, "nets": NET.init(KEY, X), "model": Model(nnx.Rngs(0)),
     "mlp": eqx.nn.MLP(4, 2, 8, 2, key=KEY), "batch": (X, 2), "more": {"axis": 0},
     "shape": jax.ShapeDtypeStruct((3, 4), "float32"),
 }  # fmt: skip
 
 CALLS = """
-x @ w
 np.ones(4) @ w
 jnp.sum(x, **more)
 flagged(*batch)
 functools.partial(jax.jit, static_argnums=1)(flagged)(x, True)
-applied(jnp.add, x, 1.0, scale=2.0, how="none")
-applied(lambda a: a @ w, x, how="sum")
 affine.jitted(x)
-jax.vmap(affine)(x)
 jax.vmap(jnp.dot, in_axes=(0, None))(x, jnp.ones(4))
 jax.vjp(jnp.sin, x)[0]
-jax.lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x)
-jax.lax.while_loop(lambda v: v.sum() < 99, lambda v: v * 2, x)
 affine(shape)
 jax.vmap(mlp)(x)
 eqx.filter_jit(mlp)(x[0])

@@ -6,6 +6,25 @@ from ipyjaxbench.graphs.components import Collective
 from ipyjaxbench.graphs.hlo_collectives import collectives_in, exchanges_in
 
 SUM = "f32[4096,4096]{1,0:T(8,128)}"
+#: They run beside others: what is done has what comes out, and not what went in.
+BESIDE = """
+  %s = (f32[1,4096]{1,0}, f32[1,4096]{1,0}, u32[]{:S(2)}) collective-permute-start(%a), channel_id=1
+  %d = f32[1,4096]{1,0:T(1,128)S(1)} collective-permute-done(%s), metadata={op_name="x"}
+  %gs = (f32[256]{0}, f32[1024]{0}) all-gather-start(%b), channel_id=2
+  %gd = f32[1024]{0} all-gather-done(%gs)
+"""
+STEP = "  %g = f32[4,1,256]{2,1,0} all-gather(%p), channel_id=1, replica_groups={{0,1}}\n"
+#: Of the first sum each device keeps a piece.
+PIECE = """
+%all-reduce-scatter.clone.1 (input.2: f32[1024,1024]) -> f32[1024,256] {
+  %all-reduce.4 = f32[1024,1024]{1,0} all-reduce(%input.2), channel_id=2, to_apply=%add
+  ROOT %dynamic-slice.5 = f32[1024,256]{1,0:T(8,128)S(1)} dynamic-slice(%all-reduce.4, %c)
+}
+
+ENTRY %main (x: f32[8]) -> f32[8] {
+  ROOT %all-reduce.5 = f32[8]{0} all-reduce(%x), channel_id=3
+}
+"""
 
 
 @pytest.mark.parametrize(
@@ -20,50 +39,15 @@ SUM = "f32[4096,4096]{1,0:T(8,128)}"
         ("  %p = pred[8]{0} all-gather(%q)\n  %s = s32[1024,4,128]{0,2,1} all-to-all(%b)",
          [("all-to-all", 1, 4 * 1024 * 4 * 128), ("all-gather", 1, 8)]),
         ("  %f = f32[] fusion(%copy-done, %all-gather.6), calls=%all-reduce.3", []),
+        (BESIDE, [("collective-permute", 1, 4 * 4096), ("all-gather", 1, 4 * 1024)]),
+        (STEP * 3 + STEP.replace("channel_id=1", "channel_id=2"), [("all-gather", 2, 8192)]),
+        (PIECE, [("reduce-scatter", 1, 4 * 1024 * 256), ("all-reduce", 1, 32)]),
     ],
 )  # fmt: skip
 def test_each_kind_has_the_bytes_that_it_gives(
     hlo: str, expected: list[tuple[str, int, int]]
 ) -> None:
     assert collectives_in(hlo) == tuple(Collective(*each) for each in expected)
-
-
-def test_one_that_runs_beside_others_counts_once_without_what_went_in() -> None:
-    hlo = """
-  %s = (f32[1,4096]{1,0}, f32[1,4096]{1,0}, u32[]{:S(2)}) collective-permute-start(%a), channel_id=1
-  %d = f32[1,4096]{1,0:T(1,128)S(1)} collective-permute-done(%s), metadata={op_name="x"}
-  %gs = (f32[256]{0}, f32[1024]{0}) all-gather-start(%b), channel_id=2
-  %gd = f32[1024]{0} all-gather-done(%gs)
-"""
-    assert collectives_in(hlo) == (
-        Collective("collective-permute", 1, 4 * 4096),
-        Collective("all-gather", 1, 4 * 1024),
-    )
-
-
-def test_steps_of_one_collective_count_once() -> None:
-    step = "  %g = f32[4,1,256]{2,1,0} all-gather(%p), channel_id=1, replica_groups={{0,1}}"
-    other = step.replace("channel_id=1", "channel_id=2")
-    assert collectives_in(f"{step}\n{step}\n{step}\n{other}") == (
-        Collective("all-gather", 2, 8192),
-    )
-
-
-def test_a_sum_of_which_each_device_keeps_a_piece_is_a_reduce_scatter() -> None:
-    hlo = """
-%all-reduce-scatter.clone.1 (input.2: f32[1024,1024]) -> f32[1024,256] {
-  %all-reduce.4 = f32[1024,1024]{1,0} all-reduce(%input.2), channel_id=2, to_apply=%add
-  ROOT %dynamic-slice.5 = f32[1024,256]{1,0:T(8,128)S(1)} dynamic-slice(%all-reduce.4, %c)
-}
-
-ENTRY %main (x: f32[8]) -> f32[8] {
-  ROOT %all-reduce.5 = f32[8]{0} all-reduce(%x), channel_id=3
-}
-"""
-    assert collectives_in(hlo) == (
-        Collective("reduce-scatter", 1, 4 * 1024 * 256),
-        Collective("all-reduce", 1, 32),
-    )
 
 
 @pytest.mark.parametrize(

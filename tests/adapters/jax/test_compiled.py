@@ -10,17 +10,18 @@ import pytest
 from jax._src import compilation_cache, config
 
 import ipyjaxbench
-from ipyjaxbench.adapters.jax import Jax, compile_events, profiler
+from ipyjaxbench.adapters.jax import compile_events, profiler
 from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.compile_events import Event, Events
-from ipyjaxbench.frameworks import Compilation, loaded
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timing import Measurement
 from tests.bench import recorder
+from tests.loads import named
 from tests.shell import Shell
 
 
-def named(programs: Any) -> dict[str, str]:
+def origins(programs: Any) -> dict[str, str]:
     return {program.name: program.origin for program in programs}
 
 
@@ -36,7 +37,7 @@ def test_programs_are_named_with_their_time_also_those_without_jit() -> None:
     assert program.seconds == pytest.approx(result.phases["compile"], rel=0.01)
     names = {"jnp": jnp, "x": jnp.ones((3, 5, 7))}
     result = ipyjaxbench.measure_code("jnp.sin(x) * 3.5 + x", names, budget=0.05)
-    assert named(result.programs) == dict.fromkeys(["sin", "multiply", "add"], "compiled")
+    assert origins(result.programs) == dict.fromkeys(["sin", "multiply", "add"], "compiled")
     assert result.compilations == 3
 
 
@@ -56,7 +57,7 @@ def test_a_cold_call_compiles_all_anew_and_leaves_the_users_programs() -> None:
     assert result.compilations == 0
     assert result.fresh is not None
     assert result.fresh.cleared == ()
-    assert named(result.fresh.programs) == dict.fromkeys(["<lambda>", "matmul"], "compiled")
+    assert origins(result.fresh.programs) == dict.fromkeys(["<lambda>", "matmul"], "compiled")
     assert list(result.fresh.phases) == ["trace", "lower", "compile"]
     assert sum(s or 0 for s in result.fresh.phases.values()) < (result.fresh.seconds or 0)
     assert len(traces) == 2
@@ -107,8 +108,7 @@ def of_any(a: Any) -> Any:
 
 
 def test_originals_and_donated_arguments_of_jitted_functions_are_known() -> None:
-    compilation = next(f for f in loaded()[0] if isinstance(f, Jax)).capability(Compilation)
-    x = jnp.ones(3)
+    compilation, x = named("jax").capability(Compilation), jnp.ones(3)
     assert compilation.original(jax.jit(of_any)) is of_any
     assert compilation.original(jax.jit(of_any).lower(x).compile()) is None
     assert compilation.original(of_any) is None
@@ -139,7 +139,7 @@ def test_a_version_without_the_decision_to_use_the_disk_cache_keeps_its_own(
 
 
 def test_where_profiles_guide_the_compiler_caches_stay_in_use() -> None:
-    compilation = next(f for f in loaded()[0] if isinstance(f, Jax)).capability(Compilation)
+    compilation = named("jax").capability(Compilation)
     with config.enable_pgle(True), compilation.cold_call({}, []) as fresh:
         assert [*fresh.caveats] == ["JAX's in-memory caches stayed in use"]
 

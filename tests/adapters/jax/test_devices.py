@@ -7,17 +7,17 @@ from typing import Any
 import jax
 import pytest
 
-from ipyjaxbench.adapters.jax import Jax, devices
+from ipyjaxbench.adapters.jax import devices
 from ipyjaxbench.device.devices import Device
 from ipyjaxbench.device.memory_settings import MemoryRequest, MemorySetting, too_late
 from ipyjaxbench.device.protocol import DeviceInventory
-from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host.nvml import Gpu
 from ipyjaxbench.reports.note import Note
+from tests.loads import named
 
 
 def inventory() -> Any:
-    return next(each for each in loaded()[0] if isinstance(each, Jax)).capability(DeviceInventory)
+    return named("jax").capability(DeviceInventory)
 
 
 def gpu(**more: Any) -> Any:

@@ -18,7 +18,6 @@ X = jnp.arange(6.0) - 2
 POSITIVE = jnp.array(2.0)
 ONE, THREE = jnp.array(1), jnp.array(3)
 
-CHAINED = "if x[0] > 1:\n    return x\nelif x[0] > 0:\n    return x * 2\nelse:\n    return -x"
 TURNED = "if x.sum() > 0:\n    x = -x\nreturn x"
 BRANCH_IN_LOOP = (
     """\
@@ -50,8 +49,6 @@ return out""",
     ("lines", "code", "args"),
     [
         ("x[0] -= 1\nreturn x", "x = x.at[0].add(-1)", (X,)),
-        ("x[x < 0] = 0\nreturn x", "x = jnp.where(x < 0, 0, x)", (X,)),
-        (CHAINED, "return jnp.where(x[0] > 1, x, jnp.where(x[0] > 0, x * 2, -x))", (X,)),
         (*BRANCH_IN_LOOP, (X, THREE)),
         ("return [jnp.sin, jnp.cos][n](x)", "return jax.lax.switch(n, [jnp.sin, jnp.cos], x)",
          (X, ONE)),

@@ -115,11 +115,3 @@ def test_a_name_that_is_missing_is_told_in_full_with_its_import(tmp_path: Any) -
         assert ("import jax" in fix.cost) is is_missing
     advice = spelled_with({"jay": jax}, tmp_path, "return 1 if x.sum() > 0 else 'a'").advice
     assert advice.startswith("Use jay.numpy.where or jay.lax.cond instead of if, and jay.lax.while")
-
-
-def test_what_jax_has_for_it_is_tried() -> None:
-    for line, code in (
-        ("return jnp.bincount(x.astype(int))", "return jnp.bincount(x.astype(int), length=N)"),
-        ('print(f"at {x.sum():.2f} {{}}")', "jax.debug.print('at {:.2f} {{}}', x.sum())"),
-    ):
-        assert [fix.code for fix in why(written("x", line), X).fixes] == [code]

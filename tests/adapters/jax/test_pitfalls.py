@@ -37,13 +37,10 @@ def powered(x: Any, negative: Any) -> Any:
     ("lines", "args", "blamed", "fix"),
     [
         ("return x[x > 0].mean()", (X,), "x", "return x.mean(where=x > 0)"),
-        ("return np.sin(x) + np.cos(x)", (X,), "x", "return jnp.sin(x) + jnp.cos(x)"),
         ("return -x if n else x", (X, FLAG), "n", "return jnp.where(n, -x, x)"),
         ("return x.reshape(jnp.array(x.shape).prod())", (S,), "",
          "return x.reshape(np.array(x.shape).prod())"),
         ("return x[:n]", (X, THREE), "n", "return jnp.where(jnp.arange(len(x)) < n, x, 0)"),
-        ("for i in range(n):\n    x = x + i\nreturn x", (X, THREE), "n",
-         "x = jax.lax.fori_loop(0, n, lambda i, x: x + i, x)"),
         ("return x * int(x[0])", (X,), "x", "return x * jnp.asarray(x[0], int)"),
     ],
 )  # fmt: skip
@@ -58,8 +55,6 @@ def test_the_line_the_argument_and_a_fix_are_told(
     assert fix in " ".join(str(found).split())
 
 
-INNER_OF_TWO = written("x", "return negatives(x) * 2", negatives=negatives)
-MASK = "return jnp.where(x < 0, x, 0)"
 OF_JIT = "@jax.jit\n@partial(jax.jit, static_argnames=['neg'])"
 BY_LAMBDA = lambda x: x[x < 0]  # noqa: E731  as people write it
 MODED = written("x, mode", "return x * 2 if mode == 'a' else x")
@@ -68,12 +63,9 @@ MODED = written("x, mode", "return x * 2 if mode == 'a' else x")
 @pytest.mark.parametrize(
     ("function", "args", "blamed", "fix", "replaces"),
     [
-        (INNER_OF_TWO, (X,), "x", MASK, "return x[x < 0]"),
-        (jax.jit(negatives), (X,), "x", MASK, "return x[x < 0]"),
-        (BY_LAMBDA, (X,), "x", MASK.removeprefix("return "), "x[x < 0]"),
+        (BY_LAMBDA, (X,), "x", "jnp.where(x < 0, x, 0)", "x[x < 0]"),
         (twice_jitted, (X, True), "neg", "@partial(jax.jit, static_argnames='neg')", OF_JIT),
         (jax.jit(MODED), (X, "a"), "mode", "jax.jit(f, static_argnames='mode')", None),
-        (jax.grad(powered), (3, True), "", "x=3.0", "x=3"),
         (np.sin, (X,), "x", "jax.numpy.sin", "numpy.sin"),
     ],
 )  # fmt: skip
@@ -158,7 +150,7 @@ def test_arguments_of_another_kind_are_tried() -> None:
     assert fix.cost.startswith("pass ks as a tuple, (5,)")
     found = why(jax.grad(powered), 3, True)
     (fix,) = found.fixes
-    assert fix.code == "x=3.0"
+    assert (fix.code, fix.replaces, found.blamed) == ("x=3.0", "x=3", ())
     assert "static_argnames='negative'" in fix.cost
     assert "grad needs a float" in found.because
     assert why(jax.vmap(negatives), jnp.ones((2, 3))).fixes[0].code.startswith("return")
@@ -205,10 +197,3 @@ def test_the_error_is_told_as_far_as_it_says_something() -> None:
     mute = type("Mute", (Exception,), {"__str__": lambda _: 1 / 0})
     found = why(written("x", "raise Mute", Mute=mute), X)
     assert (found.error, found.message) == ("Mute", "")
-
-
-def test_what_a_fix_changes_stands_below_the_code_and_not_in_it() -> None:
-    text = str(why(jax.jit(MODED), X, "a"))
-    rows = {line.split()[0]: line for line in text.splitlines() if line.strip()}
-    assert rows["+"] == "+ jax.jit(f, static_argnames='mode')   ✓ traces"
-    assert "compiles once per value" in rows["but"]

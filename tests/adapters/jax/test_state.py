@@ -9,8 +9,9 @@ from flax import nnx
 
 from ipyjaxbench.adapters.jax import Jax
 from ipyjaxbench.adapters.jax.state import JaxState
-from ipyjaxbench.frameworks import CopyBudget, MutableState, loaded
+from ipyjaxbench.frameworks import CopyBudget, MutableState
 from tests.left import Cell, check_left
+from tests.loads import named
 from tests.shell import Shell
 
 X = jnp.ones(4)
@@ -19,10 +20,7 @@ NEW_REF: Any = getattr(jax, "new_ref", None)
 
 @pytest.fixture
 def state() -> JaxState:
-    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
-    found = adapter.capability(MutableState)
-    assert isinstance(found, JaxState)
-    return found
+    return named("jax").capability(MutableState)  # type: ignore[return-value]
 
 
 @pytest.mark.skipif(NEW_REF is None, reason="this JAX has no references")

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ipyjaxbench.adapters.jax import Jax, synchronization
+from ipyjaxbench.adapters.jax import synchronization
 from ipyjaxbench.adapters.jax.synchronization import InFlight, waiter
-from ipyjaxbench.frameworks import loaded
 from tests.adapters import late
 from tests.bench import recorder
+from tests.loads import named
 
 X = jnp.ones(3)
 Box = SimpleNamespace
@@ -114,7 +114,7 @@ def test_values_that_hide_arrays_deleted_ones_and_meshes_are_told_apart() -> Non
     assert waiter(Box(inner=Box(a=X)), [X]) is None
     assert waiter([1], [X]) is None
     assert waiter(3, [X]) is None
-    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))
+    adapter = named("jax")
     assert adapter.alive(X)
     assert not adapter.alive(gone())
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
@@ -147,7 +147,7 @@ def test_free_memory_is_what_a_device_has_left_or_the_host(
     stats: Any, free: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = "ipyjaxbench.adapters.jax.framework"
-    adapter = next(each for each in loaded()[0] if isinstance(each, Jax))  # made without stand-ins
+    adapter = named("jax")  # made without stand-ins
     monkeypatch.setattr(f"{module}.host_memory", lambda: 5000)
     larger = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 9000, "bytes_in_use": 10})
     mine = SimpleNamespace(memory_stats=lambda: stats)

@@ -22,12 +22,20 @@ class Net(eqx.Module):
     def __call__(self, x): return x * self.w
 net, filtered = Net(2.0), eqx.filter_jit(plain)
 of_flax = nnx.jit(lambda x: x + 2)
+mapped = jax.pmap(lambda v: v * 2)
+class Trainer:
+    def __init__(self): self._jitted = jax.jit(self._step)
+    def _step(self, x): return x + 1
+    def fit(self, x): return self._jitted(x)
+trainer = Trainer()
 outer = jax.jit(lambda v: f(v) * 2)
 """
 OWN = {
     "Equinox's module": "net(x)",
     "map of Equinox's jit": "list(map(filtered, [x]))",
     "map of Flax's jit": "list(map(of_flax, [x]))",
+    "pmap": "mapped(x[None])",
+    "method that another one calls": "trainer.fit(x)",
     "vmap of a jitted function": "jax.vmap(f)(x)",
     "grad of a jitted function": "jax.grad(lambda v: f(v).sum())(x)",
     "inside another one": "outer(x)",

@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench.adapters.jax import Jax
 from ipyjaxbench.adapters.jax.compilation import JaxCompilation
 from ipyjaxbench.adapters.jax.graphs import compiled_work
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works, cost_analysis
-from ipyjaxbench.frameworks import Compilation, loaded
+from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.timing.validity.compiled_work import CompiledCall, check_work
+from tests.loads import named
 
 ABOUT = {"built-each-call", "constant-folded", "work-removed", "impossible-speed", "recompiles",
          "value-cached", "copy-kept", "used-up", "grows", "slows-down", "no-work",
@@ -27,10 +27,7 @@ BIG = jnp.ones((600, 600))
 
 
 def compilation() -> JaxCompilation:
-    adapter = next(f for f in loaded()[0] if isinstance(f, Jax))
-    found = adapter.capability(Compilation)
-    assert isinstance(found, JaxCompilation)
-    return found
+    return named("jax").capability(Compilation)  # type: ignore[return-value]
 
 
 def run(code: str, names: dict[str, Any]) -> dict[str, Any]:
@@ -114,30 +111,21 @@ def step(c: Any, _: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     ("function", "told"),
     [
-        (lambda x: jax.jit(lambda x: (x @ x, x + 1))(x)[1], ["work-removed"]),
         (lambda x: jnp.where(True, x, x @ x), ["work-removed"]),
-        (lambda x: ((x @ x).sum(), x)[1], ["work-removed"]),
         (lambda x: jax.jit(folded)(x) + 1, ["constant-folded"]),
         (lambda x: jax.lax.scan(step, x, None, length=5)[0], []),
         (lambda x: jax.lax.while_loop(lambda c: c.sum() < 0, lambda c: c @ c, x), []),
         (lambda x: jax.lax.cond(x[0, 0] > 0, lambda a: a @ a, lambda a: a, x), []),
         (jax.grad(jax.checkpoint(lambda x: jnp.tanh(x @ x).sum())), []),
-        (lambda x: x.sum() + jnp.arange(5.0).sum(), []),
         (lambda x: BIG[:SIDE, :SIDE] @ x, []),  # a large constant that takes part in the work
         (lambda x: jnp.linalg.cholesky(x @ x.T + jnp.eye(SIDE)), []),
         (lambda x: x + jax.random.normal(jax.random.key(0), x.shape), []),
         (lambda x: (x @ x)[0], []),
-        (lambda x: (x @ x @ x, x + 1), []),
         (jnp.sort, []),
     ],
 )
 def test_only_what_a_program_leaves_out_is_told(function: Any, told: list[str], x: Any) -> None:
     assert left_out(function, x) == told
-
-
-def test_the_same_work_on_an_argument_is_not_told(x: Any) -> None:
-    assert left_out(lambda x, mask: jnp.where(mask, x @ x, x), x, True) == []
-    assert left_out(lambda x, big: x[0] + jnp.tanh(big).sum(), x, BIG) == []
 
 
 @pytest.mark.parametrize("code", ["f(x, n=3)", "f(g(x), 2)", "x2 = x + 1; f(x2, 3)"])

@@ -10,6 +10,7 @@ import pytest
 
 from ipyjaxbench.adapters.jax.chips import compile_remote, estimate, worker
 from ipyjaxbench.adapters.jax.chips.find_chips import find_chips
+from tests.adapters.jax.test_chips import TOLD
 
 HLO = """
 HloModule jit_f
@@ -47,8 +48,7 @@ def test_of_what_compilers_answer_bytes_and_calls_are_read() -> None:
     assert worker._nbytes(jax.ShapeDtypeStruct((2,), "float32"), x.sharding) == 8
 
     def padding(held: int, real: int) -> int:
-        told = {"seconds": 1e-6, "flops": 10.0, "moved": 20.0, "memory": 30, "loops": False,
-                "unknown": [], "collectives": [], "held": held, "real": real}  # fmt: skip
+        told = TOLD | {"held": held, "real": real}
         return estimate._estimate(find_chips("tpu:v5e"), told).padding
 
     assert (padding(4096, 100), padding(100, 4096)) == (3996, 0)

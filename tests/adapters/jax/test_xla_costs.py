@@ -1,5 +1,6 @@
 """What a graph can tell after it was shown: its stages, and what XLA counts otherwise, and why."""
 
+import functools
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from ipyjaxbench import Graph, OptionError, SnippetError
+from ipyjaxbench import Graph, OptionError
 from ipyjaxbench.adapters.jax.graphs import tally
 from ipyjaxbench.adapters.jax.graphs.library_calls import library_calls, spell_library
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
@@ -39,12 +40,8 @@ def reason_of(found: Graph) -> str:
     ("function", "why"),
     [
         (lambda x: x @ x, ""),
-        (lambda x: jax.lax.scan(lambda c, _: (c @ x, None), x, None, length=1000)[0],
-         ("The program has 524 MFLOP: 524 MFLOP in later iterations (XLA counts a"
-         " loop's body once).")),
         (lambda x: (x @ x, x + 1)[1],
          "The program has 528 kFLOP: 524 kFLOP in unused results, which XLA removes."),
-        (jnp.sort, "The program has 0 FLOP, not counting sort."),
         (lambda x: jax.lax.fori_loop(0, 10, lambda _, c: c * 2, x[0, 0]), ""),
     ],
 )  # fmt: skip
@@ -55,15 +52,9 @@ def test_where_xla_counts_otherwise_the_reason_is_told(function: Any, why: str) 
 
 
 def test_every_stage_can_be_had_afterwards_and_whole() -> None:
-    def deep(x: Any) -> Any:
-        for _ in range(300):
-            x = jnp.tanh(x)
-        return x
-
-    found = graph(deep, X)
+    found = graph(lambda x: functools.reduce(lambda y, _: jnp.tanh(y), range(300), x), X)
     assert found.program.count("tanh") < 100
-    assert found.text().count("tanh") == 300
-    assert found.text("stablehlo").count("stablehlo.tanh") == 300
+    assert found.text().count("tanh") == found.text("stablehlo").count("stablehlo.tanh") == 300
     assert "HloModule" in found.text("optimized")
     with pytest.raises(OptionError, match="stage 'aten': JAX has jaxpr, stablehlo"):
         found.text("aten")
@@ -99,8 +90,6 @@ def test_differences_of_complex_numbers_have_a_reason_and_others_none() -> None:
 def test_what_is_captured_is_no_value_in_between() -> None:
     found = graph(lambda x: x * jax.eval_shape(lambda v: v @ v, x).shape[0], X)
     assert found.constants == ()
-    with pytest.raises(SnippetError, match="is only the shape of an array and computes nothing"):
-        graph(lambda x: jax.eval_shape(lambda v: v @ v, x), X)
 
 
 # Differences between two counts

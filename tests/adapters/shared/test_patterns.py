@@ -24,23 +24,69 @@ from ipyjaxbench.usercode import Call
 from tests.adapters.shared.code import applied, function_of, site_of, written
 
 
-def test_all_expressions_are_exchanged_then_each_alone() -> None:
-    rule = pattern_rule({"X.item()": "X"}, "stays")
-    assert applied(rule, "z = x.item() + y.item()") == [
-        "z = x + y", "z = x + y.item()", "z = x.item() + y",
-    ]  # fmt: skip
-    assert applied(rule, "z = x.item()") == ["z = x"]
-    assert applied(rule, "z = x.items()") == applied(rule, "z = x.item(1)") == []
-    (edit,) = rule(site_of("z = x.item()"))
-    assert (edit.changes, edit.count, edit.same) == ("stays", 1, True)
+def double(_: Site, node: ast.expr) -> ast.expr | None:
+    return ast.BinOp(node, ast.Mult(), ast.Constant(2)) if isinstance(node, ast.Name) else None
 
 
-def test_expressions_inside_of_others_and_in_targets_are_exchanged() -> None:
-    rule = pattern_rule({"int(X)": "X"})
-    assert applied(rule, "z = int(int(x))")[0] == "z = x"
-    assert applied(rule, "x[int(y)] = 1") == ["x[y] = 1"]
-    assert applied(rule, "with open(int(x)) as z:", "    pass")[0].startswith("with open(x)")
-    assert applied(rule, "if int(x):", "    y = int(n)") == ["if x:\n    y = int(n)"]
+ITEM = pattern_rule({"X.item()": "X"}, "stays")
+INT = pattern_rule({"int(X)": "X"})
+FIRST = pattern_rule(
+    {"f(X)": "X + 1", "f(Y)": "Y + 2", "g(X)": "X + 3"},
+    fits=lambda _, holes: "Y" in holes or isinstance(holes["X"], ast.Name),
+)
+STATEMENT = pattern_rule({"return X[:N]": "return f(X, N)"}, "0 from {N} on", same=False)
+ALONE, EVERYWHERE = exchange_rule(whole=False)(double), exchange_everywhere("twice")(double)
+OF_MATH = library_rule(lambda full: f"lib.{full}" if full == "math.sqrt" else "", (math,))
+BY_MODULE = library_rule(lambda full: full and f"lib.{full}")  # needs the module's name
+
+
+@pytest.mark.parametrize(("rule", "lines", "new"), [
+    # All expressions are exchanged, then each alone, also inside of others and in targets.
+    (ITEM, ["z = x.item() + y.item()"], ["z = x + y", "z = x + y.item()", "z = x.item() + y"]),
+    (ITEM, ["z = x.item()"], ["z = x"]),
+    (ITEM, ["z = x.items()"], []),
+    (ITEM, ["z = x.item(1)"], []),
+    (INT, ["z = int(int(x))"], ["z = x", "z = int(x)", "z = int(x)"]),
+    (INT, ["x[int(y)] = 1"], ["x[y] = 1"]),
+    (INT, ["with open(int(x)) as z:", "    pass"], ["with open(x) as z:\n    pass"]),
+    (INT, ["if int(x):", "    y = int(n)"], ["if x:\n    y = int(n)"]),
+    # The first pattern that matches and fits is written.
+    (FIRST, ["z = f(x)"], ["z = x + 1"]),
+    (FIRST, ["z = f(3)"], ["z = 3 + 2"]),
+    (FIRST, ["z = g(3)"], []),
+    (STATEMENT, ["return x[:n]"], ["return f(x, n)"]),
+    (STATEMENT, ["z = x[:n]"], []),
+    (STATEMENT, ["return x[1:n]"], []),
+    # A rule may try each expression alone only, or be for all that follows.
+    (ALONE, ["return x + y"], ["return x * 2 + y", "return x + y * 2"]),
+    (ALONE, ["return x"], ["return x * 2"]),
+    (ALONE, ["return 1"], []),
+    (exchange_rule()(double), ["return 1"], []),
+    (EVERYWHERE, ["return 1"], []),
+    (EVERYWHERE, ["if x:", "    return y", "return n"],
+     ["if x * 2:\n    return y * 2\nreturn n * 2"]),
+    # Functions of a library are known by their full names.
+    (OF_MATH, ["z = m.sqrt(x)"], ["z = lib.math.sqrt(x)"]),
+    (OF_MATH, ["z = root(x)"], ["z = lib.math.sqrt(x)"]),
+    (OF_MATH, ["z = m.pi"], []),
+    (OF_MATH, ["z = m.cos(x)"], []),
+    (OF_MATH, ["z = abs(x)"], []),
+    (OF_MATH, ["z = x.sqrt(y)"], []),
+    (BY_MODULE, ["z = m.sqrt(x, a=1)"], ["z = lib.math.sqrt(x, a=1)"]),
+    (BY_MODULE, ["z = root(x)"], []),
+])  # fmt: skip
+def test_a_rule_writes_what_it_says(rule: Rule, lines: list[str], new: list[str]) -> None:
+    assert applied(rule, *lines, m=math, root=math.sqrt) == new
+
+
+def test_an_edit_says_what_changes_how_many_statements_and_whether_values_stay() -> None:
+    for rule, lines, said in (
+        (ITEM, ["z = x.item()"], ("stays", 1, True)),
+        (STATEMENT, ["return x[:n]"], ("0 from n on", 1, False)),
+        (EVERYWHERE, ["if x:", "    return y", "return n"], ("twice", 2, True)),
+    ):
+        (edit,) = rule(site_of(*lines))
+        assert (edit.changes, edit.count, edit.same) == said
 
 
 @pytest.mark.parametrize(("pattern", "text", "holes"), [
@@ -58,24 +104,6 @@ def test_a_hole_stands_for_the_same_expression_wherever_it_stands(
     assert holes == (found and {hole: ast.unparse(node) for hole, node in found.items()})
 
 
-def test_the_first_pattern_that_matches_and_fits_is_written() -> None:
-    rule = pattern_rule(
-        {"f(X)": "X + 1", "f(Y)": "Y + 2", "g(X)": "X + 3"},
-        fits=lambda _, holes: "Y" in holes or isinstance(holes["X"], ast.Name),
-    )
-    assert applied(rule, "z = f(x)") == ["z = x + 1"]
-    assert applied(rule, "z = f(3)") == ["z = 3 + 2"]
-    assert applied(rule, "z = g(3)") == []
-
-
-def test_a_pattern_may_be_a_statement() -> None:
-    rule = pattern_rule({"return X[:N]": "return f(X, N)"}, "0 from {N} on", same=False)
-    (edit,) = rule(site_of("return x[:n]"))
-    assert written([edit]) == ["return f(x, n)"]
-    assert (edit.changes, edit.same) == ("0 from n on", False)
-    assert applied(rule, "z = x[:n]") == applied(rule, "return x[1:n]") == []
-
-
 def test_what_is_written_can_be_assigned_to_and_name_parameters() -> None:
     rule = pattern_rule({"for I in range(N):\n    X = V": "X = loop(lambda I, X: V, N, X)"})
     site = site_of("for i in range(n):", "    x = x * i")
@@ -90,41 +118,6 @@ def test_a_dotted_name_is_a_librarys_unless_it_begins_with_a_hole() -> None:
     assert node.func.id == "tf.math.log"
     assert isinstance(node.args[1], ast.Attribute)
     assert ast.unparse(fill_pattern("f(X).sum()", {"X": name("y")})) == "f(y).sum()"
-
-
-def double(_: Site, node: ast.expr) -> ast.expr | None:
-    return ast.BinOp(node, ast.Mult(), ast.Constant(2)) if isinstance(node, ast.Name) else None
-
-
-def test_a_rule_may_try_each_expression_alone_only_or_be_for_all_that_follows() -> None:
-    alone = exchange_rule(whole=False)(double)
-    assert applied(alone, "return x + y") == ["return x * 2 + y", "return x + y * 2"]
-    assert applied(alone, "return x") == ["return x * 2"]
-    rule = exchange_everywhere("twice")(double)
-    (edit,) = rule(site_of("if x:", "    return y", "return n"))
-    assert written([edit]) == ["if x * 2:\n    return y * 2\nreturn n * 2"]
-    assert (edit.changes, edit.count) == ("twice", 2)
-    for each in (alone, exchange_rule()(double), rule):
-        assert applied(each, "return 1") == []
-
-
-@pytest.mark.parametrize(("code", "new"), [
-    ("z = m.sqrt(x)", ["z = lib.math.sqrt(x)"]),
-    ("z = root(x)", ["z = lib.math.sqrt(x)"]),
-    ("z = m.pi", []),
-    ("z = m.cos(x)", []),
-    ("z = abs(x)", []),
-    ("z = x.sqrt(y)", []),
-])  # fmt: skip
-def test_functions_of_a_library_are_known_by_their_full_names(code: str, new: list[str]) -> None:
-    rule = library_rule(lambda full: f"lib.{full}" if full == "math.sqrt" else "", (math,))
-    assert applied(rule, code, m=math, root=math.sqrt) == new
-
-
-def test_functions_of_other_modules_need_the_modules_name() -> None:
-    rule = library_rule(lambda full: full and f"lib.{full}")
-    assert applied(rule, "z = m.sqrt(x, a=1)", m=math) == ["z = lib.math.sqrt(x, a=1)"]
-    assert applied(rule, "z = root(x)", root=math.sqrt) == []
 
 
 TEXT = """
