@@ -128,6 +128,7 @@ def test_the_last_error_is_explained(cell: str, fix: str, ready: Shell) -> None:
     ("cell", "message"),
     [
         ("%jaxpr --shapes f33[2] negatives", "--shapes f33[2]: must be dtypes with shapes (f33"),
+        ("%jaxpr jnp.sort", "'jnp.sort' is not called. Call it:  jnp.sort(...)"),
         ("%jaxpr jax.jit(scaled)", "'jax.jit(scaled)' is not called. Call it:  jax.jit(scaled)("),
         ("%jaxpr jax.eval_shape(jnp.sin, x)",
          "'jax.eval_shape(jnp.sin, x)' is only the shape of an array and computes nothing: pass"),

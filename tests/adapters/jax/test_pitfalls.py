@@ -63,6 +63,7 @@ MODED = written("x, mode", "return x * 2 if mode == 'a' else x")
 @pytest.mark.parametrize(
     ("function", "args", "blamed", "fix", "replaces"),
     [
+        (jax.jit(negatives), (X,), "x", "return jnp.where(x < 0, x, 0)", "return x[x < 0]"),
         (BY_LAMBDA, (X,), "x", "jnp.where(x < 0, x, 0)", "x[x < 0]"),
         (twice_jitted, (X, True), "neg", "@partial(jax.jit, static_argnames='neg')", OF_JIT),
         (jax.jit(MODED), (X, "a"), "mode", "jax.jit(f, static_argnames='mode')", None),

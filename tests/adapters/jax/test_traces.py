@@ -86,8 +86,10 @@ def test_a_call_is_predicted_without_being_run() -> None:
     names, runs = fresh(), []
     names["counted"] = counted = jax.jit(lambda x: (runs.append(1), x)[1])
     counted(names["X"])
-    found = predict_code(Source.plain("counted(X); counted(x=X); counted(counted(X))"), names)
-    assert [each.state for each in found.calls] == ["WOULD-HIT", "WOULD-TRACE", "WOULD-HIT", "?"]
+    names["odd"] = type("Odd", (), {"computed": property(lambda _: runs.append(0))})()
+    code = "counted(X); counted(x=X); counted(counted(X)); counted(odd.computed)"
+    found = predict_code(Source.plain(code), names)
+    assert [call.state for call in found.calls] == ["WOULD-HIT", "WOULD-TRACE", "WOULD-HIT", *"??"]
     assert runs == [1]
 
 
