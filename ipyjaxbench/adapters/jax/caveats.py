@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax.float64_literals import makes_doubles
-from ipyjaxbench.adapters.jax.own_work import quiet_log
+from ipyjaxbench.adapters.jax.own_work import own_settings
 from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
 from ipyjaxbench.timing import (
@@ -87,11 +87,7 @@ def _note_rounding(code: CodeFacts) -> Iterator[Note]:
 
 
 def _multiply(device: str, left: Any, right: Any) -> Any:
-    with (
-        jax.transfer_guard("allow"),
-        jax.disable_jit(disable=False),
-        quiet_log(),
-    ):
+    with own_settings():
         local = jax.local_devices(backend=device.partition(":")[0])
         where = next(d for d in local if device_name(d) == device)
         a, b = jax.device_put((left, right), where)

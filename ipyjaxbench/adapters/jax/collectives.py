@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ipyjaxbench.adapters.jax.own_work import own_settings
 from ipyjaxbench.adapters.jax.placement import platform_of
 from ipyjaxbench.frameworks import Collectives
 
@@ -39,7 +40,7 @@ class JaxCollectives(Collectives):
         mesh = Mesh(np.array(jax.devices()), (_AXIS,))
         number = nbytes // 4 // mesh.size
         own = number if kind == "all-gather" else number * mesh.size
-        with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
+        with own_settings():
             x = _zeros(mesh, own)
             program = jax.jit(_shard_map(_OPERATIONS[kind], mesh)).lower(x).compile()
         return lambda: program(x).block_until_ready()

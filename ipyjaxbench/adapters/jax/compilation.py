@@ -8,10 +8,11 @@ from types import MethodType
 from typing import Any
 
 import jax
-from jax._src import compilation_cache, config
+from jax._src import config
 
 from ipyjaxbench.adapters.jax.compile_events import Events
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works, known_program
+from ipyjaxbench.adapters.jax.own_work import no_disk_cache
 from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Work
@@ -136,27 +137,3 @@ def unused_key() -> Callable[[], AbstractContextManager[Any]] | None:
     if number is None or guided is None or guided.value:
         return None
     return partial(number, next(_keys))
-
-
-@contextmanager
-def no_disk_cache() -> Iterator[bool]:
-    """Neither read nor write JAX's disk cache meanwhile; yields whether that worked.
-
-    JAX decides once whether the cache is in use, and asks the option only then: that decision is
-    private, so it is put back exactly as it was.
-    """
-    module: Any = compilation_cache
-    decided = ("_cache_checked", "_cache_used")
-    lock = getattr(module, "_cache_initialized_mutex", None)
-    if lock is None or any(name not in vars(module) for name in decided):
-        yield getattr(jax.config, "jax_compilation_cache_dir", None) is None
-        return
-    with lock:
-        before = {name: vars(module)[name] for name in decided}
-        vars(module).update(_cache_checked=True, _cache_used=False)
-    try:
-        with config.enable_compilation_cache(new_val=False):  # XLA's own caches ask for it
-            yield True
-    finally:
-        with lock:
-            vars(module).update(before)

@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import SingleDeviceSharding
 
+from ipyjaxbench.adapters.jax.own_work import own_settings
 from ipyjaxbench.adapters.jax.placement import device_name, is_host
 from ipyjaxbench.adapters.shared.varied_numbers import varied_numbers
 from ipyjaxbench.device import Probe, Run
@@ -27,8 +28,8 @@ class JaxProbe(Probe):
 
     @contextmanager
     def default_settings(self) -> Iterator[None]:
-        """Turn jit on, and allow copies."""
-        with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
+        """Turn jit on, allow copies, and leave JAX's log and disk cache alone."""
+        with own_settings():
             yield
 
     def product(self, dtype: str, n: int) -> Run:

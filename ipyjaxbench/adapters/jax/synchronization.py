@@ -9,6 +9,7 @@ import numpy as np
 from jax._src import dispatch, xla_bridge
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.own_work import own_settings
 from ipyjaxbench.adapters.jax.placement import is_host, platform_of
 from ipyjaxbench.frameworks import Wait
 from ipyjaxbench.usercode import is_opaque
@@ -61,7 +62,7 @@ class InFlight:
         gpus = [device for device in devices if platform_of(device) in _OF_DRIVERS]
         self._driver = _find_driver(len(gpus)) if gpus else None
         others = [device for device in devices if device not in gpus] if self._driver else devices
-        with jax.transfer_guard("allow"), jax.disable_jit(disable=False):
+        with own_settings():
             inputs = [jax.device_put(np.int32(0), device) for device in others]
             # Compiled ahead of time: a jitted function compiles anew in each context of the
             # user's, and that would be taken for a wait.

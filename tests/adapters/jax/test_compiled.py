@@ -11,8 +11,8 @@ from jax._src import compilation_cache, config
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax import compile_events, profiler
-from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.compile_events import Event, Events
+from ipyjaxbench.adapters.jax.own_work import no_disk_cache
 from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timing import Measurement

@@ -15,8 +15,8 @@ from jax._src import cache_key, compilation_cache, monitoring
 
 import ipyjaxbench
 from ipyjaxbench.adapters.jax import cache_request
-from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.compile_events import Events
+from ipyjaxbench.adapters.jax.own_work import no_disk_cache
 from ipyjaxbench.frameworks import CacheUse, DiskMiss
 from ipyjaxbench.host import data_folder
 from tests.shell import Shell

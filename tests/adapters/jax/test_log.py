@@ -14,6 +14,7 @@ import pytest
 from jax._src import compilation_cache
 
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
+from ipyjaxbench.adapters.jax.synchronization import InFlight, local_devices
 from tests.shell import Shell
 
 _SETTINGS = {
@@ -52,6 +53,7 @@ def session(
 ) -> Iterator[Callable[[str], list[Any]]]:
     """Types a cell where the disk cache is in use and empty, and gives what is logged of it."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    jax.jit(jnp.sin)(1.0)  # what JAX logs once in a process it has logged then
     before = {name: getattr(jax.config, name) for name in _SETTINGS}
     for name, value in _SETTINGS.items():
         jax.config.update(name, value)
@@ -101,6 +103,18 @@ def test_of_a_function_whose_caller_jax_does_not_know_nothing_is_shown_either(
     cell = "g = jax.jit(lambda x: x.sum()); y = jax.jit(jax.grad(g))(x)"
     assert session(cell) == []
     assert session(f"%%trace_cached -q\n{cell}") == []
+
+
+def test_programs_of_ours_are_neither_logged_nor_kept(
+    session: Callable[[str], list[Any]], seen: list[Any]
+) -> None:
+    session("x")  # the disk cache is in use from here on
+    logging.getLogger("jax").setLevel(logging.DEBUG)
+    for name in ("jax_log_compiles", "jax_explain_cache_misses"):
+        jax.config.update(name, True)
+    InFlight(local_devices).prepare()
+    assert seen == []
+    assert [*Path(jax.config.jax_compilation_cache_dir).rglob("*canary*")] == []
 
 
 def loggers() -> list[Any]:

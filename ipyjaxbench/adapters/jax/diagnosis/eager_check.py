@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.compilation import no_disk_cache
 from ipyjaxbench.adapters.jax.diagnosis import call_graph
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
+from ipyjaxbench.adapters.jax.own_work import no_disk_cache
 from ipyjaxbench.adapters.shared.diagnosis.eager import MAX_NUMBERS, MAX_SECONDS, are_same
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import (
