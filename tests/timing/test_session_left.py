@@ -24,6 +24,8 @@ CELLS = {
                      "os.getcwd()", f"os.chdir({HOME!r})"),
     "chdir by name": Cell(f"from os import chdir, getcwd; chdir({os.__file__!r}[:-5] + 'json')",
                           "chdir('..')", "getcwd()", f"chdir({HOME!r})"),
+    "os.umask": Cell("import os; was = os.umask(0)", "os.umask(os.umask(0) + 1)",
+                     "(now := os.umask(0)), os.umask(now)", "os.umask(was)"),
     "a name of a module": Cell(USER, "um.N += 1", "um.N"),
     "by its function": Cell(USER, "um.bump()", "um.N"),
     "by a function's name": Cell(f"{USER}; f = um.bump", "f()", "um.N"),

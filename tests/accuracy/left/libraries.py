@@ -125,6 +125,7 @@ db = sqlite3.connect(":memory:"); db.execute("create table t (a)") || db.execute
 st = contextlib.ExitStack() || st.callback(print) || st.pop_all() || len(st._exit_callbacks)
 || os.environ["FW_LEFT"] = os.environ.get("FW_LEFT", "") + "x" || os.environ.pop("FW_LEFT")
 here = os.getcwd(); os.chdir(tempfile.gettempdir()) || os.chdir("..") || os.chdir(here)
+n = os.umask(0) || os.umask(os.umask(0) + 1) || os.umask(n)
 || sys.path.append("zzz") || sys.path[:] = [each for each in sys.path if each != "zzz"]
 n = sys.getrecursionlimit() || sys.setrecursionlimit(sys.getrecursionlimit() + 1) || sys.setrecursionlimit(n)
 || sys.set_int_max_str_digits(sys.get_int_max_str_digits() + 1) || sys.set_int_max_str_digits(4300)
