@@ -78,6 +78,10 @@ CELLS = {
                           "a.tolist()"),
     "a dtype": Cell(f"{NUMPY}; a = np.zeros(4)",
                     "a.dtype = 'i8' if a.dtype == float else float", "a.dtype"),
+    "names of a dtype": Cell(f"{NUMPY}; a = np.zeros(2, 'i4, f8')",
+                             "a.dtype.names = [name + 'x' for name in a.dtype.names]", "a.dtype"),
+    "names of a dtype alone": Cell(f"{NUMPY}; t = np.dtype('i4, f8')",
+                                   "t.names = [name + 'x' for name in t.names]", "t"),
     "errors of NumPy": Cell(
         f"{NUMPY}; to = dict(zip(['warn', 'ignore', 'raise'], ['ignore', 'raise', 'warn']))",
         "np.seterr(over=to[np.geterr()['over']])", "np.geterr()", "np.seterr(over='warn')"),

@@ -178,6 +178,7 @@ rs = np.random.RandomState(0) || rs.rand()
 o = np.array([[], {}], dtype=object) || o[0].append(1)
 o = np.array([None, None]) || o[0] = [o[0]]
 st = np.zeros(3, "i4, f8") || st["f0"] += 1
+st = np.zeros(3, "i4, f8") || st.dtype.names = [n + "x" for n in st.dtype.names]
 ma = np.ma.array([1, 2, 3]) || ma[0] = np.ma.masked; ma += 1
 c = np.zeros(2, complex) || c += 1j
 h = np.zeros(3, np.float16) || h += 1
