@@ -6,6 +6,7 @@ from tests.accuracy.left.cells import Cells
 
 _PYTHON_SETUP = """
 import array, asyncio, bisect, collections, contextlib, contextvars, copy, csv, ctypes, dataclasses
+import multiprocessing
 import decimal, functools, gc, heapq, io, itertools, json, logging, math, mmap, os, queue, random
 import sqlite3, string, sys, tempfile, threading, types, warnings, weakref
 random.seed(3)
@@ -115,6 +116,7 @@ s_ = threading.Semaphore(10**9) || s_.acquire(blocking=False)
 ev = threading.Event() || ev.clear() if ev.is_set() else ev.set()
 lo = threading.local(); lo.n = 0 || lo.n += 1
 lk = threading.RLock() || lk.acquire()
+v = multiprocessing.Value("i", 0) || v.value += 1 || || v.value
 aq = asyncio.Queue() || aq.put_nowait(1)
 ae = asyncio.Event() || ae.set()
 v = contextvars.ContextVar("v", default=0) || v.set(v.get() + 1)
