@@ -107,6 +107,8 @@ class Form(State):
 def states(value: Any, budget: CopyBudget) -> list[State] | None:
     """Return what calls can change of a value of NumPy's, () where nothing; None of others."""
     kind = type(value)
+    if issubclass(kind, np.dtype) and value.names is not None:
+        return [_field_names(value)]
     if issubclass(kind, np.generic | np.dtype | np.ufunc):
         return []
     if issubclass(kind, np.ndarray):
@@ -145,9 +147,16 @@ def owner(array: Any) -> Any:
 def _array_states(array: Any, budget: CopyBudget) -> Iterator[State]:
     own = owner(array)
     yield Form(array)
+    if array.dtype.names is not None:
+        yield _field_names(array.dtype)
     if (own.flags.writeable or array.flags.writeable) and budget.is_new(own):
         yield Numbers(own, budget)
     yield from attribute_states(array)  # of a class of its own
+
+
+def _field_names(dtype: Any) -> Setting:
+    """Return what a dtype calls its fields."""
+    return Setting(lambda: [*dtype.names], lambda names: setattr(dtype, "names", names))
 
 
 def _bits(array: Any) -> Any:

@@ -88,6 +88,12 @@ def _set_filters(warnings: Any, filters: list[Any]) -> None:
     warnings.filters[:] = filters
 
 
+def _read_umask(os: Any) -> int:
+    """Return which permissions new files lack; for the moment of asking it is the strictest."""
+    os.umask(mask := os.umask(0o077))
+    return int(mask)
+
+
 def _signals(signal: Any) -> list[int]:
     return sorted(signal.valid_signals())
 
@@ -117,6 +123,7 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
     "os": (
         _Row("the working directory", lambda m: [m.getcwd()], lambda m, v: m.chdir(*v)),
         _Row("os.environ", lambda _: read_environment(), lambda _, v: write_environment(v)),
+        _Row("os.umask()", lambda m: [_read_umask(m)], lambda m, v: m.umask(*v)),
     ),
     "sys": (
         _Row("the recursion limit", lambda m: [m.getrecursionlimit()],

@@ -152,6 +152,11 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State]] = {
     ("asyncio.locks", "BoundedSemaphore"): _shown("_value"),
     **{("asyncio.queues", name): _shown("qsize", "_unfinished_tasks")
        for name in ("Queue", "PriorityQueue", "LifoQueue")},
+    **{("multiprocessing.synchronize", name): lambda it: Setting(lambda: [repr(it)], None)
+       for name in ("Lock", "RLock")},
+    **{("multiprocessing.sharedctypes", name): lambda it: Holder(it, [it.get_obj()])
+       for name in ("Synchronized", "SynchronizedArray", "SynchronizedString")},
+    ("multiprocessing.shared_memory", "SharedMemory"): lambda it: Holder(it, [it.buf]),
     ("multiprocessing.synchronize", "Semaphore"): _shown("get_value"),
     ("multiprocessing.synchronize", "BoundedSemaphore"): _shown("get_value"),
     ("multiprocessing.synchronize", "Event"): _shown("is_set"),

@@ -6,6 +6,7 @@ from tests.accuracy.left.cells import Cells
 
 _PYTHON_SETUP = """
 import array, asyncio, bisect, collections, contextlib, contextvars, copy, csv, ctypes, dataclasses
+import multiprocessing
 import decimal, functools, gc, heapq, io, itertools, json, logging, math, mmap, os, queue, random
 import sqlite3, string, sys, tempfile, threading, types, warnings, weakref
 random.seed(3)
@@ -115,6 +116,7 @@ s_ = threading.Semaphore(10**9) || s_.acquire(blocking=False)
 ev = threading.Event() || ev.clear() if ev.is_set() else ev.set()
 lo = threading.local(); lo.n = 0 || lo.n += 1
 lk = threading.RLock() || lk.acquire()
+v = multiprocessing.Value("i", 0) || v.value += 1 || || v.value
 aq = asyncio.Queue() || aq.put_nowait(1)
 ae = asyncio.Event() || ae.set()
 v = contextvars.ContextVar("v", default=0) || v.set(v.get() + 1)
@@ -125,6 +127,7 @@ db = sqlite3.connect(":memory:"); db.execute("create table t (a)") || db.execute
 st = contextlib.ExitStack() || st.callback(print) || st.pop_all() || len(st._exit_callbacks)
 || os.environ["FW_LEFT"] = os.environ.get("FW_LEFT", "") + "x" || os.environ.pop("FW_LEFT")
 here = os.getcwd(); os.chdir(tempfile.gettempdir()) || os.chdir("..") || os.chdir(here)
+n = os.umask(0) || os.umask(os.umask(0) + 1) || os.umask(n)
 || sys.path.append("zzz") || sys.path[:] = [each for each in sys.path if each != "zzz"]
 n = sys.getrecursionlimit() || sys.setrecursionlimit(sys.getrecursionlimit() + 1) || sys.setrecursionlimit(n)
 || sys.set_int_max_str_digits(sys.get_int_max_str_digits() + 1) || sys.set_int_max_str_digits(4300)
@@ -177,6 +180,7 @@ rs = np.random.RandomState(0) || rs.rand()
 o = np.array([[], {}], dtype=object) || o[0].append(1)
 o = np.array([None, None]) || o[0] = [o[0]]
 st = np.zeros(3, "i4, f8") || st["f0"] += 1
+st = np.zeros(3, "i4, f8") || st.dtype.names = [n + "x" for n in st.dtype.names]
 ma = np.ma.array([1, 2, 3]) || ma[0] = np.ma.masked; ma += 1
 c = np.zeros(2, complex) || c += 1j
 h = np.zeros(3, np.float16) || h += 1

@@ -25,6 +25,7 @@ Rows = Iterator[tuple[str, Any]]
 
 def _python(_: Any) -> Rows:
     yield "the working directory", os.getcwd()
+    yield "umask", _umask()
     yield "environ", {n: v for n, v in os.environ.items() if not n.startswith("TF_")}
     yield "path", [*sys.path]
     yield "limits", [sys.getrecursionlimit(), sys.get_int_max_str_digits()]
@@ -34,6 +35,11 @@ def _python(_: Any) -> Rows:
     yield "logging", [logging.root.level, len(logging.root.handlers), logging.root.manager.disable]
     yield "zq", logging.getLogger("zq")
     yield "timers", sum(isinstance(each, threading.Timer) for each in threading.enumerate())
+
+
+def _umask() -> int:
+    os.umask(mask := os.umask(0))
+    return mask
 
 
 def _numpy(np: Any) -> Rows:
