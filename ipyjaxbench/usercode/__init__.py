@@ -30,6 +30,7 @@ from ipyjaxbench.usercode.code_objects import (
     names_read_and_bound,
     parts_of_callable,
     remove_hooks,
+    texts_in,
 )
 from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
 from ipyjaxbench.usercode.error_messages import describe_error, message_of, shorten_message

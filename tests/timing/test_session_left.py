@@ -26,6 +26,16 @@ CELLS = {
                           "chdir('..')", "getcwd()", f"chdir({HOME!r})"),
     "os.umask": Cell("import os; was = os.umask(0)", "os.umask(os.umask(0) + 1)",
                      "(now := os.umask(0)), os.umask(now)", "os.umask(was)"),
+    "a file by its path": Cell("open('fw_log.txt', 'w').close()",
+                               "with open('fw_log.txt', 'a') as file: file.write('x')", "0",
+                               "import os; os.remove('fw_log.txt')", told="fw_log.txt"),
+    "in a function, by a name": Cell(
+        "from pathlib import Path; log = Path('fw_log.txt'); log.touch()\ndef note():"
+        "\n    with log.open('a') as file: print('x', file=file)",
+        "note()", "0", "log.unlink()", told="fw_log.txt"),
+    "a file that is written anew": Cell("n = 0", "n = open('fw_new.txt', 'w').write('x')",
+                                        "open('fw_new.txt').read()",
+                                        "import os; os.remove('fw_new.txt')"),
     "a name of a module": Cell(USER, "um.N += 1", "um.N"),
     "by its function": Cell(USER, "um.bump()", "um.N"),
     "by a function's name": Cell(f"{USER}; f = um.bump", "f()", "um.N"),

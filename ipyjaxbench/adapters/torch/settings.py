@@ -19,6 +19,8 @@ _PAIRS: tuple[tuple[str, Callable[[], Any], Callable[..., object]], ...] = (
     ("the default dtype", torch.get_default_dtype, torch.set_default_dtype),
     ("torch.get_num_threads()", torch.get_num_threads, torch.set_num_threads),
     ("torch.is_grad_enabled()", torch.is_grad_enabled, torch.set_grad_enabled),
+    # PyTorch does not tell; half of the smallest normal number shows it.
+    ("torch.set_flush_denormal()", lambda: sys.float_info.min / 2 == 0, torch.set_flush_denormal),
     ("torch.is_warn_always_enabled()", torch.is_warn_always_enabled, torch.set_warn_always),
     ("torch.is_autocast_cache_enabled()", torch.is_autocast_cache_enabled,
      torch.set_autocast_cache_enabled),

@@ -14,6 +14,7 @@ from ipyjaxbench.usercode import (
     names_in,
     names_of_module,
     package_of,
+    texts_in,
 )
 
 _SETS = ("STORE_ATTR", "DELETE_ATTR")
@@ -28,6 +29,7 @@ class CodeNames(NamedTuple):
     used: tuple[str, ...] = ()  # all of them, attributes among them
     stored: frozenset[str] = frozenset()  # those that it sets as attributes
     imported: frozenset[str] = frozenset()  # modules that it imports by itself
+    texts: tuple[str, ...] = ()  # that are written in it
 
 
 class Use(NamedTuple):
@@ -96,6 +98,7 @@ def code_names(code: CodeType) -> CodeNames:
         names_in(code),
         frozenset(stored).union(*(each.stored for each in inner)),
         frozenset(imported).union(*(each.imported for each in inner)),
+        texts_in(code),
     )
 
 
@@ -116,4 +119,5 @@ def together(codes: Collection[CodeType]) -> CodeNames:
         tuple(used),
         frozenset().union(*(each.stored for each in found)),
         frozenset().union(*(each.imported for each in found)),
+        tuple(dict.fromkeys(text for each in found for text in each.texts)),
     )

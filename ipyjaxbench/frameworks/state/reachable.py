@@ -15,6 +15,7 @@ from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.containers import Entries, Items
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.figures import open_figures
+from ipyjaxbench.frameworks.state.files import NamedFiles
 from ipyjaxbench.frameworks.state.interpreter_settings import (
     interpreter_settings,
     interpreter_states,
@@ -101,6 +102,8 @@ class Reachable:
         self._ahead: deque[tuple[str, Any]] = deque()
         self._packages: dict[str, None] = {}  # whose settings the code may change
         self._uses: set[tuple[int, CodeNames]] = set()
+        self._files = NamedFiles()
+        self._files.add_code(names)
         for name, value in roots.items():
             self._look_at_named(name, value, names)
 
@@ -123,6 +126,8 @@ class Reachable:
                 yield Held(name, state, hash((package, name)))
                 self._look(name, state.parts)
         yield from self._reached_states()
+        for path, state in self._files.states() if not self._of_user else ():
+            yield Held(path, state, id(state))
 
     def _settings(self, package: str) -> Iterator[tuple[str, State]]:
         yield from interpreter_settings(package)
@@ -161,6 +166,7 @@ class Reachable:
 
     def _look_at_named(self, name: str, value: Any, names: CodeNames) -> None:
         """Look at what a name in some code stands for."""
+        self._files.add_value(value)
         is_module, is_class = (issubclass(type(value), kind) for kind in (ModuleType, type))
         if is_module or callable(value):
             self._packages |= dict.fromkeys(sees_settings(Use(value, names).package))
@@ -247,6 +253,7 @@ class Reachable:
             self._look(name, [v for v in held if not issubclass(type(v), list | dict | set)])
             return
         used, stored = code_names(function.__code__), globals_set_in(function.__code__)
+        self._files.add_code(used)
         names = function.__globals__
         if not _SETS_ANY_GLOBAL.isdisjoint(used.used):
             stored |= {each for each in names if not each.startswith("_")}

@@ -27,6 +27,9 @@ CELLS = {
     "threads": Cell("import torch; n = torch.get_num_threads()",
                     "torch.set_num_threads(torch.get_num_threads() + 1)", "torch.get_num_threads()",
                     "torch.set_num_threads(n)"),
+    "denormal numbers": Cell("import sys, torch; L = [True]",
+                             "torch.set_flush_denormal(L.pop() if L else False)",
+                             "sys.float_info.min / 2 == 0", "torch.set_flush_denormal(False)"),
     "the precision of products": Cell(
         "import torch; to = {'highest': 'high', 'high': 'medium', 'medium': 'highest'}",
         "torch.set_float32_matmul_precision(to[torch.get_float32_matmul_precision()])",

@@ -1,0 +1,50 @@
+"""Files that code writes by their paths: no object of the session shows what became of them."""
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import PurePath
+
+from ipyjaxbench.frameworks.state.module_use import CodeNames
+from ipyjaxbench.frameworks.state.undo import Setting
+
+_MOST = 100  # paths that are looked up
+_LONGEST = 255  # characters of a path
+_WRITERS = frozenset(("open", "print", "tofile", "FileHandler"))
+_WRITERS_BEGIN = ("write", "save", "dump", "to_", "append")
+
+
+class NamedFiles:
+    """The files that code names, as text or by a variable."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, None] = {}
+        self._writes = False
+
+    def add_code(self, names: CodeNames) -> None:
+        """Add the texts in some code; they count where any code names something that writes."""
+        self._writes |= any(n in _WRITERS or n.startswith(_WRITERS_BEGIN) for n in names.used)
+        self._paths |= dict.fromkeys(names.texts)
+
+    def add_value(self, value: object) -> None:
+        """Add what a name stands for, if it is a path or a text."""
+        kind = type(value)
+        if kind is str or (issubclass(kind, PurePath) and kind.__module__.startswith("pathlib")):
+            self._paths[str(value)] = None
+
+    def states(self) -> Iterator[tuple[str, Setting]]:
+        """Yield the size of each file that is there, by its path as the code has it."""
+        short = (each for each in self._paths if 0 < len(each) <= _LONGEST)
+        for path in islice(short, _MOST) if self._writes else ():
+            found = os.path.abspath(path)
+            if _bytes(found):
+                yield path, Setting(partial(_bytes, found), None)
+
+
+def _bytes(path: str) -> list[int]:
+    """Return how many a file has; nothing where there is none."""
+    try:
+        return [os.path.getsize(path)] if os.path.isfile(path) else []
+    except (OSError, ValueError):  # ValueError: a text with a zero in it is no path
+        return []
