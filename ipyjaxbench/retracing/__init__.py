@@ -6,7 +6,14 @@ in what two calls differ, `trace_log` keeps what was traced in this process, and
 an adapter offers for that. The magics and the Python API call this room.
 """
 
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature, describe_changes
+from ipyjaxbench.retracing.cache_key import (
+    CacheMiss,
+    Change,
+    Leaf,
+    Signature,
+    describe_changes,
+    is_same_trace,
+)
 from ipyjaxbench.retracing.max_traces import trace_cached
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions

@@ -42,7 +42,7 @@ from ipyjaxbench.graphs import (
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
-from ipyjaxbench.retracing import describe_changes, find_stale
+from ipyjaxbench.retracing import describe_changes, find_stale, is_same_trace
 from ipyjaxbench.timing import note_narrowed
 from ipyjaxbench.usercode import Call, ask, is_a, is_of
 
@@ -209,8 +209,10 @@ def _stale_program(call: Call) -> Note | None:
     if not ask(watch.takes, call.function):
         return None
     args = _with_shapes(call).args
-    try:
-        has_program = watch.predicts(call.function, args, call.kwargs) is False
+    try:  # to have JAX look for it would leave a key in its cache
+        asked = watch.signature(call.function, args, call.kwargs)
+        kept = (watch.signature(*each) for each in watch.kept_calls(call.function))
+        has_program = any(is_same_trace(each, asked) for each in kept)
     except CODE_ERRORS:  # the user's code may raise anything
         has_program = False
     # A call that was not made has no program to ask for.
