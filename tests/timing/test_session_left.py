@@ -28,7 +28,7 @@ CELLS = {
                      "(now := os.umask(0)), os.umask(now)", "os.umask(was)"),
     "a file by its path": Cell("open('fw_log.txt', 'w').close()",
                                "with open('fw_log.txt', 'a') as file: file.write('x')", "0",
-                               "import os; os.remove('fw_log.txt')", told="fw_log.txt"),
+                               "import os; os.remove('fw_log.txt'); del file", told="fw_log.txt"),
     "in a function, by a name": Cell(
         "from pathlib import Path; log = Path('fw_log.txt'); log.touch()\ndef note():"
         "\n    with log.open('a') as file: print('x', file=file)",
