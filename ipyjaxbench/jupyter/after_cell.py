@@ -71,7 +71,7 @@ class TraceWatcher:
         for line in dict.fromkeys(lines):
             if line not in self._stale:
                 show({"text/plain": line}, raw=True)
-        self._stale = {*lines}  # what is stale again later is told again
+        self._stale = {*lines}  # a program that becomes stale again is shown again
 
 
 def _show(events: list[TracedCall]) -> None:

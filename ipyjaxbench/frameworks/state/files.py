@@ -12,7 +12,7 @@ from ipyjaxbench.frameworks.state.undo import Setting
 _MOST = 100  # paths that are looked up
 _LONGEST = 255  # characters of a path
 _WRITERS = frozenset(("open", "print", "tofile", "FileHandler"))
-_WRITERS_BEGIN = ("write", "save", "dump", "to_", "append")
+_WRITERS_BEGIN = ("write", "save", "dump", "to_")
 
 
 class NamedFiles:

@@ -181,5 +181,5 @@ def test_a_look_aside_is_no_reason_for_a_later_trace(cells: Shell) -> None:
     cells.run(state)
     call = last_call(cells, "f(State(x))")
     assert call.state == "TRACED"
-    assert call.why
-    assert "pgle" not in call.why[0].words()
+    (why,) = call.why
+    assert why.words().startswith("reason unknown (JAX names a trace that looking")

@@ -21,7 +21,7 @@ _OF = re.compile(
 _SAYS = re.compile(r"^\s*\* (.*)$|^\s*(explanation unavailable.*)$", re.MULTILINE)
 #: In what JAX says of a trace of ours, which it keeps under a number that no user has.
 _OF_OURS = "jax_pgle_profiling_runs"
-_ANOTHER_TREE = "the same shapes in another tree, as of a class that was defined again"
+_UNKNOWN = "reason unknown (JAX names a trace that looking for stale programs left)"
 #: First words of what that raises from DEBUG to WARNING, of the cache on disk.
 _OF_DISK = ("PERSISTENT COMPILATION CACHE MISS", "Writing %s to persistent",
             "Not writing persistent cache entry")  # fmt: skip
@@ -122,6 +122,6 @@ def reasons(root: str, logged: Sequence[str]) -> tuple[Change, ...]:
         if of and of["name"] == root:
             found = ["".join(each) for each in _SAYS.findall(text)]
             theirs = [each for each in found if _OF_OURS not in each]
-            says = "; ".join(theirs or [_ANOTHER_TREE] * bool(found))
-            return (Change("guard", new=f"jax: {says}"),) if says else ()
+            says = f"jax: {'; '.join(theirs)}" if theirs else _UNKNOWN
+            return (Change("guard", new=says),) if found else ()
     return ()

@@ -122,7 +122,7 @@ class TensorFlowTracedCode(TracedCode):
 def kept_calls(function: Any) -> list[Invocation]:
     """Return the calls that find the traces of a `tf.function`; none where it has them elsewhere.
 
-    Its cache is private. What is told of a method's trace is without the object.
+    Its cache is private, and does not keep the object of a method.
     """
     try:
         kept = [*function._function_cache.values()]
