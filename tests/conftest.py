@@ -155,8 +155,8 @@ def _one_shell() -> "InteractiveShell":
 
 @pytest.fixture
 def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
-    """A shell with the magics; names that a test binds in it are gone afterwards."""
-    from tests.shell import Shell
+    """A shell with the magics; what a test binds and keeps in it is gone afterwards."""
+    from tests.shell import Shell, forget
 
     # Examples in docstrings leave one, and where Python has it IPython binds none itself.
     vars(builtins).pop("_", None)
@@ -166,7 +166,10 @@ def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
     hidden_before = dict(hidden)
     hook = vars(_one_shell.displayhook)
     last = {name: hook[name] for name in ("_", "__", "___")}  # bound where names still have them
-    yield Shell(_one_shell)
+    shell = Shell(_one_shell)
+    session = shell.session
+    yield shell
+    forget(session)
     for name in set(names) - _names_of_compiler(names):
         del names[name]
     names.update(before)

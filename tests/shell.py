@@ -6,6 +6,8 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
+from ipyjaxbench.jupyter.session import Session
+
 
 class Shell:
     """A shell that keeps what a cell shows and raises what it raises."""
@@ -16,6 +18,12 @@ class Shell:
         self.text = ""
         self.shown: list[RichOutput] = []
 
+    @property
+    def session(self) -> Session:
+        """What its magics share, while the extension is loaded."""
+        session: Session = self.shell.magics_manager.registry["FrameworkMagics"].session
+        return session
+
     def run(self, cell: str, *, counted: bool = False) -> Any:
         """Run a cell; one that is counted has an execution number of its own."""
         with capture_output() as captured:
@@ -24,3 +32,12 @@ class Shell:
         self.shown = captured.outputs
         done.raise_error()
         return done.result
+
+
+def forget(session: Session) -> None:
+    """Forget what a session kept and told; its settings stay."""
+    kept = (session.measurements, session.programs, session.interleaved, session.graphs)
+    for each in (*kept, session.warned_renames, session.noted_ranks, session._advised):
+        each.clear()
+    session.known_notes.forget()
+    session.last_error.forget()

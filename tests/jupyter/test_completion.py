@@ -1,7 +1,5 @@
 """The tab key: options, their values and names; code as everywhere."""
 
-from collections.abc import Iterator
-
 import IPython
 import pytest
 from hypothesis import given, strategies as st
@@ -15,11 +13,9 @@ KNOWS_CELL = IPython.version_info >= (8, 6)
 
 
 @pytest.fixture(autouse=True)
-def named_results(shell: Shell) -> Iterator[None]:
+def named_results(shell: Shell) -> None:
     """Two results with names."""
     shell.run("%fwtime -q -n9 -r9 --name before 1\n%fwtime -q -n9 -r9 --name 'my own' 2")
-    yield
-    shell.shell.find_magic("fwtime").__self__.session.measurements.clear()
 
 
 def offered(shell: Shell, cell: str) -> set[str]:

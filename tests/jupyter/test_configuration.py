@@ -54,8 +54,7 @@ def test_the_budget_is_what_a_measurement_spends_and_each_arm_of_a_comparison(
 ) -> None:
     shell.run("%config IpyJaxBench.budget = 0.05\n%fwtime -q sum(range(9))")
     assert [options.seconds for options in chosen] == [0.05]
-    session: Session = shell.shell.find_magic("fwcompare").__self__.session
-    options, _, _ = COMPARE.split("", session.settings.option_values())
+    options, _, _ = COMPARE.split("", shell.session.settings.option_values())
     assert options.seconds_for(4) == pytest.approx(0.2)
 
 
@@ -96,7 +95,7 @@ def test_watching_is_one_setting_however_it_is_turned_on(
     shell.run("%trace_cached --watch on")
     assert settings.watch
     shell.run("%config IpyJaxBench.watch = False")
-    assert not shell.shell.find_magic("fwtime").__self__.session.watcher.is_on
+    assert not shell.session.watcher.is_on
 
 
 def test_all_is_listed_with_help_and_the_value_of_now(shell: Shell) -> None:

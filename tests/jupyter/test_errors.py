@@ -132,7 +132,6 @@ def test_explain_stands_alone_and_needs_an_error(
     with pytest.raises(UsageError) as raised:
         shell.run("%explain f(x)")
     assert str(raised.value) == "'f(x)': %explain takes no code. It explains the last error."
-    shell.shell.find_magic("explain").__self__.session.last_error.forget()
     monkeypatch.delattr(sys, "last_value", raising=False)
     with pytest.raises(UsageError, match="No cell has failed yet"):
         shell.run("%explain")

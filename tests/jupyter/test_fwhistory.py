@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from IPython.core.error import UsageError
 
 import ipyjaxbench
-from ipyjaxbench.jupyter.session import Session
 from ipyjaxbench.records import store
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.history import History
@@ -25,18 +24,12 @@ COUNTED = "-q -n 100 -r 9"  # enough samples for an interval on a busy machine, 
 DAY = 86400
 
 
-def session_of(shell: Shell) -> Session:
-    session: Session = shell.shell.magics_manager.registry["FrameworkMagics"].session
-    return session
-
-
 @pytest.fixture(autouse=True)
 def place(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A store of this test's own."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
-    session = session_of(shell)
+    session = shell.session
     session.journal.close()
-    session.measurements.clear()
     yield tmp_path / "ipyjaxbench" / "history"
     session.journal.close()
     session.journal.trouble = ""
@@ -52,7 +45,7 @@ def changed(shell: Shell, place: Path) -> Callable[..., None]:
 
     def change(**facts: Any) -> None:
         (newest, *_) = stored_entries()
-        session_of(shell).journal.close()
+        shell.session.journal.close()
         for path in place.iterdir():
             path.unlink()
         whole = msgspec.to_builtins(newest)
@@ -73,8 +66,8 @@ def test_every_measurement_is_kept_with_what_was_around_it(
     shell.run(f"%fwtime {QUICK} --name base sum(range(100))")
     (entry,) = stored_entries()
     assert (entry.magic, entry.label, entry.code) == ("fwtime", "base", "sum(range(100))")
-    assert entry.figure.samples == len(session_of(shell).measurements["base"].samples)
-    assert entry.median == session_of(shell).measurements["base"].median
+    assert entry.figure.samples == len(shell.session.measurements["base"].samples)
+    assert entry.median == shell.session.measurements["base"].median
     assert (entry.where.directory, entry.where.notebook) == (os.getcwd(), "work/a.ipynb")
     assert entry.environment.cpus == os.cpu_count()
 
@@ -98,7 +91,7 @@ def test_arms_and_points_are_kept(shell: Shell) -> None:
 def test_whatever_is_typed_keeping_it_raises_nothing(
     shell: Shell, label: str, code: str, named: str
 ) -> None:
-    session = session_of(shell)
+    session = shell.session
     shell.names["__vsc_ipynb_file__"] = named
     session.keep(measured(STEADY, code=code), label)
     shell.names["__vsc_ipynb_file__"] = None
@@ -149,7 +142,7 @@ def test_bad_options_are_one_line(shell: Shell, line: str) -> None:
 def test_a_name_of_this_session_comes_before_the_history(shell: Shell) -> None:
     shell.run(f"%fwtime {QUICK} --name base sum(range(1000))")
     m = shell.run(f"%fwtime {QUICK} -o --against base sum(range(100000))")
-    assert m.against.base.median == session_of(shell).measurements["base"].median
+    assert m.against.base.median == shell.session.measurements["base"].median
     assert m.against.age is None
     assert "in this session" in rows(m)["compared"]
     assert "compared" in rows(m)
@@ -159,7 +152,7 @@ def test_a_name_of_another_session_is_found_with_what_differs(
     shell: Shell, changed: Callable[..., None]
 ) -> None:
     shell.run(f"%fwtime {COUNTED} --name base sum(range(100))")
-    session_of(shell).measurements.clear()
+    shell.session.measurements.clear()
     (entry,) = stored_entries()
     changed(
         when=entry.when - 2 * DAY,
@@ -176,7 +169,7 @@ def test_a_name_of_another_session_is_found_with_what_differs(
 def test_the_last_or_the_best_run_of_the_same_code_is_meant(
     shell: Shell, asked: str, newest: bool
 ) -> None:
-    session = session_of(shell)
+    session = shell.session
     for nanoseconds in (1000, 3000, 2000):
         session.keep(measured([nanoseconds] * 100, code="sum(range(100))"))
     session.keep(measured([10] * 100, code="sum(range(7))"))

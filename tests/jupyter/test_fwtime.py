@@ -31,7 +31,6 @@ QUICK = "-b 0.02"
 def test_an_old_option_works_and_one_line_gives_the_new_one_once(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, code: str, old: str, new: str
 ) -> None:
-    shell.shell.magics_manager.registry["FrameworkMagics"].session.warned_renames.clear()
     magic = code.split()[0].lstrip("%")
     monkeypatch.setattr(f"ipyjaxbench.jupyter.{magic}.collect_peaks", fast, raising=False)
     line = f"{old} is now {new}. The old name still works, until version 0.3."

@@ -35,7 +35,7 @@ def seen(shell: Shell, place: Path) -> Iterator[list[LiveMeasurement]]:
 def test_its_run_is_the_file_of_the_history(
     shell: Shell, seen: list[LiveMeasurement], place: Path
 ) -> None:
-    shell.shell.find_magic("fwtime").__self__.session.close()  # a file in another folder
+    shell.session.close()  # a file in another folder
     shell.run("%fwtime -q -n1 -r1 look()\n%fwtime -q -n1 -r1 look()")
     assert seen[0].run == ""
     files = {path.stem for path in (place.parent / "history").glob("*.jsonl")}

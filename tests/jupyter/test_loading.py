@@ -74,7 +74,7 @@ def test_loading_again_registers_once(shell: Shell) -> None:
 
 
 def test_what_was_traced_before_is_not_shown_after_loading(shell: Shell) -> None:
-    session = shell.shell.find_magic("fwtime").__self__.session
+    session = shell.session
     shell.run("%reload_ext ipyjaxbench")
     assert not session.watcher.is_on
     session.settings.watch = True

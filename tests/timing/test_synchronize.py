@@ -123,6 +123,15 @@ def test_what_asking_an_idle_device_takes_is_a_lower_quartile(device: FakeDevice
     assert drained(device, [Rising(device)]).idle == 650  # of 400, 500, … 1400
 
 
+@pytest.mark.parametrize(("kind", "told"), [(Slow, 0), (Untold, 59_300)])
+def test_where_it_is_certain_that_nothing_runs_a_slow_first_look_is_no_wait(
+    device: FakeDevice, kind: type[Slow], told: int
+) -> None:
+    slow = kind(device)
+    slow.is_cold = True
+    assert drained(device, [slow]).waited == told
+
+
 @pytest.mark.parametrize("runs_ahead", [True, False])
 @pytest.mark.parametrize("kind", [Slow, Untold])
 @pytest.mark.parametrize("work", [0, 2_000_000])
