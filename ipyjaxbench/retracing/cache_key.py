@@ -11,7 +11,7 @@ from ipyjaxbench.retracing.traced_code import TracedCode
 KINDS = (
     "first", "captured", "function", "form", "structure", "type", "rank", "shape", "dtype",
     "weak type", "static value", "setting", "layout", "guard", "number", "value", "scalar",
-    "transformation", "committed", "device", "sharding", "host array", "unknown", "stale",
+    "option", "transformation", "committed", "device", "sharding", "host array", "unknown", "stale",
 )  # fmt: skip
 #: Where the framework may take numbers for data, what a number is may be no part of the key.
 MAYBE = "value"
@@ -23,7 +23,9 @@ _STATES = ("form", "transformation", "committed", "host array")
 #: Between names of which one changed; the last one may stand for more.
 _EITHER, ANOTHER = re.compile(r", | or "), "another name"
 _LABELS = {"number": "static value", "value": "static value", "scalar": "type"}
-PLACEMENT = ("scalar", "transformation", "committed", "device", "sharding", "host array")
+PLACEMENT = (
+    "scalar", "option", "transformation", "committed", "device", "sharding", "host array",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Signature:
     code: int = 0  # tells the code of functions apart
     captured: Mapping[str, Leaf] = field(default_factory=dict)  # part of the trace, no arguments
     transformation: str = ""  # by which the function is called, as in "grad"
+    #: Of the compiled function, such as "donate_argnums", which need no new trace; if known.
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,10 @@ def changes(old: Signature, new: Signature) -> Iterator[Change]:
         one, other = old.settings.get(name, "?"), new.settings.get(name, "?")
         if one != other:
             yield Change("setting", name, one, other)
+    for name in old.options.keys() & new.options.keys():
+        one, other = old.options[name], new.options[name]
+        if one != other:
+            yield Change("option", name, one, other)
     if old.transformation != new.transformation:
         yield Change("transformation", "", *map(_called, (old.transformation, new.transformation)))
 

@@ -24,6 +24,7 @@ _PLURALS = {
     "sharding": "shardings",
     "layout": "layouts",
     "setting": "settings",
+    "option": "options",
 }
 
 

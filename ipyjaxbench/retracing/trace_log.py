@@ -114,6 +114,8 @@ class TraceLog:
         if new in same_function and (not placed or self.is_dropped(new)):
             return [DROPPED]
         if not same_function:
+            if placed:
+                return [_INSPECTED]
             causes = compare(new, same_code, accepted=accepted)
             # Another function object is traced whatever it is called with.
             return [each for each in causes if each.kind in _OF_FUNCTIONS] or causes

@@ -66,9 +66,11 @@ def test_a_change_within_a_cell_is_seen(cells: Shell) -> None:
     assert states == ["CACHED", "STALE", "STALE", "CACHED"]
 
 
+@pytest.mark.parametrize("before", ["pass", f"{NESTED}\ninner(x)"])  # another one like it
 def test_a_function_that_was_traced_within_another_one_is_stale_when_it_is_compiled(
-    cells: Shell,
+    cells: Shell, before: str
 ) -> None:
+    cells.run(before)
     cells.run(NESTED)
     cells.run("scale = 3.0")
     first = last_call(cells, "inner(x)")

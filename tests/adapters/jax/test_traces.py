@@ -12,6 +12,7 @@ from jax.extend.core import Primitive
 import ipyjaxbench
 from ipyjaxbench import TooManyTracesError
 from ipyjaxbench.frameworks.compilation import UNNAMED
+from ipyjaxbench.retracing.cache_key import describe_changes
 from ipyjaxbench.retracing.observe import keep_learning
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
@@ -65,6 +66,34 @@ def test_verdicts_and_reasons_are_right() -> None:
 @pytest.mark.skipif(jax.__version_info__ < (0, 4, 36), reason="this version does not say so")
 def test_calls_within_transformations_are_told_so() -> None:
     assert judged(UNDER_TRANSFORMATIONS, fresh) == ([], [], 0)
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="this version does not say so")
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("donate_argnums=0", "donate_argnums: () → (0,) (option)"),
+        ("in_shardings=here", "in_shardings: none → SingleDeviceSharding"),
+        ("out_shardings=here", "out_shardings: none → SingleDeviceSharding"),
+        ("compiler_options=fast", "compiler_options: {} → {'xla_cpu_enable_fast_math'"),
+        ("inline=True, keep_unused=True", ""),
+    ],
+)
+def test_a_function_that_is_jitted_again_is_traced_once_and_compiled_by_its_options(
+    options: str, why: str
+) -> None:
+    names = fresh()
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    exec("def g(x): return x + 3", names)
+    names |= {"here": here, "fast": {"xla_cpu_enable_fast_math": True}}
+    code = f"jax.jit(g)(X)\nh = jax.jit(g, {options})\nh(X + 0)\nh(X + 0)\njax.jit(g)(X)"
+    first, *later = observed(code, names).calls
+    states = [call.state for call in later for _ in range(call.times)]
+    assert (first.state, states) == (
+        "TRACED",
+        ["RECOMPILED" if why else "CACHED", "CACHED", "CACHED"],
+    )
+    assert describe_changes(later[0].why).startswith(why)
 
 
 def test_nested_functions_and_eager_operations_stand_beside_calls_whose_costs_are_parts() -> None:

@@ -25,6 +25,7 @@ _ADVICE = {
     "device": "Keep {path} on one device: `jax.device_put(..., device)` before the first call",
     "sharding": "Keep one sharding for {path}: `jax.device_put(..., sharding)` before the first"
     " call",
+    "option": "Call one jax.jit of {name} everywhere: one with other options compiles it again",
     "setting": "Set {path} once, before the first call",
     "stale": STALE,
     "structure": "Keep the same keys and lengths in every call",

@@ -69,6 +69,7 @@ def signature(called: Called) -> Signature:
         code=hash((code, *transformations(function))),
         captured={name: _captured_leaf(value) for name, value in _captured(function)},
         transformation=called.transformation,
+        options=called.options,
     )
 
 

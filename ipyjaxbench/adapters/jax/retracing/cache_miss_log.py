@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 
 import jax
+from jax._src.interpreters import partial_eval
 
 from ipyjaxbench.adapters.jax.own_work import hide_our_lines
 from ipyjaxbench.adapters.jax.retracing import callee
@@ -84,8 +85,20 @@ class CacheMissLog(AbstractContextManager["CacheMissLog"]):
         return is_shown and record.levelno >= self._least.get(record.name, 0)
 
 
+def tells_traces(function: object) -> bool:
+    """Whether JAX logs each trace of a function: from 0.10 on, where it keeps traces at all."""
+    code = getattr(callee.plain_of(function), "__code__", None)
+    return (
+        hasattr(partial_eval, "trace_to_jaxpr")
+        and not jax.config.jax_check_tracer_leaks
+        and all(logging.getLogger(name).isEnabledFor(logging.WARNING) for name in _LOGGERS)
+        and code is not None
+        and is_users_file(code.co_filename)  # of others JAX logs some
+    )
+
+
 def is_traced(function: object, logged: Sequence[str]) -> bool:
-    """Whether JAX logs that a function was traced: below `jax.grad` it has no event for that.
+    """Whether JAX logs that a function was traced.
 
     What `jax.jacfwd` and the like trace around it has its name too, and another identity.
     """

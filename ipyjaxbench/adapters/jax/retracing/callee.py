@@ -3,8 +3,8 @@
 import functools
 import inspect
 import re
-from collections.abc import Iterator
-from types import FunctionType, MethodType
+from collections.abc import Iterator, Mapping
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, NamedTuple
 
 import jax
@@ -34,6 +34,7 @@ class Called(NamedTuple):
     kwargs: Kwargs
     transformation: str = ""  # by which the jitted function is called, as in "grad"
     static: frozenset[int | str] | None = None  # positions and names; None where they are unknown
+    options: Mapping[str, str] = MappingProxyType({})  # of `jax.jit`, where they are known
 
     def role(self, position: int | str) -> str:
         """Return what an argument is: "static", "data", or "?" where that is not known.
@@ -52,7 +53,7 @@ class Called(NamedTuple):
         if is_exactly(function, *JITTED):
             info = getattr(function, "_jit_info", None)
             wrapped = getattr(function, "__wrapped__", function)
-            return cls(wrapped, args, kwargs, static=static_in(info))
+            return cls(wrapped, args, kwargs, "", static_in(info), options_in(info))
         name = transformation_of(function)
         if not name:
             return cls(function, args, kwargs)
@@ -70,6 +71,20 @@ def static_in(info: Any) -> frozenset[int | str] | None:
         return frozenset((*info.static_argnums, *info.static_argnames))
     except (AttributeError, TypeError):  # another version, or what was compiled ahead of time
         return None
+
+
+def options_in(info: Any) -> Mapping[str, str]:
+    """Return the options of `jax.jit` that need another program, and no new trace (private)."""
+    try:
+        options = {"donate_argnums": str(info.donate_argnums)}
+        for name in ("in_shardings", "out_shardings"):
+            leaves = getattr(info, f"{name}_leaves")
+            given = [str(each) for each in leaves if name_of(type(each)) != "UnspecifiedValue"]
+            options[name] = retracing.shorten(", ".join(given)) or "none"
+        options["compiler_options"] = retracing.shorten(str(dict(info.compiler_options_kvs)))
+    except (AttributeError, TypeError, ValueError):  # as in `static_in`
+        return {}
+    return options
 
 
 def _is_method(kind: type) -> bool:

@@ -17,7 +17,7 @@ from ipyjaxbench.adapters.jax.disk_cache import SEARCHES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import note_trace
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
-from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.jax.retracing.callee import Called, options_in, static_in
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_program
 from ipyjaxbench.adapters.jax.retracing.user_call import is_the_users, user_call
 from ipyjaxbench.adapters.shared.retracing import cache_miss, main_frame
@@ -86,8 +86,10 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
 
 def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     names = {**frame.f_locals}
-    known = callee.static_in(names.get("jit_info"))
-    called = Called(names["fun"], names["args"], names["kwargs"], static=known)
+    info = names.get("jit_info")
+    called = Called(
+        names["fun"], names["args"], names["kwargs"], "", static_in(info), options_in(info)
+    )
     called, static = user_call(called, frame)
     if not is_the_users(called, frame):
         return None

@@ -42,7 +42,7 @@ def _transformed_call(frame: FrameType, inner: Called) -> Called:
     is_made = within and frame.f_code.co_filename.endswith("api.py")
     if not is_made or not {"args", "kwargs"} <= set(names):
         return inner
-    function, args, kwargs, known, static = inner
+    function, args, kwargs, known, *_ = inner
     if "fun" not in names:  # it goes on in another one, as `grad` does in `value_and_grad`
         return inner._replace(transformation=name) if known else inner
     if callee.plain_of(names["fun"]) is not callee.plain_of(function):
@@ -52,7 +52,8 @@ def _transformed_call(frame: FrameType, inner: Called) -> Called:
                                               names["kwargs"])  # fmt: skip
     elif not known:
         args, kwargs = names["args"], names["kwargs"]
-    return Called(function, args, kwargs, " of ".join(filter(None, (name, known))), static)
+    names_of_both = " of ".join(filter(None, (name, known)))
+    return inner._replace(args=args, kwargs=kwargs, transformation=names_of_both)
 
 
 def is_the_users(called: Called, frame: FrameType) -> bool:
