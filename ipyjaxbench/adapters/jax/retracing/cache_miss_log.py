@@ -11,7 +11,7 @@ from jax._src.interpreters import partial_eval
 from ipyjaxbench.adapters.jax.own_work import hide_our_lines
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.retracing import Change
-from ipyjaxbench.usercode import is_users_file
+from ipyjaxbench.usercode import is_exactly, is_users_file
 
 #: First lines of what `jax.explain_cache_misses` logs, in the words of all versions so far. JAX
 #: knows no caller of a jitted function that `jax.jit(jax.grad(f))` traces.
@@ -86,10 +86,12 @@ class CacheMissLog(AbstractContextManager["CacheMissLog"]):
 
 
 def tells_traces(function: object) -> bool:
-    """Whether JAX logs each trace of a function: from 0.10 on, where it keeps traces at all."""
-    code = getattr(callee.plain_of(function), "__code__", None)
+    """Whether JAX logs each trace of a jitted function: from 0.10 on, where it keeps traces."""
+    jitted, _, _ = callee.unbound(function)
+    code = getattr(callee.plain_of(jitted), "__code__", None)
     return (
-        hasattr(partial_eval, "trace_to_jaxpr")
+        is_exactly(jitted, *callee.JITTED)
+        and hasattr(partial_eval, "trace_to_jaxpr")
         and not jax.config.jax_check_tracer_leaks
         and all(logging.getLogger(name).isEnabledFor(logging.WARNING) for name in _LOGGERS)
         and code is not None
