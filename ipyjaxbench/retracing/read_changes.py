@@ -38,8 +38,15 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
         else:
             since = f"was changed in place after {name} was traced"
         yield Change("stale", root, old.words, since)
-        if old.kind == "object":
+        if old.kind in ("object", "other"):
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
+
+
+def may_be_equal(before: Reads, now: Reads) -> bool:
+    """Whether all that changed is which object names stand for, and nothing tells of its value."""
+    pairs = ((old, now.values.get(path)) for path, old in before.values.items())
+    others = [old for old, new in pairs if new is None or old.content != new.content]
+    return before.own == now.own and all(old.kind == "other" for old in others)
 
 
 def _is_same_object(path: str, before: Reads, now: Reads) -> bool:

@@ -10,7 +10,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import ANOTHER, Change, describe_changes, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
-from ipyjaxbench.retracing.read_changes import changes_since
+from ipyjaxbench.retracing.read_changes import changes_since, may_be_equal
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of, unwrap
@@ -73,7 +73,12 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         return ""
     if trace is None and _judge_unseen(watch, function, args, kwargs)[0] is None:
         return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
-    return "" if trace is None else "; ".join(_not_compared(name, trace.reads))
+    if trace is None:
+        return ""
+    if _is_unsure(trace, now):
+        changed = _first_of([each.path for each in changes_since(name, trace.reads, now)])
+        return f"whether {name} runs today's {changed}: it is not traced again to look. {again}"
+    return "; ".join(_not_compared(name, trace.reads))
 
 
 def _changes_unseen(
@@ -166,7 +171,8 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     if now is None:
         return ()
     found = tuple(changes_since(trace.name, trace.reads, now))
-    if not found or not _is_another_program(trace, now, compiled):
+    if_unsure = None if may_be_equal(trace.reads, now) else True
+    if not found or not _is_another_program(trace, now, compiled, if_unsure=if_unsure):
         return ()
     return found[:_MOST_SHOWN]
 
@@ -204,6 +210,12 @@ def _is_another_program(
             ask_code = partial(trace.code.is_another_program, compiled, if_unsure=if_unsure)
             trace.answers[key] = if_unsure if now.side_effects else copy_context().run(ask_code)
     return trace.answers[key]
+
+
+def _is_unsure(trace: Trace, now: Reads) -> bool:
+    """Whether what changed may be equal, and the programs could not be compared."""
+    key = hash((_key(trace, now), None))
+    return may_be_equal(trace.reads, now) and trace.answers.get(key, False) is None
 
 
 def _key(trace: Trace, now: Reads) -> int:

@@ -42,6 +42,7 @@ from ipyjaxbench.usercode.frames import (
     strip_hook_frames,
     strip_our_frames,
 )
+from ipyjaxbench.usercode.framework_data import AnyData
 from ipyjaxbench.usercode.imprints import MOST_READ, WITHIN, Imprint
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
@@ -72,6 +73,7 @@ from ipyjaxbench.usercode.objects import (
     name_of,
     package_of,
     slots,
+    token,
     unwrap,
 )
 from ipyjaxbench.usercode.origin import (

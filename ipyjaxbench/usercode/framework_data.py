@@ -9,6 +9,10 @@ from ipyjaxbench.usercode.imprints import Imprint
 from ipyjaxbench.usercode.members import MISSING, part_of
 
 
+class AnyData:
+    """Stands for data in what a function is given: what it computes is no part of a program."""
+
+
 class FrameworkData(NamedTuple):
     """The questions that a framework answers.
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ipyjaxbench.usercode.cells import cell_of
 from ipyjaxbench.usercode.classes import class_name, module_of
 from ipyjaxbench.usercode.code_objects import fingerprint
-from ipyjaxbench.usercode.objects import attribute, is_exactly, is_of, items_of, name_of
+from ipyjaxbench.usercode.objects import attribute, is_exactly, is_of, items_of, name_of, token
 
 MOST_READ = 1000  # values that one function reads
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
@@ -25,9 +25,9 @@ class Imprint(NamedTuple):
     Attributes:
         words: as reports spell it: "2.0", "f32[3]", a function's name.
         content: equal for values that cannot be told apart by what is computed with them.
-        kind: "value", "array", "function", "absent" for a name that is no global, or "object" for
+        kind: "value", "array", "function", "absent" for a name that is no global, "object" for
             one of a framework or a library, in which there can be numbers, objects and code of the
-            user's that count too.
+            user's that count too, or "other" for one of which nothing tells but which one it is.
         cell: of a function, the execution number of the cell that defined it; 0 where none did.
         in_place: whether it can change and stay the same object.
         is_part: whether its content tells only part of what is in it.
@@ -62,6 +62,12 @@ def imprint_holder(kind: type, count: int) -> Imprint:
     """Return that of a container or an object without what it holds."""
     name = class_name(kind)
     return Imprint(f"{name} of {count:,}", (name, count))
+
+
+def imprint_other(value: object) -> Imprint:
+    """Return that of a library's object that nobody can look into: which one it is."""
+    name = class_name(type(value))
+    return Imprint(name, (name, token(value)), "other")
 
 
 def imprint_named(value: Any) -> Imprint:

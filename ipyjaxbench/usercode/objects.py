@@ -8,6 +8,7 @@ Python itself.
 import ast
 import inspect
 import itertools
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from types import (
@@ -32,6 +33,9 @@ from ipyjaxbench.usercode.classes import (
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 #: By identity: a metaclass may define equality.
 _PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex, str, bytes)))
+
+_tokens: dict[int, tuple[Any, int]] = {}
+_numbers = itertools.count(1)
 
 
 def ask(question: Callable[[Any], object], value: object) -> bool:
@@ -242,3 +246,16 @@ def _text(value: object, name: str) -> str:
         except CODE_ERRORS:  # it is that of another class
             return ""
     return found if type(found) is str else ""
+
+
+def token(value: Any) -> int:
+    """Return a number that tells objects apart for good; an `id` is used again by others."""
+    if type(value) is MethodType:  # made anew each time that it is asked for
+        return hash((token(value.__self__), token(value.__func__)))
+    known = _tokens.get(id(value))
+    if known is None or known[0]() is not value:
+        try:
+            known = _tokens[id(value)] = weakref.ref(value), next(_numbers)
+        except TypeError:  # it cannot be referred to
+            return id(value)
+    return known[1]

@@ -14,7 +14,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import members, places
 from ipyjaxbench.usercode.classes import mro_of
 from ipyjaxbench.usercode.code_objects import closure_values, names_in, original
-from ipyjaxbench.usercode.framework_data import FrameworkData
+from ipyjaxbench.usercode.framework_data import AnyData, FrameworkData
 from ipyjaxbench.usercode.imprints import (
     MOST_READ,
     NAMED,
@@ -25,6 +25,7 @@ from ipyjaxbench.usercode.imprints import (
     imprint_function,
     imprint_holder,
     imprint_named,
+    imprint_other,
     imprint_plain,
 )
 from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
@@ -192,10 +193,7 @@ class Reader:
         value = self._data.wrapped(value)
         if path in self.found or depth > _DEPTH or id(value) in self._holding:
             return
-        if is_exactly(value, *PLAIN):
-            self.found[path] = imprint_plain(value)
-            return
-        data = self._data.imprint(value)
+        data = imprint_plain(value) if is_exactly(value, *PLAIN) else self._data.imprint(value)
         if data is not None:
             self.found[path] = data
             if data.in_place:
@@ -250,6 +248,8 @@ class Reader:
             parts = ((f".{name}", each) for name, each in own.items())
             self._add_parts(path, kind, len(own), parts, depth)
         else:
+            if not is_known and path not in self._used_up and kind is not AnyData:
+                self.found[path] = imprint_other(value)
             find = self._data.parts if is_known else members.code_in
             self._add_found(path, places.place_of_parts(value, find), depth)
         self._meet(path, kind, value, depth)

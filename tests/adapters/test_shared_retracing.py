@@ -13,7 +13,6 @@ from ipyjaxbench.adapters.shared.retracing import (
     advise,
     cache_miss,
     shorten,
-    token,
     unbound,
 )
 from ipyjaxbench.retracing import Signature
@@ -77,21 +76,6 @@ def test_an_advice_is_given_once_for_all_paths() -> None:
     pad, fix = "pad {path} of {name}", "keep {path}"
     texts = advise("f", [(pad, "x"), (fix, "n"), (pad, "y"), (pad, "x")])
     assert texts == ("pad `x`, `y` of `f`", "keep `n`")
-
-
-def test_a_token_is_that_of_one_object() -> None:
-    class Thing:
-        """Can be referred to weakly."""
-
-    one, other = Thing(), Thing()
-    assert token(one) == token(one) != token(other)
-    before = token(one)
-    del one
-    assert before not in {token(Thing()) for _ in range(10)}
-    owner = Thing()
-    assert token(MethodType(function, owner)) == token(MethodType(function, owner))
-    assert token(MethodType(function, owner)) != token(MethodType(function, other))
-    assert token(3) == id(3) != token(4)  # what cannot be referred to weakly
 
 
 def test_a_miss_is_in_the_nearest_line_of_the_users_and_long_values_are_cut() -> None:

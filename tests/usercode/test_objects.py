@@ -5,7 +5,7 @@ import functools
 import itertools
 from collections import OrderedDict, deque
 from collections.abc import Iterator
-from types import ModuleType, SimpleNamespace
+from types import MethodType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,3 +181,18 @@ def test_a_value_comes_from_a_package() -> None:
     assert {*map(objects.package_of, in_c)} == {"numpy"}
     assert [*map(objects.package_of, (3, "a", int, len, print))] == [""] * 5
     assert objects.package_of(SimpleNamespace(__module__="c.d")) == "c"
+
+
+def test_a_token_is_that_of_one_object() -> None:
+    class Thing:
+        """Can be referred to weakly."""
+
+    one, other = Thing(), Thing()
+    assert objects.token(one) == objects.token(one) != objects.token(other)
+    before = objects.token(one)
+    del one
+    assert before not in {objects.token(Thing()) for _ in range(10)}
+    owner = Thing()
+    assert objects.token(MethodType(print, owner)) == objects.token(MethodType(print, owner))
+    assert objects.token(MethodType(print, owner)) != objects.token(MethodType(print, other))
+    assert objects.token(3) == id(3) != objects.token(4)  # what cannot be referred to weakly

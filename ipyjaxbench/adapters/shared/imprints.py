@@ -1,13 +1,13 @@
 """What tells arrays from others that a program may have been compiled with; none is kept."""
 
+import sys
 import zlib
 from typing import Any
 
 import numpy as np
 
 from ipyjaxbench import units
-from ipyjaxbench.adapters.shared.retracing import token
-from ipyjaxbench.usercode import Imprint
+from ipyjaxbench.usercode import Imprint, is_of, token
 
 MOST_COMPARED = 1 << 20  # bytes of an array whose values are compared; of others, its identity
 _SAMPLED = 1 << 16  # bytes that are looked at of a larger one that may change in place
@@ -36,3 +36,20 @@ def imprint_numpy(value: Any) -> Imprint:
     part = value.reshape(-1)[::step] if value.flags.c_contiguous else value.flat[:_SAMPLED]
     content = words, token(value), zlib.crc32(part.tobytes())
     return Imprint(words, content, "array", in_place=True, is_part=part.size < value.size)
+
+
+def imprint_table(value: Any) -> Imprint | None:
+    """Return the values of a table of pandas' in short, and those of one of its columns.
+
+    Of a large one it is a part, and which one it is; None for everything else.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not is_of(value, pandas.DataFrame, pandas.Series, pandas.Index):
+        return None
+    words = f"{type(value).__name__} of {len(value):,}"
+    step = max(value.size * 8 // _SAMPLED, 1)
+    part = value if value.size * 8 <= MOST_COMPARED else value[::step]
+    names = str(getattr(value, "columns", getattr(value, "name", "")))
+    content = words, names, zlib.crc32(pandas.util.hash_pandas_object(part).to_numpy().tobytes())
+    which = token(value) if part is not value else 0
+    return Imprint(words, (*content, which), "array", in_place=True, is_part=part is not value)

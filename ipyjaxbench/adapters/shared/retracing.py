@@ -1,9 +1,7 @@
 """Tells traced calls from cached ones: the parts that all frameworks share."""
 
-import itertools
 import sys
 import threading
-import weakref
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -20,9 +18,6 @@ from ipyjaxbench.usercode import Site, is_users_file
 #: What to write where a program was traced with another value than a name has now.
 STALE = "Pass {path} to {name} as an argument, or run the cell that defines {name} again"
 _VALUE_CHARACTERS = 40
-
-_tokens: dict[int, tuple[Any, int]] = {}
-_numbers = itertools.count(1)
 
 
 class _Event(Protocol):
@@ -123,19 +118,6 @@ def unbound(
             function = function.func
         else:
             return function, args, kwargs
-
-
-def token(value: Any) -> int:
-    """Return a number that tells objects apart for good; an `id` is used again by others."""
-    if type(value) is MethodType:  # made anew each time that it is asked for
-        return hash((token(value.__self__), token(value.__func__)))
-    known = _tokens.get(id(value))
-    if known is None or known[0]() is not value:
-        try:
-            known = _tokens[id(value)] = weakref.ref(value), next(_numbers)
-        except TypeError:  # it cannot be referred to
-            return id(value)
-    return known[1]
 
 
 def shorten(text: str) -> str:

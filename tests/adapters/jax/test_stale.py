@@ -114,6 +114,14 @@ BY_TEXT = jitted(
     "import os\nscale, os.environ['RATE'] = 2.0, '2'",
     "x * globals()['scale'] * float(os.environ['RATE']) * int(os.getenv('UNSET', '1'))",
 )
+TABLE = jitted(
+    "import pandas as pd\ntable = pd.DataFrame({'w': [1.0, 2.0, 3.0]})", "x * table['w'].to_numpy()"
+)
+FRACTION = jitted("from fractions import Fraction\nrate = Fraction(1, 2)", "x * float(rate)")
+SLEEPING = jitted(
+    "import time\nfrom fractions import Fraction\nrate, scale = Fraction(1, 2), 2.0",
+    "(time.sleep(0), x * float(rate) * scale)[1]",
+)
 RULES = jitted(
     "bound, clipped = 1.0, jax.custom_vjp(lambda x: x)\n"
     "def forward(x): return x, None\n"
@@ -212,6 +220,13 @@ CASES = (
     Case(RULES, "bound = 0.5", "bound was 1.0 when f was traced, is 0.5"),
     Case(RULES, "clipped.defvjp(forward, lambda _, g: (g,))", "clipped.bwd was backward"),
     Case(RULES, "clipped.defvjp(lambda x: (x, None), backward)"),
+    Case(TABLE, "table = pd.DataFrame({'w': [1.0, 2.0, 4.0]})", "table is another DataFrame of 3"),
+    Case(TABLE, "table.loc[0, 'w'] = 4.0", "table was changed in place after f was traced"),
+    Case(TABLE, "table = table.copy()"),
+    Case(FRACTION, "rate = Fraction(1, 3)", "rate is another Fraction than the one"),
+    Case(FRACTION, "rate = Fraction(1, 2)"),
+    Case(SLEEPING, "rate = Fraction(1, 2)"),  # neither equal nor traced again
+    Case(SLEEPING, "rate, scale = Fraction(1, 2), 3.0", "scale was 2.0"),
     Case(IN_PLACE, "loss.__code__ = (lambda x: (x ** 3).sum()).__code__",
          "loss was redefined in place after it was traced"),
     Case(IN_PLACE, "loss.__code__ = (lambda x: (x ** 2).sum()).__code__"),
@@ -221,6 +236,31 @@ CASES = (
     Case(LONG, "names.insert(0, 'b')", "names was list of 2,000"),
     Case(LONG, "names.insert(0, names.pop())"),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "fix"),
+    [
+        (SCALE, "scale = 3.0", "Pass `scale` to `f` as an argument"),
+        (ARRAY, "w = w + 1", "Pass `w` to `f` as an argument"),
+        (LOSS, "def loss(x): return x.sum()", "Run the cell that defines `f` again: it is traced"),
+        (TABLE, "table = table * 2", "Run the cell that defines `f` again: it is traced"),
+    ],
+)
+def test_what_a_jitted_function_does_not_take_is_not_to_be_passed(
+    cells: Shell, before: str, change: str, fix: str
+) -> None:
+    cells.run(before)
+    cells.run(change)
+    assert [each.startswith(fix) for each in last_call(cells, "f(x)").fixes] == [True]
+
+
+def test_objects_that_nobody_can_compare_are_unknown(cells: Shell) -> None:
+    cells.run(SLEEPING)
+    assert not last_call(cells, "f(x)").unknown
+    cells.run("rate = Fraction(1, 3)")
+    told = "whether f runs today's rate: it is not traced again to look"
+    assert last_call(cells, "f(x)").unknown.startswith(told)
 
 
 def test_what_other_code_does_not_read_is_not_gone(cells: Shell) -> None:

@@ -129,7 +129,7 @@ def test_where_programs_do_not_tell_it_is_unknown_and_said_once(
     cells.run(before)
     TRACE_LOG.clear()
     cells.run("%%trace_cached -v seen\nf(x)\nprint()\nf(x)")
-    told = NOT_SEEN.format("w" if before == NUMPY else "scale")
+    told = NOT_SEEN.format({NUMPY: "w", DRAWN: "scale, rng"}.get(before, "scale"))
     assert [call.unknown for call in cells.names["seen"].calls] == [told, told]
     assert " ".join(cells.shown[-1].data["text/plain"].split()).count(told) == 1
     cells.run(before)

@@ -1,10 +1,12 @@
 """What to write so that a function is not traced again."""
 
+import re
 from collections.abc import Sequence
 
 from ipyjaxbench.adapters.shared.retracing import STALE, advise, is_number
 from ipyjaxbench.retracing import Change
 
+_ARRAY = re.compile(r"\w+\[[\d,]*\]")  # in words, as f32[3]
 #: By kind of change.
 _ADVICE = {
     "function": "Call jax.jit once and reuse its result: each new {name} object is traced again",
@@ -28,6 +30,7 @@ _ADVICE = {
     "option": "Call one jax.jit of {name} everywhere: one with other options compiles it again",
     "setting": "Set {path} once, before the first call",
     "stale": STALE,
+    "stale object": "Run the cell that defines {name} again: it is traced with today's {path} then",
     "structure": "Keep the same keys and lengths in every call",
 }
 
@@ -39,5 +42,8 @@ def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
 
 
 def _kind(change: Change) -> str:
+    is_data = is_number(change.old) or _ARRAY.match(change.old)
+    if change.kind == "stale" and change.old and not is_data:
+        return "stale object"  # which a jitted function does not take, unless it is static
     is_static = change.kind == "static value" and is_number(change.old) and is_number(change.new)
     return "number" if is_static else change.kind

@@ -22,7 +22,7 @@ from ipyjaxbench.adapters.jax.retracing.callee import (
     transformations,
 )
 from ipyjaxbench.adapters.jax.retracing.static_data import StaticData, static_data
-from ipyjaxbench.adapters.shared.retracing import shorten, token
+from ipyjaxbench.adapters.shared.retracing import shorten
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
 from ipyjaxbench.usercode import (
@@ -33,6 +33,7 @@ from ipyjaxbench.usercode import (
     is_of,
     is_opaque,
     label_arguments,
+    token,
 )
 
 _MAX_LEAVES = 20_000  # of one argument

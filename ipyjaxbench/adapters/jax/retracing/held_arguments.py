@@ -9,15 +9,9 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.usercode import AnyData
 
 _DATA = (bool, int, float, complex, jax.Array, jax.ShapeDtypeStruct)
-
-
-class _Data:
-    """Stands for data: what a trace does not depend on."""
-
-
-_ANY_DATA = _Data()
 
 
 class HeldArgument:
@@ -52,7 +46,7 @@ class HeldArgument:
     def without_data(self) -> Any:
         """Return what a trace of it depends on; something else stands for data."""
         pairs = zip(self._leaves, self._is_data, strict=True)
-        return self._whole([_ANY_DATA if is_data else each() for each, is_data in pairs])
+        return self._whole([AnyData() if is_data else each() for each, is_data in pairs])
 
     def _whole(self, leaves: list[Any]) -> Any:
         if self._structure is None:

@@ -20,6 +20,7 @@ from ipyjaxbench.adapters.shared.imprints import (
     MOST_COMPARED,
     imprint_identity,
     imprint_numpy,
+    imprint_table,
     imprint_values,
 )
 from ipyjaxbench.errors import CODE_ERRORS
@@ -127,7 +128,7 @@ def imprint(value: object) -> Imprint | None:
     if isinstance(value, np.generic | np.ndarray):
         return imprint_numpy(value)
     if not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer):
-        return _of_tree(value)
+        return imprint_table(value) or _of_tree(value)
     words = units.array(str(value.dtype), value.shape)
     if value.is_deleted():
         return Imprint(words, (words, "deleted"), "array")

@@ -14,6 +14,7 @@ from ipyjaxbench.adapters.shared.imprints import (
     MOST_COMPARED,
     imprint_identity,
     imprint_numpy,
+    imprint_table,
     imprint_values,
 )
 from ipyjaxbench.adapters.shared.retracing import unbound
@@ -205,7 +206,7 @@ def imprint(value: Any) -> Imprint | None:
     kinds = mro_of(type(value))
     is_theirs = any(module_of(kind).partition(".")[0] in _THEIRS for kind in kinds)
     if not is_theirs or is_of(value, *_ENTERED) or is_users_function(unwrap(value)):
-        return None
+        return imprint_table(value)
     if references.is_variable(value):
         return imprint_identity(f"variable {_words(value)}", value, "object")
     return imprint_identity(kinds[0].__name__, value, "object")

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ipyjaxbench.adapters.shared.retracing import shorten, token
+from ipyjaxbench.adapters.shared.retracing import shorten
 from ipyjaxbench.adapters.torch import accelerators, trees
 from ipyjaxbench.adapters.torch.precision import matmul_precision
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, is_wrapper
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
-from ipyjaxbench.usercode import attributes, closure_values, fingerprint
+from ipyjaxbench.usercode import attributes, closure_values, fingerprint, token
 
 _MAX_LEAVES = 1000  # of one argument
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
