@@ -33,7 +33,8 @@ def find_stale(
             return ()
         if trace is None:
             return _changes_unseen(watch, function, args, kwargs)
-        return changes_in(trace, function, code) or _changes_within(watch, trace, function)
+        found = changes_in(trace, function, code) or _changes_within(watch, trace, function)
+        return found or _changes_kept(trace, function)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
@@ -190,6 +191,23 @@ def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Chan
         now = trace.code.reads() if changes else None
         if now and _is_another_program(trace, now, compiled, if_unsure=None):
             why = f"{watch.name(inner)} in it was stale by then: {describe_changes(changes)}"
+            return (Change("stale", new=why),)
+    return ()
+
+
+def _changes_kept(trace: Trace, compiled: Any) -> tuple[Change, ...]:
+    """Return that a part of it was traced with other values, for another trace than its own.
+
+    What `jax.lax.scan` and `jax.checkpoint` trace of a function is found again in the next one.
+    """
+    now = trace.code.reads() or Reads()
+    for other in TRACE_LOG.all_traces():
+        shared = [path for path in other.reads.values if path in now.values]
+        before = {path: other.reads.values[path] for path in shared}
+        changes = [*changes_since(other.name, Reads(before, now.own), now)]
+        is_kept = changes and other is not trace and not other.code.is_dropped()
+        if is_kept and _is_another_program(trace, now, compiled, if_unsure=None):
+            why = f"it holds a part that was traced before: {describe_changes(changes)}"
             return (Change("stale", new=why),)
     return ()
 

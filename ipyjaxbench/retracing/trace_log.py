@@ -2,9 +2,10 @@
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -194,6 +195,10 @@ class TraceLog:
     def traces(self, function: int) -> Sequence[Trace]:
         """Return the traces of a function, by its token, the latest first."""
         return tuple(self._traced.get(function, ()))
+
+    def all_traces(self) -> Iterator[Trace]:
+        """Yield the traces of all functions."""
+        yield from chain.from_iterable([*self._traced.values()])
 
     def clear(self) -> None:
         """Forget all signatures."""

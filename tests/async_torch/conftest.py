@@ -1,5 +1,6 @@
 """Builds and starts the stand-in before any test; where that cannot be, each test is skipped."""
 
+import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +73,12 @@ def drain() -> None:
     """Wait for all devices."""
     for index in range(standin.device_count()):
         torch.accelerator.synchronize(index)
+
+
+def settle() -> None:
+    """Wait for all devices, and have what nobody holds give its memory back."""
+    gc.collect()
+    drain()
 
 
 def by_hand(call: Callable[[], Any], times: int = 3) -> float:

@@ -9,7 +9,7 @@ import torch
 
 from ipyjaxbench.adapters.torch import accelerators
 from ipyjaxbench.timing import throughput_and_dispatch
-from tests.async_torch.conftest import MS, drain, shown
+from tests.async_torch.conftest import MS, settle, shown
 from tests.shell import Shell
 
 LIMIT = 8 * 2**20
@@ -27,7 +27,7 @@ def small(run: Shell, device: str) -> Iterator[Shell]:
 
 def used() -> int:
     """Bytes in use on the first device."""
-    drain()
+    settle()
     return int(torch.accelerator.memory_allocated(0))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.async_torch.conftest import drain
+from tests.async_torch.conftest import drain, settle
 from tests.shell import Shell
 
 CODE = """\
@@ -39,7 +39,7 @@ def highest() -> int:
 
 def by_counter(call: Any) -> int:
     """Bytes beyond those in use before, by a counter that is reset for it."""
-    drain()
+    settle()
     torch.accelerator.reset_peak_memory_stats(0)
     before = int(torch.accelerator.memory_allocated(0))
     value = call()

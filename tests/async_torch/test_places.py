@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ipyjaxbench.adapters.torch.transfers import TorchCopies
-from tests.async_torch.conftest import MS, drain, shown
+from tests.async_torch.conftest import MS, drain, settle, shown
 from tests.shell import Shell
 
 NBYTES = 4 * 256 * 256
@@ -36,6 +36,7 @@ def tries(run: Shell, code: str) -> list[Any]:
 
 
 def test_devices_have_their_names_and_the_memory_in_use(run: Shell) -> None:
+    settle()
     before = device_of(run, "standin:1")
     assert before.limit == 2**30
     run.run("more = torch.ones(1000, device='standin:1')")

@@ -104,6 +104,30 @@ def test_what_is_traced_with_a_stale_program_in_it_is_stale(
         assert all("inner in it was stale by then: scale was" in each for each in told)
 
 
+@pytest.mark.parametrize(
+    ("part", "call"),
+    [
+        ("def body(c, _): return c * scale, None", "jax.lax.scan(body, x, None, length=2)[0]"),
+        ("body = jax.checkpoint(lambda x: x * scale)", "body(x)"),
+        ("def body(n, c): return c * scale", "jax.lax.fori_loop(0, 3, body, x)"),
+    ],
+)
+@pytest.mark.parametrize(("change", "is_stale"), [("scale = 3.0", True), ("scale = 2.0", False)])
+def test_what_jax_keeps_of_a_part_and_finds_again_in_another_function_is_stale(
+    cells: Shell, part: str, call: str, change: str, *, is_stale: bool
+) -> None:
+    cells.run(jitted(f"scale = 2.0\n{part}", call))
+    cells.run(f"{change}\n@jax.jit\ndef g(x):\n    return {call} + 1")
+    for state in ("TRACED", "STALE" if is_stale else "CACHED"):
+        seen = last_call(cells, "g(x)")
+        told = [each.words() for each in seen.why if each.kind == "stale"]
+        assert (seen.state, len(told)) == (state, int(is_stale))
+        assert all("a part that was traced before: scale was 2.0" in each for each in told)
+    cells.run(part)
+    cells.run(f"@jax.jit\ndef g(x):\n    return {call} + 1\ng(x)")
+    assert last_call(cells, "g(x)").state == "CACHED"
+
+
 @pytest.mark.parametrize("seen", [False, True])
 def test_what_is_traced_anew_within_another_one_is_todays(cells: Shell, *, seen: bool) -> None:
     cells.run(NESTED)
