@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -13,9 +14,11 @@ from ipyjaxbench.usercode import (
     class_dict,
     closure_values,
     is_exactly,
+    is_users_class,
     is_users_function,
     items_of,
     module_of,
+    mro_of,
     names_in,
     package_of,
     unwrap,
@@ -45,6 +48,8 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
     functions: dict[int, object] = {}
     used: dict[str, object] = {}
     seen: set[int] = set()
+    wrapped: dict[str, list[object]] = {}  # methods that were jitted, by their names
+    named_in_code: set[str] = set()
     level = list(values)
     for _ in range(depth):
         following: list[object] = []
@@ -58,7 +63,11 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
                 named = _used_by(value)
                 used |= named if is_users_function(value) else {}
                 following += [*named.values(), *_held_by(value)]
-        level = following
+                named_in_code.update(_names_in(value))
+                for name, method in _wrapped_methods(value):
+                    wrapped.setdefault(name, []).append(method)
+        used_methods = (wrapped.pop(name) for name in named_in_code & wrapped.keys())
+        level = [*following, *chain.from_iterable(used_methods)]
     plain = {n: value for n, value in used.items() if not issubclass(type(value), _NOT_ENTERED)}
     return Reach(list(functions.values()), plain)
 
@@ -67,9 +76,21 @@ def _used_by(value: Any) -> dict[str, object]:
     """Return globals and closed-over values of a plain function, by name."""
     if type(value) is not FunctionType:
         return {}
-    names = names_in(value.__code__)
-    used = {n: value.__globals__[n] for n in names if n in value.__globals__}
+    used = {n: value.__globals__[n] for n in _names_in(value) if n in value.__globals__}
     return {**used, **dict(closure_values(value))}
+
+
+def _names_in(value: Any) -> Iterable[str]:
+    return names_in(value.__code__) if type(value) is FunctionType else ()
+
+
+def _wrapped_methods(value: Any) -> Iterator[tuple[str, object]]:
+    """Yield methods of a user's object that are no plain functions, as those that are jitted."""
+    for each in mro_of(type(value)):
+        if is_users_class(each):
+            for name, method in class_dict(each).items():
+                if not issubclass(type(method), _NOT_ENTERED) and callable(method):
+                    yield name, method
 
 
 def _held_by(value: Any) -> list[object]:

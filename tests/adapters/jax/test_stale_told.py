@@ -36,6 +36,30 @@ def test_reports_and_timings_lead_with_it_and_say_what_to_type(cells: Shell) -> 
     assert note.text == ("f runs a stale program: scale was 2.0 when f was traced, is 3.0.")
 
 
+METHODS = """
+from functools import partial
+scale = 2.0
+class Trainer:
+    @partial(jax.jit, static_argnums=0)
+    def step(self, x): return x * scale
+    @partial(jax.jit, static_argnums=0)
+    def evaluate(self, x): return x + scale
+    def fit(self, x): return self.step(x)
+class Special(Trainer):
+    pass
+t = Special()
+t.fit(x), t.evaluate(x)
+"""
+
+
+def test_a_jitted_method_is_told_where_the_timed_one_calls_it(cells: Shell) -> None:
+    cells.run(METHODS)
+    cells.run("scale = 3.0")
+    cells.run("%fwtime -q -n 1 -r 3 -v found t.fit(x)")
+    told = [note.text for note in cells.names["found"].notes if note.code == "stale-program"]
+    assert told == ["step runs a stale program: scale was 2.0 when step was traced, is 3.0."]
+
+
 def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     cells.run("%trace_cached --watch on")
     cells.run(SCALE)
