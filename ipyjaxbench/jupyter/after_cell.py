@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
+
+from ipyjaxbench.jupyter.import_hook import is_being_imported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ipyjaxbench.retracing import TracedCall
 
+#: Modules from whose import on there is something to learn; PyTorch imports its compiler late.
+LEARNED_FROM = ("jax", "torch", "torch._dynamo", "tensorflow", "keras")
 #: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
-_LEARNED_FROM = ("jax", "torch", "tensorflow", "ipyjaxbench.retracing.observe")
+_NEEDED = (*LEARNED_FROM, "ipyjaxbench.retracing.observe")
 _MAX_REASONS = 3  # that are named
 
 
@@ -44,16 +49,28 @@ class TraceWatcher:
 
             CELLS[:] = [each for each in CELLS if each is not self._cells]
 
-    def on_cell_end(self, *_: Any) -> None:
-        """Show what the cell that has run traced."""
-        if sys.modules.keys().isdisjoint(_LEARNED_FROM):
-            return
-        from ipyjaxbench.retracing import TRACE_LOG, keep_learning
+    def on_import(self, name: str) -> None:
+        """Learn from a framework what the rest of the cell traces that has imported it."""
+        others = [each for each in LEARNED_FROM if each != name]
+        if not any(map(is_being_imported, others)):  # else that one imports it, and comes later
+            with suppress(Exception):  # it is tried again when the cell ends
+                self._learn()
+
+    def _learn(self) -> None:
+        from ipyjaxbench.retracing import keep_learning
         from ipyjaxbench.usercode import CELLS
 
         if not any(each is self._cells for each in CELLS):
             CELLS.append(self._cells)
-        keep_learning()  # the cell may have imported a framework
+        keep_learning()
+
+    def on_cell_end(self, *_: Any) -> None:
+        """Show what the cell that has run traced."""
+        if sys.modules.keys().isdisjoint(_NEEDED):
+            return
+        from ipyjaxbench.retracing import TRACE_LOG
+
+        self._learn()
         events = TRACE_LOG.events_since(self._shown)
         self._shown = TRACE_LOG.event_count
         if self.is_on and events:
@@ -84,8 +101,9 @@ def _show(events: list[TracedCall]) -> None:
     rest = len(reasons) - _MAX_REASONS
     more = f" and {units.count(rest, 'other reason')}" if rest > 0 else ""
     seconds = sum(s for event in events for s in event.phases.values())
-    times = f"{len(events):,} times " if len(events) > 1 else ""
-    line = f"traced: {shown}{more}, {times}in {units.duration(seconds, 2)}"
+    times = f"{len(events):,} times" if len(events) > 1 else ""
+    took = f"in {units.duration(seconds, 2)}" if seconds else ""
+    line = ", ".join(filter(None, (f"traced: {shown}{more}", f"{times} {took}".strip())))
     show({"text/plain": line}, raw=True)
 
 

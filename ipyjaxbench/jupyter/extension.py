@@ -1,9 +1,12 @@
 """What is entered into a shell's registries, and taken out of them again."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
+from ipyjaxbench.jupyter.after_cell import LEARNED_FROM
 from ipyjaxbench.jupyter.completer import Completer
+from ipyjaxbench.jupyter.import_hook import ImportHook
 from ipyjaxbench.jupyter.insert_await import AwaitInserter
 from ipyjaxbench.jupyter.magics import FrameworkMagics
 from ipyjaxbench.jupyter.session import Session
@@ -24,6 +27,7 @@ class Extension:
             (self._shell.input_transformers_post, AwaitInserter(self._shell, self._is_ours)),
             (completer.registry, completer.matcher),
         )
+        self._import_hook = ImportHook(LEARNED_FROM, session.watcher.on_import)
         self._on_cell_end = (session.watcher.on_cell_end, session.last_error.on_cell_end)
 
     def enter(self) -> None:
@@ -33,6 +37,7 @@ class Extension:
         self._shell.register_magics(self._own)
         for callback in self._on_cell_end:
             self._shell.events.register("post_run_cell", callback)
+        sys.meta_path.insert(0, self._import_hook)
         if self._session.watcher.is_on:  # what was traced before is not shown
             self._session.watcher.switch(on=True)
         self._show_replaced()
@@ -49,6 +54,8 @@ class Extension:
                 registry.remove(entry)
         for callback in self._on_cell_end:
             self._shell.events.unregister("post_run_cell", callback)
+        if self._import_hook in sys.meta_path:
+            sys.meta_path.remove(self._import_hook)
         self._session.close()
 
     def _is_ours(self, magic: object) -> bool:

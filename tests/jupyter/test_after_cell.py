@@ -22,7 +22,7 @@ class Process:
         monkeypatch.setattr(retracing, "TRACE_LOG", self.log)
         monkeypatch.setattr(retracing, "keep_learning", self._learn)
         monkeypatch.setattr(screen, "show", lambda shown, **how: self.shown.append((shown, how)))
-        monkeypatch.setattr(after_cell, "_LEARNED_FROM", ("json",))
+        monkeypatch.setattr(after_cell, "_NEEDED", ("json",))
 
     def _learn(self) -> None:
         self.asked += 1
@@ -109,7 +109,7 @@ def test_what_is_traced_while_it_is_off_is_never_shown(process: Process) -> None
 def test_without_any_framework_nothing_is_learned(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(after_cell, "_LEARNED_FROM", ("a_module_that_is_not_there",))
+    monkeypatch.setattr(after_cell, "_NEEDED", ("a_module_that_is_not_there",))
     TraceWatcher({}, {}).on_cell_end()
     assert process.asked == 0
 
