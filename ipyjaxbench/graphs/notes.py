@@ -252,6 +252,7 @@ def cached_is_stale(function: str, changes: str) -> Note:
         "cached-is-stale",
         f"This is the code of now. Calls of {function} run another program, which was compiled"
         f" earlier: {changes}.",
-        f"pass what changes to {function} as an argument, or run the cell that defines it again",
+        f"pass what changes to {function} as an argument, or run the cell, or reload the module,"
+        " that defines it",
         CHANGES_MEANING,
     )

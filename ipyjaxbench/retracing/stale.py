@@ -61,7 +61,7 @@ def find_possible(
 def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> str:
     """Return what is not known of the program of a cached call, and what to type; else ""."""
     name = watch.name(function)
-    again = f"Run the cell that defines {name} again"
+    again = f"Run the cell, or reload the module, that defines {name}"
     trace, now = None, Reads(raised=True)
     try:
         trace, code = _find_trace(watch, function, args, kwargs)

@@ -263,7 +263,8 @@ def stale_program(function: str, changes: str) -> Note:
     return misleading(
         "stale-program",
         f"{function} runs a stale program: {changes}.",
-        f"pass what changes to {function} as an argument, or run the cell that defines it again",
+        f"pass what changes to {function} as an argument, or run the cell, or reload the module,"
+        " that defines it",
     )
 
 

@@ -238,13 +238,20 @@ CASES = (
 )  # fmt: skip
 
 
+AGAIN = "Run the cell, or reload the module, that defines `f`: "
+
+
 @pytest.mark.parametrize(
     ("before", "change", "fix"),
     [
         (SCALE, "scale = 3.0", "Pass `scale` to `f` as an argument"),
         (ARRAY, "w = w + 1", "Pass `w` to `f` as an argument"),
-        (LOSS, "def loss(x): return x.sum()", "Run the cell that defines `f` again: it is traced"),
-        (TABLE, "table = table * 2", "Run the cell that defines `f` again: it is traced"),
+        (
+            LOSS,
+            "def loss(x): return x.sum()",
+            AGAIN,
+        ),
+        (TABLE, "table = table * 2", AGAIN),
     ],
 )
 def test_what_a_jitted_function_does_not_take_is_not_to_be_passed(

@@ -148,7 +148,7 @@ GUARDED = "guarded = ipyjaxbench.assert_max_traces(f, 1, stale='error')"
 BLOCK = "with ipyjaxbench.trace_cached(1, stale='error'): {}"
 SAYS = (
     "`f` runs a stale program: scale was 2.0 when f was traced, is 3.0. Pass `scale` to `f` as an"
-    " argument, or run the cell that defines `f` again"
+    " argument, or run the cell, or reload the module, that defines `f`"
 )
 
 
