@@ -238,7 +238,7 @@ CASES = (
 )  # fmt: skip
 
 
-AGAIN = "Run the cell, or reload the module, that defines `f`: "
+AGAIN = "Run the cell, or reload the module, that defines `f`, for"
 
 
 @pytest.mark.parametrize(

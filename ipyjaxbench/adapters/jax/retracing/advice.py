@@ -30,7 +30,7 @@ _ADVICE = {
     "option": "Call one jax.jit of {name} everywhere: one with other options compiles it again",
     "setting": "Set {path} once, before the first call",
     "stale": STALE,
-    "stale object": "Run the cell, or reload the module, that defines {name}: {path} is another",
+    "stale object": "Run the cell, or reload the module, that defines {name}, for today's {path}",
     "structure": "Keep the same keys and lengths in every call",
 }
 
