@@ -181,6 +181,8 @@ class CallRecorder:
         framework, watch, site, function = callee
         name = watch.name(function)
         says = ""
+        with self._adding:  # which began before it
+            self._add_reported()
         if error is not None:
             outcome = Outcome("RAISED")
             says = describe_error(error)

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, is_same_trace
 from ipyjaxbench.retracing.causes import compare
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
@@ -143,7 +143,7 @@ class TraceLog:
 
     def record(self, framework: str, miss: CacheMiss) -> None:
         """Keep the signature of a call that was not cached, and why."""
-        name, placed = miss.name, miss.placed
+        name, placed = miss.name, miss.placed and not self._is_traced(framework, miss)
         if miss.cleared:
             self.drop(framework, name, miss.signature.function)
         if getattr(self._here, "paused", False):
@@ -155,12 +155,22 @@ class TraceLog:
             return  # a part of what was reported
         self.add(framework, name, miss.signature, miss.code)
         self.event_count += 1
-        state = "RECOMPILED" if placed else "TRACED"
+        is_first = [change.kind for change in why] == ["first"]
+        state = "TRACED" if not placed else "COMPILED" if is_first else "RECOMPILED"
         self.events.append(
             TracedCall(
                 name, framework, miss.line, miss.text, 1, 1, state, 0.0, miss.phases, tuple(why)
             )
         )
+
+    def _is_traced(self, framework: str, miss: CacheMiss) -> bool:
+        """Whether a call was traced of which it was only reported that it was compiled.
+
+        Of what JAX calls below `jax.grad` it reports no more.
+        """
+        new, known = miss.signature, self.signatures(framework, miss.name)
+        kept = (e for e in known if e.function == new.function and not self.is_dropped(e))
+        return bool(new.transformation) and not any(is_same_trace(each, new) for each in kept)
 
     def events_since(self, count: int) -> list[TracedCall]:
         """Return the events after the first ``count`` ones, as far as they are kept."""

@@ -71,7 +71,7 @@ def test_what_is_recorded() -> None:
     first, other, last = number_calls(log.events_since(0))
     assert (first.name, first.framework, first.line, first.text) == ("f", "jax", 7, "f(x)")
     assert (first.state, first.number, first.times, first.seconds) == ("TRACED", 1, 1, 2.0)
-    assert (other.framework, other.state, other.number) == ("torch", "RECOMPILED", 1)
+    assert (other.framework, other.state, other.number) == ("torch", "COMPILED", 1)
     assert (last.number, last.why[0].words()) == (2, "x: f32[3] → f32[4] (shape)")
     assert log.event_count == 3
     assert [each.framework for each in log.events_since(1)] == ["torch", "jax"]

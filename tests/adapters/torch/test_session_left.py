@@ -136,7 +136,10 @@ CHANGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore")  # of layouts that PyTorch has not settled yet
+UNSETTLED = pytest.mark.filterwarnings("ignore")  # PyTorch has not settled all layouts
+
+
+@UNSETTLED
 @pytest.mark.parametrize("code", CHANGES)
 def test_tensors_of_all_layouts_are_put_back_bit_for_bit(code: str) -> None:
     """As after one run where they are timed, as before where a call is made to look."""
@@ -153,6 +156,7 @@ def test_tensors_of_all_layouts_are_put_back_bit_for_bit(code: str) -> None:
     assert {name: bits(value) for name, value in tensors.items()} == before
 
 
+@UNSETTLED
 def test_gradients_that_a_call_adds_to_are_put_back_too() -> None:
     names = made()
     exec("emb(i).sum().backward()", names)

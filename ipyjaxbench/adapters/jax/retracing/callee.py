@@ -214,7 +214,17 @@ def transformation_around() -> str:
 
     Which one that is stands in a private place; before JAX 0.4.36 it is not known.
     """
-    trace, names = getattr(getattr(core, "trace_ctx", None), "trace", None), []
+    return _transformation_by(getattr(getattr(core, "trace_ctx", None), "trace", None))
+
+
+def transformation_of_values(values: Any) -> str:
+    """Return the same for code that was given some values: those that are traced tell."""
+    traced = (each for each in trees.leaves(values) if isinstance(each, core.Tracer))
+    return _transformation_by(getattr(next(traced, None), "_trace", None))
+
+
+def _transformation_by(trace: Any) -> str:
+    names = []
     while name := _TRANSFORMATIONS.get(type(trace).__name__):
         size = getattr(getattr(trace, "axis_data", None), "size", None)
         names.append(f"{name} over {size}" if name == "vmap" and size else name)

@@ -93,6 +93,9 @@ def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     called, static = user_call(called, frame)
     if not is_the_users(called, frame):
         return None
+    if not called.transformation:  # the library's own function may be what is transformed
+        values = (names["args"], names["kwargs"])
+        called = called._replace(transformation=callee.transformation_of_values(values))
     signature = cache_key.signature(called)
     code = None if placed else JaxTracedCode(called, static)
     name = callee.display_name(callee.plain_of(called.function))
