@@ -70,6 +70,28 @@ def test_calls_within_transformations_are_told_so() -> None:
 
 @pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="this version does not say so")
 @pytest.mark.parametrize(
+    ("code", "state", "why", "times"),
+    [
+        ("step(X)", "TRACED", "first call", 1),
+        ("step(X); step(X)", "TRACED", "first call", 1),
+        ("f(X); step(X)", "RECOMPILED", "was called directly, is now called under grad", 1),
+        ("f(X); step(X[0])", "TRACED", "x: f32[4,4] → f32[4] (rank)", 2),
+    ],
+)
+def test_what_nobody_but_jax_calls_below_a_gradient_is_traced_where_it_is_new(
+    code: str, state: str, why: str, times: int
+) -> None:
+    keep_learning()
+    names = fresh()
+    traced: list[int] = []
+    names["f"] = f = jax.jit(lambda x: (traced.append(1), x * 2)[1])
+    names["step"] = jax.value_and_grad(lambda x: f(x).sum())
+    *_, last = observed(code, names).calls
+    assert (last.state, describe_changes(last.why), len(traced)) == (state, why, times)
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="this version does not say so")
+@pytest.mark.parametrize(
     ("options", "why"),
     [
         ("donate_argnums=0", "donate_argnums: () → (0,) (option)"),
