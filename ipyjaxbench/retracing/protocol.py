@@ -30,6 +30,7 @@ class Outcome:
     known: bool | None = None  # whether the function had a program before; None if unclear
     disk_misses: tuple[DiskMiss, ...] = ()  # of programs that a cache on disk did not have
     accepted: frozenset[str] = frozenset()  # paths of what the latest program takes as it is
+    may_be_found: bool = False  # whether what seems to be traced may be a trace that was kept
     cleared: bool = False  # whether the framework had no program of the function any more
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
 

@@ -49,6 +49,13 @@ def may_be_equal(before: Reads, now: Reads) -> bool:
     return before.own == now.own and all(old.kind == "other" for old in others)
 
 
+def has_array_changed(before: Reads, now: Reads) -> bool:
+    """Whether an array was changed in place."""
+    arrays = {path: each for path, each in before.values.items() if each.kind == "array"}
+    changed = (p for p, old in arrays.items() if now.values.get(p, old).content != old.content)
+    return any(_is_same_object(path, before, now) for path in changed)
+
+
 def _is_same_object(path: str, before: Reads, now: Reads) -> bool:
     old, new = before.objects.get(path), now.objects.get(path)
     return old is not None and new is not None and old() is new() is not None

@@ -10,7 +10,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import ANOTHER, Change, describe_changes, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
-from ipyjaxbench.retracing.read_changes import changes_since, may_be_equal
+from ipyjaxbench.retracing.read_changes import changes_since, has_array_changed, may_be_equal
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of, unwrap
@@ -172,10 +172,13 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     if now is None:
         return ()
     found = tuple(changes_since(trace.name, trace.reads, now))
-    if_unsure = None if may_be_equal(trace.reads, now) else True
-    if not found or not _is_another_program(trace, now, compiled, if_unsure=if_unsure):
+    if not found:
         return ()
-    return found[:_MOST_SHOWN]
+    if_unsure = None if may_be_equal(trace.reads, now) else True
+    is_another = _is_another_program(trace, now, compiled, if_unsure=if_unsure)
+    if trace.code.holds_arrays and has_array_changed(trace.reads, now):
+        is_another = True
+    return found[:_MOST_SHOWN] if is_another else ()
 
 
 def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:

@@ -143,7 +143,9 @@ class TraceLog:
 
     def record(self, framework: str, miss: CacheMiss) -> None:
         """Keep the signature of a call that was not cached, and why."""
-        name, placed = miss.name, miss.placed and not self._is_traced(framework, miss)
+        name, placed = miss.name, miss.placed
+        if miss.signature.transformation:  # below `jax.grad` JAX reports no more of a trace
+            placed = placed and self.keeps(framework, name, miss.signature)
         if miss.cleared:
             self.drop(framework, name, miss.signature.function)
         if getattr(self._here, "paused", False):
@@ -163,14 +165,10 @@ class TraceLog:
             )
         )
 
-    def _is_traced(self, framework: str, miss: CacheMiss) -> bool:
-        """Whether a call was traced of which it was only reported that it was compiled.
-
-        Of what JAX calls below `jax.grad` it reports no more.
-        """
-        new, known = miss.signature, self.signatures(framework, miss.name)
-        kept = (e for e in known if e.function == new.function and not self.is_dropped(e))
-        return bool(new.transformation) and not any(is_same_trace(each, new) for each in kept)
+    def keeps(self, framework: str, name: str, new: Signature) -> bool:
+        """Whether a trace was seen that serves a call, and the framework has not dropped it."""
+        known = (e for e in self.signatures(framework, name) if e.function == new.function)
+        return any(is_same_trace(each, new) and not self.is_dropped(each) for each in known)
 
     def events_since(self, count: int) -> list[TracedCall]:
         """Return the events after the first ``count`` ones, as far as they are kept."""

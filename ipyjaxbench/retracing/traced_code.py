@@ -23,6 +23,11 @@ class TracedCode(ABC):
             if_unsure: the answer where programs cannot be compared, but what was read is another.
         """
 
+    @property
+    def holds_arrays(self) -> bool:
+        """Whether its program has arrays of the user's in it that can change in place."""
+        return False
+
     @abstractmethod
     def is_dropped(self) -> bool:
         """Whether the framework has dropped the program since; False where that is not known."""

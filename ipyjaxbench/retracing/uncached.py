@@ -18,6 +18,10 @@ _UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)
 
 def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
     """Return an outcome with why the call was not cached, against what was traced before."""
+    is_unclear = outcome.may_be_found and outcome.state == "TRACED"
+    if is_unclear and TRACE_LOG.keeps(framework, name, signature):
+        is_compiled = outcome.phases.keys() != {"trace"}
+        outcome = replace(outcome, state="RECOMPILED" if is_compiled else "SLOW-PATH")
     placed = outcome.state in ("RECOMPILED", "SLOW-PATH")
     if outcome.cleared:
         TRACE_LOG.drop(framework, name, signature.function)

@@ -118,6 +118,9 @@ TABLE = jitted(
     "import pandas as pd\ntable = pd.DataFrame({'w': [1.0, 2.0, 3.0]})", "x * table['w'].to_numpy()"
 )
 FRACTION = jitted("from fractions import Fraction\nrate = Fraction(1, 2)", "x * float(rate)")
+BESIDE = jitted("w, debug = np.ones(3, 'float32'), False", "x * w + (1 if debug else 0)")
+KEYED = jitted("key = jax.random.key(0)", "x + jax.random.normal(key, (3,))")
+NOT_A_NUMBER = jitted("unused = 1", "(unused > 5, x + np.array([np.nan, 1, 2], 'float32'))[1]")
 SLEEPING = jitted(
     "import time\nfrom fractions import Fraction\nrate, scale = Fraction(1, 2), 2.0",
     "(time.sleep(0), x * float(rate) * scale)[1]",
@@ -223,6 +226,11 @@ CASES = (
     Case(TABLE, "table = pd.DataFrame({'w': [1.0, 2.0, 4.0]})", "table is another DataFrame of 3"),
     Case(TABLE, "table.loc[0, 'w'] = 4.0", "table was changed in place after f was traced"),
     Case(TABLE, "table = table.copy()"),
+    Case(BESIDE, "debug = 0"),
+    Case(BESIDE, "debug = True", "debug was False when f was traced, is True"),
+    Case(KEYED, "key = jax.random.key(0)"),
+    Case(KEYED, "key = jax.random.key(1)", "key is another key<fry>[]"),
+    Case(NOT_A_NUMBER, "unused = 2"),
     Case(FRACTION, "rate = Fraction(1, 3)", "rate is another Fraction than the one"),
     Case(FRACTION, "rate = Fraction(1, 2)"),
     Case(SLEEPING, "rate = Fraction(1, 2)"),  # neither equal nor traced again

@@ -86,7 +86,10 @@ class CacheMissLog(AbstractContextManager["CacheMissLog"]):
 
 
 def tells_traces(function: object) -> bool:
-    """Whether JAX logs each trace of a jitted function: from 0.10 on, where it keeps traces."""
+    """Whether JAX logs each trace of a jitted function: from 0.10 on, where it keeps traces.
+
+    It does not log another one after a trace that raised an error.
+    """
     jitted, _, _ = callee.unbound(function)
     code = getattr(callee.plain_of(jitted), "__code__", None)
     return (
@@ -100,7 +103,7 @@ def tells_traces(function: object) -> bool:
 
 
 def is_traced(function: object, logged: Sequence[str]) -> bool:
-    """Whether JAX logs that a function was traced.
+    """Whether JAX logs that a function was traced: below `jax.grad` it has no event for that.
 
     What `jax.jacfwd` and the like trace around it has its name too, and another identity.
     """

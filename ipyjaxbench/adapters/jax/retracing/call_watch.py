@@ -64,7 +64,8 @@ class JaxCallWatch(EventWatch[Event]):
         self._owned.update(new)
         logged = self._messages[mark.logged :]
         return Outcome(
-            state=_state(own, is_traced=self._is_traced(function, own, logged)),
+            state=_state(own, is_traced=cache_miss_log.is_traced(function, logged)),
+            may_be_found=not logged and cache_miss_log.tells_traces(function),
             phases=phases_of([*new.values()]),
             nested=cache_miss_log.nested(name, logged),
             fallback_reasons=cache_miss_log.reasons(name, logged),
@@ -72,16 +73,6 @@ class JaxCallWatch(EventWatch[Event]):
             known=mark.entries > 0 if mark.entries >= 0 else None,
             traced_until=max((e.end for e in new.values() if e.phase == "trace"), default=0.0),
         )
-
-    def _is_traced(self, function: Any, own: Sequence[Event], logged: Sequence[str]) -> bool:
-        """Whether the call's function was traced; below `jax.grad` JAX has no event for that.
-
-        It has one, too, where it looks a trace up that another `jax.jit` of the function made.
-        """
-        if cache_miss_log.is_traced(function, logged):
-            return True
-        is_told = not logged and cache_miss_log.tells_traces(function)
-        return not is_told and any(event.phase == "trace" for event in own)
 
     def report_hits(self, on_hit: OnHit) -> None:
         """Report by JAX's own hook for calls that need no Python."""
@@ -149,4 +140,4 @@ def _state(events: Sequence[Event], *, is_traced: bool) -> str:
     phases = {event.phase for event in events}
     if "cache load" in phases and "compile" not in phases:
         return "DISK"
-    return "TRACED" if is_traced else "RECOMPILED"
+    return "TRACED" if is_traced or "trace" in phases else "RECOMPILED"

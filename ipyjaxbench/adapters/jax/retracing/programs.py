@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -10,9 +11,11 @@ import numpy as np
 from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
+from ipyjaxbench.adapters.shared.imprints import imprint_numpy
 from ipyjaxbench.graphs import rolled_back, roots_of
-from ipyjaxbench.usercode import AROUND, Call, Muted, label_arguments, unlogged
+from ipyjaxbench.usercode import AROUND, Call, Imprint, Muted, label_arguments, unlogged
 
+_NOTHING_HELD: Mapping[int, Imprint] = MappingProxyType({})
 _MOST_EQUATIONS = 5_000  # which take about half a second to trace
 #: What tells apart functions in the text of a program that are the same but for where they are.
 _PLACE = re.compile(rf"0x[0-9a-f]+|\b{AROUND}\.<locals>\.")
@@ -25,6 +28,7 @@ def is_todays(
     kwargs: Mapping[str, Any],
     static: Collection[int | str],
     *,
+    held: Mapping[int, Imprint],
     check: bool,
 ) -> bool | None:
     """Whether a jitted function would be compiled to the same program now; None if not known.
@@ -38,6 +42,7 @@ def is_todays(
         args: shapes in place of arrays.
         kwargs: likewise.
         static: positions and names of arguments that are static.
+        held: what arrays of it held when it was traced.
         check: trace another program once more: with a random number in it, it is one each time.
     """
     labels = label_arguments(jitted, args, kwargs)
@@ -47,7 +52,7 @@ def is_todays(
         if left.cut:
             return None
         new = _anew(lambda: next(programs_called(tracing.program_of(call, fixed)), None))
-        same = is_same(used, new)
+        same = is_same(used, new, held)
         if check and same is False:  # with what it draws and counts not put back between two
             two = [_anew(lambda: jitted.trace(*args, **kwargs).jaxpr) for _ in range(2)]
             same = None if not is_same(*two) else same
@@ -77,8 +82,20 @@ def kept(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     return program if equations <= _MOST_EQUATIONS else None
 
 
-def is_same(one: Any, other: Any) -> bool | None:
-    """Whether two programs compute the same; None if unknown, as of arrays changed in place."""
+def imprint_constants(program: Any) -> dict[int, Imprint]:
+    """Return what the arrays of a program hold that can change in place, by their identities."""
+    mutable = [each for each in _constants(program) if isinstance(each, np.ndarray)]
+    return {id(each): imprint_numpy(each) for each in mutable}
+
+
+def is_same(one: Any, other: Any, held: Mapping[int, Imprint] = _NOTHING_HELD) -> bool | None:
+    """Whether two programs compute the same; None if unknown, as of arrays changed in place.
+
+    Args:
+        one: of before.
+        other: of today.
+        held: what arrays of the first one held when it was traced, as far as that is known.
+    """
     if one is None or other is None:
         return None
     texts = {_PLACE.sub("", str(each.jaxpr)) for each in (one, other)}
@@ -87,8 +104,11 @@ def is_same(one: Any, other: Any) -> bool | None:
         return False
     if not all(map(_equal, *pairs)):
         return False
-    shared = {id(each) for each in pairs[0] if isinstance(each, np.ndarray)}
-    return None if any(id(each) in shared for each in pairs[1]) else True
+    mine = {id(each) for each in pairs[0] if isinstance(each, np.ndarray)}
+    shared = [each for each in pairs[1] if id(each) in mine]
+    if any(id(each) not in held or held[id(each)].is_part for each in shared):
+        return None
+    return all(held[id(each)].content == imprint_numpy(each).content for each in shared)
 
 
 def _constants(program: Any) -> Iterator[Any]:
@@ -98,4 +118,14 @@ def _constants(program: Any) -> Iterator[Any]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    return one is other or bool(np.array_equal(np.asarray(one), np.asarray(other)))
+    if one is other:
+        return True
+    first, second = numbers_of(one), numbers_of(other)
+    is_alike = (first.dtype, first.shape) == (second.dtype, second.shape)
+    return is_alike and first.tobytes() == second.tobytes()  # NaN is NaN to a program
+
+
+def numbers_of(array: Any) -> Any:
+    """Return the numbers of an array, or of keys of a random generator."""
+    is_key = jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key)
+    return np.asarray(jax.random.key_data(array) if is_key else array)

@@ -58,6 +58,7 @@ class JaxTracedCode(TracedCode):
         program: Callable[[], Any] | None = None,
     ) -> None:
         self.program = program
+        self._held: dict[int, Imprint] = {}  # by arrays of the program when it was traced
         self._function, self._static = hold(called.function), static
         self._args = [HeldArgument(v, is_static=n in static) for n, v in enumerate(called.args)]
         self._kwargs = {
@@ -80,6 +81,15 @@ class JaxTracedCode(TracedCode):
         found = find_reads(plain if type(plain) is not FunctionType else function, {}, imprint)
         return found if found.paths else None
 
+    def keep(self, program: Any) -> None:
+        """Know the program that it was traced to, as long as JAX keeps that."""
+        self.program, self._held = weakref.ref(program), programs.imprint_constants(program)
+
+    @property
+    def holds_arrays(self) -> bool:
+        """Whether NumPy's are in its program; of some JAX goes on to use what they held first."""
+        return bool(self._held)
+
     def is_dropped(self) -> bool:
         """Whether JAX has dropped the program, as `jax.clear_caches` does."""
         return self.program is not None and self.program() is None
@@ -101,8 +111,9 @@ class JaxTracedCode(TracedCode):
             if self.program is None and used is not None:
                 self.program = weakref.ref(used)
             same = programs.is_todays(
-                used, jitted, args, kwargs, self._static, check=if_unsure is None
-            )
+                used, jitted, args, kwargs, self._static, held=self._held,
+                check=if_unsure is None,
+            )  # fmt: skip
         except CODE_ERRORS:  # what it read is gone, or cannot be traced, or be compared
             return if_unsure
         return if_unsure if same is None else not same
@@ -113,7 +124,7 @@ _latest = threading.local()
 
 def keep_program(code: JaxTracedCode, program: Any) -> None:
     """Have a function that was traced know its program, as long as JAX keeps that."""
-    code.program = weakref.ref(program)
+    code.keep(program)
     _latest.code = code
 
 
@@ -132,9 +143,10 @@ def imprint(value: object) -> Imprint | None:
     words = units.array(str(value.dtype), value.shape)
     if value.is_deleted():
         return Imprint(words, (words, "deleted"), "array")
-    is_near = value.nbytes <= MOST_COMPARED and value.is_fully_addressable
-    if is_near and not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended):
-        return imprint_values(words, np.asarray(value))
+    is_key = jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+    is_known = is_key or not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended)
+    if is_known and value.nbytes <= MOST_COMPARED and value.is_fully_addressable:
+        return imprint_values(words, programs.numbers_of(value))
     return imprint_identity(words, value, "array")
 
 
