@@ -25,6 +25,10 @@ def compare(
     if not placed:
         return min(map(_causes_of_trace, differences), key=_distance)
     others = [[c for c in each if c.kind != MAYBE] for each in differences]
+    # Of calls that the same trace serves: of others there is no telling what makes the program.
+    same = [each for each in others if all(c.kind in (*PLACEMENT, "setting") for c in each)]
+    if same:
+        return min(same, key=len)
     placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")] for each in others]
     return min(placement, key=_distance) or min(others, key=_distance)
 

@@ -236,13 +236,14 @@ def _is_another_program(
 def _is_unsure(trace: Trace, now: Reads) -> bool:
     """Whether what changed may be equal, and the programs could not be compared."""
     key = hash((_key(trace, now), None))
-    return may_be_equal(trace.reads, now) and trace.answers.get(key, False) is None
+    is_unsure = trace.answers.get(key, False) is None
+    return is_unsure and any(changes_since(trace.name, trace.reads, now))
 
 
 def _key(trace: Trace, now: Reads) -> int:
     """Return what tells apart what all that a trace read may stand for."""
-    values = map(now.values.get, trace.reads.values)
-    return hash((now.own, *(value and value.content for value in values)))
+    values = ((path, now.values.get(path)) for path in {**trace.reads.values, **now.values})
+    return hash((now.own, *((path, each and each.content) for path, each in values)))
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:

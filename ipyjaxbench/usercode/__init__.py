@@ -69,6 +69,7 @@ from ipyjaxbench.usercode.objects import (
     is_of,
     is_opaque,
     items_of,
+    living_token,
     look_up,
     name_of,
     package_of,

@@ -35,6 +35,7 @@ _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 _PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex, str, bytes)))
 
 _tokens: dict[int, tuple[Any, int]] = {}
+_methods: dict[int, tuple[Any, int]] = {}  # by their tokens
 _numbers = itertools.count(1)
 
 
@@ -246,6 +247,16 @@ def _text(value: object, name: str) -> str:
         except CODE_ERRORS:  # it is that of another class
             return ""
     return found if type(found) is str else ""
+
+
+def living_token(value: Any) -> int:
+    """Return the same, of a bound method that of an equal one as long as that is there."""
+    if type(value) is not MethodType:
+        return token(value)
+    known = _methods.get(equal := token(value))
+    if known is None or known[0]() is None:
+        known = _methods[equal] = weakref.ref(value), next(_numbers)
+    return known[1]
 
 
 def token(value: Any) -> int:

@@ -270,6 +270,13 @@ def test_what_a_jitted_function_does_not_take_is_not_to_be_passed(
     assert [each.startswith(fix) for each in last_call(cells, "f(x)").fixes] == [True]
 
 
+def test_what_came_into_a_container_is_compared_each_time_that_it_changes(cells: Shell) -> None:
+    cells.run(jitted("config = {}", "x * config.get('scale', 1.0)"))
+    for scale, state in ((1.0, "CACHED"), (5.0, "STALE"), (1.0, "CACHED")):
+        cells.run(f"config['scale'] = {scale}")
+        assert last_call(cells, "f(x)").state == state
+
+
 def test_objects_that_nobody_can_compare_are_unknown(cells: Shell) -> None:
     cells.run(SLEEPING)
     assert not last_call(cells, "f(x)").unknown

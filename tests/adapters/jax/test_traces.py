@@ -27,6 +27,11 @@ CASES = (
     Provoked("for _ in range(2):\n    Model().method(X, 2)", "TRACED", "static value",
              "self: Model object → another Model object"),
     Provoked("f(1.0); f(jnp.asarray(1.0))", "SLOW-PATH", "scalar", "x: float → f32[] weak"),
+    Provoked("jax.jit(model.plain)(X); jax.jit(model.plain)(X)", "TRACED", "function",
+             "new function object (same code)"),
+    Provoked("f(X); f(X[0]); f(jax.device_put(X, jax.devices()[0]))", "RECOMPILED", "committed",
+             "x was uncommitted, is now committed to cpu:0"),
+    Provoked("applied(X, Silent()); applied(X, Silent())", "TRACED", "static value", "another"),
     Provoked("try:\n    masked(X)\nexcept Exception: pass", "RAISED"),
 )  # fmt: skip
 #: Called by what a transformation runs; before JAX 0.4.36 it does not say so.
@@ -51,8 +56,19 @@ def fresh() -> dict[str, Any]:
         def method(self, x: Any, n: int) -> Any:
             return x * n
 
+        def plain(self, x: Any) -> Any:
+            return x * 2
+
+    class Silent:
+        def __repr__(self) -> str:
+            raise ValueError
+
+        def __call__(self, x: Any) -> Any:
+            return x
+
     return {
-        "jax": jax, "jnp": jnp, "f": f, "Model": Model, "X": jnp.ones((4, 4)),
+        "jax": jax, "jnp": jnp, "f": f, "Model": Model, "X": jnp.ones((4, 4)), "model": Model(),
+        "Silent": Silent,
         "tree": jax.jit(lambda d: d["a"] * 2),
         "applied": jax.jit(lambda x, g: g(x), static_argnums=1),
         "masked": jax.jit(lambda x: x[x > 0]),
@@ -138,9 +154,11 @@ def test_a_call_is_predicted_without_being_run() -> None:
     names["counted"] = counted = jax.jit(lambda x: (runs.append(1), x)[1])
     counted(names["X"])
     names["odd"] = type("Odd", (), {"computed": property(lambda _: runs.append(0))})()
+    names["model"].method(names["X"], 3)
     code = "counted(X); counted(x=X); counted(counted(X)); counted(odd.computed)"
-    found = predict_code(Source.plain(code), names)
-    assert [call.state for call in found.calls] == ["WOULD-HIT", "WOULD-TRACE", "WOULD-HIT", *"??"]
+    found = predict_code(Source.plain(f"{code}; model.method(X, 3); model.method(X, 4)"), names)
+    would = ["WOULD-HIT", "WOULD-TRACE", "WOULD-HIT", *"??", "WOULD-HIT", "WOULD-TRACE"]
+    assert [call.state for call in found.calls] == would
     assert runs == [1]
 
 

@@ -83,7 +83,7 @@ SESSIONS = {
         " => RECOMPILED was called under vmap over 3, is now called under vmap over 2"),
         "jax.vmap(loss, in_axes=1)(x33[:2]) => TRACED x: f32[3] → f32[2] (shape)",
         ("jax.vmap(jax.grad(loss))(x33)"
-        " => RECOMPILED was called under vmap over 3, is now called under vmap over 3 of grad"),
+        " => RECOMPILED was called under vmap over 2, is now called under vmap over 3 of grad"),
         ("jax.jacfwd(loss)(x3)"
         " => RECOMPILED was called under vmap over 3 of grad, is now called under jacfwd"),
         ("jax.hessian(loss)(x3)"

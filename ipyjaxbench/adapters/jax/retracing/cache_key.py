@@ -33,6 +33,7 @@ from ipyjaxbench.usercode import (
     is_of,
     is_opaque,
     label_arguments,
+    living_token,
     token,
 )
 
@@ -66,7 +67,7 @@ def signature(called: Called) -> Signature:
         leaves=dict(pair for argument in arguments for pair in leaves(*argument)),
         form=(*names, *(f"{name}=" for name in sorted(kwargs))),
         settings=_settings(),
-        function=token(function),
+        function=living_token(function),
         code=hash((code, *transformations(function))),
         captured={name: _captured_leaf(value) for name, value in _captured(function)},
         transformation=called.transformation,

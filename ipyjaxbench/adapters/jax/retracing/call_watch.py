@@ -96,6 +96,7 @@ class JaxCallWatch(EventWatch[Event]):
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""
+        function, args, kwargs = callee.unbound(function, args, kwargs)
         trace = getattr(function, "trace", None)
         if trace is None or not hasattr(jax, "no_tracing"):
             return None
