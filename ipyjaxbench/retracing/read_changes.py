@@ -22,7 +22,8 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
     )
     told: set[str] = set()
     replaced: list[str] = []  # begins what is in objects that are others now
-    for path, old in before.values.items():
+    # Last what nobody can look into: it may be equal, and hides nothing so.
+    for path, old in sorted(before.values.items(), key=lambda pair: pair[1].kind == "other"):
         new, (root, _, inner) = now.values.get(path), path.partition(WITHIN)
         if new is None:  # it is gone, not known, or what other code does not read any more
             is_known = not (now.raised or now.is_cut or is_other_code)

@@ -110,6 +110,8 @@ ROWS = (
             "x: 2 → 3 (static value)"),
     Changed(F, "f(Batch($v, $mode))", {"v": ONES, "mode": "'a'"}, {"v": TWOS, "mode": "'b'"},
             "mode", "x.mode: 'a' → 'b' (static value)"),
+    Changed(F, "f(Batch($v, $mode))", {"v": "3", "mode": "3"}, {"v": "4", "mode": "4"},
+            "mode", "x.mode: 3 → 4 (static value)"),  # the leaf is the same number
     # static arguments
     Changed(STATIC, "f($x, $n, $m)", {"x": ONES, "n": "2", "m": "1"},
             {"x": TWOS, "n": "3", "m": "2"}, "n", "n: 2 → 3 (static value)"),

@@ -63,6 +63,8 @@ CASES = [Provoked(*row) for row in (
     ("for n in range(2, 11):\n    limited(X, n)", "EAGER-FALLBACK", "number", "n: 9 → 10"),
     ("for n in range(2, 13):\n    limited(X, n)",
      "EAGER-FALLBACK", "guard", "recompile limit (8) reached"),
+    ("resumed(X, False); resumed(X, True)", "CACHED"),
+    ("empty(X)", "EAGER-FALLBACK", "guard", "PyTorch found no operations to compile"),
     ("looped(X)", "EAGER-FALLBACK", "guard", "nothing was compiled: "),
     ("looped(X); looped(X)", "EAGER-FALLBACK", "guard", "nothing was compiled: "),
     ("with torch.compiler.set_stance('force_eager'):\n    f(X)",
@@ -113,6 +115,13 @@ def limited(x, n): return x * n
 def forked(x):
     if x.sum() > 0: return x + 1
     return x - 1
+@compiled
+def resumed(x, flag):
+    y = x + 1
+    print("between")
+    return y if flag else y * 2
+@compiled
+def empty(x): return x
 @compiled
 def looped(x):
     for _ in range(2):

@@ -45,5 +45,6 @@ def _kind(change: Change) -> str:
     is_data = is_number(change.old) or _ARRAY.match(change.old)
     if change.kind == "stale" and change.old and not is_data:
         return "stale object"  # which a jitted function does not take, unless it is static
-    is_static = change.kind == "static value" and is_number(change.old) and is_number(change.new)
-    return "number" if is_static else change.kind
+    are_numbers = change.kind == "static value" and is_number(change.old) and is_number(change.new)
+    is_argument = change.path.isidentifier()  # a field that is static has another place for that
+    return "number" if are_numbers and is_argument else change.kind

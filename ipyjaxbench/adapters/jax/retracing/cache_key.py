@@ -41,8 +41,9 @@ _MAX_LEAVES = 20_000  # of one argument
 _NUMBERS = (bool, int, float, complex)
 _ARRAYS = (np.ndarray, jax.Array, jax.core.Tracer)  # in a tree never static
 _DATA = (*_NUMBERS, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
+_PLAIN = (*_NUMBERS, str, bytes, type(None))
 #: Types whose own objects are no trees; those of a class that is made of one may be.
-_LEAVES = (*_NUMBERS, str, bytes, type(None), np.ndarray)
+_LEAVES = (*_PLAIN, np.ndarray)
 #: Settings that are part of the key, as far as people change them; where JAX does not list them.
 _SETTINGS = (
     "jax_enable_x64", "jax_default_matmul_precision", "jax_default_device", "jax_debug_nans",
@@ -133,7 +134,9 @@ def _leaves(
     static = static_data(value) if role == "data" else None
     yield path, _node(value, static)
     names = {key.lstrip(".") for key, _ in parts}
-    leaves = {id(part) for _, part in parts}
+    # Small numbers share their identity: of parts that have names these tell.
+    is_named = all(key.startswith(".") for key, _ in parts)
+    leaves = {id(part) for _, part in parts if not (is_named and is_exactly(part, *_PLAIN))}
     for key, part in parts:
         yield from _leaves(path + key, part, enclosing | {id(value)}, role)
     for name, attribute in attributes(value).items():

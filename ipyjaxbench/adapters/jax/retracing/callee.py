@@ -79,12 +79,17 @@ def options_in(info: Any) -> Mapping[str, str]:
         options = {"donate_argnums": str(info.donate_argnums)}
         for name in ("in_shardings", "out_shardings"):
             leaves = getattr(info, f"{name}_leaves")
-            given = [str(each) for each in leaves if name_of(type(each)) != "UnspecifiedValue"]
+            given = [_words(each) for each in leaves if name_of(type(each)) != "UnspecifiedValue"]
             options[name] = retracing.shorten(", ".join(given)) or "none"
         options["compiler_options"] = retracing.shorten(str(dict(info.compiler_options_kvs)))
     except (AttributeError, TypeError, ValueError):  # as in `static_in`
         return {}
     return options
+
+
+def _words(sharding: Any) -> str:
+    spec, mesh = (getattr(sharding, name, None) for name in ("spec", "mesh"))
+    return str(sharding) if spec is None else f"{spec} over {dict(getattr(mesh, 'shape', {}))}"
 
 
 def _is_method(kind: type) -> bool:

@@ -88,19 +88,23 @@ class TorchCallWatch(EventWatch[Entry]):
         hits = self._events.hits
         return [] if hits is None else hits[threading.get_ident()]
 
-    def _outcome(self, function: Any, entries: Sequence[Any], hits: Sequence[bool]) -> Outcome:
+    def _outcome(
+        self, function: Any, entries: Sequence[Any], hits: Sequence[bool]
+    ) -> Outcome | None:
         frames = [entry for entry in entries if _attribute(entry, "co_name")]
         if any(_attribute(entry, "graph_op_count") is not None for entry in frames):
             return self._compiled(function, entries, frames, hits)
+        reasons = [str(_attribute(entry, "fail_reason") or "") for entry in entries]
+        if hits and hits[0] and not any(reasons):
+            return None  # its program was found, and the rest of it has nothing to compile
         if switched_off := _switched_off(function):
             return Outcome("BYPASSED", why=(Change("guard", new=switched_off),))
-        reasons = [str(_attribute(entry, "fail_reason") or "") for entry in entries]
         is_full = any("recompile limit" in r or "cache size limit" in r for r in reasons)
         if is_full or (hits and not all(hits) and not entries):
             why = tuple(self._why_full(entries))
-        elif entries:
-            why = (_unable(reasons[0]),)
-        elif self._events.hits is None:
+        elif any(reasons):
+            why = (_unable(next(filter(None, reasons))),)
+        elif self._events.hits is None and not entries:
             return Outcome("?")
         else:
             why = (Change("guard", new=f"{_UNABLE}: PyTorch found no operations to compile"),)
@@ -239,8 +243,7 @@ def _limit() -> int:
 def _unable(reason: str) -> Change:
     from ipyjaxbench.adapters.torch.graphs.dynamo import describe_break
 
-    text = describe_break(reason) if reason else "unsupported code"
-    return Change("guard", new=f"{_UNABLE}: {text}")
+    return Change("guard", new=f"{_UNABLE}: {describe_break(reason)}")
 
 
 def _name(entry: Any) -> str:
