@@ -242,11 +242,16 @@ class CallRecorder:
         stale = self._stale.find(watch, function, args, kwargs, is_new=is_new)
         unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
         self._inside.call = False
+        if self._stale.is_cut:
+            unknown = f"what {watch.name(function)} reads changes in very many calls:"
+            unknown += " some of them were taken for what the call before was"
         state = "STALE" if stale else "CACHED"
         if last is not None and last.call.state == state and _paths(last.call.why) == _paths(stale):
             last.times += 1
             last.last = self._number(framework.name, last.call.name)
             last.nanoseconds = (last.nanoseconds or 0) + spent
+            if self._stale.is_cut:
+                last.call = replace(last.call, unknown=unknown)
         else:
             name = watch.name(function)
             number = self._number(framework.name, name)

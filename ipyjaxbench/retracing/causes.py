@@ -21,7 +21,8 @@ def compare(
         placed: whether nothing was traced, so that only where arrays lie can have changed.
         accepted: paths of values that the latest program takes as they are: no causes.
     """
-    differences = [_drop_accepted([*changes(old, new)], accepted) for old in reversed(known)]
+    latest, *earlier = ([*changes(old, new)] for old in reversed(known))
+    differences = [_drop_accepted(latest, accepted), *earlier]
     if not placed:
         return min(map(_causes_of_trace, differences), key=_distance)
     others = [[c for c in each if c.kind != MAYBE] for each in differences]

@@ -78,7 +78,7 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         return ""
     if _is_unsure(trace, now):
         changed = _first_of([each.path for each in changes_since(name, trace.reads, now)])
-        return f"whether {name} runs today's {changed}: it is not traced again to look. {again}"
+        return f"whether {name} runs today's {changed}: its programs cannot be compared. {again}"
     return "; ".join(_not_compared(name, trace.reads))
 
 
@@ -234,9 +234,9 @@ def _is_another_program(
 
 
 def _is_unsure(trace: Trace, now: Reads) -> bool:
-    """Whether what changed may be equal, and the programs could not be compared."""
-    key = hash((_key(trace, now), None))
-    is_unsure = trace.answers.get(key, False) is None
+    """Whether something changed, and nothing told whether the program depends on it."""
+    key = _key(trace, now)
+    is_unsure = None in (trace.answers.get(each, False) for each in (key, hash((key, None))))
     return is_unsure and any(changes_since(trace.name, trace.reads, now))
 
 

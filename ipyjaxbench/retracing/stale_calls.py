@@ -28,6 +28,7 @@ class StaleCalls:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._functions: dict[tuple[int, int], _Function] = {}
+        self.is_cut = False  # whether some calls of the function looked at last were left out
 
     def find(
         self,
@@ -48,12 +49,14 @@ class StaleCalls:
         known = self._known(function)
         known.calls += 1
         known.left += _PER_CALL
+        known.is_cut |= known.left <= 0
         if known.left > 0:
             # Time of this thread takes longer to read: only where others may have the CPUs.
             now = self._clock.own if known.is_slow else self._clock.wall
             start = now()
             if not known.look(watch, function, args, kwargs, is_new=is_new):
                 known.count(now() - start)  # comparing is limited apart
+        self.is_cut = known.is_cut
         return known.found
 
     def _known(self, function: Any) -> "_Function":
@@ -79,6 +82,7 @@ class _Function:
         self.owner, self.plain = _reference(owner), _reference(plain)
         self.left, self.calls, self.is_slow = _AT_FIRST, 0, False
         self._last = 0  # nanoseconds that the look before took
+        self.is_cut = False
         self.found: tuple[Change, ...] = ()
         self._compared = self._last_compared = 0  # programs, and in which call
         self._added = -1  # traces that were known
@@ -102,6 +106,7 @@ class _Function:
             if self._added != TRACE_LOG.added or not all_stand(self._places):
                 is_spent = self._compared >= _COMPARED
                 if is_spent and self.calls < _FACTOR * self._last_compared:
+                    self.is_cut = True
                     return False
                 self._read(watch, function, args, kwargs)
             return (is_new or not self._is_fresh) and self._answer(watch, function, args, kwargs)

@@ -281,7 +281,7 @@ def test_objects_that_nobody_can_compare_are_unknown(cells: Shell) -> None:
     cells.run(SLEEPING)
     assert not last_call(cells, "f(x)").unknown
     cells.run("rate = Fraction(1, 3)")
-    told = "whether f runs today's rate: it is not traced again to look"
+    told = "whether f runs today's rate: its programs cannot be compared"
     assert last_call(cells, "f(x)").unknown.startswith(told)
 
 

@@ -75,6 +75,15 @@ def fresh() -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="this version traces for other types")
+def test_a_mesh_of_one_device_is_part_of_what_was_committed() -> None:
+    mesh = jax.make_mesh((1,), "i")
+    names = fresh() | {"there": jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())}
+    _, last = observed("f(X); f(jax.device_put(X, there))", names).calls
+    told = "x was uncommitted, is now committed to cpu:0 as P() over {'i': 1}"
+    assert describe_changes(last.why) == told
+
+
 def test_verdicts_and_reasons_are_right() -> None:
     assert judged(CASES, fresh) == ([], [], 0)
 

@@ -18,6 +18,7 @@ from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.adapters.jax.retracing.callee import (
     Called,
     plain_of,
+    sharding_words,
     transformation_of,
     transformations,
 )
@@ -35,6 +36,7 @@ from ipyjaxbench.usercode import (
     label_arguments,
     living_token,
     token,
+    wrappers_in,
 )
 
 _MAX_LEAVES = 20_000  # of one argument
@@ -58,18 +60,19 @@ _CONTEXTS = {"abstract_mesh_context_manager": "jax.set_mesh", "mesh_context_mana
 def signature(called: Called) -> Signature:
     """Return the signature of a call; it holds no array."""
     function, args, kwargs = called.function, called.args, called.kwargs
-    names = label_arguments(inspect.unwrap(function), args, kwargs)
+    is_bound = type(function) is MethodType  # which has the attributes of its function
+    names = label_arguments(function if is_bound else inspect.unwrap(function), args, kwargs)
     places = [*range(len(args)), *kwargs]
     pairs = [*zip(names, args, strict=True), *kwargs.items()]
     arguments = [(*pair, called.role(at)) for at, pair in zip(places, pairs, strict=True)]
-    plain = plain_of(function)
-    code = fingerprint(getattr(plain, "__code__", None))
+    written = (plain_of(function), *wrappers_in(function))
+    codes = [getattr(each, "__code__", None) for each in written]
     return Signature(
         leaves=dict(pair for argument in arguments for pair in leaves(*argument)),
         form=(*names, *(f"{name}=" for name in sorted(kwargs))),
         settings=_settings(),
         function=living_token(function),
-        code=hash((code, *transformations(function))),
+        code=hash((*map(fingerprint, codes), *transformations(function))),
         captured={name: _captured_leaf(value) for name, value in _captured(function)},
         transformation=called.transformation,
         options=called.options,
@@ -276,13 +279,17 @@ def _identity(value: Any) -> int:
 def _array_leaf(value: jax.Array) -> Leaf:
     sharding = getattr(value, "sharding", None)
     devices = sorted(sharding.device_set, key=lambda d: d.id) if sharding is not None else []
+    spec = getattr(sharding, "spec", None)
+    split = "" if spec is None else str(spec)
+    if split and len(devices) == 1:
+        split = sharding_words(sharding)  # a mesh of one device, too, is part of the type
     return Leaf(
         "array",
         str(value.dtype),
         tuple(value.shape),
         bool(getattr(getattr(value, "aval", value), "weak_type", False)),
         device=", ".join(map(device_name, devices)),
-        sharding=str(getattr(sharding, "spec", "")) if len(devices) > 1 else "",
+        sharding=split,
         committed=bool(getattr(value, "committed", getattr(value, "_committed", False))),
         abstract=_abstract(value),
     )

@@ -79,7 +79,9 @@ def options_in(info: Any) -> Mapping[str, str]:
         options = {"donate_argnums": str(info.donate_argnums)}
         for name in ("in_shardings", "out_shardings"):
             leaves = getattr(info, f"{name}_leaves")
-            given = [_words(each) for each in leaves if name_of(type(each)) != "UnspecifiedValue"]
+            given = [
+                sharding_words(each) for each in leaves if name_of(type(each)) != "UnspecifiedValue"
+            ]
             options[name] = retracing.shorten(", ".join(given)) or "none"
         options["compiler_options"] = retracing.shorten(str(dict(info.compiler_options_kvs)))
     except (AttributeError, TypeError, ValueError):  # as in `static_in`
@@ -87,7 +89,8 @@ def options_in(info: Any) -> Mapping[str, str]:
     return options
 
 
-def _words(sharding: Any) -> str:
+def sharding_words(sharding: Any) -> str:
+    """Return how an array is split over which mesh, in short."""
     spec, mesh = (getattr(sharding, name, None) for name in ("spec", "mesh"))
     return str(sharding) if spec is None else f"{spec} over {dict(getattr(mesh, 'shape', {}))}"
 
