@@ -9,8 +9,12 @@ from ipyjaxbench.timing.synchronize import Drain
 FEWEST_LOOKS = 5
 #: Work matters from this share of a call on.
 _MIN_LEFT_SHARE = 0.05
-_LONGER_NS = 20_000_000  # that work of another call may take longer, at most
+_LONGER_NS = 20_000_000  # that work of another call may take longer, at most, to begin with
 _DIFFERENT = 2  # times longer than what was suspected: asking alone does not vary so
+_BUSY_NS = 1_000_000  # from which on answers are late because work is: programs take turns so
+_PART = 0.25  # of what was suspected: asking that takes as long may be waiting for work
+_PATIENCE = 4  # times as much longer, where a control may have found work
+_MOST_PATIENCE = _PATIENCE**2
 _FEW_QUESTIONS = 3  # questions: of more, one "yes" is not enough
 _CONVINCING_ANSWERS = 2  # of answers without a clock, over all samples
 _MOST_DOUBTS = 3  # raised by a clock, until its single answers are not asked for any more
@@ -33,6 +37,7 @@ class HiddenWork:
         self.drain = drain
         self._suspected = 0  # nanoseconds of work that only a clock showed, to be confirmed
         self._controls: list[int] = []  # nanoseconds of asking when that work had to be over
+        self._patience = 1  # how much longer than expected that work may go on
         self._yes = 0  # answers without a clock, after samples
         self._doubts = 0  # samples after which a clock showed work
 
@@ -53,19 +58,30 @@ class HiddenWork:
 
         After a call, asking takes longer than when nothing has run: threads sleep, caches are cold
         (on a GPU by up to 100 µs). So what only a clock showed is held against the same question
-        after another such call and a pause in which that work would have ended.
+        after another such call and a pause in which that work would have ended. Beside a busy
+        program it may not have: where the answer takes long, the next pause is longer, and decides
+        whether it was asking that took so long, or work.
         """
         drain = self.drain
         if suspected := self._suspected:
             self._suspected = 0
-            drain.clock.spin(suspected + min(suspected, _LONGER_NS))  # no two calls are alike
-            answer = drain.synchronize()
-            if answer - drain.idle <= _DIFFERENT * suspected:  # else that work, too, was running
-                self._controls.append(answer)
+            self._control(suspected)
             return None
         left = drain.wait_for_rest(int(stats.median(self._controls or [0])))
         self._suspected = 0 if self.is_certain else left
         return left
+
+    def _control(self, suspected: int) -> None:
+        """Ask when nanoseconds of suspected work have to be over."""
+        drain = self.drain
+        longer = min(suspected, _LONGER_NS)  # no two calls are alike
+        drain.clock.spin(suspected + self._patience * longer)
+        answer = drain.synchronize()
+        taken = answer - drain.idle
+        if taken > max(_PART * suspected, _BUSY_NS) and self._patience < _MOST_PATIENCE:
+            self._patience *= _PATIENCE
+        elif taken <= _DIFFERENT * suspected:  # else that work, too, was running
+            self._controls.append(answer)
 
     def decide(self, calls: Sequence[tuple[int, int | None]]) -> int:
         """Return nanoseconds of work that code leaves running; 0 where it is none, or little.

@@ -228,6 +228,18 @@ def test_a_control_that_finds_work_says_nothing_of_idle_devices(device: FakeDevi
     assert (answers[2] or 0) > 4_900_000
 
 
+def test_beside_a_busy_program_work_that_goes_on_for_longer_is_found(device: FakeDevice) -> None:
+    hidden, ms = hidden_work(Untold(device)), 1_000_000
+    answers = []
+    for work in (60, 130, 60, 130, 60, 60):  # the pauses for controls are of 80 and 140 ms
+        device.start(dispatch=0, work=work * ms)
+        answers.append(hidden.look())
+    assert [None if each is None else round(each / ms) for each in answers] == [
+        60, None, 60, None, 60, None,
+    ]  # fmt: skip
+    assert hidden.decide([(50 * ms, each) for each in answers]) == pytest.approx(60 * ms, rel=0.01)
+
+
 def test_two_samples_without_a_clock_tell_that_work_is_left_now(device: FakeDevice) -> None:
     hidden = hidden_work(FakeFramework(device))
     answers = []
