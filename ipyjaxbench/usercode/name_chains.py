@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.usercode.code_objects import inner_codes, names_in, texts_in
+from ipyjaxbench.usercode.code_objects import names_in, texts_in
+from ipyjaxbench.usercode.host_calls import host_arguments, traced_codes
 from ipyjaxbench.usercode.objects import is_exactly
 
 _NO_KEY = object()
@@ -18,14 +19,19 @@ class Chain(NamedTuple):
     scope: str  # "global", "closure" or "argument"
     name: str
     steps: tuple[tuple[str, Any], ...] = ()  # ("attribute" or "item", key)
+    on_host: bool = False  # whether it is what the host is to call
 
 
 @functools.lru_cache(maxsize=1024)
 def chains(code: CodeType) -> tuple[Chain, ...]:
-    """Return the names that code, and functions in it, load from around, each with its steps."""
+    """Return the names that code, and functions in it, load from around, each with its steps.
+
+    Those are left out that the host calls.
+    """
     free, given = set(code.co_freevars), code.co_varnames[: _parameters(code)]
     found = dict.fromkeys(_chains_of(code, free, set(given)))
-    for inner in inner_codes(code):
+    _, *within = traced_codes(code)
+    for inner in within:
         found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set()))
     if "globals" in names_in(code):  # it is asked for names that are written as text
         named = (text for text in texts_in(code) if text.isidentifier())
@@ -40,6 +46,7 @@ def _parameters(code: CodeType) -> int:
 def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[Chain]:
     chain: Chain | None = None
     key: Any = _NO_KEY
+    offsets, _ = host_arguments(code)
     for each in dis.get_instructions(code):
         if chain is not None and each.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             chain = chain._replace(steps=(*chain.steps, ("attribute", each.argval)))
@@ -53,6 +60,8 @@ def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[Chai
         if chain is not None:
             yield chain
         chain, key = _begin(each, free, given), _NO_KEY
+        if chain is not None and each.offset in offsets:
+            chain = chain._replace(on_host=True)
     if chain is not None:
         yield chain
 

@@ -13,8 +13,9 @@ from typing import Any
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import members, places
 from ipyjaxbench.usercode.classes import mro_of
-from ipyjaxbench.usercode.code_objects import closure_values, names_in, original
+from ipyjaxbench.usercode.code_objects import closure_values, original
 from ipyjaxbench.usercode.framework_data import AnyData, FrameworkData
+from ipyjaxbench.usercode.host_calls import traced_codes
 from ipyjaxbench.usercode.imprints import (
     MOST_READ,
     NAMED,
@@ -82,7 +83,8 @@ class Reader:
         if scopes.key in self._seen or depth > _DEPTH:
             return
         self._seen.add(scopes.key)
-        self._names.update(names_in(original(function.__code__)))
+        for each in traced_codes(original(function.__code__)):
+            self._names.update(each.co_names)
         for name, value in members.defaults_of(function):
             self._add(self._paths.of(name, id(function), whose), value, depth)
         self._keep(*places.places_of_cells(function))
@@ -104,6 +106,7 @@ class Reader:
             return
         if is_of(value, ModuleType) and is_used_up(value):
             self._used_up[chain.name] = None
+        depth = _DEPTH if chain.on_host else depth  # what that reads, it reads in each call
         try:
             self._follow(chain, path, value, depth)
         except CODE_ERRORS:  # what it refers to is gone, or its own code raises

@@ -1,5 +1,6 @@
 """Programs that were traced with other values than the names have now."""
 
+import textwrap
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -132,6 +133,31 @@ RULES = jitted(
     "clipped.defvjp(forward, backward)",
     "jax.grad(lambda x: (clipped(x) * 9).sum())(x)",
 )
+LOGGING = """
+def log(x):
+    global count
+    count += 1
+    time.sleep(0)
+"""
+HOSTED = jitted(
+    f"import time\ncount, rate = 0, 2.0{LOGGING}",
+    "(jax.debug.callback(log, x), jax.pure_callback(lambda v: v * rate, x, x))[1]",
+)
+HOSTED_METHOD = jitted(
+    "import time\nclass Log:\n    count = 0\n    def add(self, x):\n        self.count += 1\n"
+    "        time.sleep(0)\nlog = Log()",
+    "(jax.experimental.io_callback(log.add, None, x), x + 1)[1]",
+)
+HOSTED_WITHIN = f"""
+import time
+count, shift = 0, 1.0
+@jax.jit
+def f(x):{textwrap.indent(LOGGING, "    ")}
+    jax.debug.callback(lambda v: log(v + shift), x)
+    jax.debug.callback(log, x)
+    return x + shift
+f(x)
+"""
 IN_PLACE = """
 def loss(x): return (x ** 2).sum()
 f = jax.jit(loss)
@@ -223,6 +249,13 @@ CASES = (
     Case(RULES, "bound = 0.5", "bound was 1.0 when f was traced, is 0.5"),
     Case(RULES, "clipped.defvjp(forward, lambda _, g: (g,))", "clipped.bwd was backward"),
     Case(RULES, "clipped.defvjp(lambda x: (x, None), backward)"),
+    Case(HOSTED, "count += 1; rate = 3.0"),  # the host reads them in each call
+    Case(HOSTED, "def log(x): pass", "log was redefined; f still runs the earlier one"),
+    Case(HOSTED, "def log(x):\n    global count\n    count += 2", "log was redefined"),
+    Case(HOSTED_METHOD, "log.count += 1"),
+    Case(HOSTED_METHOD, "Log.add = lambda self, x: None", "log.add was add when f was traced"),
+    Case(HOSTED_WITHIN, "count += 1"),
+    Case(HOSTED_WITHIN, "count += 1; shift = 2.0", "shift was 1.0 when f was traced, is 2.0"),
     Case(TABLE, "table = pd.DataFrame({'w': [1.0, 2.0, 4.0]})", "table is another DataFrame of 3"),
     Case(TABLE, "table.loc[0, 'w'] = 4.0", "table was changed in place after f was traced"),
     Case(TABLE, "table = table.copy()"),

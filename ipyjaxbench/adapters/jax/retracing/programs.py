@@ -13,7 +13,15 @@ from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
 from ipyjaxbench.adapters.shared.imprints import imprint_numpy
 from ipyjaxbench.graphs import rolled_back, roots_of
-from ipyjaxbench.usercode import AROUND, Call, Imprint, Muted, label_arguments, unlogged
+from ipyjaxbench.usercode import (
+    AROUND,
+    Call,
+    Imprint,
+    Muted,
+    find_reads,
+    label_arguments,
+    unlogged,
+)
 
 _NOTHING_HELD: Mapping[int, Imprint] = MappingProxyType({})
 _MOST_EQUATIONS = 5_000  # which take about half a second to trace
@@ -102,7 +110,7 @@ def is_same(one: Any, other: Any, held: Mapping[int, Imprint] = _NOTHING_HELD) -
     pairs = [*_constants(one)], [*_constants(other)]
     if len(texts) > 1 or len(pairs[0]) != len(pairs[1]):
         return False
-    if not all(map(_equal, *pairs)):
+    if not all(map(_equal, *pairs)) or not all(map(_are_alike, _called(one), _called(other))):
         return False
     mine = {id(each) for each in pairs[0] if isinstance(each, np.ndarray)}
     shared = [each for each in pairs[1] if id(each) in mine]
@@ -115,6 +123,22 @@ def _constants(program: Any) -> Iterator[Any]:
     """Yield the arrays of a program, and those of the programs in it."""
     for each in closed_jaxprs_in(program):
         yield from each.consts
+
+
+def _called(program: Any) -> Iterator[Any]:
+    """Yield what a program has the host call, of which its text tells no more than the name."""
+    for each in closed_jaxprs_in(program):
+        for equation in each.jaxpr.eqns:
+            yield from filter(callable, equation.params.values())
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    """Whether two callables run the same code with the same values."""
+    return one is other or find_reads(one, {}, _imprint) == find_reads(other, {}, _imprint)
+
+
+def _imprint(value: Any) -> Imprint | None:
+    return imprint_numpy(numbers_of(value)) if isinstance(value, jax.Array | np.ndarray) else None
 
 
 def _equal(one: Any, other: Any) -> bool:
