@@ -38,6 +38,11 @@ def host_arguments(code: CodeType) -> tuple[frozenset[int], frozenset[CodeType]]
     return frozenset(offsets), frozenset(codes)
 
 
+def traced_names(code: CodeType) -> tuple[str, ...]:
+    """Return the names that such code uses, attributes among them."""
+    return tuple(dict.fromkeys(name for each in traced_codes(code) for name in each.co_names))
+
+
 def _is_host_call(each: dis.Instruction, before: dis.Instruction) -> bool:
     """Whether it loads a function that takes one to be called on the host."""
     if not isinstance(each.argval, str) or not each.opname.startswith("LOAD_"):

@@ -15,7 +15,7 @@ from ipyjaxbench.usercode import members, places
 from ipyjaxbench.usercode.classes import mro_of
 from ipyjaxbench.usercode.code_objects import closure_values, original
 from ipyjaxbench.usercode.framework_data import AnyData, FrameworkData
-from ipyjaxbench.usercode.host_calls import traced_codes
+from ipyjaxbench.usercode.host_calls import traced_names
 from ipyjaxbench.usercode.imprints import (
     MOST_READ,
     NAMED,
@@ -83,8 +83,7 @@ class Reader:
         if scopes.key in self._seen or depth > _DEPTH:
             return
         self._seen.add(scopes.key)
-        for each in traced_codes(original(function.__code__)):
-            self._names.update(each.co_names)
+        self._names.update(traced_names(original(function.__code__)))
         for name, value in members.defaults_of(function):
             self._add(self._paths.of(name, id(function), whose), value, depth)
         self._keep(*places.places_of_cells(function))
@@ -92,9 +91,9 @@ class Reader:
             self._keep(each)
             self._add(f"os.environ[{each.key!r}]", each.value, depth)
         for chain in scopes.chains:
-            path = self._paths.of(chain.name, scopes.place(chain), whose)
-            is_owner = owner and chain.scope == "argument"
-            self._read_name(scopes, chain, owner if is_owner else path, depth)
+            path = owner if chain.scope == "argument" else ""
+            path = path or self._paths.of(chain.name, scopes.place(chain), whose)
+            self._read_name(scopes, chain, path, depth)
 
     def _read_name(self, scopes: Scopes, chain: Chain, path: str, depth: int) -> None:
         value = scopes.value(chain)
@@ -106,9 +105,8 @@ class Reader:
             return
         if is_of(value, ModuleType) and is_used_up(value):
             self._used_up[chain.name] = None
-        depth = _DEPTH if chain.on_host else depth  # what that reads, it reads in each call
-        try:
-            self._follow(chain, path, value, depth)
+        try:  # what the host calls reads names in each call
+            self._follow(chain, path, value, _DEPTH if chain.on_host else depth)
         except CODE_ERRORS:  # what it refers to is gone, or its own code raises
             self.raised = True
 
