@@ -33,8 +33,6 @@ class SlowWatch(Watch):
 def test_where_looks_take_too_long_that_is_said_of_their_function_alone() -> None:
     clock = FakeClock()
     stale, slow, quick = stale_calls.StaleCalls(clock), Jitted("slow"), Jitted("quick")
-    cut = []
-    for watch, function in [(SlowWatch(clock), slow)] * 5 + [(Watch(clock), quick)]:
-        assert stale.find(watch, function, (3,), {}) == ()
-        cut.append(stale.is_cut)
-    assert cut == [False, False, False, True, True, False]
+    calls = [(SlowWatch(clock), slow)] * 5 + [(Watch(clock), quick)]
+    found = [stale.find(watch, function, (3,), {}) for watch, function in calls]
+    assert found == [((), is_cut) for is_cut in (False, False, False, True, True, False)]
