@@ -37,7 +37,7 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
     told: set[str] = set()
     replaced: list[str] = []  # begins what is in objects that are others now
     # Last what nobody can look into: it may be equal, and hides nothing so.
-    for path, old in sorted(before.values.items(), key=lambda pair: pair[1].kind == "other"):
+    for path, old in sorted(before.values.items(), key=lambda pair: pair[1].kind == "opaque"):
         new, (root, _, inner) = now.values.get(path), path.partition(WITHIN)
         if new is None:  # it is gone, not known, or what other code does not read any more
             is_known = not (now.raised or now.is_cut or is_other_code)
@@ -53,7 +53,7 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
         else:
             since = _since(name, old, new, inner)
         yield ReadChange("stale", root, old.words, since, old.kind, is_same_object)
-        if old.kind in ("object", "other"):
+        if old.kind in ("object", "opaque"):
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
 
 

@@ -174,7 +174,7 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     found = tuple(changes_since(trace.name, trace.reads, now))
     if not found:
         return ()
-    may_be_equal = all(each.imprint == "other" for each in found)
+    may_be_equal = all(each.imprint == "opaque" for each in found)
     is_another = _is_another_program(trace, now, compiled, if_unsure=None if may_be_equal else True)
     arrays = (each for each in found if each.imprint == "array" and trace.code.holds_arrays)
     return found[:_MOST_SHOWN] if is_another or any(a.is_same_object for a in arrays) else ()
