@@ -6,8 +6,7 @@ mean what they say.
 
 import ast
 import re
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -16,9 +15,8 @@ from typing import Any, Generic, TypeVar
 from ipyjaxbench.errors import OptionError, called_from
 from ipyjaxbench.option import Option, flag, option, options_of
 from ipyjaxbench.purposes import MAGICS, PURPOSES
-from ipyjaxbench.validation import NUMBERS, seconds, variable
+from ipyjaxbench.validation import variable
 
-_WIDTH, _FLAGS = 80, 26  # columns of the help, and of the flags in it
 _NUMBER_AHEAD = re.compile(r"\s*\d+(?=\s|$)")  # behind an option that needs none
 _NUMBER = re.compile(r"\.?\d")
 #: A word of a line, in quotes where it holds blanks.
@@ -143,7 +141,7 @@ class Command(Generic[T]):
         """Return what `%fwtime?` shows: purpose, usage, options, examples, the Python call."""
         untyped = vars(self._make(configured))
         usage = "\n       ".join(self.usage)
-        rows = "\n".join(line for row in self.rows for line in _option_help(row, untyped))
+        rows = "\n".join(line for row in self.rows for line in row.help_lines(untyped))
         return f"{self.purpose}\n\nusage: {usage}\n\noptions:\n{rows}\n\n{self.examples}"
 
     @cached_property
@@ -243,32 +241,6 @@ class Command(Generic[T]):
         own = {field.name for field in fields(self.options)}  # type: ignore[arg-type]
         with called_from(self.typed):
             return self.options(**{name: value for name, value in values.items() if name in own})
-
-
-def _option_help(row: Option, untyped: dict[str, Any]) -> Iterator[str]:
-    """Return the lines of the help on one option."""
-    value = f" {placeholder(row)}" if row.takes_value else ""
-    flags = f"  {', '.join(row.flags)}{value}"
-    first, *more = textwrap.wrap(row.help.format_map(untyped), _WIDTH - _FLAGS)
-    if len(flags) > _FLAGS - 2:
-        yield flags
-        flags = ""
-    yield f"{flags:{_FLAGS}}{first}"
-    yield from (f"{'':{_FLAGS}}{line}" for line in more)
-
-
-def placeholder(row: Option) -> str:
-    """Return what stands for the value of an option in the help, in brackets if it may be left out.
-
-    Example:
-        >>> placeholder(Option("-b, --budget", seconds, "time to spend"))
-        'SECONDS'
-    """
-    if row.value is seconds:
-        name = "SECONDS"
-    else:
-        name = "N" if row.value in NUMBERS else row.flags[-1].strip("-").upper().replace("-", "_")
-    return name if row.bare is None else f"[{name}]"
 
 
 def _refuse_contradiction(

@@ -1,7 +1,8 @@
 """An option, said once: a field of a class of options, with its flags, the rule and the help."""
 
 import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from numbers import Real
 from typing import Any, NamedTuple, get_args
@@ -10,6 +11,7 @@ from ipyjaxbench.errors import OptionError, by_caller, caller
 from ipyjaxbench.validation import NUMBERS, age, axes, checked, seconds, shapes, words
 
 _FLAG = re.compile(r"(?:^|, )(--?[\w-]+)")
+_WIDTH, _FLAGS = 80, 26  # columns of the help, and of the flags in it
 _CONVERTING = (axes, shapes)  # rules whose values are no texts any more
 
 
@@ -57,6 +59,33 @@ class Option(NamedTuple):
     def takes_value(self) -> bool:
         """Whether a value follows it."""
         return callable(self.value) or bool(self.choices)
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for its value in the help, in brackets if it may be left out.
+
+        Example:
+            >>> Option("-b, --budget", seconds, "time to spend").placeholder
+            'SECONDS'
+        """
+        if self.value is seconds:
+            name = "SECONDS"
+        elif self.value in NUMBERS:
+            name = "N"
+        else:
+            name = self.flags[-1].strip("-").upper().replace("-", "_")
+        return name if self.bare is None else f"[{name}]"
+
+    def help_lines(self, untyped: Mapping[str, object]) -> Iterator[str]:
+        """Yield the lines of the help on it, from the values of fields where nothing is typed."""
+        value = f" {self.placeholder}" if self.takes_value else ""
+        flags = f"  {', '.join(self.flags)}{value}"
+        first, *more = textwrap.wrap(self.help.format_map(untyped), _WIDTH - _FLAGS)
+        if len(flags) > _FLAGS - 2:
+            yield flags
+            flags = ""
+        yield f"{flags:{_FLAGS}}{first}"
+        yield from (f"{'':{_FLAGS}}{line}" for line in more)
 
     def read(self, flag: str, text: str) -> object:
         """Return the value of a text that was typed behind one of its flags."""

@@ -14,7 +14,7 @@ from typing import get_args, get_origin, get_type_hints
 from traitlets.config import Configurable
 
 import ipyjaxbench
-from ipyjaxbench.command import ShownOptions, placeholder
+from ipyjaxbench.command import ShownOptions
 from ipyjaxbench.jupyter.commands import COMMANDS
 from ipyjaxbench.jupyter.settings import IpyJaxBench
 from ipyjaxbench.option import Option, options_of
@@ -90,7 +90,7 @@ def _options(magic: str) -> str:
 
 
 def _option(row: Option, untyped: dict[str, object] | None = None) -> tuple[str, str]:
-    value = f" {placeholder(row)}" if row.takes_value else ""
+    value = f" {row.placeholder}" if row.takes_value else ""
     flags = ", ".join(f"`{flag}{value}`" for flag in row.flags)
     was = f" (was `{row.old}`)" if row.old else ""
     return flags + was, _quoted(row.help.format_map(untyped or {}))

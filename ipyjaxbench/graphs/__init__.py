@@ -8,22 +8,20 @@ Python API and the room `retracing` call this room.
 
 from ipyjaxbench.graphs import notes
 from ipyjaxbench.graphs.change_tables import change_tables
-from ipyjaxbench.graphs.components import (
-    Break,
+from ipyjaxbench.graphs.compiled import (
     Collective,
     Compiled,
-    Count,
     CountDifference,
     Estimate,
     Kernel,
     Kernels,
     LibraryCalls,
-    Node,
-    ProgramHandle,
+)
+from ipyjaxbench.graphs.components import Break, Node, ProgramHandle, Value, Workload
+from ipyjaxbench.graphs.counts import (
+    Count,
     Step,
     Uncounted,
-    Value,
-    Workload,
     count_by_line,
     count_by_name,
     count_line,

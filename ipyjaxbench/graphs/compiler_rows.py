@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.graphs.components import (
+from ipyjaxbench.graphs.compiled import (
     Collective,
     Compiled,
     CountDifference,

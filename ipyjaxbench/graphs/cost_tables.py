@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.graphs.components import Count
+from ipyjaxbench.graphs.counts import Count
 from ipyjaxbench.graphs.graph import Graph
 from ipyjaxbench.reports import Block, Listing, Table
 

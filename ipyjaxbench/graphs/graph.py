@@ -7,15 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ipyjaxbench.errors import OptionError, SnippetError
-from ipyjaxbench.graphs.components import (
-    Break,
-    Compiled,
-    Count,
-    Estimate,
-    ProgramHandle,
-    Uncounted,
-    Value,
-)
+from ipyjaxbench.graphs.compiled import Compiled, Estimate
+from ipyjaxbench.graphs.components import Break, ProgramHandle, Value
+from ipyjaxbench.graphs.counts import Count, Uncounted
 from ipyjaxbench.graphs.diagnosis import Fix
 from ipyjaxbench.graphs.options import STAGES
 from ipyjaxbench.graphs.program_changes import (

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 
-from ipyjaxbench.graphs.components import Collective
+from ipyjaxbench.graphs.compiled import Collective
 
 # Patterns are texts here, which `re` compiles when they are first used: most sessions need none.
 _KINDS = (

@@ -1,12 +1,26 @@
 """What a compiled function read while it was traced, and is another thing now."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.usercode import WITHIN, Imprint, Reads
 
 
-def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
+@dataclass(frozen=True)
+class ReadChange(Change):
+    """One thing that is another now.
+
+    Attributes:
+        imprint: the kind of what it was; empty for the code of the function itself.
+        is_same_object: whether it was changed in place.
+    """
+
+    imprint: str = ""
+    is_same_object: bool = False
+
+
+def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
     """Yield what changed; of another object in place of one, no more than that.
 
     Example:
@@ -15,7 +29,7 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
         ['scale was 2.0 when f was traced, is 3.0']
     """
     if before.own != now.own:
-        yield Change("stale", new=f"{name} was redefined in place after it was traced")
+        yield ReadChange("stale", new=f"{name} was redefined in place after it was traced")
     is_other_code = before.own != now.own or any(
         old.kind == "function" and path in now.values and now.values[path].content != old.content
         for path, old in before.values.items()
@@ -23,7 +37,7 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
     told: set[str] = set()
     replaced: list[str] = []  # begins what is in objects that are others now
     # Last what nobody can look into: it may be equal, and hides nothing so.
-    for path, old in sorted(before.values.items(), key=lambda pair: pair[1].kind == "other"):
+    for path, old in sorted(before.values.items(), key=lambda pair: pair[1].kind == "opaque"):
         new, (root, _, inner) = now.values.get(path), path.partition(WITHIN)
         if new is None:  # it is gone, not known, or what other code does not read any more
             is_known = not (now.raised or now.is_cut or is_other_code)
@@ -33,28 +47,14 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[Change]:
         if is_same or path.startswith(tuple(replaced)) or (inner and root in told):
             continue
         told.add(root)
-        is_other = inner or new is None or new.words != old.words
-        if is_other or not _is_same_object(path, before, now):
-            since = _since(name, old, new, inner)
-        else:
+        is_same_object = _is_same_object(path, before, now)
+        if is_same_object and not inner and new is not None and new.words == old.words:
             since = f"was changed in place after {name} was traced"
-        yield Change("stale", root, old.words, since)
-        if old.kind in ("object", "other"):
+        else:
+            since = _since(name, old, new, inner)
+        yield ReadChange("stale", root, old.words, since, old.kind, is_same_object)
+        if old.kind in ("object", "opaque"):
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
-
-
-def may_be_equal(before: Reads, now: Reads) -> bool:
-    """Whether all that changed is which object names stand for, and nothing tells of its value."""
-    pairs = ((old, now.values.get(path)) for path, old in before.values.items())
-    others = [old for old, new in pairs if new is None or old.content != new.content]
-    return before.own == now.own and all(old.kind == "other" for old in others)
-
-
-def has_array_changed(before: Reads, now: Reads) -> bool:
-    """Whether an array was changed in place."""
-    arrays = {path: each for path, each in before.values.items() if each.kind == "array"}
-    changed = (p for p, old in arrays.items() if now.values.get(p, old).content != old.content)
-    return any(_is_same_object(path, before, now) for path in changed)
 
 
 def _is_same_object(path: str, before: Reads, now: Reads) -> bool:

@@ -10,7 +10,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import ANOTHER, Change, describe_changes, is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
-from ipyjaxbench.retracing.read_changes import changes_since, has_array_changed, may_be_equal
+from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of, unwrap
@@ -174,11 +174,10 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     found = tuple(changes_since(trace.name, trace.reads, now))
     if not found:
         return ()
-    if_unsure = None if may_be_equal(trace.reads, now) else True
-    is_another = _is_another_program(trace, now, compiled, if_unsure=if_unsure)
-    if trace.code.holds_arrays and has_array_changed(trace.reads, now):
-        is_another = True
-    return found[:_MOST_SHOWN] if is_another else ()
+    may_be_equal = all(each.imprint == "opaque" for each in found)
+    is_another = _is_another_program(trace, now, compiled, if_unsure=None if may_be_equal else True)
+    arrays = (each for each in found if each.imprint == "array" and trace.code.holds_arrays)
+    return found[:_MOST_SHOWN] if is_another or any(a.is_same_object for a in arrays) else ()
 
 
 def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:

@@ -28,7 +28,6 @@ class StaleCalls:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._functions: dict[tuple[int, int], _Function] = {}
-        self.is_cut = False  # whether some calls of the function looked at last were left out
 
     def find(
         self,
@@ -38,8 +37,10 @@ class StaleCalls:
         kwargs: Kwargs,
         *,
         is_new: bool = True,
-    ) -> tuple[Change, ...]:
+    ) -> tuple[tuple[Change, ...], bool]:
         """Return what changed since the program of a cached call was traced.
+
+        Also whether some calls of the function were left out.
 
         A new call, unlike one more at the same place, may find a program whose trace was not seen.
 
@@ -56,8 +57,7 @@ class StaleCalls:
             start = now()
             if not known.look(watch, function, args, kwargs, is_new=is_new):
                 known.count(now() - start)  # comparing is limited apart
-        self.is_cut = known.is_cut
-        return known.found
+        return known.found, known.is_cut
 
     def _known(self, function: Any) -> "_Function":
         """Return what is known of a function: a bound method is made anew each time."""

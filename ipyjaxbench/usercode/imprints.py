@@ -27,7 +27,7 @@ class Imprint(NamedTuple):
         content: equal for values that cannot be told apart by what is computed with them.
         kind: "value", "array", "function", "absent" for a name that is no global, "object" for
             one of a framework or a library, in which there can be numbers, objects and code of the
-            user's that count too, or "other" for one of which nothing tells but which one it is.
+            user's that count too, or "opaque" for one that only its identity tells from others.
         cell: of a function, the execution number of the cell that defined it; 0 where none did.
         in_place: whether it can change and stay the same object.
         is_part: whether its content tells only part of what is in it.
@@ -64,10 +64,10 @@ def imprint_holder(kind: type, count: int) -> Imprint:
     return Imprint(f"{name} of {count:,}", (name, count))
 
 
-def imprint_other(value: object) -> Imprint:
+def imprint_opaque(value: object) -> Imprint:
     """Return that of a library's object that nobody can look into: which one it is."""
     name = class_name(type(value))
-    return Imprint(name, (name, token(value)), "other")
+    return Imprint(name, (name, token(value)), "opaque")
 
 
 def imprint_named(value: Any) -> Imprint:

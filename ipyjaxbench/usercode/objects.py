@@ -34,7 +34,7 @@ _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 #: By identity: a metaclass may define equality.
 _PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex, str, bytes)))
 
-_tokens: dict[int, tuple[Any, int]] = {}
+_tokens: dict[int, tuple[Any, int]] = {}  # by identities; each as long as its object lives
 _methods: dict[int, tuple[Any, int]] = {}  # by their tokens
 _numbers = itertools.count(1)
 
@@ -254,9 +254,8 @@ def living_token(value: Any) -> int:
     if type(value) is not MethodType:
         return token(value)
     known = _methods.get(equal := token(value))
-    if known is None or known[0]() is None:
-        known = _methods[equal] = weakref.ref(value), next(_numbers)
-    return known[1]
+    is_there = known is not None and known[0]() is not None
+    return known[1] if known and is_there else _number(_methods, equal, value)
 
 
 def token(value: Any) -> int:
@@ -264,9 +263,20 @@ def token(value: Any) -> int:
     if type(value) is MethodType:  # made anew each time that it is asked for
         return hash((token(value.__self__), token(value.__func__)))
     known = _tokens.get(id(value))
-    if known is None or known[0]() is not value:
-        try:
-            known = _tokens[id(value)] = weakref.ref(value), next(_numbers)
-        except TypeError:  # it cannot be referred to
-            return id(value)
+    if known is not None and known[0]() is value:
+        return known[1]
+    try:
+        return _number(_tokens, id(value), value)
+    except TypeError:  # it cannot be referred to
+        return id(value)
+
+
+def _number(table: dict[int, tuple[Any, int]], key: int, value: Any) -> int:
+    """Give an object the next number, which is forgotten with it."""
+
+    def forget(dead: object) -> None:
+        if table.get(key, (None,))[0] is dead:  # else another one has its place by now
+            del table[key]
+
+    known = table[key] = weakref.ref(value, forget), next(_numbers)
     return known[1]

@@ -26,7 +26,7 @@ from ipyjaxbench.usercode.imprints import (
     imprint_function,
     imprint_holder,
     imprint_named,
-    imprint_other,
+    imprint_opaque,
     imprint_plain,
 )
 from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
@@ -250,7 +250,7 @@ class Reader:
             self._add_parts(path, kind, len(own), parts, depth)
         else:
             if not is_known and path not in self._used_up and kind is not AnyData:
-                self.found[path] = imprint_other(value)
+                self.found[path] = imprint_opaque(value)
             find = self._data.parts if is_known else members.code_in
             self._add_found(path, places.place_of_parts(value, find), depth)
         self._meet(path, kind, value, depth)

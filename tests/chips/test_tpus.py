@@ -11,7 +11,7 @@ import pytest
 
 from ipyjaxbench import Graph
 from ipyjaxbench.adapters.jax.chips.tpus import CHIPS
-from ipyjaxbench.graphs.components import Collective
+from ipyjaxbench.graphs.compiled import Collective
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source

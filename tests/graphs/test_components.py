@@ -18,7 +18,8 @@ from ipyjaxbench.graphs import (
     count_by_line,
     count_by_name,
 )
-from ipyjaxbench.graphs.components import Compiled, Node, Value
+from ipyjaxbench.graphs.compiled import Compiled
+from ipyjaxbench.graphs.components import Node, Value
 from ipyjaxbench.graphs.graph import difference
 from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import Call

@@ -4,7 +4,7 @@ import pytest
 
 from ipyjaxbench import Graph
 from ipyjaxbench.graphs import Break, Collective, Count, CountDifference, Uncounted, Value, notes
-from ipyjaxbench.graphs.components import Compiled, Estimate
+from ipyjaxbench.graphs.compiled import Compiled, Estimate
 from ipyjaxbench.reports import Code, Details, Facts, Footer, Headline, Listing, Notes, Table
 from tests.graphs.test_components import a_graph
 

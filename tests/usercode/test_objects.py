@@ -3,6 +3,7 @@
 import ast
 import functools
 import itertools
+import weakref
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from types import MethodType, ModuleType, SimpleNamespace
@@ -196,3 +197,25 @@ def test_a_token_is_that_of_one_object() -> None:
     assert objects.token(MethodType(print, owner)) == objects.token(MethodType(print, owner))
     assert objects.token(MethodType(print, owner)) != objects.token(MethodType(print, other))
     assert objects.token(3) == id(3) != objects.token(4)  # what cannot be referred to weakly
+
+
+def test_a_living_token_is_that_of_equal_methods_while_one_is_there() -> None:
+    owner = Bag()
+    method = MethodType(print, owner)
+    before = objects.living_token(method)
+    assert objects.living_token(MethodType(print, owner)) == before
+    del method
+    assert objects.living_token(MethodType(print, owner)) != before
+    assert objects.living_token(owner) == objects.token(owner)
+
+
+def test_tokens_keep_nothing_and_are_forgotten_with_their_objects() -> None:
+    owner = Bag()
+    method, key = MethodType(refuse, owner), id(owner)
+    objects.living_token(method)
+    equal = objects.token(method)
+    assert (key in objects._tokens, equal in objects._methods) == (True, True)
+    seen = weakref.ref(owner), weakref.ref(method)
+    del owner, method
+    assert [each() for each in seen] == [None, None]
+    assert (key in objects._tokens, equal in objects._methods) == (False, False)

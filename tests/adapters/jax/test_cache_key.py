@@ -153,6 +153,52 @@ def test_a_method_bakes_its_object_in_and_form_tells_how_arguments_are_given() -
     assert [*found.leaves] == ["a", "c", "b"]
 
 
+def test_arguments_of_a_method_within_a_decorator_have_their_names() -> None:
+    nn = pytest.importorskip("flax.linen")
+    dense = nn.Dense(2)
+    assert dense.apply.__wrapped__  # Flax's own, whose first parameter is the object
+    assert signature(dense.apply, {"w": X}, X).form == ("variables", "args[0]")
+
+
+def repeat(times: int) -> Any:
+    """A decorator; its code is the same for any number."""
+
+    def decorate(function: Any) -> Any:
+        @functools.wraps(function)
+        def repeated(x: Any) -> Any:
+            for _ in range(times):
+                x = function(x)
+            return x
+
+        return repeated
+
+    return decorate
+
+
+def once(function: Any) -> Any:
+    """Another decorator."""
+
+    @functools.wraps(function)
+    def called(x: Any) -> Any:
+        return function(x)
+
+    return called
+
+
+def test_decorators_are_part_of_the_code() -> None:
+    def plain(x: Any) -> Any:
+        return x
+
+    def code(*decorators: Any) -> int:
+        function = functools.reduce(lambda inner, each: each(inner), decorators, plain)
+        found: int = signature(function, X).code
+        return found
+
+    codes = [code(), code(once), code(repeat(2)), code(once, repeat(2)), code(repeat(2), once)]
+    assert len({*codes}) == len(codes)
+    assert code(repeat(2)) == code(repeat(3))
+
+
 def test_transformations_are_part_of_the_key() -> None:
     assert signature(jnp.sin, X).code != signature(jax.grad(jnp.sin), X).code
     assert cache_key.signature(Called(len, (X,), {}, "grad")).transformation == "grad"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipyjaxbench.graphs.components import Collective
+from ipyjaxbench.graphs.compiled import Collective
 from ipyjaxbench.graphs.hlo_collectives import collectives_in, exchanges_in
 
 SUM = "f32[4096,4096]{1,0:T(8,128)}"

@@ -12,7 +12,7 @@ import pytest
 import ipyjaxbench
 from ipyjaxbench import Graph, SnippetError
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself, is_leaf, unbind_method
-from ipyjaxbench.graphs.components import Uncounted
+from ipyjaxbench.graphs.counts import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.call import Call

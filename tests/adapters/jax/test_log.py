@@ -4,6 +4,7 @@ import itertools
 import logging
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax._src import compilation_cache
+from jax._src.interpreters import partial_eval
 
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
+from ipyjaxbench.adapters.jax.retracing.safe_explanations import SafeExplanations
 from ipyjaxbench.adapters.jax.synchronization import InFlight, local_devices
 from tests.shell import Shell
 
@@ -128,6 +131,8 @@ def test_traces_are_told_apart_where_the_user_has_silenced_jax(silence: dict[str
     """Below `jax.grad` JAX reports no tracing, and only its log has it."""
     logger = logging.getLogger("jax._src.interpreters.partial_eval")
     before = {name: getattr(logger, name) for name in silence}
+    with JaxCallWatch():
+        pass  # a logger that this version of JAX lacks is there from now on
     try:
         vars(logger).update(silence)
         logger.manager._clear_cache()
@@ -144,3 +149,48 @@ def test_traces_are_told_apart_where_the_user_has_silenced_jax(silence: dict[str
     finally:
         vars(logger).update(before)
         logger.manager._clear_cache()
+
+
+class Silent:
+    """A static argument that nobody can print."""
+
+    def __repr__(self) -> str:
+        raise ValueError("not printed")
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="this version explains other things")
+def test_jax_explains_to_other_threads_as_without_a_log() -> None:
+    jitted = jax.jit(lambda x, _: x, static_argnums=1)
+
+    def call() -> None:
+        with jax.explain_cache_misses(True):
+            jitted(1.0, Silent())
+
+    call()  # a first trace, which has nothing to be told from
+    with ThreadPoolExecutor(1) as thread, JaxCallWatch():
+        call()
+        with pytest.raises(ValueError, match="not printed"):
+            thread.submit(call).result()
+    with pytest.raises(ValueError, match="not printed"):
+        call()
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="this version explains other things")
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_two_logs_are_closed_in_any_order(order: tuple[int, int]) -> None:
+    jitted = jax.jit(lambda x, _: x, static_argnums=1)
+    before = partial_eval.diff_tracing_cache_keys
+    explained = [SafeExplanations() for _ in range(2)]
+    for each in explained:
+        each.__enter__()
+    for left, number in enumerate(order):
+        with jax.explain_cache_misses(True):
+            jitted(1.0, Silent())
+        explained[number].__exit__()
+        assert (partial_eval.diff_tracing_cache_keys is before) is bool(left)
+
+
+def test_what_another_one_put_in_its_place_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    with SafeExplanations():
+        monkeypatch.setattr(partial_eval, "diff_tracing_cache_keys", max, raising=False)
+    assert partial_eval.diff_tracing_cache_keys is max

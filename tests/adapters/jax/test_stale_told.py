@@ -76,6 +76,17 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     cells.run("%trace_cached --watch off")
 
 
+def test_where_what_is_read_changes_in_very_many_calls_not_all_are_known(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("%%trace_cached -qv seen\nfor scale in map(float, range(3, 99)): f(x)")
+    (call,) = cells.names["seen"].calls
+    assert (call.state, call.times) == ("STALE", 96)
+    assert call.unknown == (
+        "what f reads changes in very many calls:"
+        " some of them were taken for what the call before was"
+    )
+
+
 @pytest.mark.parametrize("before", [SCALE, NESTED])
 def test_a_program_is_todays_and_says_that_another_one_is_cached(cells: Shell, before: str) -> None:
     cells.run(before)

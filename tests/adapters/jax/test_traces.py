@@ -123,16 +123,25 @@ def test_what_nobody_but_jax_calls_below_a_gradient_is_traced_where_it_is_new(
         ("in_shardings=here", "in_shardings: none → SingleDeviceSharding"),
         ("out_shardings=here", "out_shardings: none → SingleDeviceSharding"),
         ("compiler_options=fast", "compiler_options: {} → {'xla_cpu_enable_fast_math'"),
+        ("in_shardings=split",
+         "in_shardings: none → P(('a_long_name_of_an_axis', 'b_long_na… (option)"),
+        ("out_shardings=split",
+         "out_shardings: none → P(('a_long_name_of_an_axis', 'b_long_na… (option)"),
+        ("compiler_options=fast | many",
+         "compiler_options: {} → {'xla_cpu_enable_fast_math': True, 'xla… (option)"),
         ("inline=True, keep_unused=True", ""),
     ],
-)
+)  # fmt: skip
 def test_a_function_that_is_jitted_again_is_traced_once_and_compiled_by_its_options(
     options: str, why: str
 ) -> None:
     names = fresh()
     here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
     exec("def g(x): return x + 3", names)
-    names |= {"here": here, "fast": {"xla_cpu_enable_fast_math": True}}
+    mesh = jax.make_mesh((1, 1), ("a_long_name_of_an_axis", "b_long_name"))
+    split = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(mesh.axis_names))
+    names |= {"here": here, "fast": {"xla_cpu_enable_fast_math": True}, "split": split}
+    names |= {"many": {"xla_llvm_disable_expensive_passes": True}}
     code = f"jax.jit(g)(X)\nh = jax.jit(g, {options})\nh(X + 0)\nh(X + 0)\njax.jit(g)(X)"
     first, *later = observed(code, names).calls
     states = [call.state for call in later for _ in range(call.times)]

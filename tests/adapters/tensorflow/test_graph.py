@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from ipyjaxbench import Graph, SnippetError, UntraceableError
 from ipyjaxbench.adapters.tensorflow.graphs import references
-from ipyjaxbench.graphs.components import Uncounted
+from ipyjaxbench.graphs.counts import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode import Call

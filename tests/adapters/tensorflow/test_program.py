@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from ipyjaxbench import Graph
 from ipyjaxbench.adapters.tensorflow.graphs import dataset_guard, lowering, references
-from ipyjaxbench.graphs.components import Uncounted
+from ipyjaxbench.graphs.counts import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source

@@ -12,7 +12,7 @@ from torch.fx.experimental.proxy_tensor import PythonKeyTracer
 
 from ipyjaxbench import Graph, SnippetError, UntraceableError
 from ipyjaxbench.adapters.torch.graphs import aten
-from ipyjaxbench.graphs.components import Uncounted
+from ipyjaxbench.graphs.counts import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode import Call

@@ -2,17 +2,15 @@
 
 import logging
 import re
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import wraps
-from typing import Any
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 
 import jax
 from jax._src.interpreters import partial_eval
 
 from ipyjaxbench.adapters.jax.own_work import hide_our_lines
 from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.adapters.jax.retracing.safe_explanations import SafeExplanations
 from ipyjaxbench.retracing import Change
 from ipyjaxbench.usercode import is_exactly, is_users_file
 
@@ -55,7 +53,7 @@ class CacheMissLog(AbstractContextManager["CacheMissLog"]):
             logger.filters.insert(0, self._filter)  # what it drops is nothing to the user's own
             self._stack.callback(logger.removeFilter, self._filter)
         self._stack.enter_context(jax.explain_cache_misses(True))  # noqa: FBT003
-        self._stack.enter_context(_explains_anything())
+        self._stack.enter_context(SafeExplanations())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,28 +85,6 @@ class CacheMissLog(AbstractContextManager["CacheMissLog"]):
         else:
             is_shown = True
         return is_shown and record.levelno >= self._least.get(record.name, 0)
-
-
-@contextmanager
-def _explains_anything() -> Iterator[None]:
-    """Have JAX explain what it can meanwhile: it prints static arguments, which may raise."""
-    explain: Any = getattr(partial_eval, "diff_tracing_cache_keys", None)
-    if explain is None or hasattr(explain, "__wrapped__"):
-        yield
-        return
-
-    @wraps(explain)
-    def explain_safely(*keys: Any) -> Any:
-        try:
-            return explain(*keys)
-        except Exception:  # noqa: BLE001  of the user's `__repr__`
-            return sys.maxsize, 0, "explanation unavailable"
-
-    partial_eval.diff_tracing_cache_keys = explain_safely
-    try:
-        yield
-    finally:
-        partial_eval.diff_tracing_cache_keys = explain
 
 
 def tells_traces(function: object) -> bool:

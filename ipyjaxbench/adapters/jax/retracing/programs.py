@@ -41,17 +41,20 @@ def is_todays(
 ) -> bool | None:
     """Whether a jitted function would be compiled to the same program now; None if not known.
 
-    All that it calls is traced anew, too; what JAX keeps of that no other call finds. What the code
-    changes meanwhile is put back; where that is too much nothing is traced.
+    It is traced again, and all that it calls, too; JAX keeps these traces where no call of the
+    user's finds them. What the code changes while it is traced is put back. If there is too much to
+    put back, nothing is traced.
 
     Args:
-        used: the program of before.
+        used: the program that calls use.
         jitted: the function, or what a library puts around it.
-        args: shapes in place of arrays.
-        kwargs: likewise.
-        static: positions and names of arguments that are static.
-        held: what arrays of it held when it was traced.
-        check: trace another program once more: with a random number in it, it is one each time.
+        args: the arguments, with shapes in place of arrays.
+        kwargs: the named ones, likewise.
+        static: positions and names of static arguments.
+        held: the values that NumPy arrays in the program had when it was traced, by identity: the
+            arrays themselves may have changed since.
+        check: if the programs differ, trace twice more, and answer None if these two differ, too:
+            code that draws random numbers gives another program each time.
     """
     labels = label_arguments(jitted, args, kwargs)
     fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
