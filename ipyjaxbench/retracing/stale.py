@@ -203,7 +203,10 @@ def _changes_kept(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     What `jax.lax.scan` and `jax.checkpoint` trace of a function is found again in the next one.
     """
     now = trace.code.reads() or Reads()
+    parts = now.codes
     for other in TRACE_LOG.all_traces():
+        if other.reads.codes.isdisjoint(parts):
+            continue
         shared = [path for path in other.reads.values if path in now.values]
         before = {path: other.reads.values[path] for path in shared}
         changes = [*changes_since(other.name, Reads(before, now.own), now)]

@@ -7,6 +7,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode.classes import class_name
 from ipyjaxbench.usercode.imprints import Imprint
 from ipyjaxbench.usercode.members import MISSING, part_of
+from ipyjaxbench.usercode.standard_values import imprint_standard, unwrapped
 
 
 class AnyData:
@@ -18,20 +19,25 @@ class FrameworkData(NamedTuple):
 
     Attributes:
         ask: the imprint of its data and objects; None for all others.
-        wrapped: of its container the one of Python's in it; all else as it is.
+        unwrap: of its container the one of Python's in it; all else as it is.
         parts: of what has an imprint of kind "object", those that count too.
     """
 
     ask: Callable[[Any], Imprint | None]
-    wrapped: Callable[[Any], Any]
+    unwrap: Callable[[Any], Any]
     parts: Callable[[Any], Iterable[tuple[str, Any]]]
 
     def imprint(self, value: Any) -> Imprint | None:
-        """Return that of data and of its objects; None for all others."""
+        """Return that of data, of its objects, and of Python's values; None for all others."""
         try:
-            return self.ask(value)
+            found = self.ask(value)
+            return imprint_standard(value) if found is None else found
         except CODE_ERRORS:  # the object raises where its class is asked for
             return Imprint(class_name(type(value)), "unknown")
+
+    def wrapped(self, value: Any) -> Any:
+        """Return the container in another one, of the framework's or of Python's own library."""
+        return unwrapped(self.unwrap(value))
 
     def part_of(self, owner: Any, key: Any, *, item: bool) -> Any:
         """Return a part of a value; `MISSING` of data: what is asked of it depends on all of it."""

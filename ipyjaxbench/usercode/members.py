@@ -1,11 +1,12 @@
 """What is in functions, classes, objects and containers, found without running code of theirs."""
 
+import weakref
 from collections import deque
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ipyjaxbench.usercode.classes import class_dict, mro_of
+from ipyjaxbench.usercode.classes import class_dict, class_name, mro_of
 from ipyjaxbench.usercode.objects import (
     attribute,
     attributes,
@@ -63,9 +64,17 @@ def is_descriptor(value: Any) -> bool:
 def contents_of(value: Any) -> tuple[int, Iterator[tuple[str, Any]]]:
     """Return how many items one of Python's containers has, and these, by the ends of paths."""
     if is_of(value, dict):
-        return dict.__len__(value), ((f"[{key!r}]", each) for key, each in dict.items(value))
+        items = enumerate(dict.items(value))
+        return dict.__len__(value), ((_end(key, n), each) for n, (key, each) in items)
     base: Any = next(each for each in (list, tuple, deque) if is_of(value, each))
     return base.__len__(value), ((f"[{n}]", each) for n, each in enumerate(items_of(value, 0)))
+
+
+def _end(key: Any, number: int) -> str:
+    """Return the end of an item's path; where its key is a weak reference, its class counted."""
+    if is_exactly(key, weakref.ref):
+        return f"[{class_name(type(key()))} {number}]"
+    return f"[{key!r}]"
 
 
 def code_in(value: Any) -> Iterator[tuple[str, Any]]:

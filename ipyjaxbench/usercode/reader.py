@@ -199,7 +199,7 @@ class Reader:
             self.found[path] = data
             if data.in_place:
                 self._note_object(path, value)
-                self._keep(places.place_of_data(value, self._data.ask, data))
+                self._keep(places.place_of_data(value, self._data.imprint, data))
             if data.kind != "object":
                 return
         self._holding.add(id(value))

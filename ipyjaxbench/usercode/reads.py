@@ -49,6 +49,13 @@ class Reads:
         """The paths of what is there."""
         return [path for path, each in self.values.items() if each.kind != "absent"]
 
+    @property
+    def codes(self) -> frozenset[int]:
+        """Fingerprints of the function's own code and of that of functions which it reaches."""
+        functions = (each.content for each in self.values.values() if each.kind == "function")
+        found = (part for each in functions if isinstance(each, tuple) for part in each)
+        return frozenset((self.own, *(part for part in found if isinstance(part, int)))) - {0}
+
 
 def find_reads(
     function: Callable[..., Any],

@@ -123,8 +123,8 @@ BESIDE = jitted("w, debug = np.ones(3, 'float32'), False", "x * w + (1 if debug 
 KEYED = jitted("key = jax.random.key(0)", "x + jax.random.normal(key, (3,))")
 NOT_A_NUMBER = jitted("unused = 1", "(unused > 5, x + np.array([np.nan, 1, 2], 'float32'))[1]")
 SLEEPING = jitted(
-    "import time\nfrom fractions import Fraction\nrate, scale = Fraction(1, 2), 2.0",
-    "(time.sleep(0), x * float(rate) * scale)[1]",
+    "import time\nfrom statistics import NormalDist\nrate, scale = NormalDist(2.0), 2.0",
+    "(time.sleep(0), x * rate.mean * scale)[1]",
 )
 RULES = jitted(
     "bound, clipped = 1.0, jax.custom_vjp(lambda x: x)\n"
@@ -162,6 +162,19 @@ IN_PLACE = """
 def loss(x): return (x ** 2).sum()
 f = jax.jit(loss)
 f(x)
+"""
+
+
+STANDARD = """
+import array, io, weakref
+from collections import ChainMap, UserDict, UserList
+from contextvars import ContextVar
+from datetime import timedelta
+from pathlib import Path
+from types import MappingProxyType
+class Owner:
+    rate = 2.0
+owner, rates = Owner(), {1: 2.0}
 """
 
 
@@ -264,10 +277,10 @@ CASES = (
     Case(KEYED, "key = jax.random.key(0)"),
     Case(KEYED, "key = jax.random.key(1)", "key is another key<fry>[]"),
     Case(NOT_A_NUMBER, "unused = 2"),
-    Case(FRACTION, "rate = Fraction(1, 3)", "rate is another Fraction than the one"),
+    Case(FRACTION, "rate = Fraction(1, 3)", "rate was Fraction(1, 2) when f was traced, is Frac"),
     Case(FRACTION, "rate = Fraction(1, 2)"),
-    Case(SLEEPING, "rate = Fraction(1, 2)"),  # neither equal nor traced again
-    Case(SLEEPING, "rate, scale = Fraction(1, 2), 3.0", "scale was 2.0"),
+    Case(SLEEPING, "rate = NormalDist(2.0)"),  # neither equal nor traced again
+    Case(SLEEPING, "rate, scale = NormalDist(2.0), 3.0", "scale was 2.0"),
     Case(IN_PLACE, "loss.__code__ = (lambda x: (x ** 3).sum()).__code__",
          "loss was redefined in place after it was traced"),
     Case(IN_PLACE, "loss.__code__ = (lambda x: (x ** 2).sum()).__code__"),
@@ -313,7 +326,7 @@ def test_what_came_into_a_container_is_compared_each_time_that_it_changes(cells:
 def test_objects_that_nobody_can_compare_are_unknown(cells: Shell) -> None:
     cells.run(SLEEPING)
     assert not last_call(cells, "f(x)").unknown
-    cells.run("rate = Fraction(1, 3)")
+    cells.run("rate = NormalDist(3.0)")
     told = "whether f runs today's rate: its programs cannot be compared"
     assert last_call(cells, "f(x)").unknown.startswith(told)
 
@@ -355,6 +368,49 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
     assert call.state == ("STALE" if case.stale else "CACHED")
     told = [change.words() for change in call.why]
     assert not case.stale or any(case.stale in each for each in told), told
+
+
+@pytest.mark.parametrize(
+    ("made", "read", "change", "told"),
+    [
+        ("UserDict(rate=2.0)", "some['rate']", "some['rate'] = 3.0", "some['rate'] was 2.0"),
+        ("UserList([2.0])", "some[0]", "some[0] = 3.0", "some[0] was 2.0"),
+        ("ChainMap({'rate': 2.0})", "some['rate']", "some['rate'] = 3.0", "some[0]['rate'] was 2"),
+        ("MappingProxyType(rates)", "some[1]", "rates[1] = 3.0", "some[1] was 2.0"),
+        ("weakref.WeakKeyDictionary({owner: 2.0})", "some[owner]", "some[owner] = 3.0",
+         "some[Owner 0] was 2.0"),
+        ("weakref.WeakValueDictionary(a=owner)", "some['a'].rate", "owner.rate = 3.0",
+         "some['a'].rate was 2.0"),
+        ("bytearray(b'2')", "some[0]", "some[0] = 3", "some is another bytearray of 1"),
+        ("memoryview(bytearray(b'2'))", "some[0]", "some[0] = 3", "some is another memoryview of 1"),
+        ("array.array('d', [2.0])", "some[0]", "some[0] = 3.0", "some is another array of 1"),
+        ("io.StringIO('2')", "float(some.getvalue())", "some.write('3')",
+         "some is another StringIO of 1"),
+        ("ContextVar('v', default=2.0)", "some.get()", "some.set(3.0)", "some was 2.0"),
+        ("range(2)", "len(some)", "some = range(3)", "some was range(0, 2)"),
+        ("timedelta(2)", "some.days", "some = timedelta(3)", "some was datetime.timedelta(days=2)"),
+        ("Path('2')", "float(some.name)", "some = Path('3')", "some was PosixPath('2')"),
+    ],
+)  # fmt: skip
+def test_values_of_pythons_own_library_are_compared_by_what_is_in_them(
+    cells: Shell, made: str, read: str, change: str, told: str
+) -> None:
+    cells.run(STANDARD)
+    cells.run(jitted(f"some = {made}", f"x * {read}"))
+    cells.run(f"some = {made}")
+    call = last_call(cells, "f(x)")
+    assert (call.state, call.unknown) == ("CACHED", "")
+    cells.run(change)
+    assert [told in each.words() for each in last_call(cells, "f(x)").why] == [True]
+
+
+def test_a_value_of_the_same_name_in_another_function_is_no_cause(cells: Shell) -> None:
+    cells.run(f"{jitted('c = [2.0]', 'x * c[0]')}\ng = f")
+    cells.run(jitted("from functools import singledispatch\n@singledispatch\ndef c(x): return 2.0",
+                     "x * c(1)"))  # fmt: skip
+    cells.run("@c.register(int)\ndef _(x): return 3.0")
+    told = [each.words() for each in last_call(cells, "f(x)").why]
+    assert not any("part that was traced before" in each for each in told)
 
 
 @pytest.mark.parametrize(
