@@ -405,7 +405,7 @@ def test_values_of_pythons_own_library_are_compared_by_what_is_in_them(
 
 
 def test_a_value_of_the_same_name_in_another_function_is_no_cause(cells: Shell) -> None:
-    cells.run(f"{jitted('c = [2.0]', 'x * c[0]')}\ng = f")
+    cells.run(f"{jitted('c = [2.0]', 'x * len(c)')}\ng = f")
     cells.run(jitted("from functools import singledispatch\n@singledispatch\ndef c(x): return 2.0",
                      "x * c(1)"))  # fmt: skip
     cells.run("@c.register(int)\ndef _(x): return 3.0")
