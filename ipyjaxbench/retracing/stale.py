@@ -15,6 +15,7 @@ from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of, unwrap
 
+_DERIVATIVES = {"grad", "jvp"}
 _MOST_SHOWN = 5
 _MOST_NAMED = 3
 _MOST_TRACES = 5  # of one function, where a call is not known
@@ -62,9 +63,11 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
     """Return what is not known of the program of a cached call, and what to type; else ""."""
     name = watch.name(function)
     again = f"Run the cell, or reload the module, that defines {name}"
-    trace, now = None, Reads(raised=True)
+    trace, now, is_derived = None, Reads(raised=True), False
     try:
         trace, code = _find_trace(watch, function, args, kwargs)
+        words = watch.signature(function, args, kwargs).transformation.split(" of ")
+        is_derived = not _DERIVATIVES.isdisjoint(words)
         now = (code.reads() if code is not None else None) or Reads()
     except CODE_ERRORS:  # the user's objects may raise anything, and change meanwhile
         pass
@@ -76,9 +79,13 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
     if trace is None:
         return ""
+    changed = _first_of([each.path for each in changes_since(name, trace.reads, now) if each.path])
     if _is_unsure(trace, now):
-        changed = _first_of([each.path for each in changes_since(name, trace.reads, now)])
         return f"whether {name} runs today's {changed}: its programs cannot be compared. {again}"
+    if changed and is_derived and trace.code.has_rules:
+        return (
+            f"whether {name} is differentiated with today's {changed}: its rules are kept. {again}"
+        )
     return "; ".join(_not_compared(name, trace.reads))
 
 

@@ -28,6 +28,11 @@ class TracedCode(ABC):
         """Whether its program has arrays of the user's in it that can change in place."""
         return False
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether code of the user's says how it is differentiated, which no program tells."""
+        return False
+
     @abstractmethod
     def is_dropped(self) -> bool:
         """Whether the framework has dropped the program since; False where that is not known."""

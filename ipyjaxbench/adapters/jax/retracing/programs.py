@@ -10,7 +10,11 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
-from ipyjaxbench.adapters.jax.graphs.program import closed_jaxprs_in, programs_called
+from ipyjaxbench.adapters.jax.graphs.program import (
+    closed_jaxprs_in,
+    placed_equations,
+    programs_called,
+)
 from ipyjaxbench.adapters.shared.imprints import imprint_numpy
 from ipyjaxbench.graphs import rolled_back, roots_of
 from ipyjaxbench.usercode import (
@@ -25,6 +29,7 @@ from ipyjaxbench.usercode import (
 
 _NOTHING_HELD: Mapping[int, Imprint] = MappingProxyType({})
 _MOST_EQUATIONS = 5_000  # which take about half a second to trace
+_WITH_RULES = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr")
 #: What tells apart functions in the text of a program that are the same but for where they are.
 _PLACE = re.compile(rf"0x[0-9a-f]+|\b{AROUND}\.<locals>\.")
 
@@ -130,9 +135,17 @@ def _constants(program: Any) -> Iterator[Any]:
 
 def _called(program: Any) -> Iterator[Any]:
     """Yield what a program has the host call, of which its text tells no more than the name."""
-    for each in closed_jaxprs_in(program):
-        for equation in each.jaxpr.eqns:
-            yield from filter(callable, equation.params.values())
+    for equation, _ in placed_equations(program.jaxpr):
+        yield from filter(callable, equation.params.values())
+
+
+def has_rules(program: Any) -> bool:
+    """Whether the user's rules say how parts of a program are differentiated.
+
+    JAX calls them when it differentiates the program, and keeps what they gave.
+    """
+    equations = placed_equations(program.jaxpr)
+    return any(equation.primitive.name in _WITH_RULES for equation, _ in equations)
 
 
 def _are_alike(one: Any, other: Any) -> bool:

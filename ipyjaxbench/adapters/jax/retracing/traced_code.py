@@ -90,6 +90,12 @@ class JaxTracedCode(TracedCode):
         """Whether NumPy's are in its program; of some JAX goes on to use what they held first."""
         return bool(self._held)
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether its program has such parts, as far as that is kept."""
+        program = self.program() if self.program else None
+        return program is not None and programs.has_rules(program)
+
     def is_dropped(self) -> bool:
         """Whether JAX has dropped the program, as `jax.clear_caches` does."""
         return self.program is not None and self.program() is None
