@@ -1,12 +1,14 @@
 """The program that a call uses, held against the one that the code of today gives."""
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import jax
 import numpy as np
+from jax.interpreters import partial_eval
 
 from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
@@ -16,6 +18,7 @@ from ipyjaxbench.adapters.jax.graphs.program import (
     programs_called,
 )
 from ipyjaxbench.adapters.shared.imprints import imprint_numpy
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import rolled_back, roots_of
 from ipyjaxbench.usercode import (
     AROUND,
@@ -114,6 +117,22 @@ def is_same(one: Any, other: Any, held: Mapping[int, Imprint] = _NOTHING_HELD) -
     """
     if one is None or other is None:
         return None
+    found = _is_same(one, other, held)
+    # What nothing uses is not compiled.
+    return _is_same(_live(one), _live(other), held) if found is False else found
+
+
+def _live(program: Any) -> Any:
+    """Return a program without equations whose results nothing uses; as it is if that fails."""
+    jaxpr = program.jaxpr
+    try:
+        live, used, _ = partial_eval.dce_jaxpr_consts(jaxpr, [True] * len(jaxpr.outvars))
+    except CODE_ERRORS:  # another version
+        return program
+    return SimpleNamespace(jaxpr=live, consts=[*itertools.compress(program.consts, used)])
+
+
+def _is_same(one: Any, other: Any, held: Mapping[int, Imprint]) -> bool | None:
     texts = {_PLACE.sub("", str(each.jaxpr)) for each in (one, other)}
     pairs = [*_constants(one)], [*_constants(other)]
     if len(texts) > 1 or len(pairs[0]) != len(pairs[1]):
