@@ -17,7 +17,6 @@ _CLOCK = {"sleep", *_READ, *(f"{name}_ns" for name in _READ)}
 LEFT = {
     "adapters/jax/test_synchronization.py": 1,
     "adapters/late.py": 1,
-    "adapters/shared/test_clock_marks.py": 1,
     "cluster/engines.py": 1,
     "cluster/test_bad_engines.py": 1,
     "cluster/test_network.py": 1,

@@ -1,27 +1,21 @@
 """Makes calls of a snippet: prepares each, waits for it, counts it, and reads the clock."""
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from itertools import repeat
-from typing import Any, Protocol
+from typing import Any
 
 from ipyjaxbench.frameworks import CompilationWatch, Framework, Wait, wait_for_results
 from ipyjaxbench.host import Clock
+from ipyjaxbench.timing.announcement import Announce, announce_to_nobody
 from ipyjaxbench.timing.call_times import First, QueuedTime, Sample, TimedCall
 from ipyjaxbench.timing.hidden_work import HiddenWork
 from ipyjaxbench.timing.loop_cost import cost_of_binding
+from ipyjaxbench.timing.set_up import SetUp, wait_for_names
 from ipyjaxbench.timing.stack_depth import call_at, depth_of_caller
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.waiting import Waiting
 from ipyjaxbench.usercode import Loop, Snippet
-
-
-class Announce(Protocol):
-    """Tells other processes of calls, before they are made."""
-
-    def __call__(self, purpose: str, calls: int, ahead: int = 0, *, samples: int = 1) -> None:
-        """Say what they are for, how many make a sample, how many untimed ones go before."""
 
 
 class Calls:
@@ -44,7 +38,7 @@ class Calls:
         self.fresh = False  # whether the code changes in place what the set-up makes
         # Called with the nanoseconds of work that samples left running.
         self.on_work_left: Callable[[int], object] = _no_wait
-        self.announce: Announce = _no_announcement  # other processes of a job make the same calls
+        self.announce: Announce = announce_to_nobody  # other processes of a job make the same calls
         self.made = 0  # how many calls were begun
         self.interrupt: KeyboardInterrupt | None = None  # what the user ended them with
         self.arranged = 0  # how often `arrange` was called: samples of another count do not compare
@@ -52,8 +46,7 @@ class Calls:
         self.begun = 0  # when that began, on the wall
         self._snippet = snippet
         self._find_frameworks = find_frameworks
-        self._setup = setup.loop(waits=()) if setup else None
-        self._set_up_names = set(setup.binds) if setup else set()
+        self._setup = SetUp(setup, find_frameworks) if setup else None
         self.waiting = Waiting()  # what each call is waited for
         self._wait: Wait = _no_wait
         # An event loop awaits what awaits, below frames of its own.
@@ -76,7 +69,7 @@ class Calls:
     @property
     def together(self) -> bool:
         """Whether the processes of a job can take several samples between two meetings."""
-        return self.announce is not _no_announcement and not self.is_prepared
+        return self.announce is not announce_to_nobody and not self.is_prepared
 
     def first(self, holders: Sequence[Framework] = ()) -> First:
         """Make the first call, when all is set up, and wait for all that it started.
@@ -95,9 +88,9 @@ class Calls:
             times.append(clock.now())
             times.append(self.drain.wait_for_rest())
             holding.close()
-            self._raise_failure()
+            self.drain.raise_failure()
             value.append(given if snippet.has_value else None)
-            self._wait_for_names(snippet.binds)
+            wait_for_names(snippet, self._find_frameworks())
             wait_for_results(value, self._find_frameworks())
             for wait_for_held in held:
                 wait_for_held()
@@ -148,7 +141,7 @@ class Calls:
         start = now()
         taken, before = self._run_loop(1, wait_and_see), self.clock.spent()
         left = self.hidden.look()
-        self._raise_failure()
+        self.drain.raise_failure()
         # Where nothing was found, what looking cost is none of the call's: many arrays may be held.
         spent = self._spent + (self.clock.spent() - before if left else 0)
         compiled = self.compilations() > compilations
@@ -186,7 +179,7 @@ class Calls:
         __tracebackhide__ = True
         before = self.compilations()
         taken = self._run_loop(calls, self._wait)
-        self._raise_failure()
+        self.drain.raise_failure()
         ns = max(round(taken - calls * self._reset_ns), 0)
         return Sample(calls, ns, self._spent, self.compilations() > before)
 
@@ -199,7 +192,7 @@ class Calls:
         """Look whether work is left running now, though none was when that was decided."""
         __tracebackhide__ = True
         left = self.hidden.ask_after_sample(per_call)
-        self._raise_failure()
+        self.drain.raise_failure()
         if left and not self.hidden.is_certain:
             again = [self.time_one() for _ in range(self.hidden.looks)]
             left = self.hidden.decide([(call.waited, call.left) for call in again])
@@ -216,7 +209,7 @@ class Calls:
         # Devices finish in order what one thread gives them; the code may use several.
         waited = self._waited(values) - self._waited(values)
         rest = self.drain.wait_for_rest()
-        self._raise_failure()
+        self.drain.raise_failure()
         return QueuedTime(returned, returned + max(waited + rest, 0))
 
     def stretch(self, calls: int, observe: Callable[[Wait], Wait] | None = None) -> None:
@@ -235,7 +228,7 @@ class Calls:
         try:
             self._run_loop(calls, wait)
             self.elapsed += self.drain.wait_for_rest()
-            self._raise_failure()
+            self.drain.raise_failure()
         finally:
             self._loop = loop
 
@@ -254,12 +247,12 @@ class Calls:
         """Wait for all that calls have started, and raise what of it has failed."""
         __tracebackhide__ = True
         self.drain()
-        self._raise_failure()
+        self.drain.raise_failure()
 
     def end(self) -> None:
         """Make no more calls: let go of callbacks, which hold the user's objects."""
         self.on_work_left, self.before_each = _no_wait, None
-        self.announce = _no_announcement
+        self.announce = announce_to_nobody
 
     def compilations(self) -> int:
         """Programs compiled since the watches began."""
@@ -273,29 +266,11 @@ class Calls:
         """Run what comes before a call, untimed."""
         __tracebackhide__ = True
         if self._setup is not None and not begun:
-            self._setup(repeat(None, 1), self.clock.now, self._wait_for_set_up, ())
-            names = self._snippet.names
-            for name in self._set_up_names & self._keeps.keys():
-                self._keeps[name] = names.get(name)
+            self._setup.run(self.clock, self._keeps)
         if self.before_each is not None:
             self.before_each()
         if self.is_prepared:
             self.wait_for_failures()
-
-    def _wait_for_set_up(self, _: object) -> None:
-        __tracebackhide__ = True
-        self._wait_for_names(self._set_up_names)
-
-    def _wait_for_names(self, wanted: Iterable[str]) -> None:
-        __tracebackhide__ = True
-        names = self._snippet.names
-        bound = [names[name] for name in wanted if name in names]
-        wait_for_results(bound, self._find_frameworks())
-
-    def _raise_failure(self) -> None:
-        __tracebackhide__ = True
-        if failure := self.drain.take_failure():
-            raise failure.with_traceback(None)
 
     def _waited(self, values: Sequence[Any]) -> int:
         """Nanoseconds that waiting for values takes; with the last, most are there."""
@@ -322,7 +297,3 @@ class Calls:
 
 def _no_wait(value: Any) -> None:
     """Nothing to wait for."""
-
-
-def _no_announcement(purpose: str, calls: int, ahead: int = 0, *, samples: int = 1) -> None:
-    """Nobody else makes the same calls."""

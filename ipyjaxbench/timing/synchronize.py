@@ -69,6 +69,12 @@ class Drain:
         failures = [framework.take_failure() for framework in self._frameworks]
         return next(filter(None, failures), None)
 
+    def raise_failure(self) -> None:
+        """Raise what `take_failure` returns."""
+        __tracebackhide__ = True
+        if failure := self.take_failure():
+            raise failure.with_traceback(None)
+
     def forget_failures(self) -> None:
         """Wait for all there is: what of that has failed is not told any more."""
         forget_failures(self._frameworks)

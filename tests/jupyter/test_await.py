@@ -7,18 +7,24 @@ import numpy as np
 import pytest
 from IPython.core.error import UsageError
 
+from ipyjaxbench.testing import FakeClock
 from tests.bench import recorder
 from tests.jupyter.kernel import Kernel
+from tests.scripted import PER_CALL
 from tests.shell import Shell
 
-
-async def f(seconds: float = 0.002) -> Any:
-    await asyncio.sleep(seconds)
-    return np.ones(3)
+CALL = PER_CALL * 1e-9
 
 
 @pytest.fixture
-def awaiting(shell: Shell) -> Shell:
+def awaiting(shell: Shell, scripted_clock: FakeClock) -> Shell:
+    """A session with a function that takes some time once it is awaited, and none before."""
+
+    async def f(seconds: float = 0.002) -> Any:
+        await asyncio.sleep(0)
+        scripted_clock.sleep(seconds)
+        return np.ones(3)
+
     shell.names.update(f=f, asyncio=asyncio)
     return shell
 
@@ -43,7 +49,7 @@ def test_each_call_is_awaited_and_timed(awaiting: Shell, cell: str) -> None:
     awaiting.names["once"] = once
     result = awaiting.run(cell) or awaiting.names["r"]
     assert len(result.samples) == 3
-    assert result.best >= 0.002
+    assert result.best >= CALL + 0.002
 
 
 def test_a_cell_keeps_its_names_and_its_set_up_may_await(awaiting: Shell) -> None:
@@ -62,8 +68,8 @@ def test_a_task_that_nobody_awaits_is_told(awaiting: Shell) -> None:
 def test_arms_may_await(awaiting: Shell) -> None:
     awaiting.run("%%fwcompare -q -v c -b 0.3\nfast: await f(0.001)\nslow: await f(0.004)")
     result = awaiting.names["c"]
-    assert result["fast"].best >= 0.001
-    assert result["slow"].best >= 0.004
+    assert result["fast"].best == pytest.approx(CALL + 0.001)
+    assert result["slow"].best == pytest.approx(CALL + 0.004)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +105,7 @@ def test_measurements_of_tasks_take_turns(awaiting: Shell) -> None:
 
     async def step() -> None:
         note("begins")
-        await f()
+        await awaiting.names["f"]()
         note("ends")
 
     awaiting.names.update(results=[], step=step)
@@ -107,7 +113,7 @@ def test_measurements_of_tasks_take_turns(awaiting: Shell) -> None:
         "async def g():\n    r = %fwtime -q -r 3 -n 2 await step()\n    results.append(r)\n"
         "await asyncio.gather(g(), g(), g())"
     )
-    assert [r.best >= 0.002 for r in awaiting.names["results"]] == [True] * 3
+    assert [r.best for r in awaiting.names["results"]] == pytest.approx([CALL + 0.002] * 3)
     assert seen == ["begins", "ends"] * (len(seen) // 2)
 
 
@@ -157,7 +163,7 @@ BELOW_OTHERS = (
 @pytest.mark.parametrize("cell", BELOW_OTHERS)
 def test_below_magics_of_others_the_code_is_awaited_too(awaiting: Shell, cell: str) -> None:
     awaiting.run(cell)
-    assert awaiting.names["r"].best >= 0.002
+    assert awaiting.names["r"].best >= CALL + 0.002
 
 
 def test_below_them_in_an_event_loop_it_is_said_that_nobody_can_await(kernel: Kernel) -> None:

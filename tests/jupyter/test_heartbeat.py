@@ -1,13 +1,15 @@
 """While a magic measures, a file says so; a server reads it."""
 
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ipyjaxbench.host import Clock
 from ipyjaxbench.records import LiveMeasurement, LiveReader
+from ipyjaxbench.testing import FakeClock
+from tests.bench import recorder
 from tests.jupyter.kernel import Kernel
 from tests.shell import Shell
 from tests.waiting import wait_until
@@ -55,27 +57,25 @@ def test_however_it_is_typed_it_is_seen(
     assert (seen[0].phase, seen[0].pid, seen[0].died) == ("first call", os.getpid(), False)
 
 
-def test_without_progress_on_the_screen_it_is_seen(shell: Shell) -> None:
-    found, over = list[LiveMeasurement](), threading.Event()
-
-    def watch() -> None:
-        reader = LiveReader()
-        while not over.wait(0.02):
-            found.extend(reader.read())
-
-    thread = threading.Thread(target=watch)
-    thread.start()
+def test_without_progress_on_the_screen_it_is_seen(
+    shell: Shell, scripted_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note, seen = recorder()
+    shell.names["look"] = lambda: note(*LiveReader().read())
+    monkeypatch.setattr(Clock, "calendar", lambda: scripted_clock)
     shell.run("%config IpyJaxBench.progress = False")
     try:
-        shell.run("import time\n%fwtime -q -r 150 time.sleep(0.01)")
+        shell.run("%fwtime -q -n 1 -r 150 look()")
     finally:
         shell.run("%config IpyJaxBench.progress = True")
-        over.set()
-        thread.join()
-    assert {live.phase for live in found} >= {"first call", "measuring"}
-    assert len({live.updated for live in found}) <= 16  # in a second and a half, and some
-    lefts = [live.left for live in found if live.left is not None]  # on a busy machine few
-    assert 0 < min(lefts) < 4
+        del shell.names["look"]
+    assert {live.phase for live in seen} >= {"first call", "measuring"}
+    moments = sorted(
+        {live.updated for live in seen}
+    )  # one each half second, of a second and a half
+    assert [int(moment * 2) for moment in moments] == [0, 1, 2]
+    lefts = [live.left for live in seen if live.left is not None]
+    assert 0 < min(lefts) < max(lefts) < 1.5
 
 
 def test_without_a_history_there_is_no_file(

@@ -7,11 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 import tensorflow as tf
 import torch
 import torch._dynamo  # an optimizer loads it, which changes the environment
 
+from ipyjaxbench.host import Clock
 from ipyjaxbench.steps import LoopTimes, time_loop
+from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode import Source
 
 NAMES: dict[str, Any] = {"time": time, "np": np, "jnp": jnp, "jax": jax, "torch": torch, "tf": tf}
@@ -80,11 +83,25 @@ for i, x in enumerate(batches(14, 0.005)):
     assert "in every step" not in str(seldom)
 
 
-def test_a_slow_loader_is_named_whatever_draws_from_it() -> None:
-    code = "it = batches(14, 0.01)\nfor i in range(14):\n    x = next(it)\n    l = float(f(x))"
-    found = timed(code, batches=batches, f=jax.jit(jnp.sum))
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """What only its sleeps move."""
+    clock = FakeClock()
+    monkeypatch.setattr(Clock, "elapsed", lambda: clock)
+    return clock
+
+
+def test_a_slow_loader_is_named_whatever_draws_from_it(clock: FakeClock) -> None:
+    code = "it = load()\nfor i in range(14):\n    x = next(it)\n    l = float(f(x)); sleep(0.002)"
+
+    def load() -> Iterator[Any]:
+        for x in batches(14):
+            clock.sleep(0.01)
+            yield x
+
+    found = timed(code, load=load, f=jax.jit(jnp.sum), sleep=clock.sleep)
     assert found.verdict == "DATA-BOUND"
-    assert found.shares["data"] > 0.5
+    assert found.shares["data"] == pytest.approx(10 / 12)
 
 
 def test_lines_of_torch_on_the_cpu_are_host_and_device_in_one() -> None:
@@ -121,7 +138,7 @@ def test_a_step_that_compiles_is_left_out() -> None:
     assert sum(each.steps for each in found.steady) == 8
 
 
-def test_plain_python_is_all_host_and_no_framework_is_named() -> None:
-    found = timed("for i in range(9):\n    time.sleep(0.001)")
+def test_plain_python_is_all_host_and_no_framework_is_named(clock: FakeClock) -> None:
+    found = timed("for i in range(9):\n    sleep(0.001)", sleep=clock.sleep)
     assert (found.verdict, found.frameworks) == ("HOST-BOUND", {})
     assert [note.code for note in found.notes] == ["no-framework-call"]

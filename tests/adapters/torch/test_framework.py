@@ -179,7 +179,6 @@ def test_on_an_accelerator_kernels_are_seen_and_the_operators_that_start_them_ar
     assert [i.operation for i in compiled] == ["compiled graph f2cipefi"]
 
 
-@pytest.mark.usefixtures("real_clock")
 def test_compiling_in_the_statement_is_told_and_ordinary_code_is_left_alone() -> None:
     def told(code: str, budget: float) -> list[str]:
         notes = ipyjaxbench.measure_code(code, names, budget=budget).notes
