@@ -28,6 +28,7 @@ _OF_FUNCTIONS = {
 _OF_MODELS = {
     "function": "Call compile() on the model once: it resets and retraces the model's functions",
     "object": "Build the model once: each new object is traced again",
+    "stale": "Call compile() on the model again: what was traced before is kept until then",
     **{kind: _OF_FUNCTIONS[kind] for kind in ("type", "dtype", "rank", "structure")},
 }
 

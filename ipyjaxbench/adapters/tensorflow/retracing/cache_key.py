@@ -3,6 +3,7 @@
 import inspect
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -45,6 +46,15 @@ def signature(function: Any, args: Args, kwargs: Kwargs) -> Signature:
     )
 
 
+def concrete_signature(concrete: Any, origin: Any, args: Args, kwargs: Kwargs) -> Signature:
+    """Return the signature of a call of one trace: whatever it is given, it finds itself.
+
+    It is that of the function that it is a trace of, if that is known, and like no other call.
+    """
+    whole = signature(concrete if origin is None else origin, args, kwargs)
+    return replace(whole, settings={**whole.settings, "called as": "a concrete function"})
+
+
 def _captured(plain: Any) -> dict[str, Leaf]:
     """Return what is built into a trace as it is: closed-over values and plain globals."""
     if type(plain) is not FunctionType:
@@ -77,7 +87,14 @@ def model_signature(method: Any, compiled: object, args: Args, kwargs: Kwargs) -
     function = token(compiled)
     leaves = _leaves(function, method.__self__, data)
     code = id(getattr(compiled, "__code__", None))
-    return Signature(leaves, tuple(each.form for each in data), _settings(), function, code)
+    settings = {**_settings(), "method": method.__name__}
+    return Signature(leaves, tuple(each.form for each in data), settings, function, code)
+
+
+def model_trace_signature(method: Any, compiled: object, function: Any, concrete: Any) -> Signature:
+    """Return what a trace takes that was made for a method of a Keras model, whoever called it."""
+    whole = model_signature(method, compiled, (), {})
+    return replace(whole, leaves=leaves_of_trace(function, concrete))
 
 
 class _Argument(NamedTuple):
