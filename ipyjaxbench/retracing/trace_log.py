@@ -197,6 +197,9 @@ class TraceLog:
             return
         kept = replace(reads, places=())  # those hold the user's values
         others = [e for e in self._traced[signature.function] if e.signature != signature]
+        for each in others:
+            if each.code.is_one_of_several:  # of these there is one more to ask
+                each.answers.clear()
         new = Trace(name, signature, code, kept, {})
         self._traced[signature.function] = [new, *others[: _MAX_SIGNATURES - 1]]
         self.added += 1

@@ -60,6 +60,14 @@ CASES = (
     Provoked("for n in (8, 4, 2):\n    k.train_on_batch(A[:n], B[:n])", "CACHED"),
     Provoked("k.predict(A, verbose=0); k.predict(A[:5], verbose=0)", "TRACED", "shape",
              "x: f32[8,2] → f32[5,2]"),
+    # The arguments are the same, and the batches are not.
+    Provoked("for n in (4, 3):\n    k.fit(A, B, verbose=0, batch_size=n)", "TRACED", "shape",
+             "x of a batch: f32[4,2] → f32[?,2]"),
+    Provoked("for n in (4, 3):\n    k.predict(A, verbose=0, batch_size=n)", "TRACED", "shape",
+             "x of a batch: f32[4,2] → f32[?,2]"),
+    Provoked("k.predict(A, verbose=0, batch_size=5)", "TRACED", "first", "first call"),
+    Provoked("for n in (None, {0: 2.0}):\n    k.fit(A, B[:, :1], verbose=0, class_weight=n)",
+             "TRACED", "structure", "sample_weight of a batch was added"),
     Provoked("k.compile('sgd', 'mse', run_eagerly=True); k.fit(A, B, verbose=0)", "BYPASSED"),
     Provoked("k.compile('sgd', 'mse', jit_compile=True)\n"
              "k.train_on_batch(A, B); k.train_on_batch(A, B)", "?"),

@@ -21,6 +21,8 @@ from ipyjaxbench.usercode import captured_values, fingerprint, label_arguments
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _DATA = ("x", "y", "sample_weight", "validation_data")  # arguments of a Keras model's methods
 _COMPOSITES = (*references.COMPOSITES, tf.experimental.ExtensionType, tf.TensorArray)
+#: Of these the elements count.
+_OF_DATA = (tf.data.Dataset, tf.data.Iterator, tf.data.DatasetSpec, tf.data.IteratorSpec)
 
 _tokens: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
 _numbers = itertools.count(1)
@@ -172,8 +174,8 @@ class _Leaves(dict[str, Leaf]):
         leaf = self._value_leaf(path, value)
         if leaf is not None:
             self[path] = leaf
-        elif isinstance(value, tf.data.Dataset | tf.data.Iterator):
-            self.add(f"{path}.element_spec", value.element_spec)
+        elif isinstance(value, _OF_DATA):
+            self.add(f"{path}.element_spec", _element_spec(value))
         elif isinstance(value, tf.types.experimental.PolymorphicFunction):
             self.add_object(path, value)
         elif hasattr(value, "__wrapped__"):
@@ -189,7 +191,7 @@ class _Leaves(dict[str, Leaf]):
 
     def _value_leaf(self, path: str, value: Any) -> Leaf | None:
         """Return that of data, and of what is compared by its value; None for all else."""
-        if isinstance(value, tf.TypeSpec | tf.Tensor):
+        if isinstance(value, tf.TypeSpec | tf.Tensor) and not isinstance(value, _OF_DATA):
             return _data_leaf(value)
         if references.is_variable(value):
             first = self._variables.setdefault(id(value), path)
@@ -215,6 +217,12 @@ class _Leaves(dict[str, Leaf]):
         if isinstance(value, tf.DType | tf.TensorShape):
             text = repr(value)
         self[path] = Leaf("static", value=shorten(text), identity=token(value))
+
+
+def _element_spec(value: Any) -> Any:
+    """Return the types of a dataset's elements, which some of TensorFlow's types keep private."""
+    found = getattr(value, "element_spec", None)
+    return getattr(value, "_element_spec", None) if found is None else found
 
 
 def _parts(value: Any) -> Mapping[str, Any] | None:

@@ -19,6 +19,7 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     last_difference,
 )
 from ipyjaxbench.adapters.tensorflow.retracing.function_calls import FunctionCalls
+from ipyjaxbench.adapters.tensorflow.retracing.model_causes import causes_of_trace, count_traces
 from ipyjaxbench.adapters.tensorflow.retracing.model_code import KerasModelCode
 from ipyjaxbench.adapters.tensorflow.retracing.origins import LostCode, is_of_users, origin_of
 from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode, kept_calls
@@ -84,7 +85,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         self._owned.update(new)
         events = [*new.values()]
         if (call := callee.model_call(function)) is not None:
-            return self._model_outcome(call[0].__self__, events, mark)
+            return self._model_outcome(call[0], events, mark)
         function, _, _ = callee.resolve(function, (), {})
         count = self._traces(function)
         xla = bool(getattr(function, "_jit_compile", None))
@@ -157,8 +158,9 @@ class TensorFlowCallWatch(EventWatch[Event]):
         outermost = (event for event in self._others() if not event.depth)
         return tuple(Program(event.name, None, "traced", "tensorflow") for event in outermost)
 
-    def _model_outcome(self, model: Any, events: Sequence[Event], mark: Mark) -> Outcome | None:
+    def _model_outcome(self, method: Any, events: Sequence[Event], mark: Mark) -> Outcome | None:
         """Return what was traced, but for the pipeline that feeds it, which is for each call."""
+        model = method.__self__
         if model.run_eagerly:
             return Outcome("BYPASSED")
         if not self._events.is_reliable:
@@ -166,9 +168,15 @@ class TensorFlowCallWatch(EventWatch[Event]):
         made = [event for event in events if event.origin != "tensorflow"]
         if not made:
             return Outcome("?", framework_reason=_XLA) if model.jit_compile else None
-        return Outcome("TRACED", self._phases(events, mark), _outermost_first(made, least=1))
+        inside, why = _outermost_first(made, least=1), causes_of_trace(method, mark.traces)
+        known = True if why else None
+        return Outcome(
+            "TRACED", self._phases(events, mark), inside, known=known, fallback_reasons=why
+        )
 
     def _traces(self, function: Any) -> int:
+        if (call := callee.model_call(function)) is not None:
+            return count_traces(call[0])
         function, _, _ = callee.resolve(function, (), {})
         count = getattr(function, "experimental_get_tracing_count", None)
         return count() if count is not None else 0

@@ -1,7 +1,7 @@
 """What a Keras model read while Keras traced it, and whether today's program is another one."""
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from types import FunctionType
@@ -45,7 +45,7 @@ class KerasModelCode(TracedCode):
             return None
         make = partial(_make_anew, model, self._method)
         try:
-            kept = [*_own_traces(_function_of(self._compiled(), self._method))]
+            kept = latest_traces(traces_of(call[0])[1])
         except CODE_ERRORS:  # another version makes it in another way
             return None
         given = [(each, arguments_of(each)) for each in kept]
@@ -76,13 +76,21 @@ def _program_of(method: str) -> tuple[str, bool]:
     return attribute, attribute in _STEPS and method.endswith("_on_batch")
 
 
-def _own_traces(function: Any) -> Iterator[Any]:
-    """Yield the latest trace for each signature; not those that are part of another one."""
-    latest = {}
-    for each in function._function_cache.values():
-        if not any(tf.is_symbolic_tensor(tensor) for tensor, _ in each.graph.captures):
-            latest[str(each.function_type)] = each
-    yield from latest.values()
+def traces_of(method: Any) -> tuple[Any, list[Any]]:
+    """Return the `tf.function` that a model's method runs, and its traces, the oldest first."""
+    name = method.__name__
+    function = _function_of(getattr(method.__self__, callee.OF_MODELS[name]), name)
+    return function, [*function._function_cache.values()]
+
+
+def latest_traces(traces: Iterable[Any]) -> list[Any]:
+    """Return the latest of some traces for each signature, without parts of other traces."""
+    latest = {
+        str(each.function_type): each
+        for each in traces
+        if not any(tf.is_symbolic_tensor(tensor) for tensor, _ in each.graph.captures)
+    }
+    return [*latest.values()]
 
 
 def _function_of(made: Any, method: str) -> Any:
