@@ -20,7 +20,7 @@ from ipyjaxbench.usercode import captured_values, fingerprint, label_arguments
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _DATA = ("x", "y", "sample_weight", "validation_data")  # arguments of a Keras model's methods
-_COMPOSITES = (*references.COMPOSITES, tf.experimental.ExtensionType, tf.TensorArray)
+_COMPOSITES = (*references.COMPOSITES, tf.TensorArray)
 #: Of these the elements count.
 _OF_DATA = (tf.data.Dataset, tf.data.Iterator, tf.data.DatasetSpec, tf.data.IteratorSpec)
 
@@ -191,7 +191,7 @@ class _Leaves(dict[str, Leaf]):
 
     def _value_leaf(self, path: str, value: Any) -> Leaf | None:
         """Return that of data, and of what is compared by its value; None for all else."""
-        if isinstance(value, tf.TypeSpec | tf.Tensor) and not isinstance(value, _OF_DATA):
+        if isinstance(value, tf.TypeSpec | tf.Tensor) and not _has_parts(value):
             return _data_leaf(value)
         if references.is_variable(value):
             first = self._variables.setdefault(id(value), path)
@@ -219,6 +219,10 @@ class _Leaves(dict[str, Leaf]):
         self[path] = Leaf("static", value=shorten(text), identity=token(value))
 
 
+def _has_parts(value: Any) -> bool:
+    return isinstance(value, _OF_DATA) or bool(_fields_of_extension(value))
+
+
 def _element_spec(value: Any) -> Any:
     """Return the types of a dataset's elements, which some of TensorFlow's types keep private."""
     found = getattr(value, "element_spec", None)
@@ -231,6 +235,7 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
         return {f"[{key!r}]": each for key, each in value.items()}
     fields = getattr(value, "_fields", None) if isinstance(value, tuple) else None
     fields = fields or [each.name for each in getattr(type(value), "__attrs_attrs__", ())]
+    fields = fields or _fields_of_extension(value)
     if fields:
         return {f".{name}": getattr(value, name) for name in fields}
     flatten = getattr(value, "__tf_flatten__", None)
@@ -241,7 +246,26 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
     return {f"[{i}]": each for i, each in enumerate(value)}
 
 
+def _fields_of_extension(value: Any) -> list[str]:
+    """Return the fields of an extension type, or of the type of one; its list of them is private.
+
+    Where a version has it elsewhere, the object is told apart from others as a whole.
+    """
+    is_type = isinstance(value, tf.TypeSpec)
+    is_extension = isinstance(value, tf.experimental.ExtensionType)
+    fields = (
+        getattr(type(value), "_tf_extension_type_fields", None) if is_extension or is_type else None
+    )
+    return [each.name for each in fields()] if fields is not None else []
+
+
 def _data_leaf(value: Any) -> Leaf:
+    if isinstance(value, tf.RaggedTensorSpec) and value.flat_values_spec is None:
+        splits = tf.as_dtype(value.row_splits_dtype).name
+        layout = f"ragged_rank={value.ragged_rank}, row_splits_dtype={splits}"
+        return Leaf("ragged", _dtype(value), _shape(value), layout=layout)
+    if isinstance(value, tf.SparseTensorSpec):
+        return Leaf("sparse", _dtype(value), _shape(value))
     if isinstance(value, tf.TypeSpec) and not isinstance(value, tf.TensorSpec):
         return Leaf("static", value=shorten(str(value)), identity=hash(value))
     return Leaf("array", _dtype(value), _shape(value))
