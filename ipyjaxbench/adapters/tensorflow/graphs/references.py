@@ -123,6 +123,12 @@ def is_layer(value: Any) -> bool:
     return module is not None and is_of(value, module.layers.Layer)
 
 
+def is_model(value: object) -> bool:
+    """Whether it is a model of Keras's."""
+    module = keras()
+    return module is not None and is_of(value, module.Model)
+
+
 def is_keras_setting(value: object) -> bool:
     """Whether it is what Keras's layers and models are set up with: an optimizer, a loss."""
     if type(value).__module__ == "builtins":  # most are, and it is asked of very many

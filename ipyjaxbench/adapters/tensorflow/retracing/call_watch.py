@@ -122,7 +122,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
     def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TracedCode | None:
         """Return the trace that such a call finds; of a model what Keras traces of it."""
         if (call := callee.model_call(function)) is not None:
-            return KerasModelCode(call[0])
+            return KerasModelCode.of(call[0])
         function, args, kwargs = callee.resolve(function, args, kwargs)
         if isinstance(function, callee.CONCRETE):
             origin = origin_of(function)

@@ -1,7 +1,7 @@
 """What a Keras model read while Keras traced it, and whether today's program is another one."""
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from types import FunctionType
@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.retracing import callee
 from ipyjaxbench.adapters.tensorflow.retracing.imprints import imprint, parts, wrapped
 from ipyjaxbench.adapters.tensorflow.retracing.retrace import arguments_of, is_another_program
@@ -31,6 +32,12 @@ class KerasModelCode(TracedCode):
     def __init__(self, method: Any) -> None:
         self._model, self._method = weakref.ref(method.__self__), method.__name__
         self._made = weakref.ref(self._compiled())
+
+    @classmethod
+    def of(cls, method: Any) -> "KerasModelCode | None":
+        """Return that of a method; None where Keras has made nothing of it yet."""
+        made = getattr(method.__self__, callee.OF_MODELS[method.__name__], None)
+        return None if made is None else cls(method)
 
     def reads(self) -> Reads | None:
         """Return what the model is made of, and what the user's code in it reads now."""
@@ -117,13 +124,13 @@ def _make_anew(model: Any, method: str) -> Any:
         setattr(model, name, kept)
 
 
-def traced_method(function: Any) -> Callable[..., Any] | None:
+def traced_method(function: Any) -> Any | None:
     """Return the method of a model that a `tf.function` of Keras's was traced for, if it is one."""
     model = _closed_over(function.python_function, "self")
+    if not references.is_model(model):
+        return None
     for name, attribute in callee.OF_MODELS.items():
-        method = getattr(model, name, None)
-        if callee.model_call(method) is None:
-            return None
+        method = getattr(model, name)
         with suppress(*CODE_ERRORS):  # it is not made yet, or in another way by this version
             if _function_of(getattr(model, attribute), name) is function:
                 return method

@@ -11,6 +11,7 @@ from ipyjaxbench.usercode import Reads, is_users_file
 _TRACER = "func_graph_from_py_func"
 
 _known: "weakref.WeakKeyDictionary[Any, weakref.ref[Any]]" = weakref.WeakKeyDictionary()
+_are_users: "weakref.WeakKeyDictionary[Any, bool]" = weakref.WeakKeyDictionary()
 
 
 class LostCode(TracedCode):
@@ -45,7 +46,9 @@ def origin_of(concrete: Any) -> Any | None:
 def is_of_users(concrete: Any) -> bool:
     """Whether a concrete function was traced of the user's code; a loaded one has none."""
     try:
-        return any(map(_is_users, concrete.graph.get_operations()))
+        if concrete not in _are_users:
+            _are_users[concrete] = any(map(_is_users, concrete.graph.get_operations()))
+        return _are_users[concrete]
     except CODE_ERRORS:  # its graph is gone
         return False
 
