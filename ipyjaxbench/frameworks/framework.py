@@ -155,6 +155,10 @@ class Framework(ABC):
         """
         return None
 
+    def computes_on_host(self) -> bool:
+        """Whether what runs ahead of Python takes time of this machine's CPUs, which shows it."""
+        return False
+
     def alive(self, array: Any) -> bool:  # noqa: ARG002
         """Return False if the array's memory was given away (donated) or deleted."""
         return True

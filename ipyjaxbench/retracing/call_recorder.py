@@ -20,7 +20,7 @@ from ipyjaxbench.retracing.protocol import (
     Watches,
 )
 from ipyjaxbench.retracing.stale import find_stale, find_unknown
-from ipyjaxbench.retracing.stale_calls import StaleCalls
+from ipyjaxbench.retracing.stale_calls import StaleCalls, identity_of
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
 from ipyjaxbench.retracing.uncached import add_reason, explain_error, printed_by_tracing
@@ -81,7 +81,7 @@ class CallRecorder:
         self._stale = StaleCalls(self._clock)
         self._takers: dict[int, Watches] = {}  # by the class of what was called
         self._rows: list[_Row] = []
-        self._last: dict[tuple[Site, int], _Row] = {}
+        self._last: dict[tuple[Site, tuple[int, ...]], _Row] = {}
         self._numbers = Counter[tuple[str, str]]()
         self._inside = threading.local()
         self._adding = threading.RLock()
@@ -236,10 +236,10 @@ class CallRecorder:
     def _add_hit(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
         self._add_reported()
-        last = self._last.get((site, id(function)))
+        last = self._last.get((site, identity_of(function)))
         is_new = last is None or last.call.state not in _CACHED
         self._inside.call = True  # the code is traced aside, and makes no calls of the cell
-        stale, is_cut = self._stale.find(watch, function, args, kwargs, is_new=is_new)
+        stale, is_cut = self._stale.find(watch, function, args, kwargs, spent=spent, is_new=is_new)
         unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
         self._inside.call = False
         if is_cut:
@@ -269,7 +269,7 @@ class CallRecorder:
         with self._adding:
             self._add_reported()
             self._rows.append(row)
-            self._last[callee.site, id(callee.function)] = row
+            self._last[callee.site, identity_of(callee.function)] = row
         return row
 
     def _count(self) -> None:

@@ -68,6 +68,8 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         trace, code = _find_trace(watch, function, args, kwargs)
         words = watch.signature(function, args, kwargs).transformation.split(" of ")
         is_derived = not _DERIVATIVES.isdisjoint(words)
+        if code is not None and code.unknown:
+            return f"whether {name} {code.unknown}. {again}"
         now = (code.reads() if code is not None else None) or Reads()
     except CODE_ERRORS:  # the user's objects may raise anything, and change meanwhile
         pass
@@ -146,7 +148,12 @@ def _find_trace(
     alike = (each for each in traces if is_same_trace(each.signature, signature))
     others = (each for each in traces if each.code.serves(function, args, kwargs))
     trace = next(alike, None) or next(others, None)
-    return trace, watch.traced_code(function, args, kwargs)
+    code = watch.traced_code(function, args, kwargs)
+    if trace is not None and code is not None and code.is_one_of_several:
+        now = code.reads() or Reads()
+        changed = (each for each in traces if any(changes_since(each.name, each.reads, now)))
+        trace = next((each for each in changed if each.code.serves(function, args, kwargs)), trace)
+    return trace, code
 
 
 def _names_of(reads: Reads) -> str:

@@ -16,6 +16,7 @@ from ipyjaxbench.usercode import Place, Reads, all_stand
 
 #: Nanoseconds that looking at the calls of a function may take: at first, and more for each call.
 _AT_FIRST, _PER_CALL = 20_000_000, 2_000
+_SHARE = 4  # of a call that takes long, one part in so many
 #: Nanoseconds from which a look is slow, or other programs had the CPU meanwhile.
 _SLOW = 100_000
 #: Programs that are compared whatever that takes; then one more in four times as many calls.
@@ -27,7 +28,7 @@ class StaleCalls:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._functions: dict[tuple[int, int], _Function] = {}
+        self._functions: dict[tuple[int, ...], _Function] = {}
 
     def find(
         self,
@@ -36,20 +37,22 @@ class StaleCalls:
         args: Args,
         kwargs: Kwargs,
         *,
+        spent: int = 0,
         is_new: bool = True,
     ) -> tuple[tuple[Change, ...], bool]:
         """Return what changed since the program of a cached call was traced.
 
         Also whether some calls of the function were left out.
 
-        A new call, unlike one more at the same place, may find a program whose trace was not seen.
+        A call that took the nanoseconds `spent` may be looked at for longer. A new call, unlike one
+        more at the same place, may find a program whose trace was not seen.
 
         Where looking would take too long, that is what it was in the call before: where objects
         hold very much, or what is read changes in many calls.
         """
         known = self._known(function)
         known.calls += 1
-        known.left += _PER_CALL
+        known.left += max(_PER_CALL, spent // _SHARE)
         known.is_cut |= known.left <= 0
         if known.left > 0:
             # Time of this thread takes longer to read: only where others may have the CPUs.
@@ -63,7 +66,7 @@ class StaleCalls:
         """Return what is known of a function: a bound method is made anew each time."""
         is_method = type(function) is MethodType
         owner, plain = (function.__self__, function.__func__) if is_method else (None, function)
-        key = id(owner), id(plain)
+        key = identity_of(function)
         known = self._functions.get(key)
         # An identity is used again by others.
         if known is None or known.owner() is not owner or known.plain() is not plain:
@@ -152,6 +155,13 @@ class _Function:
             return False
         self._compared, self._last_compared = self._compared + 1, self.calls
         return True
+
+
+def identity_of(function: Any) -> tuple[int, ...]:
+    """Return what tells functions apart while they live: a bound method is made anew each time."""
+    if type(function) is MethodType:
+        return id(function.__self__), id(function.__func__)
+    return (id(function),)
 
 
 def _reference(value: Any) -> Callable[[], Any]:

@@ -179,22 +179,30 @@ class TraceLog:
         self, framework: str, name: str, signature: Signature, code: TracedCode | None = None
     ) -> None:
         """Keep a signature, and what the function read when it was traced with it."""
-        reads = None
         if code is not None:
-            with suppress(*CODE_ERRORS):  # the user's objects may raise anything
-                reads = code.reads()
-        if code is not None and reads is not None:
-            kept = replace(reads, places=())  # those hold the user's values
-            others = [e for e in self._traced[signature.function] if e.signature != signature]
-            new = Trace(name, signature, code, kept, {})
-            self._traced[signature.function] = [new, *others[: _MAX_SIGNATURES - 1]]
-            self.added += 1
+            self.add_trace(name, signature, code)
         dropped, known = self._dropped[signature.function], self._known[framework, name]
         if signature in dropped:
             dropped.remove(signature)
         if signature not in known:
             known.append(signature)
             del known[:-_MAX_SIGNATURES]
+
+    def add_trace(self, name: str, signature: Signature, code: TracedCode) -> None:
+        """Keep what a function read when it was traced."""
+        reads = None
+        with suppress(*CODE_ERRORS):  # the user's objects may raise anything
+            reads = code.reads()
+        if reads is None:
+            return
+        kept = replace(reads, places=())  # those hold the user's values
+        others = [e for e in self._traced[signature.function] if e.signature != signature]
+        for each in others:
+            if each.code.is_one_of_several:  # of these there is one more to ask
+                each.answers.clear()
+        new = Trace(name, signature, code, kept, {})
+        self._traced[signature.function] = [new, *others[: _MAX_SIGNATURES - 1]]
+        self.added += 1
 
     def signatures(self, framework: str, name: str) -> Sequence[Signature]:
         """Return all signatures of a function, the oldest first."""

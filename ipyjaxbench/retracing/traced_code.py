@@ -2,13 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ipyjaxbench.usercode import Reads
 
 
 class TracedCode(ABC):
     """A compiled function as it is called once; it keeps no array."""
+
+    #: What is not known of it however it is looked at, after "whether f"; empty if nothing.
+    unknown: ClassVar[str] = ""
+    #: Whether a call that it serves may find another trace, so that all of these are to be asked.
+    is_one_of_several: ClassVar[bool] = False
 
     @abstractmethod
     def reads(self) -> Reads | None:

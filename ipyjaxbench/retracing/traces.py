@@ -133,6 +133,11 @@ class Traces(Result):
         return self._count(*COSTLY)
 
     @property
+    def bypassed(self) -> int:
+        """Number of calls that ran eagerly because compilation was turned off."""
+        return self._count("BYPASSED")
+
+    @property
     def seconds(self) -> float:
         """Total time of all calls, in seconds."""
         return math.fsum(call.seconds for call in self.calls)

@@ -1,6 +1,7 @@
 """The report of calls of compiled functions: a strip of their time, reasons, a row for each."""
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
@@ -69,22 +70,30 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
         return Headline(title, "no compiled function was called", detail, "", "")
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
-    calls = units.count(t.count, "call")
+    compiled = t.count - t.bypassed  # of which a share is one; a row tells of the others
     stale = sum(call.times for call in t.calls if any(c.kind == "stale" for c in call.why))
     if stale:
-        detail = f"{stale:,} of {calls}: the code has changed since"
+        detail = f"{stale:,} of {units.count(compiled, 'call')}: the code has changed since"
         return Headline(title, "stale program", detail, "STALE", "")
     if not reasons:
         verdict = _verdict(t)
-        return Headline(title, _UNTRACED[verdict], f"in {calls}", verdict, "")
+        return Headline(title, _UNTRACED[verdict], _in_calls(t, verdict), verdict, "")
     if all(call.phases for call in t.calls if call.state in COSTLY):
-        share = units.percent(t.compiling / t.seconds)
+        seconds = math.fsum(call.seconds for call in t.calls if call.state != "BYPASSED")
+        share = units.percent(t.compiling / seconds)
         is_traced = {phase for call in t.calls for phase in call.phases} == {"trace"}
         verb = "tracing" if is_traced else "tracing and compiling"
-        figure = f"{share} of {units.duration(t.seconds)} was {verb}"
+        figure = f"{share} of {units.duration(seconds)} was {verb}"
         return Headline(title, figure, _why(reasons), "TRACED", "")
     figure = units.count(t.compilations, "call") + " compiled"
-    return Headline(title, figure, f"of {t.count:,} · {_why(reasons)}", "TRACED", "")
+    return Headline(title, figure, f"of {compiled:,} · {_why(reasons)}", "TRACED", "")
+
+
+def _in_calls(t: Traces, verdict: str) -> str:
+    """Return in how many of the calls that was so."""
+    calls = units.count(t.count, "call")
+    count = sum(call.times for call in t.calls if call.state == verdict)
+    return f"in {calls}" if verdict == "CACHED" or count == t.count else f"in {count:,} of {calls}"
 
 
 def _why(reasons: Sequence[Reason]) -> str:
@@ -222,6 +231,9 @@ def _facts(t: Traces) -> Iterator[tuple[str, str]]:
         count = units.count(sum(call.times for call in uncompiled), "call")
         reason = "".join(f": {change.words()}" for change in uncompiled[0].why[:1])
         yield "not compiled", f"{count} ran eagerly{reason}"
+    if t.bypassed and any(call.state not in ("BYPASSED", "EAGER-FALLBACK") for call in t.calls):
+        count = units.count(t.bypassed, "call")
+        yield "not compiled", f"{count} ran eagerly: compilation was turned off"
     for text in [*dict.fromkeys(call.unknown for call in t.calls if call.unknown)][:_MAX_FIXES]:
         yield "unknown", text
     fixes = dict.fromkeys(fix for call in t.calls for fix in call.fixes)

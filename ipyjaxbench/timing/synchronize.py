@@ -1,6 +1,7 @@
 """Waits for asynchronous work: all that was started before, and what one call starts or leaves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, forget_failures
@@ -10,6 +11,18 @@ from ipyjaxbench.host import Clock
 _COLD_CACHE_NS = 15_000
 _IDLE_READINGS = 11
 _LOOKS = 3  # of which the first one alone can find work from before
+
+
+class _Look(NamedTuple):
+    """How long a wait took, in nanoseconds.
+
+    Attributes:
+        wall: without the time in which others had the CPUs.
+        others: that other threads of the process computed meanwhile.
+    """
+
+    wall: int
+    others: int
 
 
 class Drain:
@@ -24,28 +37,35 @@ class Drain:
         for framework in frameworks:
             framework.prepare()
         self.idle = 0  # nanoseconds that asking takes when there is nothing to wait for
-        first = self._undelayed(self._ask_and_wait)
+        first = self._look()
         # Else all it shows is that a first look takes longer: by 4 ms in the first one of JAX.
         may_have_run = self.may_wait and bool(self.found_running or not self.is_certain)
-        later = [self._undelayed(self._ask_and_wait) for _ in range(_LOOKS - 1)]
+        # A thread that only wakes up late, on a busy machine, has computed nothing.
+        is_shown_by_cpu = self._is_shown_by_cpu()
+        later = [self._look() for _ in range(_LOOKS - 1)]
         self.found_running.clear()
         readings = [self.synchronize() for _ in range(_IDLE_READINGS)]
         # Not the median: on a busy machine it would hide work that is really there.
         self.idle = int(stats.quantile(readings, 0.25))
         # nanoseconds that work from before took to end: looking at many live arrays takes long, too
-        self.waited = max(first - max(later), 0) if may_have_run else 0
+        took = [min(look) if is_shown_by_cpu else look.wall for look in (first, *later)]
+        self.waited = max(took[0] - max(took[1:]), 0) if may_have_run else 0
 
-    def _ask_and_wait(self) -> int:
-        start = self.clock.wall()
+    def _look(self) -> "_Look":
+        """Ask whether something runs, and wait for all there is."""
+        clock = self.clock
+        delayed, others, start = clock.delayed(), clock.spent() - clock.own(), clock.wall()
         self.wait_for_rest()
         self()
-        return self.clock.wall() - start
+        taken = clock.wall() - start
+        others = clock.spent() - clock.own() - others
+        return _Look(max(taken - (clock.delayed() - delayed), 0), max(others, 0))
 
-    def _undelayed(self, wait: Callable[[], int]) -> int:
-        """Return how long a wait took without the time in which others had the CPUs."""
-        before = self.clock.delayed()
-        taken = wait()
-        return max(taken - (self.clock.delayed() - before), 0)
+    def _is_shown_by_cpu(self) -> bool:
+        """Whether work that only a clock can find is computed by other threads of the process."""
+        found = [f for f in self.found_running if f.is_running() is not None]
+        unknown = [f for f in self._frameworks if f.runs_ahead() and f.is_running() is None]
+        return not found and all(f.computes_on_host() for f in unknown)
 
     def __call__(self) -> int:
         """Wait for all there is; return how long it took, in nanoseconds."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar
 
-from ipyjaxbench.usercode import code_objects
+from ipyjaxbench.usercode import code_objects, frame_readers
 from ipyjaxbench.usercode.call import called_name
 from ipyjaxbench.usercode.snippet import Source
 
@@ -26,22 +26,12 @@ class Hook(Protocol):
         """What is to be called in place of a function: itself, or what makes the call for it."""
 
 
-#: They look at the frame that calls them.
-_LEFT_ALONE = {
-    "super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "get_ipython",
-    "print", "len", "range", "isinstance", "type", "int", "float", "str", "list", "tuple", "dict",
-    "zip", "enumerate", "getattr", "hasattr",
-}  # fmt: skip
-#: So do these, and they are methods or functions of modules too.
-_LOOK_AT_FRAMES = {
-    "run_line_magic", "run_cell_magic", "system", "getoutput", "var_expand",
-    "_getframe", "currentframe", "stack", "warn", "query", "evaluate", "eval",
-}  # fmt: skip
 #: The function in which code is compiled again, if that closes over names: it is part of the names
 #: of functions that are made there.
 AROUND = "__fw_around"
 #: What has code of its own.
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_HOOK_OF_METHODS = "__fw_call_of_methods"
 _HOOK, _SITE, _OPERATOR, _END = "__fw_call", "__fw_site_", "__fw_operator_", "__fw_end"
 _OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -220,13 +210,16 @@ class Instrumented(ast.NodeTransformer):
     ) -> None:
         self._file, self._enters, self._operators = file, enters, operators
         #: what names in the new tree stand for; see `with_objects`.
-        self.objects: dict[str, Any] = {_HOOK: hook}
+        self.objects: dict[str, Any] = {
+            _HOOK: hook,
+            _HOOK_OF_METHODS: frame_readers.MethodsAlone(hook),
+        }
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """``f(x)`` becomes ``hook(site, f)(x)``: the frame above `f` is still the user's."""
         text = _text_of(node)
         self.generic_visit(node)
-        if _looks_at_frame(node.func):
+        if frame_readers.looks_at_frame(node.func):
             return node
         return self._through_hook(node, text, node.func, node.args, node.keywords)
 
@@ -251,7 +244,8 @@ class Instrumented(ast.NodeTransformer):
     ) -> ast.expr:
         name = f"{_SITE}{len(self.objects)}"
         self.objects[name] = Site(node.lineno, text, self._file)
-        hook = ast.Attribute(ast.Constant(_HOOK), "pick", ast.Load())
+        name_of_hook = _HOOK_OF_METHODS if frame_readers.looks_unless_method(node) else _HOOK
+        hook = ast.Attribute(ast.Constant(name_of_hook), "pick", ast.Load())
         picked = ast.copy_location(ast.Call(hook, [ast.Constant(name), function], []), node)
         return ast.copy_location(ast.Call(picked, args, keywords), node)
 
@@ -281,10 +275,3 @@ def _text_of(node: ast.expr) -> str:
         return ast.unparse(node)
     except ValueError:  # an f-string in it cannot be spelled before Python 3.12
         return f"{called_name(node)}(…)"
-
-
-def _looks_at_frame(function: ast.expr) -> bool:
-    """Whether what is called may look at the frame that calls it."""
-    if isinstance(function, ast.Name):
-        return function.id in _LEFT_ALONE | _LOOK_AT_FRAMES
-    return isinstance(function, ast.Attribute) and function.attr in _LOOK_AT_FRAMES

@@ -44,6 +44,7 @@ def facts(traces: Traces) -> list[tuple[str, str]]:
     return list(block.rows)
 
 
+STALE = (Change("stale", "s", new="was 1.0 when f was traced, is 2.0"),)
 SHAPE = Change("shape", "x", "f32[3]", "f32[4]")
 AGAIN = replace(TRACED, state="RECOMPILED", why=(SHAPE,))
 BROKEN = replace(TRACED, state="BREAK", breaks=2, phases={})
@@ -71,11 +72,20 @@ def in_states(*states: str) -> Traces:
         # The gravest state is told.
         (in_states("CACHED"), ("only cache hits", "in 1 call", "CACHED")),
         (in_states("CACHED", "SLOW-PATH"), ("only cache hits", "in 2 calls", "CACHED")),
-        (in_states("CACHED", "?"), ("may have been compiled", "in 2 calls", "?")),
-        (in_states("BYPASSED", "?"), ("compilation is turned off", "in 2 calls", "BYPASSED")),
+        (in_states("CACHED", "?"), ("may have been compiled", "in 1 of 2 calls", "?")),
+        (in_states("BYPASSED", "?"), ("compilation is turned off", "in 1 of 2 calls", "BYPASSED")),
+        (in_states("BYPASSED"), ("compilation is turned off", "in 1 call", "BYPASSED")),
         (in_states("EAGER-FALLBACK", "BYPASSED"),
-         ("could not be compiled", "in 2 calls", "EAGER-FALLBACK")),
-        (in_states("EAGER-FALLBACK", "RAISED"), ("raised an exception", "in 2 calls", "RAISED")),
+         ("could not be compiled", "in 1 of 2 calls", "EAGER-FALLBACK")),
+        (in_states("EAGER-FALLBACK", "RAISED"),
+         ("raised an exception", "in 1 of 2 calls", "RAISED")),
+        # Where compilation was turned off, there is nothing to have a share in.
+        (of(TRACED, CACHED, replace(CACHED, state="BYPASSED", seconds=4.0)),
+         ("67 % of 2.25 s was tracing and compiling", "reason: first call", "TRACED")),
+        (of(TRACED, BROKEN, CACHED, replace(CACHED, state="BYPASSED")),
+         ("2 calls compiled", "of 3 · reason: first call", "TRACED")),
+        (of(replace(CACHED, state="BYPASSED"), replace(CACHED, state="STALE", why=STALE), CACHED),
+         ("stale program", "1 of 2 calls: the code has changed since", "STALE")),
         (in_states("WOULD-TRACE"), ("would be traced", "nothing was run", "TRACES")),
         (in_states("WOULD-HIT", "WOULD-HIT"),
          ("would hit the cache", "nothing was run", "CACHED")),
@@ -89,6 +99,12 @@ def test_the_headline_is_what_compiling_took_or_a_state(
     traces: Traces, shown: tuple[str, str, str]
 ) -> None:
     assert head(traces) == shown
+
+
+def test_of_calls_without_compilation_among_others_that_is_said() -> None:
+    eager = replace(CACHED, state="BYPASSED", times=2)
+    told = "not compiled  2 calls ran eagerly: compilation was turned off"
+    assert [told in str(of(*calls)) for calls in ((CACHED, eager), (eager,))] == [True, False]
 
 
 def test_calls_are_counted_by_what_became_of_them() -> None:

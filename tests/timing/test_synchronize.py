@@ -132,6 +132,21 @@ def test_where_it_is_certain_that_nothing_runs_a_slow_first_look_is_no_wait(
     assert drained(device, [slow]).waited == told
 
 
+@pytest.mark.parametrize(("on_host", "share", "told"), [
+    (True, 0.0, 0), (True, 1.0, 59_300), (True, 0.1, 5_930), (False, 0.0, 59_300),
+])  # fmt: skip
+def test_where_the_host_computes_a_wait_in_which_it_does_not_is_no_work(
+    device: FakeDevice, share: float, told: int, *, on_host: bool
+) -> None:
+    untold, clock = Untold(device), device.clock
+    untold.is_cold = True
+    untold.computes_on_host = lambda: on_host  # type: ignore[method-assign]
+    # What other threads of the process compute is so much of the time that passes.
+    timed = Clock(clock.now, clock.wall, clock.sleep, lambda: round(clock.wall() * share),
+                  lambda: 0, clock.delayed)  # fmt: skip
+    assert Drain([untold], timed).waited == told
+
+
 @pytest.mark.parametrize("runs_ahead", [True, False])
 @pytest.mark.parametrize("kind", [Slow, Untold])
 @pytest.mark.parametrize("work", [0, 2_000_000])

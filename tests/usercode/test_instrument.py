@@ -43,14 +43,19 @@ def test_a_call_is_known_by_its_text_its_line_and_its_file() -> None:
     ("text", "seen"),
     [("y = locals()", 0), ("y = len('a')", 0), ("y = type(3)", 0), ("y = [*zip('a', 'b')]", 0),
      ("y = sys._getframe().f_lineno", 0), ("y = frame.query(3)", 0), ("y = frame.eval(3)", 0),
+     ("y = frame.evaluate(3)", 0), ("y = keras.evaluate(3)", 1),
      # These are methods, and only called like such a function.
      ("y = frame.len(-1) + frame.type(-2)", 2)],
 )  # fmt: skip
 def test_what_may_look_at_the_frame_that_calls_it_is_left_alone(text: str, seen: int) -> None:
     class Frame:
-        query = eval = len = type = staticmethod(operator.neg)
+        query = eval = len = type = evaluate = staticmethod(operator.neg)
 
-    hook, y = run(text, {"sys": sys, "frame": Frame()})
+    class Model:
+        def evaluate(self, x: int) -> int:
+            return -x
+
+    hook, y = run(text, {"sys": sys, "frame": Frame(), "keras": Model()})
     assert y
     assert len(hook.texts) == seen
 

@@ -12,7 +12,7 @@ _ASK = ("TFE_ContextGetExecutorForThread", "TFE_ExecutorIsAsync", "TFE_DeleteExe
 
 def may_run_ahead() -> bool:
     """Whether operations may still run when Python goes on: on accelerators, or told to."""
-    return runs_asynchronously() or _has_accelerators()
+    return runs_asynchronously() or has_accelerators()
 
 
 def runs_asynchronously() -> bool:
@@ -41,6 +41,6 @@ def _is_async(handle: Any) -> bool:
 
 
 @cache
-def _has_accelerators() -> bool:
+def has_accelerators() -> bool:
     """Whether there are any; asking starts devices, which then stay what they are."""
     return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())

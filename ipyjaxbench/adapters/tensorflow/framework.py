@@ -8,7 +8,11 @@ from typing import Any, ClassVar
 import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 
-from ipyjaxbench.adapters.tensorflow.asynchronous import asks_without_waiting, may_run_ahead
+from ipyjaxbench.adapters.tensorflow.asynchronous import (
+    asks_without_waiting,
+    has_accelerators,
+    may_run_ahead,
+)
 from ipyjaxbench.adapters.tensorflow.compilation import tracing_seconds
 from ipyjaxbench.adapters.tensorflow.devices import name_of
 from ipyjaxbench.adapters.tensorflow.placement import named_parts
@@ -114,6 +118,10 @@ class TensorFlow(Framework):
     def is_running(self) -> bool | None:
         """Return None where operations run ahead: only the time that waiting takes can show it."""
         return None if self.runs_ahead() else False
+
+    def computes_on_host(self) -> bool:
+        """Whether there are no accelerators: its asynchronous executor alone runs ahead then."""
+        return self.started() and not has_accelerators()
 
 
 def _shape_of(array: Any) -> tuple[int, ...] | None:

@@ -1,20 +1,34 @@
 """What the user wrote, of what `tf.function` gave."""
 
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
-from ipyjaxbench.usercode import unwrap
+from ipyjaxbench.usercode import closure_values, unwrap
+
+_STRATEGY = "tensorflow.python.distribute.mirrored_run"
+
+
+def python_function(function: Any) -> Any:
+    """Return what `tf.function` was given; any other function as it is.
+
+    `tf.distribute` puts a function of its own around one that it is to run on several devices.
+    """
+    plain = getattr(function, "python_function", function)
+    if type(plain) is FunctionType and plain.__module__ == _STRATEGY:
+        inner = dict(closure_values(plain)).get("fn")  # private, and as it is where it moved
+        return getattr(inner, "python_function", plain)
+    return plain
 
 
 def plain_function(function: Any) -> Any:
     """Return what the user wrote."""
-    plain = unwrap(getattr(function, "python_function", function))
+    plain = unwrap(python_function(function))
     return plain.__func__ if isinstance(plain, MethodType) else plain
 
 
 def owner_of(function: Any) -> Any | None:
     """Return the object whose method it is: TensorFlow makes a function for each object."""
-    plain = unwrap(getattr(function, "python_function", function))
+    plain = unwrap(python_function(function))
     target = getattr(getattr(plain, "__self__", None), "weakrefself_target__", None)
     return target() if target is not None else None
 

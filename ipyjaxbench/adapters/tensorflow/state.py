@@ -69,6 +69,31 @@ class HashTable(CopiedState):
         table.insert(keys, values)
 
 
+class DenseHashTable(CopiedState):
+    """Buckets of a table that keeps keys which were removed, and empty ones, among its keys."""
+
+    def __init__(self, table: Any, budget: CopyBudget) -> None:
+        keys, values = table.export()
+        super().__init__(table, budget, _nbytes(keys) + _nbytes(values))
+
+    def _copy(self) -> list[Any]:
+        # TensorFlow hands out the buckets themselves: tensors that the next call would change.
+        return [each.numpy() for each in self._target.export()]
+
+    def _digest(self) -> int:
+        return zlib.crc32(b"".join(map(_bytes, self._target.export())))
+
+    def _differs(self) -> bool:
+        before = map(tf.constant, self._before)
+        return [*map(_bytes, self._target.export())] != [*map(_bytes, before)]
+
+    def restore(self) -> None:
+        """Have it hold the old buckets, as one that is loaded from a checkpoint does."""
+        keys, values = (np.array(each) for each in self._before)  # the table changes these, too
+        handle = self._target.resource_handle
+        tf.raw_ops.LookupTableImportV2(table_handle=handle, keys=keys, values=values)
+
+
 def _nbytes(tensor: Any) -> int:
     return abs(int(tensor.shape.num_elements() or 0)) * int(tensor.dtype.size or 8)
 
@@ -119,7 +144,7 @@ class TensorFlowState(MutableState):
         if issubclass(kind, tf.lookup.experimental.MutableHashTable) and tf.executing_eagerly():
             return [HashTable(value, budget)]
         if issubclass(kind, tf.lookup.experimental.DenseHashTable) and tf.executing_eagerly():
-            return [Setting(lambda: [zlib.crc32(_bytes(each)) for each in value.export()], None)]
+            return [DenseHashTable(value, budget)]
         if issubclass(kind, tf.queue.QueueBase) and tf.executing_eagerly():
             return [Setting(lambda: [int(value.size())], None)]
         if issubclass(kind, tf.__internal__.tracking.AutoTrackable):

@@ -13,6 +13,12 @@ from ipyjaxbench.adapters.tensorflow.retracing.advice import fixes
 from ipyjaxbench.retracing import Change, Leaf
 from ipyjaxbench.retracing.protocol import Retracing
 
+
+class Masked(tf.experimental.ExtensionType):  # type: ignore[misc]
+    values: tf.Tensor
+    how: str
+
+
 Pair = namedtuple("Pair", "left right")
 
 
@@ -33,6 +39,9 @@ def leaves(*args: Any) -> dict[str, Leaf]:
     (np.float32(2), Leaf("array", "float32")),
     (tf.Variable([1.0, 2.0]),
      Leaf("variable", "float32", (2,), value="a variable of its own")),
+    (tf.ragged.constant([[1.0], [2.0, 3.0]]),
+     Leaf("ragged", "float32", (2, -1), layout="ragged_rank=1, row_splits_dtype=int64")),
+    (tf.sparse.from_dense([[1, 0]]), Leaf("sparse", "int32", (1, 2))),
     (2.5, Leaf("static", value="2.5")),
     ("a", Leaf("static", value="'a'", identity=hash("a"))),
 ])  # fmt: skip
@@ -48,6 +57,8 @@ def test_containers_and_datasets_are_told_part_by_part() -> None:
     assert words([1.0, (2.0,)]) == {"v": "list", "v[0]": "1.0", "v[1]": "tuple", "v[1][0]": "2.0"}
     assert words({"a": 1.0}) == {"v": "dict", "v['a']": "1.0"}
     assert words(Pair(1.0, 2.0)) == {"v": "Pair", "v.left": "1.0", "v.right": "2.0"}
+    masked = Masked(tf.ones(3), "mean")
+    assert words(masked) == {"v": "Masked", "v.values": "f32[3]", "v.how": "'mean'"}
     dataset = tf.data.Dataset.from_tensor_slices(np.ones((4, 2), "f"))
     assert words(dataset) == words(iter(dataset)) == {"v.element_spec": "f32[2]"}
 

@@ -35,6 +35,33 @@ def test_the_value_of_a_variable_is_put_back() -> None:
     assert (kept.changed(), small.changed(), variable.numpy()[0]) == (False, False, 1.0)
 
 
+@pytest.mark.parametrize("kind", [tf.int64, tf.string])
+def test_a_dense_table_is_put_back_with_its_buckets_and_removed_keys(kind: Any) -> None:
+    def of(*names: str) -> Any:
+        return tf.constant([int(each) for each in names] if kind == tf.int64 else names, kind)
+
+    empty, deleted = of("8", "9").numpy()
+    table = tf.lookup.experimental.DenseHashTable(
+        kind, tf.int64, -1, empty, deleted, initial_num_buckets=8
+    )
+    table.insert(of("1", "2", "3"), [10, 20, 30])
+    table.remove(of("2"))
+
+    def buckets() -> list[Any]:
+        return [each.numpy().tolist() for each in table.export()]
+
+    (kept,) = state().states(table, CopyBudget()) or ()
+    (small,) = state().states(table, CopyBudget(most=0)) or ()
+    before = buckets()
+    for change in (of("4"), of("2"), of(*(str(n) for n in range(10, 40)))):  # the last has it grow
+        table.insert(change, range(len(change)))
+        table.remove(of("1"))
+        assert (kept.changed(), small.changed(), small.can_restore) == (True, True, False)
+        kept.restore()
+        assert (buckets(), kept.changed(), int(table.size())) == (before, False, 2)
+        assert table.lookup(of("1", "2", "3")).numpy().tolist() == [10, -1, 30]
+
+
 def test_another_shape_of_the_same_numbers_is_a_change() -> None:
     variable = tf.Variable([1.0, 2.0], shape=tf.TensorShape(None))
     kept = variables(variable)
@@ -94,7 +121,8 @@ CELLS = {
                                "t.export()[1].numpy().tolist()"),
     "a dense table": Cell(
         f"{TF}; t = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, -1, -2)",
-        "t.insert([tf.cast(t.size(), tf.int64)], [1])", "0", told="t"),
+        "t.insert([tf.cast(t.size(), tf.int64)], [1])",
+        "(sorted(t.export()[0].numpy().ravel().tolist()), int(t.size()))"),
     "names of layers": Cell(f"{KERAS}; from keras.layers import Dense", "Dense(3)", NEXT),
     "the same by TensorFlow": Cell(f"{KERAS}; {TF}", "tf.keras.layers.Dense(3)", NEXT),
     "epsilon": Cell("import keras", "keras.config.set_epsilon(keras.config.epsilon() * 2)",

@@ -200,6 +200,33 @@ def test_what_calls_pass_is_not_among_what_may_have_changed(cells: Shell) -> Non
     assert change.path == "f or scale"
 
 
+#: Of these no two traces are known to be the same program, whatever changed.
+INCOMPARABLE = {
+    "a dataset": (("value = tf.data.Dataset.range(3)\n@tf.function\ndef f(x):\n"
+                  "    return value.reduce(np.int64(0), lambda a, b: a + b)\nf(x)"),
+                  "value = tf.data.Dataset.range(5)"),
+    "random numbers": (("value = 1.0\n@tf.function\ndef f(x):\n"
+                       "    return x * value + np.random.rand()\nf(x)"), "value = 50.0"),
+    "a function of NumPy's": (("def value(v): return v\n@tf.function\ndef f(x):\n"
+                              "    return tf.numpy_function(value, [x], tf.float32)\nf(x)"),
+                              "def value(v): return v + 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INCOMPARABLE)
+def test_where_programs_cannot_be_compared_that_is_said_of_what_changed(
+    cells: Shell, name: str
+) -> None:
+    before, change = INCOMPARABLE[name]
+    cells.run(before)
+    call = last_call(cells, "f(x)")
+    assert (call.state, call.unknown) == ("CACHED", "")
+    cells.run(change)
+    call = last_call(cells, "f(x)")
+    assert (call.state, call.why) == ("CACHED", ())
+    assert call.unknown.startswith("whether f runs today's value: its programs cannot be compared")
+
+
 METHOD_ALONE = """
 class Scaled(tf.Module):
     scale = 2.0

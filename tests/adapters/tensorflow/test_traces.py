@@ -43,8 +43,16 @@ CASES = (
     Provoked("f(tf.Variable(1.0)); f(tf.Variable(2.0))", "CACHED"),
     Provoked("v = tf.Variable(1.0); w = tf.Variable(1.0); f(v, v); f(v, w)", "TRACED",
              "static value", "s: the same variable as x → a variable of its own"),
-    Provoked("first(tf.ragged.constant([[1.0]])); first(tf.ragged.constant([[[1.0]]]))", "TRACED",
-             "static value", "RaggedTensorSpec"),
+    Provoked("first(tf.ragged.constant([[1.0]])); first(tf.ragged.constant([[1.0], []]))", "TRACED",
+             "shape", "x: ragged f32[1,?] → ragged f32[2,?]"),
+    Provoked("for kind in (tf.int64, tf.int32):\n"
+             "    first(tf.ragged.constant([[1.0]], row_splits_dtype=kind))", "TRACED", "layout",
+             "row_splits_dtype=int64 → ragged_rank=1, row_splits_dtype=int32"),
+    Provoked("for n in (1, 2):\n    sparse(tf.sparse.from_dense(tf.ones(n)))", "TRACED", "shape",
+             "x: sparse f32[1] → sparse f32[2]"),
+    Provoked("for n in (1, 2):\n    sparse(tf.sparse.from_dense(n * tf.ones(3)))", "CACHED"),
+    Provoked("for n in (1, 2):\n    row(Row(tf.ones(n), 3))", "TRACED", "shape",
+             "x.values: f32[1] → f32[2]"),
     Provoked("relaxed(X); relaxed(tf.ones(4)); relaxed(tf.ones(5))", "CACHED"),
     Provoked("declared(X); declared(tf.ones(4))", "CACHED"),
     Provoked("a = M(); b = M(); a.step(X); b.step(X)", "TRACED", "static value",
@@ -60,10 +68,23 @@ CASES = (
     Provoked("for n in (8, 4, 2):\n    k.train_on_batch(A[:n], B[:n])", "CACHED"),
     Provoked("k.predict(A, verbose=0); k.predict(A[:5], verbose=0)", "TRACED", "shape",
              "x: f32[8,2] → f32[5,2]"),
+    # The arguments are the same, and the batches are not.
+    Provoked("for n in (4, 3):\n    k.fit(A, B, verbose=0, batch_size=n)", "TRACED", "shape",
+             "x of a batch: f32[4,2] → f32[?,2]"),
+    Provoked("for n in (4, 3):\n    k.predict(A, verbose=0, batch_size=n)", "TRACED", "shape",
+             "x of a batch: f32[4,2] → f32[?,2]"),
+    Provoked("k.predict(A, verbose=0, batch_size=5)", "TRACED", "first", "first call"),
+    Provoked("for n in (None, {0: 2.0}):\n    k.fit(A, B[:, :1], verbose=0, class_weight=n)",
+             "TRACED", "structure", "sample_weight of a batch was added"),
     Provoked("k.compile('sgd', 'mse', run_eagerly=True); k.fit(A, B, verbose=0)", "BYPASSED"),
     Provoked("k.compile('sgd', 'mse', jit_compile=True)\n"
              "k.train_on_batch(A, B); k.train_on_batch(A, B)", "?"),
 )  # fmt: skip
+
+
+class Row(tf.experimental.ExtensionType):  # type: ignore[misc]
+    values: tf.Tensor
+    scale: int
 
 
 class M(tf.Module):
@@ -102,6 +123,9 @@ def start() -> dict[str, Any]:
         "named": tf.function(lambda **xs: next(iter(xs.values()))),
         "chosen": tf.function(lambda x, mode: x if mode == "relu" else -x),
         "tree": tf.function(lambda d: d["a"]),
+        "sparse": tf.function(lambda x: tf.sparse.reduce_sum(x) * 2),
+        "Row": Row,
+        "row": tf.function(lambda x: x.values * x.scale),
         "first": tf.function(lambda x: x[0]),
         "applied": tf.function(lambda x, g: g(x)),
         "relaxed": tf.function(lambda x: x * 2, reduce_retracing=True),

@@ -123,6 +123,28 @@ def is_layer(value: Any) -> bool:
     return module is not None and is_of(value, module.layers.Layer)
 
 
+def is_model(value: object) -> bool:
+    """Whether it is a model of Keras's."""
+    module = keras()
+    return module is not None and is_of(value, module.Model)
+
+
+def is_keras_setting(value: object) -> bool:
+    """Whether it is what Keras's layers and models are set up with: an optimizer, a loss."""
+    if type(value).__module__ == "builtins":  # most are, and it is asked of very many
+        return False
+    module = keras()
+    return module is not None and is_of(
+        value,
+        module.optimizers.Optimizer,
+        module.optimizers.schedules.LearningRateSchedule,
+        module.losses.Loss,
+        module.metrics.Metric,
+        module.regularizers.Regularizer,
+        module.constraints.Constraint,
+    )
+
+
 def _function_of(value: Any) -> FunctionType | None:
     """Return the code of a function, method, `tf.function`, or layer of the user's."""
     value = innermost_function(value)

@@ -17,6 +17,7 @@ _OF_FUNCTIONS = {
                      " `tf.pad`). XLA compiles each shape",
     "rank": "Always pass {path} with the same number of axes",
     "dtype": "Always pass {path} with the same dtype: `tf.cast(...)` before the call",
+    "layout": "Always pass {path} with the same ragged_rank and row_splits_dtype",
     "number": "Pass {path} as a tensor (`tf.constant(...)`): each new Python number is traced"
               " again",
     "static value": "Each new value of {path} needs its own trace: use few, and create objects"
@@ -28,6 +29,7 @@ _OF_FUNCTIONS = {
 _OF_MODELS = {
     "function": "Call compile() on the model once: it resets and retraces the model's functions",
     "object": "Build the model once: each new object is traced again",
+    "stale": "Call compile() on the model again: what was traced before is kept until then",
     **{kind: _OF_FUNCTIONS[kind] for kind in ("type", "dtype", "rank", "structure")},
 }
 

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,7 +20,9 @@ from ipyjaxbench.usercode import captured_values, fingerprint, label_arguments
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _DATA = ("x", "y", "sample_weight", "validation_data")  # arguments of a Keras model's methods
-_COMPOSITES = (*references.COMPOSITES, tf.experimental.ExtensionType, tf.TensorArray)
+_COMPOSITES = (*references.COMPOSITES, tf.TensorArray)
+#: Of these the elements count.
+_OF_DATA = (tf.data.Dataset, tf.data.Iterator, tf.data.DatasetSpec, tf.data.IteratorSpec)
 
 _tokens: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
 _numbers = itertools.count(1)
@@ -43,6 +46,15 @@ def signature(function: Any, args: Args, kwargs: Kwargs) -> Signature:
         code=fingerprint(code) if code is not None else id(type(plain)),
         captured=_captured(plain),
     )
+
+
+def concrete_signature(concrete: Any, origin: Any, args: Args, kwargs: Kwargs) -> Signature:
+    """Return the signature of a call of one trace: whatever it is given, it finds itself.
+
+    It is that of the function that it is a trace of, if that is known, and like no other call.
+    """
+    whole = signature(concrete if origin is None else origin, args, kwargs)
+    return replace(whole, settings={**whole.settings, "called as": "a concrete function"})
 
 
 def _captured(plain: Any) -> dict[str, Leaf]:
@@ -77,7 +89,14 @@ def model_signature(method: Any, compiled: object, args: Args, kwargs: Kwargs) -
     function = token(compiled)
     leaves = _leaves(function, method.__self__, data)
     code = id(getattr(compiled, "__code__", None))
-    return Signature(leaves, tuple(each.form for each in data), _settings(), function, code)
+    settings = {**_settings(), "method": method.__name__}
+    return Signature(leaves, tuple(each.form for each in data), settings, function, code)
+
+
+def model_trace_signature(method: Any, compiled: object, function: Any, concrete: Any) -> Signature:
+    """Return what a trace takes that was made for a method of a Keras model, whoever called it."""
+    whole = model_signature(method, compiled, (), {})
+    return replace(whole, leaves=leaves_of_trace(function, concrete))
 
 
 class _Argument(NamedTuple):
@@ -155,8 +174,8 @@ class _Leaves(dict[str, Leaf]):
         leaf = self._value_leaf(path, value)
         if leaf is not None:
             self[path] = leaf
-        elif isinstance(value, tf.data.Dataset | tf.data.Iterator):
-            self.add(f"{path}.element_spec", value.element_spec)
+        elif isinstance(value, _OF_DATA):
+            self.add(f"{path}.element_spec", _element_spec(value))
         elif isinstance(value, tf.types.experimental.PolymorphicFunction):
             self.add_object(path, value)
         elif hasattr(value, "__wrapped__"):
@@ -172,7 +191,7 @@ class _Leaves(dict[str, Leaf]):
 
     def _value_leaf(self, path: str, value: Any) -> Leaf | None:
         """Return that of data, and of what is compared by its value; None for all else."""
-        if isinstance(value, tf.TypeSpec | tf.Tensor):
+        if isinstance(value, tf.TypeSpec | tf.Tensor) and not _has_parts(value):
             return _data_leaf(value)
         if references.is_variable(value):
             first = self._variables.setdefault(id(value), path)
@@ -200,12 +219,23 @@ class _Leaves(dict[str, Leaf]):
         self[path] = Leaf("static", value=shorten(text), identity=token(value))
 
 
+def _has_parts(value: Any) -> bool:
+    return isinstance(value, _OF_DATA) or bool(_fields_of_extension(value))
+
+
+def _element_spec(value: Any) -> Any:
+    """Return the types of a dataset's elements, which some of TensorFlow's types keep private."""
+    found = getattr(value, "element_spec", None)
+    return getattr(value, "_element_spec", None) if found is None else found
+
+
 def _parts(value: Any) -> Mapping[str, Any] | None:
     """Return what a container holds, by the ends of paths; None for what is none."""
     if isinstance(value, Mapping):
         return {f"[{key!r}]": each for key, each in value.items()}
     fields = getattr(value, "_fields", None) if isinstance(value, tuple) else None
     fields = fields or [each.name for each in getattr(type(value), "__attrs_attrs__", ())]
+    fields = fields or _fields_of_extension(value)
     if fields:
         return {f".{name}": getattr(value, name) for name in fields}
     flatten = getattr(value, "__tf_flatten__", None)
@@ -216,7 +246,26 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
     return {f"[{i}]": each for i, each in enumerate(value)}
 
 
+def _fields_of_extension(value: Any) -> list[str]:
+    """Return the fields of an extension type, or of the type of one; its list of them is private.
+
+    Where a version has it elsewhere, the object is told apart from others as a whole.
+    """
+    is_type = isinstance(value, tf.TypeSpec)
+    is_extension = isinstance(value, tf.experimental.ExtensionType)
+    fields = (
+        getattr(type(value), "_tf_extension_type_fields", None) if is_extension or is_type else None
+    )
+    return [each.name for each in fields()] if fields is not None else []
+
+
 def _data_leaf(value: Any) -> Leaf:
+    if isinstance(value, tf.RaggedTensorSpec) and value.flat_values_spec is None:
+        splits = tf.as_dtype(value.row_splits_dtype).name
+        layout = f"ragged_rank={value.ragged_rank}, row_splits_dtype={splits}"
+        return Leaf("ragged", _dtype(value), _shape(value), layout=layout)
+    if isinstance(value, tf.SparseTensorSpec):
+        return Leaf("sparse", _dtype(value), _shape(value))
     if isinstance(value, tf.TypeSpec) and not isinstance(value, tf.TensorSpec):
         return Leaf("static", value=shorten(str(value)), identity=hash(value))
     return Leaf("array", _dtype(value), _shape(value))

@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ipyjaxbench.adapters.tensorflow.retracing.cache_key import leaves_of_trace
+from ipyjaxbench.adapters.tensorflow.retracing.callee import CONCRETE
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Kwargs, Leaf
 
@@ -22,7 +23,9 @@ def finds(function: Any, args: Args, kwargs: Kwargs) -> bool | None:
 
 
 def find_trace(function: Any, args: Args, kwargs: Kwargs) -> Any | None:
-    """Return the concrete function that a call finds; None where that is not known."""
+    """Return the concrete function that a call finds, or is of; None where that is not known."""
+    if isinstance(function, CONCRETE):
+        return function
     try:
         return _look_up(function, args, kwargs)
     except CODE_ERRORS:  # another version, or arguments that do not fit

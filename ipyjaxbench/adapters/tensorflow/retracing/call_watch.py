@@ -19,9 +19,21 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     last_difference,
 )
 from ipyjaxbench.adapters.tensorflow.retracing.function_calls import FunctionCalls
+from ipyjaxbench.adapters.tensorflow.retracing.model_causes import causes_of_trace, count_traces
+from ipyjaxbench.adapters.tensorflow.retracing.model_code import KerasModelCode
+from ipyjaxbench.adapters.tensorflow.retracing.origins import LostCode, is_of_users, origin_of
 from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode, kept_calls
 from ipyjaxbench.frameworks import Framework, Program
-from ipyjaxbench.retracing import Args, Change, Invocation, Kwargs, OnHit, Outcome, Signature
+from ipyjaxbench.retracing import (
+    Args,
+    Change,
+    Invocation,
+    Kwargs,
+    OnHit,
+    Outcome,
+    Signature,
+    TracedCode,
+)
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles each new shape and does not report it"
@@ -55,8 +67,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
     def name(self, function: Any) -> str:
         """Return the name of what was decorated; ``Sequential.fit`` of a model's method."""
         if (call := callee.model_call(function)) is not None:
-            method = call[0]
-            return f"{type(method.__self__).__name__}.{method.__name__}"
+            return callee.model_method_name(call[0])
         function, _, _ = callee.resolve(function, (), {})
         if isinstance(function, callee.CONCRETE):
             return str(function.graph.name)
@@ -74,7 +85,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         self._owned.update(new)
         events = [*new.values()]
         if (call := callee.model_call(function)) is not None:
-            return self._model_outcome(call[0].__self__, events, mark)
+            return self._model_outcome(call[0], events, mark)
         function, _, _ = callee.resolve(function, (), {})
         count = self._traces(function)
         xla = bool(getattr(function, "_jit_compile", None))
@@ -103,13 +114,21 @@ class TensorFlowCallWatch(EventWatch[Event]):
             method, args, kwargs = call
             made = getattr(method.__self__, callee.OF_MODELS[method.__name__], None)
             return cache_key.model_signature(method, made, args, kwargs)
-        return cache_key.signature(*callee.resolve(function, args, kwargs))
-
-    def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TensorFlowTracedCode | None:
-        """Return the trace that such a call finds; None of a model's, which Keras traces."""
-        if callee.model_call(function) is not None:
-            return None
         function, args, kwargs = callee.resolve(function, args, kwargs)
+        if isinstance(function, callee.CONCRETE):
+            return cache_key.concrete_signature(function, origin_of(function), args, kwargs)
+        return cache_key.signature(function, args, kwargs)
+
+    def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TracedCode | None:
+        """Return the trace that such a call finds; of a model what Keras traces of it."""
+        if (call := callee.model_call(function)) is not None:
+            return KerasModelCode.of(call[0])
+        function, args, kwargs = callee.resolve(function, args, kwargs)
+        if isinstance(function, callee.CONCRETE):
+            origin = origin_of(function)
+            if origin is None:
+                return LostCode() if is_of_users(function) else None
+            return TensorFlowTracedCode(origin, function)
         concrete = find_trace(function, args, kwargs)
         return None if concrete is None else TensorFlowTracedCode(function, concrete)
 
@@ -139,8 +158,9 @@ class TensorFlowCallWatch(EventWatch[Event]):
         outermost = (event for event in self._others() if not event.depth)
         return tuple(Program(event.name, None, "traced", "tensorflow") for event in outermost)
 
-    def _model_outcome(self, model: Any, events: Sequence[Event], mark: Mark) -> Outcome | None:
+    def _model_outcome(self, method: Any, events: Sequence[Event], mark: Mark) -> Outcome | None:
         """Return what was traced, but for the pipeline that feeds it, which is for each call."""
+        model = method.__self__
         if model.run_eagerly:
             return Outcome("BYPASSED")
         if not self._events.is_reliable:
@@ -148,9 +168,15 @@ class TensorFlowCallWatch(EventWatch[Event]):
         made = [event for event in events if event.origin != "tensorflow"]
         if not made:
             return Outcome("?", framework_reason=_XLA) if model.jit_compile else None
-        return Outcome("TRACED", self._phases(events, mark), _outermost_first(made, least=1))
+        inside, why = _outermost_first(made, least=1), causes_of_trace(method, mark.traces)
+        known = True if why else None
+        return Outcome(
+            "TRACED", self._phases(events, mark), inside, known=known, fallback_reasons=why
+        )
 
     def _traces(self, function: Any) -> int:
+        if (call := callee.model_call(function)) is not None:
+            return count_traces(call[0])
         function, _, _ = callee.resolve(function, (), {})
         count = getattr(function, "experimental_get_tracing_count", None)
         return count() if count is not None else 0

@@ -45,6 +45,11 @@ def model_call(function: Any, args: Args = (), kwargs: Kwargs | None = None) -> 
     return (method, args, kwargs) if is_of_model else None
 
 
+def model_method_name(method: Any) -> str:
+    """Return the name of a model's method, as in ``Sequential.fit``."""
+    return f"{type(method.__self__).__name__}.{method.__name__}"
+
+
 def resolve(function: Any, args: Args, kwargs: Kwargs) -> Invocation:
     """Return the function that TensorFlow made, and all that it is called with."""
     function, args, kwargs = unbound(function, args, kwargs)

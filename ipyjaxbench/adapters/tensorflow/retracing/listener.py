@@ -13,9 +13,12 @@ from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.adapters.tensorflow.compile_events import listen, tracings
 from ipyjaxbench.adapters.tensorflow.retracing import cache_key
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
+from ipyjaxbench.adapters.tensorflow.retracing.callee import OF_MODELS, model_method_name
+from ipyjaxbench.adapters.tensorflow.retracing.model_code import KerasModelCode, traced_method
+from ipyjaxbench.adapters.tensorflow.retracing.origins import keep_origin
 from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
+from ipyjaxbench.retracing import TRACE_LOG, CacheMiss, CallWatch, Retracing
 from ipyjaxbench.usercode import is_users_file
 
 
@@ -23,11 +26,23 @@ def _report(on_miss: Callable[[CacheMiss], None], concrete: Any) -> None:
     """Report the trace that has just ended, unless it is part of another one."""
     with suppress(*CODE_ERRORS):  # the user's call goes on whatever becomes of ours
         frame = sys._getframe(1)
-        ((function, args, kwargs),) = tracings(frame)
-        if is_users_file(functions.file_of(function)):
+        going_on = [*tracings(frame)]
+        if going_on:
+            keep_origin(concrete, going_on[0].function)
+        ((function, args, kwargs),) = going_on
+        if (method := traced_method(function)) is not None:
+            _keep_trace_of_model(method, function, concrete)
+        elif is_users_file(functions.file_of(function)):
             signature = cache_key.signature(function, args, kwargs)
             name, code = functions.display_name(function), TensorFlowTracedCode(function, concrete)
             on_miss(cache_miss(name, signature, frame, placed=False, code=code))
+
+
+def _keep_trace_of_model(method: Any, function: Any, concrete: Any) -> None:
+    """Keep what a Keras model read; it is no call of the user's that is reported."""
+    made = getattr(method.__self__, OF_MODELS[method.__name__])
+    signature = cache_key.model_trace_signature(method, made, function, concrete)
+    TRACE_LOG.add_trace(model_method_name(method), signature, KerasModelCode(method))
 
 
 class TensorFlowRetracing(Retracing):
