@@ -1,5 +1,6 @@
 """Which changes of a call caused a trace: those from the nearest earlier call that can have."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -32,6 +33,12 @@ def compare(
         return min(same, key=len)
     placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")] for each in others]
     return min(placement, key=_distance) or min(others, key=_distance)
+
+
+def is_same_owner(one: Signature, other: Signature) -> bool:
+    """Whether two compiled objects, which are the first argument, differ in nothing of a key."""
+    names = {*one.form[:1], *other.form[:1]}
+    return all(re.split(r"[.\[]", each.path)[0] not in names for each in changes(one, other))
 
 
 def _drop_accepted(changes: Sequence[Change], accepted: Collection[str]) -> Sequence[Change]:

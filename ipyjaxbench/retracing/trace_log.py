@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, is_same_trace
-from ipyjaxbench.retracing.causes import compare
+from ipyjaxbench.retracing.causes import compare, is_same_owner
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
 from ipyjaxbench.usercode import Reads
@@ -25,6 +25,8 @@ _FIRST = "first call"
 DROPPED = Change("first", new="same signature as an earlier call, but caches were cleared")
 #: Of a call that would be traced with any signature.
 CLEARED = Change("first", new=f"{_FIRST} since caches were cleared")
+#: Of a call that finds none of the programs that were made for other objects with the same code.
+OWN = Change("first", new="first program of this object")
 #: What a trace that no call made is there for.
 _INSPECTED = Change(
     "first", new=f"{_FIRST}; already traced, as within another function or by %jaxpr"
@@ -123,7 +125,11 @@ class TraceLog:
         there = [each for each in same_function if not self.is_dropped(each)]
         if not there:
             return [CLEARED]
-        return compare(new, there, placed=placed, accepted=accepted)
+        if own := [each for each in there if each.owner == new.owner]:
+            return compare(new, own, placed=placed, accepted=accepted)
+        # It may have found programs that were made for others like it.
+        like = [each for each in there if is_same_owner(each, new)]
+        return (like and compare(new, like, accepted=accepted)) or [OWN]
 
     def is_dropped(self, signature: Signature) -> bool:
         """Whether a framework is known to have dropped what it traced with a signature."""

@@ -1,6 +1,7 @@
 """Why torch.compile compiles again, and what to write: with that, a call is a hit."""
 
 import warnings
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.retracing import Change
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from tests.causes import Changed, judge
 from tests.traced import observed
 
@@ -17,6 +19,7 @@ with warnings.catch_warnings():  # of what dynamo loads for an optimizer
 # What dynamo sets when it is first used: a variable, and a warning's filter.
 torch.compile(torch.sin, backend="eager")(torch.ones(1))
 
+COMPILED = partial(torch.compile, backend="eager")
 X, Y = "torch.ones(4)", "2 * torch.ones(4)"
 #: What it does not look at is no part of the key.
 F = (
@@ -73,6 +76,47 @@ ROWS = (
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words)
 def test_with_the_cause_alone_put_back_a_call_is_a_hit(row: Changed) -> None:
     assert judge(row, {"torch": torch}, torch._dynamo.reset) == []
+
+
+def reasons(setup: str, cell: str) -> list[str]:
+    """Why the calls of a cell were no hits, each in its words."""
+    torch._dynamo.reset()
+    TRACE_LOG.clear()
+    names = {"torch": torch, "X": torch.ones(4, 4), "compiled": COMPILED, "partial": partial}
+    exec(setup, names)
+    return ["; ".join(c.words() for c in call.why) or call.state
+            for call in observed(cell, names).calls]  # fmt: skip
+
+
+LAYER = """
+class Named:
+    def __init__(self, mode): self.mode = mode
+    def call(self, x): return x * 2 if self.mode == "a" else x + 1
+class Layer(torch.nn.Module, Named):
+    def __init__(self, mode): super().__init__(); self.mode = mode
+    def forward(self, x): return self.call(x)
+"""
+ROWS_ARE_OTHERS = "x: f32[4,4] → f32[2,4] (shape)"
+NEW, OWN = "first call", "first program of this object"
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"),
+    [
+        ("Named('a').call, Named('b').call", [NEW, OWN, ROWS_ARE_OTHERS]),
+        ("Layer('a'), Layer('b')", [NEW, OWN, ROWS_ARE_OTHERS]),
+        ("torch.nn.Linear(4, 4), torch.nn.Linear(4, 8)",
+         [NEW, OWN, ROWS_ARE_OTHERS.replace("x", "input")]),
+        ("Layer('a'), Layer('a')", [NEW, "CACHED", ROWS_ARE_OTHERS]),
+        ("partial(torch.mul, other=2), partial(torch.add, other=2)",
+         [NEW, NEW, ROWS_ARE_OTHERS.replace("x", "arg0")]),
+    ],
+)  # fmt: skip
+def test_programs_of_another_object_with_the_same_code_are_no_cause(
+    objects: str, expected: list[str]
+) -> None:
+    cell = "first(X)\nsecond(X)\nfirst(X[:2])"
+    assert reasons(f"{LAYER}\nfirst, second = map(compiled, ({objects}))", cell) == expected
 
 
 SCHEDULED = (

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch.retracing import cache_key, guards
-from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
+from ipyjaxbench.adapters.torch.retracing.callee import Entered, own_entries
 
 _MOST_COMPARED = 200_000  # pairs of a leaf and a condition; of larger models nothing is known
 #: What PyTorch asks of a tensor; None stands for a size or stride that may vary.
@@ -24,7 +24,7 @@ _WIDE = re.compile(r"^hasattr\(|^check_no_aliasing\(|\.(?:size|stride|storage_of
 
 def accepted(entered: Entered) -> frozenset[str]:
     """Return the paths of leaves for which all conditions of the newest program hold."""
-    newest = next(iter(entries(entered.code)), None)
+    newest = next(iter(own_entries(entered)), None)
     parts = getattr(getattr(newest, "guard_manager", None), "code_parts", None)
     if not parts:
         return frozenset()

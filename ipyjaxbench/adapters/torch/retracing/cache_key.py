@@ -33,7 +33,8 @@ def signature(entered: Entered) -> Signature:
         form=tuple(entered.arguments),
         settings=_settings(),
         function=token(entered.code),
-        code=fingerprint(entered.code),
+        code=fingerprint(entered.function.__code__),
+        owner=entered.owner,
     )
 
 

@@ -45,12 +45,14 @@ class TorchCallWatch(EventWatch[Entry]):
     prints_while_tracing = False
 
     def __init__(self, framework: Framework) -> None:
-        self._events = DynamoEvents(self._on_miss, self._on_hit)
+        self._events = DynamoEvents(self._on_miss, self._on_hit, self._on_start)
         self._searches = GraphSearches()
         sources = self._events, self._searches
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
         self._failed: list[Guard] = []  # in the call that is made now
         self._accepted: frozenset[str] = frozenset()
+        self._is_new = False  # whether it found programs of other objects alone
+        self._entered: Entered | None = None
         self._report: OnHit | None = None
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
@@ -68,6 +70,8 @@ class TorchCallWatch(EventWatch[Entry]):
         self._searches.open()
         self._failed.clear()
         self._accepted = frozenset()
+        self._is_new = False
+        self._entered = None
         return Mark(len(self._hits()), len(self._events.read()))
 
     def end_call(self, function: Any, mark: Mark) -> Outcome | None:
@@ -117,14 +121,18 @@ class TorchCallWatch(EventWatch[Entry]):
         is_there = bool(hits) and hits[0]  # what is compiled is the rest of it, or what it calls
         if not is_there:
             self._names[_attribute(first, "compile_id")] = self.name(function)
-        is_first = not is_there and not _attribute(first, "cache_size")
+        if self._entered is not None:
+            for entry in callee.entries(self._entered.code)[:1]:
+                callee.keep_owner(entry.code, self._entered.owner)
+        had_one = bool(_attribute(first, "cache_size")) and not self._is_new
+        is_first = not is_there and not had_one
         graphs = sum(bool(_attribute(entry, "graph_op_count")) for entry in frames)
         is_whole = _attribute(first, "fail_type") is None
         breaks = max(graphs - 1, 0 if is_whole else 1) if is_first else 0
         phases = phases_of(entries)
         is_loaded = "cache load" in phases and "compile" not in phases
         reason = _attribute(first, "recompile_reason")
-        failed = self._failed or ([guards.read(reason)] if reason else [])
+        failed = self._failed or ([guards.read(reason)] if reason and not self._is_new else [])
         changes = tuple(dict.fromkeys(guard.change for guard in failed))
         if is_there and not changes:
             changes = (Change("guard", new=f"{_name(first)} ran for the first time"),)
@@ -137,7 +145,7 @@ class TorchCallWatch(EventWatch[Entry]):
             fallback_reasons=changes[:1],
             accepted=self._accepted,
             disk_misses=tuple(self._disk_misses(entries)),
-            known=True if _attribute(first, "cache_size") else None,
+            known=True if had_one else None,
             cleared=not is_there and _attribute(first, "cache_size") == 0,
         )
 
@@ -154,7 +162,14 @@ class TorchCallWatch(EventWatch[Entry]):
         entered = Entered.from_call(*call) if call is not None else None
         if entered is not None:
             self._failed += guards.failing(entered)
+            self._is_new = not self._failed and not callee.own_entries(entered)
             self._accepted = accepted(entered)
+
+    def _on_start(self, frame: FrameType) -> None:
+        """Keep what is compiled first in a call."""
+        caller = callee.caller(frame)
+        call = callee.called_from(caller) if self._entered is None and caller else None
+        self._entered = Entered.from_call(*call) if call is not None else self._entered
 
     def report_hits(self, on_hit: OnHit) -> None:
         """Report by dynamo's hook for its searches."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from traceback import walk_stack
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -13,12 +13,18 @@ import torch
 from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
 from ipyjaxbench.retracing import Args, Invocation, Kwargs
-from ipyjaxbench.usercode import attributes, closure_values, label_arguments
+from ipyjaxbench.usercode import attributes, closure_values, label_arguments, token
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
 _WRAPPER_FILE = "external_utils.py"
 #: That of PyTorch's functions around an optimizer's step, which dynamo does not look at.
 _OPTIMIZER_FILE = "optim/optimizer.py"
+
+#: What stands between a call and dynamo's hooks.
+_DYNAMO_FILES = (
+    "/_dynamo/convert_frame.py", "/torch/_utils_internal.py", "/contextlib.py",
+    "/_dynamo/bytecode_transformation.py", "/_dynamo/callback.py",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,12 +36,13 @@ class Entered:
     arguments: Mapping[str, Any]  # by the user's names, those left out with their defaults
     function: FunctionType  # the user's, whose globals and closed-over values are looked at
     labels: tuple[str, ...] = ()  # the user's names for ``args[0]`` and so on, of a wrapper
+    owner: int = 0  # tells objects apart that were compiled and share their code; 0 for none
 
     @classmethod
     def from_call(cls, function: Any, args: Args, kwargs: Kwargs) -> "Entered | None":
         """Return that of a call; None where no function of Python is called with these."""
         plain, args, kwargs = plain_call(function, args, kwargs)
-        wrapper = _wrapper_of(function)
+        wrapper, owner = _wrapper_of(function), _owner(function)
         try:
             if isinstance(plain, FunctionType):
                 arguments = _bound(plain, args, kwargs)
@@ -44,13 +51,13 @@ class Entered:
                 arguments = {**dict(zip(labels, args, strict=True)), **kwargs}
             if wrapper is None:
                 names = {**arguments, **dict(closure_values(plain))}
-                return cls(plain.__code__, names, arguments, plain)
+                return cls(plain.__code__, names, arguments, plain, owner=owner)
             own = len(plain_call(_wrapped(wrapper), (), {})[1])  # such as self
             names = {**_bound(wrapper, args[own:], kwargs), **dict(closure_values(wrapper))}
         except (AttributeError, TypeError, ValueError):
             return None
         function = plain if isinstance(plain, FunctionType) else wrapper
-        return cls(wrapper.__code__, names, arguments, function, tuple(arguments)[own:])
+        return cls(wrapper.__code__, names, arguments, function, tuple(arguments)[own:], owner)
 
 
 def takes(value: Any) -> bool:
@@ -79,6 +86,25 @@ def _inner(function: Any) -> Any:
     return _wrapped(function) if is_wrapper(function) else original(function)
 
 
+def _owner(function: Any) -> int:
+    """Return a token of the object that torch.compile was given; 0 for plain functions."""
+    plain, _, _ = unbound(function)
+    inner = _inner(plain)
+    if inner is not None:
+        return _owner(inner)
+    if type(function) is MethodType:
+        function = function.__self__
+    is_of_class = is_compiled(inspect.getattr_static(type(function), "forward", None))
+    return 0 if is_of_class or type(function) is FunctionType else token(function)
+
+
+def caller(frame: FrameType) -> FrameType | None:
+    """Return the frame that called what dynamo compiles, from within dynamo's work on that."""
+    return next(
+        (f for f, _ in walk_stack(frame) if not f.f_code.co_filename.endswith(_DYNAMO_FILES)), None
+    )
+
+
 def called_from(frame: FrameType) -> Invocation | None:
     """Return the call in a frame of PyTorch's that just looked for a program.
 
@@ -96,6 +122,8 @@ def called_from(frame: FrameType) -> Invocation | None:
     args, kwargs = names.get("args"), names.get("kwargs")
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):
         return None
+    if code.co_name == "_use_grad" and args:
+        function, args = MethodType(function, args[0]), args[1:]
     return function, args, kwargs
 
 
@@ -140,10 +168,29 @@ def _wrapped(wrapper: FunctionType) -> Any:
     return dict(closure_values(wrapper)).get("fn")
 
 
+#: Tokens of objects that were compiled, by that of the code that dynamo made in their calls.
+_owners: dict[int, int] = {}
+
+
+def keep_owner(made: object, owner: int) -> None:
+    """Note in a call of which object dynamo made some code."""
+    _owners.setdefault(token(made), owner)
+
+
+def is_own(entry: Any, entered: Entered) -> bool:
+    """Whether an entry was made in a call of the same object, or that is not known."""
+    return _owners.get(token(entry.code), entered.owner) == entered.owner
+
+
 def entries(code: CodeType) -> list[Any]:
     """Return what dynamo keeps with some code, the newest first (private)."""
     read = _reader()
     return [] if read is None else list(read(code))
+
+
+def own_entries(entered: Entered) -> list[Any]:
+    """Return those that are not known to be made in calls of another object."""
+    return [entry for entry in entries(entered.code) if is_own(entry, entered)]
 
 
 def has_no_entries(code: CodeType) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ipyjaxbench.adapters.torch.retracing import cache_key
-from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
+from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, is_own
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
 
@@ -50,15 +50,28 @@ class Guard(NamedTuple):
 def failing(entered: Entered) -> list[Guard]:
     """Return the first condition that fails for each program, the newest program first.
 
-    Nothing is run. Empty where PyTorch does not say.
+    Those of programs that were made for another object count where it has none of its own, and
+    only if they are about something else than the object. Nothing is run. Empty where PyTorch does
+    not say.
     """
-    guards = []
+    own, others = [], []
     for entry in entries(entered.code):
         check = getattr(entry.guard_manager, "check_verbose", None)
         answer = check(dict(entered.names)) if check is not None else None
         if answer is not None and not answer.result:
+            guards = own if is_own(entry, entered) else others
             guards += [read(part, entered) for part in answer.verbose_code_parts[:1]]
-    return guards
+    return own or [guard for guard in others if not _is_of_owner(guard, entered)]
+
+
+def _is_of_owner(guard: Guard, entered: Entered) -> bool:
+    """Whether a condition is about the object that was compiled, such as `self`."""
+    start = _START.search(guard.change.path.rpartition(" of ")[2])
+    return start is not None and _root(start[0]) in ("fn", *list(entered.arguments)[:1])
+
+
+def _root(path: str) -> str:
+    return re.split(r"[.\[]", path)[0]
 
 
 def would_miss(entered: Entered) -> bool | None:
@@ -104,7 +117,7 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
 
 def _is_in_signature(path: str, entered: Entered) -> bool:
     """Whether a path, or what is in it, is in signatures: a module's mode is that of its parts."""
-    root = re.split(r"[.\[]", path)[0]
+    root = _root(path)
     known = cache_key.signature(entered).leaves
     if path.endswith(".training") and f"{root}.training" in known:
         return True
