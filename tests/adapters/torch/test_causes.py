@@ -119,6 +119,24 @@ def test_programs_of_another_object_with_the_same_code_are_no_cause(
     assert reasons(f"{LAYER}\nfirst, second = map(compiled, ({objects}))", cell) == expected
 
 
+WIDE = """
+@partial(compiled, dynamic=True)
+def f(x, y=0.0): return (x if x.shape[0] < 7 else x * 2) + y
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("f(torch.ones(5, 3)); f(torch.ones(1, 3))", "2 <= x.size()[0]"),
+        ("f(torch.ones(5, 3)); f(torch.ones(9, 3))", "x.size()[0] <= 6"),
+        ("f(X, X + 1); f(X, X)", "the same tensor is in two places, where it was not before"),
+    ],
+)
+def test_of_several_conditions_the_one_that_failed_is_told(cell: str, words: str) -> None:
+    assert words in reasons(WIDE, cell)[-1]
+
+
 SCHEDULED = (
     "sched = torch.optim.lr_scheduler.ExponentialLR(opt, 0.5)\n"
     "for _ in range(3):\n    step(); sched.step()"

@@ -6,13 +6,11 @@ from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ipyjaxbench.adapters.torch.retracing import cache_key
+from ipyjaxbench.adapters.torch.retracing import cache_key, conditions
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, is_own
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
 
-_ID = re.compile(r"^\d+/\d+(?:_\d+)?: ")
-_COMMENT = re.compile(r"\s{2,}# .*$")
 _TENSOR = re.compile(
     r"^tensor '(?P<path>.+?)' (?P<what>[\w ]+?) mismatch(?: at index (?P<axis>\d+))?"
     r"\. expected (?P<old>.+?)(?:, actual (?P<new>.+))?$"
@@ -54,13 +52,17 @@ def failing(entered: Entered) -> list[Guard]:
     only if they are about something else than the object. Nothing is run. Empty where PyTorch does
     not say.
     """
-    own, others = [], []
+    own: list[Guard] = []
+    others: list[Guard] = []
     for entry in entries(entered.code):
-        check = getattr(entry.guard_manager, "check_verbose", None)
-        answer = check(dict(entered.names)) if check is not None else None
-        if answer is not None and not answer.result:
-            guards = own if is_own(entry, entered) else others
-            guards += [read(part, entered) for part in answer.verbose_code_parts[:1]]
+        manager, names = entry.guard_manager, dict(entered.names)
+        check = getattr(manager, "check_verbose", None)
+        answer = check(names) if check is not None else None
+        if answer is None or answer.result:
+            continue
+        part = conditions.failed_part(answer.verbose_code_parts, manager, names)
+        if part is not None:
+            (own if is_own(entry, entered) else others).append(read(part, entered))
     return own or [guard for guard in others if not _is_of_owner(guard, entered)]
 
 
@@ -96,12 +98,15 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
         >>> read("0/0: tensor 'x' size mismatch at index 0. expected 4, actual 8").change.words()
         'size 0 of x: 4 → 8 (shape)'
     """
-    text = _condition(reason)
+    text = conditions.plain(reason)
     if state := _STATE.match(text):
         what = state["what"].replace("_", " ")
         return Guard(Change("guard", new=f"{what} changed"), is_in_signature=True)
     if text.startswith("BACKEND_MATCH"):
         change = Change("guard", new="different backend for the same code")
+        return Guard(change, is_in_signature=False)
+    if text.startswith("Duplicate tensor found"):
+        change = Change("guard", new="the same tensor is in two places, where it was not before")
         return Guard(change, is_in_signature=False)
     names, value = _GLOBAL.findall(text), _value_now(text, entered)
     text = _spelled(text, entered)
@@ -124,13 +129,9 @@ def _is_in_signature(path: str, entered: Entered) -> bool:
     return path in known or any(each.startswith((f"{path}.", f"{path}[")) for each in known)
 
 
-def _condition(reason: str) -> str:
-    return _COMMENT.sub("", _ID.sub("", reason.strip()).partition("\n")[0]).strip()
-
-
 def spell(part: str, entered: Entered) -> str:
     """Return a condition of a program with the user's own names."""
-    return _spelled(_condition(part), entered)
+    return _spelled(conditions.plain(part), entered)
 
 
 def _path(text: str) -> str:
