@@ -4,7 +4,15 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ipyjaxbench.retracing.cache_key import KINDS, MAYBE, PLACEMENT, Change, Signature, changes
+from ipyjaxbench.retracing.cache_key import (
+    KINDS,
+    MAYBE,
+    PLACEMENT,
+    Change,
+    Property,
+    Signature,
+    changes,
+)
 
 
 def compare(
@@ -12,7 +20,7 @@ def compare(
     known: Sequence[Signature],
     *,
     placed: bool = False,
-    accepted: Collection[str] = (),
+    accepted: Collection[Property] = (),
 ) -> list[Change]:
     """Return in what a signature differs from the nearest known one, the latest of these.
 
@@ -20,7 +28,8 @@ def compare(
         new: of the call.
         known: of earlier calls.
         placed: whether nothing was traced, so that only where arrays lie can have changed.
-        accepted: paths of values that the latest program takes as they are: no causes.
+        accepted: paths of values, each with a property that the latest program takes as it is:
+            no causes.
     """
     latest, *earlier = ([*changes(old, new)] for old in reversed(known))
     differences = [_drop_accepted(latest, accepted), *earlier]
@@ -35,15 +44,20 @@ def compare(
     return min(placement, key=_distance) or min(others, key=_distance)
 
 
+def is_same_trace(one: Signature, other: Signature) -> bool:
+    """Whether a trace that was made with one signature serves a call with the other."""
+    return all(each.kind in (*PLACEMENT, MAYBE) for each in changes(one, other))
+
+
 def is_same_owner(one: Signature, other: Signature) -> bool:
     """Whether two compiled objects, which are the first argument, differ in nothing of a key."""
     names = {*one.form[:1], *other.form[:1]}
     return all(re.split(r"[.\[]", each.path)[0] not in names for each in changes(one, other))
 
 
-def _drop_accepted(changes: Sequence[Change], accepted: Collection[str]) -> Sequence[Change]:
+def _drop_accepted(changes: Sequence[Change], accepted: Collection[Property]) -> Sequence[Change]:
     """Return changes without those of values that the latest program takes, if others are left."""
-    return [c for c in changes if c.path not in accepted or c.kind == "structure"] or changes
+    return [c for c in changes if (c.path, c.kind) not in accepted] or changes
 
 
 def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Site
 
@@ -29,7 +29,7 @@ class Outcome:
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     known: bool | None = None  # whether the function had a program before; None if unclear
     disk_misses: tuple[DiskMiss, ...] = ()  # of programs that a cache on disk did not have
-    accepted: frozenset[str] = frozenset()  # paths of what the latest program takes as it is
+    accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     may_be_found: bool = False  # whether what seems to be traced may be a trace that was kept
     cleared: bool = False  # whether the framework had no program of the function any more
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear

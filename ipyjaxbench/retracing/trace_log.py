@@ -9,8 +9,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, is_same_trace
-from ipyjaxbench.retracing.causes import compare, is_same_owner
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
+from ipyjaxbench.retracing.causes import compare, is_same_owner, is_same_trace
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
 from ipyjaxbench.usercode import Reads
@@ -99,7 +99,7 @@ class TraceLog:
         new: Signature,
         *,
         placed: bool,
-        accepted: Collection[str] = (),
+        accepted: Collection[Property] = (),
     ) -> list[Change]:
         """Return in what a signature differs from the nearest one of that function.
 

@@ -55,6 +55,8 @@ ROWS = (
     changed("x", "x: f32[4] → f64[4] (dtype)", x="torch.ones(4).double()", unused="1"),
     changed("x", "x: contiguous → contiguous, requires_grad (layout)",
             x="torch.ones(4).requires_grad_()", unused="torch.ones(3)"),
+    changed("x", "x: f32[6] → f64[9] (dtype)", SIZED, x="torch.ones(9).double()", unused="1"),
+    changed("x", "x: f32[6] → f32[9,2] (rank)", SIZED, x="torch.ones(9, 2)", unused="1"),
     changed("n", "n: 2 → 3 (static value)", SIZED, x="torch.ones(9)", n="3"),
     changed("mode", "mode: 'a' → 'b' (static value)", SIZED, x="torch.ones(9)", mode="'b'"),
     Changed(F, "f($x, d={'a': $x$more}, unused=$unused)", {"x": X, "more": "", "unused": "0"},

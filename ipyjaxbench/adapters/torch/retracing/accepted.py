@@ -1,14 +1,15 @@
-"""The arguments that the newest program takes as they are: these did not cause another one."""
+"""What the newest program takes of the arguments as it is: that did not cause another one."""
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import torch
 
 from ipyjaxbench.adapters.torch.retracing import cache_key, guards
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, own_entries
+from ipyjaxbench.retracing import PROPERTIES, Property
 
 _MOST_COMPARED = 200_000  # pairs of a leaf and a condition; of larger models nothing is known
 #: What PyTorch asks of a tensor; None stands for a size or stride that may vary.
@@ -22,47 +23,53 @@ _TYPE = re.compile(r"^___check_type_id\(.+, (\d+)\)")
 _WIDE = re.compile(r"^hasattr\(|^check_no_aliasing\(|\.(?:size|stride|storage_offset)\(\)")
 
 
-def accepted(entered: Entered) -> frozenset[str]:
-    """Return the paths of leaves for which all conditions of the newest program hold."""
+def accepted(entered: Entered) -> frozenset[Property]:
+    """Return the paths and properties of leaves that meet all conditions of the newest program."""
     newest = next(iter(own_entries(entered)), None)
-    parts = getattr(getattr(newest, "guard_manager", None), "code_parts", None)
+    manager = getattr(newest, "guard_manager", None)
+    parts = getattr(manager, "code_parts", None)
     if not parts:
         return frozenset()
     leaves = cache_key.signature(entered).leaves
     if len(leaves) * len(parts) > _MOST_COMPARED:
         return frozenset()
     texts = [guards.spell(part, entered) for part in parts]
-    return frozenset(path for path in leaves if _is_accepted(path, texts, entered))
+    return frozenset(
+        (path, kind) for path in leaves for kind in PROPERTIES - {*_refused(path, texts, entered)}
+    )
 
 
-def _is_accepted(path: str, texts: Sequence[str], entered: Entered) -> bool:
+def _refused(path: str, texts: Sequence[str], entered: Entered) -> Iterator[str]:
+    """Yield in what a leaf is not as the program takes it; where that is not known, in all."""
     name = path.removeprefix("global ")
     about = re.compile(rf"(?<![\w.\]]){re.escape(name)}(?![\w\[])")
     asked = [text for text in texts if name in text and about.search(text)]
-    return not asked or all(_holds(text, name, guards.value_at(name, entered)) for text in asked)
+    value = guards.value_at(name, entered) if asked else None
+    for text in asked:
+        yield from _refused_by(text, name, value)
 
 
-def _holds(text: str, name: str, value: Any) -> bool:
-    """Whether a condition holds; no where that is not known."""
+def _refused_by(text: str, name: str, value: Any) -> Collection[str]:
     if tensor := _TENSOR.match(text):
-        return isinstance(value, torch.Tensor) and _fits(tensor, value)
+        return [*_misfits(tensor, value)] if isinstance(value, torch.Tensor) else PROPERTIES
     if kind := _TYPE.match(text):
-        return int(kind[1]) == id(type(value))
-    return text == f"{name} == {value!r}" or bool(_WIDE.search(text))
+        return () if int(kind[1]) == id(type(value)) else PROPERTIES
+    return () if text == f"{name} == {value!r}" or _WIDE.search(text) else PROPERTIES
 
 
-def _fits(expected: re.Match[str], tensor: torch.Tensor) -> bool:
+def _misfits(expected: re.Match[str], tensor: torch.Tensor) -> Iterator[str]:
     device = tensor.device
-    pairs = zip(
-        (expected["size"], expected["stride"]), (tensor.shape, tensor.stride()), strict=True
-    )
-    return (
-        str(tensor.dtype) == expected["dtype"]
-        and str(tensor.requires_grad) == expected["grad"]
-        and str(device.index) == expected["device"]
-        and device.type.upper() in expected["keys"]
-        and all(_match(ast.literal_eval(wanted), actual) for wanted, actual in pairs)
-    )
+    sizes, strides = (ast.literal_eval(text) for text in expected.group("size", "stride"))
+    if str(tensor.dtype) != expected["dtype"]:
+        yield "dtype"
+    if str(device.index) != expected["device"] or device.type.upper() not in expected["keys"]:
+        yield "device"
+    if len(sizes) != tensor.dim():
+        yield "rank"
+    elif not _match(sizes, tensor.shape):
+        yield "shape"
+    if str(tensor.requires_grad) != expected["grad"] or not _match(strides, tensor.stride()):
+        yield "layout"
 
 
 def _match(wanted: Sequence[int | None], actual: Sequence[int]) -> bool:

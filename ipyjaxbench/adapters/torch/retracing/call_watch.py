@@ -22,7 +22,16 @@ from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard
 from ipyjaxbench.frameworks import UNNAMED, DiskMiss, Framework, Program
-from ipyjaxbench.retracing import Args, CachedCall, Change, Kwargs, OnHit, Outcome, Signature
+from ipyjaxbench.retracing import (
+    Args,
+    CachedCall,
+    Change,
+    Kwargs,
+    OnHit,
+    Outcome,
+    Property,
+    Signature,
+)
 
 #: Stances in which nothing is compiled (`torch.compiler.set_stance`).
 _STANCES = ("force_eager", "eager_on_recompile")
@@ -50,7 +59,7 @@ class TorchCallWatch(EventWatch[Entry]):
         sources = self._events, self._searches
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
         self._failed: list[Guard] = []  # in the call that is made now
-        self._accepted: frozenset[str] = frozenset()
+        self._accepted: frozenset[Property] = frozenset()
         self._is_new = False  # whether it found programs of other objects alone
         self._entered: Entered | None = None
         self._report: OnHit | None = None
