@@ -160,6 +160,7 @@ class CacheMiss:
     phases: dict[str, float] = field(default_factory=dict)  # seconds; they grow until it is over
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     code: TracedCode | None = None  # what was traced; None where its guards cover what it reads
+    beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
     accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     cleared: bool = False  # whether the framework had no program of the function any more
 

@@ -21,6 +21,7 @@ def compare(
     *,
     placed: bool = False,
     accepted: Collection[Property] = (),
+    beside: Sequence[Change] = (),
 ) -> list[Change]:
     """Return in what a signature differs from the nearest known one, the latest of these.
 
@@ -30,11 +31,15 @@ def compare(
         placed: whether nothing was traced, so that only where arrays lie can have changed.
         accepted: paths of values, each with a property that the latest program takes as it is:
             no causes.
+        beside: causes that no signature holds.
     """
     latest, *earlier = ([*changes(old, new)] for old in reversed(known))
-    differences = [_drop_accepted(latest, accepted), *earlier]
+    left = [c for c in latest if (c.path, c.kind) not in accepted]
+    if beside and not left:
+        return [*beside]
+    differences = [left or latest, *earlier]
     if not placed:
-        return min(map(_causes_of_trace, differences), key=_distance)
+        return [*min(map(_causes_of_trace, differences), key=_distance), *beside]
     others = [[c for c in each if c.kind != MAYBE] for each in differences]
     # Of calls that the same trace serves: of others there is no telling what makes the program.
     same = [each for each in others if all(c.kind in (*PLACEMENT, "setting") for c in each)]
@@ -53,11 +58,6 @@ def is_same_owner(one: Signature, other: Signature) -> bool:
     """Whether two compiled objects, which are the first argument, differ in nothing of a key."""
     names = {*one.form[:1], *other.form[:1]}
     return all(re.split(r"[.\[]", each.path)[0] not in names for each in changes(one, other))
-
-
-def _drop_accepted(changes: Sequence[Change], accepted: Collection[Property]) -> Sequence[Change]:
-    """Return changes without those of values that the latest program takes, if others are left."""
-    return [c for c in changes if (c.path, c.kind) not in accepted] or changes
 
 
 def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:

@@ -100,11 +100,12 @@ class TraceLog:
         *,
         placed: bool,
         accepted: Collection[Property] = (),
+        beside: Sequence[Change] = (),
     ) -> list[Change]:
         """Return in what a signature differs from the nearest one of that function.
 
         That is "first" where the function was not seen before, or its traces were dropped: with
-        none of these is it compared. Of `placed` and `accepted`, see `compare`.
+        none of these is it compared. Of the rest, see `compare`.
         """
         known = self._known.get((framework, name), [])
         same_code = [each for each in known if each.code == new.code]
@@ -115,7 +116,7 @@ class TraceLog:
             return [Change("first", new=_FIRST + is_named * " after redefinition")]
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and (not placed or self.is_dropped(new)):
-            return [DROPPED]
+            return [*beside] or [DROPPED]
         if not same_function:
             if placed:
                 return [_INSPECTED]
@@ -126,10 +127,10 @@ class TraceLog:
         if not there:
             return [CLEARED]
         if own := [each for each in there if each.owner == new.owner]:
-            return compare(new, own, placed=placed, accepted=accepted)
+            return compare(new, own, placed=placed, accepted=accepted, beside=beside)
         # It may have found programs that were made for others like it.
         like = [each for each in there if is_same_owner(each, new)]
-        return (like and compare(new, like, accepted=accepted)) or [OWN]
+        return (like and compare(new, like, accepted=accepted, beside=beside)) or [OWN]
 
     def is_dropped(self, signature: Signature) -> bool:
         """Whether a framework is known to have dropped what it traced with a signature."""
@@ -156,7 +157,10 @@ class TraceLog:
             self.drop(framework, name, miss.signature.function)
         if getattr(self._here, "paused", False):
             return
-        why = self.reasons(framework, name, miss.signature, placed=placed, accepted=miss.accepted)
+        why = self.reasons(
+            framework, name, miss.signature, placed=placed, accepted=miss.accepted,
+            beside=miss.beside,
+        )  # fmt: skip
         if miss.fallback_reasons and why in ([], [DROPPED]):
             why = [*miss.fallback_reasons]
         if placed and not why:

@@ -98,20 +98,20 @@ class Layer(torch.nn.Module, Named):
     def __init__(self, mode): super().__init__(); self.mode = mode
     def forward(self, x): return self.call(x)
 """
-ROWS_ARE_OTHERS = "x: f32[4,4] → f32[2,4] (shape)"
+FEWER_ROWS = "x: f32[4,4] → f32[2,4] (shape)"
 NEW, OWN = "first call", "first program of this object"
 
 
 @pytest.mark.parametrize(
     ("objects", "expected"),
     [
-        ("Named('a').call, Named('b').call", [NEW, OWN, ROWS_ARE_OTHERS]),
-        ("Layer('a'), Layer('b')", [NEW, OWN, ROWS_ARE_OTHERS]),
+        ("Named('a').call, Named('b').call", [NEW, OWN, FEWER_ROWS]),
+        ("Layer('a'), Layer('b')", [NEW, OWN, FEWER_ROWS]),
         ("torch.nn.Linear(4, 4), torch.nn.Linear(4, 8)",
-         [NEW, OWN, ROWS_ARE_OTHERS.replace("x", "input")]),
-        ("Layer('a'), Layer('a')", [NEW, "CACHED", ROWS_ARE_OTHERS]),
+         [NEW, OWN, FEWER_ROWS.replace("x", "input")]),
+        ("Layer('a'), Layer('a')", [NEW, "CACHED", FEWER_ROWS]),
         ("partial(torch.mul, other=2), partial(torch.add, other=2)",
-         [NEW, NEW, ROWS_ARE_OTHERS.replace("x", "arg0")]),
+         [NEW, NEW, FEWER_ROWS.replace("x", "arg0")]),
     ],
 )  # fmt: skip
 def test_programs_of_another_object_with_the_same_code_are_no_cause(
@@ -137,6 +137,37 @@ def f(x, y=0.0): return (x if x.shape[0] < 7 else x * 2) + y
 )
 def test_of_several_conditions_the_one_that_failed_is_told(cell: str, words: str) -> None:
     assert words in reasons(WIDE, cell)[-1]
+
+
+TABLE = """
+T = {"k": 3}
+@partial(compiled, dynamic=False)
+def f(x): return x * T["k"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("with torch.no_grad(): f(X[:2])", "grad mode: on → off"),
+        ("with torch.autocast('cpu'): f(X[:2])", "autocast: off → cpu torch.bfloat16"),
+        ("with torch.device('meta'): f(X[:2])", "default device: cpu → meta"),
+        (("torch.use_deterministic_algorithms(True, warn_only=True)\ntry: f(X[:2])\n"
+          "finally: torch.use_deterministic_algorithms(False)"),
+         ("deterministic algorithms: False → True;"
+          " deterministic algorithms warn only: False → True")),
+        ("with torch._C.DisableTorchFunctionSubclass(): f(X[:2])", "torch function: True → False"),
+        ("T['k'] = 4; f(X[:2])", "global T['k']: 3 → 4 (static value)"),
+    ],
+)  # fmt: skip
+def test_a_cause_that_is_no_argument_is_told_beside_one_that_is(cell: str, words: str) -> None:
+    assert reasons(TABLE, f"f(X)\n{cell}") == [NEW, f"{FEWER_ROWS}; {words}"]
+
+
+def test_what_a_program_takes_is_no_cause_beside_one_that_is_no_argument() -> None:
+    assert reasons(TABLE.replace("False", "True"), "f(X); T['k'] = 4; f(X[:2])") == [
+        NEW, "global T['k']: 3 → 4 (static value)",
+    ]  # fmt: skip
 
 
 SCHEDULED = (

@@ -194,6 +194,7 @@ def test_settings_that_pytorch_guards_are_part_of_it() -> None:
     usual = settings()
     assert usual == {
         "grad mode": "on", "inference mode": "off", "autocast": "off", "default dtype": "float32",
+        "default device": "cpu",
         "threads": str(torch.get_num_threads()), "deterministic algorithms": "False",
         "float32 matmul precision": "highest",
     }  # fmt: skip

@@ -120,6 +120,7 @@ def _settings() -> Mapping[str, str]:
         "inference mode": "on" if torch.is_inference_mode_enabled() else "off",
         "autocast": ", ".join(f"{k} {torch.get_autocast_dtype(k)}" for k in autocast) or "off",
         "default dtype": str(torch.get_default_dtype()).removeprefix("torch."),
+        "default device": str(torch.get_default_device()),
         "threads": str(torch.get_num_threads()),
         "deterministic algorithms": str(torch.are_deterministic_algorithms_enabled()),
         "float32 matmul precision": matmul_precision(),

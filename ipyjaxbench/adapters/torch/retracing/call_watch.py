@@ -21,6 +21,7 @@ from ipyjaxbench.adapters.torch.retracing.accepted import accepted
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.guards import Guard
+from ipyjaxbench.adapters.torch.retracing.outside import outside
 from ipyjaxbench.frameworks import UNNAMED, DiskMiss, Framework, Program
 from ipyjaxbench.retracing import (
     Args,
@@ -60,6 +61,7 @@ class TorchCallWatch(EventWatch[Entry]):
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
         self._failed: list[Guard] = []  # in the call that is made now
         self._accepted: frozenset[Property] = frozenset()
+        self._outside: tuple[Change, ...] = ()
         self._is_new = False  # whether it found programs of other objects alone
         self._entered: Entered | None = None
         self._report: OnHit | None = None
@@ -78,7 +80,7 @@ class TorchCallWatch(EventWatch[Entry]):
         self._events.open()
         self._searches.open()
         self._failed.clear()
-        self._accepted = frozenset()
+        self._accepted, self._outside = frozenset(), ()
         self._is_new = False
         self._entered = None
         return Mark(len(self._hits()), len(self._events.read()))
@@ -142,16 +144,19 @@ class TorchCallWatch(EventWatch[Entry]):
         is_loaded = "cache load" in phases and "compile" not in phases
         reason = _attribute(first, "recompile_reason")
         failed = self._failed or ([guards.read(reason)] if reason and not self._is_new else [])
-        changes = tuple(dict.fromkeys(guard.change for guard in failed))
+        changes = tuple(dict.fromkeys(guard.change for guard in failed[:1]))
+        is_known = any(guard.is_in_signature for guard in failed)
+        beside = self._outside or (() if is_known else changes)
         if is_there and not changes:
-            changes = (Change("guard", new=f"{_name(first)} ran for the first time"),)
+            changes = beside = (Change("guard", new=f"{_name(first)} ran for the first time"),)
         return Outcome(
             state="BREAK" if breaks else "DISK" if is_loaded else "TRACED",
             phases=phases,
             nested=tuple(_nested(self.name(function), frames if is_there else more)),
             breaks=breaks,
-            why=() if any(guard.is_in_signature for guard in failed) else changes[:1],
-            fallback_reasons=changes[:1],
+            why=beside if is_there else (),
+            fallback_reasons=tuple(dict.fromkeys((*changes, *beside))),
+            beside=beside,
             accepted=self._accepted,
             disk_misses=tuple(self._disk_misses(entries)),
             known=True if had_one else None,
@@ -172,7 +177,7 @@ class TorchCallWatch(EventWatch[Entry]):
         if entered is not None:
             self._failed += guards.failing(entered)
             self._is_new = not self._failed and not callee.own_entries(entered)
-            self._accepted = accepted(entered)
+            self._accepted, self._outside = accepted(entered), outside(entered)
 
     def _on_start(self, frame: FrameType) -> None:
         """Keep what is compiled first in a call."""

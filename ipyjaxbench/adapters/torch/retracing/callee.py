@@ -41,6 +41,7 @@ class Entered:
     @classmethod
     def from_call(cls, function: Any, args: Args, kwargs: Kwargs) -> "Entered | None":
         """Return that of a call; None where no function of Python is called with these."""
+        _, *outer = unbound(function, args, kwargs)
         plain, args, kwargs = plain_call(function, args, kwargs)
         wrapper, owner = _wrapper_of(function), _owner(function)
         try:
@@ -53,7 +54,7 @@ class Entered:
                 names = {**arguments, **dict(closure_values(plain))}
                 return cls(plain.__code__, names, arguments, plain, owner=owner)
             own = len(plain_call(_wrapped(wrapper), (), {})[1])  # such as self
-            names = {**_bound(wrapper, args[own:], kwargs), **dict(closure_values(wrapper))}
+            names = {**_bound(wrapper, *outer), **dict(closure_values(wrapper))}
         except (AttributeError, TypeError, ValueError):
             return None
         function = plain if isinstance(plain, FunctionType) else wrapper

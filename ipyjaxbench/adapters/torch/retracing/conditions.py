@@ -6,6 +6,8 @@ from typing import Any
 from ipyjaxbench.errors import CODE_ERRORS
 
 _ID = re.compile(r"^\d+/\d+(?:_\d+)?: ")
+#: What is said of a type or an object beside what is asked.
+_REMARK = re.compile(r"\), type=.*$")
 _COMMENT = re.compile(r"\s{2,}# .*$")
 
 
@@ -25,7 +27,7 @@ def holds(part: str, manager: Any, names: dict[str, Any]) -> bool | None:
     helpers = getattr(manager, "closure_vars", None) or {}
     scope = {**helpers, **(getattr(manager, "global_scope", None) or {}), "L": names}
     try:
-        answer = eval(part, scope)
+        answer = eval(_REMARK.sub(")", part), scope)
     except CODE_ERRORS:
         return None
     return answer if isinstance(answer, bool) else None

@@ -6,6 +6,8 @@ from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import torch
+
 from ipyjaxbench.adapters.torch.retracing import cache_key, conditions
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, is_own
 from ipyjaxbench.errors import CODE_ERRORS
@@ -25,6 +27,11 @@ _TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? fo
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
 #: What PyTorch says in place of a condition where a value is gone that a program was made with.
 _GONE = re.compile(r"^Cache line invalidated because (?P<path>.+?) got deallocated")
+#: What signatures hold of the state that PyTorch guards.
+IN_SIGNATURE = (
+    "grad_mode", "num_threads", "default_dtype", "deterministic_algorithms", "autocast",
+    "autocast_state", "allow_tf32",
+)  # fmt: skip
 _STATE = re.compile(r"^GLOBAL_STATE changed: (?P<what>\w+)")
 _GLOBAL, _LOCAL = re.compile(r"G\['(\w+)'\]"), re.compile(r"L\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
@@ -35,6 +42,7 @@ _START = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[[^\]]*\])*")
 #: The module that PyTorch's own function is around, as guards name it.
 _MODULE = re.compile(r"^fn(?=\.)")
 _NEGATED = {"True": "False", "False": "True"}
+_CPU = torch.device("cpu")
 _LITERALS = (bool, int, float, complex, str)
 
 
@@ -101,7 +109,13 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
     text = conditions.plain(reason)
     if state := _STATE.match(text):
         what = state["what"].replace("_", " ")
-        return Guard(Change("guard", new=f"{what} changed"), is_in_signature=True)
+        is_in_signature = state["what"] in IN_SIGNATURE
+        return Guard(Change("guard", new=f"{what} changed"), is_in_signature)
+    if text.startswith("utils_device.CURRENT_DEVICE"):
+        return Guard(Change("guard", new="default device changed"), is_in_signature=True)
+    if text.startswith("___check_torch_function_mode_stack"):
+        change = Change("guard", new="modes of torch functions changed")
+        return Guard(change, is_in_signature=torch.get_default_device() != _CPU)
     if text.startswith("BACKEND_MATCH"):
         change = Change("guard", new="different backend for the same code")
         return Guard(change, is_in_signature=False)

@@ -15,6 +15,7 @@ from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
 from ipyjaxbench.adapters.torch.retracing.accepted import accepted
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
+from ipyjaxbench.adapters.torch.retracing.outside import outside
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
@@ -56,10 +57,13 @@ class _Listener:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._last if self._frame in above else None
         callee.keep_owner(made, entered.owner)
-        reasons = tuple(guard.change for guard in guards.failing(entered)[:1])
+        failed = guards.failing(entered)
+        changes = tuple(guard.change for guard in failed[:1])
+        is_known = any(guard.is_in_signature for guard in failed)
+        beside = outside(entered) or (() if is_known else changes)
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
-            placed=False, fallback_reasons=reasons, accepted=accepted(entered),
+            placed=False, fallback_reasons=changes, accepted=accepted(entered), beside=beside,
             cleared=callee.has_no_entries(entered.code),
         )  # fmt: skip
         self._last, self._frame = miss, id(caller)
