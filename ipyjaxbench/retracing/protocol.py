@@ -29,6 +29,7 @@ class Outcome:
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     known: bool | None = None  # whether the function had a program before; None if unclear
     disk_misses: tuple[DiskMiss, ...] = ()  # of programs that a cache on disk did not have
+    signature: Signature | None = None  # with which the call began, where that was seen
     beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
     accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     may_be_found: bool = False  # whether what seems to be traced may be a trace that was kept

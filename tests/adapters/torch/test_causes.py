@@ -170,6 +170,33 @@ def test_what_a_program_takes_is_no_cause_beside_one_that_is_no_argument() -> No
     ]  # fmt: skip
 
 
+COUNTING = """
+n = 0
+class Counter:
+    def __init__(self): self.n = 0
+    def step(self, x): self.n += 1; return x * self.n
+counter = Counter()
+step = partial(compiled, dynamic=False)(counter.step)
+@partial(compiled, dynamic=False)
+def f(x):
+    global n; n += 1; return x + n
+@compiled
+def g(x, c): c.append(x); return x + len(c)
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("step(X); step(X)", "self.n: 0 → 1 (static value)"),
+        ("f(X); f(X)", "global n: 0 → 1 (static value)"),
+        ("g(X, []); g(X, [X])", "c[0] was added"),
+    ],
+)
+def test_a_call_is_told_by_what_it_began_with(cell: str, words: str) -> None:
+    assert reasons(COUNTING, cell) == [NEW, words]
+
+
 SCHEDULED = (
     "sched = torch.optim.lr_scheduler.ExponentialLR(opt, 0.5)\n"
     "for _ in range(3):\n    step(); sched.step()"

@@ -1,8 +1,8 @@
 """What PyTorch does in each call of a function that torch.compile made."""
 
-import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.torch.compile_events import (
     spell,
 )
 from ipyjaxbench.adapters.torch.disk_cache import GraphSearches
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
+from ipyjaxbench.adapters.torch.retracing import cache_key, callee, dynamo_settings, guards
 from ipyjaxbench.adapters.torch.retracing.accepted import accepted
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
@@ -34,10 +34,6 @@ from ipyjaxbench.retracing import (
     Signature,
 )
 
-#: Stances in which nothing is compiled (`torch.compiler.set_stance`).
-_STANCES = ("force_eager", "eager_on_recompile")
-#: Names of the setting, the newest first.
-_LIMITS = ("recompile_limit", "cache_size_limit")
 _UNABLE = "nothing was compiled"
 
 
@@ -63,7 +59,8 @@ class TorchCallWatch(EventWatch[Entry]):
         self._accepted: frozenset[Property] = frozenset()
         self._outside: tuple[Change, ...] = ()
         self._is_new = False  # whether it found programs of other objects alone
-        self._entered: Entered | None = None
+        self._entered: Entered | None = None  # what is compiled first in a call
+        self._signature: Signature | None = None  # of that, before it runs
         self._report: OnHit | None = None
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
@@ -96,7 +93,11 @@ class TorchCallWatch(EventWatch[Entry]):
         entries = [entry.metrics for entry in new.values()]
         if not entries and hits and all(hits):
             return None
-        return self._outcome(function, entries, hits)
+        outcome = self._outcome(function, entries, hits)
+        entered, self._entered = self._entered, None  # it holds the user's values
+        if outcome is None or entered is None or not entered.is_of(function):
+            return outcome
+        return replace(outcome, signature=self._signature)
 
     def _hits(self) -> list[bool]:
         """Return this thread's own list; one of no use where PyTorch reports no searches."""
@@ -112,7 +113,7 @@ class TorchCallWatch(EventWatch[Entry]):
         reasons = [str(_attribute(entry, "fail_reason") or "") for entry in entries]
         if hits and hits[0] and not any(reasons):
             return None  # its program was found, and the rest of it has nothing to compile
-        if switched_off := _switched_off(function):
+        if switched_off := dynamo_settings.switched_off(function):
             return Outcome("BYPASSED", why=(Change("guard", new=switched_off),))
         is_full = any("recompile limit" in r or "cache size limit" in r for r in reasons)
         if is_full or (hits and not all(hits) and not entries):
@@ -172,18 +173,25 @@ class TorchCallWatch(EventWatch[Entry]):
         """Keep why dynamo found no program, while its arguments are as they were."""
         if self._failed:
             return  # the rest of a function after a break
-        call = callee.called_from(frame)
-        entered = Entered.from_call(*call) if call is not None else None
+        self._enter(frame)
+        entered = self._entered
         if entered is not None:
             self._failed += guards.failing(entered)
             self._is_new = not self._failed and not callee.own_entries(entered)
             self._accepted, self._outside = accepted(entered), outside(entered)
 
     def _on_start(self, frame: FrameType) -> None:
-        """Keep what is compiled first in a call."""
+        """Keep what is compiled, if no program was searched before: there are none of it."""
         caller = callee.caller(frame)
-        call = callee.called_from(caller) if self._entered is None and caller else None
+        if caller is not None:
+            self._enter(caller)
+
+    def _enter(self, frame: FrameType) -> None:
+        """Keep the first call that is to be compiled, while its arguments are as they were."""
+        call = callee.called_from(frame) if self._entered is None else None
         self._entered = Entered.from_call(*call) if call is not None else self._entered
+        if call is not None and self._entered is not None:
+            self._signature = cache_key.signature(self._entered)
 
     def report_hits(self, on_hit: OnHit) -> None:
         """Report by dynamo's hook for its searches."""
@@ -194,7 +202,7 @@ class TorchCallWatch(EventWatch[Entry]):
             self._report(partial(_found, frame))
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
-        yield Change("guard", "limit", new=f"recompile limit ({_limit()}) reached")
+        yield Change("guard", "limit", new=f"recompile limit ({dynamo_settings.limit()}) reached")
         changes = [guard.change for guard in self._failed] or [
             guards.read(reason).change
             for e in entries
@@ -210,10 +218,12 @@ class TorchCallWatch(EventWatch[Entry]):
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether the conditions of no program hold."""
         entered = Entered.from_call(function, args, kwargs)
-        if entered is None or _switched_off(function):
+        if entered is None or dynamo_settings.switched_off(function):
             return None
         misses = guards.would_miss(entered)
-        is_full = len(callee.entries(entered.code)) >= _limit()  # then it would run uncompiled
+        is_full = (
+            len(callee.entries(entered.code)) >= dynamo_settings.limit()
+        )  # then it would run uncompiled
         return None if misses and is_full else misses
 
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
@@ -245,28 +255,8 @@ def _found(frame: FrameType) -> CachedCall | None:
     return CachedCall(*call, site_of(frame, main_frame())) if call is not None else None
 
 
-def _dynamo(name: str) -> Any:
-    """Return a module of dynamo; None until the first torch.compile."""
-    return sys.modules.get(f"torch._dynamo.{name}")
-
-
 def _attribute(entry: Any, name: str) -> Any:
     return getattr(entry, name, None)
-
-
-def _switched_off(function: Any) -> str:
-    """Return why nothing is compiled, in words; empty where it is."""
-    stance = str(getattr(getattr(_dynamo("eval_frame"), "_stance", None), "stance", ""))
-    if callee.is_disabled(function):
-        return "torch.compiler.disable"
-    if getattr(_dynamo("config"), "disable", False):
-        return "torch._dynamo.config.disable"
-    return f"torch.compiler.set_stance({stance!r})" if stance in _STANCES else ""
-
-
-def _limit() -> int:
-    config = _dynamo("config")
-    return next((int(getattr(config, n)) for n in _LIMITS if hasattr(config, n)), 0)
 
 
 def _unable(reason: str) -> Change:

@@ -60,6 +60,16 @@ class Entered:
         function = plain if isinstance(plain, FunctionType) else wrapper
         return cls(wrapper.__code__, names, arguments, function, tuple(arguments)[own:], owner)
 
+    @property
+    def is_around(self) -> bool:
+        """Whether dynamo is given PyTorch's own function around the user's."""
+        return self.code.co_filename.endswith(_WRAPPER_FILE)
+
+    def is_of(self, function: Any) -> bool:
+        """Whether it is a call of this one."""
+        plain = plain_call(function, (), {})[0]
+        return self.function is plain or self.function is _wrapper_of(function)
+
 
 def takes(value: Any) -> bool:
     """Whether a value is a function that torch.compile made, or was told to leave alone."""

@@ -40,7 +40,7 @@ _AROUND = re.compile(r"\bargs\[(\d+)\]")
 _OBJECT = re.compile(r"^___check_(?P<what>obj|type)_id\((?P<path>[^,]+), .*$")
 _START = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[[^\]]*\])*")
 #: The module that PyTorch's own function is around, as guards name it.
-_MODULE = re.compile(r"^fn(?=\.)")
+_MODULE = re.compile(r"(?<![\w.])fn(?:\.__self__)?(?=\.)")
 _NEGATED = {"True": "False", "False": "True"}
 _CPU = torch.device("cpu")
 _LITERALS = (bool, int, float, complex, str)
@@ -77,7 +77,7 @@ def failing(entered: Entered) -> list[Guard]:
 def _is_of_owner(guard: Guard, entered: Entered) -> bool:
     """Whether a condition is about the object that was compiled, such as `self`."""
     start = _START.search(guard.change.path.rpartition(" of ")[2])
-    return start is not None and _root(start[0]) in ("fn", *list(entered.arguments)[:1])
+    return start is not None and _root(start[0]) in ("fn", "self", *list(entered.arguments)[:1])
 
 
 def _root(path: str) -> str:
@@ -158,7 +158,8 @@ def _spelled(text: str, entered: Entered | None) -> str:
     """Return a condition with the user's own names."""
     plain = _PART.sub(r".\1", _LOCAL.sub(r"\1", _GLOBAL.sub(r"\1", text)))
     labels = () if entered is None else entered.labels
-    plain = _MODULE.sub("self", plain) if labels else plain
+    is_around = entered is not None and entered.is_around
+    plain = _MODULE.sub("self", plain) if is_around else plain
     return _AROUND.sub(
         lambda match: labels[int(match[1])] if int(match[1]) < len(labels) else match[0], plain
     )
