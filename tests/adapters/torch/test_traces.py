@@ -196,9 +196,32 @@ def test_a_call_is_predicted_without_being_run() -> None:
     names["f"](names["X"])
     names["broken"](names["X"])
     names |= {"Y": 2 * names["X"], "long": torch.ones(5, 4)}
+    exec("halved = compiled(functools.partial(torch.mul, other=0.5)); halved(X)", names)
     before = entries(names["f"])
-    codes = ("f(Y)", "f(long)", "f(X, flag=False)", "net(X)", "broken(X)", "f(ones(3))")
-    states = ["WOULD-HIT", "WOULD-TRACE", "WOULD-TRACE", "WOULD-TRACE", "?", "?"]
+    codes = (
+        "f(Y)",
+        "f(long)",
+        "f(X, flag=False)",
+        "net(X)",
+        "broken(X)",
+        "f(ones(3))",
+        "functools.partial(f, s=1.0)(Y)",
+        "functools.partial(f, s=2.0)(Y)",
+        "halved(Y)",
+        "halved(long)",
+    )
+    states = [
+        "WOULD-HIT",
+        "WOULD-TRACE",
+        "WOULD-TRACE",
+        "WOULD-TRACE",
+        "?",
+        "?",
+        "WOULD-HIT",
+        "WOULD-TRACE",
+        "WOULD-HIT",
+        "WOULD-TRACE",
+    ]
     assert [*map(predicted, codes)] == states
     assert entries(names["f"]) == before
     for n in range(2, 2 + torch._dynamo.config.recompile_limit):
