@@ -25,6 +25,7 @@ from ipyjaxbench.retracing.protocol import (
     Args,
     CachedCall,
     CallWatch,
+    Evidence,
     Invocation,
     Kwargs,
     OnHit,

@@ -37,6 +37,14 @@ class Outcome:
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
 
 
+class Evidence(NamedTuple):
+    """What a framework knows of why a call finds no program, beyond its signature."""
+
+    changes: tuple[Change, ...] = ()  # where signatures do not differ
+    beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
+    accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
+
+
 class CachedCall(NamedTuple):
     """A call that found its program, as the framework saw it."""
 
@@ -97,6 +105,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     @abstractmethod
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether a call would be traced, found without running or compiling; None if not known."""
+
+    def evidence(self, function: Any, args: Args, kwargs: Kwargs) -> Evidence:  # noqa: ARG002
+        """Return why a call would find no program, beyond its signature, where that is known."""
+        return Evidence()
 
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:  # noqa: ARG002
         """Whether of a function that is called so no program is kept; False where not known."""

@@ -80,10 +80,11 @@ class StaticValues:
             case ast.Lambda(args=ast.arguments(defaults=[], kw_defaults=[])):  # made, not called
                 return eval(self.source.compiled(ast.Expression(node)), self.names)
             case ast.Call(func=maker) if self._is_partial(maker):
-                named = self.entries(
-                    (each.arg and ast.Constant(each.arg), each.value) for each in node.keywords
-                )
-                return partial(*self.items(node.args), **named)
+                named: list[tuple[ast.expr | None, ast.expr]] = [
+                    (ast.Constant(each.arg) if each.arg else None, each.value)
+                    for each in node.keywords
+                ]
+                return self.evaluate(maker)(*self.items(node.args), **self.entries(named))
         return self._made(node)
 
     def _is_partial(self, node: ast.expr) -> bool:

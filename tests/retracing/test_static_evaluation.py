@@ -63,7 +63,8 @@ class Numbers(list[int]):
 
 NAMES: dict[str, Any] = {
     "x": Array(), "n": 3, "items": [1, 2, 3], "more": {"a": 1}, "o": Owner(), "Owner": Owner,
-    "own": Numbers([1]), "math": math, "functools": functools, "space": SimpleNamespace(y=7), "len": "shadowed",
+    "own": Numbers([1]), "math": math, "functools": functools,
+    "space": SimpleNamespace(y=7), "len": "shadowed",
 }  # fmt: skip
 
 

@@ -35,6 +35,8 @@ def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
 
 def _fix(name: str, change: Change) -> str:
     path, kind = change.path, change.kind
+    if path.endswith(" of torch.compile"):
+        return "Call torch.compile once, and reuse what it returns"
     if option := _OPTION.search(path):
         return _option_fix(option[1], change)
     if kind == "shape":

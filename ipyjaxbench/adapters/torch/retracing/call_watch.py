@@ -17,20 +17,18 @@ from ipyjaxbench.adapters.torch.compile_events import (
 )
 from ipyjaxbench.adapters.torch.disk_cache import GraphSearches
 from ipyjaxbench.adapters.torch.retracing import cache_key, callee, dynamo_settings, guards
-from ipyjaxbench.adapters.torch.retracing.accepted import accepted
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
-from ipyjaxbench.adapters.torch.retracing.guards import Guard
-from ipyjaxbench.adapters.torch.retracing.outside import outside
+from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.frameworks import UNNAMED, DiskMiss, Framework, Program
 from ipyjaxbench.retracing import (
     Args,
     CachedCall,
     Change,
+    Evidence,
     Kwargs,
     OnHit,
     Outcome,
-    Property,
     Signature,
 )
 
@@ -55,9 +53,7 @@ class TorchCallWatch(EventWatch[Entry]):
         self._searches = GraphSearches()
         sources = self._events, self._searches
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
-        self._failed: list[Guard] = []  # in the call that is made now
-        self._accepted: frozenset[Property] = frozenset()
-        self._outside: tuple[Change, ...] = ()
+        self._evidence = Evidence()  # of the call that is made now
         self._is_new = False  # whether it found programs of other objects alone
         self._entered: Entered | None = None  # what is compiled first in a call
         self._signature: Signature | None = None  # of that, before it runs
@@ -76,8 +72,7 @@ class TorchCallWatch(EventWatch[Entry]):
         """Return positions among the events so far."""
         self._events.open()
         self._searches.open()
-        self._failed.clear()
-        self._accepted, self._outside = frozenset(), ()
+        self._evidence = Evidence()
         self._is_new = False
         self._entered = None
         return Mark(len(self._hits()), len(self._events.read()))
@@ -144,10 +139,9 @@ class TorchCallWatch(EventWatch[Entry]):
         phases = phases_of(entries)
         is_loaded = "cache load" in phases and "compile" not in phases
         reason = _attribute(first, "recompile_reason")
-        failed = self._failed or ([guards.read(reason)] if reason and not self._is_new else [])
-        changes = tuple(dict.fromkeys(guard.change for guard in failed[:1]))
-        is_known = any(guard.is_in_signature for guard in failed)
-        beside = self._outside or (() if is_known else changes)
+        changes, beside, accepted = self._evidence
+        if reason and not changes and not self._is_new:
+            changes = beside = (guards.read(reason).change,)
         if is_there and not changes:
             changes = beside = (Change("guard", new=f"{_name(first)} ran for the first time"),)
         return Outcome(
@@ -156,9 +150,9 @@ class TorchCallWatch(EventWatch[Entry]):
             nested=tuple(_nested(self.name(function), frames if is_there else more)),
             breaks=breaks,
             why=beside if is_there else (),
-            fallback_reasons=tuple(dict.fromkeys((*changes, *beside))),
+            fallback_reasons=changes,
             beside=beside,
-            accepted=self._accepted,
+            accepted=accepted,
             disk_misses=tuple(self._disk_misses(entries)),
             known=True if had_one else None,
             cleared=not is_there and _attribute(first, "cache_size") == 0,
@@ -171,27 +165,22 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def _on_miss(self, frame: FrameType) -> None:
         """Keep why dynamo found no program, while its arguments are as they were."""
-        if self._failed:
-            return  # the rest of a function after a break
-        self._enter(frame)
-        entered = self._entered
-        if entered is not None:
-            self._failed += guards.failing(entered)
-            self._is_new = not self._failed and not callee.own_entries(entered)
-            self._accepted, self._outside = accepted(entered), outside(entered)
+        if self._entered is None and (entered := self._enter(frame)) is not None:
+            self._evidence = evidence(entered)
+            self._is_new = not self._evidence.changes and not callee.own_entries(entered)
 
     def _on_start(self, frame: FrameType) -> None:
         """Keep what is compiled, if no program was searched before: there are none of it."""
         caller = callee.caller(frame)
-        if caller is not None:
+        if caller is not None and self._entered is None:
             self._enter(caller)
 
-    def _enter(self, frame: FrameType) -> None:
-        """Keep the first call that is to be compiled, while its arguments are as they were."""
-        call = callee.called_from(frame) if self._entered is None else None
-        self._entered = Entered.from_call(*call) if call is not None else self._entered
-        if call is not None and self._entered is not None:
-            self._signature = cache_key.signature(self._entered)
+    def _enter(self, frame: FrameType) -> Entered | None:
+        """Keep the call that is to be compiled, while its arguments are as they were."""
+        entered = self._entered = Entered.from_frame(frame)
+        if entered is not None:
+            self._signature = cache_key.signature(entered)
+        return entered
 
     def report_hits(self, on_hit: OnHit) -> None:
         """Report by dynamo's hook for its searches."""
@@ -203,7 +192,7 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
         yield Change("guard", "limit", new=f"recompile limit ({dynamo_settings.limit()}) reached")
-        changes = [guard.change for guard in self._failed] or [
+        changes = [*self._evidence.changes] or [
             guards.read(reason).change
             for e in entries
             if (reason := _attribute(e, "recompile_reason"))
@@ -225,6 +214,11 @@ class TorchCallWatch(EventWatch[Entry]):
             len(callee.entries(entered.code)) >= dynamo_settings.limit()
         )  # then it would run uncompiled
         return None if misses and is_full else misses
+
+    def evidence(self, function: Any, args: Args, kwargs: Kwargs) -> Evidence:
+        """Return what the conditions of its programs tell."""
+        entered = Entered.from_call(function, args, kwargs)
+        return evidence(entered) if entered is not None else Evidence()
 
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether dynamo keeps nothing with its code, as after `torch._dynamo.reset`."""

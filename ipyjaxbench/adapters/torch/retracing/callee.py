@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from traceback import walk_stack
 from types import CodeType, FrameType, FunctionType, MethodType
@@ -12,6 +12,7 @@ import torch
 
 from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
+from ipyjaxbench.adapters.torch.retracing import backends
 from ipyjaxbench.retracing import Args, Invocation, Kwargs
 from ipyjaxbench.usercode import attributes, closure_values, label_arguments, token
 
@@ -36,12 +37,21 @@ class Entered:
     arguments: Mapping[str, Any]  # by the user's names, those left out with their defaults
     function: FunctionType  # the user's, whose globals and closed-over values are looked at
     labels: tuple[str, ...] = ()  # the user's names for ``args[0]`` and so on, of a wrapper
+    backend: Any = None  # that torch.compile was given; None where it is not known
     owner: int = 0  # tells objects apart that were compiled and share their code; 0 for none
+
+    @classmethod
+    def from_frame(cls, frame: FrameType) -> "Entered | None":
+        """Return that of the call in a frame of PyTorch's, if there is one."""
+        call = called_from(frame)
+        entered = cls.from_call(*call) if call is not None else None
+        return entered and replace(entered, backend=backends.backend_in(frame))
 
     @classmethod
     def from_call(cls, function: Any, args: Args, kwargs: Kwargs) -> "Entered | None":
         """Return that of a call; None where no function of Python is called with these."""
-        _, *outer = unbound(function, args, kwargs)
+        backend = backends.backend_of(function)
+        _, outer, named = unbound(function, args, kwargs)
         plain, args, kwargs = plain_call(function, args, kwargs)
         wrapper, owner = _wrapper_of(function), _owner(function)
         try:
@@ -52,13 +62,14 @@ class Entered:
                 arguments = {**dict(zip(labels, args, strict=True)), **kwargs}
             if wrapper is None:
                 names = {**arguments, **dict(closure_values(plain))}
-                return cls(plain.__code__, names, arguments, plain, owner=owner)
+                return cls(plain.__code__, names, arguments, plain, (), backend, owner)
             own = len(plain_call(_wrapped(wrapper), (), {})[1])  # such as self
-            names = {**_bound(wrapper, *outer), **dict(closure_values(wrapper))}
+            names = {**_bound(wrapper, outer, named), **dict(closure_values(wrapper))}
         except (AttributeError, TypeError, ValueError):
             return None
         function = plain if isinstance(plain, FunctionType) else wrapper
-        return cls(wrapper.__code__, names, arguments, function, tuple(arguments)[own:], owner)
+        labels = tuple(arguments)[own:]
+        return cls(wrapper.__code__, names, arguments, function, labels, backend, owner)
 
     @property
     def is_around(self) -> bool:
@@ -133,7 +144,7 @@ def called_from(frame: FrameType) -> Invocation | None:
     args, kwargs = names.get("args"), names.get("kwargs")
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):
         return None
-    if code.co_name == "_use_grad" and args:
+    if code.co_name == "_use_grad" and args and function is not None:
         function, args = MethodType(function, args[0]), args[1:]
     return function, args, kwargs
 
@@ -200,8 +211,9 @@ def entries(code: CodeType) -> list[Any]:
 
 
 def own_entries(entered: Entered) -> list[Any]:
-    """Return those that are not known to be made in calls of another object."""
-    return [entry for entry in entries(entered.code) if is_own(entry, entered)]
+    """Return those not known to be made in calls of another object, or with another backend."""
+    own = [entry for entry in entries(entered.code) if is_own(entry, entered)]
+    return [entry for entry in own if backends.is_same(entry, entered.backend)]
 
 
 def has_no_entries(code: CodeType) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ipyjaxbench.adapters.torch.retracing import cache_key, conditions
+from ipyjaxbench.adapters.torch.retracing import backends, cache_key, conditions
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, is_own
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
@@ -61,8 +61,13 @@ def failing(entered: Entered) -> list[Guard]:
     not say.
     """
     own: list[Guard] = []
+    with_other_backends: list[Guard] = []
     others: list[Guard] = []
     for entry in entries(entered.code):
+        if not backends.is_same(entry, entered.backend):
+            change = backends.difference(entry, entered.backend)
+            with_other_backends.append(Guard(change, is_in_signature=False))
+            continue
         manager, names = entry.guard_manager, dict(entered.names)
         check = getattr(manager, "check_verbose", None)
         answer = check(names) if check is not None else None
@@ -71,7 +76,8 @@ def failing(entered: Entered) -> list[Guard]:
         part = conditions.failed_part(answer.verbose_code_parts, manager, names)
         if part is not None:
             (own if is_own(entry, entered) else others).append(read(part, entered))
-    return own or [guard for guard in others if not _is_of_owner(guard, entered)]
+    others = [guard for guard in others if not _is_of_owner(guard, entered)]
+    return own or others or with_other_backends
 
 
 def _is_of_owner(guard: Guard, entered: Entered) -> bool:
@@ -90,6 +96,8 @@ def would_miss(entered: Entered) -> bool | None:
     Of the rest of a function after a break nothing is known.
     """
     for entry in entries(entered.code):
+        if not backends.is_same(entry, entered.backend):
+            continue
         check = getattr(entry.guard_manager, "check_verbose", None)
         if check is None:
             return None

@@ -11,11 +11,10 @@ import torch
 
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.adapters.torch.compile_events import Times, times_of
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
-from ipyjaxbench.adapters.torch.retracing.accepted import accepted
+from ipyjaxbench.adapters.torch.retracing import cache_key, callee
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
-from ipyjaxbench.adapters.torch.retracing.outside import outside
+from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
@@ -52,18 +51,15 @@ class _Listener:
         """Return the call that is compiled; for what is after a break that of the function."""
         caller = callee.caller(frame)
         call = callee.called_from(caller) if caller is not None else None
-        entered = Entered.from_call(*call) if call is not None else None
+        entered = Entered.from_frame(caller) if call is not None and caller else None
         if caller is None or call is None or entered is None:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._last if self._frame in above else None
         callee.keep_owner(made, entered.owner)
-        failed = guards.failing(entered)
-        changes = tuple(guard.change for guard in failed[:1])
-        is_known = any(guard.is_in_signature for guard in failed)
-        beside = outside(entered) or (() if is_known else changes)
+        changes, beside, accepted = evidence(entered)
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
-            placed=False, fallback_reasons=changes, accepted=accepted(entered), beside=beside,
+            placed=False, fallback_reasons=changes, accepted=accepted, beside=beside,
             cleared=callee.has_no_entries(entered.code),
         )  # fmt: skip
         self._last, self._frame = miss, id(caller)

@@ -35,7 +35,8 @@ def _state_changes(old: dict[str, Any]) -> Iterator[Change]:
     """Yield what changed of the state that dynamo guards, but for what signatures hold."""
     from torch._C._dynamo.guards import GlobalStateGuard
 
-    new = json.loads(GlobalStateGuard().__getstate__())
+    now: Any = GlobalStateGuard()
+    new = json.loads(now.__getstate__())
     for name in old.keys() & new.keys():
         if old[name] != new[name] and name not in guards.IN_SIGNATURE:
             words = name.replace("_", " ")
