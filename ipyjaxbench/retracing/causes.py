@@ -34,7 +34,7 @@ def compare(
         beside: causes that no signature holds.
     """
     latest, *earlier = ([*changes(old, new)] for old in reversed(known))
-    left = [c for c in latest if (c.path, c.kind) not in accepted]
+    left = [c for c in latest if not _is_accepted(c, accepted)]
     if beside and not left:
         return [*beside]
     differences = [left or latest, *earlier]
@@ -47,6 +47,14 @@ def compare(
         return min(same, key=len)
     placement = [[c for c in each if c.kind in (*PLACEMENT, "setting")] for each in others]
     return min(placement, key=_distance) or min(others, key=_distance)
+
+
+def _is_accepted(change: Change, accepted: Collection[Property]) -> bool:
+    """Whether a program takes what changed; of what came or went, what holds it tells."""
+    path = change.path
+    if change.kind == "structure" and not change.old:
+        path = path[: max(path.rfind("["), path.rfind("."), 0)]
+    return (path, change.kind) in accepted
 
 
 def is_same_trace(one: Signature, other: Signature) -> bool:

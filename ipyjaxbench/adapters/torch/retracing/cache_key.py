@@ -50,6 +50,8 @@ def surroundings(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
+    for path, kind in trees.containers(value):
+        yield name + pytree.keystr(path), Leaf(kind)
     for path, leaf in trees.leaves_with_paths(value):
         where = name + pytree.keystr(path)
         if isinstance(leaf, torch.nn.Module):
@@ -82,7 +84,8 @@ def _leaf(value: Any) -> Leaf:
 def _leaf_of(value: Any) -> Leaf:
     if isinstance(value, torch.Tensor):
         dtype, device = str(value.dtype).removeprefix("torch."), str(value.device)
-        return Leaf("array", dtype, tuple(value.shape), device=device, layout=_layout(value))
+        kind = "array" if type(value) is torch.Tensor else type(value).__name__
+        return Leaf(kind, dtype, tuple(value.shape), device=device, layout=_layout(value))
     if isinstance(value, bool | int | float | complex):
         return Leaf(type(value).__name__, value=repr(value))
     if isinstance(value, _PLAIN):

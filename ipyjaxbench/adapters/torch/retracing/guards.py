@@ -15,7 +15,7 @@ from ipyjaxbench.retracing import Change
 
 _TENSOR = re.compile(
     r"^tensor '(?P<path>.+?)' (?P<what>[\w ]+?) mismatch(?: at index (?P<axis>\d+))?"
-    r"\. expected (?P<old>.+?)(?:, actual (?P<new>.+))?$"
+    r"\. expected (?P<old>.+?)(?:, actual (?P<new>[^.]+?))?(?:\. .*)?$"
 )
 #: PyTorch writes the indices as bytes, so that 1 is "\x01".
 _DEVICE = re.compile(
@@ -35,12 +35,20 @@ IN_SIGNATURE = (
 _STATE = re.compile(r"^GLOBAL_STATE changed: (?P<what>\w+)")
 _GLOBAL, _LOCAL = re.compile(r"G\['(\w+)'\]"), re.compile(r"L\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
+#: A NumPy array, as PyTorch takes it.
+_ARRAY = re.compile(r"___from_numpy\(([^()]+)\)")
 _AROUND = re.compile(r"\bargs\[(\d+)\]")
 #: What is another object, or of another type, than it was.
 _OBJECT = re.compile(r"^___check_(?P<what>obj|type)_id\((?P<path>[^,]+), .*$")
 _START = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[[^\]]*\])*")
 #: The module that PyTorch's own function is around, as guards name it.
 _MODULE = re.compile(r"(?<![\w.])fn(?:\.__self__)?(?=\.)")
+_LENGTH = re.compile(r"^len\((?P<path>.+)\) == (?P<old>\d+)$|^not (?P<empty>[^(]+)$")
+_CONTAINERS = (list, tuple, dict, set)
+#: Whether an object has an attribute of its own.
+_ATTRIBUTE = re.compile(
+    r"^(?P<no>not )?___dict_contains\('(?P<name>\w+)', (?P<owner>.+)\.__dict__\)$"
+)
 _NEGATED = {"True": "False", "False": "True"}
 _CPU = torch.device("cpu")
 _LITERALS = (bool, int, float, complex, str)
@@ -157,14 +165,18 @@ def spell(part: str, entered: Entered) -> str:
 
 
 def _path(text: str) -> str:
+    if attribute := _ATTRIBUTE.match(text):
+        return f"{attribute['owner']}.{attribute['name']}"
     shapes = _TENSOR, _DEVICE, _OBJECT, _TYPE
     match = next(filter(None, (shape.match(text) for shape in shapes)), None)
-    return match["path"] if match else text.removeprefix("not ").removeprefix("len(")
+    start = _START.search(text.removeprefix("not ").removeprefix("len("))
+    return match["path"] if match else start[0] if start else text
 
 
 def _spelled(text: str, entered: Entered | None) -> str:
     """Return a condition with the user's own names."""
-    plain = _PART.sub(r".\1", _LOCAL.sub(r"\1", _GLOBAL.sub(r"\1", text)))
+    plain = _ARRAY.sub(r"\1", text)
+    plain = _PART.sub(r".\1", _LOCAL.sub(r"\1", _GLOBAL.sub(r"\1", plain)))
     labels = () if entered is None else entered.labels
     is_around = entered is not None and entered.is_around
     plain = _MODULE.sub("self", plain) if is_around else plain
@@ -175,32 +187,46 @@ def _spelled(text: str, entered: Entered | None) -> str:
 
 def _value_now(text: str, entered: Entered | None) -> Any:
     """Return what a condition is about, where that was to be equal to something."""
+    if length := _LENGTH.match(text):
+        value = value_at(length["path"] or length["empty"], entered) if entered else None
+        return value if isinstance(value, _CONTAINERS) else None
     equal = _EQUAL.match(text)
     return value_at(equal["path"], entered) if equal and entered else None
 
 
 def _change(text: str, value: Any, names: Sequence[str]) -> Change:
     if gone := _GONE.match(text):
-        return Change(
-            "guard", new=f"{gone['path']} is a different object (the earlier one is gone)"
-        )
+        new = f"{gone['path']} is a different object (the earlier one is gone)"
+        return Change("guard", new=new)
     if tensor := _TENSOR.match(text):
         return _tensor_change(tensor)
     if device := _DEVICE.match(text):
         old, new = (str(ord(index)) if index else "?" for index in device.group("old", "new"))
         return Change("device", device["path"], old, new)
     scope = "global " if names else ""
+    change = _object_change(text, scope) or _value_change(text, value, scope)
+    return change or Change("guard", scope + _path(text), new=f"guard failed: {scope}{text}")
+
+
+def _object_change(text: str, scope: str) -> Change | None:
+    """Return a change of what an object is, or has."""
     if other := _OBJECT.match(text):
-        what, path = "object" if other[1] == "obj" else "type", scope + other[2]
-        return Change(
-            "guard",
-            path,
-            new=f"{path} is a different object"
-            if what == "object"
-            else f"{path} has a different type",
-        )
+        path = scope + other["path"]
+        differs = "is a different object" if other["what"] == "obj" else "has a different type"
+        return Change("guard", path, new=f"{path} {differs}")
     if other := _TYPE.match(text):
-        return Change("type", other["path"], "a tensor", other[2])
+        old = "a tensor of another type" if other[2].startswith("torch.") else "a tensor"
+        return Change("type", other["path"], old, other[2])
+    if attribute := _ATTRIBUTE.match(text):
+        state = "was added" if attribute["no"] else "was removed"
+        return Change("structure", scope + _path(text), "", state)
+    return None
+
+
+def _value_change(text: str, value: Any, scope: str) -> Change | None:
+    if (length := _LENGTH.match(text)) and value is not None:
+        path, old = length["path"] or length["empty"], length["old"] or "0"
+        return Change("structure", scope + path, f"length {old}", f"length {len(value)}")
     if equal := _EQUAL.match(text):
         name, old = equal.groups()
         if old in _NEGATED:
@@ -208,7 +234,7 @@ def _change(text: str, value: Any, names: Sequence[str]) -> Change:
         if isinstance(value, _LITERALS):
             kind = "static value" if isinstance(value, str) else "number"
             return Change(kind, scope + name, old, repr(value))
-    return Change("guard", scope + _path(text), new=f"guard failed: {scope}{text}")
+    return None
 
 
 def value_at(path: str, entered: Entered) -> Any:
