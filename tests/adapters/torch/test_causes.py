@@ -121,7 +121,8 @@ DYNAMIC = "Use `torch.compile(..., dynamic=True)`"
 ONCE = "Call torch.compile once, and reuse what it returns"
 STRUCTURE = "Keep `{}` as it is in every call: keys, lengths and attributes are guarded"
 NUMBER = "Pass `n` as a tensor (`torch.tensor(n)`): its value is then not guarded"
-LIMIT = "If all these programs are needed, raise `torch._dynamo.config.recompile_limit`"
+LIMIT = ("If all these programs are needed, raise `torch._dynamo.config.recompile_limit`, and run"
+         " `torch._dynamo.reset()`")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -179,3 +180,5 @@ def test_what_has_no_fix_is_left_out_each_is_said_once_and_raising_the_limit_com
     assert fixes("f", [odd]) == ()
     assert fixes("f", [limit, number, odd, number]) == (NUMBER, LIMIT)
     assert fixes("f", [limit]) == (LIMIT,)
+    raised = Change("guard", "raised limit", new="given up")
+    assert fixes("f", [raised]) == ("Run `torch._dynamo.reset()`, so that the new limit counts",)

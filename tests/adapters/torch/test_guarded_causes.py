@@ -165,9 +165,34 @@ def test_a_call_is_told_by_what_it_began_with(cell: str, words: str) -> None:
     assert reasons(COUNTING, cell) == [NEW, words]
 
 
+LIMITED = """
+torch._dynamo.config.recompile_limit = 2
+@partial(compiled, dynamic=False)
+def f(x, n): return x * n
+"""
+GIVEN_UP = "for n in (2, 3, 4, 5): f(X, n)\n"
+RAISED = "torch._dynamo.config.recompile_limit = 8\n"
+
+
+@torch._dynamo.config.patch(recompile_limit=8)
+def test_a_limit_that_is_raised_after_it_was_reached_helps_after_a_reset_alone() -> None:
+    full = "recompile limit (2) reached; "
+    given_up = "given up when the recompile limit was reached, which is 8 now; "
+    assert reasons(LIMITED, f"{GIVEN_UP}{RAISED}f(X, 6); f(X, 2)")[2:] == [
+        f"{full}n: 3 → 4 (static value)", f"{full}n: 3 → 5 (static value)",
+        f"{given_up}n: 3 → 6 (static value)", "CACHED",
+    ]  # fmt: skip
+    reset = f"{GIVEN_UP}{RAISED}torch._dynamo.reset()\nf(X, 6); f(X, 7)"
+    assert reasons(LIMITED, reset)[-2:] == [
+        "first call since caches were cleared",
+        "n: 6 → 7 (static value)",
+    ]
+
+
 MENDED = (
     ("@partial(compiled, dynamic=$dynamic)\ndef f(x): return x * 2",
-     "f(torch.ones(4)); f(torch.ones(3)); f(torch.ones(2))", {"dynamic": "False"}, {"dynamic": "True"}),
+     "f(torch.ones(4)); f(torch.ones(3)); f(torch.ones(2))",
+     {"dynamic": "False"}, {"dynamic": "True"}),
     ("@partial(compiled, dynamic=$dynamic)\ndef f(a): return torch.from_numpy(a) * 2",
      "f(np.ones(3)); f(np.ones(4)); f(np.ones(5))", {"dynamic": "False"}, {"dynamic": "True"}),
     ("@compiled\ndef f(a): return torch.from_numpy(a) * 2",

@@ -21,14 +21,18 @@ _FIXES = {
     "setting": "Always call `{name}` with the same {path}",
 }
 _DYNAMIC = "`torch.compile(..., dynamic=True)`"
-_LIMIT = "If all these programs are needed, raise `torch._dynamo.config.recompile_limit`"
+_RESET = "`torch._dynamo.reset()`"  # before it, a function that was given up stays so
+_LIMITS = {
+    "limit": "If all these programs are needed, raise `torch._dynamo.config.recompile_limit`, and"
+    f" run {_RESET}",
+    "raised limit": f"Run {_RESET}, so that the new limit counts",
+}
 
 
 def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
     """Return what to write, by what changed in calls of this function; raising the limit last."""
-    texts = [_fix(name, change) for change in why if change.path != "limit"]
-    if any(change.path == "limit" for change in why):
-        texts.append(_LIMIT)
+    texts = [_fix(name, change) for change in why if change.path not in _LIMITS]
+    texts += [_LIMITS[change.path] for change in why if change.path in _LIMITS]
     return tuple(filter(None, dict.fromkeys(texts)))
 
 

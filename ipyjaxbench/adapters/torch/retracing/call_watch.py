@@ -131,6 +131,7 @@ class TorchCallWatch(EventWatch[Entry]):
         if self._entered is not None:
             for entry in callee.entries(self._entered.code)[:1]:
                 callee.keep_owner(entry.code, self._entered.owner)
+            callee.take_up(self._entered.code)
         had_one = bool(_attribute(first, "cache_size")) and not self._is_new
         is_first = not is_there and not had_one
         graphs = sum(bool(_attribute(entry, "graph_op_count")) for entry in frames)
@@ -191,7 +192,15 @@ class TorchCallWatch(EventWatch[Entry]):
             self._report(partial(_found, frame))
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
-        yield Change("guard", "limit", new=f"recompile limit ({dynamo_settings.limit()}) reached")
+        limit = dynamo_settings.limit()
+        code = self._entered.code if self._entered is not None else None
+        if code is not None:
+            callee.give_up(code)
+        if code is None or len(callee.entries(code)) >= limit:
+            yield Change("guard", "limit", new=f"recompile limit ({limit}) reached")
+        else:
+            new = f"given up when the recompile limit was reached, which is {limit} now"
+            yield Change("guard", "raised limit", new=new)
         changes = [*self._evidence.changes] or [
             guards.read(reason).change
             for e in entries
@@ -210,6 +219,8 @@ class TorchCallWatch(EventWatch[Entry]):
         if entered is None or dynamo_settings.switched_off(function):
             return None
         misses = guards.would_miss(entered)
+        if misses and callee.is_given_up(entered.code):
+            return None
         is_full = (
             len(callee.entries(entered.code)) >= dynamo_settings.limit()
         )  # then it would run uncompiled

@@ -204,6 +204,24 @@ def is_own(entry: Any, entered: Entered) -> bool:
     return _owners.get(token(entry.code), entered.owner) == entered.owner
 
 
+_given_up: set[int] = set()
+
+
+def give_up(code: CodeType) -> None:
+    """Note that dynamo makes no more programs of some code, whatever its limit is now."""
+    _given_up.add(token(code))
+
+
+def take_up(code: CodeType) -> None:
+    """Note that dynamo makes programs of some code, as after `torch._dynamo.reset`."""
+    _given_up.discard(token(code))
+
+
+def is_given_up(code: CodeType) -> bool:
+    """Whether dynamo was seen to give some code up, and was not reset since."""
+    return token(code) in _given_up and not has_no_entries(code)
+
+
 def entries(code: CodeType) -> list[Any]:
     """Return what dynamo keeps with some code, the newest first (private)."""
     read = _reader()
