@@ -7,13 +7,16 @@ an adapter offers for that. The magics and the Python API call this room.
 """
 
 from ipyjaxbench.retracing.cache_key import (
+    PROPERTIES,
     CacheMiss,
     Change,
     Leaf,
+    Property,
     Signature,
+    changes,
     describe_changes,
-    is_same_trace,
 )
+from ipyjaxbench.retracing.causes import is_same_trace
 from ipyjaxbench.retracing.max_traces import trace_cached
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
@@ -22,6 +25,7 @@ from ipyjaxbench.retracing.protocol import (
     Args,
     CachedCall,
     CallWatch,
+    Evidence,
     Invocation,
     Kwargs,
     OnHit,

@@ -23,6 +23,11 @@ _STATES = ("form", "transformation", "committed", "host array")
 #: Between names of which one changed; the last one may stand for more.
 _EITHER, ANOTHER = re.compile(r", | or "), "another name"
 _LABELS = {"number": "static value", "value": "static value", "scalar": "type"}
+#: In what one leaf can differ; with its path, one thing that a program may take as it is.
+PROPERTIES = frozenset(
+    ("type", "rank", "shape", "dtype", "weak type", "static value", "number", "layout", "device")
+)  # fmt: skip
+Property = tuple[str, str]
 PLACEMENT = (
     "scalar", "option", "transformation", "committed", "device", "sharding", "host array",
 )  # fmt: skip
@@ -70,6 +75,7 @@ class Signature:
     code: int = 0  # tells the code of functions apart
     captured: Mapping[str, Leaf] = field(default_factory=dict)  # part of the trace, no arguments
     transformation: str = ""  # by which the function is called, as in "grad"
+    owner: int = 0  # tells objects apart whose programs the framework keeps in one place
     #: Of the compiled function, such as "donate_argnums", which need no new trace; if known.
     options: Mapping[str, str] = field(default_factory=dict)
 
@@ -154,7 +160,8 @@ class CacheMiss:
     phases: dict[str, float] = field(default_factory=dict)  # seconds; they grow until it is over
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     code: TracedCode | None = None  # what was traced; None where its guards cover what it reads
-    accepted: frozenset[str] = frozenset()  # paths of what the latest program takes as it is
+    beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
+    accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     cleared: bool = False  # whether the framework had no program of the function any more
 
 
@@ -174,11 +181,6 @@ def changes(old: Signature, new: Signature) -> Iterator[Change]:
             yield Change("option", name, one, other)
     if old.transformation != new.transformation:
         yield Change("transformation", "", *map(_called, (old.transformation, new.transformation)))
-
-
-def is_same_trace(one: Signature, other: Signature) -> bool:
-    """Whether a trace that was made with one signature serves a call with the other."""
-    return all(each.kind in (*PLACEMENT, MAYBE) for each in changes(one, other))
 
 
 def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:

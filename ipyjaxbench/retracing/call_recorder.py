@@ -187,7 +187,7 @@ class CallRecorder:
             outcome = Outcome("RAISED")
             says = describe_error(error)
         elif outcome.state in (*COSTLY, "SLOW-PATH"):
-            signature = watch.signature(function, args, kwargs)
+            signature = outcome.signature or watch.signature(function, args, kwargs)
             outcome = add_reason(outcome, framework.name, name, signature)
             if outcome.state in TRACED:
                 code = watch.traced_code(function, args, kwargs)

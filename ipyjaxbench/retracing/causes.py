@@ -1,9 +1,18 @@
 """Which changes of a call caused a trace: those from the nearest earlier call that can have."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ipyjaxbench.retracing.cache_key import KINDS, MAYBE, PLACEMENT, Change, Signature, changes
+from ipyjaxbench.retracing.cache_key import (
+    KINDS,
+    MAYBE,
+    PLACEMENT,
+    Change,
+    Property,
+    Signature,
+    changes,
+)
 
 
 def compare(
@@ -11,7 +20,8 @@ def compare(
     known: Sequence[Signature],
     *,
     placed: bool = False,
-    accepted: Collection[str] = (),
+    accepted: Collection[Property] = (),
+    beside: Sequence[Change] = (),
 ) -> list[Change]:
     """Return in what a signature differs from the nearest known one, the latest of these.
 
@@ -19,12 +29,17 @@ def compare(
         new: of the call.
         known: of earlier calls.
         placed: whether nothing was traced, so that only where arrays lie can have changed.
-        accepted: paths of values that the latest program takes as they are: no causes.
+        accepted: paths of values, each with a property that the latest program takes as it is:
+            no causes.
+        beside: causes that no signature holds.
     """
     latest, *earlier = ([*changes(old, new)] for old in reversed(known))
-    differences = [_drop_accepted(latest, accepted), *earlier]
+    left = [c for c in latest if not _is_accepted(c, accepted)]
+    if beside and not left:
+        return [*beside]
+    differences = [left or latest, *earlier]
     if not placed:
-        return min(map(_causes_of_trace, differences), key=_distance)
+        return [*min(map(_causes_of_trace, differences), key=_distance), *beside]
     others = [[c for c in each if c.kind != MAYBE] for each in differences]
     # Of calls that the same trace serves: of others there is no telling what makes the program.
     same = [each for each in others if all(c.kind in (*PLACEMENT, "setting") for c in each)]
@@ -34,9 +49,23 @@ def compare(
     return min(placement, key=_distance) or min(others, key=_distance)
 
 
-def _drop_accepted(changes: Sequence[Change], accepted: Collection[str]) -> Sequence[Change]:
-    """Return changes without those of values that the latest program takes, if others are left."""
-    return [c for c in changes if c.path not in accepted or c.kind == "structure"] or changes
+def _is_accepted(change: Change, accepted: Collection[Property]) -> bool:
+    """Whether a program takes what changed; of what came or went, what holds it tells."""
+    path = change.path
+    if change.kind == "structure" and not change.old:
+        path = path[: max(path.rfind("["), path.rfind("."), 0)]
+    return (path, change.kind) in accepted
+
+
+def is_same_trace(one: Signature, other: Signature) -> bool:
+    """Whether a trace that was made with one signature serves a call with the other."""
+    return all(each.kind in (*PLACEMENT, MAYBE) for each in changes(one, other))
+
+
+def is_same_owner(one: Signature, other: Signature) -> bool:
+    """Whether two compiled objects, which are the first argument, differ in nothing of a key."""
+    names = {*one.form[:1], *other.form[:1]}
+    return all(re.split(r"[.\[]", each.path)[0] not in names for each in changes(one, other))
 
 
 def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:

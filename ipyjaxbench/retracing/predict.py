@@ -10,7 +10,7 @@ from ipyjaxbench.retracing.cache_key import Change, Signature, describe_changes
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.stale import find_possible
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
-from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
 from ipyjaxbench.usercode import Namespace, Source, ask
 
@@ -95,7 +95,12 @@ class _Prediction:
             elif is_traced:
                 if watch.keeps_nothing(function, args, kwargs):
                     TRACE_LOG.drop(framework.name, name, key[2].function)
-                why = TRACE_LOG.reasons(*key, placed=False)
+                known = watch.evidence(function, args, kwargs)
+                why = TRACE_LOG.reasons(
+                    *key, placed=False, accepted=known.accepted, beside=known.beside
+                )
+                if why in ([], [DROPPED]) and known.changes:
+                    why = [*known.changes]
                 self._traced.append(key)
             elif is_traced is None:
                 says = "cannot be predicted without running the call"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Site
 
@@ -29,10 +29,20 @@ class Outcome:
     fallback_reasons: tuple[Change, ...] = ()  # the framework's, where signatures do not differ
     known: bool | None = None  # whether the function had a program before; None if unclear
     disk_misses: tuple[DiskMiss, ...] = ()  # of programs that a cache on disk did not have
-    accepted: frozenset[str] = frozenset()  # paths of what the latest program takes as it is
+    signature: Signature | None = None  # with which the call began, where that was seen
+    beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
+    accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     may_be_found: bool = False  # whether what seems to be traced may be a trace that was kept
     cleared: bool = False  # whether the framework had no program of the function any more
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
+
+
+class Evidence(NamedTuple):
+    """What a framework knows of why a call finds no program, beyond its signature."""
+
+    changes: tuple[Change, ...] = ()  # where signatures do not differ
+    beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
+    accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
 
 
 class CachedCall(NamedTuple):
@@ -95,6 +105,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     @abstractmethod
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether a call would be traced, found without running or compiling; None if not known."""
+
+    def evidence(self, function: Any, args: Args, kwargs: Kwargs) -> Evidence:  # noqa: ARG002
+        """Return why a call would find no program, beyond its signature, where that is known."""
+        return Evidence()
 
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:  # noqa: ARG002
         """Whether of a function that is called so no program is kept; False where not known."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
-from ipyjaxbench.retracing.cache_key import ANOTHER, Change, describe_changes, is_same_trace
+from ipyjaxbench.retracing.cache_key import ANOTHER, Change, describe_changes
+from ipyjaxbench.retracing.causes import is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen

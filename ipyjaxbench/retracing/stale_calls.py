@@ -7,7 +7,8 @@ from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
-from ipyjaxbench.retracing.cache_key import Change, Signature, is_same_trace
+from ipyjaxbench.retracing.cache_key import Change, Signature
+from ipyjaxbench.retracing.causes import is_same_trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.stale import find_stale

@@ -5,6 +5,7 @@ import builtins
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
@@ -78,7 +79,20 @@ class StaticValues:
                 return self._item(node, self.evaluate(owner), index)
             case ast.Lambda(args=ast.arguments(defaults=[], kw_defaults=[])):  # made, not called
                 return eval(self.source.compiled(ast.Expression(node)), self.names)
+            case ast.Call(func=maker) if self._is_partial(maker):
+                named: list[tuple[ast.expr | None, ast.expr]] = [
+                    (ast.Constant(each.arg) if each.arg else None, each.value)
+                    for each in node.keywords
+                ]
+                return self.evaluate(maker)(*self.items(node.args), **self.entries(named))
         return self._made(node)
+
+    def _is_partial(self, node: ast.expr) -> bool:
+        """Whether it is `functools.partial`, which calls nothing."""
+        try:
+            return self.evaluate(node) is partial
+        except (UnknownError, NameError):
+            return False
 
     def _made(self, node: ast.expr) -> Any:
         """Return what displays and operators of numbers give."""

@@ -9,8 +9,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Signature, is_same_trace
-from ipyjaxbench.retracing.causes import compare
+from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
+from ipyjaxbench.retracing.causes import compare, is_same_owner, is_same_trace
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
 from ipyjaxbench.usercode import Reads
@@ -25,6 +25,8 @@ _FIRST = "first call"
 DROPPED = Change("first", new="same signature as an earlier call, but caches were cleared")
 #: Of a call that would be traced with any signature.
 CLEARED = Change("first", new=f"{_FIRST} since caches were cleared")
+#: Of a call that finds none of the programs that were made for other objects with the same code.
+OWN = Change("first", new="first program of this object")
 #: What a trace that no call made is there for.
 _INSPECTED = Change(
     "first", new=f"{_FIRST}; already traced, as within another function or by %jaxpr"
@@ -97,12 +99,13 @@ class TraceLog:
         new: Signature,
         *,
         placed: bool,
-        accepted: Collection[str] = (),
+        accepted: Collection[Property] = (),
+        beside: Sequence[Change] = (),
     ) -> list[Change]:
         """Return in what a signature differs from the nearest one of that function.
 
         That is "first" where the function was not seen before, or its traces were dropped: with
-        none of these is it compared. Of `placed` and `accepted`, see `compare`.
+        none of these is it compared. Of the rest, see `compare`.
         """
         known = self._known.get((framework, name), [])
         same_code = [each for each in known if each.code == new.code]
@@ -113,7 +116,7 @@ class TraceLog:
             return [Change("first", new=_FIRST + is_named * " after redefinition")]
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and (not placed or self.is_dropped(new)):
-            return [DROPPED]
+            return [*beside] or [DROPPED]
         if not same_function:
             if placed:
                 return [_INSPECTED]
@@ -123,7 +126,11 @@ class TraceLog:
         there = [each for each in same_function if not self.is_dropped(each)]
         if not there:
             return [CLEARED]
-        return compare(new, there, placed=placed, accepted=accepted)
+        if own := [each for each in there if each.owner == new.owner]:
+            return compare(new, own, placed=placed, accepted=accepted, beside=beside)
+        # It may have found programs that were made for others like it.
+        like = [each for each in there if is_same_owner(each, new)]
+        return (like and compare(new, like, accepted=accepted, beside=beside)) or [OWN]
 
     def is_dropped(self, signature: Signature) -> bool:
         """Whether a framework is known to have dropped what it traced with a signature."""
@@ -150,7 +157,10 @@ class TraceLog:
             self.drop(framework, name, miss.signature.function)
         if getattr(self._here, "paused", False):
             return
-        why = self.reasons(framework, name, miss.signature, placed=placed, accepted=miss.accepted)
+        why = self.reasons(
+            framework, name, miss.signature, placed=placed, accepted=miss.accepted,
+            beside=miss.beside,
+        )  # fmt: skip
         if miss.fallback_reasons and why in ([], [DROPPED]):
             why = [*miss.fallback_reasons]
         if placed and not why:

@@ -26,8 +26,9 @@ def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature
     if outcome.cleared:
         TRACE_LOG.drop(framework, name, signature.function)
     why = [*outcome.why] or TRACE_LOG.reasons(
-        framework, name, signature, placed=placed, accepted=outcome.accepted
-    )
+        framework, name, signature, placed=placed, accepted=outcome.accepted,
+        beside=outcome.beside,
+    )  # fmt: skip
     is_sure = outcome.known is False or TRACE_LOG.is_dropped(signature)
     if not why or (why == [DROPPED] and not is_sure):
         why = [*outcome.fallback_reasons] or why

@@ -1,10 +1,19 @@
 """In what two signatures differ, and which of the differences is the reason."""
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ipyjaxbench.retracing.cache_key import Change, Leaf, Signature, changes, describe_changes
+from ipyjaxbench.retracing.cache_key import (
+    Change,
+    Leaf,
+    Property,
+    Signature,
+    changes,
+    describe_changes,
+)
 from ipyjaxbench.retracing.causes import compare
 
 ARRAY = Leaf("array", "float32", (3,))
@@ -132,6 +141,26 @@ def test_what_another_function_object_captured() -> None:
     assert words(old, new) == ["new function object (captured n: 1 → 2)"]
     again = Signature({}, function=3, captured=new.captured)
     assert words(new, again) == ["new function object (same code)"]
+
+
+def test_what_the_latest_program_takes_is_no_cause_there_and_alone_there() -> None:
+    def reason(x: Leaf, *known: Leaf, accepted: Collection[Property] = ()) -> list[str]:
+        before = [of(x=each) for each in known]
+        return [change.words() for change in compare(of(x=x), before, accepted=accepted)]
+
+    def leaf(size: int, dtype: str = "float32") -> Leaf:
+        return Leaf("array", dtype, (size,), layout="usual")
+
+    any_size = {("x", "shape")}
+    other = leaf(4, "float64")
+    assert reason(other, leaf(3), accepted=any_size) == ["x: f32[3] → f64[4] (dtype)"]
+    # Where all is taken, what differs is told all the same: it is what is known.
+    assert reason(leaf(4), leaf(3), accepted=any_size) == ["x: f32[3] → f32[4] (shape)"]
+    # Of what an earlier program takes nothing is known: there the size counts too.
+    known = leaf(3, "float64"), leaf(3)
+    assert reason(replace(other, layout="odd"), *known, accepted=any_size) == [
+        "x: f32[3] → f64[4] (dtype)", "x: usual → odd (layout)",
+    ]  # fmt: skip
 
 
 def test_the_nearest_one_is_compared_and_of_equal_ones_the_latest() -> None:

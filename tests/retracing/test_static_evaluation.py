@@ -1,6 +1,7 @@
 """Values of expressions that are known without running code, and those that are not."""
 
 import ast
+import functools
 import math
 from functools import partial
 from types import SimpleNamespace
@@ -62,7 +63,8 @@ class Numbers(list[int]):
 
 NAMES: dict[str, Any] = {
     "x": Array(), "n": 3, "items": [1, 2, 3], "more": {"a": 1}, "o": Owner(), "Owner": Owner,
-    "own": Numbers([1]), "math": math, "space": SimpleNamespace(y=7), "len": "shadowed",
+    "own": Numbers([1]), "math": math, "functools": functools,
+    "space": SimpleNamespace(y=7), "len": "shadowed",
 }  # fmt: skip
 
 
@@ -104,9 +106,15 @@ def test_what_is_called_is_bound_as_python_binds_it() -> None:
     assert value_of("lambda x: x + n")(4) == 7
 
 
+def test_partials_are_made_and_not_called() -> None:
+    made = value_of("functools.partial(max, n, *items, key=n)")
+    assert (made.func, made.args, made.keywords) == (max, (3, 1, 2, 3), {"key": 3})
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "functools.partial(max, o.computed)",
         "max(n, 1)", "o.computed", "o.missing", "own[0]", "[*own]", "{**own}", "x + 1", "x[0]",
         "items + items", "n ** 2", "'a' * 3", "-items", "items[9]", "items['a']", "more[x]",
         "n / 0", "x.other", "lambda a=n: a", "{x: 1}", "n if n else 0",

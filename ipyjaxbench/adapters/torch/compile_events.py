@@ -125,13 +125,17 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
     """Listens while the context is open; all of it is private, and may be missing."""
 
     def __init__(
-        self, on_miss: Callable[[FrameType], None], on_hit: Callable[[FrameType], None]
+        self,
+        on_miss: Callable[[FrameType], None],
+        on_hit: Callable[[FrameType], None],
+        on_start: Callable[[FrameType], None],
     ) -> None:
         #: Of each thread, whether its searches found a program; None before PyTorch 2.8.
         self.hits: defaultdict[int, list[bool]] | None = None
         self.entries: list[Entry] = []
         self._on_miss = on_miss  # gets the frame that calls, before a program is made
         self._on_hit = on_hit  # gets it where there is one
+        self._on_start = on_start  # gets a frame of dynamo's, before a program is made
         self._threads: dict[str, int] = {}
         self._record: Record | None = None
         self._stack = ExitStack()
@@ -186,6 +190,8 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
         def on_start(*events: Any) -> None:  # none is given before 2.7
             for event in events:
                 self._threads[str(getattr(event, "compile_id", ""))] = threading.get_ident()
+            with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
+                self._on_start(sys._getframe(1))
 
         starts.append(on_start)
         self._stack.callback(lambda: starts.remove(on_start) if on_start in starts else None)

@@ -1,6 +1,6 @@
 """Trees as PyTorch walks them; a container that refuses to be walked is a leaf."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch.utils import _pytree as pytree
@@ -21,6 +21,14 @@ def structure(tree: Any) -> Any:
 def map_leaves(change: Callable[[Any], Any], tree: Any) -> Any:
     """Return the same tree with each leaf changed."""
     return pytree.tree_map(change, tree, is_leaf=is_opaque)
+
+
+def containers(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, str]]:
+    """Yield the lists, tuples and dicts of a tree, the outermost first: a path, and the type."""
+    if isinstance(tree, list | tuple | dict) and not is_opaque(tree):
+        yield path, type(tree).__name__
+        for key, child in pytree.tree_flatten_with_path(tree, is_leaf=lambda v: v is not tree)[0]:
+            yield from containers(child, (*path, *key))
 
 
 def leaves_with_paths(tree: Any) -> list[tuple[Any, Any]]:

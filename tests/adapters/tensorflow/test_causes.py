@@ -34,6 +34,7 @@ ROWS = (
     changed("x", "x: f32[3] → f32[3,1] (rank)", x="tf.ones((3, 1))", n="n=2",
             call="f($x, $n, d=$d)", d="np.zeros(2)"),
     changed("n", "n: 2 → 3 (static value)", RELAXED, x="tf.ones(9)", n="3", d="np.zeros(2)"),
+    changed("x", "x: f32[3] → f64[9] (dtype)", RELAXED, x="tf.ones(9, 'float64')", d="np.zeros(2)"),
     changed("n", "n: 2 → i32[] (type)", x=Y, n="tf.constant(2)", d="np.zeros(2)"),
     changed("mode", "mode: 'a' → 'b' (static value)", x=Y, mode="'b'", d="np.zeros(2)"),
     Changed(F, "f($x, d={'a': $x$more})", {"x": X, "more": ""}, {"x": Y, "more": ", 'b': {'c': 1}"},

@@ -118,8 +118,11 @@ def test_with_the_fix_the_step_of_an_optimizer_is_compiled_once(
 
 
 DYNAMIC = "Use `torch.compile(..., dynamic=True)`"
+ONCE = "Call torch.compile once, and reuse what it returns"
+STRUCTURE = "Keep `{}` as it is in every call: keys, lengths and attributes are guarded"
 NUMBER = "Pass `n` as a tensor (`torch.tensor(n)`): its value is then not guarded"
-LIMIT = "If all these programs are needed, raise `torch._dynamo.config.recompile_limit`"
+LIMIT = ("If all these programs are needed, raise `torch._dynamo.config.recompile_limit`, and run"
+         " `torch._dynamo.reset()`")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -141,8 +144,19 @@ LIMIT = "If all these programs are needed, raise `torch._dynamo.config.recompile
          "Call `model.eval()` or `model.train()` once, before all calls"),
         (Change("static value", "net.0.training", "True", "False"),
          "Call `net.eval()` or `net.train()` once, before all calls"),
-        (Change("number", "x.training", "1", "2"),
-         NUMBER.replace("`n`", "`x.training`").replace("(n)", "(x.training)")),
+        (Change("number", "x.training", "1", "2"), ("Keep a tensor in `x.training`, as"
+         " `torch.tensor(2)`: its value is then not guarded")),
+        (Change("number", "self.0.p", "0.5", "0.3"), ("Keep a tensor in `self[0].p`, as"
+         " `torch.tensor(0.3)`: its value is then not guarded")),
+        (Change("shape", "m.bias", "Parameter f32[4]", "Parameter f32[5]"),
+         "A program has the sizes of its parameters: keep those of `m.bias`"),
+        (Change("shape", "a", "NumPy f64[3]", "NumPy f64[4]"), DYNAMIC),
+        (Change("shape", "self.scale", "f32[3]", "f32[4]"), DYNAMIC),
+        (Change("dtype", "a", "NumPy f64[3]", "NumPy f32[3]"),
+         "Always pass `a` with the same dtype: `.astype(...)` before the call"),
+        (Change("structure", "global L", "length 1", "length 2"), STRUCTURE.format("L")),
+        (Change("structure", "d['a']['b']", "", "was added"), STRUCTURE.format("d['a']")),
+        (Change("setting", "dynamic of torch.compile", "None", "True"), ONCE),
         (Change("number", "global G", "3", "4"),
          "Pass `G` as an argument, as a tensor if it changes"),
         (Change("number", "n", "2", "3"), NUMBER),
@@ -166,3 +180,5 @@ def test_what_has_no_fix_is_left_out_each_is_said_once_and_raising_the_limit_com
     assert fixes("f", [odd]) == ()
     assert fixes("f", [limit, number, odd, number]) == (NUMBER, LIMIT)
     assert fixes("f", [limit]) == (LIMIT,)
+    raised = Change("guard", "raised limit", new="given up")
+    assert fixes("f", [raised]) == ("Run `torch._dynamo.reset()`, so that the new limit counts",)

@@ -36,6 +36,8 @@ CASES = [Provoked(*row) for row in (
     ("by_table(X)\nT['k'] = 4\nby_table(X)", "TRACED", "number", "global T['k']: 3 → 4"),
     ("torch.compile(plain, backend='eager')(X)\ntorch.compile(plain, backend='aot_eager')(X)",
      "TRACED", "guard", "different backend"),
+    ("compiled(plain)(X)\ncompiled(plain, dynamic=True)(X)",
+     "TRACED", "setting", "dynamic of torch.compile: None → True"),
     # modules, methods, closures, partials
     ("net(X)\nmodule.linear.weight.requires_grad_(False)\nnet(X)",
      "TRACED", "layout", "self.linear.weight: contiguous, requires_grad → contiguous"),
@@ -196,10 +198,17 @@ def test_a_call_is_predicted_without_being_run() -> None:
     names["f"](names["X"])
     names["broken"](names["X"])
     names |= {"Y": 2 * names["X"], "long": torch.ones(5, 4)}
+    exec("varied = compiled(plain, dynamic=True); compiled(plain)(X)", names)
+    exec("halved = compiled(functools.partial(torch.mul, other=0.5)); halved(X)", names)
     before = entries(names["f"])
-    codes = ("f(Y)", "f(long)", "f(X, flag=False)", "net(X)", "broken(X)", "f(ones(3))")
-    states = ["WOULD-HIT", "WOULD-TRACE", "WOULD-TRACE", "WOULD-TRACE", "?", "?"]
-    assert [*map(predicted, codes)] == states
+    states = {
+        "f(Y)": "WOULD-HIT", "f(long)": "WOULD-TRACE", "f(X, flag=False)": "WOULD-TRACE",
+        "net(X)": "WOULD-TRACE", "broken(X)": "?", "f(ones(3))": "?",
+        "functools.partial(f, s=1.0)(Y)": "WOULD-HIT", "halved(Y)": "WOULD-HIT",
+        "functools.partial(f, s=2.0)(Y)": "WOULD-TRACE", "halved(long)": "WOULD-TRACE",
+        "varied(X)": "WOULD-TRACE",
+    }  # fmt: skip
+    assert {code: predicted(code) for code in states} == states
     assert entries(names["f"]) == before
     for n in range(2, 2 + torch._dynamo.config.recompile_limit):
         assert predicted(f"limited(X, {n})") == "WOULD-TRACE"

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from ipyjaxbench.adapters.tensorflow.retracing.cache_key import leaves_of_trace
 from ipyjaxbench.adapters.tensorflow.retracing.callee import CONCRETE
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing import Args, Kwargs, Leaf
+from ipyjaxbench.retracing import PROPERTIES, Args, Kwargs, Leaf, Property, Signature, changes
 
 
 def finds(function: Any, args: Args, kwargs: Kwargs) -> bool | None:
@@ -44,21 +44,26 @@ def last_difference(function: Any) -> str:
     return "; ".join(nearest) or "same types, different context"
 
 
-def accepted_by_latest(function: Any) -> frozenset[str]:
-    """Return the paths of what the trace before the last one takes as the last one has it."""
+def accepted_by_latest(function: Any) -> frozenset[Property]:
+    """Return paths and properties of what the trace before the last takes as the last has it."""
     try:
         *_, before, last = function._function_cache.values()
         old, new = (leaves_of_trace(function, each) for each in (before, last))
     except CODE_ERRORS:  # there is one alone, or another version has them elsewhere
         return frozenset()
-    return frozenset(path for path in new if path in old and _takes(old[path], new[path]))
+    return frozenset(
+        (path, kind)
+        for path in old.keys() & new.keys()
+        for kind in PROPERTIES - _refused(old[path], new[path])
+    )
 
 
-def _takes(old: Leaf, new: Leaf) -> bool:
-    if len(old.shape) != len(new.shape):
-        return False
-    shape = tuple(-1 if a == -1 else b for a, b in zip(old.shape, new.shape, strict=True))
-    return old == replace(new, shape=shape)
+def _refused(old: Leaf, new: Leaf) -> set[str]:
+    """Return in what a leaf is not as a trace takes it, which may take any size of an axis."""
+    if len(old.shape) == len(new.shape):
+        sizes = zip(old.shape, new.shape, strict=True)
+        old = replace(old, shape=tuple(b if a == -1 else a for a, b in sizes))
+    return {change.kind for change in changes(Signature({"": old}), Signature({"": new}))}
 
 
 _known: "WeakKeyDictionary[Any, tuple[int, bool]]" = WeakKeyDictionary()

@@ -1,54 +1,89 @@
 """What to write so that torch.compile does not compile a function again."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ipyjaxbench.retracing import Change
 
 _SIZES = re.compile(r"\[([\d,]*)\]")
+_NUMBERED = re.compile(r"\.(\d+)\b")
 _SIZE = re.compile(r"size (\d+) of (.+)")
 #: What an optimizer has for a group of parameters.
 _OPTION = re.compile(r"\.param_groups\[\d+\]\['(\w+)'\](?:\[\d\])?$")
 _FIXES = {
     "function": "Call torch.compile once and reuse its result: redefined code is compiled again",
     "rank": "Always pass `{path}` with the same number of axes",
-    "dtype": "Always pass `{path}` with the same dtype: `.to(...)` before the call",
     "type": "Always pass `{path}` as the same type",
     "device": "Keep `{path}` on one device: `.to(device)` before the call",
-    "structure": "Keep the same keys and lengths in every call",
     "static value": "Each new `{path}` needs its own program: choose it outside the compiled"
     " function",
     "number": "Pass `{path}` as a tensor (`torch.tensor({path})`): its value is then not guarded",
     "setting": "Always call `{name}` with the same {path}",
 }
 _DYNAMIC = "`torch.compile(..., dynamic=True)`"
-_LIMIT = "If all these programs are needed, raise `torch._dynamo.config.recompile_limit`"
+_RESET = "`torch._dynamo.reset()`"  # before it, a function that was given up stays so
+_LIMITS = {
+    "limit": "If all these programs are needed, raise `torch._dynamo.config.recompile_limit`, and"
+    f" run {_RESET}",
+    "raised limit": f"Run {_RESET}, so that the new limit counts",
+}
 
 
 def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
     """Return what to write, by what changed in calls of this function; raising the limit last."""
-    texts = [_fix(name, change) for change in why if change.path != "limit"]
-    if any(change.path == "limit" for change in why):
-        texts.append(_LIMIT)
+    texts = [_fix(name, change) for change in why if change.path not in _LIMITS]
+    texts += [_LIMITS[change.path] for change in why if change.path in _LIMITS]
     return tuple(filter(None, dict.fromkeys(texts)))
 
 
 def _fix(name: str, change: Change) -> str:
     path, kind = change.path, change.kind
+    if path.endswith(" of torch.compile"):
+        return "Call torch.compile once, and reuse what it returns"
     if option := _OPTION.search(path):
         return _option_fix(option[1], change)
-    if kind == "shape":
-        return _shape_fix(change)
-    if kind == "layout":
-        return _layout_fix(change)
-    if kind != "number" and path.endswith(".training"):
+    if kind in _BY_KIND:
+        return _BY_KIND[kind](change)
+    if path.endswith(".training"):
         model = path.partition(".")[0].replace("self", "model")
         return f"Call `{model}.eval()` or `{model}.train()` once, before all calls"
+    if path.startswith("global ") and kind in _FIXES:
+        return _global_fix(change)
+    return _FIXES[kind].format(name=name, path=_typed(path)) if kind in _FIXES else ""
+
+
+def _number_fix(change: Change) -> str:
+    path = change.path
     if path.startswith("global "):
-        return f"Pass `{path.removeprefix('global ')}` as an argument, as a tensor if it changes"
-    if kind == "number" and {change.old, change.new} <= {"True", "False"}:
+        return _global_fix(change)
+    if {change.old, change.new} <= {"True", "False"}:
         return f"Each `{path}` needs its own program: keep it constant, or use torch.where"
-    return _FIXES[kind].format(name=name, path=path) if kind in _FIXES else ""
+    if "." not in path:
+        return _FIXES["number"].format(path=path)
+    value = f"`torch.tensor({change.new})`"
+    return f"Keep a tensor in `{_typed(path)}`, as {value}: its value is then not guarded"
+
+
+def _global_fix(change: Change) -> str:
+    path = change.path.removeprefix("global ")
+    return f"Pass `{path}` as an argument, as a tensor if it changes"
+
+
+def _dtype_fix(change: Change) -> str:
+    convert = ".astype(...)" if "NumPy" in f"{change.old} {change.new}" else ".to(...)"
+    return f"Always pass `{change.path}` with the same dtype: `{convert}` before the call"
+
+
+def _typed(path: str) -> str:
+    """Return a path as it is typed: PyTorch names parts of a module by numbers too."""
+    return _NUMBERED.sub(r"[\1]", path)
+
+
+def _structure_fix(change: Change) -> str:
+    """Return what to do with what has another length, or what something came to or went from."""
+    path = change.path.removeprefix("global ")
+    path = path if change.old else path[: max(path.rfind("["), path.rfind("."), 0)] or path
+    return f"Keep `{path}` as it is in every call: keys, lengths and attributes are guarded"
 
 
 def _option_fix(option: str, change: Change) -> str:
@@ -65,7 +100,9 @@ def _shape_fix(change: Change) -> str:
     path, axes = change.path, _changed_axes(change.old, change.new)
     if size := _SIZE.fullmatch(path):
         axes, path = [int(size[1])], size[2]
-    if not axes:
+    if "Parameter" in f"{change.old} {change.new}":
+        return f"A program has the sizes of its parameters: keep those of `{_typed(path)}`"
+    if not axes or "NumPy" in f"{change.old} {change.new}" or not path.isidentifier():
         return f"Use {_DYNAMIC}"
     marked = axes[0] if len(axes) == 1 else axes
     return (
@@ -85,3 +122,12 @@ def _layout_fix(change: Change) -> str:
     if "requires_grad" in f"{change.old} {change.new}":
         return f"Pass `{path}` always with, or always without, requires_grad"
     return f"Call `{path}.contiguous()` before the call"
+
+
+_BY_KIND: Mapping[str, Callable[[Change], str]] = {
+    "shape": _shape_fix,
+    "layout": _layout_fix,
+    "dtype": _dtype_fix,
+    "structure": _structure_fix,
+    "number": _number_fix,
+}

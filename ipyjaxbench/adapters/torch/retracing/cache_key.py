@@ -33,7 +33,8 @@ def signature(entered: Entered) -> Signature:
         form=tuple(entered.arguments),
         settings=_settings(),
         function=token(entered.code),
-        code=fingerprint(entered.code),
+        code=fingerprint(entered.function.__code__),
+        owner=entered.owner,
     )
 
 
@@ -49,6 +50,8 @@ def surroundings(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Leaf]]:
+    for path, kind in trees.containers(value):
+        yield name + pytree.keystr(path), Leaf(kind)
     for path, leaf in trees.leaves_with_paths(value):
         where = name + pytree.keystr(path)
         if isinstance(leaf, torch.nn.Module):
@@ -81,7 +84,8 @@ def _leaf(value: Any) -> Leaf:
 def _leaf_of(value: Any) -> Leaf:
     if isinstance(value, torch.Tensor):
         dtype, device = str(value.dtype).removeprefix("torch."), str(value.device)
-        return Leaf("array", dtype, tuple(value.shape), device=device, layout=_layout(value))
+        kind = "array" if type(value) is torch.Tensor else type(value).__name__
+        return Leaf(kind, dtype, tuple(value.shape), device=device, layout=_layout(value))
     if isinstance(value, bool | int | float | complex):
         return Leaf(type(value).__name__, value=repr(value))
     if isinstance(value, _PLAIN):
@@ -119,6 +123,7 @@ def _settings() -> Mapping[str, str]:
         "inference mode": "on" if torch.is_inference_mode_enabled() else "off",
         "autocast": ", ".join(f"{k} {torch.get_autocast_dtype(k)}" for k in autocast) or "off",
         "default dtype": str(torch.get_default_dtype()).removeprefix("torch."),
+        "default device": str(torch.get_default_device()),
         "threads": str(torch.get_num_threads()),
         "deterministic algorithms": str(torch.are_deterministic_algorithms_enabled()),
         "float32 matmul precision": matmul_precision(),

@@ -1,8 +1,8 @@
 """What PyTorch does in each call of a function that torch.compile made."""
 
-import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
@@ -16,18 +16,22 @@ from ipyjaxbench.adapters.torch.compile_events import (
     spell,
 )
 from ipyjaxbench.adapters.torch.disk_cache import GraphSearches
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
-from ipyjaxbench.adapters.torch.retracing.accepted import accepted
+from ipyjaxbench.adapters.torch.retracing import cache_key, callee, dynamo_settings, guards
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
-from ipyjaxbench.adapters.torch.retracing.guards import Guard
+from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.frameworks import UNNAMED, DiskMiss, Framework, Program
-from ipyjaxbench.retracing import Args, CachedCall, Change, Kwargs, OnHit, Outcome, Signature
+from ipyjaxbench.retracing import (
+    Args,
+    CachedCall,
+    Change,
+    Evidence,
+    Kwargs,
+    OnHit,
+    Outcome,
+    Signature,
+)
 
-#: Stances in which nothing is compiled (`torch.compiler.set_stance`).
-_STANCES = ("force_eager", "eager_on_recompile")
-#: Names of the setting, the newest first.
-_LIMITS = ("recompile_limit", "cache_size_limit")
 _UNABLE = "nothing was compiled"
 
 
@@ -45,12 +49,14 @@ class TorchCallWatch(EventWatch[Entry]):
     prints_while_tracing = False
 
     def __init__(self, framework: Framework) -> None:
-        self._events = DynamoEvents(self._on_miss, self._on_hit)
+        self._events = DynamoEvents(self._on_miss, self._on_hit, self._on_start)
         self._searches = GraphSearches()
         sources = self._events, self._searches
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
-        self._failed: list[Guard] = []  # in the call that is made now
-        self._accepted: frozenset[str] = frozenset()
+        self._evidence = Evidence()  # of the call that is made now
+        self._is_new = False  # whether it found programs of other objects alone
+        self._entered: Entered | None = None  # what is compiled first in a call
+        self._signature: Signature | None = None  # of that, before it runs
         self._report: OnHit | None = None
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
@@ -66,8 +72,9 @@ class TorchCallWatch(EventWatch[Entry]):
         """Return positions among the events so far."""
         self._events.open()
         self._searches.open()
-        self._failed.clear()
-        self._accepted = frozenset()
+        self._evidence = Evidence()
+        self._is_new = False
+        self._entered = None
         return Mark(len(self._hits()), len(self._events.read()))
 
     def end_call(self, function: Any, mark: Mark) -> Outcome | None:
@@ -81,7 +88,11 @@ class TorchCallWatch(EventWatch[Entry]):
         entries = [entry.metrics for entry in new.values()]
         if not entries and hits and all(hits):
             return None
-        return self._outcome(function, entries, hits)
+        outcome = self._outcome(function, entries, hits)
+        entered, self._entered = self._entered, None  # it holds the user's values
+        if outcome is None or entered is None or not entered.is_of(function):
+            return outcome
+        return replace(outcome, signature=self._signature)
 
     def _hits(self) -> list[bool]:
         """Return this thread's own list; one of no use where PyTorch reports no searches."""
@@ -97,7 +108,7 @@ class TorchCallWatch(EventWatch[Entry]):
         reasons = [str(_attribute(entry, "fail_reason") or "") for entry in entries]
         if hits and hits[0] and not any(reasons):
             return None  # its program was found, and the rest of it has nothing to compile
-        if switched_off := _switched_off(function):
+        if switched_off := dynamo_settings.switched_off(function):
             return Outcome("BYPASSED", why=(Change("guard", new=switched_off),))
         is_full = any("recompile limit" in r or "cache size limit" in r for r in reasons)
         if is_full or (hits and not all(hits) and not entries):
@@ -117,27 +128,34 @@ class TorchCallWatch(EventWatch[Entry]):
         is_there = bool(hits) and hits[0]  # what is compiled is the rest of it, or what it calls
         if not is_there:
             self._names[_attribute(first, "compile_id")] = self.name(function)
-        is_first = not is_there and not _attribute(first, "cache_size")
+        if self._entered is not None:
+            for entry in callee.entries(self._entered.code)[:1]:
+                callee.keep_owner(entry.code, self._entered.owner)
+            callee.take_up(self._entered.code)
+        had_one = bool(_attribute(first, "cache_size")) and not self._is_new
+        is_first = not is_there and not had_one
         graphs = sum(bool(_attribute(entry, "graph_op_count")) for entry in frames)
         is_whole = _attribute(first, "fail_type") is None
         breaks = max(graphs - 1, 0 if is_whole else 1) if is_first else 0
         phases = phases_of(entries)
         is_loaded = "cache load" in phases and "compile" not in phases
         reason = _attribute(first, "recompile_reason")
-        failed = self._failed or ([guards.read(reason)] if reason else [])
-        changes = tuple(dict.fromkeys(guard.change for guard in failed))
+        changes, beside, accepted = self._evidence
+        if reason and not changes and not self._is_new:
+            changes = beside = (guards.read(reason).change,)
         if is_there and not changes:
-            changes = (Change("guard", new=f"{_name(first)} ran for the first time"),)
+            changes = beside = (Change("guard", new=f"{_name(first)} ran for the first time"),)
         return Outcome(
             state="BREAK" if breaks else "DISK" if is_loaded else "TRACED",
             phases=phases,
             nested=tuple(_nested(self.name(function), frames if is_there else more)),
             breaks=breaks,
-            why=() if any(guard.is_in_signature for guard in failed) else changes[:1],
-            fallback_reasons=changes[:1],
-            accepted=self._accepted,
+            why=beside if is_there else (),
+            fallback_reasons=changes,
+            beside=beside,
+            accepted=accepted,
             disk_misses=tuple(self._disk_misses(entries)),
-            known=True if _attribute(first, "cache_size") else None,
+            known=True if had_one else None,
             cleared=not is_there and _attribute(first, "cache_size") == 0,
         )
 
@@ -148,13 +166,22 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def _on_miss(self, frame: FrameType) -> None:
         """Keep why dynamo found no program, while its arguments are as they were."""
-        if self._failed:
-            return  # the rest of a function after a break
-        call = callee.called_from(frame)
-        entered = Entered.from_call(*call) if call is not None else None
+        if self._entered is None and (entered := self._enter(frame)) is not None:
+            self._evidence = evidence(entered)
+            self._is_new = not self._evidence.changes and not callee.own_entries(entered)
+
+    def _on_start(self, frame: FrameType) -> None:
+        """Keep what is compiled, if no program was searched before: there are none of it."""
+        caller = callee.caller(frame)
+        if caller is not None and self._entered is None:
+            self._enter(caller)
+
+    def _enter(self, frame: FrameType) -> Entered | None:
+        """Keep the call that is to be compiled, while its arguments are as they were."""
+        entered = self._entered = Entered.from_frame(frame)
         if entered is not None:
-            self._failed += guards.failing(entered)
-            self._accepted = accepted(entered)
+            self._signature = cache_key.signature(entered)
+        return entered
 
     def report_hits(self, on_hit: OnHit) -> None:
         """Report by dynamo's hook for its searches."""
@@ -165,8 +192,16 @@ class TorchCallWatch(EventWatch[Entry]):
             self._report(partial(_found, frame))
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
-        yield Change("guard", "limit", new=f"recompile limit ({_limit()}) reached")
-        changes = [guard.change for guard in self._failed] or [
+        limit = dynamo_settings.limit()
+        code = self._entered.code if self._entered is not None else None
+        if code is not None:
+            callee.give_up(code)
+        if code is None or len(callee.entries(code)) >= limit:
+            yield Change("guard", "limit", new=f"recompile limit ({limit}) reached")
+        else:
+            new = f"given up when the recompile limit was reached, which is {limit} now"
+            yield Change("guard", "raised limit", new=new)
+        changes = [*self._evidence.changes] or [
             guards.read(reason).change
             for e in entries
             if (reason := _attribute(e, "recompile_reason"))
@@ -181,11 +216,20 @@ class TorchCallWatch(EventWatch[Entry]):
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether the conditions of no program hold."""
         entered = Entered.from_call(function, args, kwargs)
-        if entered is None or _switched_off(function):
+        if entered is None or dynamo_settings.switched_off(function):
             return None
         misses = guards.would_miss(entered)
-        is_full = len(callee.entries(entered.code)) >= _limit()  # then it would run uncompiled
+        if misses and callee.is_given_up(entered.code):
+            return None
+        is_full = (
+            len(callee.entries(entered.code)) >= dynamo_settings.limit()
+        )  # then it would run uncompiled
         return None if misses and is_full else misses
+
+    def evidence(self, function: Any, args: Args, kwargs: Kwargs) -> Evidence:
+        """Return what the conditions of its programs tell."""
+        entered = Entered.from_call(function, args, kwargs)
+        return evidence(entered) if entered is not None else Evidence()
 
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether dynamo keeps nothing with its code, as after `torch._dynamo.reset`."""
@@ -216,28 +260,8 @@ def _found(frame: FrameType) -> CachedCall | None:
     return CachedCall(*call, site_of(frame, main_frame())) if call is not None else None
 
 
-def _dynamo(name: str) -> Any:
-    """Return a module of dynamo; None until the first torch.compile."""
-    return sys.modules.get(f"torch._dynamo.{name}")
-
-
 def _attribute(entry: Any, name: str) -> Any:
     return getattr(entry, name, None)
-
-
-def _switched_off(function: Any) -> str:
-    """Return why nothing is compiled, in words; empty where it is."""
-    stance = str(getattr(getattr(_dynamo("eval_frame"), "_stance", None), "stance", ""))
-    if callee.is_disabled(function):
-        return "torch.compiler.disable"
-    if getattr(_dynamo("config"), "disable", False):
-        return "torch._dynamo.config.disable"
-    return f"torch.compiler.set_stance({stance!r})" if stance in _STANCES else ""
-
-
-def _limit() -> int:
-    config = _dynamo("config")
-    return next((int(getattr(config, n)) for n in _LIMITS if hasattr(config, n)), 0)
 
 
 def _unable(reason: str) -> Change:

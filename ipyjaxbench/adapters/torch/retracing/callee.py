@@ -2,23 +2,30 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from traceback import walk_stack
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
 import torch
 
 from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
+from ipyjaxbench.adapters.torch.retracing import backends
 from ipyjaxbench.retracing import Args, Invocation, Kwargs
-from ipyjaxbench.usercode import attributes, closure_values, label_arguments
+from ipyjaxbench.usercode import attributes, closure_values, label_arguments, token
 
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
 _WRAPPER_FILE = "external_utils.py"
 #: That of PyTorch's functions around an optimizer's step, which dynamo does not look at.
 _OPTIMIZER_FILE = "optim/optimizer.py"
+
+#: What stands between a call and dynamo's hooks.
+_DYNAMO_FILES = (
+    "/_dynamo/convert_frame.py", "/torch/_utils_internal.py", "/contextlib.py",
+    "/_dynamo/bytecode_transformation.py", "/_dynamo/callback.py",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,12 +37,23 @@ class Entered:
     arguments: Mapping[str, Any]  # by the user's names, those left out with their defaults
     function: FunctionType  # the user's, whose globals and closed-over values are looked at
     labels: tuple[str, ...] = ()  # the user's names for ``args[0]`` and so on, of a wrapper
+    backend: Any = None  # that torch.compile was given; None where it is not known
+    owner: int = 0  # tells objects apart that were compiled and share their code; 0 for none
+
+    @classmethod
+    def from_frame(cls, frame: FrameType) -> "Entered | None":
+        """Return that of the call in a frame of PyTorch's, if there is one."""
+        call = called_from(frame)
+        entered = cls.from_call(*call) if call is not None else None
+        return entered and replace(entered, backend=backends.backend_in(frame))
 
     @classmethod
     def from_call(cls, function: Any, args: Args, kwargs: Kwargs) -> "Entered | None":
         """Return that of a call; None where no function of Python is called with these."""
+        backend = backends.backend_of(function)
+        _, outer, named = unbound(function, args, kwargs)
         plain, args, kwargs = plain_call(function, args, kwargs)
-        wrapper = _wrapper_of(function)
+        wrapper, owner = _wrapper_of(function), _owner(function)
         try:
             if isinstance(plain, FunctionType):
                 arguments = _bound(plain, args, kwargs)
@@ -44,13 +62,24 @@ class Entered:
                 arguments = {**dict(zip(labels, args, strict=True)), **kwargs}
             if wrapper is None:
                 names = {**arguments, **dict(closure_values(plain))}
-                return cls(plain.__code__, names, arguments, plain)
+                return cls(plain.__code__, names, arguments, plain, (), backend, owner)
             own = len(plain_call(_wrapped(wrapper), (), {})[1])  # such as self
-            names = {**_bound(wrapper, args[own:], kwargs), **dict(closure_values(wrapper))}
+            names = {**_bound(wrapper, outer, named), **dict(closure_values(wrapper))}
         except (AttributeError, TypeError, ValueError):
             return None
         function = plain if isinstance(plain, FunctionType) else wrapper
-        return cls(wrapper.__code__, names, arguments, function, tuple(arguments)[own:])
+        labels = tuple(arguments)[own:]
+        return cls(wrapper.__code__, names, arguments, function, labels, backend, owner)
+
+    @property
+    def is_around(self) -> bool:
+        """Whether dynamo is given PyTorch's own function around the user's."""
+        return self.code.co_filename.endswith(_WRAPPER_FILE)
+
+    def is_of(self, function: Any) -> bool:
+        """Whether it is a call of this one."""
+        plain = plain_call(function, (), {})[0]
+        return self.function is plain or self.function is _wrapper_of(function)
 
 
 def takes(value: Any) -> bool:
@@ -79,6 +108,25 @@ def _inner(function: Any) -> Any:
     return _wrapped(function) if is_wrapper(function) else original(function)
 
 
+def _owner(function: Any) -> int:
+    """Return a token of the object that torch.compile was given; 0 for plain functions."""
+    plain, _, _ = unbound(function)
+    inner = _inner(plain)
+    if inner is not None:
+        return _owner(inner)
+    if type(function) is MethodType:
+        function = function.__self__
+    is_of_class = is_compiled(inspect.getattr_static(type(function), "forward", None))
+    return 0 if is_of_class or type(function) is FunctionType else token(function)
+
+
+def caller(frame: FrameType) -> FrameType | None:
+    """Return the frame that called what dynamo compiles, from within dynamo's work on that."""
+    return next(
+        (f for f, _ in walk_stack(frame) if not f.f_code.co_filename.endswith(_DYNAMO_FILES)), None
+    )
+
+
 def called_from(frame: FrameType) -> Invocation | None:
     """Return the call in a frame of PyTorch's that just looked for a program.
 
@@ -96,6 +144,8 @@ def called_from(frame: FrameType) -> Invocation | None:
     args, kwargs = names.get("args"), names.get("kwargs")
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):
         return None
+    if code.co_name == "_use_grad" and args and function is not None:
+        function, args = MethodType(function, args[0]), args[1:]
     return function, args, kwargs
 
 
@@ -140,10 +190,48 @@ def _wrapped(wrapper: FunctionType) -> Any:
     return dict(closure_values(wrapper)).get("fn")
 
 
+#: Tokens of objects that were compiled, by that of the code that dynamo made in their calls.
+_owners: dict[int, int] = {}
+
+
+def keep_owner(made: object, owner: int) -> None:
+    """Note in a call of which object dynamo made some code."""
+    _owners.setdefault(token(made), owner)
+
+
+def is_own(entry: Any, entered: Entered) -> bool:
+    """Whether an entry was made in a call of the same object, or that is not known."""
+    return _owners.get(token(entry.code), entered.owner) == entered.owner
+
+
+_given_up: set[int] = set()
+
+
+def give_up(code: CodeType) -> None:
+    """Note that dynamo makes no more programs of some code, whatever its limit is now."""
+    _given_up.add(token(code))
+
+
+def take_up(code: CodeType) -> None:
+    """Note that dynamo makes programs of some code, as after `torch._dynamo.reset`."""
+    _given_up.discard(token(code))
+
+
+def is_given_up(code: CodeType) -> bool:
+    """Whether dynamo was seen to give some code up, and was not reset since."""
+    return token(code) in _given_up and not has_no_entries(code)
+
+
 def entries(code: CodeType) -> list[Any]:
     """Return what dynamo keeps with some code, the newest first (private)."""
     read = _reader()
     return [] if read is None else list(read(code))
+
+
+def own_entries(entered: Entered) -> list[Any]:
+    """Return those not known to be made in calls of another object, or with another backend."""
+    own = [entry for entry in entries(entered.code) if is_own(entry, entered)]
+    return [entry for entry in own if backends.is_same(entry, entered.backend)]
 
 
 def has_no_entries(code: CodeType) -> bool:

@@ -6,16 +6,16 @@ from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ipyjaxbench.adapters.torch.retracing import cache_key
-from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
+import torch
+
+from ipyjaxbench.adapters.torch.retracing import backends, cache_key, conditions
+from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, is_own
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
 
-_ID = re.compile(r"^\d+/\d+(?:_\d+)?: ")
-_COMMENT = re.compile(r"\s{2,}# .*$")
 _TENSOR = re.compile(
     r"^tensor '(?P<path>.+?)' (?P<what>[\w ]+?) mismatch(?: at index (?P<axis>\d+))?"
-    r"\. expected (?P<old>.+?)(?:, actual (?P<new>.+))?$"
+    r"\. expected (?P<old>.+?)(?:, actual (?P<new>[^.]+?))?(?:\. .*)?$"
 )
 #: PyTorch writes the indices as bytes, so that 1 is "\x01".
 _DEVICE = re.compile(
@@ -27,16 +27,30 @@ _TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? fo
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
 #: What PyTorch says in place of a condition where a value is gone that a program was made with.
 _GONE = re.compile(r"^Cache line invalidated because (?P<path>.+?) got deallocated")
+#: What signatures hold of the state that PyTorch guards.
+IN_SIGNATURE = (
+    "grad_mode", "num_threads", "default_dtype", "deterministic_algorithms", "autocast",
+    "autocast_state", "allow_tf32",
+)  # fmt: skip
 _STATE = re.compile(r"^GLOBAL_STATE changed: (?P<what>\w+)")
 _GLOBAL, _LOCAL = re.compile(r"G\['(\w+)'\]"), re.compile(r"L\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
+#: A NumPy array, as PyTorch takes it.
+_ARRAY = re.compile(r"___from_numpy\(([^()]+)\)")
 _AROUND = re.compile(r"\bargs\[(\d+)\]")
 #: What is another object, or of another type, than it was.
 _OBJECT = re.compile(r"^___check_(?P<what>obj|type)_id\((?P<path>[^,]+), .*$")
 _START = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[[^\]]*\])*")
 #: The module that PyTorch's own function is around, as guards name it.
-_MODULE = re.compile(r"^fn(?=\.)")
+_MODULE = re.compile(r"(?<![\w.])fn(?:\.__self__)?(?=\.)")
+_LENGTH = re.compile(r"^len\((?P<path>.+)\) == (?P<old>\d+)$|^not (?P<empty>[^(]+)$")
+_CONTAINERS = (list, tuple, dict, set)
+#: Whether an object has an attribute of its own.
+_ATTRIBUTE = re.compile(
+    r"^(?P<no>not )?___dict_contains\('(?P<name>\w+)', (?P<owner>.+)\.__dict__\)$"
+)
 _NEGATED = {"True": "False", "False": "True"}
+_CPU = torch.device("cpu")
 _LITERALS = (bool, int, float, complex, str)
 
 
@@ -50,15 +64,38 @@ class Guard(NamedTuple):
 def failing(entered: Entered) -> list[Guard]:
     """Return the first condition that fails for each program, the newest program first.
 
-    Nothing is run. Empty where PyTorch does not say.
+    Those of programs that were made for another object count where it has none of its own, and
+    only if they are about something else than the object. Nothing is run. Empty where PyTorch does
+    not say.
     """
-    guards = []
+    own: list[Guard] = []
+    with_other_backends: list[Guard] = []
+    others: list[Guard] = []
     for entry in entries(entered.code):
-        check = getattr(entry.guard_manager, "check_verbose", None)
-        answer = check(dict(entered.names)) if check is not None else None
-        if answer is not None and not answer.result:
-            guards += [read(part, entered) for part in answer.verbose_code_parts[:1]]
-    return guards
+        if not backends.is_same(entry, entered.backend):
+            change = backends.difference(entry, entered.backend)
+            with_other_backends.append(Guard(change, is_in_signature=False))
+            continue
+        manager, names = entry.guard_manager, dict(entered.names)
+        check = getattr(manager, "check_verbose", None)
+        answer = check(names) if check is not None else None
+        if answer is None or answer.result:
+            continue
+        part = conditions.failed_part(answer.verbose_code_parts, manager, names)
+        if part is not None:
+            (own if is_own(entry, entered) else others).append(read(part, entered))
+    others = [guard for guard in others if not _is_of_owner(guard, entered)]
+    return own or others or with_other_backends
+
+
+def _is_of_owner(guard: Guard, entered: Entered) -> bool:
+    """Whether a condition is about the object that was compiled, such as `self`."""
+    start = _START.search(guard.change.path.rpartition(" of ")[2])
+    return start is not None and _root(start[0]) in ("fn", "self", *list(entered.arguments)[:1])
+
+
+def _root(path: str) -> str:
+    return re.split(r"[.\[]", path)[0]
 
 
 def would_miss(entered: Entered) -> bool | None:
@@ -67,6 +104,8 @@ def would_miss(entered: Entered) -> bool | None:
     Of the rest of a function after a break nothing is known.
     """
     for entry in entries(entered.code):
+        if not backends.is_same(entry, entered.backend):
+            continue
         check = getattr(entry.guard_manager, "check_verbose", None)
         if check is None:
             return None
@@ -83,12 +122,21 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
         >>> read("0/0: tensor 'x' size mismatch at index 0. expected 4, actual 8").change.words()
         'size 0 of x: 4 → 8 (shape)'
     """
-    text = _condition(reason)
+    text = conditions.plain(reason)
     if state := _STATE.match(text):
         what = state["what"].replace("_", " ")
-        return Guard(Change("guard", new=f"{what} changed"), is_in_signature=True)
+        is_in_signature = state["what"] in IN_SIGNATURE
+        return Guard(Change("guard", new=f"{what} changed"), is_in_signature)
+    if text.startswith("utils_device.CURRENT_DEVICE"):
+        return Guard(Change("guard", new="default device changed"), is_in_signature=True)
+    if text.startswith("___check_torch_function_mode_stack"):
+        change = Change("guard", new="modes of torch functions changed")
+        return Guard(change, is_in_signature=torch.get_default_device() != _CPU)
     if text.startswith("BACKEND_MATCH"):
         change = Change("guard", new="different backend for the same code")
+        return Guard(change, is_in_signature=False)
+    if text.startswith("Duplicate tensor found"):
+        change = Change("guard", new="the same tensor is in two places, where it was not before")
         return Guard(change, is_in_signature=False)
     names, value = _GLOBAL.findall(text), _value_now(text, entered)
     text = _spelled(text, entered)
@@ -104,33 +152,34 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
 
 def _is_in_signature(path: str, entered: Entered) -> bool:
     """Whether a path, or what is in it, is in signatures: a module's mode is that of its parts."""
-    root = re.split(r"[.\[]", path)[0]
+    root = _root(path)
     known = cache_key.signature(entered).leaves
     if path.endswith(".training") and f"{root}.training" in known:
         return True
     return path in known or any(each.startswith((f"{path}.", f"{path}[")) for each in known)
 
 
-def _condition(reason: str) -> str:
-    return _COMMENT.sub("", _ID.sub("", reason.strip()).partition("\n")[0]).strip()
-
-
 def spell(part: str, entered: Entered) -> str:
     """Return a condition of a program with the user's own names."""
-    return _spelled(_condition(part), entered)
+    return _spelled(conditions.plain(part), entered)
 
 
 def _path(text: str) -> str:
+    if attribute := _ATTRIBUTE.match(text):
+        return f"{attribute['owner']}.{attribute['name']}"
     shapes = _TENSOR, _DEVICE, _OBJECT, _TYPE
     match = next(filter(None, (shape.match(text) for shape in shapes)), None)
-    return match["path"] if match else text.removeprefix("not ").removeprefix("len(")
+    start = _START.search(text.removeprefix("not ").removeprefix("len("))
+    return match["path"] if match else start[0] if start else text
 
 
 def _spelled(text: str, entered: Entered | None) -> str:
     """Return a condition with the user's own names."""
-    plain = _PART.sub(r".\1", _LOCAL.sub(r"\1", _GLOBAL.sub(r"\1", text)))
+    plain = _ARRAY.sub(r"\1", text)
+    plain = _PART.sub(r".\1", _LOCAL.sub(r"\1", _GLOBAL.sub(r"\1", plain)))
     labels = () if entered is None else entered.labels
-    plain = _MODULE.sub("self", plain) if labels else plain
+    is_around = entered is not None and entered.is_around
+    plain = _MODULE.sub("self", plain) if is_around else plain
     return _AROUND.sub(
         lambda match: labels[int(match[1])] if int(match[1]) < len(labels) else match[0], plain
     )
@@ -138,32 +187,46 @@ def _spelled(text: str, entered: Entered | None) -> str:
 
 def _value_now(text: str, entered: Entered | None) -> Any:
     """Return what a condition is about, where that was to be equal to something."""
+    if length := _LENGTH.match(text):
+        value = value_at(length["path"] or length["empty"], entered) if entered else None
+        return value if isinstance(value, _CONTAINERS) else None
     equal = _EQUAL.match(text)
     return value_at(equal["path"], entered) if equal and entered else None
 
 
 def _change(text: str, value: Any, names: Sequence[str]) -> Change:
     if gone := _GONE.match(text):
-        return Change(
-            "guard", new=f"{gone['path']} is a different object (the earlier one is gone)"
-        )
+        new = f"{gone['path']} is a different object (the earlier one is gone)"
+        return Change("guard", new=new)
     if tensor := _TENSOR.match(text):
         return _tensor_change(tensor)
     if device := _DEVICE.match(text):
         old, new = (str(ord(index)) if index else "?" for index in device.group("old", "new"))
         return Change("device", device["path"], old, new)
     scope = "global " if names else ""
+    change = _object_change(text, scope) or _value_change(text, value, scope)
+    return change or Change("guard", scope + _path(text), new=f"guard failed: {scope}{text}")
+
+
+def _object_change(text: str, scope: str) -> Change | None:
+    """Return a change of what an object is, or has."""
     if other := _OBJECT.match(text):
-        what, path = "object" if other[1] == "obj" else "type", scope + other[2]
-        return Change(
-            "guard",
-            path,
-            new=f"{path} is a different object"
-            if what == "object"
-            else f"{path} has a different type",
-        )
+        path = scope + other["path"]
+        differs = "is a different object" if other["what"] == "obj" else "has a different type"
+        return Change("guard", path, new=f"{path} {differs}")
     if other := _TYPE.match(text):
-        return Change("type", other["path"], "a tensor", other[2])
+        old = "a tensor of another type" if other[2].startswith("torch.") else "a tensor"
+        return Change("type", other["path"], old, other[2])
+    if attribute := _ATTRIBUTE.match(text):
+        state = "was added" if attribute["no"] else "was removed"
+        return Change("structure", scope + _path(text), "", state)
+    return None
+
+
+def _value_change(text: str, value: Any, scope: str) -> Change | None:
+    if (length := _LENGTH.match(text)) and value is not None:
+        path, old = length["path"] or length["empty"], length["old"] or "0"
+        return Change("structure", scope + path, f"length {old}", f"length {len(value)}")
     if equal := _EQUAL.match(text):
         name, old = equal.groups()
         if old in _NEGATED:
@@ -171,7 +234,7 @@ def _change(text: str, value: Any, names: Sequence[str]) -> Change:
         if isinstance(value, _LITERALS):
             kind = "static value" if isinstance(value, str) else "number"
             return Change(kind, scope + name, old, repr(value))
-    return Change("guard", scope + _path(text), new=f"guard failed: {scope}{text}")
+    return None
 
 
 def value_at(path: str, entered: Entered) -> Any:

@@ -11,10 +11,10 @@ import torch
 
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.adapters.torch.compile_events import Times, times_of
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee, guards
-from ipyjaxbench.adapters.torch.retracing.accepted import accepted
+from ipyjaxbench.adapters.torch.retracing import cache_key, callee
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
+from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
@@ -22,8 +22,6 @@ from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
 #: Names in dynamo's record of times: all of a backend, and inductor in it.
 _BACKEND, _INDUCTOR = "OutputGraph.call_user_compiler", "compile_fx_inner"
 _CALENDAR = Clock.calendar()
-_DYNAMO = ("/_dynamo/convert_frame.py", "/torch/_utils_internal.py", "/contextlib.py",
-           "/_dynamo/bytecode_transformation.py")  # fmt: skip
 
 
 class _Listener:
@@ -35,13 +33,13 @@ class _Listener:
         self._frame = 0  # the identity of the frame that makes the last call
         self._spent = (0.0, 0.0)  # seconds of backends and of inductor that are accounted for
 
-    def on_code(self, *_: object) -> None:
+    def on_code(self, _: object, made: object) -> None:
         """Report a frame whose code dynamo has made: its backend is through, the rest nearly."""
         with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
             frame = sys._getframe(1)
             before = self._spent
             self._spent = sum(times_of(_BACKEND)), sum(times_of(_INDUCTOR))
-            miss = self._miss(frame)
+            miss = self._miss(frame, made)
             if miss is not None:
                 # `torch._dynamo.reset` empties the record: then these are negative.
                 inner = (new - old for new, old in zip(self._spent, before, strict=True))
@@ -49,18 +47,19 @@ class _Listener:
                     if seconds > 0:
                         miss.phases[phase] = miss.phases.get(phase, 0.0) + seconds
 
-    def _miss(self, frame: FrameType) -> CacheMiss | None:
+    def _miss(self, frame: FrameType, made: object) -> CacheMiss | None:
         """Return the call that is compiled; for what is after a break that of the function."""
-        caller = _caller(frame)
+        caller = callee.caller(frame)
         call = callee.called_from(caller) if caller is not None else None
-        entered = Entered.from_call(*call) if call is not None else None
+        entered = Entered.from_frame(caller) if call is not None and caller else None
         if caller is None or call is None or entered is None:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._last if self._frame in above else None
-        reasons = tuple(guard.change for guard in guards.failing(entered)[:1])
+        callee.keep_owner(made, entered.owner)
+        changes, beside, accepted = evidence(entered)
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
-            placed=False, fallback_reasons=reasons, accepted=accepted(entered),
+            placed=False, fallback_reasons=changes, accepted=accepted, beside=beside,
             cleared=callee.has_no_entries(entered.code),
         )  # fmt: skip
         self._last, self._frame = miss, id(caller)
@@ -75,13 +74,6 @@ def _seconds_since_begin(frame: FrameType) -> float:
         if isinstance(start, int):
             return max(_CALENDAR.now() - start, 0) * 1e-9
     return 0.0
-
-
-def _caller(frame: FrameType) -> FrameType | None:
-    """Return the frame that called what dynamo compiles."""
-    return next(
-        (f for f, _ in walk_stack(frame) if not f.f_code.co_filename.endswith(_DYNAMO)), None
-    )
 
 
 class TorchRetracing(Retracing):
