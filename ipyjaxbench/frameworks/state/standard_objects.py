@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ipyjaxbench.frameworks.state.interpreter_settings import Holder
+from ipyjaxbench.frameworks.state.streams import connection_state, socket_state
 from ipyjaxbench.frameworks.state.undo import Setting, State
 from ipyjaxbench.usercode import (
     attributes,
@@ -69,7 +70,8 @@ def standard_states(value: Any, package: str) -> list[State] | None:
     kind = type(value)
     found = _BY_CLASS.get((module_of(kind), name_of(kind)))
     if found is not None:
-        return [found(value)]
+        state = found(value)
+        return [] if state is None else [state]
     if package not in sys.stdlib_module_names or package in _ENTERED:
         return None
     if "hexdigest" in class_dict(kind):
@@ -129,7 +131,7 @@ def _shown(*names: str) -> Callable[[Any], State]:
 
 
 #: Of objects that keep nothing in attributes, or what goes with others, by module and class.
-_BY_CLASS: dict[tuple[str, str], Callable[[Any], State]] = {
+_BY_CLASS: dict[tuple[str, str], Callable[[Any], State | None]] = {
     ("sqlite3", "Connection"): _shown("total_changes"),
     ("sqlite3", "Cursor"): lambda it: Holder(it, [it.connection]),
     ("_queue", "SimpleQueue"): _shown("qsize"),
@@ -161,4 +163,9 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State]] = {
     ("multiprocessing.synchronize", "BoundedSemaphore"): _shown("get_value"),
     ("multiprocessing.synchronize", "Event"): _shown("is_set"),
     ("multiprocessing.queues", "Queue"): _shown("qsize"),
+    ("multiprocessing.queues", "SimpleQueue"): lambda it: Holder(it, [it._reader]),
+    ("multiprocessing.connection", "Connection"): connection_state,
+    ("socket", "socket"): socket_state,
+    ("ssl", "SSLSocket"): socket_state,
+    ("subprocess", "Popen"): lambda it: Holder(it, [it.stdin, it.stdout, it.stderr]),
 }  # fmt: skip
