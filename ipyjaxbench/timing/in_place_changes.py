@@ -27,6 +27,7 @@ from ipyjaxbench.usercode import (
     attributes,
     is_exactly,
     is_of,
+    name_of,
     nodes_of,
     package_of,
     root_name,
@@ -37,6 +38,7 @@ _CONTAINERS = (list, bytearray, deque, array)
 _IN_PLACE_METHODS = {"sort", "reverse"}  # that containers have and others may have too
 _EXCHANGES = ("send", "recv")  # methods of a socket begin with it
 _OS = ("os", "posix", "nt")
+_UNSEEN = {("_codecs", "register"), ("_codecs", "register_error")}  # Python shows no list of these
 _SIZED = (list, dict, set, bytearray)
 _NUMBERS = (int, float)
 _NOT_LOOKED_INTO = (ModuleType, type, FunctionType)
@@ -71,6 +73,9 @@ class Changes:
         self._moved = {n for n, v in scope.captured.items() if n in used and is_unreadable(v)}
         self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
         self._moved |= set(_holders(values, used))
+        self._unseen = [
+            n for n, f in scope.called.items() if (package_of(f), name_of(f)) in _UNSEEN
+        ]
         self._descriptors = {*_find_descriptors(statements, values)}
         self._after_first = {n: self._fingerprint(n, v) for n, v in values.items()}
 
@@ -82,7 +87,7 @@ class Changes:
         certain = [
             n for n in self._values if n in self._moved or (n in self.certain and n not in put_back)
         ]
-        return list(dict.fromkeys([*certain, *changed]))
+        return list(dict.fromkeys([*certain, *self._unseen, *changed]))
 
     def _fingerprint(self, name: str, value: object) -> tuple[object, ...]:
         if name in self._descriptors:

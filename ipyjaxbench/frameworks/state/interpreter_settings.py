@@ -114,6 +114,25 @@ def _set_handlers(signal: Any, handlers: list[Any]) -> None:
             signal.signal(number, handler)
 
 
+def _loggers(logging: Any) -> list[Any]:
+    known = [logging.root, *logging.root.manager.loggerDict.values()]
+    return [each for each in known if is_of(each, logging.Logger)]
+
+
+def _tables_of_types(mimetypes: Any) -> list[Any]:
+    known = mimetypes._db  # to ask for one makes it
+    return [] if known is None else [*known.types_map, *known.types_map_inv]
+
+
+def _stack_size(threading: Any) -> int:
+    threading.stack_size(size := threading.stack_size())  # to ask sets it to 0
+    return int(size)
+
+
+def _limits(resource: Any) -> list[int]:
+    return [number for name, number in vars(resource).items() if name.startswith("RLIMIT_")]
+
+
 def _forget_loggers(logging: Any, names: list[str]) -> None:
     held = logging.root.manager.loggerDict
     for name in held.keys() - names:
@@ -134,6 +153,10 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
         _Row("the working directory", lambda m: [m.getcwd()], lambda m, v: m.chdir(*v)),
         _Row("os.environ", lambda _: read_environment(), lambda _, v: write_environment(v)),
         _Row("os.umask()", lambda m: [_read_umask(m)], lambda m, v: m.umask(*v)),
+        _Row("os.nice()", lambda m: [m.getpriority(m.PRIO_PROCESS, 0)],
+             lambda m, v: m.setpriority(m.PRIO_PROCESS, 0, *v)),
+        _Row("os.sched_getaffinity()", lambda m: sorted(m.sched_getaffinity(0)),
+             lambda m, v: m.sched_setaffinity(0, v)),
     ),
     "sys": (
         _Row("the recursion limit", lambda m: [m.getrecursionlimit()],
@@ -142,6 +165,11 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
              lambda m, v: m.setswitchinterval(*v)),
         _Row("sys.get_int_max_str_digits()", lambda m: [m.get_int_max_str_digits()],
              lambda m, v: m.set_int_max_str_digits(*v)),
+        _Row("sys.getdlopenflags()", lambda m: [m.getdlopenflags()],
+             lambda m, v: m.setdlopenflags(*v)),
+        _Row("sys.get_coroutine_origin_tracking_depth()",
+             lambda m: [m.get_coroutine_origin_tracking_depth()],
+             lambda m, v: m.set_coroutine_origin_tracking_depth(*v)),
         _Row("sys.getprofile()", lambda m: [m.getprofile()], lambda m, v: m.setprofile(*v)),
         _Row("sys.gettrace()", lambda m: [m.gettrace()], lambda m, v: m.settrace(*v)),
     ),
@@ -156,7 +184,20 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
     ),
     "warnings": (_Row("warnings.filters", lambda m: [*m.filters], _set_filters),),
     "signal": (_Row("handlers of signals", lambda m: [*map(m.getsignal, _signals(m))],
-                    _set_handlers),),
+                    _set_handlers),
+               _Row("signal.pthread_sigmask()",
+                    lambda m: sorted(m.pthread_sigmask(m.SIG_BLOCK, [])),
+                    lambda m, v: m.pthread_sigmask(m.SIG_SETMASK, v))),
+    "threading": (_Row("threading.stack_size()", lambda m: [_stack_size(m)],
+                       lambda m, v: m.stack_size(*v)),),
+    "readline": (_Row("history of readline", lambda m: [m.get_current_history_length()], None),),
+    "time": (_Row("the time zone", lambda m: [m.timezone, m.altzone, *m.tzname],
+                  lambda m, _: m.tzset()),),  # by `os.environ`, which is put back too
+    "resource": (_Row("resource.getrlimit()", lambda m: [*map(m.getrlimit, _limits(m))],
+                      lambda m, v: [*map(m.setrlimit, _limits(m), v)]),),
+    "multiprocessing": (_Row("multiprocessing.get_start_method()",
+                             lambda m: [m.get_start_method(allow_none=True)],
+                             lambda m, v: m.set_start_method(*v, force=True)),),
     "locale": (_Row("the locale", lambda m: [m.setlocale(m.LC_ALL)],
                     lambda m, v: m.setlocale(m.LC_ALL, *v)),),
     "socket": (_Row("socket.getdefaulttimeout()", lambda m: [m.getdefaulttimeout()],
@@ -176,6 +217,12 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
     "decimal": (_Row("decimal.getcontext()", lambda m: _read_decimal(m.getcontext()),
                      lambda m, v: _write_decimal(m.getcontext(), v)),),
 }  # fmt: skip
+#: What a module keeps in tables and objects, by what it is called.
+_HELD: dict[str, tuple[tuple[str, Callable[[Any], list[Any]]], ...]] = {
+    "logging": (("handlers of loggers", _loggers),),
+    "mimetypes": (("types of mimetypes", _tables_of_types),),
+    "sqlite3": (("adapters of sqlite3", lambda m: [m.adapters, m.converters]),),
+}
 _SAME_AS = {"posix": "os", "nt": "os", "_decimal": "decimal", "_csv": "csv", "_signal": "signal",
             "_locale": "locale", "_socket": "socket", "_warnings": "warnings"}  # fmt: skip
 
@@ -186,13 +233,12 @@ def interpreter_settings(module: str) -> Iterator[tuple[str, State]]:
     found = sys.modules.get(name)
     for label, read, write in _ROWS.get(name, ()) if found is not None else ():
         set_ = None if write is None else _applied(write, found)
-        yield label, Setting(_applied(read, found), set_)
-    if name == "logging":
-        known = [logging.root, *logging.root.manager.loggerDict.values()]
-        yield (
-            "handlers of loggers",
-            Holder(None, [each for each in known if is_of(each, logging.Logger)]),
-        )
+        try:
+            yield label, Setting(_applied(read, found), set_)
+        except (AttributeError, OSError):  # a platform that has none
+            continue
+    for label, parts in _HELD.get(name, ()) if found is not None else ():
+        yield label, Holder(None, parts(found))
 
 
 def _applied(function: Callable[..., Any], module: object) -> Callable[..., Any]:
