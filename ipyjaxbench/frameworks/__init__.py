@@ -39,7 +39,6 @@ from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.frameworks.state.containers import Entries, Items
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.interpreter_settings import (
-    Holder,
     read_environment,
     write_environment,
 )
@@ -61,6 +60,7 @@ from ipyjaxbench.frameworks.state.undo import (
     DonatedArray,
     GeneratorState,
     Held,
+    Holder,
     NamedSettings,
     Setting,
     State,

@@ -101,6 +101,8 @@ def is_unreadable(value: object) -> bool:
     kind = type(value)
     if not is_of(value, Iterator) or is_readable(value) or is_users_class(kind):
         return False
+    if module_of(kind) == "tempfile":  # what it holds is looked at
+        return False
     return not is_exactly(value, *_FILES, io.StringIO, io.BytesIO)
 
 
@@ -121,3 +123,5 @@ def _position(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     for each in held if depth else ():
         if is_readable(each) or is_exactly(each, tuple):
             yield from _position(each, depth - 1)
+        elif not is_exactly(value, *_GENERATORS):  # what `accumulate` and `product` gave last
+            yield each if is_exactly(each, int, float) else id(each)

@@ -54,6 +54,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, CodeT
 _ATOMS = frozenset(map(id, _PLAIN))
 #: What belongs to the session, not to the code.
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
+_FUNCTIONS = (FunctionType, classmethod, staticmethod)
 _NO_NAMES = CodeNames()
 _LOCK = type(threading.Lock())  # one that is not named may be another thread's for a moment
 _SETS_ANY_GLOBAL = frozenset(("globals", "exec"))
@@ -218,8 +219,8 @@ class Reachable:
             yield from registered_classes(value)
             # Python itself calls those between underscores, such as `__del__`.
             special = [each for n, each in class_dict(value).items() if n.startswith("__")]
-            functions = [each for each in special if type(each) is FunctionType]
-            self._look(name_of(value), (*mro_of(value), *functions))
+            functions = [each for each in special if type(each) in _FUNCTIONS]
+            self._look(name_of(value), (*mro_of(value), type(value), *functions))
 
     def _use_states(self, name: str, use: Use) -> Iterator[State]:
         if states := [*use.states()] if use.is_users or not self._of_user else ():

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from types import FunctionType
 
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.state.interpreter_settings import Holder
 from ipyjaxbench.frameworks.state.module_use import changes_registry, globals_set_in
 from ipyjaxbench.frameworks.state.names import DictNames
-from ipyjaxbench.frameworks.state.undo import State
+from ipyjaxbench.frameworks.state.undo import Holder, State
 from ipyjaxbench.usercode import is_exactly, names_in, package_of
 
 
