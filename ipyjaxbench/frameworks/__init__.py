@@ -39,7 +39,6 @@ from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.frameworks.state.containers import Entries, Items
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.interpreter_settings import (
-    Holder,
     read_environment,
     write_environment,
 )
@@ -54,12 +53,14 @@ from ipyjaxbench.frameworks.state.names import (
 from ipyjaxbench.frameworks.state.positions import is_unreadable, position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore, restore_together
 from ipyjaxbench.frameworks.state.standard_objects import changes_by_itself
+from ipyjaxbench.frameworks.state.streams import amounts
 from ipyjaxbench.frameworks.state.undo import (
     Buffer,
     CopiedState,
     DonatedArray,
     GeneratorState,
     Held,
+    Holder,
     NamedSettings,
     Setting,
     State,

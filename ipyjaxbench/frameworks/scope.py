@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import CodeType
 
 from ipyjaxbench.frameworks.accesses import find_accessed
 from ipyjaxbench.frameworks.compilation import find_compiler
@@ -47,6 +48,12 @@ class Scope:
         self.compiled = [f for f in self.functions if find_compiler(f, frameworks)]
         read = find_accessed(snippet.statements, self.read_values, frameworks)
         self.inputs = find_placements(read, frameworks)
+
+    @property
+    def codes(self) -> list[CodeType]:
+        """The code, and that of the user's functions that it can reach."""
+        own = (function.__code__ for function in self.functions if is_users_function(function))
+        return [*self.snippet.codes, *own]
 
     @property
     def may_bind_any_name(self) -> bool:

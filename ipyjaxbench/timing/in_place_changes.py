@@ -7,6 +7,7 @@ from array import array
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
+from socket import socket
 from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from ipyjaxbench.frameworks import (
     Framework,
     MutableState,
     Scope,
+    amounts,
     changes_by_itself,
     find_arrays,
     is_unreadable,
@@ -25,13 +27,18 @@ from ipyjaxbench.usercode import (
     attributes,
     is_exactly,
     is_of,
+    name_of,
     nodes_of,
+    package_of,
     root_name,
 )
 
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset)
 _CONTAINERS = (list, bytearray, deque, array)
 _IN_PLACE_METHODS = {"sort", "reverse"}  # that containers have and others may have too
+_EXCHANGES = ("send", "recv")  # methods of a socket begin with it
+_OS = ("os", "posix", "nt")
+_UNSEEN = {("_codecs", "register"), ("_codecs", "register_error")}  # Python shows no list of these
 _SIZED = (list, dict, set, bytearray)
 _NUMBERS = (int, float)
 _NOT_LOOKED_INTO = (ModuleType, type, FunctionType)
@@ -66,19 +73,25 @@ class Changes:
         self._moved = {n for n, v in scope.captured.items() if n in used and is_unreadable(v)}
         self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
         self._moved |= set(_holders(values, used))
-        self._after_first = {name: self._fingerprint(value) for name, value in values.items()}
+        self._unseen = [
+            n for n, f in scope.called.items() if (package_of(f), name_of(f)) in _UNSEEN
+        ]
+        self._descriptors = {*_find_descriptors(statements, values)}
+        self._after_first = {n: self._fingerprint(n, v) for n, v in values.items()}
 
     def changed_names(self, put_back: Container[str] = ()) -> list[str]:
         """Return names whose object is not as the first call left it; ``put_back`` all are."""
         changed = [
-            n for n, v in self._values.items() if self._fingerprint(v) != self._after_first[n]
+            n for n, v in self._values.items() if self._fingerprint(n, v) != self._after_first[n]
         ]
         certain = [
             n for n in self._values if n in self._moved or (n in self.certain and n not in put_back)
         ]
-        return list(dict.fromkeys([*certain, *changed]))
+        return list(dict.fromkeys([*certain, *self._unseen, *changed]))
 
-    def _fingerprint(self, value: object) -> tuple[object, ...]:
+    def _fingerprint(self, name: str, value: object) -> tuple[object, ...]:
+        if name in self._descriptors:
+            return tuple(amounts(cast(int, value)))
         arrays = find_arrays(value, self._frameworks)
         answers = (f.capability(MutableState).mutation_count(array) for f, array in arrays)
         counts = [count for count in answers if count is not None]
@@ -92,6 +105,20 @@ class Changes:
 def _moves_unseen(value: object) -> bool:
     """Whether an iterator may move unseen: a generator may keep in a list what it gets."""
     return is_unreadable(value) or is_exactly(value, GeneratorType)
+
+
+def _find_descriptors(
+    statements: Sequence[ast.stmt], values: Mapping[str, object]
+) -> Iterator[str]:
+    """Yield names of numbers by which the system knows an open file: of ``os.write(w, b"x")``."""
+    for node in nodes_of(statements):
+        match node:
+            case ast.Call(func=callee, args=[ast.Name(name), *_]):
+                if (
+                    is_exactly(values.get(name), int)
+                    and package_of(_looked_up(callee, values)) in _OS
+                ):
+                    yield name
 
 
 def _holders(values: Mapping[str, object], used: Container[str]) -> Iterator[str]:
@@ -216,6 +243,8 @@ def _changes_itself(owner: object, method: str, frameworks: Sequence[Framework])
     kind = type(owner)
     if issubclass(kind, _CONTAINERS):
         return method in _IN_PLACE_METHODS
+    if is_of(owner, socket):
+        return method.startswith(_EXCHANGES)
     owners = (f for f in frameworks if f.owns(kind))
     return any(f.capability(MutableState).changes_in_place(method) for f in owners)
 

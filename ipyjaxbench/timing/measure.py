@@ -34,7 +34,7 @@ from ipyjaxbench.timing.session import (
 from ipyjaxbench.timing.steady_state import OnProgress, Steady
 from ipyjaxbench.timing.validity import checks
 from ipyjaxbench.timing.validity.warm_cache import check_warm_cache, check_warm_cpu_cache
-from ipyjaxbench.usercode import Muted, Snippet
+from ipyjaxbench.usercode import Muted, Snippet, may_block
 
 _MIN_BYTES_TO_ASK = 100_000_000  # of results, from which on the free memory is looked at
 
@@ -113,6 +113,8 @@ def make_steady(later: LaterCalls, on_progress: OnProgress = ignore_progress) ->
     session, in_play = later.session, later.in_play
     on_gpu = any(place.on_gpu for place in (*later.first.scope.inputs, *later.outputs))
     steady = Steady(session.calls, session.options, _room(later), on_progress, on_gpu)
+    if not session.snippet.awaits and may_block(later.first.scope.codes):
+        steady.patience = session.snippet.patience
     steady.samples.spins = {framework.spins for framework in in_play} == {True}
     return steady
 

@@ -37,12 +37,12 @@ from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
 from ipyjaxbench.timing.waiting import Waiting
+from ipyjaxbench.timing.written_files import WrittenFiles
 from ipyjaxbench.usercode import (
     Muted,
     Snippet,
     catches_errors,
     describe_error,
-    is_users_function,
     strip_our_frames,
 )
 
@@ -88,6 +88,7 @@ class FirstRun:
     donated: Donated  # copies of the arguments that each call gives away
     found_state: Checkpoint | None  # the state that the call found; None where that is not kept
     background: Background  # threads and processes that the call started
+    files: WrittenFiles  # files that the call wrote
 
 
 @dataclass(frozen=True)
@@ -157,10 +158,11 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         if donate_copies:
             donated.donate_copies()
         found = _found_state(session, scope) if not donated.is_possible else None
-        background = Background(calls.clock)
+        background, files = Background(calls.clock), WrittenFiles(scope)
         first = calls.first(_holders(session, scope))
         background.inspect_first_call()
-        return FirstRun(first, scope, tuple(bound), carryover, donated, found, background)
+        files.inspect_first_call()
+        return FirstRun(first, scope, tuple(bound), carryover, donated, found, background, files)
     except BaseException as error:
         before.restore(frameworks)
         if isinstance(error, Exception):
@@ -179,9 +181,7 @@ def _watch_compiling(session: Session, scope: Scope, frameworks: Iterable[Framew
 
 def _holders(session: Session, scope: Scope) -> Sequence[Framework]:
     """Return whose results are held that the code drops; none of code that may know they failed."""
-    own = (function.__code__ for function in scope.functions if is_users_function(function))
-    codes = (*session.snippet.codes, *own)
-    return () if any(map(catches_errors, codes)) else session.frameworks
+    return () if any(map(catches_errors, scope.codes)) else session.frameworks
 
 
 def _found_state(session: Session, scope: Scope) -> Checkpoint | None:
@@ -296,4 +296,5 @@ def restore(later: LaterCalls) -> list[str]:
     later.rewind.give_up()
     calls.end()
     known = checkpoint.known if later.session.options.restore else ()
-    return [*lost, *checkpoint.failed, *later.changes.changed_names(known)]
+    told = [*lost, *checkpoint.failed, *later.changes.changed_names(known)]
+    return [*told, *first.files.names(apart=told)]

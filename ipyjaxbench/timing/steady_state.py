@@ -4,7 +4,7 @@ import gc
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -17,7 +17,7 @@ from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.throughput_and_dispatch import QueuedCalls, plan_queued_calls
-from ipyjaxbench.usercode import StuckError, describe_error
+from ipyjaxbench.usercode import StuckError, describe_error, give_up_blocked
 
 #: Called after each round, or after each sample where their number is known, with the relative half
 #: width of the interval so far (not a number where it is not asked) and the nanoseconds left.
@@ -51,6 +51,7 @@ class Steady:
     elapsed: float = 0.0  # seconds that they took
     compiling: float = 0.0  # of these, what compiling took, as far as it is told
     conditions: Conditions | None = None  # what the machine did meanwhile
+    patience: float | None = None  # seconds for which a call may wait; None where none does
     # looks at a few calls before the warm-up, within nanoseconds
     prepare: Callable[[Calls, int], object] = lambda calls, budget: None  # noqa: ARG005
 
@@ -95,7 +96,8 @@ class Steady:
         __tracebackhide__ = True
         begun, compiled = self.calls.clock.wall(), self.calls.compile_seconds()
         try:
-            yield
+            with self._patience():
+                yield
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except CODE_ERRORS as error:
             self.ended_early, self.error = True, error
@@ -125,6 +127,12 @@ class Steady:
     def ahead(self) -> int:
         """Calls to make, untimed, before each sample."""
         return sampling.untimed_calls(self.number)
+
+    def _patience(self) -> AbstractContextManager[None]:
+        if self.patience is None:
+            return nullcontext()
+        calls = self.calls
+        return give_up_blocked(self.patience, lambda: calls.made, Clock.elapsed().spent)
 
     def close(self) -> None:
         """Drop rounds without samples, and note what ended the calls, when all are made."""

@@ -7,6 +7,7 @@ one; it knows the host and no framework.
 """
 
 from ipyjaxbench.usercode.awaiting import loop_runs, run, run_in_loop, run_in_new_loop
+from ipyjaxbench.usercode.blocked import give_up_blocked, may_block
 from ipyjaxbench.usercode.call import (
     Call,
     Shape,

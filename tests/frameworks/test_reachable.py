@@ -67,7 +67,7 @@ class Own:
     (numbers("d", [1.0]), ["Buffer"]), (([1], frozenset({2})), ["Items"]),
     (random.Random(3), ["GeneratorState", "AttributeNames"]), ([].append, ["Items"]),
     (io.StringIO("a"), ["Memory", "AttributeNames"]), (iter([1]), ["Position"]),
-    (contextvars.ContextVar("v"), ["Setting"]),
+    (contextvars.ContextVar("v"), ["Variable"]),
     (functools.partial(len, [1]), ["Items", "AttributeNames", "Entries"]),
     (SimpleNamespace(a=[1]), ["AttributeNames", "Items"]),
     (3, []), (len, []), (object(), []), (int, []), (types, []),

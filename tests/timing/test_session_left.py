@@ -17,6 +17,7 @@ NAMED = "sum(name.startswith('made') for name in logging.root.manager.loggerDict
 PATH = "sys.path[:] = [p for p in sys.path if p != 'zzz']"
 NUMPY, PANDAS = "import numpy as np", "import pandas as pd"
 PLT = "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt"
+FILES, CLEAR = "import os; d = str(tmp_path / 'fw'); os.mkdir(d)", "import shutil; shutil.rmtree(d)"
 FILTERS = "import warnings; kept = [*warnings.filters]"
 
 CELLS = {
@@ -36,6 +37,28 @@ CELLS = {
     "a file that is written anew": Cell("n = 0", "n = open('fw_new.txt', 'w').write('x')",
                                         "open('fw_new.txt').read()",
                                         "import os; os.remove('fw_new.txt')"),
+    "a name that is made in the code": Cell(
+        f"{FILES}; i = 0", "open(f'{d}/fw_{i}', 'a').write('x')", "0", CLEAR,
+        told="{fw}/fw_0"),
+    "new files": Cell(
+        f"{FILES}; h = []", "h.append(0); open(f'{d}/fw_{len(h)}', 'w').close()", "0",
+        CLEAR, told="new files such as {fw}/fw_2"),
+    "new files by a method": Cell(
+        f"{FILES}; h = []; from pathlib import Path; d = Path(d)",
+        "h.append(0); (d / f'fw_{len(h)}').write_text('x')", "0",
+        CLEAR, told="new files such as {fw}/fw_2"),
+    "new files of NumPy": Cell(
+        f"{FILES}; h = []; {NUMPY}", "h.append(0); np.save(f'{d}/fw_{len(h)}', 1)", "0",
+        CLEAR, told="new files such as {fw}/fw_2.npy"),
+    "directories": Cell(
+        f"{FILES}; h = []", "h.append(0); os.mkdir(f'{d}/fw_{len(h)}')", "0",
+        CLEAR, told="new files such as {fw}/fw_2"),
+    "files that a child makes": Cell(
+        f"{FILES}; import subprocess", "subprocess.run('echo x >> fw_0', shell=True, cwd=d)", "0",
+        CLEAR, told="{fw}/fw_0"),
+    "a file that is only read": Cell(
+        FILES + "; open(f'{d}/fw_0', 'w').close()", "open(f'{d}/fw_0').read()", "0",
+        CLEAR),
     "a name of a module": Cell(USER, "um.N += 1", "um.N"),
     "by its function": Cell(USER, "um.bump()", "um.N"),
     "by a function's name": Cell(f"{USER}; f = um.bump", "f()", "um.N"),
@@ -219,4 +242,5 @@ CELLS = {
 @pytest.mark.filterwarnings("ignore")
 def test_it_is_as_after_one_run_or_told(shell: Shell, name: str, tmp_path: Path) -> None:
     shell.names["tmp_path"] = tmp_path
-    check_left(shell, CELLS[name])
+    cell = CELLS[name]
+    check_left(shell, cell._replace(told=cell.told.format(fw=tmp_path / "fw")))

@@ -4,8 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ipyjaxbench.frameworks.state.interpreter_settings import Holder
-from ipyjaxbench.frameworks.state.undo import Setting, State
+from ipyjaxbench.frameworks.state.undo import Holder, Setting, State
 
 
 def open_figures() -> Iterator[tuple[str, State]]:

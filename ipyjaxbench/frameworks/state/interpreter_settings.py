@@ -6,14 +6,20 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.frameworks.state.names import AttributeNames, DictNames
-from ipyjaxbench.frameworks.state.undo import Setting, State
+from ipyjaxbench.frameworks.state.log_handlers import (
+    Logger,
+    forget_loggers,
+    handler_states,
+    loggers,
+)
+from ipyjaxbench.frameworks.state.names import DictNames
+from ipyjaxbench.frameworks.state.undo import Holder, Setting, State
 from ipyjaxbench.usercode import (
     class_dict,
     is_exactly,
@@ -26,33 +32,21 @@ from ipyjaxbench.usercode import (
 _UNSET: Any = object()
 #: Of a context of `decimal`; its flags are left to it.
 _DECIMAL_FIELDS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
-#: Of a logger; it also keeps a cache of levels, and the table of all loggers.
-_OF_LOGGER = ("level", "parent", "propagate", "handlers", "disabled", "filters")
 
 
-class Holder(State):
-    """Something that holds others and never changes by itself."""
+class Variable(Setting):
+    """What a context variable stands for; one that was not set cannot be unset again."""
 
-    def __init__(self, target: Any, held: Iterable[object]) -> None:
-        self._held = [*held]
-        super().__init__(target)
+    def __init__(self, variable: Any) -> None:
+        is_set = variable.get(_UNSET) is not _UNSET
+        write = (lambda values: variable.set(*values)) if is_set else None
+        super().__init__(lambda: [variable.get(_UNSET)], write)
 
     @property
-    def parts(self) -> Iterable[object]:
-        """What it holds."""
-        return self._held
-
-
-class Logger(AttributeNames):
-    """Level and handlers of a logger; those below it go by its level."""
-
-    def __init__(self, logger: Any) -> None:
-        super().__init__(logger, _OF_LOGGER)
-
-    def restore(self) -> None:
-        """Put them back, and have loggers forget which levels they log."""
-        super().restore()
-        self._target.setLevel(self._target.level)
+    def parts(self) -> list[Any]:
+        """The value."""
+        values: list[Any] = self._before
+        return values
 
 
 def interpreter_states(value: Any) -> list[State] | None:
@@ -64,17 +58,17 @@ def interpreter_states(value: Any) -> list[State] | None:
         return [Setting(lambda: [*sys.modules.values()], None)]
     if decimal is not None and is_exactly(value, decimal.Context):
         return [_decimal_setting(value)]
-    if is_exactly(value, contextvars.ContextVar):
-        is_set = value.get(_UNSET) is not _UNSET
-        return [Setting(lambda: [value.get(_UNSET)], (lambda v: value.set(*v)) if is_set else None)]
-    if is_of(value, threading.local):
-        return _local_states(value)
-    if is_of(value, logging.Logger):
-        return [Logger(value)]
+    for kind, states in _BY_KIND:
+        if is_of(value, kind):
+            return states(value)
     if is_exactly(value, memoryview):
         return [Holder(value, [value.obj])]
     is_holder = is_exactly(value, MappingProxyType) or module_of(type(value)) == "_csv"
     return [Holder(value, gc.get_referents(value))] if is_holder else None
+
+
+def _context_states(context: Any) -> list[State]:
+    return [Setting(lambda: [each for item in context.items() for each in item], None)]
 
 
 def _local_states(local: Any) -> list[State]:
@@ -82,6 +76,16 @@ def _local_states(local: Any) -> list[State]:
     if any("__init__" in class_dict(k) for k in mro_of(type(local)) if is_users_class(k)):
         return []
     return [DictNames(threading.local.__getattribute__(local, "__dict__"))]
+
+
+#: What is looked at by itself, though its class is Python's own.
+_BY_KIND: tuple[tuple[type, Callable[[Any], list[State] | None]], ...] = (
+    (contextvars.ContextVar, lambda it: [Variable(it)]),
+    (contextvars.Context, _context_states),
+    (threading.local, _local_states),
+    (logging.Logger, lambda it: [Logger(it)]),
+    (logging.Handler, handler_states),
+)
 
 
 def _set_filters(warnings: Any, filters: list[Any]) -> None:
@@ -114,10 +118,18 @@ def _set_handlers(signal: Any, handlers: list[Any]) -> None:
             signal.signal(number, handler)
 
 
-def _forget_loggers(logging: Any, names: list[str]) -> None:
-    held = logging.root.manager.loggerDict
-    for name in held.keys() - names:
-        del held[name]
+def _tables_of_types(mimetypes: Any) -> list[Any]:
+    known = mimetypes._db  # to ask for one makes it
+    return [] if known is None else [*known.types_map, *known.types_map_inv]
+
+
+def _stack_size(threading: Any) -> int:
+    threading.stack_size(size := threading.stack_size())  # to ask sets it to 0
+    return int(size)
+
+
+def _limits(resource: Any) -> list[int]:
+    return [number for name, number in vars(resource).items() if name.startswith("RLIMIT_")]
 
 
 class _Row(NamedTuple):
@@ -134,6 +146,10 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
         _Row("the working directory", lambda m: [m.getcwd()], lambda m, v: m.chdir(*v)),
         _Row("os.environ", lambda _: read_environment(), lambda _, v: write_environment(v)),
         _Row("os.umask()", lambda m: [_read_umask(m)], lambda m, v: m.umask(*v)),
+        _Row("os.nice()", lambda m: [m.getpriority(m.PRIO_PROCESS, 0)],
+             lambda m, v: m.setpriority(m.PRIO_PROCESS, 0, *v)),
+        _Row("os.sched_getaffinity()", lambda m: sorted(m.sched_getaffinity(0)),
+             lambda m, v: m.sched_setaffinity(0, v)),
     ),
     "sys": (
         _Row("the recursion limit", lambda m: [m.getrecursionlimit()],
@@ -142,6 +158,11 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
              lambda m, v: m.setswitchinterval(*v)),
         _Row("sys.get_int_max_str_digits()", lambda m: [m.get_int_max_str_digits()],
              lambda m, v: m.set_int_max_str_digits(*v)),
+        _Row("sys.getdlopenflags()", lambda m: [m.getdlopenflags()],
+             lambda m, v: m.setdlopenflags(*v)),
+        _Row("sys.get_coroutine_origin_tracking_depth()",
+             lambda m: [m.get_coroutine_origin_tracking_depth()],
+             lambda m, v: m.set_coroutine_origin_tracking_depth(*v)),
         _Row("sys.getprofile()", lambda m: [m.getprofile()], lambda m, v: m.setprofile(*v)),
         _Row("sys.gettrace()", lambda m: [m.gettrace()], lambda m, v: m.settrace(*v)),
     ),
@@ -156,7 +177,20 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
     ),
     "warnings": (_Row("warnings.filters", lambda m: [*m.filters], _set_filters),),
     "signal": (_Row("handlers of signals", lambda m: [*map(m.getsignal, _signals(m))],
-                    _set_handlers),),
+                    _set_handlers),
+               _Row("signal.pthread_sigmask()",
+                    lambda m: sorted(m.pthread_sigmask(m.SIG_BLOCK, [])),
+                    lambda m, v: m.pthread_sigmask(m.SIG_SETMASK, v))),
+    "threading": (_Row("threading.stack_size()", lambda m: [_stack_size(m)],
+                       lambda m, v: m.stack_size(*v)),),
+    "readline": (_Row("history of readline", lambda m: [m.get_current_history_length()], None),),
+    "time": (_Row("the time zone", lambda m: [m.timezone, m.altzone, *m.tzname],
+                  lambda m, _: m.tzset()),),  # by `os.environ`, which is put back too
+    "resource": (_Row("resource.getrlimit()", lambda m: [*map(m.getrlimit, _limits(m))],
+                      lambda m, v: [*map(m.setrlimit, _limits(m), v)]),),
+    "multiprocessing": (_Row("multiprocessing.get_start_method()",
+                             lambda m: [m.get_start_method(allow_none=True)],
+                             lambda m, v: m.set_start_method(*v, force=True)),),
     "locale": (_Row("the locale", lambda m: [m.setlocale(m.LC_ALL)],
                     lambda m, v: m.setlocale(m.LC_ALL, *v)),),
     "socket": (_Row("socket.getdefaulttimeout()", lambda m: [m.getdefaulttimeout()],
@@ -167,7 +201,7 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
     "atexit": (_Row("functions registered by atexit", lambda m: [m._ncallbacks()], None),),
     "weakref": (_Row("weakref.finalize", lambda m: [len(m.finalize._registry)], None),),
     "logging": (_Row("loggers", lambda m: [*m.root.manager.loggerDict],
-                     _forget_loggers),
+                     forget_loggers),
                 _Row("logging.disable", lambda m: [m.root.manager.disable],
                      lambda m, v: m.disable(*v))),
     "tracemalloc": (_Row("tracemalloc.is_tracing()", lambda m: [m.is_tracing()],
@@ -176,6 +210,12 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
     "decimal": (_Row("decimal.getcontext()", lambda m: _read_decimal(m.getcontext()),
                      lambda m, v: _write_decimal(m.getcontext(), v)),),
 }  # fmt: skip
+#: What a module keeps in tables and objects, by what it is called.
+_HELD: dict[str, tuple[tuple[str, Callable[[Any], list[Any]]], ...]] = {
+    "logging": (("handlers of loggers", loggers),),
+    "mimetypes": (("types of mimetypes", _tables_of_types),),
+    "sqlite3": (("adapters of sqlite3", lambda m: [m.adapters, m.converters]),),
+}
 _SAME_AS = {"posix": "os", "nt": "os", "_decimal": "decimal", "_csv": "csv", "_signal": "signal",
             "_locale": "locale", "_socket": "socket", "_warnings": "warnings"}  # fmt: skip
 
@@ -186,13 +226,12 @@ def interpreter_settings(module: str) -> Iterator[tuple[str, State]]:
     found = sys.modules.get(name)
     for label, read, write in _ROWS.get(name, ()) if found is not None else ():
         set_ = None if write is None else _applied(write, found)
-        yield label, Setting(_applied(read, found), set_)
-    if name == "logging":
-        known = [logging.root, *logging.root.manager.loggerDict.values()]
-        yield (
-            "handlers of loggers",
-            Holder(None, [each for each in known if is_of(each, logging.Logger)]),
-        )
+        try:
+            yield label, Setting(_applied(read, found), set_)
+        except (AttributeError, OSError):  # a platform that has none
+            continue
+    for label, parts in _HELD.get(name, ()) if found is not None else ():
+        yield label, Holder(None, parts(found))
 
 
 def _applied(function: Callable[..., Any], module: object) -> Callable[..., Any]:

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipyjaxbench.frameworks.state.figures import drawn_in_figures
-from ipyjaxbench.frameworks.state.interpreter_settings import Holder
-from ipyjaxbench.frameworks.state.undo import Setting, State
+from ipyjaxbench.frameworks.state.undo import Holder, Setting, State
 from ipyjaxbench.usercode import names_of_module
 
 #: What the code is that may change the settings of a package, beside its own.

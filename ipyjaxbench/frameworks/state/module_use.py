@@ -2,11 +2,14 @@
 
 import dis
 import functools
+import re
 from collections.abc import Collection, Iterator
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from ipyjaxbench.frameworks.state.abstract_classes import registered_classes
 from ipyjaxbench.frameworks.state.names import ClassNames, DictNames, Names, RegistryNames
+from ipyjaxbench.frameworks.state.undo import State
 from ipyjaxbench.usercode import (
     class_dict,
     is_users_module,
@@ -21,6 +24,11 @@ _SETS = ("STORE_ATTR", "DELETE_ATTR")
 _SETS_GLOBAL = ("STORE_GLOBAL", "DELETE_GLOBAL")
 #: With these, code may set any name of a module.
 _SETS_ANY = frozenset(("setattr", "delattr", "vars", "__dict__"))
+#: What functions are called that change what their library keeps: `copyreg.pickle`, `add_alias`.
+_CHANGES = re.compile(
+    r"(set|reset|install|add|capture|remove)(_|[A-Z])"
+    r"|((un)?register|pickle|install|settrace|setprofile)(_|$)"
+)
 
 
 class CodeNames(NamedTuple):
@@ -30,6 +38,11 @@ class CodeNames(NamedTuple):
     stored: frozenset[str] = frozenset()  # those that it sets as attributes
     imported: frozenset[str] = frozenset()  # modules that it imports by itself
     texts: tuple[str, ...] = ()  # that are written in it
+
+    @property
+    def changes_classes(self) -> bool:
+        """Whether it sets attributes, or registers a class as one of another."""
+        return bool(self.stored) or "register" in self.used
 
 
 class Use(NamedTuple):
@@ -60,10 +73,16 @@ class Use(NamedTuple):
         kinds = (k for k in mro_of(type(self.target)) if k not in (ModuleType, object))
         return any("__setattr__" in class_dict(k) for k in kinds)
 
-    def state(self) -> Names | None:
-        """Return what the code sets there; None where it sets nothing."""
+    def states(self) -> Iterator[State]:
+        """Yield what the code sets there, and the classes that it registers."""
         if not self.is_module:
-            return ClassNames(self.target, self.names.stored)
+            yield ClassNames(self.target, self.names.stored)
+            yield from registered_classes(self.target)
+        elif (state := self._set_names()) is not None:
+            yield state
+
+    def _set_names(self) -> Names | None:
+        """Return the names of a module that the code sets; None where it sets none."""
         sets_any = self.is_users and not _SETS_ANY.isdisjoint(self.names.used)
         if not (sets_any or self.names.stored):
             return None
@@ -82,9 +101,15 @@ class Use(NamedTuple):
         held, is_users = names_of_module(self.target) if self.is_module else {}, self.is_users
         for name in self.names.used:
             value = held.get(name)
-            is_set = bool(self.names.stored) and issubclass(type(value), type)
-            if is_users or is_set or issubclass(type(value), ModuleType) or not callable(value):
+            is_set = self.names.changes_classes and issubclass(type(value), type)
+            is_data = issubclass(type(value), ModuleType) or not callable(value)
+            if is_users or is_set or is_data or changes_registry(value):
                 yield name, value
+
+
+def changes_registry(value: object) -> bool:
+    """Whether it is a function that is there to change what its library keeps."""
+    return type(value) is FunctionType and _CHANGES.match(value.__name__) is not None
 
 
 @functools.lru_cache(maxsize=4096)

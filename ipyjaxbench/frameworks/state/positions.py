@@ -16,6 +16,7 @@ from types import (
 from typing import Any
 
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.streams import amounts
 from ipyjaxbench.frameworks.state.undo import CopiedState, State
 from ipyjaxbench.usercode import is_exactly, is_of, is_users_class, module_of
 
@@ -41,11 +42,12 @@ class FilePosition(State):
     """How far an open file is read or written; only one that is read alone is put back."""
 
     def __init__(self, file: Any) -> None:
-        self.can_restore = not file.writable()
+        self.can_restore = not file.writable() and file.seekable()
         super().__init__(file)
 
     def _read(self) -> list[int]:
-        return [self._target.tell()]
+        it = self._target
+        return [it.tell()] if it.seekable() else amounts(it.fileno())  # one of a pipe
 
     def restore(self) -> None:
         """Go back there."""
@@ -99,6 +101,8 @@ def is_unreadable(value: object) -> bool:
     kind = type(value)
     if not is_of(value, Iterator) or is_readable(value) or is_users_class(kind):
         return False
+    if module_of(kind) == "tempfile":  # what it holds is looked at
+        return False
     return not is_exactly(value, *_FILES, io.StringIO, io.BytesIO)
 
 
@@ -119,3 +123,5 @@ def _position(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     for each in held if depth else ():
         if is_readable(each) or is_exactly(each, tuple):
             yield from _position(each, depth - 1)
+        elif not is_exactly(value, *_GENERATORS):  # what `accumulate` and `product` gave last
+            yield each if is_exactly(each, int, float) else id(each)

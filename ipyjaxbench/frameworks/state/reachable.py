@@ -1,9 +1,7 @@
 """All that calls can change in place, of what the code can reach by name."""
 
-import random
 import sys
 import threading
-from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
@@ -12,7 +10,8 @@ from typing import Any
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.compilation import find_compiler
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.state.containers import Entries, Items
+from ipyjaxbench.frameworks.state.abstract_classes import registered_classes
+from ipyjaxbench.frameworks.state.builtin_objects import states_of_python
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.figures import open_figures
 from ipyjaxbench.frameworks.state.files import NamedFiles
@@ -30,13 +29,13 @@ from ipyjaxbench.frameworks.state.names import (
 )
 from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
-from ipyjaxbench.frameworks.state.shared_bytes import shared_states
+from ipyjaxbench.frameworks.state.registries import registry_states
 from ipyjaxbench.frameworks.state.standard_objects import (
     cache_states,
     is_own_part,
     standard_states,
 )
-from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, Held, State
+from ipyjaxbench.frameworks.state.undo import Held, State
 from ipyjaxbench.frameworks.state.variables import name_of_class, variable_of
 from ipyjaxbench.usercode import (
     ask,
@@ -51,11 +50,11 @@ from ipyjaxbench.usercode import (
     parts_of_callable,
 )
 
-_ATOMS = frozenset(
-    map(id, (type(None), bool, int, float, complex, str, bytes, range, slice, CodeType))
-)
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, CodeType)
+_ATOMS = frozenset(map(id, _PLAIN))
 #: What belongs to the session, not to the code.
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
+_FUNCTIONS = (FunctionType, classmethod, staticmethod)
 _NO_NAMES = CodeNames()
 _LOCK = type(threading.Lock())  # one that is not named may be another thread's for a moment
 _SETS_ANY_GLOBAL = frozenset(("globals", "exec"))
@@ -140,8 +139,8 @@ class Reachable:
         while self._ahead:
             name, value = self._ahead.popleft()
             try:
-                is_use = type(value) is Use
-                found = [*(self._use_states if is_use else self._states)(name, value)]
+                look = self._use_states if type(value) is Use else self._states
+                found = [*look(name, value)]
             except CODE_ERRORS:  # whatever it answers, the others are looked at
                 self._has_no_states(name, value)
                 continue
@@ -151,8 +150,9 @@ class Reachable:
                 self._look(name, state.parts)
 
     def _look(self, name: str, values: Iterable[object]) -> None:
-        # One that holds very many leaves as much to the others.
-        most = len(self._seen) + (self._most - len(self._seen) + 1) // 2
+        most = (
+            self._most + len(self._seen) + 1
+        ) // 2  # one that holds many leaves as much to others
         for value in values:
             kind = type(value)
             if id(kind) in _ATOMS or id(value) in self._seen:
@@ -168,12 +168,13 @@ class Reachable:
         """Look at what a name in some code stands for."""
         self._files.add_value(value)
         is_module, is_class = (issubclass(type(value), kind) for kind in (ModuleType, type))
+        use = Use(value, names)
         if is_module or callable(value):
-            self._packages |= dict.fromkeys(sees_settings(Use(value, names).package))
-        if is_module or (is_class and names.stored and not is_users_class(value)):
+            self._packages |= dict.fromkeys(sees_settings(use.package))
+        if is_module or (is_class and names.changes_classes and not is_users_class(value)):
             if (id(value), names) not in self._uses:
                 self._uses.add((id(value), names))
-                self._ahead.append((name, Use(value, names)))
+                self._ahead.append((name, use))
         else:
             self._look(name, (value,))
 
@@ -189,7 +190,7 @@ class Reachable:
         if (settings := interpreter_states(value)) is not None:
             yield from settings
             return
-        if (found := self._states_of_python(value)) is not None:
+        if (found := states_of_python(value, self._budget)) is not None:
             yield from found
         elif issubclass(kind, tuple | frozenset):
             self._look(name, items_of(value, 0))
@@ -212,31 +213,18 @@ class Reachable:
             return
         yield from attribute_states(value)
 
-    def _states_of_python(self, value: Any) -> list[State] | None:
-        """Return what a container, a buffer or a generator of Python's own holds."""
-        kind = type(value)
-        if issubclass(kind, list | set | deque):
-            return [Items(value)]
-        if issubclass(kind, dict):
-            return [Entries(value)]
-        if issubclass(kind, bytearray | array):
-            return [Buffer(value, self._budget)]
-        if issubclass(kind, random.Random):
-            return [GeneratorState.from_random(value)]
-        return shared_states(value, self._budget)
-
     def _class_states(self, value: Any) -> Iterator[State]:
         if is_users_class(value):
             yield ClassNames(value)
+            yield from registered_classes(value)
             # Python itself calls those between underscores, such as `__del__`.
             special = [each for n, each in class_dict(value).items() if n.startswith("__")]
-            functions = [each for each in special if type(each) is FunctionType]
-            self._look(name_of(value), (*mro_of(value), *functions))
+            functions = [each for each in special if type(each) in _FUNCTIONS]
+            self._look(name_of(value), (*mro_of(value), type(value), *functions))
 
     def _use_states(self, name: str, use: Use) -> Iterator[State]:
-        state = use.state() if use.is_users or not self._of_user else None
-        if state is not None:
-            yield state
+        if states := [*use.states()] if use.is_users or not self._of_user else ():
+            yield from states
         else:
             self._has_no_states(name, use.target)
         for each, value in use.values():
@@ -248,9 +236,10 @@ class Reachable:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         closed = [CellName(*each) for each in cells]
         if not is_users_function(function):
+            yield from () if self._of_user else registry_states(function, self._frameworks)
             # Libraries keep caches there; what they were given is a function or an object.
-            held = [v for each in closed for v in each.parts]
-            self._look(name, [v for v in held if not issubclass(type(v), list | dict | set)])
+            held = (v for each in closed for v in each.parts)
+            self._look(name, (v for v in held if not issubclass(type(v), list | dict | set)))
             return
         used, stored = code_names(function.__code__), globals_set_in(function.__code__)
         self._files.add_code(used)
@@ -276,8 +265,7 @@ class Reachable:
                 yield from found
                 return
         kind = type(value)
-        is_users = is_users_class(kind)
-        if self._of_user and not is_users:
+        if not (is_users := is_users_class(kind)) and self._of_user:
             return
         package = module_of(kind).partition(".")[0]
         if is_users:

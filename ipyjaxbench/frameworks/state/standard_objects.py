@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ipyjaxbench.frameworks.state.interpreter_settings import Holder
-from ipyjaxbench.frameworks.state.undo import Setting, State
+from ipyjaxbench.frameworks.state.streams import connection_state, socket_state
+from ipyjaxbench.frameworks.state.undo import Holder, Setting, State
 from ipyjaxbench.usercode import (
     attributes,
     class_dict,
@@ -21,7 +21,7 @@ from ipyjaxbench.usercode import (
 _ENTERED = frozenset((
     "types", "collections", "argparse", "queue", "functools", "copy", "contextlib", "configparser",
     "string", "unittest", "sched", "graphlib", "csv", "email", "html", "json", "statistics",
-    "tempfile",
+    "tempfile", "xml",
 ))  # fmt: skip
 #: Modules whose objects go with threads, processes, event loops, or with Python itself: they change
 #: without the code, and putting them back would break them.
@@ -69,7 +69,8 @@ def standard_states(value: Any, package: str) -> list[State] | None:
     kind = type(value)
     found = _BY_CLASS.get((module_of(kind), name_of(kind)))
     if found is not None:
-        return [found(value)]
+        state = found(value)
+        return [] if state is None else [state]
     if package not in sys.stdlib_module_names or package in _ENTERED:
         return None
     if "hexdigest" in class_dict(kind):
@@ -128,9 +129,17 @@ def _shown(*names: str) -> Callable[[Any], State]:
     return lambda it: Setting(lambda: read(it), None)
 
 
+def _event_loop(loop: Any) -> State | None:
+    """Return what shows that code was given to a loop; of one that runs nothing does."""
+    if loop.is_running():
+        return None
+    return Setting(lambda: [len(loop._ready), len(loop._scheduled), loop.get_debug()], None)
+
+
 #: Of objects that keep nothing in attributes, or what goes with others, by module and class.
-_BY_CLASS: dict[tuple[str, str], Callable[[Any], State]] = {
-    ("sqlite3", "Connection"): _shown("total_changes"),
+_BY_CLASS: dict[tuple[str, str], Callable[[Any], State | None]] = {
+    ("sqlite3", "Connection"): lambda it: Setting(
+        lambda: [it.total_changes, it.row_factory, it.text_factory], None),
     ("sqlite3", "Cursor"): lambda it: Holder(it, [it.connection]),
     ("_queue", "SimpleQueue"): _shown("qsize"),
     ("xml.etree.ElementTree", "Element"): _element,
@@ -145,6 +154,8 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State]] = {
     ("threading", "BoundedSemaphore"): _shown("_value"),
     ("threading", "Event"): _shown("is_set"),
     ("threading", "Barrier"): _shown("n_waiting", "broken"),
+    ("asyncio.unix_events", "_UnixSelectorEventLoop"): _event_loop,
+    ("_asyncio", "Future"): lambda it: Setting(lambda: [it.done(), len(it._callbacks or ())], None),
     ("asyncio.locks", "Lock"): _shown("locked"),
     ("asyncio.locks", "Condition"): _shown("locked"),
     ("asyncio.locks", "Event"): _shown("is_set"),
@@ -161,4 +172,11 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State]] = {
     ("multiprocessing.synchronize", "BoundedSemaphore"): _shown("get_value"),
     ("multiprocessing.synchronize", "Event"): _shown("is_set"),
     ("multiprocessing.queues", "Queue"): _shown("qsize"),
+    ("multiprocessing.queues", "SimpleQueue"): lambda it: Holder(it, [it._reader]),
+    ("multiprocessing.connection", "Connection"): connection_state,
+    ("socket", "socket"): socket_state,
+    ("ssl", "SSLSocket"): socket_state,
+    **{("selectors", name): lambda it: Setting(lambda: [len(it.get_map() or ())], None)
+       for name in ("EpollSelector", "PollSelector", "SelectSelector", "KqueueSelector")},
+    ("subprocess", "Popen"): lambda it: Holder(it, [it.stdin, it.stdout, it.stderr]),
 }  # fmt: skip

@@ -179,6 +179,19 @@ class Setting(State):
             self._set(self._before)
 
 
+class Holder(State):
+    """Something that holds others and never changes by itself."""
+
+    def __init__(self, target: Any, held: Iterable[object]) -> None:
+        self._held = [*held]
+        super().__init__(target)
+
+    @property
+    def parts(self) -> Iterable[object]:
+        """What it holds."""
+        return self._held
+
+
 class NamedSettings(Setting):
     """Several settings that one function reads and another sets.
 

@@ -1,0 +1,25 @@
+"""What containers, buffers and random generators of Python's own hold."""
+
+import random
+from array import array
+from collections import deque
+from typing import Any
+
+from ipyjaxbench.frameworks.state.containers import Entries, Items
+from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.shared_bytes import shared_states
+from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, State
+
+
+def states_of_python(value: Any, budget: CopyBudget) -> list[State] | None:
+    """Return what one holds; None of other values."""
+    kind = type(value)
+    if issubclass(kind, list | set | deque):
+        return [Items(value)]
+    if issubclass(kind, dict):
+        return [Entries(value)]
+    if issubclass(kind, bytearray | array):
+        return [Buffer(value, budget)]
+    if issubclass(kind, random.Random):
+        return [GeneratorState.from_random(value)]
+    return shared_states(value, budget)

@@ -1,0 +1,140 @@
+"""Files whose names only the code makes: what calls leave in directories that they may write to."""
+
+import os
+import re
+import sys
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from pathlib import PurePath
+from types import CodeType
+from typing import Any
+
+from ipyjaxbench.frameworks import Scope
+from ipyjaxbench.usercode import is_exactly, is_of, names_in, texts_in
+
+_MOST = 2_000  # entries that are looked at, the nearest first
+_LONGEST = 255  # characters of a path
+#: By these names code writes or makes files; `open` does with a mode that says so.
+_WRITERS = re.compile(
+    r"(write|save|dump)|to_(csv|excel|feather|file|hdf|json|parquet|pickle|sql|netcdf|zarr)$"
+    r"|(tofile|mkstemp|mkdtemp|NamedTemporaryFile|mkdir|makedirs|touch|rename|link|symlink_to"
+    r"|hardlink_to|symlink|shutil|shelve|subprocess|Popen|system|sqlite3|memmap|FileHandler)$"
+)
+_MODE = re.compile(r"(?=.*[wax+])[rwaxbt+]{1,3}$")
+
+Size = tuple[int, int]  # bytes, and when it was written
+
+
+class WrittenFiles:
+    """Looks at files before the first call, after it, and after the last one.
+
+    Others write there, too. So a file counts that changed in the first call and after it, and new
+    ones where both made some.
+
+    Args:
+        scope: the code, and what it can reach.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        codes, self._home = scope.codes, os.getcwd()
+        values = [*scope.read_values.values(), *scope.captured.values()]
+        self._roots: list[tuple[str, int]] = []
+        if _may_write(codes, values):
+            self._roots = [(self._home, 2), *_directories(codes, values)]
+        self._found = self._look()
+        self._after_first = self._found
+
+    def inspect_first_call(self) -> None:
+        """Look right after the first call; where it wrote nothing, nobody looks again."""
+        self._after_first = self._look()
+        if self._after_first == self._found:
+            self._roots = []
+
+    def names(self, apart: Iterable[str] = ()) -> Iterator[str]:
+        """Yield paths of files that later calls changed too, and of the first of new ones.
+
+        Args:
+            apart: what is told already, paths among it.
+        """
+        told = {*map(os.path.abspath, apart)}
+        first, now = self._after_first, self._look()
+        for path, (nbytes, _) in now.items():
+            was = first.get(path)
+            is_written = was is not None and was != self._found.get(path) and was[0] != nbytes
+            if is_written and path not in told:
+                yield self._name(path)
+        made = _by_directory(first.keys() - self._found.keys())
+        later = _by_directory(now.keys() - first.keys())
+        for directory in later.keys() & made.keys():
+            yield f"new files such as {self._name(min(later[directory]))}"
+
+    def _name(self, path: str) -> str:
+        below = os.path.join(self._home, "")
+        return path.removeprefix(below)
+
+    def _look(self) -> dict[str, Size]:
+        found: dict[str, Size] = {}
+        ahead = deque(self._roots)
+        while ahead and len(found) < _MOST:
+            directory, depth = ahead.popleft()
+            for entry in _entries(directory):
+                path = os.path.join(directory, entry.name)
+                try:
+                    is_directory = entry.is_dir(follow_symlinks=False)
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:  # it went away meanwhile
+                    continue
+                found[path] = (0, 0) if is_directory else (status.st_size, status.st_mtime_ns)
+                if is_directory and depth and not entry.name.startswith((".", "_")):
+                    ahead.append((path, depth - 1))
+        return found
+
+
+def _may_write(codes: Iterable[CodeType], values: Iterable[object]) -> bool:
+    modes = any(type(each) is str and _MODE.match(each) for each in values)
+    for code in codes:
+        used = names_in(code)
+        if any(map(_WRITERS.match, used)):
+            return True
+        if "open" in used and (modes or any(map(_MODE.match, texts_in(code)))):
+            return True
+    return False
+
+
+def _directories(codes: Iterable[CodeType], values: Iterable[Any]) -> Iterator[tuple[str, int]]:
+    """Yield directories that are named, and the temporary one, and how far down to look."""
+    paths = [text for code in codes for text in texts_in(code)]
+    tempfile: Any = sys.modules.get("tempfile")
+    for each in values:
+        if is_exactly(each, str):
+            paths.append(each)
+        elif is_of(each, PurePath):
+            paths.append(PurePath.__str__(each))
+        elif tempfile is not None and is_exactly(each, tempfile.TemporaryDirectory):
+            paths.append(each.name)
+    for path in dict.fromkeys(paths):
+        try:
+            if 1 < len(path) <= _LONGEST and os.path.isdir(path):
+                yield os.path.abspath(path), 1
+        except ValueError:  # a text with a zero in it is no path
+            continue
+    if tempfile is not None and tempfile.tempdir is not None:  # to ask for it makes one
+        yield str(tempfile.tempdir), 0
+
+
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    """Return what is in a directory; nothing of one with very much in it."""
+    try:
+        with os.scandir(directory) as found:
+            entries = [*islice(found, _MOST + 1)]
+    except OSError:
+        return []
+    return entries if len(entries) <= _MOST else []
+
+
+def _by_directory(paths: Collection[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(os.path.dirname(path), []).append(path)
+    return found
