@@ -79,16 +79,16 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
     if not now.paths:
         return ""
     if trace is None and _judge_unseen(watch, function, args, kwargs)[0] is None:
-        return f"whether {name} runs today's {_names_of(now)}: its trace was not seen. {again}"
+        return (
+            f"whether {name} runs today's {_first_of(_roots(now))}: its trace was not seen. {again}"
+        )
     if trace is None:
         return ""
     changed = _first_of([each.path for each in changes_since(name, trace.reads, now) if each.path])
     if _is_unsure(trace, now):
         return f"whether {name} runs today's {changed}: its programs cannot be compared. {again}"
     if changed and is_derived and trace.code.has_rules:
-        return (
-            f"whether {name} is differentiated with today's {changed}: its rules are kept. {again}"
-        )
+        return f"whether {name} differentiates with today's {changed}: its rules are kept. {again}"
     return "; ".join(_not_compared(name, trace.reads))
 
 
@@ -157,11 +157,6 @@ def _find_trace(
     return trace, code
 
 
-def _names_of(reads: Reads) -> str:
-    """Return the first names that a function reads, in words."""
-    return _first_of(_roots(reads))
-
-
 def _roots(reads: Reads) -> list[str]:
     paths = sorted(reads.paths, key=lambda path: WITHIN in path)  # those last that have no name
     return [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
@@ -219,9 +214,7 @@ def _changes_kept(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     """
     now = trace.code.reads() or Reads()
     parts = now.codes
-    for other in TRACE_LOG.all_traces():
-        if other.reads.codes.isdisjoint(parts):
-            continue
+    for other in (each for each in TRACE_LOG.all_traces() if each.reads.codes & parts):
         shared = [path for path in other.reads.values if path in now.values]
         before = {path: other.reads.values[path] for path in shared}
         changes = [*changes_since(other.name, Reads(before, now.own), now)]

@@ -359,7 +359,7 @@ def test_whether_kept_rules_of_differentiation_are_todays_is_unknown(
         last_call(cells, each)
     cells.run(change)
     seen = last_call(cells, call)
-    told = "whether f is differentiated with today's bound: its rules are kept"
+    told = "whether f differentiates with today's bound: its rules are kept"
     assert (seen.state, seen.unknown.startswith(told)) == ("CACHED", is_unknown)
 
 
