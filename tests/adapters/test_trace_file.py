@@ -52,10 +52,11 @@ def _no_coverage() -> Iterator[None]:
 
 def timed(shell: Shell, path: Path, code: str = "step(x)") -> tuple[Measurement, list[Slice]]:
     """The measurement as it is shown, and what the strict reader finds in its file."""
-    shell.run(f"%fwtime -b 0.1 --trace {path} {code}")
+    shell.run(f"%fwtime -n 1 -r 3 --trace {path} {code}")
     (output,) = shell.shown
     measurement = Measurement.from_dict(output.data[MIME])
     assert measurement.trace is not None
+    assert measurement.trace.reason == ""
     return measurement, read(path)
 
 
@@ -75,7 +76,8 @@ def test_a_pass_is_written_with_phases_lines_and_operations(
     lines = [s.name for s in slices if s.track == "lines"]
     assert len({s.args["call"] for s in phases if s.args}) == profiled.calls
     assert len(operations) == profiled.launches
-    assert sum(s.ns for s in phases) * 1e-9 == pytest.approx(profiled.elapsed, rel=0.05, abs=1e-3)
+    # No more: other programs may have the CPU between two readings of the clock.
+    assert 0 < sum(s.ns for s in phases) * 1e-9 <= 1.05 * profiled.elapsed + 1e-3
     assert lines.count("step(x)") == profiled.calls
     assert lines.count("y = x @ x") >= profiled.calls
     if name == "torch":  # the middle of one lies in the line that runs it
