@@ -9,7 +9,7 @@ from ipyjaxbench.retracing.traced_code import TracedCode
 
 #: What can differ, the weightiest first; those from "scalar" on need no new trace.
 KINDS = (
-    "first", "captured", "function", "form", "structure", "type", "rank", "shape", "dtype",
+    "first", "captured", "function", "form", "structure", "role", "type", "rank", "shape", "dtype",
     "weak type", "static value", "setting", "layout", "guard", "number", "value", "scalar",
     "option", "transformation", "committed", "device", "sharding", "host array", "unknown", "stale",
 )  # fmt: skip
@@ -19,7 +19,7 @@ _NUMBERS = ("bool", "int", "float", "complex")
 #: Changes whose text shows of what kind they are.
 _SELF_EVIDENT = ("structure", "setting")
 #: Changes of a state, as in "x was uncommitted, is now committed to cpu:0".
-_STATES = ("form", "transformation", "committed", "host array")
+_STATES = ("form", "role", "transformation", "committed", "host array")
 #: Between names of which one changed; the last one may stand for more.
 _EITHER, ANOTHER = re.compile(r", | or "), "another name"
 _LABELS = {"number": "static value", "value": "static value", "scalar": "type"}
@@ -262,11 +262,7 @@ def _form_of(name: str, form: Sequence[str]) -> str:
 def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     texts = old.words(), new.words()
     if old.kind != new.kind:
-        if old.abstract and old.abstract == new.abstract:
-            yield Change("scalar", path, *texts)
-            return
-        kind = "structure" if _is_tree(old) and _is_tree(new) else "type"
-        yield Change(kind, path, *texts)
+        yield _change_of_kind(path, old, new)
         return
     if len(old.shape) != len(new.shape):
         yield Change("rank", path, *texts)
@@ -283,6 +279,16 @@ def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
     if old.layout != new.layout:
         yield Change("layout", path, old.layout, new.layout)
     yield from _place_changes(path, old, new)
+
+
+def _change_of_kind(path: str, old: Leaf, new: Leaf) -> Change:
+    texts = old.words(), new.words()
+    if old.abstract and old.abstract == new.abstract:
+        return Change("scalar", path, *texts)
+    if "static" in (old.kind, new.kind) and (old.abstract or new.abstract):
+        roles = ("static" if each.kind == "static" else "data" for each in (old, new))
+        return Change("role", path, *roles)
+    return Change("structure" if _is_tree(old) and _is_tree(new) else "type", path, *texts)
 
 
 def _place_changes(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:

@@ -12,6 +12,7 @@ _ADVICE = {
     "function": "Call jax.jit once and reuse its result: each new {name} object is traced again",
     "captured": "Pass {path} to {name} as an argument: captured values are baked into the trace",
     "form": "Pass {path} the same way in every call: positionally, by keyword, or not at all",
+    "role": "Give each jax.jit of {name} the same `static_argnames`: {path} is static in only some",
     "type": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
     "scalar": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
     "shape": "Use fewer distinct shapes: pad {path} to a fixed multiple (for instance with"
