@@ -261,6 +261,13 @@ def test_what_is_traced_between_is_learned_and_known_later() -> None:
     assert [each.arguments for each in shown.traced] == ["x f32[5], s 1.0", "x f32[6], s 1.0"]
 
 
+def test_hits_of_a_method_are_one_row_though_each_call_has_it_anew() -> None:
+    code = "k.train_on_batch(A, B); kept = []\nfor _ in range(4):\n"
+    code += "    kept.append(k.train_on_batch); kept[-1](A, B)"
+    *_, last = observed(code, fresh()).calls
+    assert (last.state, last.number, last.times) == ("CACHED", 2, 4)
+
+
 def test_calls_of_other_threads_do_not_count_for_this_one() -> None:
     names = fresh() | {"threading": threading, "one": tf.ones(1)}
     exec("@tf.function\ndef g(x): return x", names)
