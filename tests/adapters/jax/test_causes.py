@@ -161,3 +161,15 @@ def test_numbers_that_change_in_a_loop_are_no_causes() -> None:
     assert [(call.state, [c.words() for c in call.why]) for call in calls[1:]] == [
         ("SLOW-PATH", ["x: int → i32[] weak (type)"]), ("CACHED", []),
     ]  # fmt: skip
+
+
+def test_what_is_data_in_one_jit_and_static_in_another_is_told() -> None:
+    names: dict[str, Any] = {**NAMES}
+    exec(
+        "def h(x, n): return x * n\none, other = jax.jit(h), jax.jit(h, static_argnames='n')", names
+    )
+    (_, call) = observed("one(1.0, 2)\nother(1.0, 2)", names).calls
+    assert (call.state, [c.words() for c in call.why]) == ("TRACED", ["n was data, is now static"])
+    assert call.fixes == (
+        "Give each jax.jit of `h` the same `static_argnames`: `n` is static in only some",
+    )
