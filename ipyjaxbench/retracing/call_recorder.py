@@ -238,11 +238,15 @@ class CallRecorder:
         self._add_reported()
         last = self._last.get((site, id(function)))
         is_new = last is None or last.call.state not in _CACHED
-        self._inside.call = True  # the code is traced aside, and makes no calls of the cell
-        stale = self._stale.find(watch, function, args, kwargs, is_new=is_new)
-        unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
-        self._inside.call = False
-        if self._stale.is_cut:
+        stale: tuple[Change, ...] = ()
+        unknown, is_cut = "", False
+        if not watch.is_guarded:
+            self._inside.call = True  # the code is traced aside, and makes no calls of the cell
+            stale = self._stale.find(watch, function, args, kwargs, is_new=is_new)
+            unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
+            self._inside.call = False
+            is_cut = self._stale.is_cut
+        if is_cut:
             unknown = f"what {watch.name(function)} reads changes in very many calls:"
             unknown += " some of them were taken for what the call before was"
         state = "STALE" if stale else "CACHED"
@@ -250,7 +254,7 @@ class CallRecorder:
             last.times += 1
             last.last = self._number(framework.name, last.call.name)
             last.nanoseconds = (last.nanoseconds or 0) + spent
-            if self._stale.is_cut:
+            if is_cut:
                 last.call = replace(last.call, unknown=unknown)
         else:
             name = watch.name(function)
