@@ -238,10 +238,15 @@ class CallRecorder:
         self._add_reported()
         last = self._last.get((site, identity_of(function)))
         is_new = last is None or last.call.state not in _CACHED
-        self._inside.call = True  # the code is traced aside, and makes no calls of the cell
-        stale, is_cut = self._stale.find(watch, function, args, kwargs, spent=spent, is_new=is_new)
-        unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
-        self._inside.call = False
+        stale: tuple[Change, ...] = ()
+        unknown, is_cut = "", False
+        if not watch.is_guarded:
+            self._inside.call = True  # the code is traced aside, and makes no calls of the cell
+            stale, is_cut = self._stale.find(
+                watch, function, args, kwargs, spent=spent, is_new=is_new
+            )
+            unknown = find_unknown(watch, function, args, kwargs) if is_new and not stale else ""
+            self._inside.call = False
         if is_cut:
             unknown = f"what {watch.name(function)} reads changes in very many calls:"
             unknown += " some of them were taken for what the call before was"

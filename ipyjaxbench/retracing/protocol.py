@@ -63,6 +63,8 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
 
     #: Whether it compiles code objects as they stand: then no function is changed meanwhile.
     compiles_code: bool = False
+    #: Whether guards cover all that programs read, so that none is stale.
+    is_guarded: bool = False
     #: Whether code runs to be traced, and prints then and no more.
     prints_while_tracing: bool = True
     #: Parts of the framework's own messages, which set them apart from the user's prints.

@@ -52,6 +52,23 @@ def test_hits_are_one_row(recorder: CallRecorder, watch: Watch, fake: TracingFra
     assert watch.waited == [1, 1, 1, 1]
 
 
+def test_programs_whose_guards_cover_what_they_read_are_not_looked_at(
+    recorder: CallRecorder, watch: Watch
+) -> None:
+    def traced_code(*_: object) -> None:
+        asked.append("code")
+
+    f, guarded, asked = Jitted("f"), Jitted("guarded"), list[str]()
+    watch.traced_code = traced_code  # type: ignore[assignment]
+    call(recorder, f, 1, 1)
+    assert asked
+    asked.clear()
+    watch.is_guarded = True
+    call(recorder, guarded, 1, 1)
+    assert asked == []
+    assert [each.state for each in recorder.calls()] == ["CACHED", "CACHED"]
+
+
 def test_a_row_ends_where_the_place_or_the_state_is_another(recorder: CallRecorder) -> None:
     f, g = Jitted("f", None, None, None, None, TRACED), Jitted("g")
     call(recorder, f, 1, 1)

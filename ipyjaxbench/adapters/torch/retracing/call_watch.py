@@ -32,6 +32,7 @@ from ipyjaxbench.retracing import (
     Signature,
 )
 
+_NO_EVIDENCE = Evidence()
 _UNABLE = "nothing was compiled"
 
 
@@ -47,13 +48,15 @@ class TorchCallWatch(EventWatch[Entry]):
 
     compiles_code = True
     prints_while_tracing = False
+    is_guarded = True
 
     def __init__(self, framework: Framework) -> None:
         self._events = DynamoEvents(self._on_miss, self._on_hit, self._on_start)
         self._searches = GraphSearches()
         sources = self._events, self._searches
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
-        self._evidence = Evidence()  # of the call that is made now
+        self._evidence = _NO_EVIDENCE  # of the call that is made now
+        self._thread = 0  # that makes the call; 0 in between
         self._is_new = False  # whether it found programs of other objects alone
         self._entered: Entered | None = None  # what is compiled first in a call
         self._signature: Signature | None = None  # of that, before it runs
@@ -72,17 +75,20 @@ class TorchCallWatch(EventWatch[Entry]):
         """Return positions among the events so far."""
         self._events.open()
         self._searches.open()
-        self._evidence = Evidence()
+        self._evidence = _NO_EVIDENCE
         self._is_new = False
         self._entered = None
+        self._thread = threading.get_ident()
         return Mark(len(self._hits()), len(self._events.read()))
 
     def end_call(self, function: Any, mark: Mark) -> Outcome | None:
         """Return what was compiled, where a search found no program."""
+        self._thread = 0
         searches = self._hits()
         hits = searches[mark.searches :]
         del searches[mark.searches :]
-        self._events.read()
+        if len(self._events.read()) == mark.entries and hits and all(hits):
+            return None
         new = self._since(mark.entries)
         self._owned.update(new)
         entries = [entry.metrics for entry in new.values()]
@@ -166,15 +172,19 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def _on_miss(self, frame: FrameType) -> None:
         """Keep why dynamo found no program, while its arguments are as they were."""
-        if self._entered is None and (entered := self._enter(frame)) is not None:
+        if self._is_first() and (entered := self._enter(frame)) is not None:
             self._evidence = evidence(entered)
             self._is_new = not self._evidence.changes and not callee.own_entries(entered)
 
     def _on_start(self, frame: FrameType) -> None:
         """Keep what is compiled, if no program was searched before: there are none of it."""
         caller = callee.caller(frame)
-        if caller is not None and self._entered is None:
+        if caller is not None and self._is_first():
             self._enter(caller)
+
+    def _is_first(self) -> bool:
+        """Whether this is part of a call, and of what that compiles the first."""
+        return self._entered is None and self._thread == threading.get_ident()
 
     def _enter(self, frame: FrameType) -> Entered | None:
         """Keep the call that is to be compiled, while its arguments are as they were."""
@@ -188,7 +198,7 @@ class TorchCallWatch(EventWatch[Entry]):
         self._report = on_hit
 
     def _on_hit(self, frame: FrameType) -> None:
-        if self._report is not None:
+        if self._report is not None and self._thread != threading.get_ident():
             self._report(partial(_found, frame))
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:

@@ -16,6 +16,8 @@ from ipyjaxbench.adapters.torch.retracing import backends
 from ipyjaxbench.retracing import Args, Invocation, Kwargs
 from ipyjaxbench.usercode import attributes, closure_values, label_arguments, token
 
+#: What torch.compile notes of a function that it made.
+_COMPILED = "_torchdynamo_orig_callable"
 #: PyTorch's own function around what dynamo would not look at, such as ``torch.nn.Linear``.
 _WRAPPER_FILE = "external_utils.py"
 #: That of PyTorch's functions around an optimizer's step, which dynamo does not look at.
@@ -84,6 +86,8 @@ class Entered:
 
 def takes(value: Any) -> bool:
     """Whether a value is a function that torch.compile made, or was told to leave alone."""
+    if type(value) is FunctionType:  # most are: this is asked in each call
+        return _COMPILED in value.__dict__
     value, _, _ = unbound(value)
     if isinstance(value, torch.nn.Module) and takes(inspect.getattr_static(value, "forward", None)):
         return True
@@ -176,7 +180,7 @@ def _wrapper_of(function: Any) -> FunctionType | None:
     own = attributes(function)
     if "_orig_mod" in own.get("_modules", {}):
         return _wrapper_of(own.get("forward"))
-    inner = own.get("_torchdynamo_orig_callable")
+    inner = own.get(_COMPILED)
     return inner if is_wrapper(inner) else None
 
 
