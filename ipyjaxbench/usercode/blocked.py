@@ -40,11 +40,12 @@ def give_up_blocked(
     if not _can_interrupt():
         yield
         return
-    main, ended, given_up = threading.get_ident(), threading.Event(), threading.Event()
+    main, ready, ended, given_up = threading.get_ident(), *(threading.Event() for _ in range(3))
     interval = seconds / _LOOKS
 
     def watch() -> None:
         place, used, unchanged = None, spent(), 0
+        ready.set()
         while not ended.wait(interval):
             frame, before = sys._current_frames().get(main), (place, used)
             place, used = (count(), id(frame), frame and frame.f_lasti), spent()
@@ -59,6 +60,7 @@ def give_up_blocked(
     watching = threading.Thread(target=watch, daemon=True)
     watching.start()
     try:
+        ready.wait()  # it would take a part of the first call's time to begin
         yield
     except KeyboardInterrupt:
         if not given_up.is_set():
