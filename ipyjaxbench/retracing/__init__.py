@@ -2,8 +2,9 @@
 
 `observe_code` runs code and looks at its calls, `predict_code` says what a call would be without
 making it, and `trace_cached` and `assert_max_traces` do so in programs and tests. `cache_key` says
-in what two calls differ, `trace_log` keeps what was traced in this process, and `protocol` is what
-an adapter offers for that. The magics and the Python API call this room.
+what a call is to its framework, `key_changes` in what two differ, `trace_log` keeps what was traced
+in this process, and `protocol` is what an adapter offers for that. The magics and the Python API
+call this room.
 """
 
 from ipyjaxbench.retracing.cache_key import (
@@ -13,10 +14,10 @@ from ipyjaxbench.retracing.cache_key import (
     Leaf,
     Property,
     Signature,
-    changes,
     describe_changes,
 )
 from ipyjaxbench.retracing.causes import is_same_trace
+from ipyjaxbench.retracing.key_changes import changes
 from ipyjaxbench.retracing.max_traces import trace_cached
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions

@@ -11,8 +11,8 @@ from ipyjaxbench.retracing.cache_key import (
     Change,
     Property,
     Signature,
-    changes,
 )
+from ipyjaxbench.retracing.key_changes import changes
 
 
 def compare(

@@ -141,10 +141,11 @@ def self_argument(value: Any, function: FunctionType, owner: Any) -> dict[str, A
     Args:
         value: what stands in the class.
         function: the plain function in it.
-        owner: the object.
+        owner: the object; `MISSING` where it is not known.
     """
     names = function.__code__.co_varnames[: min(function.__code__.co_argcount, 1)]
-    return {} if is_exactly(value, staticmethod) else dict.fromkeys(names, owner)
+    is_unbound = owner is MISSING or is_exactly(value, staticmethod)
+    return {} if is_unbound else dict.fromkeys(names, owner)
 
 
 def defaults_of(function: FunctionType) -> Iterator[tuple[str, Any]]:

@@ -83,16 +83,16 @@ class Reader:
         if scopes.key in self._seen or depth > _DEPTH:
             return
         self._seen.add(scopes.key)
-        self._names.update(traced_names(original(function.__code__)))
+        self._names.update(traced_names(code := original(function.__code__)))
         for name, value in members.defaults_of(function):
             self._add(self._paths.of(name, id(function), whose), value, depth)
         self._keep(*places.places_of_cells(function))
-        for each in places.places_of_environment(original(function.__code__)):
+        for each in places.places_of_environment(code):
             self._keep(each)
             self._add(f"os.environ[{each.key!r}]", each.value, depth)
         for chain in scopes.chains:
-            path = owner if chain.scope == "argument" else ""
-            path = path or self._paths.of(chain.name, scopes.place(chain), whose)
+            is_own = owner and chain.scope == "argument"
+            path = owner if is_own else self._paths.of(chain.name, scopes.place(chain), whose)
             self._read_name(scopes, chain, path, depth)
 
     def _read_name(self, scopes: Scopes, chain: Chain, path: str, depth: int) -> None:
@@ -147,8 +147,7 @@ class Reader:
     def _add_class_value(self, met: MetClass, name: str, value: Any) -> None:
         path, function = f"{met.path}.{name}", members.function_in(value)
         if is_users_function(function):
-            has_owner = met.owner is not members.MISSING
-            bound = members.self_argument(value, function, met.owner) if has_owner else {}
+            bound = members.self_argument(value, function, met.owner)
             self._add_function(path, function, met.depth, bound, met.path)
             self.read_wrappers(value, met.depth + 1, path)
         elif is_exactly(value, *PLAIN, dict, list, tuple) or self._data.imprint(value) is not None:

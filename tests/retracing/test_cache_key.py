@@ -11,10 +11,10 @@ from ipyjaxbench.retracing.cache_key import (
     Leaf,
     Property,
     Signature,
-    changes,
     describe_changes,
 )
 from ipyjaxbench.retracing.causes import compare
+from ipyjaxbench.retracing.key_changes import changes
 
 ARRAY = Leaf("array", "float32", (3,))
 
