@@ -36,8 +36,8 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
     )
     told: set[str] = set()
     replaced: list[str] = []  # begins what is in objects that are others now
-    # Last what nobody can look into: it may be equal, and hides nothing so.
-    for path, old in sorted(before.values.items(), key=lambda pair: pair[1].kind == "opaque"):
+    order = sorted(before.values.items(), key=lambda pair: _may_hide(pair[0], pair[1], now))
+    for path, old in order:
         new, (root, _, inner) = now.values.get(path), path.partition(WITHIN)
         if new is None:  # it is gone, not known, or what other code does not read any more
             is_known = not (now.raised or now.is_cut or is_other_code)
@@ -55,6 +55,16 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
         yield ReadChange("stale", root, old.words, since, old.kind, is_same_object)
         if old.kind in ("object", "opaque"):
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
+
+
+def _may_hide(path: str, old: Imprint, now: Reads) -> bool:
+    """Whether it may be equal, and is told last: a number is, or what nobody can look into."""
+    new = now.values.get(path)
+    try:
+        is_equal = new is not None and float(old.words) == float(new.words)
+    except ValueError:  # no numbers
+        is_equal = False
+    return old.kind == "opaque" or is_equal
 
 
 def _is_same_object(path: str, before: Reads, now: Reads) -> bool:

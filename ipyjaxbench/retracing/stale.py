@@ -1,24 +1,24 @@
 """Finds programs that were traced with other values than the names have now."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextvars import copy_context
 from functools import partial
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
-from ipyjaxbench.retracing.cache_key import ANOTHER, Change, describe_changes
+from ipyjaxbench.retracing.cache_key import Change, describe_changes
 from ipyjaxbench.retracing.causes import is_same_trace
+from ipyjaxbench.retracing.needed_changes import needed_changes
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.read_changes import changes_since
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace, Unseen
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
 from ipyjaxbench.retracing.traced_code import TracedCode
+from ipyjaxbench.retracing.unseen_traces import changes_unseen, first_of, judge_unseen, roots_of
 from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of, unwrap
 
 _DERIVATIVES = {"grad", "jvp"}
 _MOST_SHOWN = 5
-_MOST_NAMED = 3
 _MOST_TRACES = 5  # of one function, where a call is not known
 
 
@@ -34,7 +34,7 @@ def find_stale(
         if trace is None and only_seen:
             return ()
         if trace is None:
-            return _changes_unseen(watch, function, args, kwargs)
+            return changes_unseen(watch, function, args, kwargs)
         found = changes_in(trace, function, code) or _changes_within(watch, trace, function)
         return found or _changes_kept(trace, function)
     except CODE_ERRORS:  # the user's objects may raise anything
@@ -78,56 +78,17 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         return f"what {name} reads raises an error when it is looked at. {again}"
     if not now.paths:
         return ""
-    if trace is None and _judge_unseen(watch, function, args, kwargs)[0] is None:
-        return (
-            f"whether {name} runs today's {_first_of(_roots(now))}: its trace was not seen. {again}"
-        )
+    if trace is None and judge_unseen(watch, function, args, kwargs)[0] is None:
+        names = first_of(roots_of(now))
+        return f"whether {name} runs today's {names}: its trace was not seen. {again}"
     if trace is None:
         return ""
-    changed = _first_of([each.path for each in changes_since(name, trace.reads, now) if each.path])
+    changed = first_of([each.path for each in changes_since(name, trace.reads, now) if each.path])
     if _is_unsure(trace, now):
         return f"whether {name} runs today's {changed}: its programs cannot be compared. {again}"
     if changed and is_derived and trace.code.has_rules:
         return f"whether {name} differentiates with today's {changed}: its rules are kept. {again}"
     return "; ".join(_not_compared(name, trace.reads))
-
-
-def _changes_unseen(
-    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
-) -> tuple[Change, ...]:
-    """Return what may have changed since a trace that was not seen, if the program shows that."""
-    is_another, now = _judge_unseen(watch, function, args, kwargs)
-    if not is_another:
-        return ()
-    given = {each.removesuffix("=") for each in watch.signature(function, args, kwargs).form}
-    names = [each for each in _roots(now) if each.partition(" of ")[0] not in given] or _roots(now)
-    *first, last = [*names[:_MOST_NAMED], *[ANOTHER] * (len(names) > _MOST_NAMED)]
-    path = f"{', '.join(first)} or {last}" if first else last
-    return (Change("stale", path, new=f"was changed after {watch.name(function)} was traced"),)
-
-
-def _judge_unseen(
-    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
-) -> tuple[bool | None, Reads]:
-    """Hold the program that is kept against today's where the trace was not seen.
-
-    Returns:
-        Whether it is another one, None where the programs alone do not tell, and what is read now.
-    """
-    code = watch.traced_code(function, args, kwargs)
-    now = (code.reads() if code is not None else None) or Reads()
-    if code is None or not now.paths or now.raised or now.is_cut or now.side_effects:
-        return None, now
-    signature = watch.signature(function, args, kwargs)
-    contents = hash((now.own, *((path, each.content) for path, each in now.values.items())))
-    for each in TRACE_LOG.unseen:
-        if (each.contents, each.signature) == (contents, signature) and not each.code.is_dropped():
-            return each.answer, now
-    with TRACE_LOG.paused():
-        TRACE_LOG.compared += 1
-        answer = copy_context().run(code.is_another_program, function, if_unsure=None)
-    TRACE_LOG.unseen.append(Unseen(signature, contents, code, answer))
-    return answer, now
 
 
 def _not_compared(name: str, reads: Reads) -> Iterator[str]:
@@ -137,7 +98,7 @@ def _not_compared(name: str, reads: Reads) -> Iterator[str]:
     parts = {path: each.words for path, each in reads.values.items() if each.is_part}
     named = [f"{path.partition(WITHIN)[0]} ({words})" for path, words in parts.items()]
     if named:
-        yield f"only part of {_first_of([*dict.fromkeys(named)])} was compared"
+        yield f"only part of {first_of([*dict.fromkeys(named)])} was compared"
 
 
 def _find_trace(
@@ -155,16 +116,6 @@ def _find_trace(
         changed = (each for each in traces if any(changes_since(each.name, each.reads, now)))
         trace = next((each for each in changed if each.code.serves(function, args, kwargs)), trace)
     return trace, code
-
-
-def _roots(reads: Reads) -> list[str]:
-    paths = sorted(reads.paths, key=lambda path: WITHIN in path)  # those last that have no name
-    return [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
-
-
-def _first_of(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> tuple[Change, ...]:
@@ -187,7 +138,12 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     may_be_equal = all(each.imprint == "opaque" for each in found)
     is_another = _is_another_program(trace, now, compiled, if_unsure=None if may_be_equal else True)
     arrays = (each for each in found if each.imprint == "array" and trace.code.holds_arrays)
-    return found[:_MOST_SHOWN] if is_another or any(a.is_same_object for a in arrays) else ()
+    if not is_another and not any(a.is_same_object for a in arrays):
+        return ()
+    key = _key(trace, now)
+    if key not in trace.needed:
+        trace.needed[key] = needed_changes(trace, found, now)
+    return trace.needed[key][:_MOST_SHOWN]
 
 
 def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:

@@ -38,6 +38,7 @@ class Trace(NamedTuple):
 
     Attributes:
         answers: whether the program of now is another one, by what the names stood for when asked.
+        needed: of what changed by then what made it another one, likewise.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Trace(NamedTuple):
     code: TracedCode
     reads: Reads
     answers: dict[int, bool | None]
+    needed: dict[int, tuple[Change, ...]]
 
 
 class Unseen(NamedTuple):
@@ -210,7 +212,7 @@ class TraceLog:
         for each in others:
             if each.code.is_one_of_several:  # of these there is one more to ask
                 each.answers.clear()
-        new = Trace(name, signature, code, kept, {})
+        new = Trace(name, signature, code, kept, {}, {})
         self._traced[signature.function] = [new, *others[: _MAX_SIGNATURES - 1]]
         self.added += 1
 

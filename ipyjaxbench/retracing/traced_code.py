@@ -28,6 +28,13 @@ class TracedCode(ABC):
             if_unsure: the answer where programs cannot be compared, but what was read is another.
         """
 
+    def needs(self, before: Mapping[str, Any]) -> tuple[str, ...] | None:  # noqa: ARG002
+        """Return which names, given what they stood for, make it another program than today's.
+
+        With "" where only several at once do; None if that is not known.
+        """
+        return None
+
     @property
     def holds_arrays(self) -> bool:
         """Whether its program has arrays of the user's in it that can change in place."""

@@ -120,10 +120,6 @@ TABLE = jitted(
 )
 FRACTION = jitted("from fractions import Fraction\nrate = Fraction(1, 2)", "x * float(rate)")
 BESIDE = jitted("w, debug = np.ones(3, 'float32'), False", "x * w + (1 if debug else 0)")
-UNUSED = jitted(
-    "scale, w = 2.0, np.ones(3, np.float32)\ndef debug(x):\n    return jnp.sin(x * scale) + w",
-    "(debug(x), x + 1, jax.debug.print('{}', x))[1]",
-)
 KEYED = jitted("key = jax.random.key(0)", "x + jax.random.normal(key, (3,))")
 NOT_A_NUMBER = jitted("unused = 1", "(unused > 5, x + np.array([np.nan, 1, 2], 'float32'))[1]")
 SLEEPING = jitted(
@@ -284,8 +280,6 @@ CASES = (
     Case(TABLE, "table = table.copy()"),
     Case(BESIDE, "debug = 0"),
     Case(BESIDE, "debug = True", "debug was False when f was traced, is True"),
-    Case(UNUSED, "scale = 3.0; w = w + 1"),
-    Case(UNUSED, "def debug(x): jax.debug.print('{}', scale)", "debug was redefined"),
     Case(KEYED, "key = jax.random.key(0)"),
     Case(KEYED, "key = jax.random.key(1)", "key is another key<fry>[]"),
     Case(NOT_A_NUMBER, "unused = 2"),

@@ -26,15 +26,16 @@ from ipyjaxbench.usercode import (
     Imprint,
     Muted,
     find_reads,
+    is_users_file,
     label_arguments,
     unlogged,
 )
 
 _NOTHING_HELD: Mapping[int, Imprint] = MappingProxyType({})
 _MOST_EQUATIONS = 5_000  # which take about half a second to trace
-_WITH_RULES = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr")
-#: What tells apart functions in the text of a program that are the same but for where they are.
-_PLACE = re.compile(rf"0x[0-9a-f]+|\b{AROUND}\.<locals>\.")
+#: What tells apart functions in the text of a program that are the same but for where they are, and
+#: the names of rules, which the program does not run.
+_PLACE = re.compile(rf"0x[0-9a-f]+|\b{AROUND}\.<locals>\.|\b(?:jvp|fwd|bwd)=\S+")
 
 
 def is_todays(
@@ -64,9 +65,7 @@ def is_todays(
         check: if the programs differ, trace twice more, and answer None if these two differ, too:
             code that draws random numbers gives another program each time.
     """
-    labels = label_arguments(jitted, args, kwargs)
-    fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
-    call = Call.from_function(jitted, *args, **kwargs)
+    call, fixed = _call_of(jitted, args, kwargs, static)
     with Muted(), unlogged(), rolled_back(roots_of(call)) as left, tracing.silent():
         if left.cut:
             return None
@@ -76,6 +75,29 @@ def is_todays(
             two = [_anew(lambda: jitted.trace(*args, **kwargs).jaxpr) for _ in range(2)]
             same = None if not is_same(*two) else same
         return same
+
+
+def program_now(
+    jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static: Collection[int | str]
+) -> Any:
+    """Return what a jitted function would be compiled to now; None if not known. See `is_todays`.
+
+    What it draws at random is the same each time.
+    """
+    call, fixed = _call_of(jitted, args, kwargs, static)
+    with Muted(), unlogged(), rolled_back(roots_of(call)) as left, tracing.silent():
+        if left.cut:
+            return None
+        return _anew(lambda: next(programs_called(tracing.program_of(call, fixed)), None))
+
+
+def _call_of(
+    jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static: Collection[int | str]
+) -> tuple[Call, set[str]]:
+    """Return a call, and the names of its static arguments."""
+    labels = label_arguments(jitted, args, kwargs)
+    fixed = {name for n, name in enumerate((*labels, *kwargs)) if n in static or name in static}
+    return Call.from_function(jitted, *args, **kwargs), fixed
 
 
 def _anew(trace: Callable[[], Any]) -> Any:
@@ -97,8 +119,13 @@ def kept(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return None
     with tracing.silent(), jax.no_tracing(True):  # noqa: FBT003
         program = jitted.trace(*args, **kwargs).jaxpr
+    return None if is_too_large(program) else program
+
+
+def is_too_large(program: Any, times: int = 1) -> bool:
+    """Whether it takes too long to trace one so often."""
     equations = sum(len(each.jaxpr.eqns) for each in closed_jaxprs_in(program))
-    return program if equations <= _MOST_EQUATIONS else None
+    return equations * times > _MOST_EQUATIONS
 
 
 def imprint_constants(program: Any) -> dict[int, Imprint]:
@@ -159,12 +186,20 @@ def _called(program: Any) -> Iterator[Any]:
 
 
 def has_rules(program: Any) -> bool:
-    """Whether the user's rules say how parts of a program are differentiated.
+    """Whether rules of the user's say how parts of a program are differentiated.
 
     JAX calls them when it differentiates the program, and keeps what they gave.
     """
-    equations = placed_equations(program.jaxpr)
-    return any(equation.primitive.name in _WITH_RULES for equation, _ in equations)
+    equations = (equation for equation, _ in placed_equations(program.jaxpr))
+    custom = (each for each in equations if each.primitive.name.startswith("custom_"))
+    values = (value for each in custom for value in each.params.values())
+    return any(is_users_file(_file_of(each)) for each in values if not hasattr(each, "eqns"))
+
+
+def _file_of(rule: Any) -> str:
+    """Return where a function in a program was written (private); "" of all else."""
+    info = str(getattr(getattr(rule, "debug_info", None), "func_src_info", ""))
+    return info.partition(" at ")[2].rpartition(":")[0]
 
 
 def _are_alike(one: Any, other: Any) -> bool:

@@ -4,7 +4,7 @@ import functools
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -16,6 +16,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.retracing import callee, programs
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.held_arguments import HeldArgument, hold
+from ipyjaxbench.adapters.jax.retracing.needed_names import needed_names
 from ipyjaxbench.adapters.shared.imprints import (
     MOST_COMPARED,
     imprint_identity,
@@ -89,6 +90,16 @@ class JaxTracedCode(TracedCode):
     def holds_arrays(self) -> bool:
         """Whether NumPy's are in its program; of some JAX goes on to use what they held first."""
         return bool(self._held)
+
+    def needs(self, before: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Trace it anew, aside, with one name put back at a time."""
+        function, reads = self._function(), self.reads()
+        if not is_users_function(function) or reads is None:  # a method, or one that is decorated
+            return None
+        reached = [path for path, each in reads.values.items() if each.kind == "function"]
+        args = [each.with_shapes() for each in self._args]
+        kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
+        return needed_names(function, args, kwargs, self._static, before, reached)
 
     @property
     def has_rules(self) -> bool:

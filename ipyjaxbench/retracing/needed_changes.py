@@ -1,0 +1,43 @@
+"""Of several names that changed since a trace, those that its program depends on."""
+
+from ast import literal_eval
+from collections.abc import Mapping, Sequence
+from contextvars import copy_context
+from typing import Any
+
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.usercode import Reads
+
+_PLAIN = ("bool", "int", "float", "complex", "str", "bytes", "NoneType")
+
+
+def needed_changes(trace: Trace, found: Sequence[Change], now: Reads) -> tuple[Change, ...]:
+    """Return the changes without those of plain values that are known to make no difference.
+
+    None is left where nothing else changed: then the program differs by what it draws at random.
+    """
+    if now.side_effects:
+        return (*found,)
+    try:
+        before = _plain_values(trace, found)
+        with TRACE_LOG.paused():
+            needed = copy_context().run(trace.code.needs, before) if before else None
+    except CODE_ERRORS:  # it cannot be traced with those
+        needed = None
+    if needed is None:
+        return (*found,)
+    left = tuple(each for each in found if each.path not in before or each.path in needed)
+    return left if left or not needed else (*found,)
+
+
+def _plain_values(trace: Trace, found: Sequence[Change]) -> Mapping[str, Any]:
+    """Return what changed names stood for, of those that stood for a number or a text."""
+    contents = {each.path: trace.reads.values.get(each.path) for each in found}
+    return {
+        path: literal_eval(imprint.content[1])
+        for path, imprint in contents.items()
+        if path.isidentifier() and imprint is not None and imprint.kind == "value"
+        if isinstance(imprint.content, tuple) and imprint.content[0] in _PLAIN
+    }

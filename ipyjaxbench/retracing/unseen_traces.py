@@ -1,0 +1,65 @@
+"""What is told of a program whose trace was not seen: it is held against today's."""
+
+import re
+from collections.abc import Sequence
+from contextvars import copy_context
+from typing import Any
+
+from ipyjaxbench.retracing.cache_key import ANOTHER, Change
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
+from ipyjaxbench.retracing.trace_log import TRACE_LOG, Unseen
+from ipyjaxbench.usercode import WITHIN, Reads
+
+_MOST_NAMED = 3
+
+
+def changes_unseen(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+) -> tuple[Change, ...]:
+    """Return what may have changed since a trace that was not seen, if the program shows that."""
+    is_another, now = judge_unseen(watch, function, args, kwargs)
+    if not is_another:
+        return ()
+    given = {each.removesuffix("=") for each in watch.signature(function, args, kwargs).form}
+    names = [each for each in roots_of(now) if each.partition(" of ")[0] not in given] or roots_of(
+        now
+    )
+    *first, last = [*names[:_MOST_NAMED], *[ANOTHER] * (len(names) > _MOST_NAMED)]
+    path = f"{', '.join(first)} or {last}" if first else last
+    return (Change("stale", path, new=f"was changed after {watch.name(function)} was traced"),)
+
+
+def judge_unseen(
+    watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
+) -> tuple[bool | None, Reads]:
+    """Hold the program that is kept against today's where the trace was not seen.
+
+    Returns:
+        Whether it is another one, None where the programs alone do not tell, and what is read now.
+    """
+    code = watch.traced_code(function, args, kwargs)
+    now = (code.reads() if code is not None else None) or Reads()
+    if code is None or not now.paths or now.raised or now.is_cut or now.side_effects:
+        return None, now
+    signature = watch.signature(function, args, kwargs)
+    contents = hash((now.own, *((path, each.content) for path, each in now.values.items())))
+    for each in TRACE_LOG.unseen:
+        if (each.contents, each.signature) == (contents, signature) and not each.code.is_dropped():
+            return each.answer, now
+    with TRACE_LOG.paused():
+        TRACE_LOG.compared += 1
+        answer = copy_context().run(code.is_another_program, function, if_unsure=None)
+    TRACE_LOG.unseen.append(Unseen(signature, contents, code, answer))
+    return answer, now
+
+
+def roots_of(reads: Reads) -> list[str]:
+    """Return the names that a function reads, without parts of what they stand for."""
+    paths = sorted(reads.paths, key=lambda path: WITHIN in path)  # those last that have no name
+    return [*dict.fromkeys(re.split(rf"[.{WITHIN}\[]", path)[0] for path in paths)]
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Return the first of some names, in words."""
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

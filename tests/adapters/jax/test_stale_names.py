@@ -1,0 +1,74 @@
+"""Of all that changed since a trace, what the program depends on is told, and nothing else."""
+
+import pytest
+
+from tests.adapters.jax import test_stale
+from tests.adapters.jax.test_stale import Case, jitted, last_call
+from tests.shell import Shell
+
+cells = test_stale.cells
+_READS = "scale, w = 2.0, np.ones(3, 'float32')\ndef dead(x): return jnp.sin(x) * scale"
+DEAD = [
+    jitted(_READS, returned)
+    for returned in (
+        "(dead(x), x + 1)[1]", "(x @ w, x + 1)[1]", "(jax.jit(dead)(x), x + 1)[1]",
+        "jax.lax.scan(lambda c, y: (c + y, dead(c)), 0.0, x)[0]",
+        "jax.lax.cond(x[0] > 0, lambda: (x, dead(x)), lambda: (x, x))[0]",
+    )
+]  # fmt: skip
+LIVE = [
+    jitted(_READS, returned)
+    for returned in (
+        "(dead(x), dead(x))[1]", "(jax.debug.callback(lambda y: None, dead(x)), x + 1)[1]",
+        "jax.lax.scan(lambda c, y: (dead(c), 1), 0.0, x)[0]",
+    )
+]  # fmt: skip
+MANY = """
+a, b, c, d, e, f, g, h = range(1, 9)
+def read(x): return x * h
+@jax.jit
+def many(x):
+    (a, b, c, d, e, f)
+    return read(x * g)
+many(x)
+"""
+DRAWN = jitted(
+    "scale, note = 2.0, 'first'", "(print(note), x * scale + np.random.normal(size=3))[1]"
+)
+HIDDEN = jitted(
+    "scale = 2.0\n@jax.jit\ndef read(x): return x * scale", "(print(scale), read(x))[1]"
+)
+SCHEDULE = jitted(
+    "def make(init_value, decay_steps): return lambda n: init_value * 0.5 ** (n / decay_steps)\n"
+    "rate = make(0.1, 100)", "x * rate(x)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(Case(each, "scale = 3.0; w = w * 3") for each in DEAD),
+        *(Case(each, "scale = 3.0", "scale was 2.0") for each in LIVE),
+        Case(DEAD[0], "def dead(x): jax.debug.print('{}', scale)", "dead was redefined"),
+        Case(MANY, "a, b, c, d, e, f, g = range(10, 17)", "g was 7 when many was traced, is 16"),
+        Case(MANY, "a, b, c, d, e, f = range(10, 16)"),
+        Case(MANY, "a, h = 10, 3", "h was 8 when many was traced, is 3"),
+        Case(HIDDEN, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
+        Case(DRAWN, "note = 'second'"),
+        Case(DRAWN, "note, scale = 'second', 3.0", "scale was 2.0 when f was traced, is 3.0"),
+    ],
+    ids=lambda case: case.change,
+)
+def test_names_that_make_no_difference_are_not_told(cells: Shell, case: Case) -> None:
+    cells.run(case.before)
+    cells.run(case.change)
+    told = [change.words() for change in last_call(cells, case.call).why]
+    assert [case.stale in each for each in told] == [True] * bool(case.stale)
+
+
+def test_an_equal_number_of_another_type_is_told_last(cells: Shell) -> None:
+    cells.run(SCHEDULE)
+    cells.run("rate = make(0.2, 100.0)")
+    first, second = (change.words() for change in last_call(cells, "f(x)").why)
+    assert first.startswith("init_value was 0.1 when")
+    assert second.startswith("decay_steps was 100 when")
