@@ -23,6 +23,10 @@ LIVE = [
         "jax.lax.scan(lambda c, y: (dead(c), 1), 0.0, x)[0]",
     )
 ]  # fmt: skip
+HOSTED = jitted(
+    "scale, note = 2.0, 'first'\ndef log(value): pass",
+    "(print(note), jax.debug.callback(log, x), jax.pure_callback(lambda v: v, x, x) * scale)[2]",
+)
 MANY = """
 a, b, c, d, e, f, g, h = range(1, 9)
 def read(x): return x * h
@@ -50,6 +54,8 @@ SCHEDULE = jitted(
         *(Case(each, "scale = 3.0; w = w * 3") for each in DEAD),
         *(Case(each, "scale = 3.0", "scale was 2.0") for each in LIVE),
         Case(DEAD[0], "def dead(x): jax.debug.print('{}', scale)", "dead was redefined"),
+        Case(HOSTED, "note = 'second'"),
+        Case(HOSTED, "note, scale = 'second', 3.0", "scale was 2.0"),
         Case(MANY, "a, b, c, d, e, f, g = range(10, 17)", "g was 7 when many was traced, is 16"),
         Case(MANY, "a, b, c, d, e, f = range(10, 16)"),
         Case(MANY, "a, h = 10, 3", "h was 8 when many was traced, is 3"),

@@ -203,8 +203,14 @@ def _file_of(rule: Any) -> str:
 
 
 def _are_alike(one: Any, other: Any) -> bool:
-    """Whether two callables run the same code with the same values."""
-    return one is other or find_reads(one, {}, _imprint) == find_reads(other, {}, _imprint)
+    """Whether two callables run the same code with the same values, as far as they show."""
+    return one is other or _shown_of(one) == _shown_of(other)
+
+
+def _shown_of(called: Any) -> tuple[int, dict[str, Any]]:
+    reads = find_reads(called, {}, _imprint)
+    shown = {path: each for path, each in reads.values.items() if each.kind != "opaque"}
+    return reads.own, {path: each.content for path, each in shown.items()}
 
 
 def _imprint(value: Any) -> Imprint | None:
