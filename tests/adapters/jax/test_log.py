@@ -191,6 +191,8 @@ def test_two_logs_are_closed_in_any_order(order: tuple[int, int]) -> None:
 
 
 def test_what_another_one_put_in_its_place_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = getattr(partial_eval, "diff_tracing_cache_keys", None)
+    monkeypatch.setattr(partial_eval, "diff_tracing_cache_keys", own, raising=False)
     with SafeExplanations():
-        monkeypatch.setattr(partial_eval, "diff_tracing_cache_keys", max, raising=False)
+        partial_eval.diff_tracing_cache_keys = max
     assert partial_eval.diff_tracing_cache_keys is max
