@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.tensorflow.retracing.imprints import imprint, parts, w
 from ipyjaxbench.adapters.tensorflow.retracing.retrace import arguments_of, is_another_program
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Kwargs, TracedCode
-from ipyjaxbench.usercode import Reads, closure_values, find_reads, unwrap
+from ipyjaxbench.usercode import Reads, closure_values, find_reads, names_in, unwrap
 
 #: Of the functions that a model compiles, the step that each runs.
 _STEPS = {"train_function": "train_step", "test_function": "test_step"}
@@ -69,24 +69,26 @@ class KerasModelCode(TracedCode):
     def serves(self, compiled: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether it is what such a call runs."""
         call = callee.model_call(compiled, args, kwargs)
-        if call is None or call[0].__self__ is not self._model():
+        model = self._model()
+        if call is None or call[0].__self__ is not model:
             return False
-        return _program_of(call[0].__name__) == _program_of(self._method)
+        try:
+            return _runs(model, call[0].__name__) is _runs(model, self._method)
+        except CODE_ERRORS:  # another version makes it in another way
+            return False
 
     def _compiled(self) -> Any:
         return getattr(self._model(), callee.OF_MODELS[self._method], None)
 
 
-def _program_of(method: str) -> tuple[str, bool]:
-    """Return what tells methods apart that run different programs of a model."""
-    attribute = callee.OF_MODELS[method]
-    return attribute, attribute in _STEPS and method.endswith("_on_batch")
+def _runs(model: Any, method: str) -> Any:
+    """Return the `tf.function` that a model's method runs."""
+    return _function_of(getattr(model, callee.OF_MODELS[method]), method)
 
 
 def traces_of(method: Any) -> tuple[Any, list[Any]]:
     """Return the `tf.function` that a model's method runs, and its traces, the oldest first."""
-    name = method.__name__
-    function = _function_of(getattr(method.__self__, callee.OF_MODELS[name]), name)
+    function = _runs(method.__self__, method.__name__)
     return function, [*function._function_cache.values()]
 
 
@@ -105,10 +107,16 @@ def _function_of(made: Any, method: str) -> Any:
     if type(made) is not FunctionType:
         return made
     held = dict(closure_values(made))
-    if not method.endswith("_on_batch"):
+    # From Keras 3.16 on it asks for the batch itself, where it runs one step at a time.
+    is_one_step = "get_next_as_optional" in names_in(made.__code__)
+    if not method.endswith("_on_batch") and not (is_one_step and _runs_one_step(held)):
         return held["multi_step_on_iterator"]
     step = held["one_step_on_data"]
     return step if type(step) is not FunctionType else dict(closure_values(step))["step_func"]
+
+
+def _runs_one_step(held: dict[str, Any]) -> bool:
+    return bool(held["self"].steps_per_execution == 1)
 
 
 def _make_anew(model: Any, method: str) -> Any:
@@ -129,10 +137,10 @@ def traced_method(function: Any) -> Any | None:
     model = _closed_over(function.python_function, "self")
     if not references.is_model(model):
         return None
-    for name, attribute in callee.OF_MODELS.items():
+    for name in callee.OF_MODELS:
         method = getattr(model, name)
         with suppress(*CODE_ERRORS):  # it is not made yet, or in another way by this version
-            if _function_of(getattr(model, attribute), name) is function:
+            if _runs(model, name) is function:
                 return method
     return None
 
