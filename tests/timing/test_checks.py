@@ -154,6 +154,9 @@ def test_each_name_is_told_once_and_none_that_the_set_up_makes() -> None:
     }
     assert state(("y", "made", "y"))["state-advanced"].startswith("'y' advanced by 2 calls")
     assert state(("made",), restored=["made"]) == {}
+    told = state(("log",), restored=["log", "x"])  # of one, only a part could be put back
+    assert told["state-advanced"].startswith("'log' advanced by 2 calls")
+    assert told["put-back"].endswith(": x.")
     assert state(("y",), calls=1, restored=["x"]) == {}
     assert state(writes=3).keys() == {"output-hidden"}
 

@@ -103,7 +103,8 @@ def check_state(
     writes: int,
 ) -> Iterator[Note]:
     """Note what repeated calls changed that one would not have, and what they printed."""
-    restored = [n for n in dict.fromkeys(checkpoint.restored) if n not in carryover.remade]
+    untrue = {*carryover.remade, *advanced}  # of what advanced at most a part was put back
+    restored = [n for n in dict.fromkeys(checkpoint.restored) if n not in untrue]
     if restored and calls_made > 1:
         yield notes.put_back(restored, checkpoint.nbytes)
     if checkpoint.cut and checkpoint.restores and calls_made > 1:
