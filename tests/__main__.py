@@ -21,7 +21,7 @@ from tests.outcomes import Outcomes, read_outcomes
 
 ROOT = Path(__file__).parent.parent
 #: Of all tests, on a machine with 2 cores that does nothing else.
-MINUTES = 6
+MINUTES = 10
 #: Processes: one more than cores, since tests wait for engines, kernels and terminals.
 _AT_ONCE = 3
 _FINE = (0, 1, 5)  # pytest ended as it should, tests failed, arguments chose none
