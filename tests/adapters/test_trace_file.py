@@ -76,8 +76,9 @@ def test_a_pass_is_written_with_phases_lines_and_operations(
     lines = [s.name for s in slices if s.track == "lines"]
     assert len({s.args["call"] for s in phases if s.args}) == profiled.calls
     assert len(operations) == profiled.launches
-    # No more: other programs may have the CPU between two readings of the clock.
-    assert 0 < sum(s.ns for s in phases) * 1e-9 <= 1.05 * profiled.elapsed + 1e-3
+    # Other programs may have the CPU between two readings of the clock.
+    inside, elapsed = sum(s.ns for s in phases) * 1e-9, profiled.elapsed
+    assert 0.5 * elapsed < inside <= 1.05 * elapsed + 1e-3
     assert lines.count("step(x)") == profiled.calls
     assert lines.count("y = x @ x") >= profiled.calls
     if name == "torch":  # the middle of one lies in the line that runs it

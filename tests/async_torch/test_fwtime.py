@@ -91,8 +91,8 @@ def test_work_from_before_is_counted_only_without_the_first_wait(
     run.run("%fwtime -n 1 -r 3 -v found torch.ones(3, device='standin:1').cpu()")
     if is_waited_for:
         assert "work still running from earlier cells" in shown(run)
-        assert run.names["found"].first_call < 1e-3 * MS
-    else:
+        assert run.names["found"].first_call < 2e-3 * MS
+    else:  # the work of before takes ten times as long as that
         assert run.names["found"].first_call > 2e-3 * MS
 
 
