@@ -1,4 +1,4 @@
-"""What a program has the host call, as `jax.debug.callback` does: it reads names in each call."""
+"""Callbacks, as of `jax.debug.callback`: they run on the host, and read names in each call."""
 
 import dis
 import functools
@@ -15,7 +15,7 @@ _BETWEEN = ("PUSH_NULL", "LOAD_CLOSURE", "LOAD_FAST", "LOAD_FAST_LOAD_FAST", "BU
 
 @functools.lru_cache(maxsize=1024)
 def host_arguments(code: CodeType) -> tuple[frozenset[int], frozenset[CodeType]]:
-    """Return where code loads what the host is to call, and which functions in it those are.
+    """Return where code loads callbacks, and which of them are written in it.
 
     Returns:
         Offsets of instructions, and code of functions that are written there.

@@ -180,7 +180,7 @@ def _constants(program: Any) -> Iterator[Any]:
 
 
 def _called(program: Any) -> Iterator[Any]:
-    """Yield what a program has the host call, of which its text tells no more than the name."""
+    """Yield the callbacks in a program; its text shows only their names."""
     for equation, _ in placed_equations(program.jaxpr):
         yield from filter(callable, equation.params.values())
 
@@ -203,7 +203,7 @@ def _file_of(rule: Any) -> str:
 
 
 def _are_alike(one: Any, other: Any) -> bool:
-    """Whether two callables run the same code with the same values, as far as they show."""
+    """Whether two callables have the same code and close over the same visible values."""
     return one is other or _shown_of(one) == _shown_of(other)
 
 

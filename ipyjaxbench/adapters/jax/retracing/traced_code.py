@@ -103,7 +103,7 @@ class JaxTracedCode(TracedCode):
 
     @property
     def has_rules(self) -> bool:
-        """Whether its program has such parts, as far as that is kept."""
+        """Whether its program has such rules; False where JAX no longer keeps the program."""
         program = self.program() if self.program else None
         return program is not None and programs.has_rules(program)
 

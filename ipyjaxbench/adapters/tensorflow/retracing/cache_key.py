@@ -249,7 +249,7 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
 def _fields_of_extension(value: Any) -> list[str]:
     """Return the fields of an extension type, or of the type of one; its list of them is private.
 
-    Where a version has it elsewhere, the object is told apart from others as a whole.
+    In a version without that list, the whole object is compared.
     """
     is_type = isinstance(value, tf.TypeSpec)
     is_extension = isinstance(value, tf.experimental.ExtensionType)

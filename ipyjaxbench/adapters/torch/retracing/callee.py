@@ -199,7 +199,7 @@ _owners: dict[int, int] = {}
 
 
 def keep_owner(made: object, owner: int) -> None:
-    """Note in a call of which object dynamo made some code."""
+    """Remember for which compiled object dynamo made some code."""
     _owners.setdefault(token(made), owner)
 
 
