@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from traceback import walk_tb
 
 from ipyjaxbench.frameworks import Checkpoint, Framework, MutableState, loaded
-from ipyjaxbench.usercode import Call, is_users_file, names_in
+from ipyjaxbench.usercode import Call, is_users_file, values_in
 
 
 @contextmanager
@@ -57,8 +57,6 @@ def roots_in(error: BaseException) -> dict[str, object]:
         known.add(id(cause))
         for frame, _ in walk_tb(cause.__traceback__):
             if is_users_file(frame.f_code.co_filename):
-                names = names_in(frame.f_code)
-                roots |= {n: frame.f_globals[n] for n in names if n in frame.f_globals}
-                roots |= frame.f_locals if frame.f_locals is not frame.f_globals else {}
+                roots |= values_in(frame)
         cause = cause.__cause__ or cause.__context__
     return roots

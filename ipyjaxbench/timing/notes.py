@@ -1,7 +1,7 @@
 """What happened while calls were made."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ipyjaxbench import units
@@ -63,6 +63,15 @@ def put_back(names: Sequence[str], nbytes: int) -> Note:
     """What later calls changed in place is as the first call left it."""
     copies = f" (the copies took {units.size(nbytes)})" if nbytes else ""
     return Note("put-back", f"Restored to the state after the first call: {_some(names)}{copies}.")
+
+
+def changed_meanwhile(names: Mapping[str, str]) -> Note:
+    """Others reach what changed; ``names`` has by each name who does."""
+    others = ", ".join(dict.fromkeys(names.values()))
+    return Note(
+        "changed-meanwhile",
+        f"Not restored, or what {others} wrote would be lost: {_some([*names])}.",
+    )
 
 
 def jobs_ended(cancelled: int, finished: int, running: int) -> Note:

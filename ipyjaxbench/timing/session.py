@@ -13,6 +13,7 @@ from ipyjaxbench.frameworks import (
     Checkpoint,
     Compilation,
     Framework,
+    OtherWriters,
     Placement,
     Program,
     Scope,
@@ -89,6 +90,7 @@ class FirstRun:
     found_state: Checkpoint | None  # the state that the call found; None where that is not kept
     background: Background  # threads and processes that the call started
     files: WrittenFiles  # files that the call wrote
+    writers: OtherWriters  # threads and tasks that may change the same objects
 
 
 @dataclass(frozen=True)
@@ -146,23 +148,27 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
     """
     __tracebackhide__ = True
     snippet, calls, frameworks = session.snippet, session.calls, session.frameworks
-    bound = [*snippet.binds, *session.remade]
+    writers = OtherWriters(frameworks, snippet.names)
+    bound = [n for n in (*snippet.binds, *session.remade) if n not in writers.binds]
     before = Snapshot(snippet.names, bound, frameworks, later=False)
     try:
         calls.set_up()
         scope = Scope(snippet, frameworks)
-        bound += find_rebound_names(scope.functions, snippet.names)
+        rebound = find_rebound_names(scope.functions, snippet.names)
+        bound += [n for n in rebound if n not in writers.binds]
         carryover = CarryoverEffects(scope, frameworks, session.remade)
         donated = Donated(snippet, scope.read_values, scope.functions, frameworks)
         _watch_compiling(session, scope, frameworks)
         if donate_copies:
             donated.donate_copies()
-        found = _found_state(session, scope) if not donated.is_possible else None
+        found = _found_state(session, scope, writers) if not donated.is_possible else None
         background, files = Background(calls.clock), WrittenFiles(scope)
         first = calls.first(_holders(session, scope))
         background.inspect_first_call()
         files.inspect_first_call()
-        return FirstRun(first, scope, tuple(bound), carryover, donated, found, background, files)
+        return FirstRun(
+            first, scope, tuple(bound), carryover, donated, found, background, files, writers
+        )
     except BaseException as error:
         before.restore(frameworks)
         if isinstance(error, Exception):
@@ -184,13 +190,13 @@ def _holders(session: Session, scope: Scope) -> Sequence[Framework]:
     return () if any(map(catches_errors, scope.codes)) else session.frameworks
 
 
-def _found_state(session: Session, scope: Scope) -> Checkpoint | None:
+def _found_state(session: Session, scope: Scope, writers: OtherWriters) -> Checkpoint | None:
     """Keep what the first call will find, as far as that is cheap."""
     if not session.options.restore:
         return None
     values = {n: v for n, v in scope.read_values.items() if n not in session.remade} | scope.called
     snippet = session.snippet
-    return Checkpoint.from_values(values, session.frameworks, snippet.names, snippet.codes)
+    return Checkpoint.from_values(values, session.frameworks, snippet.names, snippet.codes, writers)
 
 
 def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
@@ -225,7 +231,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     if jobs := PendingJobs(call.value, results, first.background):
         waiting = jobs.collect(waiting)
         session = dataclasses.replace(session, options=jobs.limit(options))
-    calls.arrange(waiting, kept=_values_to_reset(scope, frameworks))
+    calls.arrange(waiting, kept=_values_to_reset(first, frameworks))
     shown += checks.check_first_call(scope, outputs, lost, frameworks, remade)
     shown += checks.check_value(call.value, snippet.text)
     shown += checks.check_assigned_value(snippet.statements, results)
@@ -253,19 +259,20 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
             snippet.codes,
             copies=options.restore,
             gives_away=donated.is_possible,
+            writers=first.writers,
         ),
         notes=tuple(shown),
     )
 
 
-def _values_to_reset(scope: Scope, frameworks: Sequence[Framework]) -> dict[str, Any]:
+def _values_to_reset(first: FirstRun, frameworks: Sequence[Framework]) -> dict[str, Any]:
     """Return the values of names that each call must find as the first one did: of ``x = f(x)``.
 
     Without that ``x = concatenate([x, x])`` grows until memory ends. What was donated cannot be
-    set back.
+    set back, and what another thread binds, too, is not.
     """
-    values = scope.read_values
-    carried = [name for name in scope.snippet.carried if name in values]
+    values, theirs = first.scope.read_values, first.writers.binds
+    carried = [n for n in first.scope.snippet.carried if n in values and n not in theirs]
     return {name: values[name] for name in carried if all_alive(values[name], frameworks)}
 
 
@@ -297,4 +304,5 @@ def restore(later: LaterCalls) -> list[str]:
     calls.end()
     known = checkpoint.known if later.session.options.restore else ()
     told = [*lost, *checkpoint.failed, *later.changes.changed_names(known)]
+    told = [name for name in told if name not in checkpoint.meanwhile]
     return [*told, *first.files.names(apart=told)]

@@ -89,6 +89,12 @@ from ipyjaxbench.usercode.origin import (
     is_users_module,
     names_of_module,
 )
+from ipyjaxbench.usercode.other_threads import (
+    OtherCode,
+    find_other_code,
+    other_threads,
+    values_in,
+)
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
 from ipyjaxbench.usercode.patience import StuckError
 from ipyjaxbench.usercode.places import Place, all_stand

@@ -37,6 +37,7 @@ class Storage(CopiedState):
     """The memory of tensors, which several may share; their counters tell more than a digest."""
 
     def __init__(self, storage: Any, budget: CopyBudget) -> None:
+        self.is_shared = storage.device.type == "cpu" and storage.is_shared()
         super().__init__(storage, budget, storage.nbytes())
 
     def _take(self, target: Any) -> bool:

@@ -10,6 +10,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.module_use import together
+from ipyjaxbench.frameworks.state.other_writers import OtherWriters, SharedState
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.reachable import Reachable
 from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, Held, State
@@ -31,18 +32,20 @@ class Checkpoint:
         gives_away: the code gives arrays away, of which copies are put in their places.
         copies: whether numbers are copied; else it is only seen that they changed.
         without: a framework whose arrays do not change, and are not kept.
+        writers: what they reach is not put back; by default those that run now.
     """
 
     def __init__(
         self,
         roots: Mapping[str, object],
         frameworks: Sequence[Framework],
-        names: object,
+        names: Mapping[str, object] | None,
         codes: Sequence[CodeType] = (),
         *,
         copies: bool = True,
         gives_away: bool = False,
         without: Framework | None = None,
+        writers: OtherWriters | None = None,
     ) -> None:
         most = _MOST if copies else _MOST_FOUND
         budget = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
@@ -52,7 +55,8 @@ class Checkpoint:
             Reachable(
                 roots, frameworks, budget, own=names, names=together(codes), most=most,
                 without=without,
-            )
+            ),
+            writers or OtherWriters(frameworks, names),
         )  # fmt: skip
 
     @classmethod
@@ -60,8 +64,9 @@ class Checkpoint:
         cls,
         roots: Mapping[str, object],
         frameworks: Sequence[Framework],
-        names: object,
+        names: Mapping[str, object] | None,
         codes: Sequence[CodeType] = (),
+        writers: OtherWriters | None = None,
     ) -> "Checkpoint":
         """Return one of what is cheap to keep: containers, the user's objects, small arrays."""
         made = cls.__new__(cls)
@@ -72,18 +77,22 @@ class Checkpoint:
             Reachable(
                 roots, frameworks, budget, own=names, names=together(codes), of_user=True,
                 most=_MOST_FOUND,
-            )
+            ),
+            writers or OtherWriters(frameworks, names),
         )  # fmt: skip
         return made
 
-    def _fill(self, reachable: Reachable) -> None:
-        self.held: list[Held] = [*reachable.states()]  # what each object holds
+    def _fill(self, reachable: Reachable, writers: OtherWriters) -> None:
+        self._shared = SharedState([*reachable.states()], reachable.names, writers)
+        self.held: list[Held] = self._shared.own  # what each object holds
         self.cut = [*reachable.cut]  # names of what holds too many objects to keep all of them
         #: Names of objects of which it shows what they hold.
         self.known = reachable.names - reachable.opaque - reachable.cut.keys()
         self._copies: dict[int, Any] = {}
         self.restored: list[str] = []  # names of what was put back
         self.failed: list[str] = []  # names of what changed and could not be put back
+        #: Names of what changed that others can change too, with those others: it stays.
+        self.meanwhile: dict[str, str] = {}
         self.looks = reachable.looks  # how many objects were looked at
         self._put_back: list[State] = []
         #: Bytes of all copies.
@@ -103,6 +112,7 @@ class Checkpoint:
 
     def restore(self) -> None:
         """Put back all that was changed; the copies are given up."""
+        self.meanwhile = self._shared.changed()
         every_state, self.held = self.held, []
         donated = [each.state for each in every_state if isinstance(each.state, DonatedArray)]
         self._copies = {id(each.array): each.copy for each in donated if each.is_gone()}

@@ -113,7 +113,7 @@ class Reachable:
 
     def states(self) -> Iterator[Held]:
         """Yield what each object holds, the nearest first, and settings at the end."""
-        yield from self._reached_states()
+        yield from self.objects()
         for name, state in open_figures() if not self._of_user else ():
             yield Held(name, state, id(state))
         for package in self._packages if not self._of_user else ():
@@ -124,7 +124,7 @@ class Reachable:
             for name, state in found:
                 yield Held(name, state, hash((package, name)))
                 self._look(name, state.parts)
-        yield from self._reached_states()
+        yield from self.objects()
         for path, state in self._files.states() if not self._of_user else ():
             yield Held(path, state, id(state))
 
@@ -135,7 +135,8 @@ class Reachable:
             if framework.module == package:
                 yield from framework.capability(MutableState).settings()
 
-    def _reached_states(self) -> Iterator[Held]:
+    def objects(self) -> Iterator[Held]:
+        """Yield what each object holds, the nearest first."""
         while self._ahead:
             name, value = self._ahead.popleft()
             try:
@@ -146,7 +147,8 @@ class Reachable:
                 continue
             for state in found:
                 variable = self._variables.get(name, name)
-                yield Held(variable, state, id(value if state.owner is None else state.owner))
+                owner = value.target if type(value) is Use else value
+                yield Held(variable, state, id(owner if state.owner is None else state.owner))
                 self._look(name, state.parts)
 
     def _look(self, name: str, values: Iterable[object]) -> None:

@@ -11,6 +11,8 @@ from ipyjaxbench.usercode import module_of
 class SharedBytes(CopiedState):
     """The bytes behind a mapped file, or in an object of `ctypes`."""
 
+    is_shared = True
+
     def __init__(self, values: Any, budget: CopyBudget) -> None:
         super().__init__(values, budget, memoryview(values).nbytes)
 

@@ -25,11 +25,13 @@ class State:
         nbytes: of the copy, where numbers were copied.
         can_restore: whether there is one, so that it can be put back.
         owner: of the memory, where several objects share it; None where none does.
+        is_shared: whether other processes can have the same memory.
     """
 
     nbytes = 0
     can_restore = True
     owner: object = None
+    is_shared = False
 
     def __init__(self, target: Any) -> None:
         self._target = target

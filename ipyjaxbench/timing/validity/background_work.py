@@ -1,6 +1,5 @@
 """Threads and processes that code starts and does not wait for."""
 
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import thread as pools
@@ -9,7 +8,7 @@ from types import CodeType, FrameType
 from ipyjaxbench.host import Clock, child_processes
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.usercode import is_of, is_users_file
+from ipyjaxbench.usercode import is_of, is_users_file, other_threads
 
 _WAKING_SECONDS = 0.002  # seconds that a thread of a pool may take to begin with what it was given
 #: A pool's thread that was given something to do; one that waits for that is elsewhere.
@@ -66,11 +65,8 @@ def _working_threads() -> frozenset[int]:
 
     The operating system's ids tell them apart: Python reuses its own when a thread has ended.
     """
-    known = {thread.ident: thread.native_id for thread in threading.enumerate()}
-    frames = sys._current_frames()
-    frames.pop(threading.get_ident())  # a frame that holds itself keeps all its callers hold
-    found = (known.get(n) for n, top in frames.items() if _is_at_work(top))
-    return frozenset(n for n in found if n is not None)
+    at_work = (t for _, t, top in other_threads() if t is not None and _is_at_work(top))
+    return frozenset(t.native_id for t in at_work if t.native_id is not None)
 
 
 def _is_at_work(top: FrameType) -> bool:

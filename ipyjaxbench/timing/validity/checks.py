@@ -107,6 +107,8 @@ def check_state(
     restored = [n for n in dict.fromkeys(checkpoint.restored) if n not in untrue]
     if restored and calls_made > 1:
         yield notes.put_back(restored, checkpoint.nbytes)
+    if checkpoint.meanwhile and calls_made > 1:
+        yield notes.changed_meanwhile(checkpoint.meanwhile)
     if checkpoint.cut and checkpoint.restores and calls_made > 1:
         yield notes.not_all_kept(checkpoint.cut)
     used_up = carryover.exhausted_iterators() if calls_made > 1 else {}
