@@ -38,6 +38,7 @@ from ipyjaxbench.frameworks.scope import Scope, find_placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.frameworks.state.containers import Entries, Items
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.files import contents_of
 from ipyjaxbench.frameworks.state.interpreter_settings import (
     read_environment,
     write_environment,

@@ -31,17 +31,28 @@ def _magic(name: str) -> Any:
         local_ns: dict[str, Any] | None = None,
     ) -> Any:
         __tracebackhide__ = True
+        work = _load(f"ipyjaxbench.jupyter.{_MODULES.get(name, name)}", name)
         from ipyjaxbench.jupyter.commands import COMMANDS
         from ipyjaxbench.jupyter.invocation import Invocation
 
         invocation = Invocation.from_line(self.session, COMMANDS[name], line, cell, local_ns)
-        # Each brings its room along, so it is loaded by name.
-        module = import_module(f"ipyjaxbench.jupyter.{_MODULES.get(name, name)}")
-        return invocation.run(getattr(module, name))
+        return invocation.run(work)
 
     magic.__name__, magic.__doc__ = name, PURPOSES[name]
     kind = line_magic if name in _WITHOUT_CELL else line_cell_magic
     return no_var_expand(needs_local_scope(kind(magic)))
+
+
+def _load(module: str, name: str) -> Any:
+    """Return the work of a magic; each brings its room along, so it is loaded by name."""
+    __tracebackhide__ = True
+    try:
+        return getattr(import_module(module), name)
+    except KeyboardInterrupt:
+        stopped: Any = KeyboardInterrupt(f"interrupted while {name} was loaded; nothing has run")
+        # What IPython shows in place of a traceback, which would lead through our imports.
+        stopped._render_traceback_ = lambda: [f"KeyboardInterrupt: {stopped}"]
+        raise stopped from None
 
 
 @magics_class

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from types import CodeType
 from typing import Any
 
-from ipyjaxbench.frameworks import Scope
+from ipyjaxbench.frameworks import Scope, contents_of
 from ipyjaxbench.usercode import is_exactly, is_of, names_in, texts_in
 
 _MOST = 2_000  # entries that are looked at, the nearest first
@@ -42,14 +42,20 @@ class WrittenFiles:
         self._roots: list[tuple[str, int]] = []
         if _may_write(codes, values):
             self._roots = [(self._home, 2), *_directories(codes, values)]
+        self._crowded: set[str] = set()
+        self._is_first = True
         self._found = self._look()
+        self._is_first = False
         self._after_first = self._found
+        self._contents: dict[str, list[int]] = {}  # of files that the first call wrote
 
     def inspect_first_call(self) -> None:
         """Look right after the first call; where it wrote nothing, nobody looks again."""
         self._after_first = self._look()
-        if self._after_first == self._found:
+        written = self._after_first.items() - self._found.items()
+        if not written:
             self._roots = []
+        self._contents = {path: contents_of(path) for path, _ in written}
 
     def names(self, apart: Iterable[str] = ()) -> Iterator[str]:
         """Yield paths of files that later calls changed too, and of the first of new ones.
@@ -59,15 +65,28 @@ class WrittenFiles:
         """
         told = {*map(os.path.abspath, apart)}
         first, now = self._after_first, self._look()
-        for path, (nbytes, _) in now.items():
-            was = first.get(path)
-            is_written = was is not None and was != self._found.get(path) and was[0] != nbytes
-            if is_written and path not in told:
+        for path, size in now.items():
+            is_written = path in self._contents and first[path] != size
+            if is_written and path not in told and contents_of(path) != self._contents[path]:
                 yield self._name(path)
         made = _by_directory(first.keys() - self._found.keys())
         later = _by_directory(now.keys() - first.keys())
         for directory in later.keys() & made.keys():
             yield f"new files such as {self._name(min(later[directory]))}"
+
+    def _entries(self, directory: str) -> list[os.DirEntry[str]]:
+        """Return what is in a directory; nothing of one that had very much in it before."""
+        if directory in self._crowded:
+            return []
+        try:
+            with os.scandir(directory) as found:
+                entries = [*islice(found, _MOST + 1)]
+        except OSError:
+            return []
+        if self._is_first and len(entries) > _MOST:
+            self._crowded.add(directory)
+            return []
+        return entries
 
     def _name(self, path: str) -> str:
         below = os.path.join(self._home, "")
@@ -78,7 +97,7 @@ class WrittenFiles:
         ahead = deque(self._roots)
         while ahead and len(found) < _MOST:
             directory, depth = ahead.popleft()
-            for entry in _entries(directory):
+            for entry in self._entries(directory):
                 path = os.path.join(directory, entry.name)
                 try:
                     is_directory = entry.is_dir(follow_symlinks=False)
@@ -121,16 +140,6 @@ def _directories(codes: Iterable[CodeType], values: Iterable[Any]) -> Iterator[t
             continue
     if tempfile is not None and tempfile.tempdir is not None:  # to ask for it makes one
         yield str(tempfile.tempdir), 0
-
-
-def _entries(directory: str) -> list[os.DirEntry[str]]:
-    """Return what is in a directory; nothing of one with very much in it."""
-    try:
-        with os.scandir(directory) as found:
-            entries = [*islice(found, _MOST + 1)]
-    except OSError:
-        return []
-    return entries if len(entries) <= _MOST else []
 
 
 def _by_directory(paths: Collection[str]) -> dict[str, list[str]]:

@@ -82,3 +82,16 @@ def test_wherever_it_comes_nothing_is_left(
         if ctrl_c.left > 0:  # it ended before that line
             break
     assert stopped > 30
+
+
+def test_ctrl_c_while_a_magic_is_loaded_is_one_line(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ipyjaxbench.jupyter.magics.import_module", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="while fwtime was loaded; nothing has run"):
+        shell.run("%fwtime 1 + 1")
+    shown = shell.text.strip().splitlines()
+    assert shown == ["KeyboardInterrupt: interrupted while fwtime was loaded; nothing has run"]

@@ -40,6 +40,13 @@ CELLS = {
     "a name that is made in the code": Cell(
         f"{FILES}; i = 0", "open(f'{d}/fw_{i}', 'a').write('x')", "0", CLEAR,
         told="{fw}/fw_0"),
+    "a file that stays as long": Cell(
+        f"{FILES}; h = [0]", "h[0] += 1; open(f'{d}/fw_0', 'w').write(str(h[0]))", "0", CLEAR,
+        told="{fw}/fw_0"),
+    "one by its path": Cell(
+        "open('fw_log.txt', 'w').close(); h = [0]",
+        "h[0] += 1; open('fw_log.txt', 'w').write(str(h[0]))", "0",
+        "import os; os.remove('fw_log.txt')", told="fw_log.txt"),
     "new files": Cell(
         f"{FILES}; h = []", "h.append(0); open(f'{d}/fw_{len(h)}', 'w').close()", "0",
         CLEAR, told="new files such as {fw}/fw_2"),
@@ -236,6 +243,16 @@ CELLS = {
     "a module of Python's": Cell("import json; json.zz = 0", "json.zz += 1", "json.zz",
                                  "del json.zz"),
 }  # fmt: skip
+
+
+def test_new_files_are_told_where_very_many_come(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ipyjaxbench.timing.written_files._MOST", 4)
+    shell.names["d"] = str(tmp_path)
+    shell.run("import tempfile; found = %fwtime -q -n3 -r2 tempfile.mkdtemp(dir=d)")
+    told = {each.code: each.text for each in shell.names["found"].notes}["state-advanced"]
+    assert f"new files such as {tmp_path}" in told
 
 
 @pytest.mark.parametrize("name", CELLS)

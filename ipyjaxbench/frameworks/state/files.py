@@ -1,15 +1,17 @@
 """Files that code writes by their paths: no object of the session shows what became of them."""
 
 import os
+import zlib
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from ipyjaxbench.frameworks.state.module_use import CodeNames
 from ipyjaxbench.frameworks.state.undo import Setting
 
 _MOST = 100  # paths that are looked up
+_MOST_BYTES = 16 * 2**20  # of a file that is read
 _LONGEST = 255  # characters of a path
 _WRITERS = frozenset(("open", "print", "tofile", "FileHandler"))
 _WRITERS_BEGIN = ("write", "save", "dump", "to_")
@@ -34,17 +36,25 @@ class NamedFiles:
             self._paths[str(value)] = None
 
     def states(self) -> Iterator[tuple[str, Setting]]:
-        """Yield the size of each file that is there, by its path as the code has it."""
+        """Yield what each file holds that is there, by its path as the code has it."""
         short = (each for each in self._paths if 0 < len(each) <= _LONGEST)
         for path in islice(short, _MOST) if self._writes else ():
             found = os.path.abspath(path)
-            if _bytes(found):
-                yield path, Setting(partial(_bytes, found), None)
+            if contents_of(found):
+                yield path, Setting(partial(contents_of, found), None)
 
 
-def _bytes(path: str) -> list[int]:
-    """Return how many a file has; nothing where there is none."""
+def contents_of(path: str) -> list[int]:
+    """Return a file's size in bytes and what tells its content; nothing where there is none.
+
+    That is a checksum, and of a large one when it was written.
+    """
     try:
-        return [os.path.getsize(path)] if os.path.isfile(path) else []
+        if not os.path.isfile(path):
+            return []
+        status = os.stat(path)
+        if status.st_size > _MOST_BYTES:
+            return [status.st_size, status.st_mtime_ns]
+        return [status.st_size, zlib.crc32(Path(path).read_bytes())]
     except (OSError, ValueError):  # ValueError: a text with a zero in it is no path
         return []
