@@ -33,6 +33,10 @@ EXAMPLES: list[tuple[Note, str]] = [
         "the first call: model, opt, a, b and 1 more (the copies took 3.00 MiB).",
     ),
     (
+        notes.changed_meanwhile({"hits": "thread 'adder'", "done": "thread 'adder'"}),
+        "Not restored, or what thread 'adder' wrote would be lost: hits, done.",
+    ),
+    (
         notes.started_anew(["items"], (0.034, 318e-6)),
         "before the first one. A call takes 34.0 ms from there, and 318 µs without the reset.",
     ),

@@ -14,6 +14,7 @@ misleading = partial(Note, mark=CHANGES_MEANING)
 
 _WORTH_WAITING_SECONDS = 60.0  # seconds
 _MAX_NAMED = 4  # of all that was put back
+NEW_FILES = "new files such as "  # begins what stands for files of many names
 
 
 def earlier_work(seconds: float) -> Note:
@@ -54,9 +55,14 @@ def state_advanced(names: Sequence[str], calls: int, *, restore: bool = True) ->
     )
     return misleading(
         "state-advanced",
-        f"{', '.join(map(repr, names))} advanced by {units.count(calls, 'call')} instead of one:"
+        f"{', '.join(map(_quoted, names))} advanced by {units.count(calls, 'call')} instead of one:"
         f" {why}.",
     )
+
+
+def _quoted(name: str) -> str:
+    first, rest = (NEW_FILES, name[len(NEW_FILES) :]) if name.startswith(NEW_FILES) else ("", name)
+    return f"{first}{rest!r}"
 
 
 def put_back(names: Sequence[str], nbytes: int) -> Note:

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any
 
 from ipyjaxbench.frameworks import Scope, contents_of
+from ipyjaxbench.timing.notes import NEW_FILES
 from ipyjaxbench.usercode import is_exactly, is_of, names_in, texts_in
 
 _MOST = 2_000  # entries that are looked at, the nearest first
@@ -72,7 +73,7 @@ class WrittenFiles:
         made = _by_directory(first.keys() - self._found.keys())
         later = _by_directory(now.keys() - first.keys())
         for directory in later.keys() & made.keys():
-            yield f"new files such as {self._name(min(later[directory]))}"
+            yield f"{NEW_FILES}{self._name(min(later[directory]))}"
 
     def _entries(self, directory: str) -> list[os.DirEntry[str]]:
         """Return what is in a directory; nothing of one that had very much in it before."""

@@ -111,6 +111,15 @@ def test_without_the_thread_it_is_put_back_or_known_to_have_changed(kind: str) -
     assert (read(), {*checkpoint.restored}, checkpoint.meanwhile) == (before, {"x"}, {})
 
 
+def test_where_nothing_is_to_be_put_back_it_has_changed_as_all_else_has() -> None:
+    theirs = [0]
+    with holding(theirs):
+        checkpoint = Checkpoint({"x": theirs}, loaded()[0], {}, copies=False)
+        theirs.append(1)
+        checkpoint.restore()
+    assert (checkpoint.failed, checkpoint.meanwhile) == (["x"], {})
+
+
 def test_what_the_thread_does_not_reach_is_put_back() -> None:
     own, theirs = [0], [0]
     with holding(theirs):

@@ -158,6 +158,9 @@ def test_each_name_is_told_once_and_none_that_the_set_up_makes() -> None:
     assert told["state-advanced"].startswith("'log' advanced by 2 calls")
     assert told["put-back"].endswith(": x.")
     assert state(("y",), calls=1, restored=["x"]) == {}
+    meanwhile = {"hits": "thread 'adder'"}
+    assert [*state(meanwhile=meanwhile)] == ["changed-meanwhile"]
+    assert state(meanwhile=meanwhile, calls=1) == {}
     assert state(writes=3).keys() == {"output-hidden"}
 
 

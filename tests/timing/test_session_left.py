@@ -252,7 +252,7 @@ def test_new_files_are_told_where_very_many_come(
     shell.names["d"] = str(tmp_path)
     shell.run("import tempfile; found = %fwtime -q -n3 -r2 tempfile.mkdtemp(dir=d)")
     told = {each.code: each.text for each in shell.names["found"].notes}["state-advanced"]
-    assert f"new files such as {tmp_path}" in told
+    assert f"new files such as '{tmp_path}" in told
 
 
 @pytest.mark.parametrize("name", CELLS)

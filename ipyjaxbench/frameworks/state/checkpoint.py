@@ -112,7 +112,9 @@ class Checkpoint:
 
     def restore(self) -> None:
         """Put back all that was changed; the copies are given up."""
-        self.meanwhile = self._shared.changed()
+        shared = self._shared.changed()
+        self.meanwhile = shared if self.restores else {}
+        self.failed += () if self.restores else shared
         every_state, self.held = self.held, []
         donated = [each.state for each in every_state if isinstance(each.state, DonatedArray)]
         self._copies = {id(each.array): each.copy for each in donated if each.is_gone()}

@@ -15,7 +15,7 @@ from tests.accuracy.left.settings import settings
 from tests.accuracy.section import Column, Row, Section
 
 _TIMED = "%%fwtime -q -b 0.05 -v found\n"
-_TELLING = ("state-advanced", "value-cached", "not-all-kept")
+_TELLING = ("state-advanced", "value-cached", "not-all-kept", "changed-meanwhile")
 _RESTORED = "put-back"
 OUTCOMES = ("as once", "told", "silent", "untrue", "failed")
 
