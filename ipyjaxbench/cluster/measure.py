@@ -26,7 +26,7 @@ from ipyjaxbench.timing import (
     make_steady,
     open_session,
     plan_calls,
-    restore,
+    put_back,
     review,
     summarize,
 )
@@ -127,7 +127,7 @@ def _run(
                 seen = role.run(later, steady, profile)
             role.end()
         finally:
-            advanced = restore(later)
+            advanced = put_back(later)
     except BaseException as error:
         role.fail(error)
         raise

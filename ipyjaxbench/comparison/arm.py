@@ -18,7 +18,7 @@ from ipyjaxbench.timing import (
     make_first_call,
     make_steady,
     plan_calls,
-    restore,
+    put_back,
     review,
     summarize,
 )
@@ -196,7 +196,7 @@ class Arm:
         self.steady.conditions = conditions
         self.steady.close()
         with self._own.swap_in():
-            notes = review(self.later, self.steady, restore(self.later))
+            notes = review(self.later, self.steady, put_back(self.later))
         return summarize(self.later, self.steady, notes)
 
     def leave(self) -> None:

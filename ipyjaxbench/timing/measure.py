@@ -24,12 +24,12 @@ from ipyjaxbench.timing.energy import Energy, measure_energy
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.perfetto.recording import Recording, start_recording
+from ipyjaxbench.timing.put_back import put_back
 from ipyjaxbench.timing.session import (
     LaterCalls,
     make_first_call,
     open_session,
     plan_calls,
-    restore,
 )
 from ipyjaxbench.timing.steady_state import OnProgress, Steady
 from ipyjaxbench.timing.validity import checks
@@ -90,7 +90,7 @@ def measure_snippet(
                 steady.run(later.typical)
                 extra = _make_extra_calls(later, steady, recording)
         finally:
-            advanced = restore(later)
+            advanced = put_back(later)
             steady.error = None  # its traceback holds all that the user's code had at hand
         notes = review(later, steady, advanced)
     measured = summarize(later, steady, notes, compile_time, extra)

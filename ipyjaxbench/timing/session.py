@@ -287,22 +287,3 @@ def _drain_only(in_play: list[Framework], session: Session, frameworks: list[Fra
     asked = [f for f in frameworks if f in in_play or f.is_running() is not None]
     calls.drain = everyone if session.setup else Drain(in_play, calls.clock)
     calls.hidden = HiddenWork(Drain(asked, calls.clock))
-
-
-def restore(later: LaterCalls) -> list[str]:
-    """Put names, objects and random state back; return names of what could not be put back."""
-    first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
-    forget_failures(later.frameworks)  # of our own calls: no later cell is to be told of them
-    later.jobs.end()
-    first.carryover.inspect_containers()
-    first.donated.restore()
-    checkpoint.restore()
-    lost = later.snapshot.restore(later.frameworks, checkpoint.revived)
-    checkpoint.restore_again()
-    checkpoint.restored += later.snapshot.revived
-    later.rewind.give_up()
-    calls.end()
-    known = checkpoint.known if later.session.options.restore else ()
-    told = [*lost, *checkpoint.failed, *later.changes.changed_names(known)]
-    told = [name for name in told if name not in checkpoint.meanwhile]
-    return [*told, *first.files.names(apart=told)]

@@ -1,0 +1,23 @@
+"""Puts back, when all calls were made, what the calls after the first one changed."""
+
+from ipyjaxbench.frameworks import forget_failures
+from ipyjaxbench.timing.session import LaterCalls
+
+
+def put_back(later: LaterCalls) -> list[str]:
+    """Put names, objects and random state back; return names of what could not be put back."""
+    first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
+    forget_failures(later.frameworks)  # of our own calls: no later cell is to be told of them
+    later.jobs.end()
+    first.carryover.inspect_containers()
+    first.donated.restore()
+    checkpoint.restore()
+    lost = later.snapshot.restore(later.frameworks, checkpoint.revived)
+    checkpoint.restore_again()
+    checkpoint.restored += later.snapshot.revived
+    later.rewind.give_up()
+    calls.end()
+    known = checkpoint.known if later.session.options.restore else ()
+    told = [*lost, *checkpoint.failed, *later.changes.changed_names(known)]
+    told = [name for name in told if name not in checkpoint.meanwhile]
+    return [*told, *first.files.names(apart=told)]
