@@ -117,6 +117,6 @@ def test_the_phases_of_a_first_call_are_told_apart(shell: Shell, jit: bool) -> N
     names = [each.name for each in passes.passes]
     assert {"tracing to a graph", "Grappler and placement"} <= {*names}
     assert any("Compile" in name for name in names) == jit
-    assert 0.8 <= passes.seconds / sum(fresh.phases.values()) <= 1.2
+    assert 0.5 <= passes.seconds / sum(fresh.phases.values()) <= 1.5
     assert passes.seconds <= fresh.seconds
     assert passes.lines[0].text == "x = tf.sin(x * float(i))"
