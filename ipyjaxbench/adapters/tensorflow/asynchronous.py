@@ -26,6 +26,7 @@ def runs_asynchronously() -> bool:
     return _is_async(handle)
 
 
+@cache
 def asks_without_waiting() -> bool:
     """Whether this version can be asked without waiting for operations."""
     return all(hasattr(pywrap_tfe, name) for name in _ASK)

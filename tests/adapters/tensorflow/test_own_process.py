@@ -84,6 +84,7 @@ told["late"] = [kept.waited, kept.floor > 0.01, gone.floor > 0.01]
 told["asking"] = []
 for absent in ((), ("TFE_OfAnotherVersion",)):
     asynchronous._ASK += absent
+    asynchronous.asks_without_waiting.cache_clear()
     go_on, over = threading.Event(), []
     held = lambda go_on=go_on, over=over: go_on.wait(1) or over.append(1) or 1.0
     tf.py_function(held, [], tf.float32)  # it may begin when the next one is there
