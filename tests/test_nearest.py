@@ -1,0 +1,27 @@
+"""`python -m tests --quick` runs what a change can reach, modules that are loaded by name too."""
+
+import pytest
+
+from tests.nearest import find_tests, imports
+
+#: Packages without code, and what pytest itself loads.
+WITHOUT = {"ipyjaxbench.frameworks.disk_cache", "ipyjaxbench.benchmarks.pytest_plugin"}
+
+
+def test_a_test_reaches_every_module() -> None:
+    graph = imports()
+    tests = {each for each in graph.modules if each.rpartition(".")[2].startswith("test_")}
+    own = {each for each in graph.modules if each.startswith("ipyjaxbench.")}
+    assert {m for m in own if tests.isdisjoint(graph.find_downstream_modules(m))} == WITHOUT
+
+
+@pytest.mark.parametrize(
+    ("changed", "first"),
+    [("comparison/scaling_blocks.py", "comparison/test_scaling.py"),
+     ("jupyter/fwcompare_many.py", "jupyter/"),
+     ("adapters/torch/waits.py", "adapters/torch/"),
+     ("adapters/jax/retracing/cache_key.py", "adapters/jax/test_cache_key.py")],
+)  # fmt: skip
+def test_the_nearest_come_first(changed: str, first: str) -> None:
+    nearest, *_ = find_tests([f"ipyjaxbench/{changed}"])
+    assert f"tests/{first}" in str(nearest)
