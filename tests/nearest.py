@@ -53,7 +53,7 @@ def imports() -> "grimp.ImportGraph":
     import grimp
 
     graph = grimp.build_graph(*_PACKAGES, cache_dir=None)
-    for importer in sorted(graph.find_descendants("ipyjaxbench") | {"ipyjaxbench", _SHELL}):
+    for importer in sorted(graph.modules):
         for imported in _loaded_by_name(importer, graph.modules):
             if imported != importer:
                 graph.add_import(importer=importer, imported=imported)
