@@ -69,6 +69,8 @@ def _change(node: ast.AST) -> ast.AST | None:
             changed.value = not value
         case ast.Constant(value=int(value) | float(value)):
             changed.value = value + 1
+        case ast.Return(value=ast.Constant(value=None)):
+            return None  # it returns the same without it
         case ast.Return(value=ast.expr()):
             changed.value = None
         case ast.UnaryOp(op=ast.Not(), operand=operand):

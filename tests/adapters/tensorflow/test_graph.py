@@ -79,6 +79,7 @@ def graph(code: str, **options: Any) -> Graph:
 @pytest.mark.parametrize(("code", "operations", "fixed"), [
     ("inner(x @ w) * 2.0", ["ReadVariableOp", "MatMul", "PartitionedCall", "Const", "Mul"], ()),
     ("activated(x, mode='tanh')", ["Tanh"], ("mode",)), ("(lambda v, n: v)(x, None)", [], ()),
+    ("(lambda v: -v['x'])({'x': x})", ["Neg"], ()),  # nothing but a leaf shows whose it is
 ])  # fmt: skip
 def test_a_call_is_operations(code: str, operations: list[str], fixed: tuple[str, ...]) -> None:
     found = graph(code, depth=0)
