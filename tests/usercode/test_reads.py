@@ -1,0 +1,59 @@
+"""What a function reads of the names around it, as values; nothing of it is run."""
+
+import os
+from typing import Any
+
+import pytest
+
+from ipyjaxbench.usercode import MOST_READ, Reads, find_reads, fingerprint
+
+SCALE, TABLE = 2.0, {"a": [1, 2]}
+
+
+class Model:
+    def __init__(self) -> None:
+        self.w, self.unused = 3, 4
+
+    def apply(self, x: int) -> int:
+        return x * self.w
+
+
+MODEL = Model()
+
+
+def helper(x: float) -> float:
+    return x * SCALE
+
+
+def f(x: float, n: int = 5) -> Any:
+    return helper(x) + TABLE["a"][n] + MODEL.apply(n) + MISSING  # type: ignore[name-defined]  # noqa: F821
+
+
+def reads(function: Any) -> Reads:
+    return find_reads(function, {}, lambda _: None)
+
+
+def test_each_name_has_its_path_and_what_it_stands_for() -> None:
+    found = reads(f)
+    table = ("TABLE['a']", "TABLE['a'][0]", "TABLE['a'][1]")
+    assert {*found.paths} == {"helper", "SCALE", "MODEL.apply", "MODEL.w", "n", *table}
+    assert {*found.values} - {*found.paths} == {"MISSING"}
+    assert found.values["SCALE"].content == ("float", "2.0")
+    assert (found.is_cut, found.raised, found.side_effects) == (False, False, ())
+
+
+def test_codes_are_those_of_the_function_and_of_those_that_it_reaches() -> None:
+    assert reads(f).codes == {fingerprint(each.__code__) for each in (f, helper, Model.apply)}
+    assert reads(helper).codes == {fingerprint(helper.__code__)}
+
+
+def test_very_much_is_cut() -> None:
+    many = [*range(2 * MOST_READ)]
+    assert reads(lambda: many).is_cut
+
+
+@pytest.mark.parametrize(
+    ("code", "acts"), [(lambda: os.system("true"), ("system",)), (lambda: helper(1), ())]
+)
+def test_what_acts_is_told(code: Any, acts: tuple[str, ...]) -> None:
+    assert reads(code).side_effects == acts
