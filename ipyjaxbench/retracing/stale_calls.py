@@ -95,9 +95,13 @@ class _Function:
         self._answers: list[tuple[Signature, tuple[Change, ...]]] = []
 
     def count(self, taken: int) -> None:
-        """Count what a look took; of two in a row the shorter: garbage is collected in some."""
-        if taken > _SLOW and not self.is_slow:
-            self.is_slow = True  # by its own clock from now on
+        """Count what a look took; of two in a row the shorter: garbage is collected in some.
+
+        What was slow by the wall is not counted: the next one is timed by the thread's own clock,
+        and those after it, as long as they are slow.
+        """
+        was_slow, self.is_slow = self.is_slow, taken > _SLOW
+        if self.is_slow and not was_slow:
             return
         self.left -= min(taken, self._last)
         self._last = taken
