@@ -43,11 +43,15 @@ def quick_groups() -> list[list[str]]:
         if group := group_of(path):
             found.setdefault(group, []).append(str(path))
     within = f"--within={_QUICK_SECONDS * min(2 / len(found), 1):.0f}"
-    plugins = {"server": [_OF_SERVER]}
     return [
-        [*plugins.get(name, ()), "-pno:randomly", within, *dict.fromkeys(paths)]
+        [*plugins_of(name), "-pno:randomly", within, *dict.fromkeys(paths)]
         for name, paths in found.items()
     ]
+
+
+def plugins_of(group: str) -> list[str]:
+    """Options for pytest that the tests of a process need."""
+    return [_OF_SERVER] if group == "server" else []
 
 
 def group_of(path: Path) -> str:

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.groups import group_of
+from tests.groups import group_of, plugins_of
 from tests.nearest import ROOT, find_tests
 
 _SECONDS = 300  # of the tests of one change, of which some make a loop endless
@@ -107,7 +107,7 @@ def fails_unchanged(copied: Path, test: Path) -> bool:
 
 
 def _fails(copied: Path, test: Path) -> bool:
-    options = ["-x", "-q", "-pno:randomly", "-pno:cacheprovider"]
+    options = ["-x", "-q", "-pno:randomly", "-pno:cacheprovider", *plugins_of(group_of(test))]
     command = [sys.executable, "-m", "pytest", *options, str(test.relative_to(ROOT))]
     try:
         done = subprocess.run(

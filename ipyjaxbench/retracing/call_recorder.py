@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Framework, Program
@@ -31,6 +30,7 @@ from ipyjaxbench.usercode import (
     ask,
     call_of,
     describe_error,
+    is_plain_function,
 )
 
 _CACHED = ("CACHED", "STALE")
@@ -104,7 +104,7 @@ class CallRecorder:
         if len(sys.modules) != self._modules:
             self._find_imported()
         callee = None
-        if not _is_plain(function):
+        if not is_plain_function(function):
             callee = self._callee(site, function) or self._callee(site, call_of(function))
         if callee is None:
             self.other_calls += 1
@@ -287,12 +287,6 @@ class CallRecorder:
         if self._most is not None and self._traced > self._most:
             costly = [row.call for row in self._rows if row.call.state in COSTLY]
             raise too_many_traces(costly, self._most)
-
-
-def _is_plain(function: Any) -> bool:
-    """Whether no framework made it: what they make has attributes, or a class of its own."""
-    kind = type(function)
-    return kind is BuiltinFunctionType or (kind is FunctionType and not function.__dict__)
 
 
 def _drop_programs(programs: Iterable[Program], names: list[str]) -> Iterator[Program]:

@@ -1,10 +1,10 @@
 """Times one piece of code: first call, steady state, and what may mislead about the figure.
 
 `measure.measure_snippet` is the whole flow. `session` makes the first call and plans the others;
-`steady_state` warms up and takes samples with the calls that `runner` makes; `put_back` undoes what
-they changed; `validity` holds what may mislead. The comparison calls the same functions. `protocol`
-is what an adapter offers beyond waiting. The magics, the Python API and the comparison call this
-room.
+`steady_state` warms up and takes samples with the calls that `runner` makes; `restoration` puts
+back what they changed; `validity` holds what may mislead. The comparison calls the same functions.
+`protocol` is what an adapter offers beyond waiting. The magics, the Python API and the comparison
+call this room.
 """
 
 from ipyjaxbench.timing.compile_cost import spell_phases, split_phases
@@ -38,7 +38,7 @@ from ipyjaxbench.timing.options import AIMS, FwtimeOptions, TimeOptions
 from ipyjaxbench.timing.perfetto.recording import start_recording
 from ipyjaxbench.timing.program_texts import find_program_texts
 from ipyjaxbench.timing.protocol import Caveats, Profiler
-from ipyjaxbench.timing.put_back import put_back
+from ipyjaxbench.timing.restoration import put_back
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.session import (

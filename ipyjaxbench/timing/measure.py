@@ -24,7 +24,7 @@ from ipyjaxbench.timing.energy import Energy, measure_energy
 from ipyjaxbench.timing.measurement import Measurement
 from ipyjaxbench.timing.options import TimeOptions
 from ipyjaxbench.timing.perfetto.recording import Recording, start_recording
-from ipyjaxbench.timing.put_back import put_back
+from ipyjaxbench.timing.restoration import put_back
 from ipyjaxbench.timing.session import (
     LaterCalls,
     make_first_call,

@@ -56,7 +56,7 @@ from ipyjaxbench.usercode.instrument import (
 )
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
-from ipyjaxbench.usercode.members import call_of, wrappers_in
+from ipyjaxbench.usercode.members import call_of, is_plain_function, wrappers_in
 from ipyjaxbench.usercode.name_chains import chains
 from ipyjaxbench.usercode.objects import (
     ask,
@@ -92,7 +92,7 @@ from ipyjaxbench.usercode.origin import (
 from ipyjaxbench.usercode.other_threads import (
     OtherCode,
     find_other_code,
-    other_threads,
+    find_threads,
     values_in,
 )
 from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written

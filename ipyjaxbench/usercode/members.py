@@ -156,6 +156,12 @@ def defaults_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
     yield from (function.__kwdefaults__ or {}).items()
 
 
+def is_plain_function(value: Any) -> bool:
+    """Whether no framework made it: what they make has attributes, or a class of its own."""
+    kind = type(value)
+    return kind is BuiltinFunctionType or (kind is FunctionType and not value.__dict__)
+
+
 def call_of(value: Any) -> Any:
     """Return what calls an object of a user's class, as the method that it is; else None."""
     kind = type(value)

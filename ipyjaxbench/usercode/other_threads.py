@@ -34,7 +34,7 @@ class OtherCode(NamedTuple):
 
 def find_other_code() -> Iterator[OtherCode]:
     """Yield what threads and tasks run of the user's, but the one that asks."""
-    for ident, thread, top in other_threads():
+    for ident, thread, top in find_threads():
         given = [] if thread is None else _given_to(thread)
         if found := [*given, *map(_seen_from, _users_frames(top))]:
             name = ident if thread is None else repr(thread.name)
@@ -45,7 +45,7 @@ def find_other_code() -> Iterator[OtherCode]:
             yield _together(("task", id(task)), f"task {task.get_name()!r}", found)
 
 
-def other_threads() -> Iterator[tuple[int, threading.Thread | None, FrameType]]:
+def find_threads() -> Iterator[tuple[int, threading.Thread | None, FrameType]]:
     """Yield each other thread that runs Python: its id, itself, and the frame that it is in.
 
     One that `_thread` started is None.

@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 from ipyjaxbench.host import Clock, child_processes
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing.validity import notes
-from ipyjaxbench.usercode import is_of, is_users_file, other_threads
+from ipyjaxbench.usercode import find_threads, is_of, is_users_file
 
 _WAKING_SECONDS = 0.002  # seconds that a thread of a pool may take to begin with what it was given
 #: A pool's thread that was given something to do; one that waits for that is elsewhere.
@@ -65,7 +65,7 @@ def _working_threads() -> frozenset[int]:
 
     The operating system's ids tell them apart: Python reuses its own when a thread has ended.
     """
-    at_work = (t for _, t, top in other_threads() if t is not None and _is_at_work(top))
+    at_work = (t for _, t, top in find_threads() if t is not None and _is_at_work(top))
     return frozenset(t.native_id for t in at_work if t.native_id is not None)
 
 
