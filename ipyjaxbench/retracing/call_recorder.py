@@ -11,14 +11,7 @@ from typing import Any, NamedTuple
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change
-from ipyjaxbench.retracing.protocol import (
-    Args,
-    CachedCall,
-    CallWatch,
-    Kwargs,
-    Outcome,
-    Watches,
-)
+from ipyjaxbench.retracing.protocol import Args, CachedCall, CallWatch, Kwargs, Outcome, Watches
 from ipyjaxbench.retracing.stale import find_stale, find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls, identity_of
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
