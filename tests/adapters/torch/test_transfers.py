@@ -54,6 +54,13 @@ def test_tensors_made_of_numpy_arrays_are_copies_or_share() -> None:
     ]
 
 
+def test_the_code_gets_what_it_made_and_moved() -> None:
+    n, t, kept = np.ones(3, np.float32), torch.ones(3), list[Any]()
+    made = "torch.from_numpy(n), torch.as_tensor(n), torch.tensor(n)"
+    ran(f"kept += [{made}, t.to('cpu'), t.numpy(), t.tolist(), t[0].item()]", n=n, t=t, kept=kept)
+    assert [np.sum(each).item() for each in map(np.asarray, kept)] == [3.0] * 6 + [1.0]
+
+
 def test_a_copy_is_timed_when_the_devices_in_use_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     xla = SimpleNamespace(sync=lambda *, wait: done.append(code))
