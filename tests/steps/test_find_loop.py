@@ -5,12 +5,21 @@ import ast
 import pytest
 
 from ipyjaxbench.errors import SnippetError
-from ipyjaxbench.steps.find_loop import find_loop
+from ipyjaxbench.steps.find_loop import find_loop, has_loop
 
 
 def line_of(code: str, line: int | None = None) -> int:
     """The line of the loop that is taken, where `step` is a framework's."""
     return find_loop(ast.parse(code), line, lambda call: ast.unparse(call.func) == "step").lineno
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [("for a in x: step(a)", True), ("if x:\n    for a in x: a", True), ("step(x)", False),
+     ("[a for a in x]", False)],
+)  # fmt: skip
+def test_a_cell_has_a_loop_or_none(code: str, found: bool) -> None:
+    assert has_loop(ast.parse(code)) is found
 
 
 @pytest.mark.parametrize(("code", "line"), [
