@@ -280,6 +280,7 @@ CASES = (
     Case(TABLE, "table = table.copy()"),
     Case(BESIDE, "debug = 0"),
     Case(BESIDE, "debug = True", "debug was False when f was traced, is True"),
+    Case(jitted("scale = 2.0", "x * scale + jnp.zeros(())"), "scale = 3.0", "scale was 2.0"),
     Case(KEYED, "key = jax.random.key(0)"),
     Case(KEYED, "key = jax.random.key(1)", "key is another key<fry>[]"),
     Case(NOT_A_NUMBER, "unused = 2"),
