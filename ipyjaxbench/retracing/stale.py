@@ -63,7 +63,8 @@ def find_possible(
 def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> str:
     """Return what is not known of the program of a cached call, and what to type; else ""."""
     name = watch.name(function)
-    again = f"Run the cell, or reload the module, that defines {name}"
+    again = watch.how_to_define_again(function)
+    again = again[:1].upper() + again[1:]
     trace, now, is_derived = None, Reads(raised=True), False
     try:
         trace, code = _find_trace(watch, function, args, kwargs)

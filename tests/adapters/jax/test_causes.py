@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.causes import Changed, judge
+from tests.shell import Shell
 from tests.traced import observed
 
 
@@ -173,3 +174,15 @@ def test_what_is_data_in_one_jit_and_static_in_another_is_told() -> None:
     assert call.fixes == (
         "Give each jax.jit of `h` the same `static_argnames`: `n` is static in only some",
     )
+
+
+@pytest.mark.parametrize("static", ["static_argnums=1", "static_argnames='n'"])
+def test_static_arguments_are_named_as_the_user_did(shell: Shell, static: str) -> None:
+    shell.names |= NAMES
+    shell.run(f"@partial(jax.jit, {static})\ndef g(x, n): return x * n")
+    shell.run("%%trace_cached -qv seen\nfor n in (1, 2): g(1.0, n)")
+    (fix,) = shell.names["seen"].calls[1].fixes
+    assert fix.endswith(f": remove it from `{static.partition('=')[0]}` if it can be an array")
+    shell.run("g = jax.jit(lambda x, n: x * n, static_argnums=1)")  # where the source tells
+    shell.run("%%trace_cached -qv seen\nfor n in (1, 2): g(1.0, n)")
+    assert "`static_argnums`" in shell.names["seen"].calls[1].fixes[0]
