@@ -70,6 +70,19 @@ class Model:
         return x * self.w * n
 
 
+@dataclass(frozen=True)
+class Frozen:
+    rate: float
+
+
+_KEPT: dict[str, Any] = {}
+
+
+def kept(function: Any, value: Any) -> Any:
+    """One partial for all calls of a function with equal values."""
+    return _KEPT.setdefault(f"{id(function)} {value}", partial(function, value))
+
+
 ONES, TWOS = "jnp.ones(2)", "2 * jnp.ones(2)"
 F = "@jax.jit\ndef f(x, n=1, *more):\n    return jax.tree.map(lambda a: a * 2, (x, n, more))"
 STATIC = "@partial(jax.jit, static_argnames='n')\ndef f(x, n, m=0):\n    return x * n + m"
@@ -140,13 +153,17 @@ ROWS = (
             "new function object (same code)"),
     Changed(MADE, "jax.jit($f)($x)", {"f": "one", "x": ONES}, {"f": "third", "x": TWOS}, "f",
             "new function object (captured k: 2 → 3)"),
+    *(Changed("def g(o, x): return x * 2", f"jax.jit($wrap(g, {made}))($x)",
+              {"wrap": "kept", "x": ONES}, {"wrap": "partial", "x": TWOS}, "wrap",
+              "new function object (same code)")
+      for made in ("{'a': [2.0, ()]}", "Frozen(2.0)")),
     Changed(F, "f($x$n)", {"x": ONES, "n": ""}, {"x": TWOS, "n": ", 1"}, "n",
             "n was omitted, is now passed positionally"),
 )  # fmt: skip
 NAMES = {
     "jax": jax, "jnp": jnp, "np": np, "partial": partial,
     "State": State, "Cfg": Cfg, "Keyed": Keyed, "Hidden": Hidden, "Batch": Batch,
-    "Model": Model,
+    "Model": Model, "Frozen": Frozen, "kept": kept,
 }  # fmt: skip
 
 
@@ -186,3 +203,20 @@ def test_static_arguments_are_named_as_the_user_did(shell: Shell, static: str) -
     shell.run("g = jax.jit(lambda x, n: x * n, static_argnums=1)")  # where the source tells
     shell.run("%%trace_cached -qv seen\nfor n in (1, 2): g(1.0, n)")
     assert "`static_argnums`" in shell.names["seen"].calls[1].fixes[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("str(n)", "Call jax.jit once for each `o` and reuse its result"),
+        ("{'rate': n}", "Pass `o` to `g` as an argument"),
+        ("jnp.ones(n + 1)", "Pass `o` to `g` as an argument"),
+        ("(jnp.sin, jnp.cos)[n]", "Call jax.jit once for each `o` and reuse its result"),
+    ],
+)
+def test_a_captured_value_is_to_be_passed_where_jax_takes_it(value: str, told: str) -> None:
+    names: dict[str, Any] = {**NAMES}
+    exec("def g(o, x): return x", names)
+    (_, call) = observed(f"for n in range(2): jax.jit(partial(g, {value}))(1.0)", names).calls
+    assert [each.kind for each in call.why] == ["captured"]
+    assert [told in each for each in call.fixes] == [True]

@@ -1,6 +1,7 @@
 """What to write so that a function is not traced again, or is where its program is stale."""
 
 import re
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again, typed_as
 from ipyjaxbench.adapters.shared.retracing import advise, is_number
 from ipyjaxbench.retracing import Change, ReadChange
-from ipyjaxbench.usercode import is_of
+from ipyjaxbench.usercode import is_exactly, is_of
 
 #: In words, as f32[3] or key<fry>[]; JAX takes no array of objects or texts.
 _ARRAY = re.compile(r"(?!object|str|bytes)(?:\w+|key<\w+>)\[[\d,]*\](?: weak)?")
@@ -94,7 +95,12 @@ def _stale_kind(change: Change, function: Any) -> str:
 
 
 def _is_data(words: str) -> bool:
-    return is_number(words) or bool(_ARRAY.fullmatch(words))
+    """Whether it is an array, a number, or a tree of numbers."""
+    try:
+        leaves = jax.tree.leaves(literal_eval(words))
+    except (ValueError, SyntaxError):
+        return bool(_ARRAY.fullmatch(words))
+    return bool(leaves) and all(is_exactly(each, int, float, complex) for each in leaves)
 
 
 def _is_hashable(words: str) -> bool:
