@@ -172,8 +172,10 @@ def _changes_kept(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     now = trace.code.reads() or Reads()
     parts = now.codes
     for other in (each for each in TRACE_LOG.all_traces() if each.reads.codes & parts):
-        shared = [path for path in other.reads.values if path in now.values]
-        before = {path: other.reads.values[path] for path in shared}
+        paths = (
+            (now.path_of(path, other.reads), each) for path, each in other.reads.values.items()
+        )
+        before = {path: each for path, each in paths if path is not None}
         changes = [*changes_since(other.name, Reads(before, now.own), now)]
         is_kept = changes and other is not trace and not other.code.is_dropped()
         if is_kept and _is_another_program(trace, now, compiled, if_unsure=None):
