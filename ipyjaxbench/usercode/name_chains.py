@@ -39,6 +39,19 @@ def chains(code: CodeType) -> tuple[Chain, ...]:
     return tuple(found)
 
 
+def assigned_names(code: CodeType) -> tuple[str, ...]:
+    """Return the names around it that code both loads and assigns, but for what the host calls."""
+    loaded = {each.name for each in chains(code) if each.scope != "argument"}
+    free = set(code.co_freevars)
+    assigned = (
+        each.argval
+        for inner in traced_codes(code)
+        for each in dis.get_instructions(inner)
+        if each.opname == "STORE_GLOBAL" or (each.opname == "STORE_DEREF" and each.argval in free)
+    )
+    return tuple(name for name in dict.fromkeys(assigned) if name in loaded)
+
+
 def _parameters(code: CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount
 

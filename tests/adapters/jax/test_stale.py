@@ -539,3 +539,41 @@ def test_a_part_that_a_module_traced_before_is_found_under_its_names(
     seen = last_call(cells, "f(x)")
     assert seen.state == "STALE", seen
     assert "scale was 2.0 when loop was traced, is 3.0" in seen.why[0].words()
+
+
+COUNTED = "k = 0\n@jax.jit\ndef f(x):\n    global k\n    k += 1\n    return {}\nf(x)"
+CELL = """
+def make():
+    k = 0
+    def f(x):
+        nonlocal k
+        k += 1
+        return x * k
+    return jax.jit(f)
+f = make()
+f(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "unknown"),
+    [
+        (COUNTED.format("x * k"), "whether f is to run with another k: tracing it assigns k"),
+        (CELL, "whether f is to run with another k: tracing it assigns k"),
+        (COUNTED.format("x * 2"), ""),
+        (COUNTED.format("x * (k > 0)"), ""),
+    ],
+)
+def test_a_trace_that_changes_what_it_reads_is_told(
+    cells: Shell, before: str, unknown: str
+) -> None:
+    cells.run(before)
+    for _ in range(2):
+        seen = last_call(cells, "f(x)")
+        assert (seen.state, bool(seen.unknown)) == ("CACHED", bool(unknown))
+        assert seen.unknown.startswith(unknown)
+    assert cells.names.get("k", 1) == 1  # looking counts no trace
+    if unknown and "k" in cells.names:
+        cells.run("@jax.jit\ndef f(x, k):\n    return x * k\nk += 1\nf(x, k)")
+        seen = last_call(cells, "f(x, k)")
+        assert (seen.state, seen.unknown) == ("CACHED", "")
