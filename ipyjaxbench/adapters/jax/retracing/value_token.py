@@ -17,8 +17,9 @@ def value_token(value: Any) -> int:
     """
     if _is_plain(value):
         return hash(repr(value))
+    kind: Any = type(value)
     try:
-        is_by_value = type(value).__hash__ not in (None, object.__hash__)
+        is_by_value = kind.__hash__ is not None and kind.__hash__ is not object.__hash__
         return hash(value) if is_by_value else token(value)
     except CODE_ERRORS:  # the object may raise anything
         return token(value)
