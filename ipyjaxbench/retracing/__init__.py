@@ -33,6 +33,7 @@ from ipyjaxbench.retracing.protocol import (
     Outcome,
     Retracing,
 )
+from ipyjaxbench.retracing.read_changes import ReadChange
 from ipyjaxbench.retracing.reasons import group_reasons
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.stale import find_stale, find_stale_functions, stale_in_all

@@ -195,7 +195,7 @@ class CallRecorder:
             outcome = replace(outcome, why=(*outcome.why, *stale))
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
-        fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why)
+        fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why, function)
         return TracedCall(
             name, framework.name, site.line, site.text, self._number(framework.name, name), 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
@@ -256,7 +256,7 @@ class CallRecorder:
         else:
             name = watch.name(function)
             number = self._number(framework.name, name)
-            fixes = watch.fixes(name, stale)
+            fixes = watch.fixes(name, stale, function)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
                               why=stale, fixes=fixes, unknown=unknown)  # fmt: skip
             self._append(callee, call, spent)

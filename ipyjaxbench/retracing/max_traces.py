@@ -136,7 +136,7 @@ def _refuse_stale(inner: FrameType) -> None:
 
 def _stale_program(watch: CallWatch, function: Any, changes: Sequence[Change]) -> StaleProgramError:
     name = watch.name(function)
-    fixes = "; ".join(watch.fixes(name, changes))
+    fixes = "; ".join(watch.fixes(name, changes, function))
     return StaleProgramError(f"`{name}` runs a stale program: {describe_changes(changes)}. {fixes}")
 
 

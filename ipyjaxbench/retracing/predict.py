@@ -141,7 +141,9 @@ def _stale(
     if not found:
         return "", ()
     verdict = "stale program" if is_known else "may be stale"
-    return f"{verdict}: {describe_changes(found)}", watch.fixes(watch.name(function), found)
+    return f"{verdict}: {describe_changes(found)}", watch.fixes(
+        watch.name(function), found, function
+    )
 
 
 def _is_array(value: object) -> bool:

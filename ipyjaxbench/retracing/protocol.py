@@ -121,8 +121,12 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Wait for the result of a call."""
 
     @abstractmethod
-    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+    def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         """Return what to write so that it does not happen again; only what applies."""
+
+    def how_to_define_again(self, function: Any) -> str:
+        """Return what to do for a function of the same code that has no program yet."""
+        return f"run the cell, or reload the module, that defines {self.name(function)}"
 
     @abstractmethod
     def outside(self) -> tuple[Program, ...]:

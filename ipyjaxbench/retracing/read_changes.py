@@ -14,10 +14,12 @@ class ReadChange(Change):
     Attributes:
         imprint: the kind of what it was; empty for the code of the function itself.
         is_same_object: whether it was changed in place.
+        now: what it is, in words; empty where it is gone, or what changed is within it.
     """
 
     imprint: str = ""
     is_same_object: bool = False
+    now: str = ""
 
 
 def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
@@ -52,7 +54,8 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
             since = f"was changed in place after {name} was traced"
         else:
             since = _since(name, old, new, inner)
-        yield ReadChange("stale", root, old.words, since, old.kind, is_same_object)
+        words = "" if inner or new is None else new.words
+        yield ReadChange("stale", root, old.words, since, old.kind, is_same_object, words)
         if old.kind in ("object", "opaque"):
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
 

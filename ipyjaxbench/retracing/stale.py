@@ -63,7 +63,8 @@ def find_possible(
 def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> str:
     """Return what is not known of the program of a cached call, and what to type; else ""."""
     name = watch.name(function)
-    again = f"Run the cell, or reload the module, that defines {name}"
+    again = watch.how_to_define_again(function)
+    again = again[:1].upper() + again[1:]
     trace, now, is_derived = None, Reads(raised=True), False
     try:
         trace, code = _find_trace(watch, function, args, kwargs)
@@ -81,14 +82,33 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
     if trace is None and judge_unseen(watch, function, args, kwargs)[0] is None:
         names = first_of(roots_of(now))
         return f"whether {name} runs today's {names}: its trace was not seen. {again}"
-    if trace is None:
-        return ""
+    return "" if trace is None else _unknown_of(trace, now, function, again, is_derived=is_derived)
+
+
+def _unknown_of(trace: Trace, now: Reads, compiled: Any, again: str, *, is_derived: bool) -> str:
+    """Return the same of a program whose trace was seen."""
+    name = trace.name
     changed = first_of([each.path for each in changes_since(name, trace.reads, now) if each.path])
     if _is_unsure(trace, now):
         return f"whether {name} runs today's {changed}: its programs cannot be compared. {again}"
     if changed and is_derived and trace.code.has_rules:
         return f"whether {name} differentiates with today's {changed}: its rules are kept. {again}"
+    if assigned := "" if changed else first_of(_assigned_by(trace, now, compiled)):
+        return (
+            f"whether {name} is to run with another {assigned}: tracing it assigns {assigned}."
+            f" Pass {assigned} to {name} as an argument, and assign it outside"
+        )
     return "; ".join(_not_compared(name, trace.reads))
+
+
+def _assigned_by(trace: Trace, now: Reads, compiled: Any) -> tuple[str, ...]:
+    """Return the names that a trace itself assigned, where the next one is another for that."""
+    try:
+        names = trace.code.assigned
+        is_another = names and _is_another_program(trace, now, compiled, if_unsure=False)
+        return names if is_another else ()
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return ()
 
 
 def _not_compared(name: str, reads: Reads) -> Iterator[str]:
@@ -171,8 +191,10 @@ def _changes_kept(trace: Trace, compiled: Any) -> tuple[Change, ...]:
     now = trace.code.reads() or Reads()
     parts = now.codes
     for other in (each for each in TRACE_LOG.all_traces() if each.reads.codes & parts):
-        shared = [path for path in other.reads.values if path in now.values]
-        before = {path: other.reads.values[path] for path in shared}
+        paths = (
+            (now.path_of(path, other.reads), each) for path, each in other.reads.values.items()
+        )
+        before = {path: each for path, each in paths if path is not None}
         changes = [*changes_since(other.name, Reads(before, now.own), now)]
         is_kept = changes and other is not trace and not other.code.is_dropped()
         if is_kept and _is_another_program(trace, now, compiled, if_unsure=None):

@@ -36,6 +36,11 @@ class TracedCode(ABC):
         return None
 
     @property
+    def assigned(self) -> tuple[str, ...]:
+        """Names around it that tracing it assigns, and may read."""
+        return ()
+
+    @property
     def holds_arrays(self) -> bool:
         """Whether its program has arrays of the user's in it that can change in place."""
         return False

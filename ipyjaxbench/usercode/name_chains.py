@@ -39,6 +39,19 @@ def chains(code: CodeType) -> tuple[Chain, ...]:
     return tuple(found)
 
 
+def assigned_names(code: CodeType) -> tuple[str, ...]:
+    """Return the names around it that code both loads and assigns, but for what the host calls."""
+    loaded = {each.name for each in chains(code) if each.scope != "argument"}
+    free = set(code.co_freevars)
+    assigned = (
+        each.argval
+        for inner in traced_codes(code)
+        for each in dis.get_instructions(inner)
+        if each.opname == "STORE_GLOBAL" or (each.opname == "STORE_DEREF" and each.argval in free)
+    )
+    return tuple(name for name in dict.fromkeys(assigned) if name in loaded)
+
+
 def _parameters(code: CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount
 
@@ -76,7 +89,9 @@ def _is_subscript(each: dis.Instruction) -> bool:
 
 
 def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> Chain | None:
-    name = each.argval[-1] if type(each.argval) is tuple else each.argval  # from Python 3.13 on
+    name = each.argval
+    if type(name) is tuple and name:  # from Python 3.13 on of two names; an empty one is a constant
+        name = name[-1]
     if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
         return Chain("global", name)
     if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:

@@ -92,7 +92,7 @@ class Reader:
             self._add(f"os.environ[{each.key!r}]", each.value, depth)
         for chain in scopes.chains:
             is_own = owner and chain.scope == "argument"
-            path = owner if is_own else self._paths.of(chain.name, scopes.place(chain), whose)
+            path = owner if is_own else self._paths.of_chain(scopes, chain, whose)
             self._read_name(scopes, chain, path, depth)
 
     def _read_name(self, scopes: Scopes, chain: Chain, path: str, depth: int) -> None:
@@ -101,7 +101,7 @@ class Reader:
             self._keep(places.place_of_name(scopes.globals, chain.name, value))
         if value is members.MISSING:
             if chain.scope == "global":
-                self._absent[chain.name] = imprint_absent(chain.name)
+                self._absent[path] = imprint_absent(chain.name)
             return
         if is_of(value, ModuleType) and is_used_up(value):
             self._used_up[chain.name] = None

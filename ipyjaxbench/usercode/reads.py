@@ -17,6 +17,7 @@ from ipyjaxbench.usercode.objects import name_of
 from ipyjaxbench.usercode.origin import is_users_function
 from ipyjaxbench.usercode.places import Place
 from ipyjaxbench.usercode.reader import Reader
+from ipyjaxbench.usercode.scopes import module_named
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Reads:
         places: where these stood; they hold the user's values, and are for the moment.
         side_effects: what to run the code once more would use up, and names by which it acts.
         objects: gives those that can change in place, by their paths, as long as others hold them.
+        module: whose globals have no module before them in paths; "" of the session's own.
     """
 
     values: Mapping[str, Imprint] = field(default_factory=dict)
@@ -43,6 +45,12 @@ class Reads:
     objects: Mapping[str, Callable[[], Any]] = field(
         default_factory=dict, compare=False, repr=False
     )
+    module: str = ""
+
+    def path_of(self, path: str, other: "Reads") -> str | None:
+        """Return where it stands for what a path is in what another function reads, if it does."""
+        paths = (f"{other.module}.{path}", path, path.removeprefix(f"{self.module}."))
+        return next((each for each in paths if each in self.values), None)
 
     @property
     def paths(self) -> list[str]:
@@ -86,7 +94,9 @@ def find_reads(
     reader.read_wrappers(around, 0)
     reader.read_rest()
     places = tuple(reader.places.values())
-    own = fingerprint(function.__code__) if is_users_function(function) else 0
+    is_users = is_users_function(function)
+    own = fingerprint(function.__code__) if is_users else 0
     return Reads(
-        reader.found, own, reader.is_cut, reader.raised, places, reader.side_effects, reader.objects
-    )
+        reader.found, own, reader.is_cut, reader.raised, places, reader.side_effects,
+        reader.objects, module_named(function.__globals__) if is_users else "",
+    )  # fmt: skip

@@ -43,11 +43,27 @@ class Scopes:
         return self._places.get(chain.scope) or id(self._cells[chain.name])
 
 
+def module_named(names: Mapping[str, Any]) -> str:
+    """Return the name of the module whose globals these are; "" of the session's own."""
+    name = names.get("__name__")
+    return name if type(name) is str and name != "__main__" else ""
+
+
 class Paths:
     """Gives the same name in two places two paths, as in ``w`` and ``w of layer_2``."""
 
     def __init__(self) -> None:
         self._places: dict[str, Hashable] = {}
+        self._first: Mapping[str, Any] | None = None  # globals of the function that is read first
+
+    def of_chain(self, scopes: Scopes, chain: Chain, whose: str) -> str:
+        """Return the path of a chain's name: of a global of another module as in ``cfg.scale``."""
+        self._first = scopes.globals if self._first is None else self._first
+        is_far = chain.scope == "global" and scopes.globals is not self._first
+        module = module_named(scopes.globals) if is_far else ""
+        return self.of(
+            f"{module}.{chain.name}" if module else chain.name, scopes.place(chain), whose
+        )
 
     def of(self, name: str, place: Hashable, whose: str) -> str:
         """Return the path of a name; `whose` is that of the function that reads it."""

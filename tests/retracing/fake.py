@@ -91,7 +91,7 @@ class Watch(CallWatch):
         self.waited.append(value)
         self._clock.advance(MS)
 
-    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+    def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         return tuple(f"fix the {change.kind} of {name}" for change in why)
 
     def outside(self) -> tuple[Program, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.causes import Changed, judge
+from tests.shell import Shell
 from tests.traced import observed
 
 
@@ -67,6 +68,19 @@ class Model:
     @partial(jax.jit, static_argnums=0)
     def __call__(self, x: Any, n: Any) -> Any:
         return x * self.w * n
+
+
+@dataclass(frozen=True)
+class Frozen:
+    rate: float
+
+
+_KEPT: dict[str, Any] = {}
+
+
+def kept(function: Any, value: Any) -> Any:
+    """One partial for all calls of a function with equal values."""
+    return _KEPT.setdefault(f"{id(function)} {value}", partial(function, value))
 
 
 ONES, TWOS = "jnp.ones(2)", "2 * jnp.ones(2)"
@@ -139,13 +153,17 @@ ROWS = (
             "new function object (same code)"),
     Changed(MADE, "jax.jit($f)($x)", {"f": "one", "x": ONES}, {"f": "third", "x": TWOS}, "f",
             "new function object (captured k: 2 → 3)"),
+    *(Changed("def g(o, x): return x * 2", f"jax.jit($wrap(g, {made}))($x)",
+              {"wrap": "kept", "x": ONES}, {"wrap": "partial", "x": TWOS}, "wrap",
+              "new function object (same code)")
+      for made in ("{'a': [2.0, ()]}", "Frozen(2.0)")),
     Changed(F, "f($x$n)", {"x": ONES, "n": ""}, {"x": TWOS, "n": ", 1"}, "n",
             "n was omitted, is now passed positionally"),
 )  # fmt: skip
 NAMES = {
     "jax": jax, "jnp": jnp, "np": np, "partial": partial,
     "State": State, "Cfg": Cfg, "Keyed": Keyed, "Hidden": Hidden, "Batch": Batch,
-    "Model": Model,
+    "Model": Model, "Frozen": Frozen, "kept": kept,
 }  # fmt: skip
 
 
@@ -173,3 +191,32 @@ def test_what_is_data_in_one_jit_and_static_in_another_is_told() -> None:
     assert call.fixes == (
         "Give each jax.jit of `h` the same `static_argnames`: `n` is static in only some",
     )
+
+
+@pytest.mark.parametrize("static", ["static_argnums=1", "static_argnames='n'"])
+def test_static_arguments_are_named_as_the_user_did(shell: Shell, static: str) -> None:
+    shell.names |= NAMES
+    shell.run(f"@partial(jax.jit, {static})\ndef g(x, n): return x * n")
+    shell.run("%%trace_cached -qv seen\nfor n in (1, 2): g(1.0, n)")
+    (fix,) = shell.names["seen"].calls[1].fixes
+    assert fix.endswith(f": remove it from `{static.partition('=')[0]}` if it can be an array")
+    shell.run("g = jax.jit(lambda x, n: x * n, static_argnums=1)")  # where the source tells
+    shell.run("%%trace_cached -qv seen\nfor n in (1, 2): g(1.0, n)")
+    assert "`static_argnums`" in shell.names["seen"].calls[1].fixes[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("str(n)", "Call jax.jit once for each `o` and reuse its result"),
+        ("{'rate': n}", "Pass `o` to `g` as an argument"),
+        ("jnp.ones(n + 1)", "Pass `o` to `g` as an argument"),
+        ("(jnp.sin, jnp.cos)[n]", "Call jax.jit once for each `o` and reuse its result"),
+    ],
+)
+def test_a_captured_value_is_to_be_passed_where_jax_takes_it(value: str, told: str) -> None:
+    names: dict[str, Any] = {**NAMES}
+    exec("def g(o, x): return x", names)
+    (_, call) = observed(f"for n in range(2): jax.jit(partial(g, {value}))(1.0)", names).calls
+    assert [each.kind for each in call.why] == ["captured"]
+    assert [told in each for each in call.fixes] == [True]

@@ -1,7 +1,10 @@
 """Programs that were traced with other values than the names have now."""
 
+import sys
 import textwrap
+from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -280,6 +283,7 @@ CASES = (
     Case(TABLE, "table = table.copy()"),
     Case(BESIDE, "debug = 0"),
     Case(BESIDE, "debug = True", "debug was False when f was traced, is True"),
+    Case(jitted("scale = 2.0", "x * scale + jnp.zeros(())"), "scale = 3.0", "scale was 2.0"),
     Case(KEYED, "key = jax.random.key(0)"),
     Case(KEYED, "key = jax.random.key(1)", "key is another key<fry>[]"),
     Case(NOT_A_NUMBER, "unused = 2"),
@@ -483,3 +487,93 @@ def test_a_function_in_place_of_pythons_own_is_named_with_its_cell(cells: Shell)
     (change,) = last_call(cells, "f(x)").why
     told = f"max was built in when f was traced, is now a function of cell {number}"
     assert change.words() == told
+
+
+MODULE = """
+import jax
+from functools import partial
+from pathlib import Path
+scale = 2.0
+def read(x): return x * scale
+def body(carry, _): return carry * scale, None
+@jax.jit
+def loop(x): return jax.lax.scan(body, x, None, 2)[0]
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of a module of the user's."""
+    (tmp_path / "user_cfg.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "user_cfg"
+    sys.modules.pop("user_cfg", None)
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        (jitted("import user_cfg", "user_cfg.read(x)"), "user_cfg.scale was 2.0 when f was"),
+        (jitted("from user_cfg import read", "read(x)"), "user_cfg.scale was 2.0 when f was"),
+        (jitted("import user_cfg as c", "c.read(x) * c.scale"), "user_cfg.scale was 2.0 when f"),
+        (jitted("import user_cfg; from user_cfg import *; scale = 0.5", "read(x) * scale"),
+         "user_cfg.scale was 2.0 when f was traced, is 3.0"),
+        ("import user_cfg\nf = jax.jit(user_cfg.read)\nf(x)", "scale was 2.0 when read was"),
+    ],
+)  # fmt: skip
+def test_a_name_of_a_module_is_told_with_it(
+    cells: Shell, module: str, before: str, told: str
+) -> None:
+    cells.run(before)
+    assert last_call(cells, "f(x)").state == "CACHED"
+    cells.run(f"import {module}; {module}.scale = 3.0")
+    seen = last_call(cells, "f(x)")
+    assert (seen.state, told in "; ".join(each.words() for each in seen.why)) == ("STALE", True)
+
+
+def test_a_part_that_a_module_traced_before_is_found_under_its_names(
+    cells: Shell, module: str
+) -> None:
+    cells.run(f"import {module} as c; c.loop(x); c.scale = 3.0")
+    cells.run(jitted("", "jax.lax.scan(c.body, x, None, 2)[0]"))
+    seen = last_call(cells, "f(x)")
+    assert seen.state == "STALE", seen
+    assert "scale was 2.0 when loop was traced, is 3.0" in seen.why[0].words()
+
+
+COUNTED = "k = 0\n@jax.jit\ndef f(x):\n    global k\n    k += 1\n    return {}\nf(x)"
+CELL = """
+def make():
+    k = 0
+    def f(x):
+        nonlocal k
+        k += 1
+        return x * k
+    return jax.jit(f)
+f = make()
+f(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "unknown"),
+    [
+        (COUNTED.format("x * k"), "whether f is to run with another k: tracing it assigns k"),
+        (CELL, "whether f is to run with another k: tracing it assigns k"),
+        (COUNTED.format("x * 2"), ""),
+        (COUNTED.format("x * (k > 0)"), ""),
+    ],
+)
+def test_a_trace_that_changes_what_it_reads_is_told(
+    cells: Shell, before: str, unknown: str
+) -> None:
+    cells.run(before)
+    for _ in range(2):
+        seen = last_call(cells, "f(x)")
+        assert (seen.state, bool(seen.unknown)) == ("CACHED", bool(unknown))
+        assert seen.unknown.startswith(unknown)
+    assert cells.names.get("k", 1) == 1  # looking counts no trace
+    if unknown and "k" in cells.names:
+        cells.run("@jax.jit\ndef f(x, k):\n    return x * k\nk += 1\nf(x, k)")
+        seen = last_call(cells, "f(x, k)")
+        assert (seen.state, seen.unknown) == ("CACHED", "")

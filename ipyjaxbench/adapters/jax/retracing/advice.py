@@ -1,18 +1,30 @@
-"""What to write so that a function is not traced again."""
+"""What to write so that a function is not traced again, or is where its program is stale."""
 
 import re
-from collections.abc import Sequence
+from ast import literal_eval
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from ipyjaxbench.adapters.shared.retracing import STALE, advise, is_number
-from ipyjaxbench.retracing import Change
+import jax
+import numpy as np
 
-_ARRAY = re.compile(r"\w+\[[\d,]*\]")  # in words, as f32[3]
-#: By kind of change.
+from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again, typed_as
+from ipyjaxbench.adapters.shared.retracing import advise, is_number
+from ipyjaxbench.retracing import Change, ReadChange
+from ipyjaxbench.usercode import is_exactly, is_of
+
+#: In words, as f32[3] or key<fry>[]; JAX takes no array of objects or texts.
+_ARRAY = re.compile(r"(?!object|str|bytes)(?:\w+|key<\w+>)\[[\d,]*\](?: weak)?")
+_DATA = (int, float, complex, np.ndarray, np.generic, jax.Array)
+#: By kind of change; "typed" is how the user says that arguments are static.
 _ADVICE = {
     "function": "Call jax.jit once and reuse its result: each new {name} object is traced again",
     "captured": "Pass {path} to {name} as an argument: captured values are baked into the trace",
+    "captured object": "Call jax.jit once for each {path} and reuse its result: each new {name}"
+    " object is traced again",
     "form": "Pass {path} the same way in every call: positionally, by keyword, or not at all",
-    "role": "Give each jax.jit of {name} the same `static_argnames`: {path} is static in only some",
+    "role": "Give each jax.jit of {name} the same {typed}: {path} is static in only some",
     "type": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
     "scalar": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
     "shape": "Use fewer distinct shapes: pad {path} to a fixed multiple (for instance with"
@@ -22,7 +34,7 @@ _ADVICE = {
     "weak type": "Give {path} an explicit dtype (for instance `jnp.float32(...)`)",
     "static value": "Each new value of {path} needs its own trace: use few, and create objects"
     " once",
-    "number": "Each new value of {path} needs its own trace: remove it from `static_argnames` if it"
+    "number": "Each new value of {path} needs its own trace: remove it from {static} if it"
     " can be an array",
     "committed": "Commit {path} once, before the first call: `jax.device_put(..., device)`",
     "device": "Keep {path} on one device: `jax.device_put(..., device)` before the first call",
@@ -30,22 +42,66 @@ _ADVICE = {
     " call",
     "option": "Call one jax.jit of {name} everywhere: one with other options compiles it again",
     "setting": "Set {path} once, before the first call",
-    "stale": STALE,
-    "stale object": "Run the cell, or reload the module, that defines {name}, for today's {path}",
+    "stale": "Pass {path} to {name} as an argument, or {again}",
+    "stale static": "Pass {path} to {name} as a static argument ({typed}), or {again}",
+    "stale object": "{Again}, for today's {path}",
     "structure": "Keep the same keys and lengths in every call",
 }
 
 
-def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
+def fixes(name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
     """Return what to write, by what changed in calls of this function."""
-    kinds = ((_kind(change), path) for change in why for path in change.paths())
-    return advise(name, ((_ADVICE[kind], path) for kind, path in kinds if kind in _ADVICE))
+    kinds = [(_kind(each, function), path) for each in why for path in each.paths()]
+    if not kinds:
+        return ()
+    again = how_to_define_again(function, "`")
+    fields = {
+        "again": again,
+        "Again": again[:1].upper() + again[1:],
+    }
+    typed = typed_as(function)
+    fields["static"] = typed or "the static arguments"
+    fields["typed"] = typed or "`static_argnames`"
+    texts = {kind: _with(fields, text) for kind, text in _ADVICE.items()}
+    return advise(name, ((texts[kind], path) for kind, path in kinds if kind in texts))
 
 
-def _kind(change: Change) -> str:
-    is_data = is_number(change.old) or _ARRAY.match(change.old)
-    if change.kind == "stale" and change.old and not is_data:
-        return "stale object"  # which a jitted function does not take, unless it is static
+def _with(fields: Mapping[str, str], text: str) -> str:
+    for name, value in fields.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _kind(change: Change, function: Any) -> str:
+    if change.kind == "captured":
+        return "captured" if _is_data(change.new.removeprefix("another ")) else "captured object"
+    if change.kind == "stale":
+        return _stale_kind(change, function)
     are_numbers = change.kind == "static value" and is_number(change.old) and is_number(change.new)
     is_argument = change.path.isidentifier()  # a field that is static has another place for that
     return "number" if are_numbers and is_argument else change.kind
+
+
+def _stale_kind(change: Change, function: Any) -> str:
+    """Return how it may be given to a jitted function, by what it was and is."""
+    if not change.old:  # its trace was not seen
+        names = getattr(callee.plain_of(function), "__globals__", {})
+        is_data = all(is_of(names.get(path), *_DATA) for path in change.paths())
+        return "stale" if is_data else "stale object"
+    words = (change.old, change.now if isinstance(change, ReadChange) else "")
+    if all(map(_is_data, words)):
+        return "stale"
+    return "stale static" if all(map(_is_hashable, words)) else "stale object"
+
+
+def _is_data(words: str) -> bool:
+    """Whether it is an array, a number, or a tree of numbers."""
+    try:
+        leaves = jax.tree.leaves(literal_eval(words))
+    except (ValueError, SyntaxError):
+        return bool(_ARRAY.fullmatch(words))
+    return bool(leaves) and all(is_exactly(each, int, float, complex) for each in leaves)
+
+
+def _is_hashable(words: str) -> bool:
+    return words in ("True", "False", "None") or words.startswith(("'", '"'))

@@ -23,6 +23,7 @@ from ipyjaxbench.adapters.jax.retracing.callee import (
     transformations,
 )
 from ipyjaxbench.adapters.jax.retracing.static_data import StaticData, static_data
+from ipyjaxbench.adapters.jax.retracing.value_token import value_token
 from ipyjaxbench.adapters.shared.retracing import shorten
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
@@ -250,7 +251,7 @@ def _captured_leaf(value: Any) -> Leaf:
         return Leaf("static", value=_argument_leaf(value).words(), identity=token(value))
     if isinstance(value, str | bytes | type | ModuleType) or hasattr(type(value), "__array__"):
         return _static(value, 0)
-    return _static(value, token(value))
+    return _static(value, value_token(value))
 
 
 def _static(value: Any, identity: int) -> Leaf:

@@ -12,6 +12,7 @@ from ipyjaxbench.adapters.jax.retracing.advice import fixes
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_program
@@ -113,9 +114,13 @@ class JaxCallWatch(EventWatch[Event]):
         """Whether caches were cleared since it was traced."""
         return were_cleared(self.signature(function, args, kwargs).function)
 
-    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+    def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         """Return what to write, by what changed."""
-        return fixes(name, why)
+        return fixes(name, why, function)
+
+    def how_to_define_again(self, function: Any) -> str:
+        """Return what to do for another object of the same code: that one JAX traces."""
+        return how_to_define_again(function)
 
     def outside(self) -> tuple[Program, ...]:
         """Return those of single operations, mostly."""

@@ -29,6 +29,7 @@ from ipyjaxbench.retracing import TracedCode
 from ipyjaxbench.usercode import (
     Imprint,
     Reads,
+    assigned_names,
     find_reads,
     is_of,
     is_users_class,
@@ -100,6 +101,12 @@ class JaxTracedCode(TracedCode):
         args = [each.with_shapes() for each in self._args]
         kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
         return needed_names(function, args, kwargs, self._static, before, reached)
+
+    @property
+    def assigned(self) -> tuple[str, ...]:
+        """Those of the user's function, not of what that calls."""
+        plain = callee.plain_of(self._function())
+        return assigned_names(plain.__code__) if is_users_function(plain) else ()
 
     @property
     def has_rules(self) -> bool:

@@ -149,7 +149,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
         is_found = finds(function, args, kwargs)
         return None if is_found is None else not is_found
 
-    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+    def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:  # noqa: ARG002
         """Return what to write, by what changed."""
         return fixes(name, why, relaxed=name in self._relaxed, xla=name in self._of_xla)
 

@@ -246,7 +246,7 @@ class TorchCallWatch(EventWatch[Entry]):
         entered = Entered.from_call(function, args, kwargs)
         return entered is not None and callee.has_no_entries(entered.code)
 
-    def fixes(self, name: str, why: Sequence[Change]) -> tuple[str, ...]:
+    def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:  # noqa: ARG002
         """Return what to write, by what changed."""
         return fixes(name, why)
 

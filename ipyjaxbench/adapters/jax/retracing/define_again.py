@@ -1,0 +1,58 @@
+"""What to type so that JAX traces a function anew: for that it has to be another object."""
+
+import functools
+import linecache
+from types import FunctionType
+from typing import Any
+
+from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.usercode import attribute
+
+_CELL = "run the cell, or reload the module, that defines {}"
+
+
+def how_to_define_again(function: Any, quote: str = "") -> str:
+    """Return what to do for a jitted function of the same code that has no trace yet.
+
+    Args:
+        function: as it is called.
+        quote: to put around names.
+    """
+    jitted = callee.jitted_in(function)
+    inner = attribute(jitted, "__wrapped__") or jitted
+    plain = callee.plain_of(function)
+    name = f"{quote}{callee.display_name(plain)}{quote}"
+    if isinstance(inner, functools.partial):
+        return f"call {quote}jax.jit{quote} on a new partial of {name}"
+    if type(plain) is not FunctionType:  # an object that is called
+        return f"call {quote}jax.jit{quote} on a new {name}"
+    outer, _, _ = plain.__qualname__.rpartition(".")
+    again = _again(plain, name, outer, quote)
+    if inner is not plain and callee.unbound(inner)[0] is plain:  # a method of an object
+        return f"{again} and {quote}jax.jit{quote} its method again"
+    if isinstance(function, functools.partial):
+        return f"{again}, then make the partial of it anew"
+    return again
+
+
+def _again(plain: FunctionType, name: str, outer: str, quote: str) -> str:
+    if outer.endswith("<locals>"):  # one call after the other makes one
+        made_by = outer.removesuffix(".<locals>")
+        return f"call {quote}{made_by.removesuffix('.__init__')}{quote} again for a new {name}"
+    if outer:
+        owner = f"{quote}{outer.rpartition('.')[2]}{quote}"
+        return f"{_CELL.format(owner)}, then make its object anew"
+    if plain.__globals__.get(plain.__name__) is plain:
+        return f"{_CELL.format(name)}, then call {quote}jax.jit{quote} on it again"
+    return _CELL.format(name)
+
+
+def typed_as(function: Any) -> str:
+    """Return how the user says which arguments are static; "" where that is not known.
+
+    JAX works out the other way itself.
+    """
+    code = getattr(callee.plain_of(function), "__code__", None)
+    text = "".join(linecache.getlines(code.co_filename)) if code is not None else ""
+    typed = [f"`{each}`" for each in ("static_argnums", "static_argnames") if each in text]
+    return typed[0] if len(typed) == 1 else ""
