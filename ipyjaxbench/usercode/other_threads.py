@@ -6,11 +6,13 @@ Looks at their frames, and holds none longer than that takes.
 import sys
 import threading
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ipyjaxbench.usercode.classes import class_dict, mro_of
 from ipyjaxbench.usercode.code_objects import names_in
-from ipyjaxbench.usercode.origin import is_users_file, is_users_function
+from ipyjaxbench.usercode.objects import attributes, is_exactly, is_of, items_of
+from ipyjaxbench.usercode.origin import is_users_class, is_users_file, is_users_function
 
 if TYPE_CHECKING:
     import asyncio
@@ -91,11 +93,36 @@ def _given_to(thread: threading.Thread) -> Iterator[_Seen]:
     held: dict[str, Any] = vars(thread)
     for function, args in (("_target", "_args"), ("function", "args")):
         target = held.get(function)
-        target = getattr(target, "__func__", target) if callable(target) else None
-        if is_users_function(target):
-            given = held.get(args) or ()
-            values = {f"{thread.name} ({n})": each for n, each in enumerate(given)}
-            yield _Seen((target.__code__,), {target.__name__: target, **values})
+        owner, plain = _parts_of_method(target)
+        given = (owner, *(held.get(args) or ()))
+        values = {f"{thread.name} ({n})": each for n, each in enumerate(given)}
+        if is_users_function(plain):
+            yield _Seen((plain.__code__,), {plain.__name__: plain, **values})
+        elif is_of(target, BuiltinMethodType) and not is_of(owner, type(None), ModuleType):
+            yield _Seen((), values)  # as in `Timer(1, done.append, [1])`
+        elif parts := {f.__qualname__: f for f in _functions_called_by(owner)}:
+            held_there = {f"{thread.name}.{n}": each for n, each in attributes(owner).items()}
+            yield _Seen((), {**values, **held_there, **parts})
+
+
+def _parts_of_method(target: Any) -> tuple[object, object]:
+    """Return what a method is bound to, and its function."""
+    if is_of(target, MethodType):
+        return target.__self__, target.__func__
+    return (target.__self__, None) if is_of(target, BuiltinMethodType) else (None, target)
+
+
+def _functions_called_by(owner: object) -> Iterator[FunctionType]:
+    """Yield functions of the user's that a library's object has: a server's class of handlers."""
+    for each in (owner, *attributes(owner).values()):
+        every = (*items_of(each, 0),) if is_exactly(each, list, tuple) else (each,)
+        for value in every:
+            kind = value if is_of(value, type) else type(value)
+            if is_users_function(value):
+                yield value
+            elif is_users_class(kind):  # whose methods nothing names
+                own = (f for k in mro_of(kind) for f in class_dict(k).values())
+                yield from filter(is_users_function, own)
 
 
 def _other_tasks() -> list["asyncio.Task[Any]"]:

@@ -5,8 +5,10 @@ import asyncio
 import collections
 import contextlib
 import logging
+import logging.handlers
 import multiprocessing
 import queue
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -172,14 +174,44 @@ def test_a_timer_that_waits_reaches_what_it_was_given() -> None:
     value: list[int] = []
     timer = threading.Timer(1000, value.append, [1])
     by_users = threading.Timer(1000, _call, [value, print])
-    for each, told in ((timer, []), (by_users, ["x"])):
+    for each in (timer, by_users):
         each.start()
         checkpoint = Checkpoint({"x": value}, loaded()[0], {})
         value.append(1)
         checkpoint.restore()
         each.cancel()
         each.join()
-        assert [*checkpoint.meanwhile] == told
+        assert [*checkpoint.meanwhile] == ["x"]
+
+
+def test_what_the_users_code_writes_in_a_thread_of_a_library_stays() -> None:
+    """A server calls its handler, a listener its own: no frame is the user's before that."""
+    kept = um.Kept()
+    sent: queue.Queue[Any] = queue.Queue()
+    listener = logging.handlers.QueueListener(sent, kept)
+    listener.start()
+    checkpoint = Checkpoint({"records": kept.records}, loaded()[0], {})
+    sent.put(logging.makeLogRecord({"msg": "x"}))
+    listener.stop()
+    checkpoint.restore()
+    assert len(kept.records) == 1
+    assert [*checkpoint.meanwhile] == ["records"]
+
+
+def test_what_the_handler_of_a_server_writes_stays() -> None:
+    names: dict[str, Any] = {"hits": [], "Base": socketserver.BaseRequestHandler}
+    names["__name__"] = "__main__"
+    exec("class Handler(Base):\n    def handle(self):\n        hits.append(1)", names)
+    with socketserver.TCPServer(("127.0.0.1", 0), names["Handler"]) as server:
+        thread = threading.Thread(target=server.serve_forever, name="worker")
+        thread.start()
+        checkpoint = Checkpoint({"hits": names["hits"]}, loaded()[0], names)
+        names["hits"].append(1)
+        checkpoint.restore()
+        server.shutdown()
+        thread.join()
+    assert names["hits"] == [1]
+    assert checkpoint.meanwhile == {"hits": WORKER}
 
 
 def test_a_task_of_the_loop_reaches_what_it_awaits_with() -> None:
