@@ -6,6 +6,7 @@ Looks at their frames, and holds none longer than that takes.
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,7 +43,7 @@ def find_other_code() -> Iterator[OtherCode]:
             name = ident if thread is None else repr(thread.name)
             key = ("thread", ident if thread is None else thread.native_id or ident)
             yield _together(key, f"thread {name}", found)
-    for task in _other_tasks():
+    for task in [*_tasks_beside_us(), *_tasks_of_other_threads()]:
         if found := [*map(_seen_from, _frames_of_task(task))]:
             yield _together(("task", id(task)), f"task {task.get_name()!r}", found)
 
@@ -125,7 +126,21 @@ def _functions_called_by(owner: object) -> Iterator[FunctionType]:
                 yield from filter(is_users_function, own)
 
 
-def _other_tasks() -> list["asyncio.Task[Any]"]:
+def _tasks_of_other_threads() -> Iterator["asyncio.Task[Any]"]:
+    """Yield tasks that wait in loops which other threads run."""
+    if (asyncio := sys.modules.get("asyncio")) is None:
+        return
+    for _, _, top in other_threads():
+        frame: FrameType | None = top
+        while frame is not None:
+            loop = frame.f_locals.get("self") if frame.f_code.co_name == "run_forever" else None
+            if is_of(loop, asyncio.AbstractEventLoop):
+                with suppress(RuntimeError):  # they change all the time
+                    yield from asyncio.all_tasks(loop)
+            frame = frame.f_back
+
+
+def _tasks_beside_us() -> list["asyncio.Task[Any]"]:
     if (asyncio := sys.modules.get("asyncio")) is None:
         return []
     try:

@@ -233,6 +233,30 @@ def test_a_task_of_the_loop_reaches_what_it_awaits_with() -> None:
     assert asyncio.run(run()) == {"x": "task 'filler'"}
 
 
+def test_a_task_of_a_loop_in_another_thread_reaches_it_too() -> None:
+    value: list[int] = []
+
+    async def fill(started: threading.Event, end: asyncio.Event) -> None:
+        mine = value
+        started.set()
+        await end.wait()
+        mine.append(1)
+
+    loop, started, end = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    filling = asyncio.run_coroutine_threadsafe(fill(started, end), loop)
+    started.wait()
+    checkpoint = Checkpoint({"x": value}, loaded()[0], {})
+    loop.call_soon_threadsafe(end.set)
+    filling.result()
+    checkpoint.restore()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+    assert (value, [*checkpoint.meanwhile]) == ([1], ["x"])
+
+
 def test_where_a_thread_gets_what_the_code_sends_all_that_it_fills_is_told() -> None:
     sent: queue.Queue[int] = queue.Queue()
     done: list[int] = []
