@@ -6,6 +6,7 @@ import collections
 import contextlib
 import logging
 import logging.handlers
+import mmap
 import multiprocessing
 import queue
 import socketserver
@@ -286,7 +287,9 @@ def test_memory_that_a_process_shares_stays() -> None:
     number = multiprocessing.Value("i", 0)
     tensor = torch.zeros(1).share_memory_()
     own = torch.zeros(1)
-    roots = {"number": number, "tensor": tensor, "own": own}
+    numbers = np.ctypeslib.as_array(multiprocessing.Array("d", 1).get_obj())
+    mapped = np.ndarray(1, buffer=memoryview(mmap.mmap(-1, 8)))
+    roots = {"number": number, "tensor": tensor, "numbers": numbers, "mapped": mapped, "own": own}
     spawning = multiprocessing.get_context("spawn")
     end = spawning.Event()
     process = spawning.Process(target=end.wait)
@@ -296,11 +299,13 @@ def test_memory_that_a_process_shares_stays() -> None:
             process.start()
         checkpoint = Checkpoint(roots, loaded()[0], {})
         number.value += 1
-        for each in (tensor, own):
-            each.add_(1)
+        for each in (tensor, numbers, mapped, own):
+            each[0] += 1
         checkpoint.restore()
         told.append(checkpoint.meanwhile)
     end.set()
     process.join()
-    assert (number.value, float(tensor), float(own)) == (1, 1.0, 0.0)
-    assert told == [{}, dict.fromkeys(("number", "tensor"), "another process")]
+    arrays = (tensor[0], numbers[0], mapped[0], own[0])
+    assert (number.value, *map(float, arrays)) == (1, 1.0, 1.0, 1.0, 0.0)
+    told_of = ("number", "tensor", "numbers", "mapped")
+    assert told == [{}, dict.fromkeys(told_of, "another process")]
