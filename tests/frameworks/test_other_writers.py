@@ -258,6 +258,23 @@ def test_a_task_of_a_loop_in_another_thread_reaches_it_too() -> None:
     assert (value, [*checkpoint.meanwhile]) == ([1], ["x"])
 
 
+def test_a_thread_that_looks_names_up_reaches_those_that_it_writes_out() -> None:
+    names: dict[str, Any] = {"own": [], "other": [], "ready": threading.Event()}
+    names["end"] = threading.Event()
+    exec("def run():\n    ready.set(); end.wait(); globals()['own'].append(1)", names)
+    thread = threading.Thread(target=names["run"], name="worker")
+    thread.start()
+    names["ready"].wait()
+    roots = {name: names[name] for name in ("own", "other")}
+    checkpoint = Checkpoint(roots, loaded()[0], names)
+    names["end"].set()
+    thread.join()
+    names["other"].append(1)
+    checkpoint.restore()
+    assert (names["own"], names["other"]) == ([1], [])
+    assert (checkpoint.meanwhile["own"], checkpoint.restored) == (WORKER, ["other"])
+
+
 def test_where_a_thread_gets_what_the_code_sends_all_that_it_fills_is_told() -> None:
     sent: queue.Queue[int] = queue.Queue()
     done: list[int] = []
