@@ -4,6 +4,7 @@ import _thread
 import asyncio
 import collections
 import contextlib
+import functools
 import logging
 import logging.handlers
 import mmap
@@ -175,7 +176,8 @@ def test_a_timer_that_waits_reaches_what_it_was_given() -> None:
     value: list[int] = []
     timer = threading.Timer(1000, value.append, [1])
     by_users = threading.Timer(1000, _call, [value, print])
-    for each in (timer, by_users):
+    with_some = threading.Timer(1000, functools.partial(value.append, 1))
+    for each in (timer, by_users, with_some):
         each.start()
         checkpoint = Checkpoint({"x": value}, loaded()[0], {})
         value.append(1)
@@ -256,6 +258,26 @@ def test_a_task_of_a_loop_in_another_thread_reaches_it_too() -> None:
     thread.join()
     loop.close()
     assert (value, [*checkpoint.meanwhile]) == ([1], ["x"])
+
+
+def test_what_the_loop_is_to_call_later_reaches_it_too() -> None:
+    async def run(kind: str) -> tuple[list[int], dict[str, str]]:
+        value: list[int] = []
+        loop = asyncio.get_running_loop()
+        later = {
+            "soon": lambda: loop.call_soon(_call, value, print),
+            "later": lambda: loop.call_later(1000, lambda: value.append(1)),
+        }
+        handle = later[kind]()
+        checkpoint = Checkpoint({"x": value}, loaded()[0], {})
+        value.append(2)
+        checkpoint.restore()
+        handle.cancel()
+        return value, checkpoint.meanwhile
+
+    for kind in ("soon", "later"):
+        value, told = asyncio.run(run(kind))
+        assert (value, [*told]) == ([2], ["x"])
 
 
 def test_a_thread_that_looks_names_up_reaches_those_that_it_writes_out() -> None:
