@@ -105,6 +105,16 @@ def test_what_another_thread_reaches_stays_and_is_told(kind: str) -> None:
     assert (checkpoint.meanwhile["x"], checkpoint.restored) == (WORKER, [])
 
 
+def test_memory_that_it_knows_by_another_object_stays() -> None:
+    numbers, tensor = np.zeros(8), torch.zeros(8)
+    for mine, theirs in ((tensor, tensor[2:]), (torch.from_numpy(numbers), numbers)):
+        with holding(theirs):
+            checkpoint = Checkpoint({"x": mine}, loaded()[0], {})
+            theirs[:] = 1
+            checkpoint.restore()
+        assert (float(theirs[0]), {*checkpoint.meanwhile}) == (1, {"x"})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_the_thread_it_is_put_back_or_known_to_have_changed(kind: str) -> None:
     value, write, read = KINDS[kind]()

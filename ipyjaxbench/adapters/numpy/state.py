@@ -41,6 +41,11 @@ class Numbers(CopiedState):
         super().__init__(array, budget, array.nbytes)
 
     @property
+    def address(self) -> int:
+        """Where the numbers begin; 0 where there are none."""
+        return int(self._now.ctypes.data) if self.nbytes else 0
+
+    @property
     def _now(self) -> Any:
         """The array without what a class of its own adds."""
         # No view is kept: `resize` moves the memory, and a view would go on with the old one.

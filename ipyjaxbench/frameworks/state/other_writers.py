@@ -106,7 +106,8 @@ class SharedState:
         reached = {each.key for each in held}
         for other in writers.found:
             keys = {each.key for each in other.held}
-            both = [each for each in held if each.key in keys]
+            places = {each.state.address for each in other.held} - {0}
+            both = [h for h in held if h.key in keys or h.state.address in places]
             if both or not other.binds.isdisjoint(read):
                 named = (h for h in other.held if not h.name.startswith(_UNKNOWN))
                 beyond = (_now(each) for each in named if each.key not in reached)
