@@ -54,6 +54,7 @@ from ipyjaxbench.frameworks.state.names import (
 from ipyjaxbench.frameworks.state.other_writers import OtherWriters
 from ipyjaxbench.frameworks.state.positions import is_unreadable, position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore, restore_together
+from ipyjaxbench.frameworks.state.shared_bytes import is_shared_memory
 from ipyjaxbench.frameworks.state.standard_objects import changes_by_itself
 from ipyjaxbench.frameworks.state.streams import amounts
 from ipyjaxbench.frameworks.state.undo import (

@@ -25,6 +25,8 @@ from ipyjaxbench.usercode import (
 )
 
 _MAX_REACHED = 1000  # values at each step, and items of a container
+#: Of the session: a shell leads to all names of the user's, whatever leads to it.
+_SHELLS = frozenset(("IPython", "ipykernel"))
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
 
 
@@ -44,7 +46,7 @@ def find_reach(values: Iterable[object], frameworks: Sequence[Framework], depth:
         frameworks: their own functions are not followed: what those use is not the user's choice.
         depth: how many steps to follow.
     """
-    theirs = {framework.module for framework in frameworks} - {"builtins"}
+    theirs = _SHELLS | {framework.module for framework in frameworks} - {"builtins"}
     functions: dict[int, object] = {}
     used: dict[str, object] = {}
     seen: set[int] = set()

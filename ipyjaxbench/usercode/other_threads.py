@@ -5,12 +5,17 @@ Looks at their frames, and holds none longer than that takes.
 
 import sys
 import threading
-from collections.abc import Iterator
-from types import CodeType, FrameType
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import chain
+from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ipyjaxbench.usercode.classes import class_dict, mro_of
 from ipyjaxbench.usercode.code_objects import names_in
-from ipyjaxbench.usercode.origin import is_users_file, is_users_function
+from ipyjaxbench.usercode.objects import attributes, is_exactly, is_of, items_of
+from ipyjaxbench.usercode.origin import is_users_class, is_users_file, is_users_function
 
 if TYPE_CHECKING:
     import asyncio
@@ -40,9 +45,12 @@ def find_other_code() -> Iterator[OtherCode]:
             name = ident if thread is None else repr(thread.name)
             key = ("thread", ident if thread is None else thread.native_id or ident)
             yield _together(key, f"thread {name}", found)
-    for task in _other_tasks():
+    for task in chain.from_iterable(map(_tasks, _loops())):
         if found := [*map(_seen_from, _frames_of_task(task))]:
             yield _together(("task", id(task)), f"task {task.get_name()!r}", found)
+    for handle in chain.from_iterable(map(_handles, _loops())):
+        if found := [*_called_later(handle)]:
+            yield _together(("callback", id(handle)), "a callback of the event loop", found)
 
 
 def find_threads() -> Iterator[tuple[int, threading.Thread | None, FrameType]]:
@@ -90,22 +98,79 @@ def _given_to(thread: threading.Thread) -> Iterator[_Seen]:
     """Yield what a thread, or a timer, was given to call, which runs later or in C."""
     held: dict[str, Any] = vars(thread)
     for function, args in (("_target", "_args"), ("function", "args")):
-        target = held.get(function)
-        target = getattr(target, "__func__", target) if callable(target) else None
-        if is_users_function(target):
-            given = held.get(args) or ()
-            values = {f"{thread.name} ({n})": each for n, each in enumerate(given)}
-            yield _Seen((target.__code__,), {target.__name__: target, **values})
+        yield from _given(thread.name, held.get(function), held.get(args) or ())
 
 
-def _other_tasks() -> list["asyncio.Task[Any]"]:
+def _given(name: str, target: Any, args: Iterable[object]) -> Iterator[_Seen]:
+    if is_of(target, partial):
+        args = (*target.args, *target.keywords.values(), *args)
+        target = target.func
+    owner, plain = _parts_of_method(target)
+    values = {f"{name} ({n})": each for n, each in enumerate((owner, *args))}
+    if is_users_function(plain):
+        yield _Seen((plain.__code__,), {plain.__name__: plain, **values})
+    elif is_of(target, BuiltinMethodType) and not is_of(owner, type(None), ModuleType):
+        yield _Seen((), values)  # as in `Timer(1, done.append, [1])`
+    elif parts := {f.__qualname__: f for f in _functions_called_by(owner)}:
+        held_there = {f"{name}.{n}": each for n, each in attributes(owner).items()}
+        yield _Seen((), {**values, **held_there, **parts})
+
+
+def _parts_of_method(target: Any) -> tuple[object, object]:
+    """Return what a method is bound to, and its function."""
+    if is_of(target, MethodType):
+        return target.__self__, target.__func__
+    return (target.__self__, None) if is_of(target, BuiltinMethodType) else (None, target)
+
+
+def _functions_called_by(owner: object) -> Iterator[FunctionType]:
+    """Yield functions of the user's that a library's object has: a server's class of handlers."""
+    for each in (owner, *attributes(owner).values()):
+        every = (*items_of(each, 0),) if is_exactly(each, list, tuple) else (each,)
+        for value in every:
+            kind = value if is_of(value, type) else type(value)
+            if is_users_function(value):
+                yield value
+            elif is_users_class(kind):  # whose methods nothing names
+                own = (f for k in mro_of(kind) for f in class_dict(k).values())
+                yield from filter(is_users_function, own)
+
+
+def _loops() -> Iterator["asyncio.AbstractEventLoop"]:
+    """Yield the loop that runs here, and those that other threads run."""
     if (asyncio := sys.modules.get("asyncio")) is None:
-        return []
-    try:
-        own, tasks = asyncio.current_task(), asyncio.all_tasks()
-    except RuntimeError:  # no loop runs here
-        return []
-    return [task for task in tasks if task is not own]
+        return
+    if (own := asyncio._get_running_loop()) is not None:
+        yield own
+    for _, _, top in other_threads():
+        frame: FrameType | None = top
+        while frame is not None:
+            loop = frame.f_locals.get("self") if frame.f_code.co_name == "run_forever" else None
+            if loop is not None and is_of(loop, asyncio.AbstractEventLoop):
+                yield loop
+            frame = frame.f_back
+
+
+def _tasks(loop: "asyncio.AbstractEventLoop") -> Iterator["asyncio.Task[Any]"]:
+    """Yield tasks of a loop, but the one that asks."""
+    asyncio = sys.modules["asyncio"]
+    own = asyncio.current_task() if asyncio._get_running_loop() else None
+    with suppress(RuntimeError):  # they change all the time
+        yield from (task for task in asyncio.all_tasks(loop) if task is not own)
+
+
+def _handles(loop: "asyncio.AbstractEventLoop") -> list[Any]:
+    """Return what a loop is to call; nothing of one that is not Python's own."""
+    with suppress(RuntimeError):  # another thread adds to them
+        return [*getattr(loop, "_ready", ()), *getattr(loop, "_scheduled", ())]
+    return []
+
+
+def _called_later(handle: Any) -> Iterator[_Seen]:
+    target, args = (getattr(handle, each, None) for each in ("_callback", "_args"))
+    owner, plain = _parts_of_method(target)
+    if is_users_function(plain) or is_of(owner, list, dict, set):
+        yield from _given("callback", target, args or ())
 
 
 def _frames_of_task(task: "asyncio.Task[Any]") -> Iterator[FrameType]:

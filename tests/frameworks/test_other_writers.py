@@ -4,9 +4,13 @@ import _thread
 import asyncio
 import collections
 import contextlib
+import functools
 import logging
+import logging.handlers
+import mmap
 import multiprocessing
 import queue
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -101,6 +105,16 @@ def test_what_another_thread_reaches_stays_and_is_told(kind: str) -> None:
     assert (checkpoint.meanwhile["x"], checkpoint.restored) == (WORKER, [])
 
 
+def test_memory_that_it_knows_by_another_object_stays() -> None:
+    numbers, tensor = np.zeros(8), torch.zeros(8)
+    for mine, theirs in ((tensor, tensor[2:]), (torch.from_numpy(numbers), numbers)):
+        with holding(theirs):
+            checkpoint = Checkpoint({"x": mine}, loaded()[0], {})
+            theirs[:] = 1
+            checkpoint.restore()
+        assert (float(theirs[0]), {*checkpoint.meanwhile}) == (1, {"x"})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_the_thread_it_is_put_back_or_known_to_have_changed(kind: str) -> None:
     value, write, read = KINDS[kind]()
@@ -172,14 +186,45 @@ def test_a_timer_that_waits_reaches_what_it_was_given() -> None:
     value: list[int] = []
     timer = threading.Timer(1000, value.append, [1])
     by_users = threading.Timer(1000, _call, [value, print])
-    for each, told in ((timer, []), (by_users, ["x"])):
+    with_some = threading.Timer(1000, functools.partial(value.append, 1))
+    for each in (timer, by_users, with_some):
         each.start()
         checkpoint = Checkpoint({"x": value}, loaded()[0], {})
         value.append(1)
         checkpoint.restore()
         each.cancel()
         each.join()
-        assert [*checkpoint.meanwhile] == told
+        assert [*checkpoint.meanwhile] == ["x"]
+
+
+def test_what_the_users_code_writes_in_a_thread_of_a_library_stays() -> None:
+    """A server calls its handler, a listener its own: no frame is the user's before that."""
+    kept = um.Kept()
+    sent: queue.Queue[Any] = queue.Queue()
+    listener = logging.handlers.QueueListener(sent, kept)
+    listener.start()
+    checkpoint = Checkpoint({"records": kept.records}, loaded()[0], {})
+    sent.put(logging.makeLogRecord({"msg": "x"}))
+    listener.stop()
+    checkpoint.restore()
+    assert len(kept.records) == 1
+    assert [*checkpoint.meanwhile] == ["records"]
+
+
+def test_what_the_handler_of_a_server_writes_stays() -> None:
+    names: dict[str, Any] = {"hits": [], "Base": socketserver.BaseRequestHandler}
+    names["__name__"] = "__main__"
+    exec("class Handler(Base):\n    def handle(self):\n        hits.append(1)", names)
+    with socketserver.TCPServer(("127.0.0.1", 0), names["Handler"]) as server:
+        thread = threading.Thread(target=server.serve_forever, name="worker")
+        thread.start()
+        checkpoint = Checkpoint({"hits": names["hits"]}, loaded()[0], names)
+        names["hits"].append(1)
+        checkpoint.restore()
+        server.shutdown()
+        thread.join()
+    assert names["hits"] == [1]
+    assert checkpoint.meanwhile == {"hits": WORKER}
 
 
 def test_a_task_of_the_loop_reaches_what_it_awaits_with() -> None:
@@ -199,6 +244,67 @@ def test_a_task_of_the_loop_reaches_what_it_awaits_with() -> None:
         return checkpoint.meanwhile
 
     assert asyncio.run(run()) == {"x": "task 'filler'"}
+
+
+def test_a_task_of_a_loop_in_another_thread_reaches_it_too() -> None:
+    value: list[int] = []
+
+    async def fill(started: threading.Event, end: asyncio.Event) -> None:
+        mine = value
+        started.set()
+        await end.wait()
+        mine.append(1)
+
+    loop, started, end = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    filling = asyncio.run_coroutine_threadsafe(fill(started, end), loop)
+    started.wait()
+    checkpoint = Checkpoint({"x": value}, loaded()[0], {})
+    loop.call_soon_threadsafe(end.set)
+    filling.result()
+    checkpoint.restore()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+    assert (value, [*checkpoint.meanwhile]) == ([1], ["x"])
+
+
+def test_what_the_loop_is_to_call_later_reaches_it_too() -> None:
+    async def run(kind: str) -> tuple[list[int], dict[str, str]]:
+        value: list[int] = []
+        loop = asyncio.get_running_loop()
+        later = {
+            "soon": lambda: loop.call_soon(_call, value, print),
+            "later": lambda: loop.call_later(1000, lambda: value.append(1)),
+        }
+        handle = later[kind]()
+        checkpoint = Checkpoint({"x": value}, loaded()[0], {})
+        value.append(2)
+        checkpoint.restore()
+        handle.cancel()
+        return value, checkpoint.meanwhile
+
+    for kind in ("soon", "later"):
+        value, told = asyncio.run(run(kind))
+        assert (value, [*told]) == ([2], ["x"])
+
+
+def test_a_thread_that_looks_names_up_reaches_those_that_it_writes_out() -> None:
+    names: dict[str, Any] = {"own": [], "other": [], "ready": threading.Event()}
+    names["end"] = threading.Event()
+    exec("def run():\n    ready.set(); end.wait(); globals()['own'].append(1)", names)
+    thread = threading.Thread(target=names["run"], name="worker")
+    thread.start()
+    names["ready"].wait()
+    roots = {name: names[name] for name in ("own", "other")}
+    checkpoint = Checkpoint(roots, loaded()[0], names)
+    names["end"].set()
+    thread.join()
+    names["other"].append(1)
+    checkpoint.restore()
+    assert (names["own"], names["other"]) == ([1], [])
+    assert (checkpoint.meanwhile["own"], checkpoint.restored) == (WORKER, ["other"])
 
 
 def test_where_a_thread_gets_what_the_code_sends_all_that_it_fills_is_told() -> None:
@@ -230,7 +336,9 @@ def test_memory_that_a_process_shares_stays() -> None:
     number = multiprocessing.Value("i", 0)
     tensor = torch.zeros(1).share_memory_()
     own = torch.zeros(1)
-    roots = {"number": number, "tensor": tensor, "own": own}
+    numbers = np.ctypeslib.as_array(multiprocessing.Array("d", 1).get_obj())
+    mapped = np.ndarray(1, buffer=memoryview(mmap.mmap(-1, 8)))
+    roots = {"number": number, "tensor": tensor, "numbers": numbers, "mapped": mapped, "own": own}
     spawning = multiprocessing.get_context("spawn")
     end = spawning.Event()
     process = spawning.Process(target=end.wait)
@@ -240,11 +348,13 @@ def test_memory_that_a_process_shares_stays() -> None:
             process.start()
         checkpoint = Checkpoint(roots, loaded()[0], {})
         number.value += 1
-        for each in (tensor, own):
-            each.add_(1)
+        for each in (tensor, numbers, mapped, own):
+            each[0] += 1
         checkpoint.restore()
         told.append(checkpoint.meanwhile)
     end.set()
     process.join()
-    assert (number.value, float(tensor), float(own)) == (1, 1.0, 0.0)
-    assert told == [{}, dict.fromkeys(("number", "tensor"), "another process")]
+    arrays = (tensor[0], numbers[0], mapped[0], own[0])
+    assert (number.value, *map(float, arrays)) == (1, 1.0, 1.0, 1.0, 0.0)
+    told_of = ("number", "tensor", "numbers", "mapped")
+    assert told == [{}, dict.fromkeys(told_of, "another process")]

@@ -1,5 +1,7 @@
 """Code is timed while a thread of the user's writes: what that wrote stays, and is told."""
 
+import sys
+
 import pytest
 
 from tests.shell import Shell
@@ -47,3 +49,25 @@ def test_what_the_code_alone_changes_is_put_back_beside_a_thread(shell: Shell) -
     found = shell.names["found"]
     assert shell.names["own"] == [1]
     assert {"put-back"} == {each.code for each in found.notes} & {"put-back", "changed-meanwhile"}
+
+
+LISTENER = """
+import threading
+class Listener(threading.Thread):
+    def run(self):
+        ready.set(); end.wait()
+ready, end, own = threading.Event(), threading.Event(), []
+listener = Listener(); listener.start(); ready.wait()
+def note(): own.append(1); return listener
+"""
+
+
+def test_a_thread_does_not_reach_all_names_through_the_shell(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each keeps the hook for exceptions, which may be the shell's."""
+    monkeypatch.setattr(sys, "excepthook", shell.shell.excepthook)
+    shell.run(LISTENER)
+    shell.run("%fwtime -q -n5 -r2 note()")
+    shell.run("end.set(); listener.join()")
+    assert shell.names["own"] == [1]

@@ -22,6 +22,7 @@ from ipyjaxbench.frameworks import (
     Setting,
     State,
     attribute_states,
+    is_shared_memory,
     position_states,
     restore_together,
 )
@@ -36,7 +37,13 @@ class Numbers(CopiedState):
 
     def __init__(self, array: Any, budget: CopyBudget) -> None:
         self.owner = array
+        self.is_shared = is_shared_memory(array.base)
         super().__init__(array, budget, array.nbytes)
+
+    @property
+    def address(self) -> int:
+        """Where the numbers begin; 0 where there are none."""
+        return int(self._now.ctypes.data) if self.nbytes else 0
 
     @property
     def _now(self) -> Any:

@@ -40,6 +40,14 @@ class Storage(CopiedState):
         self.is_shared = storage.device.type == "cpu" and storage.is_shared()
         super().__init__(storage, budget, storage.nbytes())
 
+    @property
+    def address(self) -> int:
+        """Where the memory is; 0 where there is none, as on a meta device."""
+        try:
+            return int(self._target.data_ptr())
+        except (RuntimeError, NotImplementedError):
+            return 0
+
     def _take(self, target: Any) -> bool:
         device = target.device
         self._is_on_gpu = device.type == "cuda" and self._budget.take(

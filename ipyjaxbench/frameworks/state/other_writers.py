@@ -4,7 +4,7 @@ Such a change is not the code's: to put it back would lose what the other one wr
 """
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -14,7 +14,13 @@ from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.module_use import globals_set_in, together
 from ipyjaxbench.frameworks.state.reachable import Reachable
 from ipyjaxbench.frameworks.state.undo import Held, State
-from ipyjaxbench.usercode import OtherCode, find_other_code, is_users_function
+from ipyjaxbench.usercode import (
+    OtherCode,
+    find_other_code,
+    is_users_function,
+    names_in,
+    texts_in,
+)
 
 _MOST = 20_000  # objects that are looked at for each thread
 _UNKNOWN = "?"  # begins names that are not the user's
@@ -56,7 +62,7 @@ class OtherWriters:
         names = [*(self._names or {}).items()]  # a thread may bind more of them meanwhile
         known = {id(value): name for name, value in names if not name.startswith("_")}
         # A thread may know the user's objects by other names.
-        every = (*reach.values.items(), *other.values.items())
+        every = (*reach.values.items(), *other.values.items(), *self._looked_up(other))
         reachable = Reachable(
             {known.get(id(value), f"{_UNKNOWN}{name}"): value for name, value in every},
             self._frameworks,
@@ -70,6 +76,13 @@ class OtherWriters:
         binds = frozenset(name for code in codes for name in globals_set_in(code))
         held = [h._replace(name=known.get(h.key, h.name)) for h in reachable.objects()]
         return _Writer(other.name, held, binds)
+
+    def _looked_up(self, other: OtherCode) -> Iterator[tuple[str, object]]:
+        """Yield what code of another looks up by names that are written in it."""
+        names = self._names or {}
+        for code in other.codes:
+            if "globals" in names_in(code):
+                yield from ((each, names[each]) for each in texts_in(code) if each in names)
 
 
 class SharedState:
@@ -93,7 +106,8 @@ class SharedState:
         reached = {each.key for each in held}
         for other in writers.found:
             keys = {each.key for each in other.held}
-            both = [each for each in held if each.key in keys]
+            places = {each.state.address for each in other.held} - {0}
+            both = [h for h in held if h.key in keys or h.state.address in places]
             if both or not other.binds.isdisjoint(read):
                 named = (h for h in other.held if not h.name.startswith(_UNKNOWN))
                 beyond = (_now(each) for each in named if each.key not in reached)

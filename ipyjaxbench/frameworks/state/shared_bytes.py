@@ -38,6 +38,13 @@ def shared_states(value: Any, budget: CopyBudget) -> list[State] | None:
     return states
 
 
+def is_shared_memory(held: object) -> bool:
+    """Whether what holds the memory of an array is of such a kind, behind views of it."""
+    while type(held) is memoryview:
+        held = held.obj
+    return _is_shared(type(held))
+
+
 def _is_shared(kind: type) -> bool:
     if kind is mmap.mmap:
         return True

@@ -42,6 +42,11 @@ class State:
         return ()
 
     @property
+    def address(self) -> int:
+        """Where the memory is, which objects of another kind may have too; 0 where not known."""
+        return 0
+
+    @property
     def parts(self) -> Iterable[object]:
         """What it holds, which may change in place as well."""
         return ()
