@@ -20,6 +20,8 @@ from ipyjaxbench.usercode.origin import is_users_class, is_users_file, is_users_
 if TYPE_CHECKING:
     import asyncio
 
+_PLAIN = (type(None), bool, int, float, str)
+
 
 class OtherCode(NamedTuple):
     """Code of the user's that a thread or a task runs, with the values that it knows.
@@ -35,6 +37,12 @@ class OtherCode(NamedTuple):
     name: str
     codes: tuple[CodeType, ...]
     values: dict[str, object]
+
+    @property
+    def reach(self) -> tuple[object, ...]:
+        """Equal where others run the same code with the same objects, as threads of one kind do."""
+        held = (each for each in self.values.values() if not is_exactly(each, *_PLAIN))
+        return (self.codes, *sorted(map(id, held)))
 
 
 def find_other_code() -> Iterator[OtherCode]:
@@ -142,7 +150,7 @@ def _loops() -> Iterator["asyncio.AbstractEventLoop"]:
         return
     if (own := asyncio._get_running_loop()) is not None:
         yield own
-    for _, _, top in other_threads():
+    for _, _, top in find_threads():
         frame: FrameType | None = top
         while frame is not None:
             loop = frame.f_locals.get("self") if frame.f_code.co_name == "run_forever" else None

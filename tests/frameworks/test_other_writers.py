@@ -134,6 +134,36 @@ def test_where_nothing_is_to_be_put_back_it_has_changed_as_all_else_has() -> Non
     assert (checkpoint.failed, checkpoint.meanwhile) == (["x"], {})
 
 
+def test_of_what_is_too_large_to_look_at_all_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ipyjaxbench.frameworks.state.other_writers._MOST", 100)
+    rows: list[list[int]] = [[] for _ in range(400)]
+    names = {"rows": rows}
+    with holding(rows):
+        checkpoint = Checkpoint(names, loaded()[0], names)
+        rows[-1].append(1)
+        checkpoint.restore()
+    assert (rows[-1], checkpoint.meanwhile) == ([1], {"rows": WORKER})
+
+
+def test_threads_of_one_kind_are_looked_at_once() -> None:
+    value: list[int] = []
+    gate, end = threading.Barrier(3), threading.Event()
+
+    def wait() -> None:
+        gate.wait()
+        end.wait()
+
+    threads = [threading.Thread(target=_call, args=(value, wait)) for _ in range(2)]
+    for each in threads:
+        each.start()
+    gate.wait()
+    others = OtherWriters(loaded()[0], {"x": value})
+    end.set()
+    for each in threads:
+        each.join()
+    assert len([w for w in others.found if any(h.key == id(value) for h in w.held)]) == 1
+
+
 def test_what_the_thread_does_not_reach_is_put_back() -> None:
     own, theirs = [0], [0]
     with holding(theirs):

@@ -30,6 +30,7 @@ class _Writer(NamedTuple):
     name: str  # of the thread or task, as in "thread 'adder'"
     held: list[Held]  # what each object holds that it reaches, as it is now
     binds: frozenset[str]  # globals of the user's that it binds
+    cut: frozenset[str]  # names of what holds too many objects to look at all of them
 
 
 class OtherWriters:
@@ -48,7 +49,8 @@ class OtherWriters:
         self, frameworks: Sequence[Framework], names: Mapping[str, object] | None = None
     ) -> None:
         self._frameworks, self._names = frameworks, names
-        self.found = [self._writer(each) for each in find_other_code()]
+        others = {each.reach: each for each in find_other_code()}
+        self.found = [self._writer(each) for each in others.values()]
         #: Whether `multiprocessing` has started processes, which may have memory in common with us.
         self.has_processes = _has_processes()
         self.binds = {name: each.name for each in self.found for name in each.binds}
@@ -75,7 +77,7 @@ class OtherWriters:
         codes = (*other.codes, *(f.__code__ for f in own))
         binds = frozenset(name for code in codes for name in globals_set_in(code))
         held = [h._replace(name=known.get(h.key, h.name)) for h in reachable.objects()]
-        return _Writer(other.name, held, binds)
+        return _Writer(other.name, held, binds, frozenset(reachable.cut))
 
     def _looked_up(self, other: OtherCode) -> Iterator[tuple[str, object]]:
         """Yield what code of another looks up by names that are written in it."""
@@ -108,6 +110,7 @@ class SharedState:
             keys = {each.key for each in other.held}
             places = {each.state.address for each in other.held} - {0}
             both = [h for h in held if h.key in keys or h.state.address in places]
+            both += [h for h in held if h.name in other.cut and h.key not in keys]
             if both or not other.binds.isdisjoint(read):
                 named = (h for h in other.held if not h.name.startswith(_UNKNOWN))
                 beyond = (_now(each) for each in named if each.key not in reached)
