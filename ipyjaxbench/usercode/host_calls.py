@@ -30,7 +30,7 @@ def host_arguments(code: CodeType) -> tuple[frozenset[int], frozenset[CodeType]]
         first, *later = [i for i in instructions[number + 1 :] if i.opname != "PUSH_NULL"]
         offsets.add(first.offset)
         written = next((i for i in (first, *later) if i.opname not in _BETWEEN), first)
-        name = first.argval[0] if type(first.argval) is tuple else first.argval
+        name = next(iter(first.argval), "") if type(first.argval) is tuple else first.argval
         if isinstance(written.argval, CodeType):
             codes.add(written.argval)
         elif name in within:

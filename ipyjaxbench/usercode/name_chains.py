@@ -76,7 +76,9 @@ def _is_subscript(each: dis.Instruction) -> bool:
 
 
 def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> Chain | None:
-    name = each.argval[-1] if type(each.argval) is tuple else each.argval  # from Python 3.13 on
+    name = each.argval
+    if type(name) is tuple:  # a constant; from Python 3.13 on also two names
+        name = name[-1] if name else None
     if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
         return Chain("global", name)
     if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:
