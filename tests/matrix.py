@@ -38,6 +38,7 @@ OF_FRAMEWORKS = tuple(
 )  # fmt: skip
 #: What differs between Pythons in the magics themselves.
 OF_PYTHON = tuple(f"tests/jupyter/test_{name}.py" for name in ("errors", "fwtime", "namespaces"))
+OF_PYTHON += ("tests/usercode/test_reads.py",)  # by what the code is compiled to
 
 
 @dataclass(frozen=True)

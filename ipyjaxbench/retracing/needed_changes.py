@@ -6,20 +6,21 @@ from contextvars import copy_context
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.read_changes import ReadChange
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
 from ipyjaxbench.usercode import Reads
 
 _PLAIN = ("bool", "int", "float", "complex", "str", "bytes", "NoneType")
 
 
-def needed_changes(trace: Trace, found: Sequence[Change], now: Reads) -> tuple[Change, ...]:
+def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tuple[ReadChange, ...]:
     """Return the changes without those of plain values that are known to make no difference.
 
     None is left where nothing else changed: then the program differs by what it draws at random.
     """
+    found = without_hidden(found)
     if now.side_effects:
-        return (*found,)
+        return found
     try:
         before = _plain_values(trace, found)
         with TRACE_LOG.paused():
@@ -27,12 +28,31 @@ def needed_changes(trace: Trace, found: Sequence[Change], now: Reads) -> tuple[C
     except CODE_ERRORS:  # it cannot be traced with those
         needed = None
     if needed is None:
-        return (*found,)
+        return found
     left = tuple(each for each in found if each.path not in before or each.path in needed)
-    return left if left or not needed else (*found,)
+    return left if left or not needed else found
 
 
-def _plain_values(trace: Trace, found: Sequence[Change]) -> Mapping[str, Any]:
+def without_hidden(found: Sequence[ReadChange]) -> tuple[ReadChange, ...]:
+    """Leave out what a library keeps in an object, where that has another change that shows.
+
+    Such parts have no values that could be compared: each object has its own.
+    """
+    shown = {_owner(each.path) for each in found if each.imprint != "opaque"}
+    hidden = [each for each in found if each.imprint == "opaque" and _owner(each.path)]
+    hidden = [each for each in hidden if _is_private(each.path) or _owner(each.path) in shown]
+    return tuple(each for each in found if each not in hidden) if shown else (*found,)
+
+
+def _owner(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _is_private(path: str) -> bool:
+    return path.rpartition(".")[2].startswith("_")
+
+
+def _plain_values(trace: Trace, found: Sequence[ReadChange]) -> Mapping[str, Any]:
     """Return what changed names stood for, of those that stood for a number or a text."""
     contents = {each.path: trace.reads.values.get(each.path) for each in found}
     return {

@@ -9,7 +9,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import Change, describe_changes
 from ipyjaxbench.retracing.causes import is_same_trace
-from ipyjaxbench.retracing.needed_changes import needed_changes
+from ipyjaxbench.retracing.needed_changes import needed_changes, without_hidden
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
@@ -53,7 +53,7 @@ def find_possible(
         now = None if trace is None else (code or trace.code).reads()
         if trace is None or now is None:
             return (), False
-        found = tuple(changes_since(trace.name, trace.reads, now))[:_MOST_SHOWN]
+        found = without_hidden([*changes_since(trace.name, trace.reads, now)])[:_MOST_SHOWN]
     except CODE_ERRORS:  # the user's objects may raise anything
         return (), False
     is_known = (key := _key(trace, now)) in trace.answers

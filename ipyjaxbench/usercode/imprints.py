@@ -70,6 +70,11 @@ def imprint_opaque(value: object) -> Imprint:
     return Imprint(name, (name, token(value)), "opaque")
 
 
+def imprint_passed(passed: Imprint) -> Imprint:
+    """Return an opaque object's where a call passes it: each call may make another one."""
+    return passed._replace(content=passed.words) if passed.kind == "opaque" else passed
+
+
 def imprint_named(value: Any) -> Imprint:
     """Return what tells sets, classes, modules and built-in functions apart: members, names."""
     name = name_of(value) or class_name(type(value))

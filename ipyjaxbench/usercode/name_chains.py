@@ -72,6 +72,7 @@ def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[Chai
             continue
         if chain is not None:
             yield chain
+        yield from _first_of_two(each, given)
         chain, key = _begin(each, free, given), _NO_KEY
         if chain is not None and each.offset in offsets:
             chain = chain._replace(on_host=True)
@@ -96,6 +97,12 @@ def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> Chain | No
         return Chain("global", name)
     if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:
         return Chain("closure", name)
-    if each.opname.startswith("LOAD_FAST") and name in given:
+    if "LOAD_FAST" in each.opname and name in given:
         return Chain("argument", name)
     return None
+
+
+def _first_of_two(each: dis.Instruction, given: set[str]) -> Iterator[Chain]:
+    """Yield the first of two names that one instruction loads, as Python does from 3.13 on."""
+    if each.opname.startswith("LOAD_FAST") and type(each.argval) is tuple:
+        yield from (Chain("argument", name) for name in each.argval[:-1] if name in given)

@@ -33,7 +33,6 @@ from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
 from ipyjaxbench.usercode.name_chains import Chain
 from ipyjaxbench.usercode.objects import is_exactly, is_of, name_of
 from ipyjaxbench.usercode.origin import is_users_class, is_users_function
-from ipyjaxbench.usercode.places import Place
 from ipyjaxbench.usercode.scopes import Paths, Scopes
 from ipyjaxbench.usercode.side_effects import is_used_up, outright_names
 
@@ -48,6 +47,7 @@ class Reader:
 
     Attributes:
         found: what each stood for, by its path.
+        paths: those that names have.
         objects: gives those of them that can change in place, as long as others hold them.
         places: where these stood, each once.
         is_cut: whether there were more than `MOST_READ`.
@@ -58,7 +58,7 @@ class Reader:
         self._data = data
         self._used_up: dict[str, None] = {}
         self._absent: dict[str, Imprint] = {}  # names that are no globals
-        self._paths = Paths()
+        self.paths = Paths()
         self._seen: set[tuple[int, ...]] = set()
         self._holding: set[int] = set()
         self._names: set[str] = set()  # that the code uses, attributes among them
@@ -67,7 +67,7 @@ class Reader:
         self._containers: list[tuple[int, int, str, Iterable[Any], int, set[int]]] = []
         self.objects: dict[str, Callable[[], Any]] = {}
         self.found: dict[str, Imprint] = {}
-        self.places: dict[tuple[object, ...], Place] = {}
+        self.places: dict[tuple[object, ...], places.Place] = {}
         self.is_cut = self.raised = False
 
     def read_code(
@@ -85,14 +85,14 @@ class Reader:
         self._seen.add(scopes.key)
         self._names.update(traced_names(code := original(function.__code__)))
         for name, value in members.defaults_of(function):
-            self._add(self._paths.of(name, id(function), whose), value, depth)
+            self._add(self.paths.of(name, id(function), whose), value, depth)
         self._keep(*places.places_of_cells(function))
         for each in places.places_of_environment(code):
             self._keep(each)
             self._add(f"os.environ[{each.key!r}]", each.value, depth)
         for chain in scopes.chains:
             is_own = owner and chain.scope == "argument"
-            path = owner if is_own else self._paths.of_chain(scopes, chain, whose)
+            path = owner if is_own else self.paths.of_chain(scopes, chain, whose)
             self._read_name(scopes, chain, path, depth)
 
     def _read_name(self, scopes: Scopes, chain: Chain, path: str, depth: int) -> None:
@@ -254,7 +254,7 @@ class Reader:
             self._add_found(path, places.place_of_parts(value, find), depth)
         self._meet(path, kind, value, depth)
 
-    def _add_found(self, path: str, place: Place, depth: int) -> None:
+    def _add_found(self, path: str, place: places.Place, depth: int) -> None:
         self._keep(place)
         for end, each in place.value:
             self._add(path + end, each, depth + 1)
@@ -295,6 +295,6 @@ class Reader:
         if is_used_up(value):
             self._used_up[path] = None
 
-    def _keep(self, *places: Place) -> None:
+    def _keep(self, *places: places.Place) -> None:
         for each in places:
             self.places.setdefault((id(each.owner), each.stands, each.key), each)

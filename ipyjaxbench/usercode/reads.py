@@ -4,14 +4,14 @@ No object is kept: numbers and texts stand for themselves, code for its fingerpr
 other objects for what `Imprint` says of them. Looks, never calls.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ipyjaxbench.usercode.classes import class_name
 from ipyjaxbench.usercode.code_objects import fingerprint
 from ipyjaxbench.usercode.framework_data import FrameworkData
-from ipyjaxbench.usercode.imprints import Imprint
+from ipyjaxbench.usercode.imprints import Imprint, imprint_passed
 from ipyjaxbench.usercode.members import code_in
 from ipyjaxbench.usercode.objects import name_of
 from ipyjaxbench.usercode.origin import is_users_function
@@ -72,6 +72,7 @@ def find_reads(
     wrapped: Callable[[Any], Any] = lambda value: value,
     parts: Callable[[Any], Iterable[tuple[str, Any]]] = code_in,
     around: object = None,
+    passed: Collection[str] = (),
 ) -> Reads:
     """Return what a function, and those of the user's that it reaches, read of names around them.
 
@@ -83,6 +84,7 @@ def find_reads(
         parts: of what has an imprint of kind "object", those that count too, by the ends of their
             paths.
         around: the function with the decorators around it.
+        passed: names of those arguments that each call passes anew.
     """
     reader = Reader(FrameworkData(imprint, wrapped, parts))
     if is_users_function(function):
@@ -93,6 +95,8 @@ def find_reads(
         reader.found.pop(name, None)
     reader.read_wrappers(around, 0)
     reader.read_rest()
+    for path in reader.paths.below(reader.found, passed, id(function)):
+        reader.found[path] = imprint_passed(reader.found[path])
     places = tuple(reader.places.values())
     is_users = is_users_function(function)
     own = fingerprint(function.__code__) if is_users else 0

@@ -1,11 +1,12 @@
 """The names that a function's code sees, and a path for each that no other one has."""
 
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.usercode.code_objects import closure_values, original
+from ipyjaxbench.usercode.imprints import WITHIN
 from ipyjaxbench.usercode.members import MISSING
 from ipyjaxbench.usercode.name_chains import Chain, chains
 
@@ -70,3 +71,10 @@ class Paths:
         more = (f"{name} of {whose} ({count})" for count in itertools.count(2))
         paths = itertools.chain([name, f"{name} of {whose}"], more)
         return next(path for path in paths if self._places.setdefault(path, place) == place)
+
+    def below(self, found: Iterable[str], names: Collection[str], place: Hashable) -> Iterator[str]:
+        """Yield those paths that begin with what names in a place stand for."""
+        at = (path for path, each in self._places.items() if each == place)
+        roots = tuple(path for path in at if path.partition(" of ")[0] in names)
+        starts = tuple(root + end for root in roots for end in (".", "[", WITHIN))
+        yield from (path for path in found if path in roots or path.startswith(starts))

@@ -90,3 +90,8 @@ def test_a_miss_is_in_the_nearest_line_of_the_users_and_long_values_are_cut() ->
     nobodys = cache_miss("f", Signature({}), *frames, placed=False)
     assert (nobodys.line, nobodys.text) == (0, "")
     assert [shorten("a" * n) for n in (40, 41)] == ["a" * 40, "a" * 39 + "…"]
+
+
+def test_a_value_of_several_lines_is_told_in_one() -> None:
+    assert shorten("Graph(\n  nodes=[\n    1,\n  ],\n)") == "Graph( nodes=[ 1, ], )"
+    assert shorten("a  b") == "a  b"

@@ -47,6 +47,17 @@ def test_codes_are_those_of_the_function_and_of_those_that_it_reaches() -> None:
     assert reads(helper).codes == {fingerprint(helper.__code__)}
 
 
+def given(m: Any, n: Any, x: Any) -> Any:
+    y = x
+    z = m.w
+    return helper(n, y) + z
+
+
+def test_arguments_are_read_however_python_loads_them() -> None:
+    found = find_reads(given, {"m": MODEL, "n": 7}, lambda _: None)
+    assert {"m.w", "n"} <= {*found.paths}
+
+
 def test_very_much_is_cut() -> None:
     many = [*range(2 * MOST_READ)]
     assert reads(lambda: many).is_cut

@@ -124,8 +124,9 @@ def unbound(
 
 
 def shorten(text: str) -> str:
-    """Return the first characters of a value's text."""
-    return units.cut(text, _VALUE_CHARACTERS)
+    """Return the first characters of a value's text, in one line."""
+    line = " ".join(text.split()) if "\n" in text else text
+    return units.cut(line, _VALUE_CHARACTERS)
 
 
 def advise(name: str, advice: Iterable[tuple[str, str]]) -> tuple[str, ...]:

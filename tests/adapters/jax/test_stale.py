@@ -204,6 +204,7 @@ class Case(NamedTuple):
 CASES = (
     Case(SCALE, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
     Case(SCALE, "scale = 3.0; scale = 1.0 + 1.0"),
+    Case(jitted("scale = 2.0", "x * scale + jnp.zeros(())"), "scale = 3.0", "scale was 2.0"),
     Case(SCALE, "scale = 3.0; f(jnp.ones(4))", "scale was 2.0"),
     Case(SCALE, "scale = 3.0; jax.clear_caches(); f(x)"),
     Case(SCALE, "scale = jnp.float32(2)", "scale was 2.0 when f was traced, is f32[]"),

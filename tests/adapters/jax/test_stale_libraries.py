@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from flax import nnx
+from flax import linen as nn, nnx
 
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from tests.adapters.jax.test_stale import SCALE, Case, jitted, last_call
@@ -127,7 +127,7 @@ CASES = (
 def cells(shell: Shell) -> Shell:
     """A session in which the libraries are used, with the extension loaded."""
     shell.run("pass")  # after a cell in which JAX is there, its traces are seen
-    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "eqx": eqx, "nnx": nnx, "hk": hk}
+    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "eqx": eqx, "nn": nn, "nnx": nnx, "hk": hk}
     shell.names |= {"optax": optax, "x": jnp.ones(3)}
     return shell
 
@@ -142,6 +142,66 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
     assert call.state == ("STALE" if case.stale else "CACHED"), told
     assert not case.stale or any(case.stale in each for each in told), told
     assert not call.unknown
+
+
+LINEN = """
+scale = 2.0
+class Net(nn.Module):
+    act: object = nn.relu
+    @nn.compact
+    def __call__(self, x):
+        return self.act(nn.Dense(3)(x)) * scale
+net = Net()
+params = net.init(jax.random.key(0), x)
+f = jax.jit(lambda params, x: net.apply(params, x))
+f(params, x)
+"""
+NNX_PURE = (
+    NNX_NET.replace("* scale", "* self.rate")
+    + """
+net.rate = 1.0
+graphdef, state = nnx.split(net)
+f = jax.jit(lambda state, x: nnx.merge(graphdef, state)(x))
+f(state, x)
+"""
+)
+EQUINOX_MLP = """
+scale, mlp = 2.0, eqx.nn.MLP(3, 1, 3, 1, key=jax.random.key(0))
+@eqx.filter_jit
+@eqx.filter_grad
+def f(mlp, x):
+    return mlp(x).sum() * scale
+f(mlp, x)
+"""
+NNX_CALLED = (
+    NNX_NET
+    + """
+def loss(net, x):
+    return net(x).sum()
+@nnx.jit
+def f(net, x):
+    return loss(net, x)
+f(net, x)
+"""
+)
+AND_EQUAL = (
+    Case(LINEN, "net = Net(); scale = 3.0", "scale was 2.0 when <lambda> was traced, is 3.0"),
+    Case(LINEN, "net = Net(nn.tanh)", "net.act was relu when <lambda> was traced, is tanh"),
+    Case(NNX_CALLED, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
+    Case(EQUINOX_MLP, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
+    Case(NNX_PURE, "net.rate = 2.0; graphdef, state = nnx.split(net)",
+         "graphdef is another GraphDef than the one that <lambda> was traced with"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", AND_EQUAL, ids=lambda case: case.stale)
+def test_arguments_and_what_a_library_keeps_in_objects_are_no_causes(
+    cells: Shell, case: Case
+) -> None:
+    cells.run(case.before)
+    cells.run(case.change)
+    call = last_call(cells, case.call)
+    assert [change.words() for change in call.why] == [case.stale]
 
 
 def test_what_changes_in_place_within_a_cell_is_seen(cells: Shell) -> None:

@@ -111,6 +111,27 @@ def test_what_a_program_takes_is_no_cause_beside_one_that_is_no_argument() -> No
     ]  # fmt: skip
 
 
+HOOKED = """
+class Net(torch.nn.Module):
+    def forward(self, x): return x * 3
+net = Net()
+net.register_forward_hook(lambda module, args, output: output * 2)
+f = partial(compiled, dynamic=False)(net)
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("f(X)", "grad mode: on → off"),
+        ("f(X)\nf(X[:2])", FEWER_ROWS),
+        ("pass\nf(X[:2])", FEWER_ROWS),
+    ],
+)
+def test_no_cause_of_a_module_with_hooks_is_told_twice(cell: str, words: str) -> None:
+    assert reasons(HOOKED, f"f(X)\nwith torch.no_grad(): {cell}")[-1] == words
+
+
 CONFIGURED = """
 class Config: scale = 1.0
 config = Config()

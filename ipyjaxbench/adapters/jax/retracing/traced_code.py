@@ -4,7 +4,7 @@ import functools
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -79,7 +79,9 @@ class JaxTracedCode(TracedCode):
         if is_users_function(plain):
             names = label_arguments(plain, args, kwargs)
             known = {**dict(zip(names, args, strict=True)), **kwargs}
-            return find_reads(plain, known, imprint, around=inner)
+            bound = {each for each, value in zip(names, args, strict=True) if not _in(value, given)}
+            passed = known.keys() - bound
+            return find_reads(plain, known, imprint, around=inner, passed=passed)
         found = find_reads(plain if type(plain) is not FunctionType else function, {}, imprint)
         return found if found.paths else None
 
@@ -141,6 +143,10 @@ class JaxTracedCode(TracedCode):
         except CODE_ERRORS:  # what it read is gone, or cannot be traced, or be compared
             return if_unsure
         return if_unsure if same is None else not same
+
+
+def _in(value: object, values: Iterable[object]) -> bool:
+    return any(each is value for each in values)
 
 
 _latest = threading.local()

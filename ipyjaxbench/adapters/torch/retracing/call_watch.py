@@ -34,6 +34,7 @@ from ipyjaxbench.retracing import (
 
 _NO_EVIDENCE = Evidence()
 _UNABLE = "nothing was compiled"
+_IN_SIGNATURE = ("shape", "rank", "dtype")  # of arguments
 
 
 class Mark(NamedTuple):
@@ -148,7 +149,10 @@ class TorchCallWatch(EventWatch[Entry]):
         reason = _attribute(first, "recompile_reason")
         changes, beside, accepted = self._evidence
         if reason and not changes and not self._is_new:
-            changes = beside = (guards.read(reason).change,)
+            guard = guards.read(reason)
+            changes = (guard.change,)
+            is_told = guard.is_in_signature or guard.change.kind in _IN_SIGNATURE
+            beside = () if is_told and not is_there else changes
         if is_there and not changes:
             changes = beside = (Change("guard", new=f"{_name(first)} ran for the first time"),)
         return Outcome(
