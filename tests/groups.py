@@ -13,7 +13,8 @@ ALWAYS = HERE / "adapters" / "test_every_magic.py"
 _ELSEWHERE = ("accuracy", "async_platform", "async_torch", "chips", "hardware", "pages")
 _HOSTILE = HERE / "jupyter" / "test_hostile_objects.py"  # of magics, without frameworks
 #: The only ones of their folders that import frameworks, which takes ten seconds.
-_WITH_FRAMEWORKS = {HERE / "recordings" / "test_profiles.py", HERE / "steps" / "test_frameworks.py",
+_WITH_FRAMEWORKS = {HERE / "frameworks" / "test_other_writers.py",
+                    HERE / "recordings" / "test_profiles.py", HERE / "steps" / "test_frameworks.py",
                     HERE / "steps" / "test_wait_hooks.py"}  # fmt: skip
 _OF_SERVER = "-ppytest_jupyter.jupyter_server"  # it looks at a server after each test
 #: Processes, in the order in which they begin: the longest first, so that none is alone at the end.
