@@ -35,13 +35,15 @@ def test_each_magic_leaves_one_output_that_reads_back(book: nbformat.NotebookNod
 
 def test_loading_and_assigning_say_nothing_more(book: nbformat.NotebookNode) -> None:
     assert book.cells[0].outputs == []
-    assert [o.output_type for o in book.cells[3].outputs] == ["display_data", "stream"]
-    assert book.cells[3].outputs[1].text == "Measurement 27000.0\n"
+    shown, *printed = book.cells[3].outputs
+    assert shown.output_type == "display_data"
+    # What one `print` writes may come in several parts, where the machine is busy.
+    assert "".join(each.text for each in printed) == "Measurement 27000.0\n"
 
 
 def test_the_first_call_prints_and_later_ones_do_not(book: nbformat.NotebookNode) -> None:
     printed = [o.text for o in book.cells[2].outputs if o.output_type == "stream"]
-    assert printed == ["first\n"]
+    assert "".join(printed) == "first\n"
 
 
 class Listener(NotebookClient):
