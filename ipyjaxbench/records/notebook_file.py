@@ -99,7 +99,7 @@ def decode_notebook(name: str, data: bytes | str) -> NotebookFile:
     """
     import msgspec
 
-    whole, _ = _decoders()
+    whole, _, _ = _decoders()
     try:
         data = data.encode() if isinstance(data, str) else data
         content = whole.decode(data)
@@ -146,11 +146,11 @@ def _reason(data: bytes | str, error: Exception) -> str:
 def _cells(raw: list[Any]) -> Iterator[NotebookCell | DamagedCell]:
     import msgspec
 
-    _, decoder = _decoders()
+    _, of_cell, of_source = _decoders()
     for number, each in enumerate(raw, 1):
         try:
-            cell = decoder.decode(each)
-            source = _read_source(cell.source)
+            cell = of_cell.decode(each)
+            source = _read_source(cell.source, of_source)
         except (ValueError, RecursionError) as error:
             yield DamagedCell(number, f"the cell is damaged: {error}")
             continue
@@ -159,13 +159,13 @@ def _cells(raw: list[Any]) -> Iterator[NotebookCell | DamagedCell]:
         yield NotebookCell(number, cell.id, cell.cell_type, source, tuple(records))
 
 
-def _read_source(raw: Any) -> str:
+def _read_source(raw: Any, decoder: Any) -> str:
     """Return the first megabyte of a cell's code, which is a string or a list of lines."""
     import msgspec
 
     whole = memoryview(raw)
     if whole.nbytes <= _MAX_SOURCE_BYTES or bytes(whole[:1]) not in (b'"', b"["):
-        lines: str | list[str] = msgspec.json.decode(raw, type=str | list[str])
+        lines: str | list[str] = decoder.decode(raw)
         return lines if isinstance(lines, str) else "".join(lines)
     begin = bytes(whole[:_MAX_SOURCE_BYTES]).decode("utf-8", "ignore").encode()
     strings = (match[1] for match in _STRING.finditer(begin))
@@ -173,8 +173,8 @@ def _read_source(raw: Any) -> str:
 
 
 @cache
-def _decoders() -> tuple[Any, Any]:
-    """Return the decoder of a notebook that leaves cells as they are, and that of a cell."""
+def _decoders() -> tuple[Any, Any, Any]:
+    """Return decoders of a notebook, whose cells stay as they are, of a cell, and of its code."""
     import msgspec
 
     unset = msgspec.UNSET
@@ -193,7 +193,8 @@ def _decoders() -> tuple[Any, Any]:
         "Notebook",
         [("cells", list[msgspec.Raw], unset), ("nbformat", Any, unset), ("metadata", Any, None)],
     )
-    return msgspec.json.Decoder(notebook), msgspec.json.Decoder(cell)
+    decoder = msgspec.json.Decoder
+    return decoder(notebook), decoder(cell), decoder(str | list[str])
 
 
 def _python_version(metadata: Any) -> str:

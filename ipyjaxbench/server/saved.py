@@ -48,11 +48,17 @@ def describe_saved(path: str, notebook: NotebookFile, limit: int) -> list[dict[s
 def compare_saved(names: tuple[str, str], notebooks: list[NotebookFile], limit: int) -> Rerun:
     """Return two saved notebooks, one held against the other.
 
+    Args:
+        names: of the two.
+        notebooks: their cells.
+        limit: results that are read at most, of both together.
+
     Raises:
         RecordError: they have no measurement in common.
     """
     both: list[NotebookRecords] = [
-        read_records(name, notebook, limit) for name, notebook in zip(names, notebooks, strict=True)
+        read_records(name, notebook, limit // 2)
+        for name, notebook in zip(names, notebooks, strict=True)
     ]
     return compare_notebooks(*both)
 

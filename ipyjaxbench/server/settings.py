@@ -15,4 +15,4 @@ class IpyJaxBenchServer(Configurable):
     max_notebook = Int(64_000_000, min=1, help="Bytes of the largest notebook that is read.").tag(
         config=True
     )
-    max_records = Int(2_500, min=1, help="Results read from one notebook at most.").tag(config=True)
+    max_records = Int(2_000, min=2, help="Results read for one answer at most.").tag(config=True)

@@ -195,6 +195,23 @@ async def test_two_saved_notebooks_or_measurements_are_compared(
     assert found["pairs"][0]["edited"]
 
 
+@pytest.fixture
+def _few(jp_server_config: dict[str, Any]) -> None:
+    jp_server_config["IpyJaxBenchServer"] = {"max_records": 4}
+
+
+@pytest.mark.usefixtures("_few")
+async def test_an_answer_reads_so_many_results(jp_root_dir: Path, ask: Any) -> None:
+    """Alone, or as many of each of two notebooks."""
+    cells = [(name, f"%fwtime {name}(x)") for name in "abcdef"]
+    results = {name: measured([1000] * 100, code=f"{name}(x)") for name, _ in cells}
+    for path in ("one.ipynb", "two.ipynb"):
+        write_notebook(jp_root_dir / path, *cells, results=results)
+    assert len((await ask("notebook", "one.ipynb"))["cells"]) == 4
+    both = await ask("compare", before="one.ipynb", after="two.ipynb")
+    assert [pair["name"] for pair in both["pairs"]] == ["a(x)", "b(x)"]
+
+
 async def test_what_cannot_be_compared_is_refused(jp_root_dir: Path, jp_fetch: Any) -> None:
     write_notebook(jp_root_dir / "50%.ipynb", ("one", "1"))
     for before, after, code in (
