@@ -16,6 +16,8 @@ from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.validity import notes as validity_notes
 
 MEANING, KNOW = "!", "·"
+AGAIN = "pass what changes to f as an argument, or run the cell that defines f again"
+STALE = ("f", "scale was 2.0 when f was traced, is 3.0", AGAIN)
 _in_magic = ExitStack()
 _in_magic.enter_context(called_from("%fwtime"))  # advice is what can be typed there
 #: A Note of each kind, and what it says of what is given.
@@ -122,7 +124,7 @@ EXAMPLES: list[tuple[Note, str]] = [
     (validity_notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"), "is on:"),
     (validity_notes.watched("torch.profiler"), "torch.profiler is active"),
     (
-        validity_notes.stale_program("f", "scale was 2.0 when f was traced, is 3.0"),
+        validity_notes.stale_program(*STALE),
         "f runs a stale program: scale was 2.0",
     ),
     (validity_notes.processes(2, 0), "the time of process 0 of 2;"),
@@ -209,7 +211,7 @@ EXAMPLES: list[tuple[Note, str]] = [
     (graph_notes.padded(2**20, 4 * 2**20, "tpu:v5e"), "25 % of the inputs and outputs on tpu:v5e"),
     (graph_notes.roofline_bound(), "≥ is a bound"),
     (
-        graph_notes.cached_is_stale("f", "scale was 2.0 when f was traced, is 3.0"),
+        graph_notes.cached_is_stale(*STALE),
         "Calls of f run another program, which was compiled earlier: scale was 2.0",
     ),
     (graph_notes.half_chips(["tpu:v2", "tpu:v3"]), "a tpu:v2, tpu:v3 chip as two devices"),

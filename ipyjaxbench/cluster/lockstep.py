@@ -45,7 +45,6 @@ class Lead:
     def __init__(self, rendezvous: Rendezvous) -> None:
         self._rendezvous = rendezvous
         self.samples: list[int] = []  # the steps that are samples
-        self._announced = 0  # samples
 
     def begin(self, calls: Calls) -> None:
         """Announce from now on what these calls are."""
@@ -64,9 +63,8 @@ class Lead:
         return profile(_count_profiled(steady))
 
     def end(self) -> None:
-        """Release the others for good; say how many calls of the warm-up are samples, too."""
-        samples = self._steady.samples
-        self._announce(_END, max(len(samples.taken) - self._announced, 0))
+        """Release the others for good; say whether the calls of the warm-up are samples, too."""
+        self._announce(_END, int(self._steady.samples.counts_warmup))
 
     def fail(self, error: BaseException) -> None:
         """Tell the others that there are no more steps, and why."""
@@ -77,10 +75,8 @@ class Lead:
         __tracebackhide__ = True
         if purpose == "sample":
             self.samples.append(len(self._rendezvous.meetings))
-            self._announced += samples
         if purpose == "wait-for-all":
             self.samples.clear()  # they were of another kind
-            self._announced = 0
         try:
             self._rendezvous.release(Step(purpose, calls, ahead, samples))
         except RankError as error:

@@ -246,13 +246,12 @@ def half_chips(chips: Sequence[str]) -> Note:
     )
 
 
-def cached_is_stale(function: str, changes: str) -> Note:
+def cached_is_stale(function: str, changes: str, advice: str) -> Note:
     """Calls run another program than the one that is shown."""
     return Note(
         "cached-is-stale",
         f"This is the code of now. Calls of {function} run another program, which was compiled"
         f" earlier: {changes}.",
-        f"pass what changes to {function} as an argument, or run the cell, or reload the module,"
-        " that defines it",
+        advice,
         CHANGES_MEANING,
     )

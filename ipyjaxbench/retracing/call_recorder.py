@@ -236,7 +236,9 @@ class CallRecorder:
         is_new = last is None or last.call.state not in _CACHED
         stale: tuple[Change, ...] = ()
         unknown, is_cut = "", False
-        if not watch.is_guarded:
+        if watch.is_guarded:
+            stale = find_stale(watch, function, args, kwargs)
+        else:
             self._inside.call = True  # the code is traced aside, and makes no calls of the cell
             stale, is_cut = self._stale.find(
                 watch, function, args, kwargs, spent=spent, is_new=is_new

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
 from ipyjaxbench.retracing.traced_code import TracedCode
-from ipyjaxbench.usercode import Site
+from ipyjaxbench.usercode import Site, how_to_define, unwrap
 
 Args = Sequence[Any]
 Kwargs = Mapping[str, Any]
@@ -63,7 +63,7 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
 
     #: Whether it compiles code objects as they stand: then no function is changed meanwhile.
     compiles_code: bool = False
-    #: Whether guards cover all that programs read, so that none is stale.
+    #: Whether guards cover what programs read: what is stale all the same, `unguarded` tells.
     is_guarded: bool = False
     #: Whether code runs to be traced, and prints then and no more.
     prints_while_tracing: bool = True
@@ -124,9 +124,21 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         """Return what to write so that it does not happen again; only what applies."""
 
+    def unguarded(self, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:  # noqa: ARG002
+        """Return what changed since the program of a cached call was made and guards do not cover.
+
+        Only where the others do.
+        """
+        return ()
+
+    def how_to_renew(self, function: Any) -> str:
+        """Return what to do where a program is stale."""
+        again = self.how_to_define_again(function)
+        return f"pass what changes to {self.name(function)} as an argument, or {again}"
+
     def how_to_define_again(self, function: Any) -> str:
         """Return what to do for a function of the same code that has no program yet."""
-        return f"run the cell, or reload the module, that defines {self.name(function)}"
+        return how_to_define(unwrap(function), self.name(function))
 
     @abstractmethod
     def outside(self) -> tuple[Program, ...]:

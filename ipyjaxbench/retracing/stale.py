@@ -30,6 +30,8 @@ def find_stale(
     With `only_seen` no program is asked for whose trace was not seen.
     """
     try:
+        if watch.is_guarded:
+            return watch.unguarded(function, args, kwargs)
         trace, code = _find_trace(watch, function, args, kwargs)
         if trace is None and only_seen:
             return ()

@@ -22,6 +22,7 @@ class Samples:
     taken: list[Sample] = field(default_factory=list)  # the samples
     rounds: list[int] = field(default_factory=list)  # number of samples in each round
     warmup: list[TimedCall] = field(default_factory=list)  # the calls of the warm-up
+    counts_warmup: bool = False  # whether these are samples, too
     known: float = math.inf  # relative half width of the interval when it was last looked at
     spins: bool = False  # whether threads that compute may spin while they wait for each other
     own: int = 0  # nanoseconds of CPU time around all of them, of the thread that calls
@@ -108,16 +109,19 @@ class Samples:
             for call in self.warmup
         ]
         self.taken, self.rounds = [], [0] if self.rounds else []
+        self.counts_warmup = False
 
     def use_warmup_as_samples(self) -> None:
         """Count the calls of the warm-up as samples, where calls are too slow to waste any."""
         self.taken += map(_as_sample, self.warmup)
         self.rounds += [1] * len(self.warmup)
+        self.counts_warmup = True
 
     def use_warmup_as_one_sample(self, calls: Calls, more: int) -> None:
         """Count them, and more calls, as one sample, part by part: an interrupt loses little."""
         __tracebackhide__ = True
         whole, end = join_samples([*map(_as_sample, self.warmup)]), len(self.warmup) + more
+        self.counts_warmup = True
         while True:
             if whole.calls:
                 self.taken, self.rounds = [whole], [1]

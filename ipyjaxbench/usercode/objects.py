@@ -223,22 +223,22 @@ def name_of(value: object) -> str:
     """
     if type(value) is MethodType:
         return name_of(value.__func__)
-    return class_name(cast(type, value)) if is_of(value, type) else _text(value, "__name__")
+    return class_name(cast(type, value)) if is_of(value, type) else text_of(value, "__name__")
 
 
 def package_of(value: object) -> str:
     """Return the top-level package that a value comes from; "" for Python's own."""
     if is_of(value, ModuleType):
-        name = _text(value, "__name__")
+        name = text_of(value, "__name__")
     elif is_of(value, type):
         name = module_of(cast(type, value))
     else:
-        name = _text(value, "__module__") or module_of(type(value))
+        name = text_of(value, "__module__") or module_of(type(value))
     package = name.partition(".")[0]
     return "" if package == "builtins" else package
 
 
-def _text(value: object, name: str) -> str:
+def text_of(value: object, name: str) -> str:
     """Return an attribute that is text, of an instance or kept by Python itself; else ""."""
     found: Any = attribute(value, name)
     if is_exactly(found, GetSetDescriptorType, MemberDescriptorType):

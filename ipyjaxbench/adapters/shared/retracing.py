@@ -15,11 +15,6 @@ from ipyjaxbench.graphs import line_of
 from ipyjaxbench.retracing import Args, CacheMiss, CallWatch, Invocation, Kwargs
 from ipyjaxbench.usercode import Site, is_users_file
 
-#: What to write where a program was traced with another value than a name has now.
-STALE = (
-    "Pass {path} to {name} as an argument, or run the cell, or reload the module, that defines"
-    " {name}"
-)
 _VALUE_CHARACTERS = 40
 
 

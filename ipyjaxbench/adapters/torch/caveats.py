@@ -23,10 +23,11 @@ _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_
 
 
 class TorchCaveats(Caveats):
-    """What autograd recorded, debugging modes, several processes, rounded products."""
+    """Stale programs, what autograd recorded, debugging modes, several processes, rounding."""
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield all that there is to say."""
+        yield from self._stale_programs(code)
         if _is_recorded(code) and not _goes_backward(code):
             yield note_recorded("Autograd", "wrap it in  with torch.no_grad(): ...")
         yield from _note_rounding(code)
@@ -34,6 +35,15 @@ class TorchCaveats(Caveats):
         if _profiling():
             yield note_watched("torch.profiler")
         yield from _processes()
+
+    def _stale_programs(self, code: CodeFacts) -> Iterator[Note]:
+        """Yield a note where a module that the code calls got hooks since it was compiled."""
+        listener = sys.modules.get("ipyjaxbench.adapters.torch.retracing.later_hooks")
+        if listener is not None and listener.may_be_any():
+            from ipyjaxbench.adapters.shared.stale_programs import note_stale_programs
+            from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
+
+            yield from note_stale_programs(TorchCallWatch(self.framework), code)
 
 
 def _note_rounding(code: CodeFacts) -> Iterator[Note]:

@@ -258,13 +258,12 @@ def watched(who: str) -> Note:
     )
 
 
-def stale_program(function: str, changes: str) -> Note:
+def stale_program(function: str, changes: str, advice: str) -> Note:
     """A compiled function runs what was traced before names got other values."""
     return misleading(
         "stale-program",
         f"{function} runs a stale program: {changes}.",
-        f"pass what changes to {function} as an argument, or run the cell, or reload the module,"
-        " that defines it",
+        advice,
     )
 
 

@@ -137,6 +137,31 @@ def test_values_that_are_baked_into_a_trace_are_told() -> None:
     assert captured(functools.partial(closing)) == captured(closing)
 
 
+def test_of_large_containers_no_more_than_begins_them_is_looked_at() -> None:
+    looked: list[str] = []
+
+    class Told:
+        def __repr__(self) -> str:
+            looked.append("at")
+            return "Told()"
+
+    made, within = [0] * 500, [Told()] * 5000
+    within.append(within)
+
+    def closing(x: Any) -> Any:
+        return x * len(made) * len(within)
+
+    before, found = signature(closing, X).captured, captured(closing)
+    assert found["made"].startswith("[0, 0, 0")
+    assert found["within"].startswith("[Told(), Told(), ")
+    assert len(looked) < 500
+    made = [0] * 500
+    within = [*within]
+    after = signature(closing, X).captured
+    assert before["made"] == after["made"]
+    assert before["within"] != after["within"]
+
+
 class Holds:
     def method(self, x: Any) -> Any:
         return x

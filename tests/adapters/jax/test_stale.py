@@ -303,7 +303,7 @@ CASES = (
 )  # fmt: skip
 
 
-AGAIN = "Run the cell, or reload the module, that defines `f`, for"
+AGAIN = "Run the cell that defines `f` again, for"
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ GUARDED = "guarded = ipyjaxbench.assert_max_traces(f, 1, stale='error')"
 BLOCK = "with ipyjaxbench.trace_cached(1, stale='error'): {}"
 SAYS = (
     "`f` runs a stale program: scale was 2.0 when f was traced, is 3.0. Pass `scale` to `f` as an"
-    " argument, or run the cell, or reload the module, that defines `f`"
+    " argument, or run the cell that defines `f` again"
 )
 
 
@@ -250,17 +250,18 @@ def f(x): return opt.update(x, opt.init(x))[0]
 """
 KEY = jitted("key = jax.random.key(0)", "x * 0 + jax.random.randint(key, (), 0, 99)")
 MODE = "mode = 'two'\n# ---\n{}\ndef f(x, n=0):\n    return x + (2 if mode == 'one' else 0)"
+SIZED = "def f(x{}): return jnp.zeros(n).sum() + x + n"
 MAKE = "def make():\n    @jax.jit\n    def inner(x): return shift(x)\n    return inner\n# ---\n"
-AGAIN = "Run the cell, or reload the module, that defines"
+AGAIN = "Run the cell that defines"
 ADVISED = (
     Advised(CLASS + "\n# ---\nm = M()", SHIFT,
-            f"{AGAIN} `M`, then make its object anew, for today's `shift`",
+            f"{AGAIN} `M` again, then make its object anew, for today's `shift`",
             (CLASS, "m = M()"), "m.step(x)"),
     Advised(CLASS + "\n# ---\nm = M()\nf = jax.jit(m.step.__wrapped__.__get__(m))", SHIFT,
-            f"{AGAIN} `M`, then make its object anew and `jax.jit` its method again, for today's"
-            " `shift`", (CLASS, "m = M()", "f = jax.jit(m.step.__wrapped__.__get__(m))")),
+            f"{AGAIN} `M` again, then make its object anew and `jax.jit` its method again, for"
+            " today's `shift`", (CLASS, "m = M()", "f = jax.jit(m.step.__wrapped__.__get__(m))")),
     Advised(APART, SHIFT,
-            f"{AGAIN} `g`, then call `jax.jit` on it again, for today's `shift`",
+            f"{AGAIN} `g` again, then call `jax.jit` on it again, for today's `shift`",
             ("def g(x): return shift(x)", "f = jax.jit(g)")),
     Advised(f"{PARTIAL}f = jax.jit(partial(g, opts))", SHIFT,
             "Call `jax.jit` on a new partial of `g`, for today's `shift`",
@@ -269,18 +270,22 @@ ADVISED = (
             "Pass `opts['a']` to `g` as an argument, or call `jax.jit` on a new partial of `g`",
             ("f = jax.jit(partial(g, opts))",)),
     Advised(f"@jax.jit\n{PARTIAL}f = partial(g, opts)", SHIFT,
-            f"{AGAIN} `g`, then make the partial of it anew, for today's `shift`",
+            f"{AGAIN} `g` again, then make the partial of it anew, for today's `shift`",
             ("@jax.jit\ndef g(opts, x): return shift(x) + opts['a']", "f = partial(g, opts)")),
     Advised(f"{MAKE}f = make()", SHIFT,
             "Call `make` again for a new `inner`, for today's `shift`", ("f = make()",)),
-    Advised(OPTIMIZER, "opt = optax.sgd(-3.0)", f"{AGAIN} `f`, for today's `opt`",
+    Advised(f"n = 3\n# ---\n@jax.jit\n{SIZED.format('')}", "n = 2",
+            "Pass `n` to `f` as an argument (`static_argnames` where it makes a shape), or"
+            f" r{AGAIN[1:]} `f` again",
+            (f"@partial(jax.jit, static_argnames='n')\n{SIZED.format(', n')}",), "f(x, n)"),
+    Advised(OPTIMIZER, "opt = optax.sgd(-3.0)", f"{AGAIN} `f` again, for today's `opt`",
             ("@jax.jit\ndef f(x): return opt.update(x, opt.init(x))[0]",)),
     Advised(KEY, "key = jax.random.key(1)",
-            f"Pass `key` to `f` as an argument, or r{AGAIN[1:]} `f`",
+            f"Pass `key` to `f` as an argument, or r{AGAIN[1:]} `f` again",
             ("@jax.jit\ndef f(x, key): return x * 0 + jax.random.randint(key, (), 0, 99)",),
             "f(x, key)", "jax.random.randint(key, (), 0, 99)"),
     *(Advised(MODE.format(f"@partial(jax.jit, {static}={n})"), "mode = 'one'",
-              f"Pass `mode` to `f` as a static argument (`{static}`), or r{AGAIN[1:]} `f`",
+              f"Pass `mode` to `f` as a static argument (`{static}`), or r{AGAIN[1:]} `f` again",
               (MODE.format(f"@partial(jax.jit, {static}={new})").replace("n=0", "n, mode")
                .partition("# ---\n")[2],),
               "f(x, 0, mode)")

@@ -25,10 +25,7 @@ CALLBACK = jitted(
     "scale = 2.0", "x * scale + jax.pure_callback(lambda: np.float32(1), jnp.float32(1))"
 )
 CHANGED = "scale was changed after f was traced"
-NOT_SEEN = (
-    "whether f runs today's {}: its trace was not seen."
-    " Run the cell, or reload the module, that defines f"
-)
+NOT_SEEN = "whether f runs today's {}: its trace was not seen. Run the cell that defines f again"
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,8 @@ def _stale_program(call: Call) -> Note | None:
     changes = find_stale(watch, call.function, args, call.kwargs, only_seen=not has_program)
     if not changes:
         return None
-    return notes.cached_is_stale(watch.name(call.function), describe_changes(changes))
+    advice = watch.how_to_renew(call.function)
+    return notes.cached_is_stale(watch.name(call.function), describe_changes(changes), advice)
 
 
 def _with_shapes(call: Call) -> Call:

@@ -43,6 +43,8 @@ _ADVICE = {
     "option": "Call one jax.jit of {name} everywhere: one with other options compiles it again",
     "setting": "Set {path} once, before the first call",
     "stale": "Pass {path} to {name} as an argument, or {again}",
+    "stale size": "Pass {path} to {name} as an argument ({typed} where it makes a shape), or"
+    " {again}",
     "stale static": "Pass {path} to {name} as a static argument ({typed}), or {again}",
     "stale object": "{Again}, for today's {path}",
     "structure": "Keep the same keys and lengths in every call",
@@ -89,6 +91,8 @@ def _stale_kind(change: Change, function: Any) -> str:
         is_data = all(is_of(names.get(path), *_DATA) for path in change.paths())
         return "stale" if is_data else "stale object"
     words = (change.old, change.now if isinstance(change, ReadChange) else "")
+    if all(map(str.isdecimal, words)):
+        return "stale size"
     if all(map(_is_data, words)):
         return "stale"
     return "stale static" if all(map(_is_hashable, words)) else "stale object"

@@ -23,7 +23,7 @@ from ipyjaxbench.adapters.jax.retracing.callee import (
     transformations,
 )
 from ipyjaxbench.adapters.jax.retracing.static_data import StaticData, static_data
-from ipyjaxbench.adapters.jax.retracing.value_token import value_token
+from ipyjaxbench.adapters.jax.retracing.value_token import value_token, words_of
 from ipyjaxbench.adapters.shared.retracing import shorten
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
@@ -265,7 +265,7 @@ def _words(value: Any) -> str:
     if isinstance(value, FunctionType) or callable(value):
         names = (getattr(value, name, None) for name in ("__qualname__", "__name__"))
         return next(filter(None, names), type(value).__name__)
-    text = repr(value)
+    text = words_of(value)
     return f"{type(value).__name__} object" if " at 0x" in text else text
 
 

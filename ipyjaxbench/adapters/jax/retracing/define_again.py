@@ -6,9 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.adapters.jax.retracing import callee
-from ipyjaxbench.usercode import attribute
-
-_CELL = "run the cell, or reload the module, that defines {}"
+from ipyjaxbench.usercode import attribute, how_to_define
 
 
 def how_to_define_again(function: Any, quote: str = "") -> str:
@@ -41,10 +39,10 @@ def _again(plain: FunctionType, name: str, outer: str, quote: str) -> str:
         return f"call {quote}{made_by.removesuffix('.__init__')}{quote} again for a new {name}"
     if outer:
         owner = f"{quote}{outer.rpartition('.')[2]}{quote}"
-        return f"{_CELL.format(owner)}, then make its object anew"
+        return f"{how_to_define(plain, owner)}, then make its object anew"
     if plain.__globals__.get(plain.__name__) is plain:
-        return f"{_CELL.format(name)}, then call {quote}jax.jit{quote} on it again"
-    return _CELL.format(name)
+        return f"{how_to_define(plain, name)}, then call {quote}jax.jit{quote} on it again"
+    return how_to_define(plain, name)
 
 
 def typed_as(function: Any) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ipyjaxbench.adapters.shared.retracing import STALE, advise, is_number
+from ipyjaxbench.adapters.shared.retracing import advise, is_number
 from ipyjaxbench.retracing import Change
 
 _OF_FUNCTIONS = {
@@ -23,7 +23,7 @@ _OF_FUNCTIONS = {
     "static value": "Each new value of {path} needs its own trace: use few, and create objects"
                     " once",
     "setting": "Always call {name} in the same scope",
-    "stale": STALE,
+    "stale": "Pass {path} to {name} as an argument, or {again}",
     "structure": "Keep the same keys and lengths in every call",
 }  # fmt: skip
 _OF_MODELS = {
@@ -34,14 +34,24 @@ _OF_MODELS = {
 }
 
 
-def fixes(name: str, why: Sequence[Change], *, relaxed: bool, xla: bool) -> tuple[str, ...]:
+def fixes(
+    name: str, why: Sequence[Change], *, again: str, relaxed: bool, xla: bool
+) -> tuple[str, ...]:
     """Return what to write, by what changed in calls of this function.
 
-    A trace of it takes several shapes already where it is `relaxed`; `xla` may compile it.
+    Args:
+        name: of the function.
+        why: what changed.
+        again: what to do so that its definition runs again.
+        relaxed: whether a trace of it takes several shapes already.
+        xla: whether XLA may compile it.
     """
     texts = _OF_MODELS if "." in name else _OF_FUNCTIONS  # as in "Sequential.fit"
     kinds = ((_kind(each, relaxed=relaxed, xla=xla), path) for each in why for path in each.paths())
-    return advise(name, ((texts[kind], path) for kind, path in kinds if kind in texts))
+    return advise(
+        name,
+        ((texts[kind].replace("{again}", again), path) for kind, path in kinds if kind in texts),
+    )
 
 
 def _kind(change: Change, *, relaxed: bool, xla: bool) -> str:

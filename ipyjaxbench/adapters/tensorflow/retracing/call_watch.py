@@ -34,6 +34,7 @@ from ipyjaxbench.retracing import (
     Signature,
     TracedCode,
 )
+from ipyjaxbench.usercode import how_to_define
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles each new shape and does not report it"
@@ -149,9 +150,11 @@ class TensorFlowCallWatch(EventWatch[Event]):
         is_found = finds(function, args, kwargs)
         return None if is_found is None else not is_found
 
-    def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:  # noqa: ARG002
+    def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         """Return what to write, by what changed."""
-        return fixes(name, why, relaxed=name in self._relaxed, xla=name in self._of_xla)
+        again = how_to_define(functions.python_function(function), f"`{name}`")
+        relaxed, xla = name in self._relaxed, name in self._of_xla
+        return fixes(name, why, again=again, relaxed=relaxed, xla=xla)
 
     def outside(self) -> tuple[Program, ...]:
         """Return traces by libraries, or for a `tf.data` pipeline."""

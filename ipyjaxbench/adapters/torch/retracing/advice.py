@@ -18,6 +18,7 @@ _FIXES = {
     "static value": "Each new `{path}` needs its own program: choose it outside the compiled"
     " function",
     "number": "Pass `{path}` as a tensor (`torch.tensor({path})`): its value is then not guarded",
+    "stale": "Register hooks before the first call, or call `torch.compiler.reset()`",
     "setting": "Always call `{name}` with the same {path}",
 }
 _DYNAMIC = "`torch.compile(..., dynamic=True)`"

@@ -16,7 +16,13 @@ from ipyjaxbench.adapters.torch.compile_events import (
     spell,
 )
 from ipyjaxbench.adapters.torch.disk_cache import GraphSearches
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee, dynamo_settings, guards
+from ipyjaxbench.adapters.torch.retracing import (
+    cache_key,
+    callee,
+    dynamo_settings,
+    guards,
+    later_hooks,
+)
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
@@ -244,6 +250,17 @@ class TorchCallWatch(EventWatch[Entry]):
         """Return what the conditions of its programs tell."""
         entered = Entered.from_call(function, args, kwargs)
         return evidence(entered) if entered is not None else Evidence()
+
+    def unguarded(self, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:
+        """Return the hooks that the program of a cached call lacks."""
+        if not later_hooks.may_be_any():
+            return ()
+        entered = Entered.from_call(function, args, kwargs)
+        return later_hooks.later_hooks(self.name(function), entered) if entered else ()
+
+    def how_to_renew(self, function: Any) -> str:  # noqa: ARG002
+        """Return what to do, as for a stale call."""
+        return "register hooks before the first call, or call torch.compiler.reset()"
 
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether dynamo keeps nothing with its code, as after `torch._dynamo.reset`."""

@@ -98,6 +98,15 @@ def _root(path: str) -> str:
     return re.split(r"[.\[]", path)[0]
 
 
+def found(entered: Entered) -> Any | None:
+    """Return the program that a call finds; None where there is none, or PyTorch does not say."""
+    for entry in entries(entered.code):
+        check = getattr(entry.guard_manager, "check", None)
+        if backends.is_same(entry, entered.backend) and check and check(dict(entered.names)):
+            return entry
+    return None
+
+
 def would_miss(entered: Entered) -> bool | None:
     """Whether a call would find none of the programs that are there; None where that is unknown.
 

@@ -11,7 +11,7 @@ import torch
 
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.adapters.torch.compile_events import Times, times_of
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee
+from ipyjaxbench.adapters.torch.retracing import cache_key, callee, later_hooks
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
@@ -56,6 +56,7 @@ class _Listener:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._last if self._frame in above else None
         callee.keep_owner(made, entered.owner)
+        later_hooks.keep_number(made)
         changes, beside, accepted = evidence(entered)
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
