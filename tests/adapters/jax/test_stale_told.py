@@ -278,6 +278,8 @@ ADVISED = (
             "Pass `n` to `f` as an argument (`static_argnames` where it makes a shape), or"
             f" r{AGAIN[1:]} `f` again",
             (f"@partial(jax.jit, static_argnames='n')\n{SIZED.format(', n')}",), "f(x, n)"),
+    Advised("@jax.jit\ndef f(x): return x", "f.__wrapped__.__code__ = (lambda x: x + 2).__code__",
+            f"{AGAIN} `f` again", ("@jax.jit\ndef f(x): return x + 2",)),
     Advised(OPTIMIZER, "opt = optax.sgd(-3.0)", f"{AGAIN} `f` again, for today's `opt`",
             ("@jax.jit\ndef f(x): return opt.update(x, opt.init(x))[0]",)),
     Advised(KEY, "key = jax.random.key(1)",

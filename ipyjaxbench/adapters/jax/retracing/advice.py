@@ -47,6 +47,7 @@ _ADVICE = {
     " {again}",
     "stale static": "Pass {path} to {name} as a static argument ({typed}), or {again}",
     "stale object": "{Again}, for today's {path}",
+    "stale code": "{Again}",
     "structure": "Keep the same keys and lengths in every call",
 }
 
@@ -54,6 +55,7 @@ _ADVICE = {
 def fixes(name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
     """Return what to write, by what changed in calls of this function."""
     kinds = [(_kind(each, function), path) for each in why for path in each.paths()]
+    kinds += [("stale code", "") for each in why if _is_own_code(each)]
     if not kinds:
         return ()
     again = how_to_define_again(function, "`")
@@ -82,6 +84,11 @@ def _kind(change: Change, function: Any) -> str:
     are_numbers = change.kind == "static value" and is_number(change.old) and is_number(change.new)
     is_argument = change.path.isidentifier()  # a field that is static has another place for that
     return "number" if are_numbers and is_argument else change.kind
+
+
+def _is_own_code(change: Change) -> bool:
+    """Whether it is the code of the function itself that is another."""
+    return isinstance(change, ReadChange) and not change.path
 
 
 def _stale_kind(change: Change, function: Any) -> str:
