@@ -8,13 +8,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.adapters.shared.retracing import EventWatch, main_frame, site_of
-from ipyjaxbench.adapters.torch.compile_events import (
-    DynamoEvents,
-    Entry,
-    phases_of,
-    resumed,
-    spell,
-)
+from ipyjaxbench.adapters.torch.compile_events import DynamoEvents, Entry, phases_of
 from ipyjaxbench.adapters.torch.disk_cache import GraphSearches
 from ipyjaxbench.adapters.torch.retracing import (
     cache_key,
@@ -26,6 +20,7 @@ from ipyjaxbench.adapters.torch.retracing import (
 from ipyjaxbench.adapters.torch.retracing.advice import fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
+from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
 from ipyjaxbench.frameworks import UNNAMED, DiskMiss, Framework, Program
 from ipyjaxbench.retracing import (
     Args,
@@ -115,10 +110,10 @@ class TorchCallWatch(EventWatch[Entry]):
     def _outcome(
         self, function: Any, entries: Sequence[Any], hits: Sequence[bool]
     ) -> Outcome | None:
-        frames = [entry for entry in entries if _attribute(entry, "co_name")]
-        if any(_attribute(entry, "graph_op_count") is not None for entry in frames):
+        frames = [entry for entry in entries if attribute(entry, "co_name")]
+        if any(attribute(entry, "graph_op_count") is not None for entry in frames):
             return self._compiled(function, entries, frames, hits)
-        reasons = [str(_attribute(entry, "fail_reason") or "") for entry in entries]
+        reasons = [str(attribute(entry, "fail_reason") or "") for entry in entries]
         if hits and hits[0] and not any(reasons):
             return None  # its program was found, and the rest of it has nothing to compile
         if switched_off := dynamo_settings.switched_off(function):
@@ -140,19 +135,19 @@ class TorchCallWatch(EventWatch[Entry]):
         first, *more = frames
         is_there = bool(hits) and hits[0]  # what is compiled is the rest of it, or what it calls
         if not is_there:
-            self._names[_attribute(first, "compile_id")] = self.name(function)
+            self._names[attribute(first, "compile_id")] = self.name(function)
         if self._entered is not None:
             for entry in callee.entries(self._entered.code)[:1]:
                 callee.keep_owner(entry.code, self._entered.owner)
             callee.take_up(self._entered.code)
-        had_one = bool(_attribute(first, "cache_size")) and not self._is_new
+        had_one = bool(attribute(first, "cache_size")) and not self._is_new
         is_first = not is_there and not had_one
-        graphs = sum(bool(_attribute(entry, "graph_op_count")) for entry in frames)
-        is_whole = _attribute(first, "fail_type") is None
+        graphs = sum(bool(attribute(entry, "graph_op_count")) for entry in frames)
+        is_whole = attribute(first, "fail_type") is None
         breaks = max(graphs - 1, 0 if is_whole else 1) if is_first else 0
         phases = phases_of(entries)
         is_loaded = "cache load" in phases and "compile" not in phases
-        reason = _attribute(first, "recompile_reason")
+        reason = attribute(first, "recompile_reason")
         changes, beside, accepted = self._evidence
         if reason and not changes and not self._is_new:
             guard = guards.read(reason)
@@ -160,11 +155,11 @@ class TorchCallWatch(EventWatch[Entry]):
             is_told = guard.is_in_signature or guard.change.kind in _IN_SIGNATURE
             beside = () if is_told and not is_there else changes
         if is_there and not changes:
-            changes = beside = (Change("guard", new=f"{_name(first)} ran for the first time"),)
+            changes = beside = (Change("guard", new=f"{name_of(first)} ran for the first time"),)
         return Outcome(
             state="BREAK" if breaks else "DISK" if is_loaded else "TRACED",
             phases=phases,
-            nested=tuple(_nested(self.name(function), frames if is_there else more)),
+            nested=tuple(nested(self.name(function), frames if is_there else more)),
             breaks=breaks,
             why=beside if is_there else (),
             fallback_reasons=changes,
@@ -172,11 +167,11 @@ class TorchCallWatch(EventWatch[Entry]):
             accepted=accepted,
             disk_misses=tuple(self._disk_misses(entries)),
             known=True if had_one else None,
-            cleared=not is_there and _attribute(first, "cache_size") == 0,
+            cleared=not is_there and attribute(first, "cache_size") == 0,
         )
 
     def _disk_misses(self, entries: Sequence[Any]) -> Iterator[DiskMiss]:
-        names = {_attribute(e, "compile_id"): _name(e) for e in entries if _attribute(e, "co_name")}
+        names = {attribute(e, "compile_id"): name_of(e) for e in entries if attribute(e, "co_name")}
         for number, name in names.items():
             yield from self._searches.misses(number, self._names.get(number, name))
 
@@ -224,7 +219,7 @@ class TorchCallWatch(EventWatch[Entry]):
         changes = [*self._evidence.changes] or [
             guards.read(reason).change
             for e in entries
-            if (reason := _attribute(e, "recompile_reason"))
+            if (reason := attribute(e, "recompile_reason"))
         ]
         yield from changes[:1]
 
@@ -274,12 +269,12 @@ class TorchCallWatch(EventWatch[Entry]):
     def outside(self) -> tuple[Program, ...]:
         """Return backward passes, and functions called from code that is not looked into."""
         entries = [entry.metrics for entry in self._events.read()]
-        names = {_attribute(e, "compile_id"): _name(e) for e in entries if _attribute(e, "co_name")}
+        names = {attribute(e, "compile_id"): name_of(e) for e in entries if attribute(e, "co_name")}
         names |= self._names
         programs = []
         for entry in (other.metrics for other in self._others()):
-            frame = names.get(_attribute(entry, "compile_id"), UNNAMED)
-            name = frame if _attribute(entry, "co_name") else f"{frame} backward"
+            frame = names.get(attribute(entry, "compile_id"), UNNAMED)
+            name = frame if attribute(entry, "co_name") else f"{frame} backward"
             seconds = sum(phases_of([entry]).values())
             programs.append(Program(name, seconds, "compiled", "torch"))
         return tuple(programs)
@@ -291,25 +286,7 @@ def _found(frame: FrameType) -> CachedCall | None:
     return CachedCall(*call, site_of(frame, main_frame())) if call is not None else None
 
 
-def _attribute(entry: Any, name: str) -> Any:
-    return getattr(entry, name, None)
-
-
 def _unable(reason: str) -> Change:
     from ipyjaxbench.adapters.torch.graphs.dynamo import describe_break
 
     return Change("guard", new=f"{_UNABLE}: {describe_break(reason)}")
-
-
-def _name(entry: Any) -> str:
-    return spell(str(_attribute(entry, "co_name") or UNNAMED))
-
-
-def _nested(root: str, frames: Sequence[Any]) -> Iterator[tuple[int, str]]:
-    """Yield frames that were compiled apart; the rest of a function stands under that function."""
-    depths = {root: 0}
-    for entry in frames:
-        rest = resumed(str(entry.co_name))
-        depth = depths.get(rest[0], 0) + 1 if rest else 1
-        depths.setdefault(str(entry.co_name), depth)
-        yield depth, _name(entry)

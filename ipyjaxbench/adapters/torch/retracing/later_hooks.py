@@ -4,11 +4,11 @@ Handles of hooks are numbered in the order of their registration, those of all m
 a module keeps its hooks by these numbers: what had none then is told from that.
 """
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
-from torch._dynamo import config
 from torch.utils.hooks import RemovableHandle
 
 from ipyjaxbench.adapters.torch.retracing import guards
@@ -78,7 +78,7 @@ def _modules(name: str, entered: Entered) -> dict[str, Any]:
 
 def _are_guarded() -> bool:
     """Whether the user has dynamo look for them."""
-    return not getattr(config, "skip_nnmodule_hook_guards", False)
+    return not getattr(sys.modules.get("torch._dynamo.config"), "skip_nnmodule_hook_guards", False)
 
 
 def _next() -> int:
