@@ -8,7 +8,7 @@ import pytest
 from ipyjaxbench.cluster.lockstep import Follow, Lead
 from ipyjaxbench.cluster.rendezvous import Rendezvous
 from ipyjaxbench.frameworks import Framework
-from ipyjaxbench.host import Clock
+from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.timing.call_times import Sample, TimedCall
 from ipyjaxbench.timing.samples import Samples
 from tests.cluster.threads import ThreadJob, run_ranks
@@ -27,7 +27,7 @@ def ended(job: ThreadJob, *, counts_warmup: bool) -> int:
     later: Any = SimpleNamespace(
         typical=0, session=SimpleNamespace(calls=SimpleNamespace(interrupt=None))
     )
-    rendezvous = Rendezvous(job, _NO_FRAMEWORK, "run", 10, Clock.elapsed())
+    rendezvous = Rendezvous(job, _NO_FRAMEWORK, "run", 10, FakeClock())
     role = Lead(rendezvous) if rendezvous.leads else Follow(rendezvous)
     with rendezvous.taking_part():
         if rendezvous.leads:

@@ -38,7 +38,7 @@ class TorchCaveats(Caveats):
 
     def _stale_programs(self, code: CodeFacts) -> Iterator[Note]:
         """Yield a note where a module that the code calls got hooks since it was compiled."""
-        listener = sys.modules.get("ipyjaxbench.adapters.torch.retracing.later_hooks")
+        listener = sys.modules.get("ipyjaxbench.adapters.torch.retracing.lacking_hooks")
         if listener is not None and listener.may_be_any():
             from ipyjaxbench.adapters.shared.stale_programs import note_stale_programs
             from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch

@@ -10,6 +10,10 @@ _NUMBERED = re.compile(r"\.(\d+)\b")
 _SIZE = re.compile(r"size (\d+) of (.+)")
 #: What an optimizer has for a group of parameters.
 _OPTION = re.compile(r"\.param_groups\[\d+\]\['(\w+)'\](?:\[\d\])?$")
+#: Where a program lacks hooks: from then on PyTorch looks for them in each call.
+HOOKS = (
+    "set `torch._dynamo.config.skip_nnmodule_hook_guards = False`, then `torch.compiler.reset()`"
+)
 _FIXES = {
     "function": "Call torch.compile once and reuse its result: redefined code is compiled again",
     "rank": "Always pass `{path}` with the same number of axes",
@@ -18,7 +22,7 @@ _FIXES = {
     "static value": "Each new `{path}` needs its own program: choose it outside the compiled"
     " function",
     "number": "Pass `{path}` as a tensor (`torch.tensor({path})`): its value is then not guarded",
-    "stale": "Register hooks before the first call, or call `torch.compiler.reset()`",
+    "stale": HOOKS[:1].upper() + HOOKS[1:],
     "setting": "Always call `{name}` with the same {path}",
 }
 _DYNAMIC = "`torch.compile(..., dynamic=True)`"

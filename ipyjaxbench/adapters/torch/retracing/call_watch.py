@@ -15,9 +15,9 @@ from ipyjaxbench.adapters.torch.retracing import (
     callee,
     dynamo_settings,
     guards,
-    later_hooks,
+    lacking_hooks,
 )
-from ipyjaxbench.adapters.torch.retracing.advice import fixes
+from ipyjaxbench.adapters.torch.retracing.advice import HOOKS, fixes
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
@@ -248,14 +248,14 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def unguarded(self, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:
         """Return the hooks that the program of a cached call lacks."""
-        if not later_hooks.may_be_any():
+        if not lacking_hooks.may_be_any():
             return ()
         entered = Entered.from_call(function, args, kwargs)
-        return later_hooks.later_hooks(self.name(function), entered) if entered else ()
+        return lacking_hooks.lacking_hooks(self.name(function), entered) if entered else ()
 
     def how_to_renew(self, function: Any) -> str:  # noqa: ARG002
         """Return what to do, as for a stale call."""
-        return "register hooks before the first call, or call torch.compiler.reset()"
+        return HOOKS.replace("`", "")
 
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether dynamo keeps nothing with its code, as after `torch._dynamo.reset`."""

@@ -11,7 +11,7 @@ import torch
 
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.adapters.torch.compile_events import Times, times_of
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee, later_hooks
+from ipyjaxbench.adapters.torch.retracing import cache_key, callee, lacking_hooks
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
@@ -56,7 +56,7 @@ class _Listener:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._last if self._frame in above else None
         callee.keep_owner(made, entered.owner)
-        later_hooks.keep_number(made)
+        lacking_hooks.keep_called(made, frame)
         changes, beside, accepted = evidence(entered)
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
@@ -93,5 +93,6 @@ class TorchRetracing(Retracing):
         convert: Any = sys.modules.get("torch._dynamo.convert_frame")
         register = getattr(convert, "register_bytecode_hook", None)
         if register is not None:  # unlike dynamo's callbacks it outlives `torch._dynamo.reset`
-            register(_Listener(on_miss).on_code)
+            with lacking_hooks.none_registered():
+                register(_Listener(on_miss).on_code)
         return register is not None

@@ -1,0 +1,140 @@
+"""Hooks of modules that a program was made without: dynamo does not look for them again.
+
+Of each module that dynamo calls in a program it notes which of its dictionaries of hooks are empty,
+as a guard that is left out in the end (`torch._dynamo.config.skip_nnmodule_hook_guards`). What that
+says of a module is asked again here.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import torch
+from torch.utils.hooks import RemovableHandle
+
+from ipyjaxbench.adapters.torch.retracing import guards
+from ipyjaxbench.adapters.torch.retracing.callee import Entered
+from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.retracing import Change
+from ipyjaxbench.usercode import is_of, name_of, token
+
+_GUARD = "EMPTY_NN_MODULE_HOOKS_DICT"
+_HOOKS = re.compile(r"(.+)\.(_(?:forward|backward)(?:_pre)?_hooks)")
+_PART = re.compile(r"\._modules\['(\w+)'\]")
+_ROOT = re.compile(r"[LG]\['(\w+)'\]")
+_OF_WRAPPER = ("fn", "args", "kwargs")  # names in PyTorch's function around the user's
+_SHOWN = 2  # modules that are named
+_ABOVE = 6  # frames of dynamo's above its hook
+
+
+class _Called(NamedTuple):
+    """Modules that a program calls.
+
+    Attributes:
+        paths: of each, as guards name it.
+        have_hooks: whether each has hooks now that were not there, as an expression.
+    """
+
+    paths: tuple[str, ...]
+    have_hooks: CodeType
+
+
+#: By the token of the code that dynamo made.
+_called: dict[int, _Called] = {}
+
+
+class _Registered:
+    """The number of the next hook as long as nobody but us has registered any."""
+
+    next = -1
+
+
+@contextmanager
+def none_registered() -> Iterator[None]:
+    """Register, within this context, a hook of our own: dynamo numbers it with those of modules."""
+    is_first = _next() == 0
+    yield
+    _Registered.next = _next() if is_first else -1
+
+
+def keep_called(made: object, frame: FrameType) -> None:
+    """Remember which modules a program calls without hooks, from within dynamo's hook."""
+    dictionaries: dict[str, list[str]] = {}
+    for each in _empty_hooks(frame):
+        if match := _HOOKS.fullmatch(each):
+            dictionaries.setdefault(match[1], []).append(each)
+    if dictionaries:
+        asked = map(" or ".join, dictionaries.values())
+        code = compile(f"[{', '.join(f'bool({each})' for each in asked)}]", "<hooks>", "eval")
+        _called[token(made)] = _Called(tuple(dictionaries), code)
+
+
+def lacking_hooks(name: str, entered: Entered) -> tuple[Change, ...]:
+    """Return which modules have hooks that the program of a cached call was made without.
+
+    Args:
+        name: of what was compiled.
+        entered: the call.
+    """
+    program = guards.found(entered)
+    called = _called.get(token(program.code)) if program is not None else None
+    if called is None or _are_guarded():
+        return ()
+    scope = {"L": dict(entered.names), "G": entered.function.__globals__}
+    try:
+        have_hooks = eval(called.have_hooks, {}, scope)
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return ()
+    paths = [p for p, has_some in zip(called.paths, have_hooks, strict=True) if has_some]
+    if not paths:
+        return ()
+    named = [_typed(path, name, scope) for path in paths[:_SHOWN]]
+    if others := len(paths) - len(named):
+        named = [*named, f"{others} other{'s' * (others > 1)}"]
+    words = f"{', '.join(named[:-1])} and {named[-1]} have" if len(named) > 1 else f"{named[0]} has"
+    return (Change("stale", new=f"{words} hooks that the program of {name} lacks"),)
+
+
+def may_be_any() -> bool:
+    """Whether any hook was registered; it costs nothing."""
+    return bool(_called) and _next() != _Registered.next
+
+
+def _empty_hooks(frame: FrameType | None) -> Iterator[str]:
+    """Yield the dictionaries that dynamo found empty, by the variable that it has in a frame."""
+    for _ in range(_ABOVE):
+        if frame is None:
+            return
+        found: Iterable[Any] | None = getattr(frame.f_locals.get("output"), "guards", None)
+        if found is not None:
+            for guard in found:
+                if name_of(getattr(guard, "create_fn", None)) == _GUARD:
+                    path = guard.name
+                    yield path() if callable(path) else path
+            return
+        frame = frame.f_back
+
+
+def _typed(path: str, name: str, scope: dict[str, Any]) -> str:
+    """Return a module's path as the user types it; its class where the path is PyTorch's own."""
+    root = _ROOT.match(path)
+    value = eval(root[0], {}, scope) if root else None
+    is_compiled = is_of(value, torch.nn.Module) and type(value).__name__ == name
+    if root is None or (root[1] in _OF_WRAPPER and not is_compiled):
+        return type(eval(path, {}, scope)).__name__
+    rest = path[root.end() :].replace("._modules['_orig_mod']", "").replace("._orig_mod", "")
+    rest = _PART.sub(lambda m: f"[{m[1]}]" if m[1].isdecimal() else f".{m[1]}", rest)
+    return f"{name if is_compiled else root[1]}{rest}"
+
+
+def _are_guarded() -> bool:
+    """Whether the user has dynamo look for them."""
+    return not getattr(sys.modules.get("torch._dynamo.config"), "skip_nnmodule_hook_guards", False)
+
+
+def _next() -> int:
+    """Return the number of the next hook: they count on over all modules, tensors and the rest."""
+    return int(getattr(RemovableHandle, "next_id", sys.maxsize))

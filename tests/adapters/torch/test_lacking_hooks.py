@@ -1,0 +1,204 @@
+"""Hooks of modules that a program was made without: it goes on without them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo
+
+from tests.shell import Shell
+
+# Autograd's, of a tensor in between, where code goes on after a break.
+pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute")
+PARTS = """
+import torch
+from torch import nn
+ran = torch.zeros(())
+def hook(*args): ran.add_(1)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.act = nn.Linear(2, 2), nn.ReLU()
+    def forward(self, x): return self.act(self.lin(x))
+net, rows = Net(), torch.ones(5, 2)
+x = torch.ones(1, 2, requires_grad=True)
+"""
+WHOLE = f"{PARTS}f = torch.compile(net, backend='eager')"
+CALLED = f"""{PARTS}
+def helper(x): return net(x) * 2
+@torch.compile(backend='eager')
+def f(x): return helper(x)
+"""
+GIVEN = PARTS + "@torch.compile(backend='eager')\ndef f(x, model=net): return model(x)"
+AROUND = f"{PARTS}net = nn.Sequential(net)\nf = torch.compile(net, backend='eager')"
+IN_PLACE = f"{PARTS}f = net\nf.compile(backend='eager')"
+AGENT = f"""{PARTS}
+class Agent:
+    def __init__(self): self.actor, self.critic = net, [nn.Linear(2, 2)]
+    @torch.compile(backend='eager')
+    def act(self, x): return self.critic[0](self.actor(x))
+agent = Agent()
+f = agent.act
+"""
+PARTIAL = f"""{PARTS}
+import functools
+f = torch.compile(functools.partial(lambda model, x: model(x), net), backend='eager')
+"""
+THIS = f"""{PARTS}
+class Own(nn.Module):
+    def __init__(this):
+        super().__init__()
+        this.lin = nn.Linear(2, 2)
+    @torch.compile(backend='eager')
+    def forward(this, x): return this.lin(x)
+f = net = Own()
+"""
+BROKEN = f"""{PARTS}
+class Block(Net):
+    def forward(self, x):
+        y = self.lin(x)
+        torch._dynamo.graph_break()
+        return y * 2
+net = nn.Sequential(Block(), nn.ReLU())
+f = torch.compile(net, backend='eager')
+"""
+DISABLED = f"""{PARTS}
+class Block(Net):
+    @torch.compiler.disable
+    def forward(self, x): return self.lin(x)
+net = nn.Sequential(nn.Linear(2, 2), Block())
+f = torch.compile(net, backend='eager')
+"""
+UNUSED = f"""{PARTS}
+@torch.compile(backend='eager')
+def f(x):
+    if net.training:
+        return nn.functional.linear(x, net.lin.weight)
+    return net(x)
+"""
+TWO = f"""{PARTS}
+other = Net()
+@torch.compile(backend='eager')
+def f(model, x): return model(x)
+"""
+ADVICE = (
+    "Set `torch._dynamo.config.skip_nnmodule_hook_guards = False`, then `torch.compiler.reset()`"
+)
+
+
+@pytest.fixture
+def cells(shell: Shell) -> Iterator[Shell]:
+    torch.compiler.reset()
+    with torch._dynamo.config.patch(skip_nnmodule_hook_guards=True):
+        yield shell
+
+
+def last_call(cells: Shell, call: str) -> Any:
+    cells.run(f"%%trace_cached -qv seen\n{call}")
+    return cells.names["seen"].calls[-1]
+
+
+@pytest.mark.parametrize(
+    ("before", "hook", "told"),
+    [
+        (WHOLE, "net.lin.register_forward_hook(hook)", ("Net.lin", "Net")),
+        (WHOLE, "net.lin.register_forward_pre_hook(hook)", ("Net.lin", "Net")),
+        (AROUND, "net.register_full_backward_hook(hook)", ("Sequential", "Sequential")),
+        (AROUND, "net[0].act.register_forward_hook(hook)", ("Sequential[0].act", "Sequential")),
+        (IN_PLACE, "net.act.register_full_backward_pre_hook(hook)", ("Net.act", "Net")),
+        (CALLED, "net.act.register_forward_hook(hook)", ("net.act", "f")),
+        (GIVEN, "net.register_forward_hook(hook)", ("model", "f")),
+        (AGENT, "net.lin.register_forward_hook(hook)", ("self.actor.lin", "act")),
+        (AGENT, "agent.critic[0].register_forward_hook(hook)", ("self.critic[0]", "act")),
+        (PARTIAL, "net.register_forward_hook(hook)", ("Net", "<lambda>")),
+        (THIS, "net.lin.register_forward_hook(hook)", ("Own.lin", "Own")),
+        (BROKEN, "net[0].register_forward_hook(hook)", ()),
+        (DISABLED, "net[1].lin.register_forward_hook(hook)", ()),
+        (THIS, "net.register_forward_hook(hook)", ()),
+        (WHOLE, "net.register_full_backward_hook(hook)", ()),
+        (IN_PLACE, "net.register_full_backward_pre_hook(hook)", ()),
+        (WHOLE, "net.lin.weight.register_hook(hook)", ()),
+    ],
+)
+def test_a_hook_that_does_not_run_is_told(
+    cells: Shell, before: str, hook: str, told: tuple[str, ...]
+) -> None:
+    cells.run(before)
+    cells.run("f(x)")
+    cells.run(f"handle = {hook}\nf(x)")  # what PyTorch compiles again for it is no cached call
+    found = last_call(cells, "f(x)")
+    words = [f"{told[0]} has hooks that the program of {told[1]} lacks"] if told else []
+    assert [each.words() for each in found.why] == words
+    assert found.state == ("STALE" if told else "CACHED")
+    cells.run("ran.zero_()\nf(x).sum().backward()")
+    assert bool(cells.names["ran"]) is not bool(told)
+
+
+@pytest.mark.parametrize("hooked", ["nn.Linear(1, 1)", "net", "net.lin"])
+def test_a_hook_of_a_module_that_is_not_called_is_none(cells: Shell, hooked: str) -> None:
+    cells.run(UNUSED)
+    cells.run("f(x)")
+    cells.run(f"handle = {hooked}.register_forward_hook(hook)")
+    assert last_call(cells, "f(x)").state == "CACHED"
+
+
+CALL, HOOK = "f(net, x)", "handle = other.lin.register_forward_hook(hook)"
+
+
+@pytest.mark.parametrize("order", [(CALL, HOOK), (HOOK, CALL)])
+def test_a_program_that_serves_another_module_lacks_its_hooks(
+    cells: Shell, order: tuple[str, str]
+) -> None:
+    cells.run(TWO)
+    for cell in order:
+        cells.run(cell)
+    assert last_call(cells, "f(net, x)").state == "CACHED"
+    found = last_call(cells, "f(other, x)")
+    assert [each.words() for each in found.why] == [
+        "model.lin has hooks that the program of f lacks"
+    ]
+
+
+def test_what_is_told_to_be_done_has_it_run(cells: Shell) -> None:
+    cells.run(TWO)
+    cells.run("f(net, x)")
+    cells.run("handle = other.lin.register_full_backward_hook(hook)")
+    assert last_call(cells, "f(other, x)").fixes == (ADVICE,)
+    cells.run("%fwtime -n 1 -r 1 -v timed f(other, x)")
+    (note,) = [each for each in cells.names["timed"].notes if each.code == "stale-program"]
+    assert note.text == "f runs a stale program: model.lin has hooks that the program of f lacks."
+    assert note.advice == f"s{ADVICE[1:].replace('`', '')}"
+    cells.run(note.advice.partition("set ")[2].replace(", then ", "\n"))
+    cells.run("f(net, x)")
+    cells.run("f(other, x)")
+    assert last_call(cells, "f(other, x)").state == "CACHED"
+    cells.run("f(other, x).sum().backward()")
+    assert cells.names["ran"] == 1
+
+
+def test_of_many_the_first_are_named(cells: Shell) -> None:
+    cells.run(f"{PARTS}net = nn.Sequential(*[nn.Linear(2, 2) for _ in range(9)])")
+    cells.run("f = torch.compile(net, backend='eager')\nf(x)")
+    cells.run("handles = [each.register_forward_hook(hook) for each in net]")
+    assert [each.words() for each in last_call(cells, "f(x)").why] == [
+        "Sequential[0], Sequential[1] and 7 others have hooks that the program of Sequential lacks"
+    ]
+
+
+def test_each_program_has_the_hooks_of_its_time_and_a_removed_one_is_none(cells: Shell) -> None:
+    cells.run(WHOLE)
+    cells.run("f(x)")
+    cells.run("handle = net.lin.register_forward_hook(hook)\nf(rows)")
+    assert last_call(cells, "f(x)").state == "STALE"
+    assert last_call(cells, "f(rows)").state == "CACHED"
+    cells.run("handle.remove()")
+    assert last_call(cells, "f(x)").state == "CACHED"
+
+
+def test_programs_can_be_refused_for_it(cells: Shell) -> None:
+    cells.run(WHOLE)
+    cells.run("import ipyjaxbench\nf(x)\ng = ipyjaxbench.assert_max_traces(f, 1, stale='error')")
+    cells.run("g(x)\nhandle = net.lin.register_forward_hook(hook)")
+    with pytest.raises(AssertionError, match=r"`Net` runs a stale program: Net\.lin has hooks"):
+        cells.run("g(x)")
