@@ -44,6 +44,8 @@ class _Called(NamedTuple):
 
 #: By the token of the code that dynamo made.
 _called: dict[int, _Called] = {}
+#: What the last call was given that lacked none, and the number of the next hook, likewise.
+_lacks_none: dict[int, tuple[int, ...]] = {}
 
 
 class _Registered:
@@ -62,14 +64,15 @@ def none_registered() -> Iterator[None]:
 
 def keep_called(made: object, frame: FrameType) -> None:
     """Remember which modules a program calls without hooks, from within dynamo's hook."""
-    dictionaries: dict[str, list[str]] = {}
+    kinds: dict[str, list[str]] = {}
     for each in _empty_hooks(frame):
         if match := _HOOKS.fullmatch(each):
-            dictionaries.setdefault(match[1], []).append(each)
-    if dictionaries:
-        asked = map(" or ".join, dictionaries.values())
-        code = compile(f"[{', '.join(f'bool({each})' for each in asked)}]", "<hooks>", "eval")
-        _called[token(made)] = _Called(tuple(dictionaries), code)
+            kinds.setdefault(match[1], []).append(match[2])
+    if kinds:
+        # One expression: a model has hundreds of modules.
+        asked = (f"bool((m := {path}).{' or m.'.join(some)})" for path, some in kinds.items())
+        code = compile(f"[{', '.join(asked)}]", "<hooks>", "eval")
+        _called[token(made)] = _Called(tuple(kinds), code)
 
 
 def lacking_hooks(name: str, entered: Entered) -> tuple[Change, ...]:
@@ -80,8 +83,9 @@ def lacking_hooks(name: str, entered: Entered) -> tuple[Change, ...]:
         entered: the call.
     """
     program = guards.found(entered)
-    called = _called.get(token(program.code)) if program is not None else None
-    if called is None or _are_guarded():
+    made = token(program.code) if program is not None else 0
+    called, asked = _called.get(made), (_next(), *map(id, entered.names.values()))
+    if called is None or _lacks_none.get(made) == asked or _are_guarded():
         return ()
     scope = {"L": dict(entered.names), "G": entered.function.__globals__}
     try:
@@ -90,6 +94,7 @@ def lacking_hooks(name: str, entered: Entered) -> tuple[Change, ...]:
         return ()
     paths = [p for p, has_some in zip(called.paths, have_hooks, strict=True) if has_some]
     if not paths:
+        _lacks_none[made] = asked
         return ()
     named = [_typed(path, name, scope) for path in paths[:_SHOWN]]
     if others := len(paths) - len(named):
