@@ -159,6 +159,8 @@ def value(old: str, new: str, path: str = "n") -> Change:
      "Always pass `x` with the same dtype: `tf.cast(...)` before the call"),
 ])  # fmt: skip
 def test_it_says_what_to_write(change: Change, options: dict[str, Any], told: str) -> None:
-    found = fixes(**{"name": "f", "why": [change], "relaxed": False, "xla": False, **options})
+    found = fixes(
+        **{"name": "f", "why": [change], "again": "", "relaxed": False, "xla": False, **options}
+    )
     assert len(found) == bool(told)
     assert "".join(found).startswith(told)
