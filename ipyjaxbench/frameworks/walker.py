@@ -1,6 +1,6 @@
 """Finds the arrays inside any value, and the paths to them. Looks, never calls."""
 
-from collections import deque
+from collections import UserDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import partial
 from itertools import count, islice, repeat
@@ -160,6 +160,7 @@ def _open(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[object, 
 
 
 def _nodes_in(node: Any, frameworks: Sequence[Framework]) -> Iterable[object]:
+    node = _data_of(node)
     if type(node) is dict:
         return _but_plain(iter(node.values()))
     if issubclass(type(node), _NOT_ENTERED):
@@ -177,6 +178,7 @@ def _nodes_in(node: Any, frameworks: Sequence[Framework]) -> Iterable[object]:
 
 def _open_named(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[object, str]]:
     """Yield what a value holds, each with the step that leads there; no path leads into sets."""
+    node = _data_of(node)
     try:
         named = None if id(type(node)) in _PLAIN else named_parts(node, frameworks)
         if named is not None:
@@ -190,6 +192,12 @@ def _open_named(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[ob
             yield from ((part, f".{name}") for name, part in _members(node).items())
     except CODE_ERRORS:  # as above
         return
+
+
+def _data_of(node: object) -> object:
+    """Return the dictionary in a `UserDict`, whose class may be the user's; all else as it is."""
+    data = attributes(node).get("data") if is_of(node, UserDict) else None
+    return data if type(data) is dict else node
 
 
 def _steps(node: object) -> Iterator[str]:

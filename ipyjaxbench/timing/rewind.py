@@ -32,6 +32,8 @@ class Rewind:
         self._found = changed
         self.names = _names(changed)
         self._left = [each._replace(state=each.state.again()) for each in changed]
+        if not all(each.state.can_restore for each in self._left):  # no memory for two copies
+            self._found, self._left = [], []
         self._times: tuple[float, float] | None = None
         self._matters, self._is_cheap = False, True
         self._calls: Calls | None = None

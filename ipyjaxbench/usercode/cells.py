@@ -23,6 +23,12 @@ def cell_of(file: str) -> int:
     return next((cells[file] for cells in CELLS if file in cells), 0)
 
 
+def is_of_module(function: Any) -> bool:
+    """Whether a function or a class was defined in a file, and not in a cell."""
+    module = module_of(function) if is_of(function, type) else text_of(function, "__module__")
+    return module != "__main__" and bool(text_of(sys.modules.get(module), "__file__"))
+
+
 def how_to_define(function: object, name: str) -> str:
     """Return what to do so that the definition of a function or a class runs again.
 
@@ -34,8 +40,6 @@ def how_to_define(function: object, name: str) -> str:
         >>> how_to_define(how_to_define, "`f`")
         'reload the module that defines `f` and import `f` again'
     """
-    kind: Any = function
-    module = module_of(kind) if is_of(function, type) else text_of(function, "__module__")
-    if module != "__main__" and text_of(sys.modules.get(module), "__file__"):
+    if is_of_module(function):
         return f"reload the module that defines {name} and import {name} again"
     return f"run the cell that defines {name} again"

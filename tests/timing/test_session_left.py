@@ -17,6 +17,14 @@ NAMED = "sum(name.startswith('made') for name in logging.root.manager.loggerDict
 PATH = "sys.path[:] = [p for p in sys.path if p != 'zzz']"
 NUMPY, PANDAS = "import numpy as np", "import pandas as pd"
 PLT = "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt"
+PARENT = """import weakref
+class Node:
+    def __init__(self, parent=None):
+        self.parent, self.hits = parent and weakref.ref(parent), 0
+    def hit(self):
+        self.hits += 1
+        if self.parent: self.parent().hit()
+hits = 0"""
 FILES, CLEAR = "import os; d = str(tmp_path / 'fw'); os.mkdir(d)", "import shutil; shutil.rmtree(d)"
 FILTERS = "import warnings; kept = [*warnings.filters]"
 
@@ -231,6 +239,30 @@ CELLS = {
     "a weak dictionary": Cell(
         f"{USER}; import weakref; w = weakref.WeakValueDictionary()",
         "k = um.Counting(); w['a'] = k", "w.get('a') is k"),
+    "attributes of elements": Cell(
+        "import xml.etree.ElementTree as ET; r = ET.Element('a'); r.append(ET.Element('b'))\n"
+        "def f(): r.set('n', str(len(r))); r[0].set('m', 'x'); r[0].text = (r[0].text or '') + 'y'",
+        "f(); ET.SubElement(r, 'b')", "ET.tostring(r)"),
+    "what a weak reference stands for": Cell(f"{PARENT}; a = Node(); r = weakref.ref(a)",
+                                             "r().hits += 1", "a.hits"),
+    "a parent": Cell(f"{PARENT}; a = Node(); b = Node(a)", "b.hit()", "a.hits, b.hits"),
+    "reads that a dictionary counts": Cell(
+        "import collections\nclass U(collections.UserDict):\n    hits = 0\n"
+        "    def __getitem__(s, k): type(s).hits += 1; return super().__getitem__(k)\nu = U(a=1)",
+        "u['a']", "U.hits"),
+    "observers": Cell(f"{PARENT}; a, c = Node(), Node(); a.seen = weakref.WeakSet([c])",
+                      "for each in a.seen: each.hit()", "c.hits"),
+    "values of weak keys": Cell(
+        f"{PARENT}; a = Node(); w = weakref.WeakKeyDictionary({{a: []}})", "w[a].append(1)",
+        "len(w[a])"),
+    "an array that is protected between calls": Cell(
+        f"{NUMPY}; a = np.zeros(3); a.setflags(write=False)\ndef f():"
+        "\n    a.setflags(write=True); a[0] += 1; a.setflags(write=False)",
+        "f()", "a[0], a.flags.writeable"),
+    "an array that the first call protects": Cell(
+        f"{NUMPY}; a = np.zeros(3)\ndef f():"
+        "\n    a.setflags(write=True); a[0] += 1; a.setflags(write=False)",
+        "f()", "a[0], a.flags.writeable"),
     "weak keys": Cell(f"{USER}; import weakref; w, k = weakref.WeakKeyDictionary(), um.Counting()",
                       "w[k] = w.get(k, 0) + 1", "w[k]"),
     "a weak set": Cell(f"{USER}; import weakref; w, k = weakref.WeakSet(), um.Counting()",

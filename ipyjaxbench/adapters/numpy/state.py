@@ -86,10 +86,17 @@ class Numbers(CopiedState):
         return not np.array_equal(_bits(now), _bits(self._before))
 
     def restore(self) -> None:
-        """Write the old numbers, in the old shape."""
-        if self._now.shape != self._before.shape:
-            np.ndarray.resize(self._target, self._before.shape, refcheck=False)
-        np.copyto(self._now, self._before, casting="no")
+        """Write the old numbers, in the old shape, also where the code writes them protected."""
+        flags = self._target.flags
+        if is_protected := not flags.writeable:
+            flags.writeable = True
+        try:
+            if self._now.shape != self._before.shape:
+                np.ndarray.resize(self._target, self._before.shape, refcheck=False)
+            np.copyto(self._now, self._before, casting="no")
+        finally:
+            if is_protected:
+                flags.writeable = False
 
 
 class Form(State):
@@ -156,7 +163,9 @@ def _array_states(array: Any, budget: CopyBudget) -> Iterator[State]:
     yield Form(array)
     if array.dtype.names is not None:
         yield _field_names(array.dtype)
-    if (own.flags.writeable or array.flags.writeable) and budget.is_new(own):
+    # What owns its memory can be made writable, and protected again.
+    may_change = own.flags.writeable or array.flags.writeable or own.flags.owndata
+    if may_change and budget.is_new(own):
         yield Numbers(own, budget)
     yield from attribute_states(array)  # of a class of its own
 

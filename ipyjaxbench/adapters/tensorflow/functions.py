@@ -1,9 +1,11 @@
 """What the user wrote, of what `tf.function` gave."""
 
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
-from ipyjaxbench.usercode import closure_values, unwrap
+from ipyjaxbench.adapters.shared.define_again import define_again
+from ipyjaxbench.usercode import closure_values, is_exactly, name_of, unwrap
 
 _STRATEGY = "tensorflow.python.distribute.mirrored_run"
 
@@ -24,6 +26,16 @@ def plain_function(function: Any) -> Any:
     """Return what the user wrote."""
     plain = unwrap(python_function(function))
     return plain.__func__ if isinstance(plain, MethodType) else plain
+
+
+def how_to_define_again(function: Any) -> str:
+    """Return what to do for a function of the same code that has no trace yet."""
+    plain = plain_function(function)
+    if is_exactly(plain, partial):
+        return f"call `tf.function` on a new partial of `{name_of(plain.func)}`"
+    if type(plain) is not FunctionType:  # an object that is called
+        return f"call `tf.function` on a new `{name_of(type(plain))}`"
+    return define_again(plain, f"`{plain.__name__}`", "tf.function", "`")
 
 
 def owner_of(function: Any) -> Any | None:

@@ -1,5 +1,6 @@
 """What calls change of PyTorch's: numbers of tensors, their gradients, generators."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from ipyjaxbench.frameworks import (
     CopiedState,
     CopyBudget,
     GeneratorState,
+    Holder,
     MutableState,
     Restore,
     State,
@@ -19,11 +21,15 @@ from ipyjaxbench.frameworks import (
     restore_together,
 )
 from ipyjaxbench.host import filter_by_type
-from ipyjaxbench.usercode import attributes, class_dict, module_of, mro_of
+from ipyjaxbench.usercode import attributes, class_dict, module_of, mro_of, name_of
 
 #: Of their classes' modules: what they hold goes with processes and threads.
-_NOT_ENTERED = ("torch.utils.data", "torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
+_NOT_ENTERED = ("torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
 
+
+_MOST_NODES = 20_000  # of autograd's graph that are looked at
+#: Of these what decides on the order of data is entered.
+_LOADERS, _OF_ORDER = "torch.utils.data", ("sampler", "batch_sampler", "generator")
 
 #: By these the compiler marks tensors, in each operation on a nested one: nobody reads them.
 _MARKS = frozenset((
@@ -94,10 +100,11 @@ class Tensor(State):
 
     @property
     def parts(self) -> list[Any]:
-        """Its gradient, and the functions that a backward pass calls."""
+        """Its gradient, and what a backward pass from it calls and adds to."""
         with torch._C.DisableTorchFunctionSubclass():
             hooks = self._target._backward_hooks, self._target._post_accumulate_grad_hooks
-        return [each for each in (self._gradient, *hooks) if each is not None]
+            leaves = _leaves(self._target)
+        return [each for each in (self._gradient, *hooks, *leaves) if each is not None]
 
     def changed(self) -> bool:
         """Whether it has another gradient, other memory, or was written to."""
@@ -181,6 +188,21 @@ def _gradient(tensor: Any) -> Any:
     return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
 
 
+def _leaves(tensor: Any) -> list[Any]:
+    """Return the tensors whose gradients a backward pass from one adds to."""
+    ahead = deque([tensor.grad_fn])
+    seen, found = {None}, []
+    while ahead and len(seen) < _MOST_NODES:
+        node = ahead.popleft()
+        if node in seen:
+            continue
+        seen.add(node)
+        ahead += (each for each, _ in node.next_functions)
+        if name_of(type(node)) == "AccumulateGrad":
+            found.append(node.variable)
+    return found
+
+
 def _bits(storage: Any) -> Any:
     """The memory as whole numbers: as few as can be, for PyTorch has threads copy many."""
     dtype = torch.int64 if storage.nbytes() % 8 == 0 else torch.uint8
@@ -206,6 +228,9 @@ class TorchState(MutableState):
             return [*_storage_states(value, budget)]
         if issubclass(kind, torch.Generator):
             return [GeneratorState(value.get_state, value.set_state)]
+        if module_of(kind).startswith(_LOADERS):  # else it goes with processes and threads
+            own = attributes(value)
+            return [Holder(value, [own[name] for name in _OF_ORDER if name in own])]
         is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
         return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
 

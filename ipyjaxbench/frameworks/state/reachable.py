@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+from weakref import ref
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.compilation import find_compiler
@@ -205,7 +206,7 @@ class Reachable:
             return
         elif issubclass(kind, FunctionType):
             yield from self._function_states(name, value)
-        elif (parts := parts_of_callable(value)) is not None:
+        elif (parts := self._parts_of_callable(value)) is not None:
             self._look(name, parts)
             yield from cache_states(value)
         elif (moving := position_states(value, self._budget)) is not None:
@@ -214,6 +215,13 @@ class Reachable:
             yield from self._object_states(name, value)
             return
         yield from attribute_states(value)
+
+    def _parts_of_callable(self, value: Any) -> Iterable[object] | None:
+        if not issubclass(type(value), ref):
+            return parts_of_callable(value)
+        referent = ref.__call__(value)
+        is_followed = is_users_class(type(referent)) or id(value) in self._roots
+        return (referent,) if is_followed else ()  # those of libraries lead anywhere
 
     def _class_states(self, value: Any) -> Iterator[State]:
         if is_users_class(value):

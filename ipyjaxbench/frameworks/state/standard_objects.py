@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ipyjaxbench.frameworks.state.streams import connection_state, socket_state
-from ipyjaxbench.frameworks.state.undo import Holder, Setting, State
+from ipyjaxbench.frameworks.state.undo import Contents, Holder, Setting, State
 from ipyjaxbench.usercode import (
     attributes,
     class_dict,
     is_exactly,
+    is_users_class,
     is_users_function,
     module_of,
     name_of,
@@ -91,11 +92,25 @@ def _outline(value: object) -> list[Any]:
     return found
 
 
+class _WeakContents(Contents):
+    """What a table of weak references holds; of libraries' objects it is none of the user's."""
+
+    @property
+    def parts(self) -> list[object]:
+        """Containers, and objects of the user's."""
+        return [each for each in super().parts if is_exactly(each, *_SIZED) or _is_of_user(each)]
+
+
+def _is_of_user(value: object) -> bool:
+    """Whether the user wrote the class of an object."""
+    return is_users_class(type(value))
+
+
 def _element(element: Any) -> Setting:
     def write(values: list[Any]) -> None:
-        element.text, element.tail, *element[:] = values
+        element.text, element.tail, element.attrib, *element[:] = values
 
-    return Setting(lambda: [element.text, element.tail, *element], write)
+    return Contents(lambda: [element.text, element.tail, element.attrib, *element], write)
 
 
 def _weak(table: Any) -> Setting:
@@ -105,7 +120,7 @@ def _weak(table: Any) -> Setting:
         table.clear()
         table.update(zip(values[::2], values[1::2], strict=True))
 
-    return Setting(lambda: [each for item in table.items() for each in item], write)
+    return _WeakContents(lambda: [each for item in table.items() for each in item], write)
 
 
 def _weak_items(table: Any) -> Setting:
@@ -113,7 +128,7 @@ def _weak_items(table: Any) -> Setting:
         table.clear()
         table.update(values)
 
-    return Setting(lambda: [*table], write)
+    return _WeakContents(lambda: [*table], write)
 
 
 def _shown(*names: str) -> Callable[[Any], State]:

@@ -186,6 +186,16 @@ class Setting(State):
             self._set(self._before)
 
 
+class Contents(Setting):
+    """Objects that are read and set by functions, of something that holds them."""
+
+    @property
+    def parts(self) -> Iterable[object]:
+        """What it holds."""
+        held: list[object] = self._before
+        return held
+
+
 class Holder(State):
     """Something that holds others and never changes by itself."""
 

@@ -1,6 +1,7 @@
 """What is told of stale programs, and that a look at them leaves all as it was."""
 
 import gc
+import sys
 import weakref
 from functools import partial
 from pathlib import Path
@@ -157,6 +158,24 @@ def test_a_comparison_leads_with_it_and_names_the_arm(cells: Shell) -> None:
     assert text.index(f"!  {first.text}") < text.index("!  The result of old differs")
 
 
+def test_of_a_function_of_a_module_the_cache_is_to_be_cleared(
+    cells: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To reload the module would set its values back."""
+    (tmp_path / "fw_scaled.py").write_text(SCALED)
+    monkeypatch.syspath_prepend(tmp_path)
+    cells.run("import fw_scaled as m\nm.f(x)")
+    cells.run("m.scale = 3.0")
+    assert last_call(cells, "m.f(x)").fixes == (
+        "Pass `scale` to `f` as an argument, or call `clear_cache()` on the jitted `f`",
+    )
+    cells.run("m.f.clear_cache()\nright = bool((m.f(x) == 3.0).all())")
+    assert cells.names["right"]
+    assert last_call(cells, "m.f(x)").state == "CACHED"
+    del sys.modules["fw_scaled"]
+
+
+SCALED = "import jax\nscale = 2.0\n@jax.jit\ndef f(x):\n    return x * scale\n"
 GUARDED = "guarded = ipyjaxbench.assert_max_traces(f, 1, stale='error')"
 BLOCK = "with ipyjaxbench.trace_cached(1, stale='error'): {}"
 SAYS = (
@@ -275,7 +294,8 @@ ADVISED = (
     Advised(f"{MAKE}f = make()", SHIFT,
             "Call `make` again for a new `inner`, for today's `shift`", ("f = make()",)),
     Advised(f"n = 3\n# ---\n@jax.jit\n{SIZED.format('')}", "n = 2",
-            "Pass `n` to `f` as an argument (`static_argnames` where it makes a shape), or"
+            "Pass `n` to `f` as an argument (`static_argnames` if a shape, an axis, a"
+            " loop or an `if` depends on it), or"
             f" r{AGAIN[1:]} `f` again",
             (f"@partial(jax.jit, static_argnames='n')\n{SIZED.format(', n')}",), "f(x, n)"),
     Advised("@jax.jit\ndef f(x): return x", "f.__wrapped__.__code__ = (lambda x: x + 2).__code__",

@@ -285,6 +285,36 @@ def test_a_change_within_a_cell_is_seen(cells: Shell, before: str, cell: str) ->
     assert [call.state for call in cells.names["seen"].calls] == ["CACHED", "STALE", "CACHED"]
 
 
+CLASS = "class K:\n    @tf.function\n    def call(self, x): return x * scale"
+MAKE = "def make():\n    @tf.function\n    def inner(x): return x * scale\n    return inner"
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "told"),
+    [
+        (("def g(x): return x * scale", "f = tf.function(g)"), (0, 1),
+         "run the cell that defines `g` again, then call `tf.function` on it again"),
+        ((CLASS, "f = K().call"), (0, 1),
+         "run the cell that defines `K` again, then make its object anew"),
+        ((MAKE, "f = make()"), (1,), "call `make` again for a new `inner`"),
+        (("def g(n, x): return x * scale * n", "f = tf.function(partial(g, 1.0))"), (1,),
+         "call `tf.function` on a new partial of `g`"),
+    ],
+)  # fmt: skip
+def test_what_is_told_to_be_typed_helps(
+    cells: Shell, before: tuple[str, ...], typed: tuple[int, ...], told: str
+) -> None:
+    cells.run("from functools import partial\nscale = 2.0")
+    for cell in (*before, "f(x)", "scale = 3.0"):
+        cells.run(cell)
+    (fix,) = last_call(cells, "f(x)").fixes
+    assert fix.endswith(f", or {told}")
+    for number in typed:
+        cells.run(before[number])
+    cells.run("right = bool((f(x).numpy() == x.numpy() * 3.0).all())")
+    assert cells.names["right"]
+
+
 def test_it_is_told_of_what_is_timed_with_what_to_type(cells: Shell) -> None:
     cells.run(SCALE)
     cells.run("scale = 3.0")

@@ -20,6 +20,18 @@ PRECISE = (
     "torch.backends.mkldnn.matmul.fp32_precision = 'none'"
 )
 CELLS = {
+    "gradients behind a loss": Cell(
+        "import torch; w = torch.nn.Linear(2, 1); loss = w(torch.ones(1, 2)).sum(); h = loss * 2",
+        "loss.backward(retain_graph=True); torch.sum(h).backward(retain_graph=True)",
+        "w.weight.grad.tolist(), w.bias.grad.tolist()"),
+    "what draws the order of a loader": Cell(
+        "import torch; dl = torch.utils.data.DataLoader(torch.arange(8.), batch_size=4,"
+        " shuffle=True, generator=torch.Generator().manual_seed(1))", "for b in dl: pass",
+        "dl.generator.get_state().tolist()"),
+    "what draws in a sampler": Cell(
+        "import torch; it = torch.utils.data.RandomSampler(range(8),"
+        " generator=torch.Generator().manual_seed(1))", "[*it]",
+        "it.generator.get_state().tolist()"),
     "the default dtype": Cell(
         "import torch; to = {torch.float32: torch.float64, torch.float64: torch.float16,"
         " torch.float16: torch.float32}", "torch.set_default_dtype(to[torch.get_default_dtype()])",

@@ -16,6 +16,7 @@ from ipyjaxbench.usercode import is_exactly, is_of
 
 #: In words, as f32[3] or key<fry>[]; JAX takes no array of objects or texts.
 _ARRAY = re.compile(r"(?!object|str|bytes)(?:\w+|key<\w+>)\[[\d,]*\](?: weak)?")
+_WHOLE = re.compile(r"-?\d+")
 _DATA = (int, float, complex, np.ndarray, np.generic, jax.Array)
 #: By kind of change; "typed" is how the user says that arguments are static.
 _ADVICE = {
@@ -43,8 +44,8 @@ _ADVICE = {
     "option": "Call one jax.jit of {name} everywhere: one with other options compiles it again",
     "setting": "Set {path} once, before the first call",
     "stale": "Pass {path} to {name} as an argument, or {again}",
-    "stale size": "Pass {path} to {name} as an argument ({typed} where it makes a shape), or"
-    " {again}",
+    "stale size": "Pass {path} to {name} as an argument ({typed} if a shape, an axis, a loop or an"
+    " `if` depends on it), or {again}",
     "stale static": "Pass {path} to {name} as a static argument ({typed}), or {again}",
     "stale object": "{Again}, for today's {path}",
     "stale code": "{Again}",
@@ -98,7 +99,7 @@ def _stale_kind(change: Change, function: Any) -> str:
         is_data = all(is_of(names.get(path), *_DATA) for path in change.paths())
         return "stale" if is_data else "stale object"
     words = (change.old, change.now if isinstance(change, ReadChange) else "")
-    if all(map(str.isdecimal, words)):
+    if all(map(_WHOLE.fullmatch, words)):
         return "stale size"
     if all(map(_is_data, words)):
         return "stale"

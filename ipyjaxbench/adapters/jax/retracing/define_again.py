@@ -1,4 +1,4 @@
-"""What to type so that JAX traces a function anew: for that it has to be another object."""
+"""What to type so that JAX traces a function anew."""
 
 import functools
 import linecache
@@ -6,7 +6,8 @@ from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.adapters.jax.retracing import callee
-from ipyjaxbench.usercode import attribute, how_to_define
+from ipyjaxbench.adapters.shared.define_again import define_again
+from ipyjaxbench.usercode import attribute, is_of_module
 
 
 def how_to_define_again(function: Any, quote: str = "") -> str:
@@ -24,25 +25,14 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
         return f"call {quote}jax.jit{quote} on a new partial of {name}"
     if type(plain) is not FunctionType:  # an object that is called
         return f"call {quote}jax.jit{quote} on a new {name}"
-    outer, _, _ = plain.__qualname__.rpartition(".")
-    again = _again(plain, name, outer, quote)
+    if is_of_module(plain):  # to reload it would set back what was changed in it
+        return f"call {quote}clear_cache(){quote} on the jitted {name}"
+    again = define_again(plain, name, "jax.jit", quote)
     if inner is not plain and callee.unbound(inner)[0] is plain:  # a method of an object
         return f"{again} and {quote}jax.jit{quote} its method again"
     if isinstance(function, functools.partial):
         return f"{again}, then make the partial of it anew"
     return again
-
-
-def _again(plain: FunctionType, name: str, outer: str, quote: str) -> str:
-    if outer.endswith("<locals>"):  # one call after the other makes one
-        made_by = outer.removesuffix(".<locals>")
-        return f"call {quote}{made_by.removesuffix('.__init__')}{quote} again for a new {name}"
-    if outer:
-        owner = f"{quote}{outer.rpartition('.')[2]}{quote}"
-        return f"{how_to_define(plain, owner)}, then make its object anew"
-    if plain.__globals__.get(plain.__name__) is plain:
-        return f"{how_to_define(plain, name)}, then call {quote}jax.jit{quote} on it again"
-    return how_to_define(plain, name)
 
 
 def typed_as(function: Any) -> str:

@@ -34,7 +34,6 @@ from ipyjaxbench.retracing import (
     Signature,
     TracedCode,
 )
-from ipyjaxbench.usercode import how_to_define
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles each new shape and does not report it"
@@ -150,9 +149,13 @@ class TensorFlowCallWatch(EventWatch[Event]):
         is_found = finds(function, args, kwargs)
         return None if is_found is None else not is_found
 
+    def how_to_define_again(self, function: Any) -> str:
+        """Return what to do for a function of the same code that has no trace yet."""
+        return functions.how_to_define_again(function).replace("`", "")
+
     def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         """Return what to write, by what changed."""
-        again = how_to_define(functions.python_function(function), f"`{name}`")
+        again = functions.how_to_define_again(function)
         relaxed, xla = name in self._relaxed, name in self._of_xla
         return fixes(name, why, again=again, relaxed=relaxed, xla=xla)
 
