@@ -14,13 +14,17 @@ from ipyjaxbench.adapters.tensorflow.settings import settings
 from ipyjaxbench.frameworks import (
     CopiedState,
     CopyBudget,
+    Holder,
     MutableState,
     Restore,
     Setting,
     State,
 )
 from ipyjaxbench.host import filter_by_type
-from ipyjaxbench.usercode import module_of
+from ipyjaxbench.usercode import attributes, module_of
+
+#: Of what `v.ref()` gives, by which variables are keys.
+_REFERENCES = "tensorflow.python.util.object_identity"
 
 
 class Variable(CopiedState):
@@ -103,6 +107,14 @@ def _bytes(tensor: Any) -> bytes:
     return repr(array.tolist()).encode() if array.dtype.hasobject else bytes(array.tobytes())
 
 
+def _held_by(value: Any) -> Iterator[State]:
+    """Yield what leads to variables, of an object of TensorFlow's that holds none itself."""
+    if module_of(type(value)) == _REFERENCES:
+        yield Holder(value, [value.unwrapped])
+    elif issubclass(type(value), tf.train.ExponentialMovingAverage):
+        yield Holder(value, [attributes(value).get("_averages")])
+
+
 class TensorFlowState(MutableState):
     """Values of variables, and the seeds that eager operations draw."""
 
@@ -150,7 +162,7 @@ class TensorFlowState(MutableState):
         if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
             return None
         is_theirs = module_of(kind).partition(".")[0] == "tensorflow"
-        return [] if is_theirs or issubclass(kind, tf.Tensor) else None
+        return [*_held_by(value)] if is_theirs or issubclass(kind, tf.Tensor) else None
 
     def settings(self) -> Iterator[tuple[str, State]]:
         """Remember how functions run, are compiled and placed."""

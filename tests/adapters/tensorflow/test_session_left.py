@@ -16,6 +16,12 @@ def toggled(read: str, write: str) -> Cell:
 
 
 CELLS = {
+    "an average of variables": Cell(
+        f"{TF}; ema = tf.train.ExponentialMovingAverage(.5); v = tf.Variable(4.); ema.apply([v])",
+        "v.assign_add(1.); ema.apply([v])", "float(ema.average(v)), float(v)"),
+    "variables that are keys": Cell(
+        f"{TF}; v = tf.Variable(4.); d = {{v.ref(): 1}}\n"
+        "def f():\n    for each in d: each.deref().assign_add(1.)", "f()", "float(v)"),
     "a string": Cell(f"{TF}; v = tf.Variable('a')", "v.assign(v + 'b')", "v.numpy()"),
     "strings": Cell(f"{TF}; v = tf.Variable(['a', 'bc'], shape=[None])",
                     "v.assign(tf.concat([v, v + 'd'], 0))", "v.numpy().tolist()"),
