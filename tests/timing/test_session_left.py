@@ -263,6 +263,17 @@ CELLS = {
         f"{NUMPY}; a = np.zeros(3)\ndef f():"
         "\n    a.setflags(write=True); a[0] += 1; a.setflags(write=False)",
         "f()", "a[0], a.flags.writeable"),
+    "a class of the user's around a connection": Cell(
+        "import sqlite3\nclass DB(sqlite3.Connection):\n    n = 0\n"
+        "    def add(self): self.n += 1; self.execute('insert into t values (1)')\n"
+        "db = sqlite3.connect(':memory:', factory=DB); _ = db.execute('create table t (x)')",
+        "db.add()", "0", "db.close()", told="db"),
+    "a class of the user's around an iterator": Cell(
+        "import itertools\nclass Ids(itertools.count):\n    made = 0\n"
+        "    def new(self): self.made += 1; return next(self)\nids = Ids()", "ids.new()", "0",
+        told="ids"),
+    "a shelf": Cell(f"{FILES}; import shelve; s = shelve.open(d + '/s'); s['n'] = 0", "s['n'] += 1",
+                    "s['n']", f"s.close(); {CLEAR}"),
     "weak keys": Cell(f"{USER}; import weakref; w, k = weakref.WeakKeyDictionary(), um.Counting()",
                       "w[k] = w.get(k, 0) + 1", "w[k]"),
     "a weak set": Cell(f"{USER}; import weakref; w, k = weakref.WeakSet(), um.Counting()",

@@ -35,6 +35,7 @@ from ipyjaxbench.frameworks.state.standard_objects import (
     cache_states,
     is_own_part,
     standard_states,
+    states_of_base,
 )
 from ipyjaxbench.frameworks.state.undo import Held, State
 from ipyjaxbench.frameworks.state.variables import name_of_class, variable_of
@@ -280,6 +281,7 @@ class Reachable:
         package = module_of(kind).partition(".")[0]
         if is_users:
             self._look(name_of_class(kind, name, self._own), (kind,))
+            yield from states_of_base(value)
         elif package in _NOT_ENTERED or (kind is _LOCK and id(value) not in self._roots):
             self._has_no_states(name, value)
             return

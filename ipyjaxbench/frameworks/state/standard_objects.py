@@ -15,6 +15,7 @@ from ipyjaxbench.usercode import (
     is_users_class,
     is_users_function,
     module_of,
+    mro_of,
     name_of,
 )
 
@@ -36,6 +37,7 @@ _LEFT_ALONE = frozenset((
 _CACHE = functools._lru_cache_wrapper
 _NUMBERS = (bool, int, float, str, bytes)
 _SIZED = (list, dict, set, bytearray)
+_MOST_KEYS = 1_000  # of a shelf: of a larger one it is told how many it has
 
 
 def changes_by_itself(kind: type) -> bool:
@@ -81,6 +83,15 @@ def standard_states(value: Any, package: str) -> list[State] | None:
     return [Setting(lambda: _outline(value), None)]
 
 
+def states_of_base(value: Any) -> Iterator[State]:
+    """Yield what the class of Python's keeps that a class of the user's extends."""
+    for kind in mro_of(type(value)):
+        if (found := _BY_CLASS.get((module_of(kind), name_of(kind)))) is not None:
+            state = found(value)
+            yield from () if state is None else (state,)
+            return
+
+
 def _outline(value: object) -> list[Any]:
     """Return numbers in attributes, and how many items containers in them have."""
     found: list[Any] = []
@@ -111,6 +122,21 @@ def _element(element: Any) -> Setting:
         element.text, element.tail, element.attrib, *element[:] = values
 
     return Contents(lambda: [element.text, element.tail, element.attrib, *element], write)
+
+
+def _shelf(shelf: Any) -> Setting:
+    raw = shelf.dict  # of bytes
+
+    def write(values: list[Any]) -> None:
+        before = dict(zip(values[::2], values[1::2], strict=True))
+        for key in raw.keys() - before.keys():
+            del raw[key]
+        for key, value in before.items():
+            raw[key] = value
+
+    if len(raw) > _MOST_KEYS:
+        return Setting(lambda: [len(raw)], None)
+    return Setting(lambda: [each for key in sorted(raw.keys()) for each in (key, raw[key])], write)
 
 
 def _weak(table: Any) -> Setting:
@@ -161,6 +187,8 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State | None]] = {
     ("weakref", "WeakValueDictionary"): _weak,
     ("weakref", "WeakKeyDictionary"): _weak,
     ("_weakrefset", "WeakSet"): _weak_items,
+    ("shelve", "DbfilenameShelf"): _shelf,
+    ("itertools", "count"): lambda it: Setting(lambda: [itertools.count.__repr__(it)], None),
     ("zlib", "Compress"): lambda it: Setting(lambda: [it.copy().flush()], None),
     ("_thread", "lock"): _shown("locked"),
     ("_thread", "RLock"): lambda it: Setting(lambda: [repr(it) if it._is_owned() else ""], None),
