@@ -110,7 +110,7 @@ def _bytes(tensor: Any) -> bytes:
 def _held_by(value: Any) -> Iterator[State]:
     """Yield what leads to variables, of an object of TensorFlow's that holds none itself."""
     if module_of(type(value)) == _REFERENCES:
-        yield Holder(value, [value.unwrapped])
+        yield Holder(value, [getattr(value, "_wrapped", None)])
     elif issubclass(type(value), tf.train.ExponentialMovingAverage):
         yield Holder(value, [attributes(value).get("_averages")])
 

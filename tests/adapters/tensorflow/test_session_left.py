@@ -1,6 +1,7 @@
 """What calls change of TensorFlow's and Keras's is as after one run, or told by name."""
 
 import pytest
+import tensorflow  # noqa: F401  changes the environment when it is loaded
 
 from tests.left import Cell, check_left
 from tests.shell import Shell
