@@ -27,7 +27,6 @@ from ipyjaxbench.usercode import attributes, class_dict, module_of, mro_of, name
 _NOT_ENTERED = ("torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
 
 
-_MOST_NODES = 20_000  # of autograd's graph that are looked at
 #: Of these what decides on the order of data is entered.
 _LOADERS, _OF_ORDER = "torch.utils.data", ("sampler", "batch_sampler", "generator")
 
@@ -100,11 +99,10 @@ class Tensor(State):
 
     @property
     def parts(self) -> list[Any]:
-        """Its gradient, and what a backward pass from it calls and adds to."""
+        """Its gradient, and the functions that a backward pass calls."""
         with torch._C.DisableTorchFunctionSubclass():
             hooks = self._target._backward_hooks, self._target._post_accumulate_grad_hooks
-            leaves = _leaves(self._target)
-        return [each for each in (self._gradient, *hooks, *leaves) if each is not None]
+        return [each for each in (self._gradient, *hooks) if each is not None]
 
     def changed(self) -> bool:
         """Whether it has another gradient, other memory, or was written to."""
@@ -166,6 +164,8 @@ def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
     dense = (tensor,) if tensor.layout is torch.strided else sparse_parts(tensor)
     if dense:
         yield Tensor(tensor)
+    if tensor.grad_fn is not None:
+        yield Holder(tensor, _leaves(tensor.grad_fn, budget))
     for part in dense:
         yield from _storage_states(part.untyped_storage(), budget)
 
@@ -188,15 +188,13 @@ def _gradient(tensor: Any) -> Any:
     return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
 
 
-def _leaves(tensor: Any) -> list[Any]:
-    """Return the tensors whose gradients a backward pass from one adds to."""
-    ahead = deque([tensor.grad_fn])
-    seen, found = {None}, []
-    while ahead and len(seen) < _MOST_NODES:
+def _leaves(node: Any, budget: CopyBudget) -> list[Any]:
+    """Return the tensors whose gradients a backward pass adds to, from a node of autograd's on."""
+    ahead, found = deque([node]), []
+    while ahead and budget.may_look():
         node = ahead.popleft()
-        if node in seen:
+        if node is None or not budget.is_new(node, ("autograd", id(node))):
             continue
-        seen.add(node)
         ahead += (each for each, _ in node.next_functions)
         if name_of(type(node)) == "AccumulateGrad":
             found.append(node.variable)

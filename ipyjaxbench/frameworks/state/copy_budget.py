@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 _UNCHECKED_BYTES = 64 * 2**20  # bytes of copies that need no look at the free memory
 _FREE_SHARE = 0.25  # of the free memory, for all copies
+_MOST_LOOKS = 20_000  # at objects of frameworks' own
 
 
 class CopyBudget:
@@ -21,6 +22,7 @@ class CopyBudget:
         self._taken: dict[str, int] = {}
         self._limits: dict[str, float] = {}
         self._known: dict[object, object] = {}
+        self._looks = _MOST_LOOKS
 
     def is_new(self, owner: object, key: object = None) -> bool:
         """Whether memory is asked about for the first time: several arrays may share it.
@@ -31,6 +33,11 @@ class CopyBudget:
         is_new = key not in self._known
         self._known[key] = owner
         return is_new
+
+    def may_look(self) -> bool:
+        """Whether one more object that a framework keeps may be looked at; count it then."""
+        self._looks -= 1
+        return self._looks >= 0
 
     def take(self, device: str, nbytes: int, free: Callable[[], int]) -> bool:
         """Whether a copy fits on a device, of which `free` tells the free bytes; count it then."""
