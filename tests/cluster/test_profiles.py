@@ -58,8 +58,8 @@ def test_the_rank_that_others_wait_for_is_named(
     shell.run("%fwtime --engines all --quick -v found step(x)")
     found = shell.names["found"]
     assert found.slowest == 1
-    assert found.waits[0] > 0.02 > found.waits[1] == 0
-    assert min(each.measurement.median for each in found.ranks) > 0.05
+    assert found.waits[0] > found.waits[1] == 0
+    assert min(each.measurement.median for each in found.ranks) > 0.05  # they wait for rank 1
     exchanged = [(e.kind, e.count, e.nbytes, e.alone) for e in found.ranks[1].exchanged]
     assert exchanged == EXCHANGED[kind]
     assert "slowest rank 1" in shown(shell)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +13,10 @@ from tests.pages.timings import Timings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-SEEN_AFTER = 2.5  # seconds: those of a poll, and some for a busy machine
 LONGER = 2500  # milliseconds: than from one poll to the next
 
 
-def test_a_new_figure_is_seen_within_two_seconds_and_its_making_too(
+def test_a_measurement_is_seen_while_it_is_made_and_its_figure_at_the_next_poll(
     opens_served: Callable[..., Opened], place: Path
 ) -> None:
     long = "import time\n%fwtime -b 10 time.sleep(0.05 * np.random.rand())"
@@ -35,9 +33,9 @@ def test_a_new_figure_is_seen_within_two_seconds_and_its_making_too(
     opened.page.wait_for_selector("text=/measuring ±.+%/")
     opened.page.wait_for_selector(".fw-status >> text=/measuring/")
     panel.wait_for_rows(1)
-    seen = time.time()
-    ended = opened.page.evaluate("window.__done") / 1000
-    assert seen - ended < SEEN_AFTER
+    ended = opened.page.evaluate("window.__done")
+    # Two where the first was asked just before the figure was written.
+    assert sum(start > ended for start in panel.starts_of_polls()) <= 2
     opened.page.wait_for_selector(".fw-live", state="detached")
     assert opened.own_errors == []
 

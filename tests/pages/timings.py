@@ -3,12 +3,15 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 
 from tests.pages import notebooks
 from tests.pages.opened import Opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Request
 
 LABEXTENSION = Path(__file__).parents[2] / "ipyjaxbench" / "server" / "labextension"
 #: Of cells that measure for a moment; between them is more than a screen can show.
@@ -87,12 +90,19 @@ class Timings:
         self.page = opened.page
         self.requests: list[str] = []
         self.refused: list[str] = []
-        self.page.on("request", lambda sent: self._note(sent.url))
+        self._sent: list[Request] = []
+        self.page.on("request", self._note)
         self.page.on("response", lambda got: got.status >= 400 and self.refused.append(got.url))
 
-    def _note(self, url: str) -> None:
-        if "/ipyjaxbench/api/" in url:
-            self.requests.append(url.partition("/ipyjaxbench/api/")[2])
+    def _note(self, sent: "Request") -> None:
+        _, ours, asked = sent.url.partition("/ipyjaxbench/api/")
+        if ours:
+            self.requests.append(asked)
+            self._sent.append(sent)
+
+    def starts_of_polls(self) -> list[float]:
+        """When it asked what is being measured, in milliseconds since 1970."""
+        return [sent.timing["startTime"] for sent in self._sent if "/api/live" in sent.url]
 
     def show(self) -> None:
         """Have the panel shown."""
