@@ -82,6 +82,14 @@ def test_a_measurement_that_is_invalid_now_has_a_status_of_its_own(tmp_path: Pat
     assert main(["diff", before, after]) == 0
 
 
+def test_a_time_that_is_none_has_its_verdict_beside_it() -> None:
+    quiet, invalid = Figure(1.0, 0.02, 50, "OK"), Figure(1.0, 0.02, 50, "INVALID")
+    ((_, before, after, against, _),) = table(
+        to_markdown(Rerun("a.ipynb", "b.ipynb", (Pair("f", 3, quiet, invalid),), ()))
+    )
+    assert (before, after, against) == ("1.00 s", "1.00 s INVALID", "")
+
+
 @pytest.mark.parametrize("name", NASTY)
 def test_a_name_breaks_no_table(name: str) -> None:
     figure = Figure(1.0, 0.02, 50, "OK")

@@ -160,3 +160,19 @@ def test_the_line_at_the_peak_is_where_it_rose_and_one_of_the_code(
     exec("with Curve() as curve: grow(9); exec(code); grow(10**6)", names)
     peak = names["curve"].peak()
     assert (peak.peak, peak.line) == (2_000_110, "line 3")
+
+
+@pytest.mark.parametrize(
+    ("highest", "peak", "source"), [([90, 90], 20, "process"), ([90, 150], 100, "highest")]
+)
+def test_the_kernels_own_highest_counts_where_the_code_raised_it(
+    highest: list[int], peak: int, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [50]
+    monkeypatch.setattr(resident_curve, "highest_resident_memory", lambda: highest.pop(0))
+    monkeypatch.setattr(resident_curve, "resident_memory", lambda: now[0])
+    with ResidentCurve() as curve:
+        now[0] = 70
+    found = curve.peak()
+    assert found is not None
+    assert (found.peak, found.left, found.source) == (peak, 20, source)
