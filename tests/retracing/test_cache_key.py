@@ -123,6 +123,15 @@ def test_what_is_within_another_type_does_not_count() -> None:
     assert words(longer, old) == ["x[1] was removed"]
 
 
+def test_a_trees_static_data_counts_where_no_part_of_it_tells_what_changed() -> None:
+    old, new = (Leaf("Config", value=f"Config({n})", identity=n) for n in (1, 2))
+    assert words(of(x=old), of(x=new)) == ["x: Config(1) → Config(2) (static value)"]
+    one, two = (Leaf("static", value=str(n)) for n in (1, 2))
+    assert words(of(("x",), **{"x": old, "x.n": one}), of(("x",), **{"x": new, "x.n": two})) == [
+        "x.n: 1 → 2 (static value)"
+    ]
+
+
 def test_how_arguments_are_given_and_what_surrounds_a_call() -> None:
     one, other = of(("x", "y="), x=ARRAY, y=ARRAY), of(("x", "y"), x=ARRAY, y=ARRAY)
     assert words(one, other) == ["y was passed by keyword, is now passed positionally"]
