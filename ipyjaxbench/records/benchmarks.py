@@ -71,10 +71,6 @@ class Benchmarks(Result, Sequence[Benchmark]):
         change = self.change(benchmark)
         return "NEW" if change is None else change.verdict
 
-    def with_verdict(self, word: str) -> tuple[Benchmark, ...]:
-        """Return the benchmarks that changed in one way."""
-        return tuple(each for each in self.benchmarks if self.verdict(each) == word)
-
     @property
     def without_figure(self) -> tuple[Benchmark, ...]:
         """Those whose time says nothing: they were compared with nothing."""
