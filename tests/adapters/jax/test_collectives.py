@@ -61,6 +61,8 @@ def test_each_kind_has_the_bytes_that_it_gives(
          {"g": ("all-gather", 4 * 96 * 96, 4)}),
         ("  %g = f32[96]{0} all-gather(%b), replica_groups=mesh['a'=1,'b'=2] {'b'}, x={1}",
          {"g": ("all-gather", 4 * 96, 2)}),
+        ("  %r = f32[8]{0} all-reduce(%b), replica_groups=mesh['a'=2,'b'=2] {'a','c'}, x=1",
+         {"r": ("all-reduce", 32, 0)}),
         ("  %s = f32[8]{0} reduce-scatter(%b), replica_groups={{0,1},{2,3}}, dimensions={0}",
          {"s": ("reduce-scatter", 64, 2)}),
         ("  %s = f32[8]{0} reduce-scatter(%b), replica_groups=new style", {}),
