@@ -48,6 +48,7 @@ OTHERS = (masks.zeros_for_mask, masks.zeros_for_slice, masks.fixed_size)
      ["return jax.numpy.where.__below(jax.numpy.arange(len(x)) < n, x, 0)"]),
     (masks.slice_of_fixed_size, ["y = x[n:3 + n]"], ["y = jax.lax.dynamic_slice_in_dim(x, n, 3)"]),
     (masks.fixed_size, ["y = J.unique(x)"], ["y = J.unique(x, size=N.__places)"]),
+    (masks.fixed_size, ["y = J.where(x)"], ["y = J.where(x, size=N.__places)"]),
     (masks.fixed_size, ["y = J.bincount(x)"], ["y = J.bincount(x, length=N.__places)"]),
     (masks.fixed_size, ["y = J.repeat(x, n)"],
      ["y = J.repeat(x, n, total_repeat_length=N.__places)"]),
