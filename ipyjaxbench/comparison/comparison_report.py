@@ -33,6 +33,7 @@ from ipyjaxbench.validation import MAX_LABEL_LENGTH
 
 _QUEUED_SHARE = 0.9  # of the latency: a throughput below it is shown
 _WIDE_CONTROL = 0.1  # hides what people look for
+_WIDEST = math.log(1e6)  # whoever scatters more sees nothing at all
 
 
 @report.register
@@ -155,14 +156,15 @@ def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
 def _table(c: Comparison) -> Table:
     kinds = {r.kind() for arm in c.sides if (r := c.ratio(arm.label))}
     sure = kinds.pop() if len(kinds) == 1 else ""  # else each cell says what it is
-    times = name_column(m.headline for _, m in _measured(c))
+    mixed = bool(_mixed(c))
+    times = name_column(m.estimate if mixed else m.headline for _, m in _measured(c))
     rows = []
     for arm in c.sides:
         m = arm.measured
         first = units.duration(m.first_call, m.precision) if m else ""
         words, shown = _against(c, arm.label)
         interval = (shown.span() if sure else shown.sure()) if shown else ""
-        rows.append((arm.label, per_call(arm, times), first, words, interval))
+        rows.append((arm.label, per_call(arm, None if mixed else times), first, words, interval))
     head = (
         "arm",
         times,
@@ -195,7 +197,6 @@ def _against(c: Comparison, label: str) -> tuple[str, Ratio | None]:
 def _bars(c: Comparison) -> Iterator[Bars]:
     measured = [(label, m) for label, m in _measured(c) if m.batches]
     if len(measured) > 1:
-        # Lengths compare: all are of one statistic, the median where the headlines are not.
         mixed = bool(_mixed(c))
         drawn = [(label, m, m.estimate if mixed else m.headline) for label, m in measured]
         drawn.sort(key=lambda arm: arm[2].value)
@@ -204,13 +205,14 @@ def _bars(c: Comparison) -> Iterator[Bars]:
         yield Bars(bars, f"{name}, per call")
 
 
-def _mixed(c: Comparison) -> dict[str, list[str]]:
-    """Return the arms by the statistic that they are shown by, where that is not one for all."""
-    arms: dict[str, list[str]] = {}
-    for label, m in _measured(c):
-        if m.batches:
-            arms.setdefault(m.headline.statistic, []).append(label)
-    return arms if len(arms) > 1 else {}
+def _mixed(c: Comparison) -> list[tuple[str, Measurement]]:
+    """Return the arms with a headline that is no median, where others have one that is.
+
+    Times and lengths that stand side by side are compared: they are medians then, all of them.
+    """
+    found = [(label, m) for label, m in _measured(c) if m.batches]
+    of_one = len({m.headline.statistic for _, m in found}) < 2
+    return [] if of_one else [each for each in found if each[1].headline.statistic != "median"]
 
 
 def _bar(c: Comparison, label: str, m: Measurement, drawn: Estimate, name: str) -> Bar:
@@ -223,8 +225,8 @@ def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
     measured = _measured(c)
     if mixed := _mixed(c):
         of = "pairs of samples" if c.interleaved else "medians"
-        kinds = ", ".join(f"{each} ({', '.join(labels)})" for each, labels in mixed.items())
-        yield "ratios", f"of {of}; times are of more than one kind: {kinds}"
+        alone = ", ".join(f"{name} as {m.headline.words(m.precision)}" for name, m in mixed)
+        yield "ratios", f"of {of}; times are medians, while %fwtime shows {alone}"
     queued = [
         f"{name} {units.duration(m.throughput, m.precision)}"
         for name, m in measured
@@ -265,7 +267,7 @@ def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
     elif not itself.covers_one():
         yield "self-check", f"failed: {found}, not 1×: the machine is too noisy"
     elif c.floor > _WIDE_CONTROL:
-        least = units.times(math.exp(c.floor)) if itself.is_known else "100×"
+        least = units.times(math.exp(min(c.floor, _WIDEST)))
         yield "self-check", f"{found}: differences below {least} cannot be seen"
     else:
         yield "self-check", f"passed: {found}"
