@@ -115,6 +115,9 @@ IN_A_FILE = 'in user code:\n\n  File "/a.py", line 1, in f  *\n    return g(x)\n
     (IN_A_FILE.format("ValueError: no good"), "no good"),
     ("Exception encountered when calling D.\n\n\x1b[1mtoo small\x1b[0m\n", "too small"),
     ("Arguments received by D.", "Arguments received by D."),
+    (IN_A_FILE.format('out of scope\n\n  x was defined here:\n    File "/a.py", line 9, in f'),
+     "out of scope"),
+    (f"Exception encountered when calling D.\n\n{IN_A_FILE.format('no good')}", "no good"),
     ("It is. " + "x" * 93, "It is. " + "x" * 93),
     ("It is. " + "x" * 94, "It is"),
 ])  # fmt: skip
@@ -126,6 +129,7 @@ def test_of_a_message_the_part_that_says_something_is_told(text: str, message: s
     ("made(x)", "The code creates a tf.Variable", ()),
     ("f(x, n)", "A variable is assigned in only one branch", ()),
     ("use(x)", "A symbolic tensor leaked", ()),
+    ("collected(x, n)", "A tensor of a loop that runs in the graph is stored here", ()),
     ("apart(x, n)", "A comprehension", ("x",)),
     # What Keras says of an error is told, not where it was raised.
     ("model(x[:, :3])", "The shapes are incompatible.", ()),
@@ -135,7 +139,9 @@ def test_of_a_message_the_part_that_says_something_is_told(text: str, message: s
 def test_there_is_advice(code: str, because: str, blamed: tuple[str, ...]) -> None:
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
     f = function("if tf.reduce_sum(x) > 0:\n    y = x\nreturn y")
-    found = diagnosis(code, f=f, apart=function("return [row * 2 for row in x]"), model=model)
+    apart = function("return [row * 2 for row in x]")
+    collected = function("y = []\nfor i in tf.range(n):\n    y.append(x[i])\nreturn y[0]")
+    found = diagnosis(code, f=f, apart=apart, collected=collected, model=model)
     assert (found.because[: len(because)], found.blamed) == (because, blamed)
     assert found.advice
     assert found.fixes == () or blamed

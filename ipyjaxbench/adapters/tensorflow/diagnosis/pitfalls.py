@@ -1,6 +1,7 @@
 """The ways in which code fails to trace: what is wrong, and what helps."""
 
 import re
+from collections.abc import Sequence
 
 from ipyjaxbench.adapters.shared.diagnosis.describe import find_pitfalls
 from ipyjaxbench.graphs import Pitfall
@@ -49,6 +50,10 @@ _PITFALLS = (
         " it here would create one too.",
         "Create the variable outside the function. If only the first call creates it, make that"
         " call first."),
+    Pitfall(("InaccessibleTensorError", "TypeError"), "Tensor 'while/.*is out of scope",
+        "A tensor of a loop that runs in the graph is stored here, as in a list, and used after the"
+        " loop.",
+        "Use a tf.TensorArray: out = out.write(i, value) in the loop, and out.stack() after it."),
     Pitfall(("InaccessibleTensorError", "TypeError"), "is out of scope",
         "A symbolic tensor leaked: it was stored in a global or an attribute here, and used after"
         " its trace.", _LEAKED),
@@ -89,15 +94,17 @@ def message_of(error: BaseException) -> str:
 
     AutoGraph writes before it where it was, and Keras which layer was called.
     """
-    name = f"{type(error).__name__}: "
-    text = _COLOURS.sub("", str(error))
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    frames = [number for number, line in enumerate(lines) if PLACE.match(line)]
-    after = lines[frames[-1] + 2 :] if frames else []  # a frame's second line is its code
-    messages = [line.removeprefix(name) for line in after or lines]
-    telling = (line for line in messages if not _SAYS_NOTHING.match(line))
-    first = next(telling, "".join(messages[:1]))
+    name, text = f"{type(error).__name__}: ", _COLOURS.sub("", str(error))
+    lines = [line.strip().removeprefix(name) for line in text.splitlines() if line.strip()]
+    first = "".join([*_own(lines), *lines][:1])
     return first if len(first) <= _MESSAGE_CHARACTERS else first.partition(". ")[0]
+
+
+def _own(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines from an error's own text on; places that follow it are in it."""
+    while lines and (_SAYS_NOTHING.match(lines[0]) or PLACE.match(lines[0])):
+        lines = lines[2:] if PLACE.match(lines[0]) else lines[1:]  # a place's code is below it
+    return lines
 
 
 def pitfall_of(error: BaseException) -> Pitfall | None:
