@@ -11,6 +11,7 @@ from ipyjaxbench.records.entry import EntryHead, RelativeTime
 from ipyjaxbench.timing import NO_FIGURE, Change, Figure
 
 _BUSIER = 0.15  # of all CPUs: programs that share a core take up to twice as long
+_FASTEST_CPU = math.log(2)  # against its slowest, of a core that nobody shares
 _BETWEEN_RUNS = 0.025  # by which two processes differ that run the same code, as in `stats`
 
 
@@ -110,7 +111,7 @@ class BenchmarkChange:
                 f" {units.percent(now)} now"
             )
         if self._is_contradicted:
-            return "a fixed loop says otherwise: it is the speed of the CPU"
+            return "medians and a fixed loop disagree: it may be the speed of the CPU"
         if (
             self.seeming == "SLOWER"
             and len(self._ratios) == 1
@@ -126,12 +127,14 @@ class BenchmarkChange:
 
     @property
     def _is_contradicted(self) -> bool:
-        """Whether the ratios exclude each other, and do not both say slower, or both faster."""
-        return (
-            self._are_apart
-            and any(r.low <= 1 for r in self._ratios)
-            and any(r.high >= 1 for r in self._ratios)
-        )
+        """Whether the ratios do not both say slower, or both faster, and one speaks against it.
+
+        They exclude each other, or the loop took another time than the CPU's speed explains: then
+        it ran beside something else, and tells nothing of the code.
+        """
+        one_way = all(r.low > 1 for r in self._ratios) or all(r.high < 1 for r in self._ratios)
+        logs = [math.log(r.value) for r in self._ratios]
+        return not one_way and (self._are_apart or max(logs) - min(logs) > _FASTEST_CPU)
 
     def is_slower_by(self, limit: float) -> bool:
         """Whether it is SLOWER and the whole interval lies beyond a limit: 0.1 is 10 %.

@@ -44,6 +44,8 @@ SLOW, INVALID = measured(1.5, None), Figure(9.0, 0.01, 50, "INVALID")
         (measured(1.0), measured(1.0, 600), "CAN'T TELL SAME SLOWER", 0.1, False),
         # Beside noise the loop decides.
         (measured(1.0, sure=0.6), measured(1.3, 1300, sure=0.6), None, 0.1, True),
+        # A loop that other programs slowed down before tells nothing of code that scatters.
+        (measured(1.0, sure=1.5), measured(1.02, 4000, sure=1.5), "CAN'T TELL", 0.1, False),
         (measured(1.0), measured(9.0, None, figure=INVALID), "INVALID", 0.0, False),
         # Without a loop the fastest calls have to be slower, too.
         (measured(1.0, None), SLOW, "SLOWER", 0.1, True),
