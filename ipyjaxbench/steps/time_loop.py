@@ -153,13 +153,14 @@ def _lines(
     steady = [row for row in found.rows[1:-1] if row.complete and not row.compiled]
     header = sites[-1]
     data = sum(row.data for row in steady) * 1e-9
-    lines = [LineTime(header.line, _text(source, header.line), "data", data)]
+    *texts, header_text = _texts(source, sites)
+    lines = [LineTime(header.line, header_text, "data", data)]
     for number, site in enumerate(sites[:-1]):
         split = [split_site(row, number, usual) for row in steady]
         lines.append(
             LineTime(
                 line=site.line,
-                text=_text(source, site.line),
+                text=texts[number],
                 part=parts[number],
                 seconds=sum(busy for busy, _ in split) * 1e-9,
                 waited=sum(waited for _, waited in split) * 1e-9,
@@ -170,5 +171,13 @@ def _lines(
     return tuple(lines)
 
 
-def _text(source: Source, line: int) -> str:
-    return linecache.getline(source.filename, line).strip()
+def _texts(source: Source, sites: Sequence[Site]) -> list[str]:
+    """Return the line of each site, of a line with several statements its own."""
+    begins = {(site.line, site.node.col_offset) for site in sites}
+    texts = []
+    for site in sites:
+        start = site.node.col_offset
+        ends = [column for line, column in begins if line == site.line and column > start]
+        line = linecache.getline(source.filename, site.line).encode()  # columns are of bytes
+        texts.append(line[start : min(ends, default=None)].decode().strip("; \n"))
+    return texts

@@ -145,6 +145,17 @@ def test_a_function_of_the_cell_has_no_marks_afterwards() -> None:
     assert (names["f"](9), found.count) == (8, 5)
 
 
+def test_each_statement_of_a_line_is_told_by_its_own_text() -> None:
+    code = (
+        "for i in range(9):\n    é = i; b = é\n    if i: c = i  # not 0\n    else:\n        d = i"
+    )
+    found, _ = time_loop(Source.plain(code), {})
+    assert [(each.line, each.text) for each in found.lines] == [
+        (1, "for i in range(9):"), (2, "é = i"), (2, "b = é"), (3, "if i:"),
+        (3, "c = i  # not 0"), (5, "d = i"),
+    ]  # fmt: skip
+
+
 def test_a_loop_may_await() -> None:
     code = """
 import asyncio
