@@ -122,9 +122,11 @@ def _facts(c: Peaks) -> Iterator[tuple[str, str]]:
         yield "no transfers", f"{', '.join(shared)}: arrays are in host memory"
     if any(spread < 1 for each in c.found for spread in each.spreads.values()):
         yield "±", _APART
-    if missing := [_missing(each) for each in c.found if each.missing]:
+    if missing := [each for each in c.found if each.missing]:
         again = by_caller("%fwdevices --peak", "peaks()")
-        yield "not measured", f"{'; '.join(missing)}: no time was left, `{again}` goes on with it"
+        is_kept = not all(each.is_disturbed for each in missing)  # else a note says what to run
+        then = f", `{again}` goes on with it" if is_kept else ""
+        yield "not measured", f"{'; '.join(map(_missing, missing))}: no time was left{then}"
 
 
 def _missing(c: DevicePeaks) -> str:
