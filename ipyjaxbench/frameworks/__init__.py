@@ -48,6 +48,7 @@ from ipyjaxbench.frameworks.state.names import (
     CellName,
     ClassNames,
     DictNames,
+    MemberNames,
     Names,
     attribute_states,
 )

@@ -5,7 +5,7 @@ import inspect
 import itertools
 from array import array
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
 from socket import socket
 from types import FunctionType, GeneratorType, MethodType, ModuleType
@@ -69,7 +69,7 @@ class Changes:
             if (name in in_place and not issubclass(type(value), ModuleType))
             or (name in used_up and is_of(value, Iterator))
         }
-        used = _used(statements, values, scope.functions)
+        used = self._used = _used(statements, values, scope.functions)
         self._moved = {n for n, v in scope.captured.items() if n in used and is_unreadable(v)}
         self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
         self._moved |= set(_holders(values, used))
@@ -79,15 +79,23 @@ class Changes:
         self._descriptors = {*_find_descriptors(statements, values)}
         self._after_first = {n: self._fingerprint(n, v) for n, v in values.items()}
 
-    def changed_names(self, put_back: Container[str] = ()) -> list[str]:
-        """Return names whose object is not as the first call left it; ``put_back`` all are."""
+    def changed_names(
+        self, put_back: Container[str] = (), unread: Collection[str] = ()
+    ) -> list[str]:
+        """Return names whose object is not as the first call left it, as far as that is known.
+
+        Args:
+            put_back: names of which all that changed is put back.
+            unread: names that are told where the code uses them: nothing shows what they hold.
+        """
         changed = [
             n for n, v in self._values.items() if self._fingerprint(n, v) != self._after_first[n]
         ]
         certain = [
             n for n in self._values if n in self._moved or (n in self.certain and n not in put_back)
         ]
-        return list(dict.fromkeys([*certain, *self._unseen, *changed]))
+        unread = [name for name in unread if name in self._used]
+        return list(dict.fromkeys([*certain, *self._unseen, *unread, *changed]))
 
     def _fingerprint(self, name: str, value: object) -> tuple[object, ...]:
         if name in self._descriptors:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import accelerators
+from ipyjaxbench.adapters.torch.program_states import program_states
 from ipyjaxbench.adapters.torch.settings import settings
 from ipyjaxbench.adapters.torch.tensors import is_lazy, memory, sparse_parts
 from ipyjaxbench.frameworks import (
@@ -224,6 +225,8 @@ class TorchState(MutableState):
                 return [*_tensor_states(value, budget)]
         if issubclass(kind, torch.UntypedStorage) and value.device.type != "meta":
             return [*_storage_states(value, budget)]
+        if (found := program_states(value)) is not None:
+            return [*found]
         if issubclass(kind, torch.Generator):
             return [GeneratorState(value.get_state, value.set_state)]
         if module_of(kind).startswith(_LOADERS):  # else it goes with processes and threads

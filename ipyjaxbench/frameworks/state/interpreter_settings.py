@@ -57,7 +57,7 @@ def interpreter_states(value: Any) -> list[State] | None:
     if value is sys.modules:  # those that are taken away are imported again, and are two then
         return [Setting(lambda: [*sys.modules.values()], None)]
     if decimal is not None and is_exactly(value, decimal.Context):
-        return [_decimal_setting(value)]
+        return [decimal_setting(value)]
     for kind, states in _BY_KIND:
         if is_of(value, kind):
             return states(value)
@@ -254,7 +254,8 @@ def write_environment(texts: list[str]) -> None:
             os.environ[name] = value
 
 
-def _decimal_setting(context: Any) -> Setting:
+def decimal_setting(context: Any) -> Setting:
+    """Return what calls change of a context of `decimal`."""
     return Setting(lambda: _read_decimal(context), lambda values: _write_decimal(context, values))
 
 

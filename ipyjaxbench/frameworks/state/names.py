@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterator
-from types import CellType
+from types import CellType, MemberDescriptorType
 from typing import Any
 
 from ipyjaxbench.frameworks.state.containers import KeyedState
@@ -13,6 +13,7 @@ from ipyjaxbench.usercode import (
     dictionary_of,
     filled_slots,
     has_attributes,
+    is_exactly,
     read_inline_values,
     slots_of,
 )
@@ -102,6 +103,20 @@ class SlotNames(Names):
 
     def _delete(self, key: str) -> None:
         self._members[key].__delete__(self._target)
+
+
+class MemberNames(SlotNames):
+    """What an object keeps by name in memory of C's own, as Python's documentation calls members.
+
+    Args:
+        target: the object.
+        kind: the class in C that it extends.
+    """
+
+    def __init__(self, target: object, kind: type) -> None:
+        own = class_dict(kind).items()
+        self._members = {n: each for n, each in own if is_exactly(each, MemberDescriptorType)}
+        Names.__init__(self, target)
 
 
 class ClassNames(Names):

@@ -1,5 +1,6 @@
 """What calls change in place, kept as it is now so that it can be put back."""
 
+import _random
 import copy
 import operator
 import random
@@ -233,11 +234,10 @@ class GeneratorState(Setting):
     """The state of a generator of random numbers: it is put back, whether a number was drawn."""
 
     @classmethod
-    def from_random(cls, source: random.Random) -> "GeneratorState":
-        """Return that of `random.Random`, by its own methods."""
-        return cls(
-            lambda: random.Random.getstate(source), lambda s: random.Random.setstate(source, s)
-        )
+    def from_random(cls, source: _random.Random) -> "GeneratorState":
+        """Return that of `random.Random`, or of the class in C below it, by its own methods."""
+        own: Any = random.Random if issubclass(type(source), random.Random) else _random.Random
+        return cls(lambda: own.getstate(source), lambda state: own.setstate(source, state))
 
     def changed(self) -> bool:
         """Never: a number may be drawn in each call, and is put back anyway."""

@@ -19,7 +19,44 @@ PRECISE = (
     "torch.backends.cuda.matmul.fp32_precision = 'none'; "
     "torch.backends.mkldnn.matmul.fp32_precision = 'none'"
 )
+TRACED = """import torch, torch.fx
+class N(torch.nn.Module):
+    def forward(self, x):
+        for _ in range(9): x = abs(x)
+        return x
+g = torch.fx.symbolic_trace(N())
+def erase():
+    node = [*g.graph.nodes][1]
+    node.replace_all_uses_with(node.args[0]); g.graph.erase_node(node); g.recompile()
+def insert():
+    first, second, *_ = g.graph.nodes
+    with g.graph.inserting_before(second): g.graph.call_function(abs, (first,))"""
+SCRIPTED = """import torch
+class N(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n, self.l, self.d = 0, [1], {'a': [1.5]}
+        self.t, self.ts = torch.zeros(2), [torch.zeros(2)]
+        self.register_buffer('b', torch.zeros(2))
+    def forward(self, x):
+        self.n += 1; self.l.append(1); self.d['a'].append(2.5)
+        self.b.add_(1); self.t = self.t + 1; self.ts[0].add_(1); self.ts.append(x)
+        return x
+m, x = torch.jit.script(N()), torch.ones(2)"""
+SAVED = "import io; b = io.BytesIO(); torch.jit.save(m, b); _ = b.seek(0); m = torch.jit.load(b)"
+IN_SCRIPT = "m.n, m.l, m.d, m.b.tolist(), m.t.tolist(), [t.tolist() for t in m.ts], m.training"
 CELLS = {
+    "nodes that go": Cell(TRACED, "erase()", "len(g.graph.nodes), str(g.graph), g.code,"
+                          " g(torch.ones(2)).tolist(), g.forward.__code__.co_code"),
+    "nodes that come": Cell(TRACED, "insert()", "len([*g.graph.nodes]), str(g.graph)"),
+    "what a node holds": Cell(
+        f"{TRACED}\nn = [*g.graph.nodes][1]; n.meta['n'] = 0",
+        "n.meta['n'] += 1; n.args += (1,); n.name += 'x'", "n.meta, len(n.args), n.name"),
+    "a scripted module": Cell(SCRIPTED, "m(x)", IN_SCRIPT),
+    "one that is loaded": Cell(f"{SCRIPTED}\n{SAVED}", "m(x)", IN_SCRIPT),
+    "one below it": Cell(f"{SCRIPTED}\nk = torch.jit.script(torch.nn.Sequential(N(), N()));"
+                         " m = k[1]", "k(x)", IN_SCRIPT),
+    "its mode": Cell(SCRIPTED, "m.train(not m.training)", IN_SCRIPT),
     "gradients behind a loss": Cell(
         "import torch; w = torch.nn.Linear(2, 1); loss = w(torch.ones(1, 2)).sum(); h = loss * 2",
         "loss.backward(retain_graph=True); torch.sum(h).backward(retain_graph=True)",
@@ -108,6 +145,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("name", CELLS)
+@pytest.mark.filterwarnings("ignore:.*torch.jit")  # it is still used
 def test_it_is_as_after_one_run_or_told(shell: Shell, name: str) -> None:
     check_left(shell, CELLS[name])
 
