@@ -21,6 +21,7 @@ from ipyjaxbench.usercode.call import (
 )
 from ipyjaxbench.usercode.cells import CELLS, how_to_define, is_of_module
 from ipyjaxbench.usercode.classes import (
+    PerClass,
     class_dict,
     is_made,
     module_of,

@@ -1,7 +1,10 @@
 """The pixels of images that timed code changes are as after one run of it."""
 
 import pytest
+from PIL import Image
 
+from ipyjaxbench.frameworks import CopyBudget
+from ipyjaxbench.frameworks.state.images import Pixels
 from tests.left import Cell, check_left
 from tests.shell import Shell
 
@@ -39,3 +42,12 @@ CELLS = {
 @pytest.mark.parametrize("name", CELLS)
 def test_an_image_is_as_after_one_run(shell: Shell, name: str) -> None:
     check_left(shell, CELLS[name])
+
+
+@pytest.mark.parametrize("mode", ["L", "I", "F", "RGB"])
+def test_one_that_is_too_large_to_be_copied_is_seen_to_change(mode: str) -> None:
+    image = Image.new(mode, (8, 8))
+    state = Pixels(image.im, CopyBudget(0))
+    assert (state.can_restore, state.changed()) == (False, False)
+    image.putpixel((0, 0), 3)
+    assert state.changed()

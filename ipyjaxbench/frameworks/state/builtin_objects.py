@@ -2,12 +2,13 @@
 
 import _random
 from array import array
-from collections import deque
+from collections import defaultdict, deque
 from typing import Any
 
 from ipyjaxbench.frameworks.state.containers import Entries, Items
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.images import pixel_states
+from ipyjaxbench.frameworks.state.names import MemberNames
 from ipyjaxbench.frameworks.state.shared_bytes import shared_states
 from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, State
 
@@ -18,7 +19,8 @@ def states_of_python(value: Any, budget: CopyBudget) -> list[State] | None:
     if issubclass(kind, list | set | deque):
         return [Items(value)]
     if issubclass(kind, dict):
-        return [Entries(value)]
+        own = [MemberNames(value, defaultdict)] if issubclass(kind, defaultdict) else []
+        return [Entries(value), *own]
     if issubclass(kind, bytearray | array):
         return [Buffer(value, budget)]
     if issubclass(kind, _random.Random):

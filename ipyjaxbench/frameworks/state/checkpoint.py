@@ -14,7 +14,6 @@ from ipyjaxbench.frameworks.state.other_writers import OtherWriters, SharedState
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.reachable import Reachable
 from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, Held, State
-from ipyjaxbench.frameworks.state.unread_bases import UnreadBase
 from ipyjaxbench.frameworks.walker import find_arrays
 
 _MOST = 200_000  # objects that are looked at after it
@@ -90,7 +89,7 @@ class Checkpoint:
         #: Names of objects of which it shows what they hold.
         self.known = reachable.names - reachable.opaque - reachable.cut.keys()
         #: Names of objects that hold what is neither read nor put back.
-        self.unread = {each.name for each in self.held if isinstance(each.state, UnreadBase)}
+        self.unread = {each.name for each in self.held if not each.state.is_seen}
         self._copies: dict[int, Any] = {}
         self.restored: list[str] = []  # names of what was put back
         self.failed: list[str] = []  # names of what changed and could not be put back

@@ -70,6 +70,20 @@ class AttributeNames(Names):
     Where the object has no ``__dict__`` yet, none is made, unless an attribute comes or goes.
     """
 
+    def __init__(self, target: Any, only: Collection[str] | None = None) -> None:
+        self._kind = type(target)
+        super().__init__(target, only)
+
+    def changed(self) -> bool:
+        """Whether there are other attributes, or the object is of another class now."""
+        return type(self._target) is not self._kind or super().changed()
+
+    def restore(self) -> None:
+        """Put class and attributes back."""
+        if type(self._target) is not self._kind:
+            object.__setattr__(self._target, "__class__", self._kind)
+        super().restore()
+
     def _values(self) -> dict[str, Any]:
         return attributes(self._target)
 

@@ -1,6 +1,7 @@
 """What objects of Python's own library hold: put back where it is in memory alone, else watched."""
 
 import functools
+import gc
 import itertools
 import sys
 from collections.abc import Callable, Iterator
@@ -208,6 +209,12 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State | None]] = {
     ("sqlite3", "Cursor"): lambda it: Holder(it, [it.connection]),
     ("builtins", "BaseException"): _exception,
     ("decimal", "Context"): decimal_setting,
+    ("functools", "KeyWrapper"): lambda it: Holder(it, gc.get_referents(it)),
+    ("_pickle", "Pickler"): lambda it: Contents(
+        lambda: [len(it.memo.copy()), *gc.get_referents(it)], None),
+    ("_pickle", "Unpickler"): lambda it: Holder(it, gc.get_referents(it)),
+    ("cProfile", "Profile"): lambda it: Setting(
+        lambda: [sum(each.callcount for each in it.getstats())], None),
     ("_queue", "SimpleQueue"): _shown("qsize"),
     ("xml.etree.ElementTree", "Element"): _element,
     ("weakref", "WeakValueDictionary"): _weak,

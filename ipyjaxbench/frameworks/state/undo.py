@@ -27,12 +27,14 @@ class State:
         can_restore: whether there is one, so that it can be put back.
         owner: of the memory, where several objects share it; None where none does.
         is_shared: whether other processes can have the same memory.
+        is_seen: whether all of it shows; else to use the object may change it.
     """
 
     nbytes = 0
     can_restore = True
     owner: object = None
     is_shared = False
+    is_seen = True
 
     def __init__(self, target: Any) -> None:
         self._target = target
@@ -195,6 +197,12 @@ class Contents(Setting):
         """What it holds."""
         held: list[object] = self._before
         return held
+
+
+class Unseen(State):
+    """Something that each use may change, and that nothing shows, as random numbers in a kernel."""
+
+    can_restore = is_seen = False
 
 
 class Holder(State):

@@ -7,6 +7,7 @@ from typing import Any
 from ipyjaxbench.frameworks.state.positions import is_readable, position_of
 from ipyjaxbench.frameworks.state.undo import State
 from ipyjaxbench.usercode import (
+    PerClass,
     attributes,
     dictionary_of,
     is_exactly,
@@ -25,6 +26,7 @@ _IMMUTABLE = frozenset((
     ("builtins", "super"), ("datetime", "date"), ("datetime", "time"), ("datetime", "timedelta"),
     ("datetime", "tzinfo"), ("decimal", "Decimal"), ("_struct", "Struct"),
 ))  # fmt: skip
+_IS_UNREAD: PerClass[bool] = PerClass()
 
 
 class UnreadBase(State):
@@ -33,7 +35,7 @@ class UnreadBase(State):
     It has changed where anything of the object has: one method may change both.
     """
 
-    can_restore = False
+    can_restore = is_seen = False
 
     def _read(self) -> list[Any]:
         own = [*attributes(self._target).values(), *slots(self._target).values()]
@@ -54,7 +56,10 @@ class UnreadBase(State):
 
 def unread_base(value: object) -> Iterator[UnreadBase]:
     """Yield what an object of the user's holds in memory that is not Python's, if it holds any."""
-    solid = solid_base(type(value))
-    if solid is object or any((module_of(k), name_of(k)) in _IMMUTABLE for k in mro_of(solid)[:-1]):
-        return
-    yield UnreadBase(value)
+    kind = type(value)
+    if (is_unread := _IS_UNREAD.get(kind)) is None:
+        line = mro_of(solid_base(kind))[:-1]
+        is_unread = bool(line) and not any((module_of(k), name_of(k)) in _IMMUTABLE for k in line)
+        _IS_UNREAD.set(kind, is_unread)
+    if is_unread:
+        yield UnreadBase(value)
