@@ -48,6 +48,7 @@ from ipyjaxbench.frameworks.state.names import (
     CellName,
     ClassNames,
     DictNames,
+    MemberNames,
     Names,
     attribute_states,
 )
@@ -56,7 +57,7 @@ from ipyjaxbench.frameworks.state.positions import is_unreadable, position_state
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore, restore_together
 from ipyjaxbench.frameworks.state.shared_bytes import is_shared_memory
 from ipyjaxbench.frameworks.state.standard_objects import changes_by_itself
-from ipyjaxbench.frameworks.state.streams import amounts
+from ipyjaxbench.frameworks.state.streams import amounts, written
 from ipyjaxbench.frameworks.state.undo import (
     Buffer,
     CopiedState,
@@ -67,6 +68,7 @@ from ipyjaxbench.frameworks.state.undo import (
     NamedSettings,
     Setting,
     State,
+    Unseen,
     are_identical,
 )
 from ipyjaxbench.frameworks.synchronous import Synchronous

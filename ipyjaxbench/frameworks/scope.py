@@ -22,7 +22,7 @@ from ipyjaxbench.usercode import (
 )
 
 #: With these, code may bind any name.
-_BINDS_ANY = frozenset(("globals", "exec", "eval", "locals", "vars", "get_ipython"))
+_BINDS_ANY = frozenset(("globals", "exec", "eval", "locals", "vars", "get_ipython", "f_globals"))
 
 
 class Scope:

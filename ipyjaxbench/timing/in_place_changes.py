@@ -5,10 +5,10 @@ import inspect
 import itertools
 from array import array
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
 from socket import socket
-from types import FunctionType, GeneratorType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, cast
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -20,6 +20,7 @@ from ipyjaxbench.frameworks import (
     changes_by_itself,
     find_arrays,
     is_unreadable,
+    written,
 )
 from ipyjaxbench.usercode import (
     arguments,
@@ -27,7 +28,9 @@ from ipyjaxbench.usercode import (
     attributes,
     is_exactly,
     is_of,
+    is_users_function,
     name_of,
+    names_of_module,
     nodes_of,
     package_of,
     root_name,
@@ -38,7 +41,9 @@ _CONTAINERS = (list, bytearray, deque, array)
 _IN_PLACE_METHODS = {"sort", "reverse"}  # that containers have and others may have too
 _EXCHANGES = ("send", "recv")  # methods of a socket begin with it
 _OS = ("os", "posix", "nt")
-_UNSEEN = {("_codecs", "register"), ("_codecs", "register_error")}  # Python shows no list of these
+#: Python shows no list of what these change.
+_UNSEEN = {("_codecs", "register"), ("_codecs", "register_error"), ("posix", "putenv"),
+           ("posix", "unsetenv"), ("nt", "putenv")}  # fmt: skip
 _SIZED = (list, dict, set, bytearray)
 _NUMBERS = (int, float)
 _NOT_LOOKED_INTO = (ModuleType, type, FunctionType)
@@ -69,29 +74,35 @@ class Changes:
             if (name in in_place and not issubclass(type(value), ModuleType))
             or (name in used_up and is_of(value, Iterator))
         }
-        used = _used(statements, values, scope.functions)
+        used = self._used = _used(statements, values, scope.functions)
         self._moved = {n for n, v in scope.captured.items() if n in used and is_unreadable(v)}
         self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
         self._moved |= set(_holders(values, used))
-        self._unseen = [
-            n for n, f in scope.called.items() if (package_of(f), name_of(f)) in _UNSEEN
-        ]
+        self._unseen = [*_find_unseen(scope.called), *_find_unseen(_named_in(scope.functions))]
         self._descriptors = {*_find_descriptors(statements, values)}
         self._after_first = {n: self._fingerprint(n, v) for n, v in values.items()}
 
-    def changed_names(self, put_back: Container[str] = ()) -> list[str]:
-        """Return names whose object is not as the first call left it; ``put_back`` all are."""
+    def changed_names(
+        self, put_back: Container[str] = (), unread: Collection[str] = ()
+    ) -> list[str]:
+        """Return names whose object is not as the first call left it, as far as that is known.
+
+        Args:
+            put_back: names of which all that changed is put back.
+            unread: names that are told where the code uses them: nothing shows what they hold.
+        """
         changed = [
             n for n, v in self._values.items() if self._fingerprint(n, v) != self._after_first[n]
         ]
         certain = [
             n for n in self._values if n in self._moved or (n in self.certain and n not in put_back)
         ]
-        return list(dict.fromkeys([*certain, *self._unseen, *changed]))
+        unread = [name for name in unread if name in self._used]
+        return list(dict.fromkeys([*certain, *self._unseen, *unread, *changed]))
 
     def _fingerprint(self, name: str, value: object) -> tuple[object, ...]:
         if name in self._descriptors:
-            return tuple(amounts(cast(int, value)))
+            return (*amounts(cast(int, value)), *written(cast(int, value)))
         arrays = find_arrays(value, self._frameworks)
         answers = (f.capability(MutableState).mutation_count(array) for f, array in arrays)
         counts = [count for count in answers if count is not None]
@@ -105,6 +116,24 @@ class Changes:
 def _moves_unseen(value: object) -> bool:
     """Whether an iterator may move unseen: a generator may keep in a list what it gets."""
     return is_unreadable(value) or is_exactly(value, GeneratorType)
+
+
+def _find_unseen(called: Mapping[str, object]) -> list[str]:
+    """Return names of functions that change what nothing shows."""
+    found = ((name, f) for name, f in called.items() if is_exactly(f, BuiltinFunctionType))
+    return [name for name, f in found if (package_of(f), name_of(f)) in _UNSEEN]
+
+
+def _named_in(functions: Sequence[object]) -> dict[str, object]:
+    """Return what functions of the user's name of modules, as ``codecs.register``, and globals."""
+    found: dict[str, object] = {}
+    for function in filter(is_users_function, functions):
+        used, names = function.__code__.co_names, function.__globals__
+        found |= {each: names[each] for each in used if each in names}
+        for name, module in [*found.items()]:
+            held = names_of_module(module) if is_exactly(module, ModuleType) else {}
+            found |= {f"{name}.{each}": held[each] for each in used if each in held}
+    return found
 
 
 def _find_descriptors(

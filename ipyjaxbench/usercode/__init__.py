@@ -20,7 +20,15 @@ from ipyjaxbench.usercode.call import (
     refuse_uncallable,
 )
 from ipyjaxbench.usercode.cells import CELLS, how_to_define, is_of_module
-from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of, slots_of
+from ipyjaxbench.usercode.classes import (
+    PerClass,
+    class_dict,
+    is_made,
+    module_of,
+    mro_of,
+    slots_of,
+    solid_base,
+)
 from ipyjaxbench.usercode.code_objects import (
     captured_values,
     catches_errors,

@@ -1,6 +1,7 @@
 """What classes are and define, as Python itself answers: no code of theirs is run."""
 
 import functools
+import struct
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,6 +20,12 @@ flags_of: Callable[[type], int] = vars(type)["__flags__"].__get__
 #: The name of a class.
 class_name: Callable[[Any], str] = vars(type)["__name__"].__get__
 _module: Callable[[type], Any] = vars(type)["__module__"].__get__
+_base: Callable[[type], Any] = vars(type)["__base__"].__get__
+_size: Callable[[type], int] = vars(type)["__basicsize__"].__get__
+_item_size: Callable[[type], int] = vars(type)["__itemsize__"].__get__
+#: Where objects have a pointer to their attributes, and one to what refers to them weakly; 0: none.
+_POINTERS = tuple(vars(type)[name].__get__ for name in ("__dictoffset__", "__weakrefoffset__"))
+_POINTER_BYTES = struct.calcsize("P")
 
 
 class PerClass(Generic[_Known]):
@@ -70,6 +77,30 @@ def filled_slots(value: object, members: Mapping[str, MemberDescriptorType]) -> 
         with suppress(AttributeError):  # the slot is empty
             found[name] = member.__get__(value)
     return found
+
+
+def solid_base(kind: type) -> type:
+    """Return the class that lays out the memory of a class's objects: it is written in C.
+
+    It is `object` where they have attributes and slots alone. Python itself calls it so.
+
+    Example:
+        >>> solid_base(OverflowError), solid_base(type("Mine", (), {}))
+        (<class 'BaseException'>, <class 'object'>)
+    """
+    while kind is not object and not _lays_out(kind, base := _base(kind)):
+        kind = base
+    return kind
+
+
+def _lays_out(kind: type, base: type) -> bool:
+    """Whether a class has its objects hold more than its base does, beside attributes and slots."""
+    own = class_dict(kind)
+    slots = own.values() if "__slots__" in own else ()
+    pointers = sum(type(each) is MemberDescriptorType for each in slots)
+    pointers += sum(offset(kind) != 0 and offset(base) == 0 for offset in _POINTERS)
+    more = _size(kind) - _size(base)
+    return _item_size(kind) != _item_size(base) or more > pointers * _POINTER_BYTES
 
 
 def is_made(kind: type) -> bool:

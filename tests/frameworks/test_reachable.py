@@ -77,7 +77,7 @@ def test_what_holds_something_has_a_state(value: object, kinds: list[str]) -> No
 
 
 def test_an_object_of_the_users_leads_to_its_class_too() -> None:
-    of_class = ["ClassNames", "AttributeNames", "Items"]  # the attributes are of `__init__`
+    of_class = ["ClassNames", "Setting", "AttributeNames", "Items"]  # all but it are of `__init__`
     assert state_kinds({"x": Own()}) == {"x": ["AttributeNames", "Items"], "Own": of_class}
     assert state_kinds({"Own": Own}) == {"Own": of_class}
 
@@ -119,12 +119,13 @@ def test_functions_lead_to_what_they_use_and_set() -> None:
     names: dict[str, Any] = {"items": [1], "other": other, "defaults": [4], "count": 0}
     exec(TEXT, names)
     found = state_kinds({"f": names["sets"]})
-    assert found["f"] == ["DictNames", "AttributeNames"]
+    assert found["f"] == ["Setting", "DictNames", "AttributeNames"]
     assert found["items"] == found["other.held"] == found["defaults"] == ["Items"]
     assert not {"apart", "other", "other.apart", "count"} & found.keys()
     assert "DictNames" not in str(state_kinds({"f": names["sets"]}, own=names))
-    assert state_kinds({"f": names["reads"]}) == {"f": ["AttributeNames", "Entries", "Items"]}
-    _, state, _ = next(Reachable({"f": names["sets"]}, FRAMEWORKS, CopyBudget()).states())
+    of_reads = ["Setting", "AttributeNames", "Entries", "Items"]
+    assert state_kinds({"f": names["reads"]}) == {"f": of_reads}
+    _, (_, state, _), *_ = Reachable({"f": names["sets"]}, FRAMEWORKS, CopyBudget()).states()
     names.update(count=5, late=6)
     assert {name for name, _ in state.arrivals()} == {"count", "late"}
     state.restore()
@@ -134,7 +135,8 @@ def test_functions_lead_to_what_they_use_and_set() -> None:
 def test_what_a_function_closes_over_is_reached_by_its_name_there() -> None:
     given, name = [1], "n"
     found = state_kinds({"f": lambda: (given, name)})
-    assert found == {"f": ["CellName", "CellName", "AttributeNames"], "given": ["Items"]}
+    of_function = ["Setting", "CellName", "CellName", "AttributeNames"]  # its defaults first
+    assert found == {"f": of_function, "given": ["Items"]}
 
 
 def test_of_a_librarys_function_only_what_it_was_given_to_call_is_reached() -> None:
@@ -143,7 +145,7 @@ def test_of_a_librarys_function_only_what_it_was_given_to_call_is_reached() -> N
     exec(compile(text, "/env/lib/python3/site-packages/lib.py", "exec"), names)
     found = state_kinds({"f": names["made"]({}, Own())})
     assert found["f"] == ["AttributeNames", "AttributeNames", "Items"]
-    assert found["Own"] == ["ClassNames", "AttributeNames", "Items"]
+    assert found["Own"] == ["ClassNames", "Setting", "AttributeNames", "Items"]
 
 
 @pytest.mark.parametrize(("package", "entered"), [
@@ -186,7 +188,8 @@ def test_what_a_framework_compiles_leads_to_what_was_compiled() -> None:
     step: Any = functools.partial(lambda: held_by_step)
     assert state_kinds({"f": FAKE.device.compile}) == {}
     states = Reachable({"f": step}, [Compiling()], CopyBudget()).states()
-    assert {type(each.state).__name__ for each in states} == {"CellName", "Items", "AttributeNames"}
+    found = {type(each.state).__name__ for each in states}
+    assert found == {"Setting", "CellName", "Items", "AttributeNames"}
 
 
 def test_one_that_holds_very_many_leaves_as_much_to_the_others() -> None:

@@ -13,7 +13,28 @@ CLEAR = "lg.handlers.clear()"
 LOOP = "import asyncio; loop = asyncio.new_event_loop()"
 DB = "import sqlite3; db = sqlite3.connect(':memory:')"
 
+PICKLER = "import pickle, io; b = io.BytesIO(); p = pickle.Pickler(b)"
+SORTED = "import functools; l = []; k = functools.cmp_to_key(lambda a, b: l.append(1) or 0)"
+
 CELLS = {
+    "an order": Cell(SORTED, "sorted([1, 2], key=k)", "l"),
+    "keys of an order": Cell(f"{SORTED}; a, b = k(1), k(2)", "a < b", "l"),
+    "a pickler": Cell(PICKLER, "p.dump([1, 2])", "0", told="p"),
+    "an unpickler": Cell(
+        "import pickle, io; b = io.BytesIO(pickle.dumps(1) * 9); p = pickle.Unpickler(b)",
+        "p.load()", "b.tell()"),
+    "a profile": Cell("import cProfile; p = cProfile.Profile()", "p.runcall(abs, 1)", "0",
+                      told="p"),
+    "an error": Cell("e = ValueError([])\ndef f(): e.args[0].append(1); e.args += (1,)", "f()",
+                     "e.args"),
+    "notes of an error": Cell("e = ValueError()", "e.args += (1,); e.zz = len(e.args)",
+                              "e.args, e.zz"),
+    "defaults of a dictionary": Cell(
+        "import collections; d = collections.defaultdict(int)\ndef f():"
+        "\n    d.default_factory = list if d.default_factory is int else int", "f()",
+        "d.default_factory"),
+    "a function of NumPy": Cell(
+        "import numpy as np; l = []; u = np.frompyfunc(lambda x: l.append(x), 1, 1)", "u(1)", "l"),
     "a handler of text": Cell(f"{LOG}; b = io.StringIO(); lg.addHandler(logging.StreamHandler(b))",
                               "lg.info('x')", "b.getvalue()", CLEAR),
     "a handler that keeps": Cell(

@@ -13,6 +13,10 @@ NEW = "kept.append(type('T', (), {}));"  # a class that something holds
 COUNT = "len(copyreg.dispatch_table) - len(was)"
 LEVELS = "import logging; levels = dict(logging._levelToName)"
 CODECS = "import codecs; f = lambda name: None"
+THREAD = "import threading; t = threading.current_thread(); was = t.name; t.zz = []"
+CALLED = """import os, signal; h = []
+def note(*_): h.append(1)
+_ = signal.signal(signal.SIGUSR1, note)"""
 
 CELLS = {
     "abstract classes": Cell(ABC, f"{NEW} B.register(kept[-1])",
@@ -34,6 +38,18 @@ CELLS = {
         "copyreg.dispatch_table.clear(); copyreg.dispatch_table.update(was)"),
     "codecs": Cell(CODECS, "codecs.register(f)", "0", "codecs.unregister(f)",
                    told="codecs.register"),
+    "errors of codecs": Cell(CODECS, "codecs.register_error('zz', f)", "0",
+                             told="codecs.register_error"),
+    "those in a function": Cell(f"{CODECS}\ndef g(): codecs.register_error('zz', f)", "g()", "0",
+                                told="codecs.register_error"),
+    "the environment of children": Cell(f"{H}; import os", "os.putenv('ZZ', str(len(h)))", "0",
+                                        "os.unsetenv('ZZ')", told="os.putenv"),
+    "attributes of a thread": Cell(THREAD, "threading.current_thread().zz.append(1)", "t.zz",
+                                   "del t.zz"),
+    "the name of a thread": Cell(THREAD, "threading.current_thread().name += 'x'", "t.name",
+                                 "t.name = was"),
+    "what a signal calls": Cell(CALLED, "os.kill(os.getpid(), signal.SIGUSR1)", "h",
+                                "signal.signal(signal.SIGUSR1, signal.SIG_DFL)"),
     "mimetypes": Cell(f"{H}; import mimetypes; mimetypes.init()",
                       "h.append(0); mimetypes.add_type('a/b', f'.z{len(h)}')",
                       "mimetypes.guess_all_extensions('a/b')", "mimetypes.init()"),

@@ -1,5 +1,6 @@
 """What calls change of NumPy's: the numbers of arrays, and generators."""
 
+import gc
 import itertools
 import math
 import sys
@@ -123,7 +124,10 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
     kind = type(value)
     if issubclass(kind, np.dtype) and value.names is not None:
         return [_field_names(value)]
-    if issubclass(kind, np.generic | np.dtype | np.ufunc):
+    if issubclass(kind, np.ufunc):  # one of `np.frompyfunc` calls a function of the user's
+        own = [each for each in gc.get_referents(value) if callable(each)]
+        return [Holder(value, own)] if own else []
+    if issubclass(kind, np.generic | np.dtype):
         return []
     if issubclass(kind, np.ndarray):
         return [*_array_states(value, budget)]
@@ -197,6 +201,10 @@ class NumPyState(MutableState):
     def states(self, value: object, budget: CopyBudget) -> Sequence[State] | None:
         """Remember numbers of arrays, generators, and blocks of pandas's."""
         found = states(value, budget)
+        if found is None and "h5py" in sys.modules:
+            from ipyjaxbench.adapters.numpy import hdf5_state  # where it is in use
+
+            found = hdf5_state.states(value, budget)
         if found is not None or "pandas" not in sys.modules:
             return found
         from ipyjaxbench.adapters.numpy import pandas_state  # where it is in use

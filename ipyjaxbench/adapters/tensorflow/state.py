@@ -10,6 +10,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context as tf_context
 from tensorflow.python.ops import stateful_random_ops
 
+from ipyjaxbench.adapters.tensorflow.random_kernels import draws_from_seed, shuffles_anew
 from ipyjaxbench.adapters.tensorflow.settings import settings
 from ipyjaxbench.frameworks import (
     CopiedState,
@@ -19,6 +20,7 @@ from ipyjaxbench.frameworks import (
     Restore,
     Setting,
     State,
+    Unseen,
 )
 from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import attributes, module_of
@@ -108,11 +110,13 @@ def _bytes(tensor: Any) -> bytes:
 
 
 def _held_by(value: Any) -> Iterator[State]:
-    """Yield what leads to variables, of an object of TensorFlow's that holds none itself."""
+    """Yield what leads to variables, or draws, of an object of TensorFlow's that holds none."""
     if module_of(type(value)) == _REFERENCES:
         yield Holder(value, [getattr(value, "_wrapped", None)])
     elif issubclass(type(value), tf.train.ExponentialMovingAverage):
         yield Holder(value, [attributes(value).get("_averages")])
+    elif issubclass(type(value), tf.data.Dataset) and shuffles_anew(value):
+        yield Unseen(value)
 
 
 class TensorFlowState(MutableState):
@@ -163,6 +167,10 @@ class TensorFlowState(MutableState):
             return None
         is_theirs = module_of(kind).partition(".")[0] == "tensorflow"
         return [*_held_by(value)] if is_theirs or issubclass(kind, tf.Tensor) else None
+
+    def moves_unseen(self, function: Any) -> bool:
+        """Whether it draws random numbers from a seed: kernels keep how many."""
+        return self.framework.started() and draws_from_seed(function)
 
     def settings(self) -> Iterator[tuple[str, State]]:
         """Remember how functions run, are compiled and placed."""

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.frameworks import Holder, Setting, State
+from ipyjaxbench.usercode import is_of
 
 _DEVICES = ("cpu", "cuda")  # that have an `autocast` of their own
 _CUDA = torch.backends.cuda
@@ -76,6 +77,12 @@ def settings() -> Iterator[tuple[str, State]]:
     for path, names in _FLAGS:
         yield from _flags(path, names)
     yield "print options", Holder(None, [torch._tensor_str.PRINT_OPTS])
+    yield "hooks of all modules", Holder(None, [*_hooks_of_all()])
+
+
+def _hooks_of_all() -> Iterator[dict[Any, Any]]:
+    held = vars(torch.nn.modules.module).items()
+    yield from (each for name, each in held if name.startswith("_global_") and is_of(each, dict))
 
 
 def _listed(read: Callable[[], Any]) -> Callable[[], list[Any]]:

@@ -7,8 +7,9 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import accelerators
+from ipyjaxbench.adapters.torch.program_states import program_states
 from ipyjaxbench.adapters.torch.settings import settings
-from ipyjaxbench.adapters.torch.tensors import is_lazy, memory, sparse_parts
+from ipyjaxbench.adapters.torch.tensors import form_of, is_lazy, memory, put_back, sparse_parts
 from ipyjaxbench.frameworks import (
     CopiedState,
     CopyBudget,
@@ -21,7 +22,14 @@ from ipyjaxbench.frameworks import (
     restore_together,
 )
 from ipyjaxbench.host import filter_by_type
-from ipyjaxbench.usercode import attributes, class_dict, module_of, mro_of, name_of
+from ipyjaxbench.usercode import (
+    attributes,
+    class_dict,
+    is_users_class,
+    module_of,
+    mro_of,
+    name_of,
+)
 
 #: Of their classes' modules: what they hold goes with processes and threads.
 _NOT_ENTERED = ("torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
@@ -84,7 +92,7 @@ class Tensor(State):
     """
 
     def __init__(self, tensor: Any) -> None:
-        self._data = tensor.detach() if not tensor.is_inference() else None
+        self._data = form_of(tensor) if not tensor.is_inference() else None
         self._gradient = _gradient(tensor)
         self._requires = tensor.requires_grad
         self._version = None if tensor.is_inference() else tensor._version
@@ -112,15 +120,15 @@ class Tensor(State):
                 _gradient(tensor) is not self._gradient
                 or tensor.requires_grad is not self._requires
                 or (self._version is not None and tensor._version != self._version)
-                or (self._data is not None and memory(tensor) != memory(self._data))
+                or (self._data is not None and memory(tensor) != memory(self._data()))
             )
 
     def restore(self) -> None:
         """Set them back; the numbers themselves are those of the memory."""
         tensor = self._target
         with torch._C.DisableTorchFunctionSubclass():
-            if self._data is not None and memory(tensor) != memory(self._data):
-                tensor.data = self._data
+            if self._data is not None and not put_back(tensor, self._data):
+                raise ValueError("the parts of a sparse tensor lie elsewhere")
             if _gradient(tensor) is not self._gradient:
                 tensor.grad = self._gradient
             if tensor.requires_grad is not self._requires and tensor.is_leaf:
@@ -224,11 +232,16 @@ class TorchState(MutableState):
                 return [*_tensor_states(value, budget)]
         if issubclass(kind, torch.UntypedStorage) and value.device.type != "meta":
             return [*_storage_states(value, budget)]
+        if (found := program_states(value)) is not None:
+            return [*found]
         if issubclass(kind, torch.Generator):
             return [GeneratorState(value.get_state, value.set_state)]
         if module_of(kind).startswith(_LOADERS):  # else it goes with processes and threads
             own = attributes(value)
-            return [Holder(value, [own[name] for name in _OF_ORDER if name in own])]
+            held = [own[name] for name in _OF_ORDER if name in own]
+            if is_users_class(dataset := type(own.get("dataset"))):  # alone: its data may be large
+                held.append(dataset)
+            return [Holder(value, held)]
         is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
         return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
 

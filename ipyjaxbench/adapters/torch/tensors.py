@@ -1,7 +1,7 @@
 """Tensors that a call may change: copies for what it is given, the rest is put back."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MethodType
@@ -45,7 +45,7 @@ def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
     before = []
     if is_made:  # gradients too: a backward pass adds to them
         tensors += tuple(grad for _, grad, _ in gradients if grad is not None)
-        before = [(t, t.data, [(p, p.clone()) for p in _parts(t.data)]) for t in tensors]
+        before = [(t, form_of(t), [(p, p.clone()) for p in _parts(t)]) for t in tensors]
     try:
         # What is put back was not changed, for autograd neither.
         with torch.autograd._unsafe_preserve_version_counter(tensors):
@@ -56,11 +56,10 @@ def restore_tensors(found: Sequence[Any], *, is_made: bool) -> Iterator[None]:
                 tensor.grad = gradient
             if tensor.requires_grad is not requires and tensor.is_leaf:
                 tensor.requires_grad_(requires)
-        for tensor, data, copies in before:
+        for tensor, form, copies in before:
             for part, values in copies:
                 part.copy_(values)
-            if memory(tensor) != memory(data):
-                tensor.data = data
+            put_back(tensor, form)
         for tensor, data in empty:
             tensor.data = data
 
@@ -87,9 +86,47 @@ def sparse_parts(tensor: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _parts(tensor: Any) -> tuple[Any, ...]:
-    """Return the tensors that hold its numbers: itself, unless it is sparse."""
-    return sparse_parts(tensor) or (tensor,)
+def form_of(tensor: Any) -> Callable[[], Any]:
+    """Return what gives a tensor of the same memory, shape and layout as it has now.
+
+    A sparse tensor may change the shapes of its parts in place, so that one which shares these
+    would go with it: it is made anew, of aliases that keep theirs.
+    """
+    if not (parts := _parts_apart(tensor)):
+        data = tensor.detach()
+        return lambda: data
+    shape, layout = tensor.shape, tensor.layout
+    if layout is not torch.sparse_coo:
+        return lambda: torch.sparse_compressed_tensor(
+            *(each.detach() for each in parts), shape, layout=layout, check_invariants=False
+        )
+    is_coalesced = tensor.is_coalesced()
+    return lambda: torch.sparse_coo_tensor(
+        *(each.detach() for each in parts), shape, is_coalesced=is_coalesced,
+        check_invariants=False,
+    )  # fmt: skip
+
+
+def put_back(tensor: Any, form: Callable[[], Any]) -> bool:
+    """Give a tensor the memory, shape and layout that it had; return whether that was possible."""
+    data = form()
+    if memory(tensor) == memory(data):
+        return True
+    if not sparse_parts(data) or data.layout is torch.sparse_coo:
+        tensor.data = data
+        return True
+    with torch.no_grad():  # by `data` one that is compressed keeps the parts that it has
+        tensor.resize_as_sparse_(data)
+    return memory(tensor) == memory(data)
+
+
+def _parts_apart(tensor: Any) -> list[Any]:
+    return [each.detach() for each in sparse_parts(tensor.detach())]
+
+
+def _parts(tensor: Any) -> list[Any]:
+    """Return tensors of the memory of its numbers: its own, unless it is sparse."""
+    return _parts_apart(tensor) or [tensor.data]
 
 
 def is_lazy(tensor: object) -> bool:

@@ -88,6 +88,8 @@ class Checkpoint:
         self.cut = [*reachable.cut]  # names of what holds too many objects to keep all of them
         #: Names of objects of which it shows what they hold.
         self.known = reachable.names - reachable.opaque - reachable.cut.keys()
+        #: Names of objects that hold what is neither read nor put back.
+        self.unread = {each.name for each in self.held if not each.state.is_seen}
         self._copies: dict[int, Any] = {}
         self.restored: list[str] = []  # names of what was put back
         self.failed: list[str] = []  # names of what changed and could not be put back

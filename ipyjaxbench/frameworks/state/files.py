@@ -13,7 +13,10 @@ from ipyjaxbench.frameworks.state.undo import Setting
 _MOST = 100  # paths that are looked up
 _MOST_BYTES = 16 * 2**20  # of a file that is read
 _LONGEST = 255  # characters of a path
-_WRITERS = frozenset(("open", "print", "tofile", "FileHandler"))
+_WRITERS = frozenset((
+    "open", "print", "tofile", "FileHandler", "chmod", "lchmod", "truncate", "ftruncate", "utime",
+    "pwrite",
+))  # fmt: skip
 _WRITERS_BEGIN = ("write", "save", "dump", "to_")
 
 
@@ -22,11 +25,12 @@ class NamedFiles:
 
     def __init__(self) -> None:
         self._paths: dict[str, None] = {}
-        self._writes = False
+        self._writes = self._dates = False
 
     def add_code(self, names: CodeNames) -> None:
         """Add the texts in some code; they count where any code names something that writes."""
         self._writes |= any(n in _WRITERS or n.startswith(_WRITERS_BEGIN) for n in names.used)
+        self._dates |= "utime" in names.used
         self._paths |= dict.fromkeys(names.texts)
 
     def add_value(self, value: object) -> None:
@@ -41,20 +45,25 @@ class NamedFiles:
         for path in islice(short, _MOST) if self._writes else ():
             found = os.path.abspath(path)
             if contents_of(found):
-                yield path, Setting(partial(contents_of, found), None)
+                read = partial(contents_of, found, dates=self._dates)
+                yield path, Setting(read, None)
 
 
-def contents_of(path: str) -> list[int]:
-    """Return a file's size in bytes and what tells its content; nothing where there is none.
+def contents_of(path: str, *, dates: bool = False) -> list[int]:
+    """Return a file's size, who may use it, and what tells its content; nothing without a file.
 
-    That is a checksum, and of a large one when it was written.
+    Args:
+        path: of the file.
+        dates: also return when it was written; else that is told of a large one alone, and of
+            others a checksum.
     """
     try:
         if not os.path.isfile(path):
             return []
         status = os.stat(path)
         if status.st_size > _MOST_BYTES:
-            return [status.st_size, status.st_mtime_ns]
-        return [status.st_size, zlib.crc32(Path(path).read_bytes())]
+            return [status.st_size, status.st_mode, status.st_mtime_ns]
+        written = [status.st_mtime_ns] if dates else []
+        return [status.st_size, status.st_mode, zlib.crc32(Path(path).read_bytes()), *written]
     except (OSError, ValueError):  # ValueError: a text with a zero in it is no path
         return []

@@ -18,7 +18,7 @@ from ipyjaxbench.frameworks.state.log_handlers import (
     handler_states,
     loggers,
 )
-from ipyjaxbench.frameworks.state.names import DictNames
+from ipyjaxbench.frameworks.state.names import AttributeNames, DictNames
 from ipyjaxbench.frameworks.state.undo import Holder, Setting, State
 from ipyjaxbench.usercode import (
     class_dict,
@@ -57,7 +57,7 @@ def interpreter_states(value: Any) -> list[State] | None:
     if value is sys.modules:  # those that are taken away are imported again, and are two then
         return [Setting(lambda: [*sys.modules.values()], None)]
     if decimal is not None and is_exactly(value, decimal.Context):
-        return [_decimal_setting(value)]
+        return [decimal_setting(value)]
     for kind, states in _BY_KIND:
         if is_of(value, kind):
             return states(value)
@@ -106,6 +106,19 @@ def _read_umask(os: Any) -> int:
                 return int(line.split()[1], 8)
     os.umask(mask := os.umask(0o077))
     return int(mask)
+
+
+class _ThreadNames(AttributeNames):
+    """The name of a thread, and what code keeps in its attributes; the rest is Python's own."""
+
+    def _values(self) -> dict[str, Any]:
+        held = super()._values().items()
+        return {name: value for name, value in held if name == "_name" or name[:1] != "_"}
+
+
+def _handlers(signal: Any) -> list[Any]:
+    """Return what is called when a signal comes."""
+    return [each for each in map(signal.getsignal, _signals(signal)) if callable(each)]
 
 
 def _signals(signal: Any) -> list[int]:
@@ -213,6 +226,7 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
 #: What a module keeps in tables and objects, by what it is called.
 _HELD: dict[str, tuple[tuple[str, Callable[[Any], list[Any]]], ...]] = {
     "logging": (("handlers of loggers", loggers),),
+    "signal": (("what signals call", _handlers),),
     "mimetypes": (("types of mimetypes", _tables_of_types),),
     "sqlite3": (("adapters of sqlite3", lambda m: [m.adapters, m.converters]),),
 }
@@ -230,6 +244,8 @@ def interpreter_settings(module: str) -> Iterator[tuple[str, State]]:
             yield label, Setting(_applied(read, found), set_)
         except (AttributeError, OSError):  # a platform that has none
             continue
+    if name == "threading" and found is not None:
+        yield "the current thread", _ThreadNames(found.current_thread())
     for label, parts in _HELD.get(name, ()) if found is not None else ():
         yield label, Holder(None, parts(found))
 
@@ -254,7 +270,8 @@ def write_environment(texts: list[str]) -> None:
             os.environ[name] = value
 
 
-def _decimal_setting(context: Any) -> Setting:
+def decimal_setting(context: Any) -> Setting:
+    """Return what calls change of a context of `decimal`."""
     return Setting(lambda: _read_decimal(context), lambda values: _write_decimal(context, values))
 
 

@@ -49,6 +49,8 @@ def _keras_globals() -> Iterator[tuple[str, State]]:
     # Private: to ask for the policy makes one, by which later changes of `floatx` are ignored.
     module = sys.modules.get("keras.src.backend.common.global_state")
     held: Any = None if module is None else names_of_module(module).get("GLOBAL_STATE_TRACKER")
+    if (shared := getattr(held, "global_seed_generator", None)) is not None:
+        yield "Keras's random state", Holder(None, [shared])
     for name in _OF_KERAS if held is not None else ():
         yield f"Keras's {name}", _attribute_setting(held, name)
 

@@ -9,6 +9,11 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks.state.abstract_classes import registered_classes
 from ipyjaxbench.frameworks.state.names import ClassNames, DictNames, Names, RegistryNames
+from ipyjaxbench.frameworks.state.texts_in_code import (
+    modules_by_text,
+    names_by_text,
+    runs_texts,
+)
 from ipyjaxbench.frameworks.state.undo import State
 from ipyjaxbench.usercode import (
     class_dict,
@@ -21,6 +26,7 @@ from ipyjaxbench.usercode import (
 )
 
 _SETS = ("STORE_ATTR", "DELETE_ATTR")
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 _SETS_GLOBAL = ("STORE_GLOBAL", "DELETE_GLOBAL")
 #: With these, code may set any name of a module.
 _SETS_ANY = frozenset(("setattr", "delattr", "vars", "__dict__"))
@@ -38,6 +44,8 @@ class CodeNames(NamedTuple):
     stored: frozenset[str] = frozenset()  # those that it sets as attributes
     imported: frozenset[str] = frozenset()  # modules that it imports by itself
     texts: tuple[str, ...] = ()  # that are written in it
+    by_text: frozenset[str] = frozenset()  # names that it comes to by these
+    runs_texts: bool = False  # as code
 
     @property
     def changes_classes(self) -> bool:
@@ -119,11 +127,15 @@ def code_names(code: CodeType) -> CodeNames:
     stored = {str(each.argval) for each in found if each.opname in _SETS}
     imported = {str(each.argval) for each in found if each.opname == "IMPORT_NAME"}
     inner = [code_names(each) for each in code.co_consts if type(each) is CodeType]
+    used, texts = names_in(code), texts_in(code)
+    runs = runs_texts(str(each.argval) for each in found if each.opname in _LOADS)
     return CodeNames(
-        names_in(code),
+        used,
         frozenset(stored).union(*(each.stored for each in inner)),
-        frozenset(imported).union(*(each.imported for each in inner)),
-        texts_in(code),
+        frozenset(imported).union(*(each.imported for each in inner), modules_by_text(used, texts)),
+        texts,
+        frozenset(names_by_text(used, texts, runs=runs)).union(*(each.by_text for each in inner)),
+        runs or any(each.runs_texts for each in inner),
     )
 
 
@@ -145,4 +157,6 @@ def together(codes: Collection[CodeType]) -> CodeNames:
         frozenset().union(*(each.stored for each in found)),
         frozenset().union(*(each.imported for each in found)),
         tuple(dict.fromkeys(text for each in found for text in each.texts)),
+        frozenset().union(*(each.by_text for each in found)),
+        any(each.runs_texts for each in found),
     )

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterator
-from types import CellType
+from types import CellType, MemberDescriptorType
 from typing import Any
 
 from ipyjaxbench.frameworks.state.containers import KeyedState
@@ -13,6 +13,7 @@ from ipyjaxbench.usercode import (
     dictionary_of,
     filled_slots,
     has_attributes,
+    is_exactly,
     read_inline_values,
     slots_of,
 )
@@ -69,6 +70,20 @@ class AttributeNames(Names):
     Where the object has no ``__dict__`` yet, none is made, unless an attribute comes or goes.
     """
 
+    def __init__(self, target: Any, only: Collection[str] | None = None) -> None:
+        self._kind = type(target)
+        super().__init__(target, only)
+
+    def changed(self) -> bool:
+        """Whether there are other attributes, or the object is of another class now."""
+        return type(self._target) is not self._kind or super().changed()
+
+    def restore(self) -> None:
+        """Put class and attributes back."""
+        if type(self._target) is not self._kind:
+            object.__setattr__(self._target, "__class__", self._kind)
+        super().restore()
+
     def _values(self) -> dict[str, Any]:
         return attributes(self._target)
 
@@ -102,6 +117,20 @@ class SlotNames(Names):
 
     def _delete(self, key: str) -> None:
         self._members[key].__delete__(self._target)
+
+
+class MemberNames(SlotNames):
+    """What an object keeps by name in memory of C's own, as Python's documentation calls members.
+
+    Args:
+        target: the object.
+        kind: the class in C that it extends.
+    """
+
+    def __init__(self, target: object, kind: type) -> None:
+        own = class_dict(kind).items()
+        self._members = {n: each for n, each in own if is_exactly(each, MemberDescriptorType)}
+        Names.__init__(self, target)
 
 
 class ClassNames(Names):

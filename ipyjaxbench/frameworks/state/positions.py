@@ -35,7 +35,7 @@ class Position(State):
     can_restore = False
 
     def _read(self) -> list[Any]:
-        return [*_position(self._target)]
+        return [*position_of(self._target)]
 
 
 class FilePosition(State):
@@ -106,8 +106,8 @@ def is_unreadable(value: object) -> bool:
     return not is_exactly(value, *_FILES, io.StringIO, io.BytesIO)
 
 
-def _position(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
-    """Numbers and objects; at least one differs once the iterator has moved."""
+def position_of(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
+    """Yield numbers and objects; at least one differs once the iterator has moved."""
     held = gc.get_referents(value)  # the values of a generator's names, without its frame
     if is_exactly(value, *_GENERATORS):
         frame = next(getattr(value, name) for name in _FRAMES if hasattr(value, name))
@@ -122,6 +122,6 @@ def _position(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
         yield operator.length_hint(value, -1)
     for each in held if depth else ():
         if is_readable(each) or is_exactly(each, tuple):
-            yield from _position(each, depth - 1)
+            yield from position_of(each, depth - 1)
         elif not is_exactly(value, *_GENERATORS):  # what `accumulate` and `product` gave last
             yield each if is_exactly(each, int, float) else id(each)

@@ -49,6 +49,10 @@ class MutableState(Capability):
         framework = self.framework
         return () if framework.immutable and framework.owns(type(value)) else None
 
+    def moves_unseen(self, function: Any) -> bool:  # noqa: ARG002
+        """Whether each call of something compiled changes what nothing shows."""
+        return False
+
     def settings(self) -> Iterable[tuple[str, State]]:
         """Remember the framework's settings for the whole process, by what they are called."""
         return ()

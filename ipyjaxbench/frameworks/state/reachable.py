@@ -6,14 +6,19 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
-from weakref import ref
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.frameworks.compilation import find_compiler
+from ipyjaxbench.frameworks.compilation import Compilation, find_compiler
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.state.abstract_classes import registered_classes
 from ipyjaxbench.frameworks.state.builtin_objects import states_of_python
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
+from ipyjaxbench.frameworks.state.definitions import (
+    class_states,
+    closed_names,
+    function_states,
+    parts_of,
+    parts_of_class,
+)
 from ipyjaxbench.frameworks.state.figures import open_figures
 from ipyjaxbench.frameworks.state.files import NamedFiles
 from ipyjaxbench.frameworks.state.interpreter_settings import (
@@ -21,13 +26,8 @@ from ipyjaxbench.frameworks.state.interpreter_settings import (
     interpreter_states,
 )
 from ipyjaxbench.frameworks.state.library_settings import library_settings, sees_settings
-from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names, globals_set_in
-from ipyjaxbench.frameworks.state.names import (
-    CellName,
-    ClassNames,
-    DictNames,
-    attribute_states,
-)
+from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names
+from ipyjaxbench.frameworks.state.names import attribute_states
 from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.registries import registry_states
@@ -37,29 +37,25 @@ from ipyjaxbench.frameworks.state.standard_objects import (
     standard_states,
     states_of_base,
 )
-from ipyjaxbench.frameworks.state.undo import Held, State
+from ipyjaxbench.frameworks.state.texts_in_code import names_in_variables
+from ipyjaxbench.frameworks.state.undo import Held, State, Unseen
 from ipyjaxbench.frameworks.state.variables import name_of_class, variable_of
 from ipyjaxbench.usercode import (
     ask,
     attributes,
-    class_dict,
     is_users_class,
     is_users_function,
     items_of,
     module_of,
-    mro_of,
     name_of,
-    parts_of_callable,
 )
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, CodeType)
 _ATOMS = frozenset(map(id, _PLAIN))
 #: What belongs to the session, not to the code.
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
-_FUNCTIONS = (FunctionType, classmethod, staticmethod)
 _NO_NAMES = CodeNames()
 _LOCK = type(threading.Lock())  # one that is not named may be another thread's for a moment
-_SETS_ANY_GLOBAL = frozenset(("globals", "exec"))
 _MOST = 200_000  # objects that are looked at
 
 
@@ -83,7 +79,7 @@ class Reachable:
         frameworks: Sequence[Framework],
         budget: CopyBudget,
         *,
-        own: object = None,
+        own: Mapping[str, object] | None = None,
         names: CodeNames = _NO_NAMES,
         of_user: bool = False,
         most: int = _MOST,
@@ -107,6 +103,7 @@ class Reachable:
         self._files.add_code(names)
         for name, value in roots.items():
             self._look_at_named(name, value, names)
+        self._look_up(own or {}, names)
 
     @property
     def looks(self) -> int:
@@ -182,6 +179,19 @@ class Reachable:
         else:
             self._look(name, (value,))
 
+    def _look_at_names(
+        self, names: Iterable[str], values: Mapping[str, object], used: CodeNames
+    ) -> None:
+        for each in names:
+            if each in values:
+                self._look_at_named(each, values[each], used)
+
+    def _look_up(self, values: Mapping[str, object], used: CodeNames) -> None:
+        """Look at what some code imports, and at what it comes to by texts."""
+        self._look_at_names(used.imported, sys.modules, used)
+        run = names_in_variables(used.used, values) if used.runs_texts else ()
+        self._look_at_names((*used.by_text, *run), values, used)
+
     def _is_left_out(self, kind: type) -> bool:
         """Whether arrays of a class are left out; by identity: a metaclass may define equality."""
         if id(kind) not in self._left_out:
@@ -202,12 +212,11 @@ class Reachable:
             yield from self._class_states(value)
             return
         elif compiler := find_compiler(value, self._frameworks):
-            original = compiler.original(value)
-            self._look(name, () if original is None else (original,))
+            yield from self._compiled_states(name, value, compiler)
             return
         elif issubclass(kind, FunctionType):
             yield from self._function_states(name, value)
-        elif (parts := self._parts_of_callable(value)) is not None:
+        elif (parts := parts_of(value, is_named=id(value) in self._roots)) is not None:
             self._look(name, parts)
             yield from cache_states(value)
         elif (moving := position_states(value, self._budget)) is not None:
@@ -217,21 +226,16 @@ class Reachable:
             return
         yield from attribute_states(value)
 
-    def _parts_of_callable(self, value: Any) -> Iterable[object] | None:
-        if not issubclass(type(value), ref):
-            return parts_of_callable(value)
-        referent = ref.__call__(value)
-        is_followed = is_users_class(type(referent)) or id(value) in self._roots
-        return (referent,) if is_followed else ()  # those of libraries lead anywhere
+    def _compiled_states(self, name: str, value: Any, compiler: Compilation) -> Iterator[State]:
+        original = compiler.original(value)
+        self._look(name, () if original is None else (original,))
+        if any(f.capability(MutableState).moves_unseen(value) for f in self._frameworks):
+            yield Unseen(value)
 
     def _class_states(self, value: Any) -> Iterator[State]:
         if is_users_class(value):
-            yield ClassNames(value)
-            yield from registered_classes(value)
-            # Python itself calls those between underscores, such as `__del__`.
-            special = [each for n, each in class_dict(value).items() if n.startswith("__")]
-            functions = [each for each in special if type(each) in _FUNCTIONS]
-            self._look(name_of(value), (*mro_of(value), type(value), *functions))
+            yield from class_states(value)
+            self._look(name_of(value), parts_of_class(value))
 
     def _use_states(self, name: str, use: Use) -> Iterator[State]:
         if states := [*use.states()] if use.is_users or not self._of_user else ():
@@ -244,26 +248,18 @@ class Reachable:
 
     def _function_states(self, name: str, function: FunctionType) -> Iterator[State]:
         self._look(name, (function.__defaults__, function.__kwdefaults__))
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        closed = [CellName(*each) for each in cells]
+        closed = closed_names(function)
         if not is_users_function(function):
             yield from () if self._of_user else registry_states(function, self._frameworks)
             # Libraries keep caches there; what they were given is a function or an object.
             held = (v for each in closed for v in each.parts)
             self._look(name, (v for v in held if not issubclass(type(v), list | dict | set)))
             return
-        used, stored = code_names(function.__code__), globals_set_in(function.__code__)
+        used = code_names(function.__code__)
         self._files.add_code(used)
-        names = function.__globals__
-        if not _SETS_ANY_GLOBAL.isdisjoint(used.used):
-            stored |= {each for each in names if not each.startswith("_")}
-        if stored and names is not self._own:
-            yield DictNames(names, stored)
-        for each in used.used:
-            if each in names:
-                self._look_at_named(each, names[each], used)
-        for each in used.imported & sys.modules.keys():
-            self._look_at_named(each, sys.modules[each], used)
+        yield from function_states(function, self._own)
+        self._look_at_names(used.used, function.__globals__, used)
+        self._look_up(function.__globals__, used)
         for state in closed:
             yield state
             for each, value in state.named:
@@ -279,7 +275,7 @@ class Reachable:
         if not (is_users := is_users_class(kind)) and self._of_user:
             return
         package = module_of(kind).partition(".")[0]
-        if is_users:
+        if is_users or issubclass(kind, BaseException):
             self._look(name_of_class(kind, name, self._own), (kind,))
             yield from states_of_base(value)
         elif package in _NOT_ENTERED or (kind is _LOCK and id(value) not in self._roots):

@@ -33,8 +33,9 @@ def shared_states(value: Any, budget: CopyBudget) -> list[State] | None:
     if not _is_shared(kind):
         return None
     states: list[State] = [] if memoryview(value).readonly else [SharedBytes(value, budget)]
-    if kind is mmap.mmap:
-        states.append(Setting(lambda: [value.tell()], lambda place: value.seek(*place)))
+    if issubclass(kind, mmap.mmap):
+        own = mmap.mmap
+        states.append(Setting(lambda: [own.tell(value)], lambda place: own.seek(value, *place)))
     return states
 
 
@@ -46,7 +47,7 @@ def is_shared_memory(held: object) -> bool:
 
 
 def _is_shared(kind: type) -> bool:
-    if kind is mmap.mmap:
+    if issubclass(kind, mmap.mmap):
         return True
     meta = type(kind)
     return meta is not type and module_of(meta) == "_ctypes" and meta.__name__ != "PyCFuncPtrType"

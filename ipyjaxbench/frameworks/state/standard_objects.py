@@ -1,17 +1,22 @@
 """What objects of Python's own library hold: put back where it is in memory alone, else watched."""
 
 import functools
+import gc
 import itertools
 import sys
 from collections.abc import Callable, Iterator
+from types import MemberDescriptorType
 from typing import Any
 
+from ipyjaxbench.frameworks.state.interpreter_settings import decimal_setting
 from ipyjaxbench.frameworks.state.streams import connection_state, socket_state
 from ipyjaxbench.frameworks.state.undo import Contents, Holder, Setting, State
+from ipyjaxbench.frameworks.state.unread_bases import unread_base
 from ipyjaxbench.usercode import (
     attributes,
     class_dict,
     is_exactly,
+    is_made,
     is_users_class,
     is_users_function,
     module_of,
@@ -84,12 +89,13 @@ def standard_states(value: Any, package: str) -> list[State] | None:
 
 
 def states_of_base(value: Any) -> Iterator[State]:
-    """Yield what the class of Python's keeps that a class of the user's extends."""
+    """Yield what the class keeps that a class of the user's extends, where that is in C."""
     for kind in mro_of(type(value)):
         if (found := _BY_CLASS.get((module_of(kind), name_of(kind)))) is not None:
             state = found(value)
             yield from () if state is None else (state,)
             return
+    yield from unread_base(value)
 
 
 def _outline(value: object) -> list[Any]:
@@ -122,6 +128,25 @@ def _element(element: Any) -> Setting:
         element.text, element.tail, element.attrib, *element[:] = values
 
     return Contents(lambda: [element.text, element.tail, element.attrib, *element], write)
+
+
+def _exception(error: Any) -> Setting:
+    members = [each for k in mro_of(type(error)) if not is_made(k) for each in _members(k)]
+
+    def write(values: list[Any]) -> None:
+        now = [each.__get__(error) for each in members]
+        for each, new, old in zip(members, now, values, strict=True):
+            if new is not old:
+                each.__set__(error, old)
+
+    return Contents(lambda: [each.__get__(error) for each in members], write)
+
+
+def _members(kind: type) -> Iterator[Any]:
+    """Yield what a class of errors keeps in C: `errno`, and what was handed to it."""
+    own = class_dict(kind)
+    yield from (each for each in own.values() if is_exactly(each, MemberDescriptorType))
+    yield from (own["args"],) if kind is BaseException else ()
 
 
 def _shelf(shelf: Any) -> Setting:
@@ -182,6 +207,14 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State | None]] = {
     ("sqlite3", "Connection"): lambda it: Setting(
         lambda: [it.total_changes, it.row_factory, it.text_factory], None),
     ("sqlite3", "Cursor"): lambda it: Holder(it, [it.connection]),
+    ("builtins", "BaseException"): _exception,
+    ("decimal", "Context"): decimal_setting,
+    ("functools", "KeyWrapper"): lambda it: Holder(it, gc.get_referents(it)),
+    ("_pickle", "Pickler"): lambda it: Contents(
+        lambda: [len(it.memo.copy()), *gc.get_referents(it)], None),
+    ("_pickle", "Unpickler"): lambda it: Holder(it, gc.get_referents(it)),
+    ("cProfile", "Profile"): lambda it: Setting(
+        lambda: [sum(each.callcount for each in it.getstats())], None),
     ("_queue", "SimpleQueue"): _shown("qsize"),
     ("xml.etree.ElementTree", "Element"): _element,
     ("weakref", "WeakValueDictionary"): _weak,

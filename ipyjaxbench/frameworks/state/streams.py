@@ -3,12 +3,15 @@
 import array
 import os
 import socket
+import stat
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from ipyjaxbench.frameworks.state.undo import Setting, State
 
+_MOST_BYTES = 16 * 2**20  # of a file that is read
 _IN, _OUT = "FIONREAD", "TIOCOUTQ"
 _TCP_INFO_BYTES, _SENT, _RECEIVED = 136, 120, 128  # of Linux's `struct tcp_info`
 
@@ -25,6 +28,20 @@ def amounts(descriptor: int) -> list[int]:
         return _exchanged(it) if _is_of_tcp(it) else _waiting(descriptor)
     finally:
         it.detach()
+
+
+def written(descriptor: int) -> list[int]:
+    """Return what tells the content of an open file, or when it was written; [] for other ones."""
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return []
+        if status.st_size <= _MOST_BYTES and hasattr(os, "pread"):
+            with suppress(OSError):  # it cannot be read
+                return [zlib.crc32(os.pread(descriptor, status.st_size, 0))]
+        return [status.st_mtime_ns]
+    except OSError:  # it was closed
+        return []
 
 
 def socket_state(it: Any) -> State | None:

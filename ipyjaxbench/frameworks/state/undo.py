@@ -1,5 +1,6 @@
 """What calls change in place, kept as it is now so that it can be put back."""
 
+import _random
 import copy
 import operator
 import random
@@ -26,12 +27,14 @@ class State:
         can_restore: whether there is one, so that it can be put back.
         owner: of the memory, where several objects share it; None where none does.
         is_shared: whether other processes can have the same memory.
+        is_seen: whether all of it shows; else to use the object may change it.
     """
 
     nbytes = 0
     can_restore = True
     owner: object = None
     is_shared = False
+    is_seen = True
 
     def __init__(self, target: Any) -> None:
         self._target = target
@@ -196,6 +199,12 @@ class Contents(Setting):
         return held
 
 
+class Unseen(State):
+    """Something that each use may change, and that nothing shows, as random numbers in a kernel."""
+
+    can_restore = is_seen = False
+
+
 class Holder(State):
     """Something that holds others and never changes by itself."""
 
@@ -233,11 +242,10 @@ class GeneratorState(Setting):
     """The state of a generator of random numbers: it is put back, whether a number was drawn."""
 
     @classmethod
-    def from_random(cls, source: random.Random) -> "GeneratorState":
-        """Return that of `random.Random`, by its own methods."""
-        return cls(
-            lambda: random.Random.getstate(source), lambda s: random.Random.setstate(source, s)
-        )
+    def from_random(cls, source: _random.Random) -> "GeneratorState":
+        """Return that of `random.Random`, or of the class in C below it, by its own methods."""
+        own: Any = random.Random if issubclass(type(source), random.Random) else _random.Random
+        return cls(lambda: own.getstate(source), lambda state: own.setstate(source, state))
 
     def changed(self) -> bool:
         """Never: a number may be drawn in each call, and is put back anyway."""

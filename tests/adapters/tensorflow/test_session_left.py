@@ -16,7 +16,39 @@ def toggled(read: str, write: str) -> Cell:
                 f"tf.{write}(was)")  # fmt: skip
 
 
+SEED = f"{TF}; tf.random.set_seed(3)"
+NO_SEED = f"{TF}; tf.random.set_seed(None)"
+DRAWS = """
+@tf.function
+def f(): return tf.random.normal((1,))
+@tf.function
+def g(): return f()
+class M:
+    @tf.function
+    def draw(self): return tf.random.normal((1,))
+m = M(); _ = f(), g(), m.draw()"""
+ORDER = f"{SEED}; ds = tf.data.Dataset.range(20).shuffle(20, seed=4"
+
 CELLS = {
+    "numbers in a function": Cell(f"{SEED}{DRAWS}", "f()", "0", told="f"),
+    "numbers in one that it calls": Cell(f"{SEED}{DRAWS}", "g()", "0", told="f"),
+    "numbers in a method": Cell(f"{SEED}{DRAWS}", "m.draw()", "0", told="m"),
+    "numbers by a seed of their own": Cell(
+        f"{NO_SEED}{DRAWS.replace('(1,)', '(1,), seed=3')}", "f()", "0", told="f"),
+    "numbers without a seed": Cell(f"{NO_SEED}{DRAWS}", "f()", "0"),
+    "numbers without a state": Cell(
+        f"{SEED}\n@tf.function\ndef f(): return tf.random.stateless_normal((1,), (1, 2))\n_ = f()",
+        "f()", "float(f()[0])"),
+    "numbers of Keras": Cell("import keras; keras.utils.set_random_seed(3)",
+                             "keras.random.normal((1,))", "float(keras.random.normal((1,))[0])"),
+    "those in a function": Cell(
+        "import keras, tensorflow as tf; keras.utils.set_random_seed(3)\n@tf.function\n"
+        "def f(): return keras.random.normal((1,))\n_ = f()", "f()", "float(f()[0])"),
+    "an order": Cell(f"{ORDER}).batch(2)", "for x in ds: pass", "0", told="ds"),
+    "an order that stays": Cell(f"{ORDER}, reshuffle_each_iteration=False)", "for x in ds: pass",
+                                "[int(x) for x in ds]"),
+    "an order without a seed": Cell(f"{NO_SEED}; ds = tf.data.Dataset.range(20).shuffle(20)",
+                                    "for x in ds: pass", "0"),
     "an average of variables": Cell(
         f"{TF}; ema = tf.train.ExponentialMovingAverage(.5); v = tf.Variable(4.); ema.apply([v])",
         "v.assign_add(1.); ema.apply([v])", "float(ema.average(v)), float(v)"),

@@ -8,6 +8,7 @@ import torch._dynamo  # changes the environment when it is loaded
 
 import ipyjaxbench
 from ipyjaxbench.adapters.torch.tensors import restore_tensors, sparse_parts
+from ipyjaxbench.frameworks import Checkpoint, loaded
 from tests.left import Cell, check_left
 from tests.shell import Shell
 
@@ -19,7 +20,56 @@ PRECISE = (
     "torch.backends.cuda.matmul.fp32_precision = 'none'; "
     "torch.backends.mkldnn.matmul.fp32_precision = 'none'"
 )
+TRACED = """import torch, torch.fx
+class N(torch.nn.Module):
+    def forward(self, x):
+        for _ in range(9): x = abs(x)
+        return x
+g = torch.fx.symbolic_trace(N())
+def erase():
+    node = [*g.graph.nodes][1]
+    node.replace_all_uses_with(node.args[0]); g.graph.erase_node(node); g.recompile()
+def insert():
+    first, second, *_ = g.graph.nodes
+    with g.graph.inserting_before(second): g.graph.call_function(abs, (first,))"""
+SCRIPTED = """import torch
+class N(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n, self.l, self.d = 0, [1], {'a': [1.5]}
+        self.t, self.ts = torch.zeros(2), [torch.zeros(2)]
+        self.register_buffer('b', torch.zeros(2))
+    def forward(self, x):
+        self.n += 1; self.l.append(1); self.d['a'].append(2.5)
+        self.b.add_(1); self.t = self.t + 1; self.ts[0].add_(1); self.ts.append(x)
+        return x
+m, x = torch.jit.script(N()), torch.ones(2)"""
+SAVED = "import io; b = io.BytesIO(); torch.jit.save(m, b); _ = b.seek(0); m = torch.jit.load(b)"
+IN_SCRIPT = "m.n, m.l, m.d, m.b.tolist(), m.t.tolist(), [t.tolist() for t in m.ts], m.training"
 CELLS = {
+    "nodes that go": Cell(TRACED, "erase()", "len(g.graph.nodes), str(g.graph), g.code,"
+                          " g(torch.ones(2)).tolist(), g.forward.__code__.co_code"),
+    "nodes that come": Cell(TRACED, "insert()", "len([*g.graph.nodes]), str(g.graph)"),
+    "what a node holds": Cell(
+        f"{TRACED}\nn = [*g.graph.nodes][1]; n.meta['n'] = 0",
+        "n.meta['n'] += 1; n.args += (1,); n.name += 'x'", "n.meta, len(n.args), n.name"),
+    "a scripted module": Cell(SCRIPTED, "m(x)", IN_SCRIPT),
+    "one that is loaded": Cell(f"{SCRIPTED}\n{SAVED}", "m(x)", IN_SCRIPT),
+    "one below it": Cell(f"{SCRIPTED}\nk = torch.jit.script(torch.nn.Sequential(N(), N()));"
+                         " m = k[1]", "k(x)", IN_SCRIPT),
+    "its mode": Cell(SCRIPTED, "m.train(not m.training)", IN_SCRIPT),
+    "hooks of all modules": Cell(
+        "import torch; of = torch.nn.modules.module",
+        "of.register_module_forward_hook(lambda *_: None)", "len(of._global_forward_hooks)",
+        "of._global_forward_hooks.clear()"),
+    "what such a hook changes": Cell(
+        "import torch; of, l = torch.nn.modules.module, []; m, x = torch.nn.Linear(1, 1), "
+        "torch.ones(1); of.register_module_forward_hook(lambda *_: l.append(1))", "m(x)", "l",
+        "of._global_forward_hooks.clear()"),
+    "the class of a dataset": Cell(
+        "import torch\nclass D(torch.utils.data.Dataset):\n    n = 0\n"
+        "    def __len__(self): return 4\n    def __getitem__(self, i): D.n += 1; return i\n"
+        "dl = torch.utils.data.DataLoader(D(), batch_size=2)", "for b in dl: pass", "D.n"),
     "gradients behind a loss": Cell(
         "import torch; w = torch.nn.Linear(2, 1); loss = w(torch.ones(1, 2)).sum(); h = loss * 2",
         "loss.backward(retain_graph=True); torch.sum(h).backward(retain_graph=True)",
@@ -108,6 +158,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("name", CELLS)
+@pytest.mark.filterwarnings("ignore:.*torch.jit")  # it is still used
 def test_it_is_as_after_one_run_or_told(shell: Shell, name: str) -> None:
     check_left(shell, CELLS[name])
 
@@ -132,6 +183,7 @@ def made() -> dict[str, Any]:
         "leaf": eye.to_sparse().requires_grad_(), "i": torch.tensor([1, 2, 2]), "torch": torch,
         "opt": torch.optim.SparseAdam(weights.parameters()), "f16": torch.ones(5).half(),
         "complex": torch.ones(3, dtype=torch.complex64), "bools": torch.zeros(3, dtype=bool),
+        "empty": torch.sparse_coo_tensor(size=(4, 4)), "wide": torch.ones(4, 4).to_sparse_csr(),
         "view": torch.ones(4, 4).T[1:], "bn": torch.nn.BatchNorm1d(2), "w": weights.weight,
     }  # fmt: skip
     return {**names, "scale": names["bn"].weight}
@@ -143,7 +195,8 @@ CHANGES = [
     "coo.data = coo + other", "coo._coalesced_(not coo.is_coalesced()); coo.mul_(2)",
     "(leaf * leaf).sum().backward()", "csr.add_(more)", "csr.values().add_(1)", "csc.mul_(2)",
     "bsr.mul_(2)", "bsc.mul_(2)", "dense.resize_(dense.numel() + 1).fill_(dense.numel())",
-    "dense.set_(torch.cat([dense, dense]))", "f16.mul_(2)", "complex.mul_(1j)",
+    "dense.set_(torch.cat([dense, dense]))", "csr.add_(wide)", "empty.add_(other)",
+    "f16.mul_(2)", "complex.mul_(1j)",
     "bools.logical_not_(); view.add_(1)", "bn(view[:, :2]).sum().backward()",
 ]  # fmt: skip
 
@@ -166,6 +219,21 @@ def test_tensors_of_all_layouts_are_put_back_bit_for_bit(code: str) -> None:
     with restore_tensors([*tensors.values()], is_made=True):
         exec(code, dict(looked_at))
     assert {name: bits(value) for name, value in tensors.items()} == before
+
+
+@UNSETTLED
+@pytest.mark.parametrize("code", ["csr.add_(wide)", "empty.add_(other)", "coo.add_(other)"])
+def test_sparse_tensors_start_again_and_again_from_what_they_were(code: str) -> None:
+    """Also where the call has their parts grow."""
+    names = made()
+    tensors = {n: v for n, v in names.items() if isinstance(v, torch.Tensor)}
+    before = {name: bits(value) for name, value in tensors.items()}
+    found = Checkpoint.from_values(tensors, loaded()[0], names)
+    for _ in range(3):
+        exec(code, dict(names))
+        for each in found.changed():
+            each.state.restore()
+        assert {name: bits(value) for name, value in tensors.items()} == before
 
 
 @UNSETTLED
