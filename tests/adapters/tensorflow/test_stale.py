@@ -292,12 +292,19 @@ MAKE = "def make():\n    @tf.function\n    def inner(x): return x * scale\n    r
 @pytest.mark.parametrize(
     ("before", "typed", "told"),
     [
-        (("def g(x): return x * scale", "f = tf.function(g)"), (0, 1),
+        (("def g(x): return x * scale", "f = tf.function(g)"), (1,),
+         "run `f = tf.function(g)` again"),
+        (("def g(x): return x * scale", "f = [tf.function(g)][0]"), (0, 1),
          "run the cell that defines `g` again, then call `tf.function` on it again"),
         ((CLASS, "f = K().call"), (0, 1),
          "run the cell that defines `K` again, then make its object anew"),
-        ((MAKE, "f = make()"), (1,), "call `make` again for a new `inner`"),
+        ((CLASS, "k = [K()][0]", "f = k.call"), (1, 2), "make the object of `K` anew"),
+        ((CLASS, "k = K()", "f = k.call"), (1, 2), "run `k = K()` again"),
+        ((MAKE, "f = make()"), (1,), "run `f = make()` again"),
+        ((MAKE, "f = [make()][0]"), (1,), "call `make` again for a new `inner`"),
         (("def g(n, x): return x * scale * n", "f = tf.function(partial(g, 1.0))"), (1,),
+         "run `f = tf.function(partial(g, 1.0))` again"),
+        (("def g(n, x): return x * scale * n", "f = [tf.function(partial(g, 1.0))][0]"), (1,),
          "call `tf.function` on a new partial of `g`"),
     ],
 )  # fmt: skip
@@ -306,11 +313,11 @@ def test_what_is_told_to_be_typed_helps(
 ) -> None:
     cells.run("from functools import partial\nscale = 2.0")
     for cell in (*before, "f(x)", "scale = 3.0"):
-        cells.run(cell)
+        cells.run(cell, counted=True)
     (fix,) = last_call(cells, "f(x)").fixes
     assert fix.endswith(f", or {told}")
     for number in typed:
-        cells.run(before[number])
+        cells.run(before[number], counted=True)
     cells.run("right = bool((f(x).numpy() == x.numpy() * 3.0).all())")
     assert cells.names["right"]
 

@@ -7,7 +7,10 @@ from typing import Any
 
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.define_again import define_again
-from ipyjaxbench.usercode import attribute, is_of_module
+from ipyjaxbench.usercode import assignment_of, attribute, is_of_module
+
+#: What JAX makes anew in each call; what `jax.checkpoint` and `jax.jit` trace is kept by function.
+_ANEW = {"grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian"}
 
 
 def how_to_define_again(function: Any, quote: str = "") -> str:
@@ -21,18 +24,39 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     inner = attribute(jitted, "__wrapped__") or jitted
     plain = callee.plain_of(function)
     name = f"{quote}{callee.display_name(plain)}{quote}"
-    if isinstance(inner, functools.partial):
-        return f"call {quote}jax.jit{quote} on a new partial of {name}"
+    if anew := _made_anew(inner, plain):
+        made = assignment_of(jitted)
+        if all(f"{each}(" in made for each in anew):
+            return f"run {quote}{made}{quote} again"
+        words = (each if each == "partial" else f"{quote}jax.{each}{quote}" for each in anew)
+        return f"call {quote}jax.jit{quote} on a new {' of '.join(words)} of {name}"
     if type(plain) is not FunctionType:  # an object that is called
         return f"call {quote}jax.jit{quote} on a new {name}"
     if is_of_module(plain):  # to reload it would set back what was changed in it
+        if getattr(jitted, "clear_cache", None) is None:  # as what Equinox makes
+            return f"call {quote}jax.clear_caches(){quote}"
         return f"call {quote}clear_cache(){quote} on the jitted {name}"
-    again = define_again(plain, name, "jax.jit", quote)
+    again = define_again(plain, jitted, name, "jax.jit", quote)
     if inner is not plain and callee.unbound(inner)[0] is plain:  # a method of an object
         return f"{again} and {quote}jax.jit{quote} its method again"
     if isinstance(function, functools.partial):
         return f"{again}, then make the partial of it anew"
     return again
+
+
+def _made_anew(inner: Any, plain: Any) -> list[str]:
+    """Return what gives another function each time, of which JAX keeps no trace; else nothing.
+
+    Args:
+        inner: what was jitted.
+        plain: the user's function in it.
+    """
+    if isinstance(inner, functools.partial):
+        return ["partial"]
+    names = [*callee.transformations(inner)]
+    for _ in names:
+        inner = inner.__wrapped__
+    return names if inner is plain and _ANEW.issuperset(names) else []
 
 
 def typed_as(function: Any) -> str:
