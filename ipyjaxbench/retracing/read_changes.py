@@ -22,6 +22,17 @@ class ReadChange(Change):
     now: str = ""
 
 
+@dataclass(frozen=True)
+class PartChange(Change):
+    """A part of the program was stale when the program was traced.
+
+    Attributes:
+        renew: what to do so that both are today's, with names quoted; empty where not known.
+    """
+
+    renew: str = ""
+
+
 def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
     """Yield what changed; of another object in place of one, no more than that.
 

@@ -39,8 +39,8 @@ def assignment_of(value: object) -> str:
 
 
 def _latest_assignment(name: str) -> str:
-    files = [(number, file) for cells in CELLS for file, number in [*cells.items()]]
-    for _, file in reversed(sorted(files, key=lambda pair: pair[0])):  # of equals the last first
+    files = ((number, file) for cells in CELLS for file, number in reversed([*cells.items()]))
+    for _, file in sorted(files, key=lambda pair: -pair[0]):  # of cells of one number the last
         text = "".join(linecache.getlines(file))
         if not re.search(rf"\b{re.escape(name)}\b", text):
             continue

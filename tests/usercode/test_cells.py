@@ -12,11 +12,11 @@ from ipyjaxbench.usercode import CELLS, assignment_of
 
 @pytest.fixture
 def cells() -> Iterator[dict[str, int]]:
-    """The cells of a shell, by the names of their files."""
+    """The cells of the only shell, by the names of their files."""
     files: dict[str, int] = {}
-    CELLS.append(files)
+    others, CELLS[:] = [*CELLS], [files]
     yield files
-    CELLS.remove(files)
+    CELLS[:] = others
     for file in files:
         linecache.cache.pop(file, None)
 

@@ -5,7 +5,14 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from ipyjaxbench.adapters.shared.define_again import define_again
-from ipyjaxbench.usercode import assignment_of, closure_values, is_exactly, is_users_class, name_of, unwrap
+from ipyjaxbench.usercode import (
+    assignment_of,
+    closure_values,
+    is_exactly,
+    is_users_class,
+    name_of,
+    unwrap,
+)
 
 _STRATEGY = "tensorflow.python.distribute.mirrored_run"
 
@@ -37,7 +44,9 @@ def how_to_define_again(function: Any) -> str:
     owner = owner_of(function)
     if owner is not None and is_users_class(type(owner)):  # each object has functions of its own
         made = assignment_of(owner)
-        return f"run `{made}` again" if made else f"make the object of `{name_of(type(owner))}` anew"
+        return (
+            f"run `{made}` again" if made else f"make the object of `{name_of(type(owner))}` anew"
+        )
     if is_exactly(plain, partial):
         return f"call `tf.function` on a new partial of `{name_of(plain.func)}`"
     if type(plain) is not FunctionType:  # an object that is called

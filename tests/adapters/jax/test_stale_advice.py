@@ -42,6 +42,9 @@ KEY = jitted("key = jax.random.key(0)", "x * 0 + jax.random.randint(key, (), 0, 
 MODE = "mode = 'two'\n# ---\n{}\ndef f(x, n=0):\n    return x + (2 if mode == 'one' else 0)"
 SIZED = "def f(x{}): return jnp.zeros(n).sum() + x + n"
 MAKE = "def make():\n    @jax.jit\n    def inner(x): return shift(x)\n    return inner\n# ---\n"
+INNER = "@jax.jit\ndef inner(x): return shift(x)"
+OUTER = "@jax.jit\ndef f(x): return inner(x)"
+BODY, LOOP = "def body(n, c): return shift(c)\n# ---\n", "return jax.lax.fori_loop(0, 1, body, x)"
 AGAIN = "Run the cell that defines"
 ADVISED = (
     Advised(CLASS + "\n# ---\nm = M()", SHIFT,
@@ -92,6 +95,17 @@ ADVISED = (
             " loop or an `if` depends on it), or"
             f" r{AGAIN[1:]} `f` again",
             (f"@partial(jax.jit, static_argnames='n')\n{SIZED.format(', n')}",), "f(x, n)"),
+    Advised(f"{INNER}\n# ---\ninner(x)\n# ---\n{SHIFT}\n# ---\n{OUTER}", "pass",
+            f"{AGAIN} `inner` again, then run the cell that defines `f` again",
+            (INNER, OUTER)),
+    Advised(f"{BODY}@jax.jit\ndef g(x): {LOOP}\n# ---\ng(x)\n# ---\n"
+            f"{SHIFT}\n# ---\n@jax.jit\ndef f(x): {LOOP}", "pass",
+            "Call `jax.clear_caches()`", ("jax.clear_caches()",)),
+    Advised(f"{INNER}\n# ---\n{OUTER}", SHIFT,
+            f"{AGAIN} `inner` again, then run the cell that defines `f` again, for today's `shift`",
+            (INNER, OUTER)),
+    Advised(f"{BODY}@jax.jit\ndef f(x): {LOOP}", SHIFT,
+            "Call `jax.clear_caches()`, for today's `shift`", ("jax.clear_caches()",)),
     Advised("@jax.jit\ndef f(x): return x", "f.__wrapped__.__code__ = (lambda x: x + 2).__code__",
             f"{AGAIN} `f` again", ("@jax.jit\ndef f(x): return x + 2",)),
     Advised(OPTIMIZER, "opt = optax.sgd(-3.0)", f"{AGAIN} `f` again, for today's `opt`",

@@ -2,13 +2,17 @@
 
 import functools
 import linecache
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.define_again import define_again
-from ipyjaxbench.usercode import assignment_of, attribute, is_of_module
+from ipyjaxbench.frameworks import find_reach, loaded
+from ipyjaxbench.usercode import assignment_of, attribute, is_of_module, is_users_function, names_in
 
+#: What keeps the trace of a function that it is given.
+_KEEPING = ("scan", "while_loop", "fori_loop", "cond", "switch", "checkpoint", "remat")
 #: What JAX makes anew in each call; what `jax.checkpoint` and `jax.jit` trace is kept by function.
 _ANEW = {"grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian"}
 
@@ -24,17 +28,14 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     inner = attribute(jitted, "__wrapped__") or jitted
     plain = callee.plain_of(function)
     name = f"{quote}{callee.display_name(plain)}{quote}"
+    is_module = is_of_module(plain)  # to reload it would set back what was changed in it
+    if _keeps_parts(plain) or (is_module and getattr(jitted, "clear_cache", None) is None):
+        return f"call {quote}jax.clear_caches(){quote}"  # of Equinox, too, which has no other
     if anew := _made_anew(inner, plain):
-        made = assignment_of(jitted)
-        if all(f"{each}(" in made for each in anew):
-            return f"run {quote}{made}{quote} again"
-        words = (each if each == "partial" else f"{quote}jax.{each}{quote}" for each in anew)
-        return f"call {quote}jax.jit{quote} on a new {' of '.join(words)} of {name}"
+        return _make_anew(jitted, anew, name, quote)
     if type(plain) is not FunctionType:  # an object that is called
         return f"call {quote}jax.jit{quote} on a new {name}"
-    if is_of_module(plain):  # to reload it would set back what was changed in it
-        if getattr(jitted, "clear_cache", None) is None:  # as what Equinox makes
-            return f"call {quote}jax.clear_caches(){quote}"
+    if is_module:
         return f"call {quote}clear_cache(){quote} on the jitted {name}"
     again = define_again(plain, jitted, name, "jax.jit", quote)
     if inner is not plain and callee.unbound(inner)[0] is plain:  # a method of an object
@@ -42,6 +43,19 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     if isinstance(function, functools.partial):
         return f"{again}, then make the partial of it anew"
     return again
+
+
+def _keeps_parts(plain: Any) -> bool:
+    """Whether JAX may find a part of it again: it keeps the trace of what loops and the like run.
+
+    A function that is made within it is another one each time.
+    """
+    reached = [
+        each for each in find_reach([plain], loaded()[0]).functions if is_users_function(each)
+    ]
+    names = {name for each in reached for name in names_in(each.__code__)}
+    others = [each for each in reached if each is not plain and "<locals>" not in each.__qualname__]
+    return bool(others) and not names.isdisjoint(_KEEPING)
 
 
 def _made_anew(inner: Any, plain: Any) -> list[str]:
@@ -57,6 +71,14 @@ def _made_anew(inner: Any, plain: Any) -> list[str]:
     for _ in names:
         inner = inner.__wrapped__
     return names if inner is plain and _ANEW.issuperset(names) else []
+
+
+def _make_anew(jitted: Any, anew: Sequence[str], name: str, quote: str) -> str:
+    made = assignment_of(jitted)
+    if all(f"{each}(" in made for each in anew):
+        return f"run {quote}{made}{quote} again"
+    words = (each if each == "partial" else f"{quote}jax.{each}{quote}" for each in anew)
+    return f"call {quote}jax.jit{quote} on a new {' of '.join(words)} of {name}"
 
 
 def typed_as(function: Any) -> str:

@@ -253,7 +253,7 @@ class TorchCallWatch(EventWatch[Entry]):
         entered = Entered.from_call(function, args, kwargs)
         return lacking_hooks.lacking_hooks(self.name(function), entered) if entered else ()
 
-    def how_to_renew(self, function: Any) -> str:  # noqa: ARG002
+    def how_to_renew(self, function: Any, why: Sequence[Change]) -> str:  # noqa: ARG002
         """Return what to do, as for a stale call."""
         return HOOKS.replace("`", "")
 
