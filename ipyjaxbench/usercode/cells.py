@@ -38,6 +38,17 @@ def assignment_of(value: object) -> str:
     return next(filter(None, map(_latest_assignment, own)), "")
 
 
+def reads_itself(assignment: str) -> bool:
+    """Whether it gives another value when it is run again.
+
+    Example:
+        >>> reads_itself("f = jit(f)"), reads_itself("g = jit(f)"), reads_itself("")
+        (True, False, False)
+    """
+    name, _, value = assignment.partition(" = ")
+    return bool(value) and bool(re.search(rf"\b{re.escape(name)}\b", value))
+
+
 def _latest_assignment(name: str) -> str:
     files = ((number, file) for cells in CELLS for file, number in reversed([*cells.items()]))
     for _, file in sorted(files, key=lambda pair: -pair[0]):  # of cells of one number the last
@@ -71,7 +82,7 @@ def _bound(text: str, name: str) -> Iterator[str]:
     """Yield each statement that gives a name a value; "" for one that is not to be typed again."""
     for node in _statements(text):
         if isinstance(node, ast.Assign) and [ast.unparse(each) for each in node.targets] == [name]:
-            typed = ast.get_source_segment(text, node) or ""
+            typed = f"{name} = {ast.get_source_segment(text, node.value)}"
             is_short = "\n" not in typed and len(typed) <= _MOST_TYPED
             yield typed if is_short and isinstance(node.value, ast.Call) else ""
         elif name in _names_bound(node):

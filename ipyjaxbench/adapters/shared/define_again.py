@@ -4,7 +4,7 @@ import re
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.usercode import assignment_of, how_to_define
+from ipyjaxbench.usercode import assignment_of, how_to_define, reads_itself
 
 
 def define_again(plain: FunctionType, compiled: Any, name: str, compiler: str, quote: str) -> str:
@@ -27,7 +27,7 @@ def define_again(plain: FunctionType, compiled: Any, name: str, compiler: str, q
     if outer:
         owner = f"{quote}{outer.rpartition('.')[2]}{quote}"
         return f"{how_to_define(plain, owner)}, then make its object anew"
-    if plain.__globals__.get(plain.__name__) is plain:
+    if plain.__globals__.get(plain.__name__) is plain or reads_itself(made):
         call = f"{quote}{made}{quote}" if made else f"call {quote}{compiler}{quote} on it again"
         return f"{how_to_define(plain, name)}, then {call}"
     # It is decorated, or its name stands for another one by now.

@@ -11,6 +11,7 @@ from ipyjaxbench.usercode import (
     is_exactly,
     is_users_class,
     name_of,
+    reads_itself,
     unwrap,
 )
 
@@ -39,7 +40,7 @@ def how_to_define_again(function: Any) -> str:
     """Return what to do for a function of the same code that has no trace yet."""
     plain = plain_function(function)
     made = assignment_of(function)
-    if "tf.function(" in made:  # each has traces of its own
+    if "tf.function(" in made and not reads_itself(made):  # each has traces of its own
         return f"run `{made}` again"
     owner = owner_of(function)
     if owner is not None and is_users_class(type(owner)):  # each object has functions of its own

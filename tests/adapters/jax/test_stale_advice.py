@@ -41,6 +41,7 @@ def f(x): return opt.update(x, opt.init(x))[0]
 KEY = jitted("key = jax.random.key(0)", "x * 0 + jax.random.randint(key, (), 0, 99)")
 MODE = "mode = 'two'\n# ---\n{}\ndef f(x, n=0):\n    return x + (2 if mode == 'one' else 0)"
 SIZED = "def f(x{}): return jnp.zeros(n).sum() + x + n"
+TESTED = "def f(x{}): return x if level > 1 else x + 2"
 MAKE = "def make():\n    @jax.jit\n    def inner(x): return shift(x)\n    return inner\n# ---\n"
 INNER = "@jax.jit\ndef inner(x): return shift(x)"
 OUTER = "@jax.jit\ndef f(x): return inner(x)"
@@ -91,10 +92,22 @@ ADVISED = (
     Advised(f"{MAKE}f = [make()][0]", SHIFT,
             "Call `make` again for a new `inner`, for today's `shift`", ("f = make()",)),
     Advised(f"n = 3\n# ---\n@jax.jit\n{SIZED.format('')}", "n = 2",
-            "Pass `n` to `f` as an argument (`static_argnames` if a shape, an axis, a"
-            " loop or an `if` depends on it), or"
-            f" r{AGAIN[1:]} `f` again",
+            f"Pass `n` to `f` as a static argument (`static_argnames`), or r{AGAIN[1:]} `f` again",
             (f"@partial(jax.jit, static_argnames='n')\n{SIZED.format(', n')}",), "f(x, n)"),
+    Advised("n = 3\n# ---\n@jax.jit\ndef f(x): return x + n", "n = 2",
+            f"Pass `n` to `f` as an argument, or r{AGAIN[1:]} `f` again",
+            ("@jax.jit\ndef f(x, n): return x + n",), "f(x, n)"),
+    Advised(f"n = 3\n# ---\nclass M:\n    {STATIC}\n    def step(self, x): return x + n\n"
+            "# ---\nm = M()", "n = 2",
+            f"Pass `n` to `step` as an argument, or r{AGAIN[1:]} `M` again, then make its object"
+            " anew",
+            (f"class M:\n    {STATIC}\n    def step(self, x, n): return x + n", "m = M()"),
+            "m.step(x, n)"),
+    Advised(f"level = 1.5\n# ---\n@jax.jit\n{TESTED.format('')}", "level = 0.5",
+            f"Pass `level` to `f` as a static argument (`static_argnames`), or r{AGAIN[1:]} `f`"
+            " again",
+            (f"@partial(jax.jit, static_argnames='level')\n{TESTED.format(', level')}",),
+            "f(x, level)"),
     Advised(f"{INNER}\n# ---\ninner(x)\n# ---\n{SHIFT}\n# ---\n{OUTER}", "pass",
             f"{AGAIN} `inner` again, then run the cell that defines `f` again",
             (INNER, OUTER)),
@@ -114,6 +127,18 @@ ADVISED = (
             f"Pass `key` to `f` as an argument, or r{AGAIN[1:]} `f` again",
             ("@jax.jit\ndef f(x, key): return x * 0 + jax.random.randint(key, (), 0, 99)",),
             "f(x, key)", "jax.random.randint(key, (), 0, 99)"),
+    Advised(f"{MODE.format('@jax.jit')}\n@partial(jax.jit, static_argnums=0)\ndef other(n): pass",
+            "mode = 'one'",
+            f"Pass `mode` to `f` as a static argument (`static_argnames`), or r{AGAIN[1:]} `f`"
+            " again",
+            (MODE.format("@partial(jax.jit, static_argnames='n')").partition("# ---\n")[2],)),
+    Advised(f"{MODE.format('')}\n# ---\nf = jax.jit(f, static_argnums=1)", "mode = 'one'",
+            f"Pass `mode` to `f` as a static argument (`static_argnums`), or r{AGAIN[1:]} `f`"
+            " again, then `f = jax.jit(f, static_argnums=1)`",
+            (MODE.format("").partition("# ---\n")[2], "f = jax.jit(f, static_argnums=1)")),
+    Advised(f"{DERIVED}g = jax.jit(jax.grad(g))\nf = g", SHIFT,
+            f"{AGAIN} `g` again, then `g = jax.jit(jax.grad(g))`, for today's `shift`",
+            (DERIVED.partition("#")[0], "f = g = jax.jit(jax.grad(g))"), value="6.0"),
     *(Advised(MODE.format(f"@partial(jax.jit, {static}={n})"), "mode = 'one'",
               f"Pass `mode` to `f` as a static argument (`{static}`), or r{AGAIN[1:]} `f` again",
               (MODE.format(f"@partial(jax.jit, {static}={new})").replace("n=0", "n, mode")
@@ -129,7 +154,7 @@ def test_what_is_told_to_be_typed_helps(cells: Shell, case: Advised) -> None:
     cells.run("def shift(x): return x")
     for cell in case.before.split("# ---\n"):
         cells.run(cell, counted=True)
-    stale_call = case.call if case.call.startswith("m") else "f(x)"
+    stale_call = "m.step(x)" if case.call.startswith("m") else "f(x)"
     cells.run(stale_call)
     cells.run(case.change, counted=True)
     seen = last_call(cells, stale_call)

@@ -294,6 +294,11 @@ MAKE = "def make():\n    @tf.function\n    def inner(x): return x * scale\n    r
     [
         (("def g(x): return x * scale", "f = tf.function(g)"), (1,),
          "run `f = tf.function(g)` again"),
+        (("def f(x): return x * scale", "f = tf.function(f)"), (0, 1),
+         "run the cell that defines `f` again, then `f = tf.function(f)`"),
+        (("@tf.function\ndef g(x): return x * scale", "@tf.function\ndef f(x): return g(x)"),
+         (0, 1),
+         "run the cell that defines `g` again, then run the cell that defines `f` again"),
         (("def g(x): return x * scale", "f = [tf.function(g)][0]"), (0, 1),
          "run the cell that defines `g` again, then call `tf.function` on it again"),
         ((CLASS, "f = K().call"), (0, 1),

@@ -107,6 +107,8 @@ def _stale_kind(change: Change, function: Any) -> str:
         is_data = all(is_of(names.get(path), *_DATA) for path in change.paths())
         return "stale" if is_data else "stale object"
     words = (change.old, change.now if isinstance(change, ReadChange) else "")
+    if isinstance(change, ReadChange) and change.is_data is not None:
+        return "stale" if change.is_data else "stale static"
     if all(map(_WHOLE.fullmatch, words)):
         return "stale size"
     if all(map(_is_data, words)):

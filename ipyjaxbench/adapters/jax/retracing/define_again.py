@@ -1,7 +1,9 @@
 """What to type so that JAX traces a function anew."""
 
 import functools
+import itertools
 import linecache
+import re
 from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
@@ -9,12 +11,21 @@ from typing import Any
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.define_again import define_again
 from ipyjaxbench.frameworks import find_reach, loaded
-from ipyjaxbench.usercode import assignment_of, attribute, is_of_module, is_users_function, names_in
+from ipyjaxbench.usercode import (
+    assignment_of,
+    attribute,
+    is_of_module,
+    is_users_function,
+    names_in,
+    reads_itself,
+)
 
 #: What keeps the trace of a function that it is given.
 _KEEPING = ("scan", "while_loop", "fori_loop", "cond", "switch", "checkpoint", "remat")
 #: What JAX makes anew in each call; what `jax.checkpoint` and `jax.jit` trace is kept by function.
 _ANEW = {"grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian"}
+
+_DEFINES = re.compile(r"\s*(async\s+)?def\s")
 
 
 def how_to_define_again(function: Any, quote: str = "") -> str:
@@ -31,7 +42,7 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     is_module = is_of_module(plain)  # to reload it would set back what was changed in it
     if _keeps_parts(plain) or (is_module and getattr(jitted, "clear_cache", None) is None):
         return f"call {quote}jax.clear_caches(){quote}"  # of Equinox, too, which has no other
-    if anew := _made_anew(inner, plain):
+    if (anew := _made_anew(inner, plain)) and not reads_itself(assignment_of(jitted)):
         return _make_anew(jitted, anew, name, quote)
     if type(plain) is not FunctionType:  # an object that is called
         return f"call {quote}jax.jit{quote} on a new {name}"
@@ -86,7 +97,12 @@ def typed_as(function: Any) -> str:
 
     JAX works out the other way itself.
     """
-    code = getattr(callee.plain_of(function), "__code__", None)
-    text = "".join(linecache.getlines(code.co_filename)) if code is not None else ""
+    plain = callee.plain_of(function)
+    text = assignment_of(callee.jitted_in(function))
+    if type(plain) is FunctionType:
+        code = plain.__code__
+        lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+        decorators = itertools.takewhile(lambda line: not _DEFINES.match(line), lines)
+        text += "".join(decorators)
     typed = [f"`{each}`" for each in ("static_argnums", "static_argnames") if each in text]
     return typed[0] if len(typed) == 1 else ""
