@@ -103,6 +103,9 @@ ADVISED = (
             " anew",
             (f"class M:\n    {STATIC}\n    def step(self, x, n): return x + n", "m = M()"),
             "m.step(x, n)"),
+    Advised("n = 1\n# ---\n@jax.jit\ndef f(x): return x[:n] + 2", "n = 2",
+            f"Pass `n` to `f` as a static argument (`static_argnames`), or r{AGAIN[1:]} `f` again",
+            ("@partial(jax.jit, static_argnames='n')\ndef f(x, n): return x[:n] + 2",), "f(x, n)"),
     Advised(f"level = 1.5\n# ---\n@jax.jit\n{TESTED.format('')}", "level = 0.5",
             f"Pass `level` to `f` as a static argument (`static_argnames`), or r{AGAIN[1:]} `f`"
             " again",

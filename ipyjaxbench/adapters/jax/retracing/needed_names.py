@@ -90,7 +90,7 @@ class CopiedCall:
         given = (self._function, value, *self._args)
         try:
             new = programs.program_now(jitted, given, self._kwargs, fixed)
-        except TypeError:  # as all of JAX's errors of this kind are
+        except (TypeError, IndexError):  # as JAX's errors of this kind are
             return False
         return None if new is None else True
 
