@@ -3,6 +3,7 @@
 from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from contextvars import copy_context
+from dataclasses import replace
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -19,6 +20,7 @@ def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tup
     None is left where nothing else changed: then the program differs by what it draws at random.
     """
     found = without_hidden(found)
+    before: Mapping[str, Any] = {}
     if now.side_effects:
         return found
     try:
@@ -27,10 +29,28 @@ def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tup
             needed = copy_context().run(trace.code.needs, before) if before else None
     except CODE_ERRORS:  # it cannot be traced with those
         needed = None
-    if needed is None:
-        return found
-    left = tuple(each for each in found if each.path not in before or each.path in needed)
-    return left if left or not needed else found
+    left = tuple(each for each in found if each.path not in before or each.path in (needed or ()))
+    left = found if needed is None or not (left or not needed) else left
+    return _with_uses(trace, left, before)
+
+
+def _with_uses(
+    trace: Trace, changes: tuple[ReadChange, ...], before: Mapping[str, Any]
+) -> tuple[ReadChange, ...]:
+    """Add whether numbers that changed could be given to a call as its data."""
+    paths = {each.path for each in changes}
+    numbers = {p: v for p, v in before.items() if p in paths and type(v) in (int, float)}
+    try:
+        with TRACE_LOG.paused():
+            others = copy_context().run(trace.code.not_data, numbers) if numbers else None
+    except CODE_ERRORS:
+        others = None
+    if others is None:
+        return changes
+    return tuple(
+        replace(each, is_data=each.path not in others) if each.path in numbers else each
+        for each in changes
+    )
 
 
 def without_hidden(found: Sequence[ReadChange]) -> tuple[ReadChange, ...]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
+from ipyjaxbench.retracing.read_changes import PartChange
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Site, how_to_define, unwrap
 
@@ -67,6 +68,8 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     is_guarded: bool = False
     #: Whether code runs to be traced, and prints then and no more.
     prints_while_tracing: bool = True
+    #: What drops all its traces, those of parts of programs too; quoted, empty where nothing does.
+    how_to_drop_all: str = ""
     #: Parts of the framework's own messages, which set them apart from the user's prints.
     messages: tuple[str, ...] = ()
 
@@ -131,14 +134,22 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return ()
 
-    def how_to_renew(self, function: Any) -> str:
-        """Return what to do where a program is stale."""
+    def how_to_renew(self, function: Any, why: Sequence[Change]) -> str:
+        """Return what to do where a program is stale, by what changed."""
+        parts = [each.renew for each in why if isinstance(each, PartChange) and each.renew]
+        if parts:
+            return parts[0].replace("`", "")
         again = self.how_to_define_again(function)
         return f"pass what changes to {self.name(function)} as an argument, or {again}"
 
-    def how_to_define_again(self, function: Any) -> str:
-        """Return what to do for a function of the same code that has no program yet."""
-        return how_to_define(unwrap(function), self.name(function))
+    def how_to_define_again(self, function: Any, quote: str = "") -> str:
+        """Return what to do for a function of the same code that has no program yet.
+
+        Args:
+            function: as it is called.
+            quote: to put around names.
+        """
+        return how_to_define(unwrap(function), f"{quote}{self.name(function)}{quote}")
 
     @abstractmethod
     def outside(self) -> tuple[Program, ...]:

@@ -15,11 +15,24 @@ class ReadChange(Change):
         imprint: the kind of what it was; empty for the code of the function itself.
         is_same_object: whether it was changed in place.
         now: what it is, in words; empty where it is gone, or what changed is within it.
+        is_data: whether the code can do with it traced; None where that is not known.
     """
 
     imprint: str = ""
     is_same_object: bool = False
     now: str = ""
+    is_data: bool | None = None
+
+
+@dataclass(frozen=True)
+class PartChange(Change):
+    """A part of the program was stale when the program was traced.
+
+    Attributes:
+        renew: what to do so that both are today's, with names quoted; empty where not known.
+    """
+
+    renew: str = ""
 
 
 def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:

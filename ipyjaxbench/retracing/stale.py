@@ -11,7 +11,7 @@ from ipyjaxbench.retracing.cache_key import Change, describe_changes
 from ipyjaxbench.retracing.causes import is_same_trace
 from ipyjaxbench.retracing.needed_changes import needed_changes, without_hidden
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
-from ipyjaxbench.retracing.read_changes import changes_since
+from ipyjaxbench.retracing.read_changes import PartChange, changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.unseen_traces import changes_unseen, first_of, judge_unseen, roots_of
@@ -38,7 +38,7 @@ def find_stale(
         if trace is None:
             return changes_unseen(watch, function, args, kwargs)
         found = changes_in(trace, function, code) or _changes_within(watch, trace, function)
-        return found or _changes_kept(trace, function)
+        return found or _changes_kept(watch, trace, function)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
@@ -173,19 +173,24 @@ def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Chan
 
     A framework finds that one's trace, too, when it traces the code around it anew.
     """
-    reached = find_reach([unwrap(compiled)], loaded()[0]).functions
-    for inner in reached:
-        if inner is compiled or not ask(watch.takes, inner):
-            continue
-        changes = stale_in_all(watch, inner)
-        now = trace.code.reads() if changes else None
+    for inner, changes in stale_parts(watch, compiled):
+        now = trace.code.reads()
         if now and _is_another_program(trace, now, compiled, if_unsure=None):
             why = f"{watch.name(inner)} in it was stale by then: {describe_changes(changes)}"
-            return (Change("stale", new=why),)
+            return (PartChange("stale", new=why, renew=watch.how_to_define_again(compiled, "`")),)
     return ()
 
 
-def _changes_kept(trace: Trace, compiled: Any) -> tuple[Change, ...]:
+def stale_parts(watch: CallWatch, compiled: Any) -> Iterator[tuple[Any, tuple[Change, ...]]]:
+    """Yield the compiled functions that one can call whose programs are stale, and why."""
+    own = _token(watch, compiled)
+    for inner in find_reach([unwrap(compiled)], loaded()[0]).functions:
+        changes = stale_in_all(watch, inner) if ask(watch.takes, inner) else ()
+        if changes and _token(watch, inner) != own:
+            yield inner, changes
+
+
+def _changes_kept(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:
     """Return that a part of it was traced with other values, for another trace than its own.
 
     What `jax.lax.scan` and `jax.checkpoint` trace of a function is found again in the next one.
@@ -201,7 +206,7 @@ def _changes_kept(trace: Trace, compiled: Any) -> tuple[Change, ...]:
         is_kept = changes and other is not trace and not other.code.is_dropped()
         if is_kept and _is_another_program(trace, now, compiled, if_unsure=None):
             why = f"it holds a part that was traced before: {describe_changes(changes)}"
-            return (Change("stale", new=why),)
+            return (PartChange("stale", new=why, renew=watch.how_to_drop_all),)
     return ()
 
 
@@ -276,5 +281,10 @@ def stale_in_all(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
 
 def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:
     """Return the traces of a function that were seen and are still in use, the latest first."""
-    token = watch.signature(compiled, (), {}).function
-    return [each for each in TRACE_LOG.traces(token) if not each.code.is_dropped()]
+    traces = TRACE_LOG.traces(_token(watch, compiled))
+    return [each for each in traces if not each.code.is_dropped()]
+
+
+def _token(watch: CallWatch, compiled: Any) -> int:
+    """Return what tells functions apart, also behind methods and partials."""
+    return watch.signature(compiled, (), {}).function

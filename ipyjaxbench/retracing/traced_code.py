@@ -35,6 +35,13 @@ class TracedCode(ABC):
         """
         return None
 
+    def not_data(self, numbers: Mapping[str, Any]) -> tuple[str, ...] | None:  # noqa: ARG002
+        """Return which names, given the numbers they stood for, cannot be data of a call.
+
+        None if that is not known.
+        """
+        return None
+
     @property
     def assigned(self) -> tuple[str, ...]:
         """Names around it that tracing it assigns, and may read."""

@@ -71,7 +71,7 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
     compiled = t.count - t.bypassed  # of which a share is one; a row tells of the others
-    stale = sum(call.times for call in t.calls if any(c.kind == "stale" for c in call.why))
+    stale = sum(call.times for call in t.calls if _is_stale(call))
     if stale:
         detail = f"{stale:,} of {units.count(compiled, 'call')}: the code has changed since"
         return Headline(title, "stale program", detail, "STALE", "")
@@ -223,6 +223,22 @@ def _explained(call: TracedCall, error: str) -> str:
     return f"{why} ({says})" if why else says
 
 
+def _is_stale(call: TracedCall) -> bool:
+    return any(change.kind == "stale" for change in call.why)
+
+
+def _fixes(calls: Sequence[TracedCall]) -> Iterator[str]:
+    """Yield the first of what to write, and all that is for a stale program: its values are wrong.
+
+    One that is left out makes a call slow, and is shown once the others are mended.
+    """
+    fixes = dict.fromkeys(fix for call in calls for fix in call.fixes)
+    of_stale = {fix for call in calls if _is_stale(call) for fix in call.fixes}
+    for number, fix in enumerate(fixes):
+        if number < _MAX_FIXES or fix in of_stale:
+            yield fix
+
+
 def _facts(t: Traces) -> Iterator[tuple[str, str]]:
     if t.error:
         yield "raised", t.error
@@ -236,8 +252,7 @@ def _facts(t: Traces) -> Iterator[tuple[str, str]]:
         yield "not compiled", f"{count} ran eagerly: compilation was turned off"
     for text in [*dict.fromkeys(call.unknown for call in t.calls if call.unknown)][:_MAX_FIXES]:
         yield "unknown", text
-    fixes = dict.fromkeys(fix for call in t.calls for fix in call.fixes)
-    for fix in [*fixes][:_MAX_FIXES]:
+    for fix in _fixes(t.calls):
         yield "fix", fix
     if any(call.printed for call in t.calls):
         yield "printed", "print() runs only while a function is traced, not on a cache hit"

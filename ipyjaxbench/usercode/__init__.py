@@ -19,7 +19,13 @@ from ipyjaxbench.usercode.call import (
     read_call_of_shapes,
     refuse_uncallable,
 )
-from ipyjaxbench.usercode.cells import CELLS, how_to_define, is_of_module
+from ipyjaxbench.usercode.cells import (
+    CELLS,
+    assignment_of,
+    how_to_define,
+    is_of_module,
+    reads_itself,
+)
 from ipyjaxbench.usercode.classes import (
     PerClass,
     class_dict,

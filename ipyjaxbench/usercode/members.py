@@ -2,7 +2,7 @@
 
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -26,6 +26,10 @@ from ipyjaxbench.usercode.origin import (
 _MOST_WRAPPERS = 100
 #: Stands for what is not there.
 MISSING: Any = object()
+
+
+#: Finds something in an object, by the ends of its path.
+Find = Callable[[Any], Iterable[tuple[str, Any]]]
 
 
 def own_attributes(value: object) -> dict[str, Any]:

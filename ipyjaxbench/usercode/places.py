@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode.classes import class_dict, mro_of
 from ipyjaxbench.usercode.code_objects import names_in, texts_in
-from ipyjaxbench.usercode.members import MISSING, own_attributes, part_of
+from ipyjaxbench.usercode.members import (
+    MISSING,
+    Find,
+    code_beside,
+    code_in,
+    own_attributes,
+    part_of,
+)
 from ipyjaxbench.usercode.objects import is_of, items_of
 from ipyjaxbench.usercode.origin import is_users_class, names_of_module
 
@@ -39,9 +46,12 @@ class Place(NamedTuple):
 def all_stand(places: Iterable[Place]) -> bool:
     """Whether the same objects stand in all of these places."""
     try:
-        return all(stands(owner, key, value) for stands, owner, key, value in places)
+        for stands, owner, key, value in places:  # a generator takes longer than the look
+            if not stands(owner, key, value):
+                return False
     except CODE_ERRORS:  # it is gone, or changes while it is looked at
         return False
+    return True
 
 
 def place_of_name(names: Mapping[str, Any], name: str, value: Any) -> Place:
@@ -76,9 +86,15 @@ def place_of_content(owner: Any) -> Place:
     return Place(_has_attributes, owner, None, own_attributes(owner))
 
 
-def place_of_parts(owner: Any, find: Callable[[Any], Iterable[tuple[str, Any]]]) -> Place:
-    """Return that of what a function finds in an object, by the ends of its path."""
-    return Place(_has_parts, owner, find, (*find(owner),))
+def places_of_parts(owner: Any, find: Find) -> Iterator[Place]:
+    """Yield those of what a function finds in an object, by the ends of its path.
+
+    Code beside what is wrapped is part of all its code, which is looked at once; a function of
+    Python's has none.
+    """
+    if type(owner) is not FunctionType:
+        find = code_in if find is code_beside else find
+        yield Place(_has_parts, owner, find, (*find(owner),))
 
 
 def place_of_data(owner: Any, imprint: Callable[[Any], Any], found: Any) -> Place:
@@ -147,8 +163,12 @@ def _defines(owner: type, _: Any, value: dict[str, Any]) -> bool:
 
 def _has_parts(owner: Any, find: Any, value: tuple[tuple[str, Any], ...]) -> bool:
     parts = (*find(owner),)
-    pairs = zip(parts, value, strict=False)
-    return len(parts) == len(value) and all(o[0] == n[0] and o[1] is n[1] for o, n in pairs)
+    if len(parts) != len(value):
+        return False
+    for (name, part), (old_name, old_part) in zip(parts, value, strict=True):
+        if part is not old_part or name != old_name:
+            return False
+    return True
 
 
 def _has_imprint(owner: Any, imprint: Any, value: Any) -> bool:

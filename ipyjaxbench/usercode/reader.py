@@ -219,7 +219,7 @@ class Reader:
                 self._add("self", value.__self__, depth + 1)
             self._add_function(path, function, depth, bound, "self" if bound else "")
             self.read_wrappers(wrapped, depth + 1, path)
-            self._add_found(path, places.place_of_parts(wrapped, members.code_beside), depth)
+            self._add_found(path, wrapped, members.code_beside, depth)
         elif is_of(value, functools.partial):
             parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
             self._add_parts(path, kind, len(parts), ((str(k), each) for k, each in parts), depth)
@@ -251,12 +251,12 @@ class Reader:
             if not is_known and path not in self._used_up and kind is not AnyData:
                 self.found[path] = imprint_opaque(value)
             find = self._data.parts if is_known else members.code_in
-            self._add_found(path, places.place_of_parts(value, find), depth)
+            self._add_found(path, value, find, depth)
         self._meet(path, kind, value, depth)
 
-    def _add_found(self, path: str, place: places.Place, depth: int) -> None:
-        self._keep(place)
-        for end, each in place.value:
+    def _add_found(self, path: str, value: Any, find: members.Find, depth: int) -> None:
+        self._keep(*places.places_of_parts(value, find))
+        for end, each in find(value):
             self._add(path + end, each, depth + 1)
 
     def _meet(self, path: str, kind: type, owner: Any, depth: int) -> None:

@@ -234,6 +234,13 @@ def test_facts_below() -> None:
     assert facts(of(replace(eager, why=()))) == [("not compiled", "1 call ran eagerly")]
 
 
+def test_no_fix_of_a_stale_program_is_left_out() -> None:
+    other = replace(TRACED, fixes=tuple(f"fix {n}" for n in range(6)))
+    stale = [replace(CACHED, why=STALE, fixes=(f"mend {n}",)) for n in (*range(6), 0)]
+    told = [text for label, text in facts(of(other, *stale)) if label == "fix"]
+    assert told == [*(f"fix {n}" for n in range(4)), *(f"mend {n}" for n in range(6))]
+
+
 def test_the_error_of_too_many_traces() -> None:
     error = too_many_traces([TRACED, TRACED], 1)
     assert isinstance(error, TooManyTracesError)

@@ -12,7 +12,15 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ipyjaxbench import units
 from ipyjaxbench.graphs import line_of
-from ipyjaxbench.retracing import Args, CacheMiss, CallWatch, Invocation, Kwargs
+from ipyjaxbench.retracing import (
+    Args,
+    CacheMiss,
+    CallWatch,
+    Change,
+    Invocation,
+    Kwargs,
+    PartChange,
+)
 from ipyjaxbench.usercode import Site, is_users_file
 
 _VALUE_CHARACTERS = 40
@@ -133,6 +141,12 @@ def advise(name: str, advice: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         text.format(name=f"`{name}`", path=", ".join(f"`{path}`" for path in each))
         for text, each in paths.items()
     )
+
+
+def renewing(why: Iterable[Change]) -> tuple[str, ...]:
+    """Return what to do where a part of a program was stale when that was traced."""
+    found = dict.fromkeys(each.renew for each in why if isinstance(each, PartChange))
+    return tuple(each[:1].upper() + each[1:] for each in found if each)
 
 
 def is_number(text: str) -> bool:

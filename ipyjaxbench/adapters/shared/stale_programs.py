@@ -1,11 +1,12 @@
 """Compiled functions in timed code that run what was traced with other values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.reports import Note
-from ipyjaxbench.retracing import CallWatch, describe_changes, find_stale, stale_in_all
+from ipyjaxbench.retracing import CallWatch, describe_changes, find_stale, stale_in_all, stale_parts
 from ipyjaxbench.timing import CodeFacts, note_stale_program
 from ipyjaxbench.usercode import ask, call_of, unwrap
 
@@ -28,9 +29,25 @@ def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
     others = [f for f in named if ask(watch.takes, f) and _token(watch, f) not in tokens]
     apart = (each for each in others if not _is_part(each, [*known, *others]))
     found += [(function, stale_in_all(watch, function)) for function in apart]
-    stale = {watch.name(f): (describe_changes(why), f) for f, why in found if why}
-    for name, (changes, function) in stale.items():
-        yield note_stale_program(name, changes, watch.how_to_renew(function))
+    stale = {watch.name(function): (function, why) for function, why in found if why}
+    for name, (function, why) in stale.items():
+        advice = watch.how_to_renew(function, why)
+        yield note_stale_program(name, describe_changes(why), advice)
+
+
+def define_all_again(watch: CallWatch, function: Any, define: Callable[[Any], str]) -> str:
+    """Return what to do for a function, and first for those in it that it would find stale.
+
+    Args:
+        watch: of its framework.
+        function: as it is called.
+        define: gives what to do for one alone.
+    """
+    try:
+        parts = [inner for inner, _ in stale_parts(watch, function)]
+    except CODE_ERRORS:  # the user's objects may raise anything
+        parts = []
+    return ", then ".join(dict.fromkeys(map(define, (*reversed(parts), function))))
 
 
 def _token(watch: CallWatch, function: object) -> int | None:

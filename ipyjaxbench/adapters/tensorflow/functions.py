@@ -5,7 +5,15 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from ipyjaxbench.adapters.shared.define_again import define_again
-from ipyjaxbench.usercode import closure_values, is_exactly, name_of, unwrap
+from ipyjaxbench.usercode import (
+    assignment_of,
+    closure_values,
+    is_exactly,
+    is_users_class,
+    name_of,
+    reads_itself,
+    unwrap,
+)
 
 _STRATEGY = "tensorflow.python.distribute.mirrored_run"
 
@@ -31,11 +39,20 @@ def plain_function(function: Any) -> Any:
 def how_to_define_again(function: Any) -> str:
     """Return what to do for a function of the same code that has no trace yet."""
     plain = plain_function(function)
+    made = assignment_of(function)
+    if "tf.function(" in made and not reads_itself(made):  # each has traces of its own
+        return f"run `{made}` again"
+    owner = owner_of(function)
+    if owner is not None and is_users_class(type(owner)):  # each object has functions of its own
+        made = assignment_of(owner)
+        return (
+            f"run `{made}` again" if made else f"make the object of `{name_of(type(owner))}` anew"
+        )
     if is_exactly(plain, partial):
         return f"call `tf.function` on a new partial of `{name_of(plain.func)}`"
     if type(plain) is not FunctionType:  # an object that is called
         return f"call `tf.function` on a new `{name_of(type(plain))}`"
-    return define_again(plain, f"`{plain.__name__}`", "tf.function", "`")
+    return define_again(plain, function, f"`{plain.__name__}`", "tf.function", "`")
 
 
 def owner_of(function: Any) -> Any | None:

@@ -5,7 +5,6 @@ import sys
 import weakref
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -158,6 +157,32 @@ def test_a_comparison_leads_with_it_and_names_the_arm(cells: Shell) -> None:
     assert text.index(f"!  {first.text}") < text.index("!  The result of old differs")
 
 
+OF_EQUINOX = """import equinox as eqx
+class Base(eqx.Module):
+    @eqx.filter_jit
+    def step(self, x): return self.scaled(x)
+    def scaled(self, x): return x
+"""
+
+
+def test_of_a_method_of_a_module_all_caches_are_where_its_own_cannot_be(
+    cells: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fw_of_equinox.py").write_text(OF_EQUINOX)
+    monkeypatch.syspath_prepend(tmp_path)
+    cells.run("import fw_of_equinox as m\nscale = 2.0")
+    cells.run("class Scaled(m.Base):\n    def scaled(self, x): return x * scale")
+    cells.run("s = Scaled()\ns.step(x)")
+    assert last_call(cells, "s.step(x)").state == "CACHED"
+    cells.run("scale = 3.0")
+    assert last_call(cells, "s.step(x)").fixes == (
+        "Pass `scale` to `step` as an argument, or call `jax.clear_caches()`",
+    )
+    cells.run("jax.clear_caches()\nright = bool((s.step(x) == 3.0).all())")
+    assert cells.names["right"]
+    del sys.modules["fw_of_equinox"]
+
+
 def test_of_a_function_of_a_module_the_cache_is_to_be_cleared(
     cells: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,96 +264,3 @@ def test_a_look_aside_is_no_reason_for_a_later_trace(cells: Shell) -> None:
     assert call.state == "TRACED"
     (why,) = call.why
     assert why.words().startswith("reason unknown (JAX names a trace that looking")
-
-
-class Advised(NamedTuple):
-    """Cells that are run, a change, what is told to be typed, and cells that do so.
-
-    After these the call is traced, and gives the value of today.
-    """
-
-    before: str
-    change: str
-    told: str
-    typed: tuple[str, ...]
-    call: str = "f(x)"
-    value: str = "3.0"
-
-
-STATIC = "@partial(jax.jit, static_argnums=0)"
-SHIFT = "def shift(x): return x + 2"
-CLASS = f"class M:\n    {STATIC}\n    def step(self, x): return shift(x)"
-APART = "def g(x): return shift(x)\n# ---\nf = jax.jit(g)"
-PARTIAL = "def g(opts, x): return shift(x) + opts['a']\n# ---\nopts = {'a': 0.0}\n# ---\n"
-OPTIMIZER = """
-import optax
-opt = optax.sgd(-1.0)
-# ---
-@jax.jit
-def f(x): return opt.update(x, opt.init(x))[0]
-"""
-KEY = jitted("key = jax.random.key(0)", "x * 0 + jax.random.randint(key, (), 0, 99)")
-MODE = "mode = 'two'\n# ---\n{}\ndef f(x, n=0):\n    return x + (2 if mode == 'one' else 0)"
-SIZED = "def f(x{}): return jnp.zeros(n).sum() + x + n"
-MAKE = "def make():\n    @jax.jit\n    def inner(x): return shift(x)\n    return inner\n# ---\n"
-AGAIN = "Run the cell that defines"
-ADVISED = (
-    Advised(CLASS + "\n# ---\nm = M()", SHIFT,
-            f"{AGAIN} `M` again, then make its object anew, for today's `shift`",
-            (CLASS, "m = M()"), "m.step(x)"),
-    Advised(CLASS + "\n# ---\nm = M()\nf = jax.jit(m.step.__wrapped__.__get__(m))", SHIFT,
-            f"{AGAIN} `M` again, then make its object anew and `jax.jit` its method again, for"
-            " today's `shift`", (CLASS, "m = M()", "f = jax.jit(m.step.__wrapped__.__get__(m))")),
-    Advised(APART, SHIFT,
-            f"{AGAIN} `g` again, then call `jax.jit` on it again, for today's `shift`",
-            ("def g(x): return shift(x)", "f = jax.jit(g)")),
-    Advised(f"{PARTIAL}f = jax.jit(partial(g, opts))", SHIFT,
-            "Call `jax.jit` on a new partial of `g`, for today's `shift`",
-            ("f = jax.jit(partial(g, opts))",)),
-    Advised(f"{PARTIAL}f = jax.jit(partial(g, opts))", "opts['a'] = 2.0",
-            "Pass `opts['a']` to `g` as an argument, or call `jax.jit` on a new partial of `g`",
-            ("f = jax.jit(partial(g, opts))",)),
-    Advised(f"@jax.jit\n{PARTIAL}f = partial(g, opts)", SHIFT,
-            f"{AGAIN} `g` again, then make the partial of it anew, for today's `shift`",
-            ("@jax.jit\ndef g(opts, x): return shift(x) + opts['a']", "f = partial(g, opts)")),
-    Advised(f"{MAKE}f = make()", SHIFT,
-            "Call `make` again for a new `inner`, for today's `shift`", ("f = make()",)),
-    Advised(f"n = 3\n# ---\n@jax.jit\n{SIZED.format('')}", "n = 2",
-            "Pass `n` to `f` as an argument (`static_argnames` if a shape, an axis, a"
-            " loop or an `if` depends on it), or"
-            f" r{AGAIN[1:]} `f` again",
-            (f"@partial(jax.jit, static_argnames='n')\n{SIZED.format(', n')}",), "f(x, n)"),
-    Advised("@jax.jit\ndef f(x): return x", "f.__wrapped__.__code__ = (lambda x: x + 2).__code__",
-            f"{AGAIN} `f` again", ("@jax.jit\ndef f(x): return x + 2",)),
-    Advised(OPTIMIZER, "opt = optax.sgd(-3.0)", f"{AGAIN} `f` again, for today's `opt`",
-            ("@jax.jit\ndef f(x): return opt.update(x, opt.init(x))[0]",)),
-    Advised(KEY, "key = jax.random.key(1)",
-            f"Pass `key` to `f` as an argument, or r{AGAIN[1:]} `f` again",
-            ("@jax.jit\ndef f(x, key): return x * 0 + jax.random.randint(key, (), 0, 99)",),
-            "f(x, key)", "jax.random.randint(key, (), 0, 99)"),
-    *(Advised(MODE.format(f"@partial(jax.jit, {static}={n})"), "mode = 'one'",
-              f"Pass `mode` to `f` as a static argument (`{static}`), or r{AGAIN[1:]} `f` again",
-              (MODE.format(f"@partial(jax.jit, {static}={new})").replace("n=0", "n, mode")
-               .partition("# ---\n")[2],),
-              "f(x, 0, mode)")
-      for static, n, new in (("static_argnums", 1, (1, 2)),
-                             ("static_argnames", "'n'", "('n', 'mode')"))),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("case", ADVISED, ids=lambda case: case.told[:70])
-def test_what_is_told_to_be_typed_helps(cells: Shell, case: Advised) -> None:
-    cells.run("def shift(x): return x")
-    for cell in case.before.split("# ---\n"):
-        cells.run(cell)
-    stale_call = case.call if case.call.startswith("m") else "f(x)"
-    cells.run(stale_call)
-    cells.run(case.change)
-    seen = last_call(cells, stale_call)
-    assert (seen.state, seen.fixes) == ("STALE", (case.told,))
-    for cell in case.typed:
-        cells.run(cell)
-    cells.run(f"%%trace_cached -qv seen\nfound = {case.call}\n{case.call}")
-    assert [each.state for each in cells.names["seen"].calls] == ["TRACED", "CACHED"]
-    cells.run(f"right = bool((found == {case.value}).all())")
-    assert cells.names["right"]

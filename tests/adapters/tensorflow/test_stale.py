@@ -207,9 +207,9 @@ INCOMPARABLE = {
                   "value = tf.data.Dataset.range(5)"),
     "random numbers": (("value = 1.0\n@tf.function\ndef f(x):\n"
                        "    return x * value + np.random.rand()\nf(x)"), "value = 50.0"),
-    "a function of NumPy's": (("def value(v): return v\n@tf.function\ndef f(x):\n"
-                              "    return tf.numpy_function(value, [x], tf.float32)\nf(x)"),
-                              "def value(v): return v + 1"),
+    "a function of NumPy's": (("value = 1.0\n@tf.function\ndef f(x):\n    v = value\n"
+                              "    return tf.numpy_function(lambda x: x + v, [x], tf.float32)"
+                              "\nf(x)"), "value = 2.0"),
 }  # fmt: skip
 
 
@@ -225,6 +225,37 @@ def test_where_programs_cannot_be_compared_that_is_said_of_what_changed(
     call = last_call(cells, "f(x)")
     assert (call.state, call.why) == ("CACHED", ())
     assert call.unknown.startswith("whether f runs today's value: its programs cannot be compared")
+
+
+ON_HOST = """
+def used(v): return v * 2
+def host(v): return used(np.asarray(v, np.float32))
+@tf.function
+def f(x): return tf.{}({}, [x], tf.float32)
+f(x)
+"""
+
+
+@pytest.mark.parametrize("host", ["py_function", "numpy_function"])
+@pytest.mark.parametrize(
+    ("given", "change", "stale"),
+    [
+        ("host", "def host(v): return v * np.float32(3)", "host was redefined"),
+        ("host", "def host(v): return used(np.asarray(v, np.float32))", ""),
+        ("host", "def used(v): return v * 3", ""),
+        ("lambda v: host(v)", "def host(v): return v * np.float32(3)", ""),
+    ],
+)
+def test_a_python_function_in_the_graph_is_the_one_of_the_trace(
+    cells: Shell, host: str, given: str, change: str, stale: str
+) -> None:
+    cells.run(ON_HOST.format(host, given))
+    cells.run(change)
+    call = last_call(cells, "f(x)")
+    assert (call.state, call.unknown) == ("STALE" if stale else "CACHED", "")
+    assert all(each.words().startswith(stale) for each in call.why)
+    cells.run("old, new = f(x).numpy(), tf.function(f.python_function)(x).numpy()")
+    assert bool((cells.names["old"] != cells.names["new"]).all()) is bool(stale)
 
 
 METHOD_ALONE = """
@@ -292,12 +323,24 @@ MAKE = "def make():\n    @tf.function\n    def inner(x): return x * scale\n    r
 @pytest.mark.parametrize(
     ("before", "typed", "told"),
     [
-        (("def g(x): return x * scale", "f = tf.function(g)"), (0, 1),
+        (("def g(x): return x * scale", "f = tf.function(g)"), (1,),
+         "run `f = tf.function(g)` again"),
+        (("def f(x): return x * scale", "f = tf.function(f)"), (0, 1),
+         "run the cell that defines `f` again, then `f = tf.function(f)`"),
+        (("@tf.function\ndef g(x): return x * scale", "@tf.function\ndef f(x): return g(x)"),
+         (0, 1),
+         "run the cell that defines `g` again, then run the cell that defines `f` again"),
+        (("def g(x): return x * scale", "f = [tf.function(g)][0]"), (0, 1),
          "run the cell that defines `g` again, then call `tf.function` on it again"),
         ((CLASS, "f = K().call"), (0, 1),
          "run the cell that defines `K` again, then make its object anew"),
-        ((MAKE, "f = make()"), (1,), "call `make` again for a new `inner`"),
+        ((CLASS, "k = [K()][0]", "f = k.call"), (1, 2), "make the object of `K` anew"),
+        ((CLASS, "k = K()", "f = k.call"), (1, 2), "run `k = K()` again"),
+        ((MAKE, "f = make()"), (1,), "run `f = make()` again"),
+        ((MAKE, "f = [make()][0]"), (1,), "call `make` again for a new `inner`"),
         (("def g(n, x): return x * scale * n", "f = tf.function(partial(g, 1.0))"), (1,),
+         "run `f = tf.function(partial(g, 1.0))` again"),
+        (("def g(n, x): return x * scale * n", "f = [tf.function(partial(g, 1.0))][0]"), (1,),
          "call `tf.function` on a new partial of `g`"),
     ],
 )  # fmt: skip
@@ -306,11 +349,11 @@ def test_what_is_told_to_be_typed_helps(
 ) -> None:
     cells.run("from functools import partial\nscale = 2.0")
     for cell in (*before, "f(x)", "scale = 3.0"):
-        cells.run(cell)
+        cells.run(cell, counted=True)
     (fix,) = last_call(cells, "f(x)").fixes
     assert fix.endswith(f", or {told}")
     for number in typed:
-        cells.run(before[number])
+        cells.run(before[number], counted=True)
     cells.run("right = bool((f(x).numpy() == x.numpy() * 3.0).all())")
     assert cells.names["right"]
 

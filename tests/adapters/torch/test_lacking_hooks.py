@@ -63,6 +63,14 @@ class Block(Net):
 net = nn.Sequential(Block(), nn.ReLU())
 f = torch.compile(net, backend='eager')
 """
+REST = BROKEN.replace("y * 2", "self.act(y)")
+OVERRIDDEN = f"""{PARTS}
+class Own(Net):
+    def __call__(self, x): return self.forward(x)
+net = Own()
+@torch.compile(backend='eager')
+def f(x): return net(x)
+"""
 DISABLED = f"""{PARTS}
 class Block(Net):
     @torch.compiler.disable
@@ -114,6 +122,9 @@ def last_call(cells: Shell, call: str) -> Any:
         (PARTIAL, "net.register_forward_hook(hook)", ("Net", "<lambda>")),
         (THIS, "net.lin.register_forward_hook(hook)", ("Own.lin", "Own")),
         (BROKEN, "net[0].register_forward_hook(hook)", ()),
+        (BROKEN, "net[0].lin.register_forward_hook(hook)", ("Block.lin", "Sequential")),
+        (REST, "net[0].act.register_forward_hook(hook)", ("Block.act", "Sequential")),
+        (OVERRIDDEN, "net.register_forward_hook(hook)", None),
         (DISABLED, "net[1].lin.register_forward_hook(hook)", ()),
         (THIS, "net.register_forward_hook(hook)", ()),
         (WHOLE, "net.register_full_backward_hook(hook)", ()),
@@ -122,8 +133,9 @@ def last_call(cells: Shell, call: str) -> Any:
     ],
 )
 def test_a_hook_that_does_not_run_is_told(
-    cells: Shell, before: str, hook: str, told: tuple[str, ...]
+    cells: Shell, before: str, hook: str, told: tuple[str, ...] | None
 ) -> None:
+    """With None it runs nowhere: no program lacks it."""
     cells.run(before)
     cells.run("f(x)")
     cells.run(f"handle = {hook}\nf(x)")  # what PyTorch compiles again for it is no cached call
@@ -132,7 +144,18 @@ def test_a_hook_that_does_not_run_is_told(
     assert [each.words() for each in found.why] == words
     assert found.state == ("STALE" if told else "CACHED")
     cells.run("ran.zero_()\nf(x).sum().backward()")
-    assert bool(cells.names["ran"]) is not bool(told)
+    assert bool(cells.names["ran"]) is (told == ())
+
+
+@pytest.mark.parametrize("before", [BROKEN, REST])
+def test_a_hook_that_was_there_before_a_part_was_compiled_is_in_it(
+    cells: Shell, before: str
+) -> None:
+    cells.run(before)
+    cells.run("handles = [each.register_forward_hook(hook) for each in (net[0].lin, net[0].act)]")
+    cells.run("f(x)\nf(rows)")
+    cells.run("other = net[1].register_forward_hook(lambda *_: None)\nother.remove()")
+    assert last_call(cells, "f(x)").state == "CACHED"
 
 
 @pytest.mark.parametrize("hooked", ["nn.Linear(1, 1)", "net", "net.lin"])

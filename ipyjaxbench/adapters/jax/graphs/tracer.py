@@ -219,7 +219,7 @@ def _stale_program(call: Call) -> Note | None:
     changes = find_stale(watch, call.function, args, call.kwargs, only_seen=not has_program)
     if not changes:
         return None
-    advice = watch.how_to_renew(call.function)
+    advice = watch.how_to_renew(call.function, changes)
     return notes.cached_is_stale(watch.name(call.function), describe_changes(changes), advice)
 
 

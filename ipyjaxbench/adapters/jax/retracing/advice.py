@@ -9,8 +9,8 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax.retracing import callee
-from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again, typed_as
-from ipyjaxbench.adapters.shared.retracing import advise, is_number
+from ipyjaxbench.adapters.jax.retracing.define_again import typed_as
+from ipyjaxbench.adapters.shared.retracing import advise, is_number, renewing
 from ipyjaxbench.retracing import Change, ReadChange
 from ipyjaxbench.usercode import is_exactly, is_of
 
@@ -53,13 +53,20 @@ _ADVICE = {
 }
 
 
-def fixes(name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
-    """Return what to write, by what changed in calls of this function."""
+def fixes(name: str, why: Sequence[Change], function: Any, again: str) -> tuple[str, ...]:
+    """Return what to write, by what changed in calls of this function.
+
+    Args:
+        name: of the function.
+        why: what changed.
+        function: as it is called.
+        again: what to do so that its definition runs again, where something is stale.
+    """
     kinds = [(_kind(each, function), path) for each in why for path in each.paths()]
     kinds += [("stale code", "") for each in why if _is_own_code(each)]
+    of_parts = renewing(why)
     if not kinds:
-        return ()
-    again = how_to_define_again(function, "`")
+        return of_parts
     fields = {
         "again": again,
         "Again": again[:1].upper() + again[1:],
@@ -68,7 +75,8 @@ def fixes(name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
     fields["static"] = typed or "the static arguments"
     fields["typed"] = typed or "`static_argnames`"
     texts = {kind: _with(fields, text) for kind, text in _ADVICE.items()}
-    return advise(name, ((texts[kind], path) for kind, path in kinds if kind in texts))
+    told = advise(name, ((texts[kind], path) for kind, path in kinds if kind in texts))
+    return (*told, *of_parts)
 
 
 def _with(fields: Mapping[str, str], text: str) -> str:
@@ -99,6 +107,8 @@ def _stale_kind(change: Change, function: Any) -> str:
         is_data = all(is_of(names.get(path), *_DATA) for path in change.paths())
         return "stale" if is_data else "stale object"
     words = (change.old, change.now if isinstance(change, ReadChange) else "")
+    if isinstance(change, ReadChange) and change.is_data is not None:
+        return "stale" if change.is_data else "stale static"
     if all(map(_WHOLE.fullmatch, words)):
         return "stale size"
     if all(map(_is_data, words)):

@@ -1,6 +1,7 @@
 """What JAX does in each call of a jitted function."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +18,7 @@ from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_program
 from ipyjaxbench.adapters.shared.retracing import EventWatch
+from ipyjaxbench.adapters.shared.stale_programs import define_all_again
 from ipyjaxbench.frameworks import Program
 from ipyjaxbench.retracing import Args, Change, Invocation, Kwargs, OnHit, Outcome, Signature
 
@@ -31,6 +33,8 @@ class Mark(NamedTuple):
 
 class JaxCallWatch(EventWatch[Event]):
     """Events of `jax.monitoring`, sizes of caches, and JAX's own words where it has some."""
+
+    how_to_drop_all = "call `jax.clear_caches()`"
 
     def __init__(self) -> None:
         events, log, self._fast = Events(), CacheMissLog(), FastCalls()
@@ -116,11 +120,14 @@ class JaxCallWatch(EventWatch[Event]):
 
     def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         """Return what to write, by what changed."""
-        return fixes(name, why, function)
+        is_stale = any(each.kind == "stale" for each in why)
+        return fixes(
+            name, why, function, self.how_to_define_again(function, "`") if is_stale else ""
+        )
 
-    def how_to_define_again(self, function: Any) -> str:
+    def how_to_define_again(self, function: Any, quote: str = "") -> str:
         """Return what to do for another object of the same code: that one JAX traces."""
-        return how_to_define_again(function)
+        return define_all_again(self, function, partial(how_to_define_again, quote=quote))
 
     def outside(self) -> tuple[Program, ...]:
         """Return those of single operations, mostly."""

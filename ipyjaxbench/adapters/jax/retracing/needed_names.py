@@ -15,51 +15,94 @@ from ipyjaxbench.usercode import chains, is_of, is_users_function, unwrap
 _MOST_TRIED = 8  # names
 
 
-def needed_names(
-    function: FunctionType,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    static: Collection[int | str],
-    before: Mapping[str, Any],
-    reached: Collection[str],
-) -> tuple[str, ...] | None:
-    """Return the names whose older values may give another program than today's.
-
-    None if not known, as where code may read them that cannot be copied.
+class CopiedCall:
+    """A call of a function whose copies can be traced while names stand for other values.
 
     Args:
         function: the plain one that was jitted.
         args: shapes in place of arrays.
         kwargs: likewise.
         static: positions and names of arguments that are static.
-        before: what names around it stood for.
         reached: the paths of functions and classes that it reads.
     """
-    own = {each.name for each in chains(function.__code__) if each.scope == "global"}
-    tried = {name: value for name, value in before.items() if name in own}
-    if len(tried) > _MOST_TRIED or not all(_is_copied(function, each) for each in reached):
-        return None
-    numbers = [each for each in static if isinstance(each, int)]
-    names = [each for each in static if isinstance(each, str)]
 
-    def program(values: Mapping[str, Any]) -> Any:
-        copied = copy_with(function, values)
-        jitted = jax.jit(copied, static_argnums=numbers, static_argnames=names)
-        return programs.program_now(jitted, args, kwargs, static)
+    def __init__(
+        self,
+        function: FunctionType,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        static: Collection[int | str],
+        reached: Collection[str],
+    ) -> None:
+        self._function, self._args, self._kwargs = function, args, kwargs
+        self._positions = [each for each in static if isinstance(each, int)]
+        self._names = [each for each in static if isinstance(each, str)]
+        self._own = {each.name for each in chains(function.__code__) if each.scope == "global"}
+        self._is_whole = all(_is_copied(function, each) for each in reached)
 
-    def needed() -> Iterator[str]:
+    def needed(self, before: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Return the names whose older values may give another program than today's.
+
+        None if not known, as where code may read them that cannot be copied.
+
+        Args:
+            before: what names around it stood for.
+        """
+        tried = self._tried(before)
+        return None if tried is None else tuple(self._needed(before, tried))
+
+    def _needed(self, before: Mapping[str, Any], tried: Mapping[str, Any]) -> Iterator[str]:
         yield from (name for name in before if name not in tried)
-        today = program({})
+        today = self._program({})
         if programs.is_too_large(today, len(tried) + 2):
             yield from tried
             return
         for name, value in tried.items():
-            if programs.is_same(today, program({name: value})) is not True:
+            if programs.is_same(today, self._program({name: value})) is not True:
                 yield name
-        if len(tried) > 1 and programs.is_same(today, program(tried)) is not True:
+        if len(tried) > 1 and programs.is_same(today, self._program(tried)) is not True:
             yield ""  # all of them at once
 
-    return tuple(needed())
+    def not_data(self, numbers: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Return the names that the code cannot do with traced, as for an `if` or a shape.
+
+        None if not known.
+
+        Args:
+            numbers: what names around it stand for.
+        """
+        tried = self._tried(numbers)
+        if tried is None or tried.keys() != numbers.keys():
+            return None
+        takes = {name: self._takes(name, value) for name, value in tried.items()}
+        if None in takes.values():
+            return None
+        return tuple(name for name, is_taken in takes.items() if not is_taken)
+
+    def _takes(self, name: str, value: Any) -> bool | None:
+        def with_name(function: FunctionType, value: Any, *args: Any, **kwargs: Any) -> Any:
+            return copy_with(function, {name: value})(*args, **kwargs)
+
+        static = [0, *(each + 2 for each in self._positions)]
+        jitted = jax.jit(with_name, static_argnums=static, static_argnames=self._names)
+        fixed: list[int | str] = [*static, *self._names]
+        # What the function changes is put back because it is an argument.
+        given = (self._function, value, *self._args)
+        try:
+            new = programs.program_now(jitted, given, self._kwargs, fixed)
+        except (TypeError, IndexError):  # as JAX's errors of this kind are
+            return False
+        return None if new is None else True
+
+    def _tried(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
+        tried = {name: value for name, value in values.items() if name in self._own}
+        return tried if self._is_whole and len(tried) <= _MOST_TRIED else None
+
+    def _program(self, values: Mapping[str, Any]) -> Any:
+        copied = copy_with(self._function, values)
+        jitted = jax.jit(copied, static_argnums=self._positions, static_argnames=self._names)
+        static: list[int | str] = [*self._positions, *self._names]
+        return programs.program_now(jitted, self._args, self._kwargs, static)
 
 
 def _is_copied(function: FunctionType, path: str) -> bool:

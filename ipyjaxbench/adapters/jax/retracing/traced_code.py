@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.retracing import callee, programs
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.held_arguments import HeldArgument, hold
-from ipyjaxbench.adapters.jax.retracing.needed_names import needed_names
+from ipyjaxbench.adapters.jax.retracing.needed_names import CopiedCall
 from ipyjaxbench.adapters.shared.imprints import (
     MOST_COMPARED,
     imprint_identity,
@@ -96,13 +96,24 @@ class JaxTracedCode(TracedCode):
 
     def needs(self, before: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Trace it anew, aside, with one name put back at a time."""
+        copied = self._copied()
+        return None if copied is None else copied.needed(before)
+
+    def not_data(self, numbers: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Trace it anew, aside, with one name traced at a time."""
+        copied, program = self._copied(), self.program() if self.program else None
+        if copied is None or program is None or programs.is_too_large(program, len(numbers)):
+            return None
+        return copied.not_data(numbers)
+
+    def _copied(self) -> CopiedCall | None:
         function, reads = self._function(), self.reads()
         if not is_users_function(function) or reads is None:  # a method, or one that is decorated
             return None
         reached = [path for path, each in reads.values.items() if each.kind == "function"]
         args = [each.with_shapes() for each in self._args]
         kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
-        return needed_names(function, args, kwargs, self._static, before, reached)
+        return CopiedCall(function, args, kwargs, self._static, reached)
 
     @property
     def assigned(self) -> tuple[str, ...]:

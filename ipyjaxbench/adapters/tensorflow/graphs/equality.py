@@ -1,14 +1,18 @@
 """Whether two traces of a function compute the same; names make no difference."""
 
+import re
 from collections.abc import Iterator, Sequence
+from types import FunctionType
 from typing import Any
 
 import tensorflow as tf
 
 from ipyjaxbench.adapters.tensorflow.graphs import program
+from ipyjaxbench.usercode import fingerprint, unwrap
 
 #: Attributes that name what Python keeps, anew in each trace: a function, a table.
 _OF_PYTHON = ("token", "shared_name", "container")
+_OF_HOST = re.compile("(Eager)?PyFunc(Stateless)?")
 _SEEDS = ("seed", "seed2")
 _DIFFERENT, _UNKNOWN = "different", "unknown"
 
@@ -79,7 +83,37 @@ def _attribute_differences(op: Any, twin: Any, ignored: Sequence[str]) -> Iterat
         elif one[key].func.name or one[key].list.func:
             continue  # their graphs are compared
         elif _bytes_of(one[key]) != _bytes_of(other[key]):
-            yield _UNKNOWN if key in _OF_PYTHON else _DIFFERENT
+            is_function = key == "token" and _OF_HOST.fullmatch(op.type)
+            difference = _UNKNOWN if key in _OF_PYTHON else _DIFFERENT
+            yield from _function_differences(one, other) if is_function else [difference]
+
+
+def _function_differences(one: Any, other: Any) -> Iterator[str]:
+    """Yield in which way the functions of Python differ that two operations call."""
+    function, twin = _python_function(one["token"].s), _python_function(other["token"].s)
+    if function is twin is not None:
+        return
+    if type(function) is not FunctionType or type(twin) is not FunctionType:
+        yield _UNKNOWN
+    elif fingerprint(function.__code__) != fingerprint(twin.__code__):
+        yield _DIFFERENT
+    elif _holds_values(function) or function.__globals__ is not twin.__globals__:
+        yield _UNKNOWN  # they may differ in these
+
+
+def _holds_values(function: FunctionType) -> bool:
+    return bool(function.__closure__ or function.__defaults__ or function.__kwdefaults__)
+
+
+def _python_function(token: bytes) -> Any:
+    """Return what the user gave to `tf.py_function` or the like (private); None if not known."""
+    try:
+        from tensorflow.python.ops import script_ops
+
+        found = script_ops._py_funcs._funcs[token.decode()]
+        return unwrap(getattr(found, "_func", found))
+    except (ImportError, AttributeError, KeyError):  # another version, or it is gone
+        return None
 
 
 def _bytes_of(message: Any) -> bytes:

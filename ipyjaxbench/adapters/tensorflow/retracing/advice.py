@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ipyjaxbench.adapters.shared.retracing import advise, is_number
+from ipyjaxbench.adapters.shared.retracing import advise, is_number, renewing
 from ipyjaxbench.retracing import Change
 
 _OF_FUNCTIONS = {
@@ -48,10 +48,8 @@ def fixes(
     """
     texts = _OF_MODELS if "." in name else _OF_FUNCTIONS  # as in "Sequential.fit"
     kinds = ((_kind(each, relaxed=relaxed, xla=xla), path) for each in why for path in each.paths())
-    return advise(
-        name,
-        ((texts[kind].replace("{again}", again), path) for kind, path in kinds if kind in texts),
-    )
+    told = ((texts[kind].replace("{again}", again), path) for kind, path in kinds if kind in texts)
+    return (*advise(name, told), *renewing(why))
 
 
 def _kind(change: Change, *, relaxed: bool, xla: bool) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from ipyjaxbench.adapters.shared.retracing import EventWatch
+from ipyjaxbench.adapters.shared.stale_programs import define_all_again
 from ipyjaxbench.adapters.tensorflow import functions
 from ipyjaxbench.adapters.tensorflow.compilation import tracing_seconds
 from ipyjaxbench.adapters.tensorflow.compile_events import Event, Events
@@ -149,13 +150,15 @@ class TensorFlowCallWatch(EventWatch[Event]):
         is_found = finds(function, args, kwargs)
         return None if is_found is None else not is_found
 
-    def how_to_define_again(self, function: Any) -> str:
+    def how_to_define_again(self, function: Any, quote: str = "") -> str:
         """Return what to do for a function of the same code that has no trace yet."""
-        return functions.how_to_define_again(function).replace("`", "")
+        again = define_all_again(self, function, functions.how_to_define_again)
+        return again.replace("`", quote)
 
     def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         """Return what to write, by what changed."""
-        again = functions.how_to_define_again(function)
+        is_stale = any(each.kind == "stale" for each in why)
+        again = self.how_to_define_again(function, "`") if is_stale else ""
         relaxed, xla = name in self._relaxed, name in self._of_xla
         return fixes(name, why, again=again, relaxed=relaxed, xla=xla)
 

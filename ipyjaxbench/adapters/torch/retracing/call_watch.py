@@ -63,6 +63,7 @@ class TorchCallWatch(EventWatch[Entry]):
         self._entered: Entered | None = None  # what is compiled first in a call
         self._signature: Signature | None = None  # of that, before it runs
         self._report: OnHit | None = None
+        self._lacking: list[str] = []  # modules whose hooks a part of the last call lacks
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
     def takes(self, function: Any) -> bool:
@@ -80,6 +81,7 @@ class TorchCallWatch(EventWatch[Entry]):
         self._evidence = _NO_EVIDENCE
         self._is_new = False
         self._entered = None
+        self._lacking = []
         self._thread = threading.get_ident()
         return Mark(len(self._hits()), len(self._events.read()))
 
@@ -203,7 +205,10 @@ class TorchCallWatch(EventWatch[Entry]):
         self._report = on_hit
 
     def _on_hit(self, frame: FrameType) -> None:
-        if self._report is not None and self._thread != threading.get_ident():
+        is_within = self._thread == threading.get_ident()
+        if is_within and lacking_hooks.may_be_any() and callee.called_from(frame) is None:
+            self._lacking += lacking_hooks.lacking_in_part(frame)
+        elif self._report is not None and not is_within:
             self._report(partial(_found, frame))
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
@@ -251,9 +256,10 @@ class TorchCallWatch(EventWatch[Entry]):
         if not lacking_hooks.may_be_any():
             return ()
         entered = Entered.from_call(function, args, kwargs)
-        return lacking_hooks.lacking_hooks(self.name(function), entered) if entered else ()
+        parts, self._lacking = self._lacking, []
+        return lacking_hooks.lacking_hooks(self.name(function), entered, parts) if entered else ()
 
-    def how_to_renew(self, function: Any) -> str:  # noqa: ARG002
+    def how_to_renew(self, function: Any, why: Sequence[Change]) -> str:  # noqa: ARG002
         """Return what to do, as for a stale call."""
         return HOOKS.replace("`", "")
 

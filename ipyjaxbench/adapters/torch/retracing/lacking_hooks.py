@@ -7,16 +7,16 @@ says of a module is asked again here.
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
 import torch
 from torch.utils.hooks import RemovableHandle
 
 from ipyjaxbench.adapters.torch.retracing import guards
-from ipyjaxbench.adapters.torch.retracing.callee import Entered
+from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
 from ipyjaxbench.usercode import is_of, name_of, token
@@ -27,6 +27,7 @@ _PART = re.compile(r"\._modules\['(\w+)'\]")
 _ROOT = re.compile(r"[LG]\['(\w+)'\]")
 _OF_WRAPPER = ("fn", "args", "kwargs")  # names in PyTorch's function around the user's
 _SHOWN = 2  # modules that are named
+_REST = "__resume_at"  # begins what dynamo calls the rest of a function
 _ABOVE = 6  # frames of dynamo's above its hook
 
 
@@ -75,32 +76,75 @@ def keep_called(made: object, frame: FrameType) -> None:
         _called[token(made)] = _Called(tuple(kinds), code)
 
 
-def lacking_hooks(name: str, entered: Entered) -> tuple[Change, ...]:
+def lacking_hooks(name: str, entered: Entered, parts: Sequence[str] = ()) -> tuple[Change, ...]:
     """Return which modules have hooks that the program of a cached call was made without.
 
     Args:
         name: of what was compiled.
         entered: the call.
+        parts: modules of which programs that the call found for parts of it lack hooks.
     """
-    program = guards.found(entered)
-    made = token(program.code) if program is not None else 0
-    called, asked = _called.get(made), (_next(), *map(id, entered.names.values()))
-    if called is None or _lacks_none.get(made) == asked or _are_guarded():
+    named = [*_lacking_of(name, entered), *parts]
+    if not named:
         return ()
-    scope = {"L": dict(entered.names), "G": entered.function.__globals__}
-    try:
-        have_hooks = eval(called.have_hooks, {}, scope)
-    except CODE_ERRORS:  # the user's objects may raise anything
-        return ()
-    paths = [p for p, has_some in zip(called.paths, have_hooks, strict=True) if has_some]
-    if not paths:
-        _lacks_none[made] = asked
-        return ()
-    named = [_typed(path, name, scope) for path in paths[:_SHOWN]]
-    if others := len(paths) - len(named):
+    named, others = named[:_SHOWN], len(named) - _SHOWN
+    if others > 0:
         named = [*named, f"{others} other{'s' * (others > 1)}"]
     words = f"{', '.join(named[:-1])} and {named[-1]} have" if len(named) > 1 else f"{named[0]} has"
     return (Change("stale", new=f"{words} hooks that the program of {name} lacks"),)
+
+
+def lacking_in_part(frame: FrameType) -> list[str]:
+    """Return the same of what PyTorch compiles apart after a break, from within dynamo's hook.
+
+    Args:
+        frame: that calls the part: a module, or the rest of a function.
+    """
+    names, code = frame.f_locals, frame.f_code
+    if code.co_name == "_call_impl" and isinstance(names.get("args"), tuple):
+        module = names.get("self")
+        entered = Entered.from_call(module, names["args"], names.get("kwargs") or {})
+        return _lacking_of(name_of(type(module)), entered) if entered is not None else []
+    rests = [name for name in code.co_names if name.startswith(_REST)]
+    rest = frame.f_globals.get(rests[0]) if len(rests) == 1 else None
+    if type(rest) is not FunctionType:
+        return []
+    programs = entries(rest.__code__)
+    if len(programs) != 1:  # which of several it finds, the values on the stack decide
+        return []
+    name = name_of(type(names.get("self")))
+    return _lacking(programs[0].code, name, dict(names), frame.f_globals)
+
+
+def _lacking_of(name: str, entered: Entered) -> list[str]:
+    program = guards.found(entered)
+    if program is None:
+        return []
+    return _lacking(program.code, name, dict(entered.names), entered.function.__globals__)
+
+
+def _lacking(made: object, name: str, names: dict[str, Any], around: dict[str, Any]) -> list[str]:
+    """Return the modules as the user types them.
+
+    Args:
+        made: the code that dynamo made.
+        name: of what it was made of.
+        names: the local variables.
+        around: the global ones.
+    """
+    known, asked = token(made), (_next(), *map(id, names.values()))
+    called = _called.get(known)
+    if called is None or _lacks_none.get(known) == asked or _are_guarded():
+        return []
+    scope = {"L": names, "G": around}
+    try:
+        have_hooks = eval(called.have_hooks, {}, scope)
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return []
+    paths = [p for p, has_some in zip(called.paths, have_hooks, strict=True) if has_some]
+    if not paths:
+        _lacks_none[known] = asked
+    return [_typed(path, name, scope) for path in paths]
 
 
 def may_be_any() -> bool:

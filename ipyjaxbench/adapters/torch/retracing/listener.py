@@ -39,6 +39,7 @@ class _Listener:
             frame = sys._getframe(1)
             before = self._spent
             self._spent = sum(times_of(_BACKEND)), sum(times_of(_INDUCTOR))
+            lacking_hooks.keep_called(made, frame)
             miss = self._miss(frame, made)
             if miss is not None:
                 # `torch._dynamo.reset` empties the record: then these are negative.
@@ -56,7 +57,6 @@ class _Listener:
             above = {id(each) for each, _ in walk_stack(caller)} if caller else set()
             return self._last if self._frame in above else None
         callee.keep_owner(made, entered.owner)
-        lacking_hooks.keep_called(made, frame)
         changes, beside, accepted = evidence(entered)
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
