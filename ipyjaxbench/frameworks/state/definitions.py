@@ -12,7 +12,7 @@ from ipyjaxbench.frameworks.state.undo import Setting, State
 from ipyjaxbench.usercode import class_dict, is_users_class, mro_of, parts_of_callable
 
 _FUNCTIONS = (FunctionType, classmethod, staticmethod)
-_SETS_ANY_GLOBAL = frozenset(("globals", "exec", "eval", "f_globals"))
+_SETS_ANY_GLOBAL = frozenset(("globals", "f_globals"))
 _subclasses = type.__subclasses__
 
 
@@ -63,7 +63,7 @@ def function_states(function: FunctionType, own: object) -> Iterator[State]:
     yield Setting(lambda: [function.__defaults__, function.__kwdefaults__], write)
     used, stored = code_names(function.__code__), globals_set_in(function.__code__)
     names = function.__globals__
-    if not _SETS_ANY_GLOBAL.isdisjoint(used.used):
+    if used.runs_texts or not _SETS_ANY_GLOBAL.isdisjoint(used.used):
         stored |= {each for each in names if not each.startswith("_")}
     if stored and names is not own:
         yield DictNames(names, stored)
