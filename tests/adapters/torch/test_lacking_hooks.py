@@ -202,3 +202,47 @@ def test_programs_can_be_refused_for_it(cells: Shell) -> None:
     cells.run("g(x)\nhandle = net.lin.register_forward_hook(hook)")
     with pytest.raises(AssertionError, match=r"`Net` runs a stale program: Net\.lin has hooks"):
         cells.run("g(x)")
+
+
+BLOCK = """
+import ipyjaxbench
+def run(): return f(x)
+def check():
+    with ipyjaxbench.trace_cached(1, stale='error'):
+        {}
+"""
+LOCAL = """
+import ipyjaxbench
+def check():
+    lin = nn.Linear(2, 2)
+    f = torch.compile(lambda x: lin(x), backend='eager')
+    f(x)
+    handle = {}.register_forward_hook(hook)
+    with ipyjaxbench.trace_cached(1, stale='error'):
+        f(x)
+"""
+
+
+@pytest.mark.parametrize("before", [WHOLE, CALLED, IN_PLACE, PARTIAL])
+@pytest.mark.parametrize("call", ["f(x)", "run()", "list(map(f, [x]))"])
+def test_a_block_refuses_a_program_for_it(cells: Shell, before: str, call: str) -> None:
+    cells.run(before)
+    cells.run(BLOCK.format(call))
+    cells.run("f(x)\ncheck()")
+    cells.run("handle = net.lin.register_forward_hook(hook)")
+    with pytest.raises(AssertionError, match=r"runs a stale program: .* hooks that the program"):
+        cells.run("check()")
+    cells.run(BLOCK.format("net.train()"))
+    cells.run("check()")  # it is not called there
+    cells.run("handle.remove()")
+    cells.run(BLOCK.format(call))
+    cells.run("check()")
+
+
+def test_a_block_refuses_a_local_program_for_it(cells: Shell) -> None:
+    cells.run(PARTS)
+    cells.run(LOCAL.format("nn.Linear(1, 1)"))
+    cells.run("check()")
+    cells.run(LOCAL.format("lin"))
+    with pytest.raises(AssertionError, match=r"`<lambda>` runs a stale program: lin has hooks"):
+        cells.run("check()")
