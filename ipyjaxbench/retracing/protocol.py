@@ -131,8 +131,8 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return ()
 
-    def how_to_renew(self, function: Any) -> str:
-        """Return what to do where a program is stale."""
+    def how_to_renew(self, function: Any, why: Sequence[Change] = ()) -> str:  # noqa: ARG002
+        """Return what to do where a program is stale, by what changed."""
         again = self.how_to_define_again(function)
         return f"pass what changes to {self.name(function)} as an argument, or {again}"
 

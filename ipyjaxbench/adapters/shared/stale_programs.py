@@ -28,9 +28,9 @@ def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
     others = [f for f in named if ask(watch.takes, f) and _token(watch, f) not in tokens]
     apart = (each for each in others if not _is_part(each, [*known, *others]))
     found += [(function, stale_in_all(watch, function)) for function in apart]
-    stale = {watch.name(f): (describe_changes(why), f) for f, why in found if why}
-    for name, (changes, function) in stale.items():
-        yield note_stale_program(name, changes, watch.how_to_renew(function))
+    stale = {watch.name(f): (why, f) for f, why in found if why}
+    for name, (why, function) in stale.items():
+        yield note_stale_program(name, describe_changes(why), watch.how_to_renew(function, why))
 
 
 def _token(watch: CallWatch, function: object) -> int | None:

@@ -17,6 +17,7 @@ from torch.utils.hooks import RemovableHandle
 
 from ipyjaxbench.adapters.torch.retracing import guards
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
+from ipyjaxbench.adapters.torch.retracing.global_hooks import keep_registered, lacking_global_hooks
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
 from ipyjaxbench.usercode import is_of, name_of, token
@@ -73,6 +74,7 @@ def keep_called(made: object, frame: FrameType) -> None:
         asked = (f"bool((m := {path}).{' or m.'.join(some)})" for path, some in kinds.items())
         code = compile(f"[{', '.join(asked)}]", "<hooks>", "eval")
         _called[token(made)] = _Called(tuple(kinds), code)
+        keep_registered(token(made))
 
 
 def lacking_hooks(name: str, entered: Entered) -> tuple[Change, ...]:
@@ -85,22 +87,23 @@ def lacking_hooks(name: str, entered: Entered) -> tuple[Change, ...]:
     program = guards.found(entered)
     made = token(program.code) if program is not None else 0
     called, asked = _called.get(made), (_next(), *map(id, entered.names.values()))
+    of_all = lacking_global_hooks(name, made) if called is not None else ()
     if called is None or _lacks_none.get(made) == asked or _are_guarded():
-        return ()
+        return of_all
     scope = {"L": dict(entered.names), "G": entered.function.__globals__}
     try:
         have_hooks = eval(called.have_hooks, {}, scope)
     except CODE_ERRORS:  # the user's objects may raise anything
-        return ()
+        return of_all
     paths = [p for p, has_some in zip(called.paths, have_hooks, strict=True) if has_some]
     if not paths:
         _lacks_none[made] = asked
-        return ()
+        return of_all
     named = [_typed(path, name, scope) for path in paths[:_SHOWN]]
     if others := len(paths) - len(named):
         named = [*named, f"{others} other{'s' * (others > 1)}"]
     words = f"{', '.join(named[:-1])} and {named[-1]} have" if len(named) > 1 else f"{named[0]} has"
-    return (Change("stale", new=f"{words} hooks that the program of {name} lacks"),)
+    return (Change("stale", new=f"{words} hooks that the program of {name} lacks"), *of_all)
 
 
 def may_be_any() -> bool:
