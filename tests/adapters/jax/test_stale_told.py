@@ -39,6 +39,14 @@ def test_reports_and_timings_lead_with_it_and_say_what_to_type(cells: Shell) -> 
     assert note.text == ("f runs a stale program: scale was 2.0 when f was traced, is 3.0.")
 
 
+def test_what_is_stale_needs_no_unfolding(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("@jax.jit\ndef g(x): return x + 1\ng(x)\nscale = 3.0")
+    cells.run("%%trace_cached\nf(x)\ng(jnp.ones(4))")
+    page = cells.shown[-1].data["text/html"]
+    assert "scale was 2.0 when f was traced, is 3.0" in page.partition("<details")[0]
+
+
 METHODS = """
 from functools import partial
 scale = 2.0
