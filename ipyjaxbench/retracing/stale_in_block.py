@@ -83,7 +83,9 @@ class StaleInBlock:
         watches = [watch for _, watch in call_watches(frameworks)]
         for function in find_reach(values, frameworks).functions:
             watch = next((each for each in watches if ask(each.takes, function)), None)
-            if watch is None or _token(watch, function) in self._called:
+            if watch is None or watch.is_guarded:  # such a one reports every call
+                continue
+            if _token(watch, function) in self._called:
                 continue
             if changes := stale_since_latest(watch, function):
                 yield stale_program(watch, function, changes)

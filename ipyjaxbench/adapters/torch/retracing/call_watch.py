@@ -253,6 +253,13 @@ class TorchCallWatch(EventWatch[Entry]):
         entered = Entered.from_call(function, args, kwargs)
         return lacking_hooks.lacking_hooks(self.name(function), entered) if entered else ()
 
+    def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:
+        """Return the hooks that it lacks of modules that are no arguments."""
+        if not lacking_hooks.may_be_any():
+            return ()
+        entered = Entered.from_function(function)
+        return lacking_hooks.lacking_in_latest(self.name(function), entered) if entered else ()
+
     def how_to_renew(self, function: Any, why: Sequence[Change] = ()) -> str:  # noqa: ARG002
         """Return what to do, as for a stale call."""
         return how_to_renew(why).replace("`", "")

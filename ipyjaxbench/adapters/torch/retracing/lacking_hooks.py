@@ -16,7 +16,7 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from ipyjaxbench.adapters.torch.retracing import guards
-from ipyjaxbench.adapters.torch.retracing.callee import Entered
+from ipyjaxbench.adapters.torch.retracing.callee import Entered, own_entries
 from ipyjaxbench.adapters.torch.retracing.global_hooks import keep_registered, lacking_global_hooks
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
@@ -84,7 +84,15 @@ def lacking_hooks(name: str, entered: Entered) -> tuple[Change, ...]:
         name: of what was compiled.
         entered: the call.
     """
-    program = guards.found(entered)
+    return _lacking(name, entered, guards.found(entered))
+
+
+def lacking_in_latest(name: str, entered: Entered) -> tuple[Change, ...]:
+    """Return the same of the program that ran last, where the arguments are not known."""
+    return _lacking(name, entered, next(iter(own_entries(entered)), None))
+
+
+def _lacking(name: str, entered: Entered, program: Any) -> tuple[Change, ...]:
     made = token(program.code) if program is not None else 0
     called, asked = _called.get(made), (_next(), *map(id, entered.names.values()))
     of_all = lacking_global_hooks(name, made) if called is not None else ()
