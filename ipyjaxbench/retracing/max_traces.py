@@ -20,8 +20,8 @@ from ipyjaxbench.usercode import ask, name_of
 class trace_cached:  # noqa: N801  used as a function is
     """Record which calls in a ``with`` block are traced or compiled, and why.
 
-    Cache hits are not listed: unlike ``%%trace_cached``, a running block cannot be watched call by
-    call.
+    Cache hits are not listed, unlike those of ``%%trace_cached``; with ``stale="error"`` they are
+    looked at.
 
     Args:
         max_traces: how many traces are allowed; None for any number.

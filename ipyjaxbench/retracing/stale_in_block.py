@@ -41,9 +41,11 @@ class StaleInBlock:
         frame = _users_frame(inner)
         self._begin = frame.f_code, frame.f_lineno
         self._found = None
-        for _, watch in call_watches(loaded()[0]):
-            watch.report_hits(partial(self._on_hit, watch))
-            self._stack.enter_context(watch)
+        with ExitStack() as stack:
+            for _, watch in call_watches(loaded()[0]):
+                watch.report_hits(partial(self._on_hit, watch))
+                stack.enter_context(watch)
+            self._stack = stack.pop_all()
 
     def close(self) -> None:
         """Look on no more, and hold none of the user's values."""
