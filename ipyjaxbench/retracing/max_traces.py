@@ -2,32 +2,32 @@
 
 import functools
 import sys
-from collections.abc import Callable, Sequence
-from traceback import walk_stack
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
-from ipyjaxbench.errors import OptionError, SnippetError, StaleProgramError, short_errors
-from ipyjaxbench.frameworks import find_reach, loaded
-from ipyjaxbench.retracing.cache_key import CacheMiss, Change, describe_changes
+from ipyjaxbench.errors import OptionError, SnippetError, short_errors
+from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.observe import keep_learning, learns
 from ipyjaxbench.retracing.protocol import CallWatch, Retracing, call_watches
-from ipyjaxbench.retracing.stale import find_stale, stale_since_latest
+from ipyjaxbench.retracing.stale import find_stale
+from ipyjaxbench.retracing.stale_in_block import StaleInBlock, stale_program
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
 from ipyjaxbench.retracing.traces import TracedCall, Traces, number_calls, too_many_traces
-from ipyjaxbench.usercode import ask, is_users_file, name_of, names_in
+from ipyjaxbench.usercode import ask, name_of
 
 
 class trace_cached:  # noqa: N801  used as a function is
     """Record which calls in a ``with`` block are traced or compiled, and why.
 
-    Cache hits are not listed: unlike ``%%trace_cached``, a running block cannot be watched call by
-    call.
+    Cache hits are not listed, unlike those of ``%%trace_cached``; with ``stale="error"`` they are
+    looked at.
 
     Args:
         max_traces: how many traces are allowed; None for any number.
-        stale: "error" to fail where a compiled function that the code around the block uses has a
-            stale program when the block ends: what it read has changed since it was traced.
+        stale: "error" to fail where a call in the block, whatever makes it, ran a stale program:
+            what it read has changed since it was traced. Where the framework does not tell of a
+            call, as JAX of one with side effects, what the block names is looked at when it ends.
 
     Attributes:
         traces: the result, available after the block.
@@ -45,24 +45,31 @@ class trace_cached:  # noqa: N801  used as a function is
     def __init__(self, max_traces: int | None = None, *, stale: str = "ignore") -> None:
         if max_traces is not None:
             _check("max_traces", max_traces)
-        self._most, self._refuses_stale = max_traces, _is_error(stale)
+        self._most = max_traces
+        self._stale = StaleInBlock() if _is_error(stale) else None
         self.traces = Traces("with trace_cached()", {}, ())
 
     def __enter__(self) -> "trace_cached":
         keep_learning()
         self._before = TRACE_LOG.event_count
+        if self._stale is not None:
+            self._stale.open(sys._getframe(1))
         return self
 
     def __exit__(self, failed: object, *_: object) -> None:
         __tracebackhide__ = True
+        if self._stale is not None:
+            self._stale.close()
         events = TRACE_LOG.events_since(self._before)
         names = {each.framework for each in events}
         versions = {each.name: each.version() for each in loaded()[0] if each.name in names}
         self.traces = Traces("with trace_cached()", versions, number_calls(events))
         if failed is None and self._most is not None and len(events) > self._most:
             raise too_many_traces(self.traces.calls, self._most)
-        if failed is None and self._refuses_stale:
-            _refuse_stale(sys._getframe(1))
+        if failed is None and self._stale is not None:
+            error = self._stale.error(sys._getframe(1))
+            if error is not None:
+                raise error
 
 
 @short_errors
@@ -119,27 +126,6 @@ def _is_error(stale: object) -> bool:
     return stale == "error"
 
 
-def _refuse_stale(inner: FrameType) -> None:
-    """Raise where a compiled function that the user's code here leads to has a stale program."""
-    __tracebackhide__ = True
-    frames = (f for f, _ in walk_stack(inner) if is_users_file(f.f_code.co_filename))
-    frame = next(frames, inner)
-    names = {**frame.f_globals, **frame.f_locals}
-    values = [names[name] for name in names_in(frame.f_code) if name in names]
-    frameworks = loaded()[0]
-    watches = [watch for _, watch in call_watches(frameworks)]
-    for function in find_reach(values, frameworks).functions:
-        watch = next((each for each in watches if ask(each.takes, function)), None)
-        if watch is not None and (changes := stale_since_latest(watch, function)):
-            raise _stale_program(watch, function, changes)
-
-
-def _stale_program(watch: CallWatch, function: Any, changes: Sequence[Change]) -> StaleProgramError:
-    name = watch.name(function)
-    fixes = "; ".join(watch.fixes(name, changes, function))
-    return StaleProgramError(f"`{name}` runs a stale program: {describe_changes(changes)}. {fixes}")
-
-
 def _guarded_calls(
     function: Callable[..., Any], framework: str, name: str, n: int, checked: CallWatch | None
 ) -> Callable[..., Any]:
@@ -161,7 +147,7 @@ def _guarded_calls(
             if events and len(traces) > n:
                 raise too_many_traces(number_calls(traces), n)
         elif checked is not None and (changes := find_stale(checked, function, args, kwargs)):
-            raise _stale_program(checked, function, changes)
+            raise stale_program(checked, function, changes)
         return value
 
     return guarded

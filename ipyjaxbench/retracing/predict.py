@@ -8,7 +8,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.retracing.cache_key import Change, Signature, describe_changes
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
-from ipyjaxbench.retracing.stale import find_possible
+from ipyjaxbench.retracing.stale import find_possible, find_stale
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
@@ -137,7 +137,10 @@ def _stale(
     watch: CallWatch, function: Any, args: Args, kwargs: Kwargs
 ) -> tuple[str, tuple[str, ...]]:
     """Return in words that the program which a call finds may be stale, and what to write."""
-    found, is_known = find_possible(watch, function, args, kwargs)
+    if watch.is_guarded:
+        found, is_known = find_stale(watch, function, args, kwargs), True
+    else:
+        found, is_known = find_possible(watch, function, args, kwargs)
     if not found:
         return "", ()
     verdict = "stale program" if is_known else "may be stale"

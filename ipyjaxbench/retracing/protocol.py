@@ -134,6 +134,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return ()
 
+    def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:  # noqa: ARG002
+        """Return the same of the program that it used last, as far as no argument tells of it."""
+        return ()
+
     def how_to_renew(self, function: Any, why: Sequence[Change]) -> str:
         """Return what to do where a program is stale, by what changed."""
         parts = [each.renew for each in why if isinstance(each, PartChange) and each.renew]

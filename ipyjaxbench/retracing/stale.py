@@ -255,6 +255,8 @@ def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[
 def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
     """Return what changed since a function was traced last, whatever it is called with."""
     try:
+        if watch.is_guarded:
+            return watch.unguarded_in_latest(compiled)
         traces = _kept_traces(watch, compiled)
         return changes_in(traces[0], compiled) if traces else stale_in_all(watch, compiled)
     except CODE_ERRORS:  # the user's objects may raise anything

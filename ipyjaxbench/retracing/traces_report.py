@@ -54,10 +54,10 @@ def _(t: Traces) -> Report:
         blocks.append(strip)
     if _has_table(reasons):
         blocks.append(_reasons(reasons))
-    blocks.append(Facts(tuple(_facts(t))))
+    calls = _calls(t, phases=strip is None)
+    is_folded = strip is not None and len(t.calls) > 1
+    blocks.append(Facts((*_stale(t, () if is_folded else calls.rows), *_facts(t))))
     if t.calls:
-        calls = _calls(t, phases=strip is None)
-        is_folded = strip is not None and len(t.calls) > 1
         blocks.append(Details(units.count(t.count, "call"), (calls,)) if is_folded else calls)
     blocks.append(Footer((units.versions(t.frameworks),)))
     return Report(tuple(blocks))
@@ -237,6 +237,17 @@ def _fixes(calls: Sequence[TracedCall]) -> Iterator[str]:
     for number, fix in enumerate(fixes):
         if number < _MAX_FIXES or fix in of_stale:
             yield fix
+
+
+def _stale(t: Traces, shown: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Yield what is stale and is not among the lines of calls that are shown."""
+    changes = [[each for each in call.why if each.kind == "stale"] for call in t.calls]
+    texts = [*dict.fromkeys(describe_changes(stale) for stale in changes if stale)]
+    hidden = [each for each in texts if not any(each in row[-1] for row in shown)]
+    for text in hidden[:_MAX_FIXES]:
+        yield "stale", text
+    if len(hidden) > _MAX_FIXES:
+        yield "stale", f"{len(hidden) - _MAX_FIXES:,} more"
 
 
 def _facts(t: Traces) -> Iterator[tuple[str, str]]:

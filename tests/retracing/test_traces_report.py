@@ -251,3 +251,18 @@ def test_the_error_of_too_many_traces() -> None:
     assert str(too_many_traces([TRACED, again, TRACED], 1)) == (
         "`f`, `g` were traced or compiled 3 times, limit 1. Reason for `g` in line 3: first call"
     )
+
+
+def test_what_is_stale_is_shown_also_where_the_calls_are_folded_or_cut() -> None:
+    words = "s was 1.0 when f was traced, is 2.0"
+    stale = replace(CACHED, state="STALE", why=STALE)
+    assert facts(of(AGAIN, TRACED, stale, stale)) == [("stale", words)]
+    assert ("stale", words) not in facts(of(stale, CACHED))  # the table of calls is open
+    cut = [*[CACHED] * 18, stale, *[CACHED] * 18]
+    assert facts(of(*cut)) == [("stale", words)]
+    traced = replace(TRACED, why=(FIRST, *STALE))
+    assert facts(of(traced, CACHED)) == [("stale", words)]
+    many = [replace(stale, why=(replace(STALE[0], path=f"s{i}"),)) for i in range(9)]
+    *first, last = facts(of(TRACED, *many))
+    assert len(first) == 4
+    assert last == ("stale", "5 more")

@@ -38,6 +38,14 @@ def test_reports_and_timings_lead_with_it_and_say_what_to_type(cells: Shell) -> 
     assert note.text == ("f runs a stale program: scale was 2.0 when f was traced, is 3.0.")
 
 
+def test_what_is_stale_needs_no_unfolding(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("@jax.jit\ndef g(x): return x + 1\ng(x)\nscale = 3.0")
+    cells.run("%%trace_cached\nf(x)\ng(jnp.ones(4))")
+    page = cells.shown[-1].data["text/html"]
+    assert "scale was 2.0 when f was traced, is 3.0" in page.partition("<details")[0]
+
+
 METHODS = """
 from functools import partial
 scale = 2.0
@@ -224,6 +232,64 @@ def test_programs_and_tests_can_refuse_it(cells: Shell, call: str) -> None:
     cells.run(call.replace("'error'", "'ignore'"))
     cells.run("scale = 2.0")
     cells.run(call)
+
+
+REFUSING = """
+scale, kept = 2.0, []
+def check():
+    global scale
+    held, factor = {{"a": 2.0}}, 2.0
+    @jax.jit
+    def f(x): return x * {read}
+    @jax.jit
+    def other(x): return x - 1
+    kept[:] = [f]
+    def run(): return kept[0](x)
+    f(x), other(x)
+    {change}
+    with ipyjaxbench.trace_cached(2, stale="error"):
+        {call}
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ["f(x)", "run()", "list(map(f, [x]))", "partial(f, x)()", "kept[0](x)"]
+)
+@pytest.mark.parametrize(
+    ("read", "change"),
+    [
+        ("held['a']", "held['a'] = 3.0"),
+        ("factor", "factor = 3.0"),
+        ("scale", "scale = 3.0"),
+    ],
+)
+def test_a_block_refuses_each_stale_call_in_it(
+    cells: Shell, read: str, change: str, call: str
+) -> None:
+    cells.names["ipyjaxbench"] = ipyjaxbench
+    cells.run(REFUSING.format(read=read, change="pass", call=call))
+    cells.run("check()")
+    cells.run(REFUSING.format(read=read, change=change, call=call))
+    with pytest.raises(ipyjaxbench.StaleProgramError, match="`f` runs a stale program: "):
+        cells.run("check()")
+
+
+@pytest.mark.parametrize("call", ["pass", "other(x)", "f(jnp.ones(4))", "f.clear_cache(); f(x)"])
+def test_a_block_refuses_no_stale_program_that_does_not_run_in_it(cells: Shell, call: str) -> None:
+    cells.names["ipyjaxbench"] = ipyjaxbench
+    cells.run(REFUSING.format(read="scale", change="scale = 3.0", call=call))
+    cells.run("check()")
+
+
+def test_a_block_refuses_a_program_that_goes_stale_in_it(cells: Shell) -> None:
+    cells.names["ipyjaxbench"] = ipyjaxbench
+    cells.run(
+        REFUSING.format(read="scale", change="pass", call="f(x); scale = 3.0; f(x); scale = 2.0")
+    )
+    with pytest.raises(
+        ipyjaxbench.StaleProgramError, match=r"scale was 2\.0 when f was traced, is 3\.0"
+    ):
+        cells.run("check()")
 
 
 def test_looking_keeps_nothing_that_a_cell_drops(cells: Shell) -> None:

@@ -279,6 +279,33 @@ def test_it_is_told_where_arguments_are_not_known(cells: Shell, before: str) -> 
         assert codes.count("stale-program") == told
 
 
+BLOCK = """
+import ipyjaxbench
+def check(change):
+    held = {{"a": 2.0}}
+    @tf.function
+    def f(x): return x * held["a"]
+    def run(): return f(x)
+    f(x)
+    held["a"] = change
+    with ipyjaxbench.trace_cached(1, stale="error"):
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "is_told"), [("run()", True), ("list(map(f, [x]))", True), ("0", False)]
+)
+def test_a_block_refuses_each_stale_call_in_it(cells: Shell, call: str, is_told: bool) -> None:
+    cells.run(BLOCK.format(call))
+    cells.run("check(2.0)")
+    if is_told:
+        with pytest.raises(AssertionError, match="`f` runs a stale program: held"):
+            cells.run("check(3.0)")
+    else:
+        cells.run("check(3.0)")
+
+
 def test_one_program_that_is_todays_is_enough_for_no_note(cells: Shell) -> None:
     cells.run(PLAIN)
     cells.run("scale = 3.0")

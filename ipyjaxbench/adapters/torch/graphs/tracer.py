@@ -13,6 +13,7 @@ from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.isolation import is_torchs, keep_settings
 from ipyjaxbench.adapters.torch.graphs.program import operation
 from ipyjaxbench.errors import CODE_ERRORS, IpyJaxBenchError, SnippetError
+from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.graphs import (
     Diagnosis,
     Graph,
@@ -22,10 +23,13 @@ from ipyjaxbench.graphs import (
     UntraceableError,
     count_by_line,
     count_by_name,
+    notes,
     select_lines,
 )
 from ipyjaxbench.host import Clock
-from ipyjaxbench.usercode import Call, Shape, is_of
+from ipyjaxbench.reports import Note
+from ipyjaxbench.retracing import describe_changes, find_stale
+from ipyjaxbench.usercode import Call, Shape, ask, is_of
 
 _CLOCK = Clock.elapsed()
 
@@ -45,6 +49,7 @@ class TorchTracer(GraphTracer):
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """Trace a call; it is made for ``--dynamo`` where there are graph breaks."""
         __tracebackhide__ = True
+        stale = tuple(_stale_program(self.framework, call))
         has_values = not any(is_of(arg, Shape) for arg in call.args)
         call = plain_call(call)
         try:
@@ -91,7 +96,7 @@ class TorchTracer(GraphTracer):
             tries=captured.tries,
             seconds=seconds,
             printed=written.getvalue(),
-            notes=captured.notes,
+            notes=(*stale, *captured.notes),
             breaks=captured.breaks,
             details=options.details,
         ).attach(stages.LiveProgram(call, stage, captured))
@@ -99,6 +104,19 @@ class TorchTracer(GraphTracer):
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Explain why torch.compile would not take a function as one graph."""
         return explain(error)
+
+
+def _stale_program(framework: Framework, call: Call) -> Iterator[Note]:
+    """Yield what the program lacks that such a call runs."""
+    hooks = sys.modules.get("ipyjaxbench.adapters.torch.retracing.lacking_hooks")
+    if hooks is None or not hooks.may_be_any():
+        return
+    from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
+
+    function, watch = call.function, TorchCallWatch(framework)
+    if ask(watch.takes, function) and (why := find_stale(watch, function, call.args, call.kwargs)):
+        advice = watch.how_to_renew(function, why)
+        yield notes.cached_is_stale(watch.name(function), describe_changes(why), advice)
 
 
 def _missed(captured: CapturedGraphs) -> Iterator[Uncounted]:

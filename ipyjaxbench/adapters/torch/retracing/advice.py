@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from ipyjaxbench.adapters.torch.retracing.global_hooks import HOOK
 from ipyjaxbench.retracing import Change
 
 _SIZES = re.compile(r"\[([\d,]*)\]")
@@ -11,9 +12,11 @@ _SIZE = re.compile(r"size (\d+) of (.+)")
 #: What an optimizer has for a group of parameters.
 _OPTION = re.compile(r"\.param_groups\[\d+\]\['(\w+)'\](?:\[\d\])?$")
 #: Where a program lacks hooks: from then on PyTorch looks for them in each call.
-HOOKS = (
+_HOOKS = (
     "set `torch._dynamo.config.skip_nnmodule_hook_guards = False`, then `torch.compiler.reset()`"
 )
+#: Where it lacks one of all modules: no setting has PyTorch look for these.
+_RENEW = "call `torch.compiler.reset()`"
 _FIXES = {
     "function": "Call torch.compile once and reuse its result: redefined code is compiled again",
     "rank": "Always pass `{path}` with the same number of axes",
@@ -22,7 +25,6 @@ _FIXES = {
     "static value": "Each new `{path}` needs its own program: choose it outside the compiled"
     " function",
     "number": "Pass `{path}` as a tensor (`torch.tensor({path})`): its value is then not guarded",
-    "stale": HOOKS[:1].upper() + HOOKS[1:],
     "setting": "Always call `{name}` with the same {path}",
 }
 _DYNAMIC = "`torch.compile(..., dynamic=True)`"
@@ -34,6 +36,12 @@ _LIMITS = {
 }
 
 
+def how_to_renew(why: Sequence[Change]) -> str:
+    """Return what to do where a program lacks hooks."""
+    is_of_all = bool(why) and all(each.path == HOOK for each in why)
+    return _RENEW if is_of_all else _HOOKS
+
+
 def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
     """Return what to write, by what changed in calls of this function; raising the limit last."""
     texts = [_fix(name, change) for change in why if change.path not in _LIMITS]
@@ -43,6 +51,9 @@ def fixes(name: str, why: Sequence[Change]) -> tuple[str, ...]:
 
 def _fix(name: str, change: Change) -> str:
     path, kind = change.path, change.kind
+    if kind == "stale":
+        renew = how_to_renew([change])
+        return renew[:1].upper() + renew[1:]
     if path.endswith(" of torch.compile"):
         return "Call torch.compile once, and reuse what it returns"
     if option := _OPTION.search(path):

@@ -17,7 +17,7 @@ from ipyjaxbench.adapters.torch.retracing import (
     guards,
     lacking_hooks,
 )
-from ipyjaxbench.adapters.torch.retracing.advice import HOOKS, fixes
+from ipyjaxbench.adapters.torch.retracing.advice import fixes, how_to_renew
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
@@ -259,9 +259,16 @@ class TorchCallWatch(EventWatch[Entry]):
         parts, self._lacking = self._lacking, []
         return lacking_hooks.lacking_hooks(self.name(function), entered, parts) if entered else ()
 
+    def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:
+        """Return the hooks that it lacks of modules that are no arguments."""
+        if not lacking_hooks.may_be_any():
+            return ()
+        entered = Entered.from_function(function)
+        return lacking_hooks.lacking_in_latest(self.name(function), entered) if entered else ()
+
     def how_to_renew(self, function: Any, why: Sequence[Change]) -> str:  # noqa: ARG002
         """Return what to do, as for a stale call."""
-        return HOOKS.replace("`", "")
+        return how_to_renew(why).replace("`", "")
 
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether dynamo keeps nothing with its code, as after `torch._dynamo.reset`."""

@@ -73,6 +73,25 @@ class Entered:
         labels = tuple(arguments)[own:]
         return cls(wrapper.__code__, names, arguments, function, labels, backend, owner)
 
+    @classmethod
+    def from_function(cls, function: Any) -> "Entered | None":
+        """Return what all calls of it have in common: of the arguments what it is bound to."""
+        plain, args, kwargs = plain_call(function, (), {})
+        wrapper = _wrapper_of(function)
+        code_of = plain if wrapper is None else wrapper
+        if wrapper is not None:
+            _, args, kwargs = unbound(function)
+        if not isinstance(code_of, FunctionType):
+            return None
+        try:
+            bound = inspect.signature(code_of, follow_wrapped=False).bind_partial(*args, **kwargs)
+        except (TypeError, ValueError):
+            return None
+        names = {**bound.arguments, **dict(closure_values(code_of))}
+        backend, owner = backends.backend_of(function), _owner(function)
+        looked_at = plain if isinstance(plain, FunctionType) else code_of
+        return cls(code_of.__code__, names, {}, looked_at, (), backend, owner)
+
     @property
     def is_around(self) -> bool:
         """Whether dynamo is given PyTorch's own function around the user's."""

@@ -16,7 +16,8 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from ipyjaxbench.adapters.torch.retracing import guards
-from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries
+from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, own_entries
+from ipyjaxbench.adapters.torch.retracing.global_hooks import keep_registered, lacking_global_hooks
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
 from ipyjaxbench.usercode import is_of, name_of, token
@@ -74,6 +75,7 @@ def keep_called(made: object, frame: FrameType) -> None:
         asked = (f"bool((m := {path}).{' or m.'.join(some)})" for path, some in kinds.items())
         code = compile(f"[{', '.join(asked)}]", "<hooks>", "eval")
         _called[token(made)] = _Called(tuple(kinds), code)
+        keep_registered(token(made))
 
 
 def lacking_hooks(name: str, entered: Entered, parts: Sequence[str] = ()) -> tuple[Change, ...]:
@@ -84,14 +86,27 @@ def lacking_hooks(name: str, entered: Entered, parts: Sequence[str] = ()) -> tup
         entered: the call.
         parts: modules of which programs that the call found for parts of it lack hooks.
     """
-    named = [*_lacking_of(name, entered), *parts]
+    return _told(name, entered, guards.found(entered), parts)
+
+
+def lacking_in_latest(name: str, entered: Entered) -> tuple[Change, ...]:
+    """Return the same of the program that ran last, where the arguments are not known."""
+    return _told(name, entered, next(iter(own_entries(entered)), None))
+
+
+def _told(
+    name: str, entered: Entered, program: Any, parts: Sequence[str] = ()
+) -> tuple[Change, ...]:
+    made = token(program.code) if program is not None else 0
+    of_all = lacking_global_hooks(name, made) if made in _called else ()
+    named = [*_lacking_of(name, entered, program), *parts]
     if not named:
-        return ()
+        return of_all
     named, others = named[:_SHOWN], len(named) - _SHOWN
     if others > 0:
         named = [*named, f"{others} other{'s' * (others > 1)}"]
     words = f"{', '.join(named[:-1])} and {named[-1]} have" if len(named) > 1 else f"{named[0]} has"
-    return (Change("stale", new=f"{words} hooks that the program of {name} lacks"),)
+    return (Change("stale", new=f"{words} hooks that the program of {name} lacks"), *of_all)
 
 
 def lacking_in_part(frame: FrameType) -> list[str]:
@@ -104,7 +119,9 @@ def lacking_in_part(frame: FrameType) -> list[str]:
     if code.co_name == "_call_impl" and isinstance(names.get("args"), tuple):
         module = names.get("self")
         entered = Entered.from_call(module, names["args"], names.get("kwargs") or {})
-        return _lacking_of(name_of(type(module)), entered) if entered is not None else []
+        if entered is None:
+            return []
+        return _lacking_of(name_of(type(module)), entered, guards.found(entered))
     rests = [name for name in code.co_names if name.startswith(_REST)]
     rest = frame.f_globals.get(rests[0]) if len(rests) == 1 else None
     if type(rest) is not FunctionType:
@@ -116,8 +133,7 @@ def lacking_in_part(frame: FrameType) -> list[str]:
     return _lacking(programs[0].code, name, dict(names), frame.f_globals)
 
 
-def _lacking_of(name: str, entered: Entered) -> list[str]:
-    program = guards.found(entered)
+def _lacking_of(name: str, entered: Entered, program: Any) -> list[str]:
     if program is None:
         return []
     return _lacking(program.code, name, dict(entered.names), entered.function.__globals__)
