@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.frameworks import is_private
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
 from ipyjaxbench.retracing.causes import compare, is_same_owner, is_same_trace
 from ipyjaxbench.retracing.traced_code import TracedCode
@@ -151,7 +152,9 @@ class TraceLog:
         return _Paused(self._here)
 
     def record(self, framework: str, miss: CacheMiss) -> None:
-        """Keep the signature of a call that was not cached, and why."""
+        """Keep the signature of a call that was not cached, and why; not of one that is ours."""
+        if is_private():
+            return
         name, placed = miss.name, miss.placed
         if miss.signature.transformation:  # below `jax.grad` JAX reports no more of a trace
             placed = placed and self.keeps(framework, name, miss.signature)
@@ -202,6 +205,8 @@ class TraceLog:
 
     def add_trace(self, name: str, signature: Signature, code: TracedCode) -> None:
         """Keep what a function read when it was traced."""
+        if is_private():
+            return
         reads = None
         with suppress(*CODE_ERRORS):  # the user's objects may raise anything
             reads = code.reads()

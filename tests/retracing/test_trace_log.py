@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.frameworks import private_work
 from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature
 from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
@@ -42,6 +43,15 @@ def test_a_trace_that_was_there_was_dropped_and_the_same_function_is_compared_fi
     for _ in range(2):
         log.record("jax", CacheMiss("g", of(3), placed=False, fallback_reasons=(own,)))
     assert [event.why[0].words() for event in log.events] == ["first call", own.new]
+
+
+def test_of_private_work_nothing_is_kept() -> None:
+    log = TraceLog()
+    log.record("jax", CacheMiss("f", of(3, function=1), placed=False))
+    with private_work():
+        log.record("jax", CacheMiss("f", of(4, function=1), placed=False, cleared=True))
+    assert (log.event_count, log.signatures("jax", "f")) == (1, (of(3, function=1),))
+    assert log.reasons("jax", "f", of(3, function=1), placed=True) == []  # it was not dropped
 
 
 def test_what_was_dropped_is_no_cause_until_it_is_traced_again() -> None:

@@ -14,7 +14,8 @@ from ipyjaxbench.retracing.observe import keep_learning, learns, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.usercode.snippet import Source
-from tests.traced import Provoked, judged, observed
+from tests.shell import Shell
+from tests.traced import Provoked, judged, logged_by_looks, observed
 
 # What dynamo sets when it is first used: a variable, and a warning's filter.
 torch.compile(torch.sin, backend="aot_eager")(torch.ones(1))
@@ -324,6 +325,15 @@ def test_what_is_compiled_between_is_learned_and_known_later() -> None:
     assert [change.words() for change in other.why] == ["x: f32[5,4] → f32[6,4] (shape)"]
     (event,) = [event for event in trace_log.TRACE_LOG.events if event.name == "f"][-1:]
     assert event.phases["trace"] > 0
+
+
+def test_what_our_own_looks_compile_is_no_compilation_of_the_session(shell: Shell) -> None:
+    keep_learning()
+    shell.names["torch"] = torch
+    shell.run("@torch.compile(backend='aot_eager')\ndef f(x):\n    y = x * 2\n"
+              "    torch._dynamo.graph_break()\n    return (y + 1).sum()\n"
+              "x = torch.ones(3); f(x)")  # fmt: skip
+    assert logged_by_looks(shell, "f(x)") == []
 
 
 def test_without_dynamos_hook_no_verdict_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
