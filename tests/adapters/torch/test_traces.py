@@ -274,6 +274,8 @@ def test_nothing_of_the_users_is_left_changed() -> None:
         return hit
 
     names = fresh()
+    keep_learning()  # we listen to backward passes from the first look on
+    observed("f(X)", fresh())
     handler = torch._dynamo.callback.callback_handler
     callbacks = [*handler.start_callbacks], [*handler.end_callbacks]
     levels = {name: logging.getLogger(name).level for name in ("torch", "torch._dynamo")}
@@ -329,10 +331,11 @@ def test_what_is_compiled_between_is_learned_and_known_later() -> None:
 
 def test_what_our_own_looks_compile_is_no_compilation_of_the_session(shell: Shell) -> None:
     keep_learning()
-    shell.names["torch"] = torch
-    shell.run("@torch.compile(backend='aot_eager')\ndef f(x):\n    y = x * 2\n"
-              "    torch._dynamo.graph_break()\n    return (y + 1).sum()\n"
-              "x = torch.ones(3); f(x)")  # fmt: skip
+    apart = {"torch": torch}  # dynamo keeps names there until the code is gone
+    exec("@torch.compile(backend='aot_eager')\ndef f(x):\n    y = x * 2\n"
+         "    torch._dynamo.graph_break()\n    return (y + 1).sum()\n"
+         "x = torch.ones(3); f(x)", apart)  # fmt: skip
+    shell.names |= {"f": apart["f"], "x": apart["x"]}
     assert logged_by_looks(shell, "f(x)") == []
 
 
