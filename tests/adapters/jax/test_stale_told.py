@@ -83,17 +83,17 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
 @pytest.mark.parametrize("before", [SCALE, NESTED])
 def test_what_our_own_looks_trace_is_no_trace_of_the_session(cells: Shell, before: str) -> None:
     cells.run(before)
-    cells.run("scale = 3.0")
+    cells.run("scale = 5.0")
     assert logged_by_looks(cells, "f(x)") == []
     cells.run("%trace_cached --watch on")
     assert cells.shown[-1].data["text/plain"] == (
-        "stale: f (scale was 2.0 when f was traced, is 3.0)"
+        "stale: f (scale was 2.0 when f was traced, is 5.0)"
     )
     cells.run("%fwtime -q -n 1 -r 2 --fresh f(x)")
     assert cells.shown == []
-    cells.run("scale = 4.0")
+    cells.run("scale = 6.0")
     assert cells.shown[-1].data["text/plain"] == (
-        "stale: f (scale was 2.0 when f was traced, is 4.0)"
+        "stale: f (scale was 2.0 when f was traced, is 6.0)"
     )
     cells.run("%trace_cached --watch off")
 
