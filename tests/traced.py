@@ -6,8 +6,18 @@ from typing import Any
 
 from ipyjaxbench.retracing.observe import observe_code
 from ipyjaxbench.retracing.options import TraceOptions
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
 from ipyjaxbench.usercode.snippet import Source
+from tests.shell import Shell
+
+#: Magics that trace a call of what was called before, or might.
+LOOKS = (
+    *("%fwtime -q -n 1 -r 2 --fresh 2 {}", "%fwtime -q -n 1 -r 2 --fresh --passes {}"),
+    *("%fwtime -q -n 1 -r 2 --ops --memory {}", "%fwtime -q -n 1 -r 2 --name before {}"),
+    *("%fwtime -q -n 1 -r 2 --against before {}", "%%fwcompare -q -n 1 -r 2\na: {0}\nb: {0}"),
+    *("%jaxpr -q {}", "%jaxpr -q --stats {}", "%trace_cached --predict {}"),
+)
 
 
 @dataclass(frozen=True)
@@ -62,3 +72,20 @@ def _is_right(call: TracedCall, case: Provoked) -> bool:
     if not case.kind:
         return not call.why
     return any(c.kind == case.kind and case.words in c.words() for c in call.why)
+
+
+def logged_by_looks(shell: Shell, call: str) -> list[str]:
+    """Return the magics after which the log of traces is another one than before."""
+
+    def log() -> tuple[object, ...]:
+        known = {each: TRACE_LOG.signatures(*each) for each in TRACE_LOG.functions()}
+        traces = [(each.name, each.signature, id(each.reads)) for each in TRACE_LOG.all_traces()]
+        return TRACE_LOG.event_count, known, traces
+
+    found = []
+    for look in LOOKS:
+        before = log()
+        shell.run(look.format(call))
+        if log() != before:
+            found.append(look)
+    return found

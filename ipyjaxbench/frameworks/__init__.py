@@ -31,6 +31,7 @@ from ipyjaxbench.frameworks.keras import (
     refuse_keras_loop,
 )
 from ipyjaxbench.frameworks.placement import ArrayInfo, Placement
+from ipyjaxbench.frameworks.private_work import is_private, private_work
 from ipyjaxbench.frameworks.reachable_functions import Reach, find_eager_functions, find_reach
 from ipyjaxbench.frameworks.registry import loaded
 from ipyjaxbench.frameworks.replace import replace_attribute

@@ -80,7 +80,7 @@ class CallRecorder:
         self._inside = threading.local()
         self._adding = threading.RLock()
         self._traced = 0
-        self._event_count = TRACE_LOG.event_count
+        self._begin = self._event_count = TRACE_LOG.event_count
         self.other_calls = 0
         for framework, watch in watches:
             self.add_watch(framework, watch)
@@ -218,7 +218,7 @@ class CallRecorder:
         if self._event_count == TRACE_LOG.event_count:
             return
         with self._adding:
-            new = TRACE_LOG.events_since(self._event_count)
+            new = TRACE_LOG.events_since(self._event_count, self._begin)
             self._event_count = TRACE_LOG.event_count
             for event in new:
                 number = self._number(event.framework, event.name)

@@ -1,7 +1,7 @@
 """Every signature with which functions were traced, as far as it was seen, in this process."""
 
 import threading
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.frameworks import is_private
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
 from ipyjaxbench.retracing.causes import compare, is_same_owner, is_same_trace
 from ipyjaxbench.retracing.traced_code import TracedCode
@@ -85,7 +86,8 @@ class TraceLog:
 
     def __init__(self) -> None:
         self.events: deque[TracedCall] = deque(maxlen=_MAX_EVENTS)  # their phases may still grow
-        self.event_count = 0  # of all, also of those that are forgotten
+        self._places: deque[tuple[int, int]] = deque(maxlen=_MAX_EVENTS)  # and what they belong to
+        self.event_count = 0  # of all, also of those that are forgotten or recorded by another way
         self.added = 0  # traces
         self.compared = 0  # programs that were held against today's
         self.unseen: deque[Unseen] = deque(maxlen=_MAX_UNSEEN)
@@ -151,13 +153,16 @@ class TraceLog:
         return _Paused(self._here)
 
     def record(self, framework: str, miss: CacheMiss) -> None:
-        """Keep the signature of a call that was not cached, and why."""
+        """Keep the signature of a call that was not cached, and why; not of one that is ours."""
+        if is_private():
+            return
         name, placed = miss.name, miss.placed
         if miss.signature.transformation:  # below `jax.grad` JAX reports no more of a trace
             placed = placed and self.keeps(framework, name, miss.signature)
         if miss.cleared:
             self.drop(framework, name, miss.signature.function)
         if getattr(self._here, "paused", False):
+            self.event_count += 1
             return
         why = self.reasons(
             framework, name, miss.signature, placed=placed, accepted=miss.accepted,
@@ -168,24 +173,54 @@ class TraceLog:
         if placed and not why:
             return  # a part of what was reported
         self.add(framework, name, miss.signature, miss.code)
-        self.event_count += 1
         is_first = [change.kind for change in why] == ["first"]
         state = "TRACED" if not placed else "COMPILED" if is_first else "RECOMPILED"
+        self._append(framework, miss, state, why)
+
+    def record_part(self, framework: str, miss: CacheMiss, *, of: int) -> None:
+        """Keep that a part of what was traced earlier is compiled only now.
+
+        Args:
+            framework: that compiles it.
+            miss: with the reason for which it is compiled.
+            of: the count of events when the whole was recorded.
+        """
+        if not is_private() and not getattr(self._here, "paused", False):
+            self._append(framework, miss, "COMPILED", miss.fallback_reasons, of)
+
+    def _append(
+        self, framework: str, miss: CacheMiss, state: str, why: Sequence[Change], whole: int = 0
+    ) -> None:
+        self.event_count += 1
+        self._places.append((self.event_count, whole))
         self.events.append(
             TracedCall(
-                name, framework, miss.line, miss.text, 1, 1, state, 0.0, miss.phases, tuple(why)
+                miss.name, framework, miss.line, miss.text, 1, 1, state, 0.0, miss.phases,
+                tuple(why),
             )
-        )
+        )  # fmt: skip
 
     def keeps(self, framework: str, name: str, new: Signature) -> bool:
         """Whether a trace was seen that serves a call, and the framework has not dropped it."""
         known = (e for e in self.signatures(framework, name) if e.function == new.function)
         return any(is_same_trace(each, new) and not self.is_dropped(each) for each in known)
 
-    def events_since(self, count: int) -> list[TracedCall]:
-        """Return the events after the first ``count`` ones, as far as they are kept."""
-        new = min(self.event_count - count, len(self.events))
-        return [*self.events][len(self.events) - new :]
+    def events_since(self, count: int, begin: int | None = None) -> list[TracedCall]:
+        """Return the events after the first ``count`` ones, as far as they are kept.
+
+        What is a part of an event after ``begin``, which is ``count`` if not given, is none of its
+        own: its time is part of that event's.
+        """
+        begin = count if begin is None else begin
+        found: dict[int, TracedCall] = {}
+        for (place, whole), event in [*zip(self._places, self.events, strict=True)]:
+            if place > count and whole <= begin:
+                found[place] = event
+            elif place > count and whole in found:
+                phases = Counter(found[whole].phases)
+                phases.update(event.phases)
+                found[whole] = replace(found[whole], phases=phases)
+        return [*found.values()]
 
     def add(
         self, framework: str, name: str, signature: Signature, code: TracedCode | None = None
@@ -202,6 +237,8 @@ class TraceLog:
 
     def add_trace(self, name: str, signature: Signature, code: TracedCode) -> None:
         """Keep what a function read when it was traced."""
+        if is_private():
+            return
         reads = None
         with suppress(*CODE_ERRORS):  # the user's objects may raise anything
             reads = code.reads()

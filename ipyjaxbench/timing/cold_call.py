@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope
+from ipyjaxbench.frameworks import ColdCall, Compilation, Framework, Scope, private_work
 from ipyjaxbench.timing.call_times import First
 from ipyjaxbench.timing.compile_cost import ColdCallResult, Recompilation
 from ipyjaxbench.timing.compile_passes import CompilePasses
@@ -131,6 +131,7 @@ def _call_cold(
     __tracebackhide__ = True
     with ExitStack() as stack:
         calls.set_up()
+        stack.enter_context(private_work())
         ways: list[tuple[Compilation, ColdCall]] = []
         for framework in frameworks:
             compiler = framework.capability(Compilation)
@@ -159,6 +160,7 @@ def _call_cold(
     @contextmanager
     def resume() -> Iterator[None]:
         with ExitStack() as stack:
+            stack.enter_context(private_work())
             stack.enter_context(_bound(scope.snippet.names, stand_ins))
             for _, way in ways:
                 stack.enter_context(way.resume())

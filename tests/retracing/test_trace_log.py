@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.frameworks import private_work
 from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature
 from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
@@ -44,6 +45,32 @@ def test_a_trace_that_was_there_was_dropped_and_the_same_function_is_compared_fi
     assert [event.why[0].words() for event in log.events] == ["first call", own.new]
 
 
+def test_a_part_that_is_compiled_later_is_told_unless_the_whole_is() -> None:
+    log = TraceLog()
+    part = CacheMiss("f backward", of(), placed=True, phases={"compile": 2.0})
+    log.record("torch", CacheMiss("f", of(3), placed=False, phases={"trace": 0.5}))
+    whole = log.event_count
+    log.record_part("torch", part, of=whole)
+    (call,) = number_calls(log.events_since(0))
+    assert (call.name, call.seconds, call.phases) == ("f", 2.5, {"trace": 0.5, "compile": 2.0})
+    (call,) = number_calls(log.events_since(whole))
+    assert (call.name, call.state, call.seconds) == ("f backward", "COMPILED", 2.0)
+    assert log.events_since(log.event_count, whole - 1) == log.events_since(whole, whole - 1) == []
+    with log.paused():
+        log.record_part("torch", part, of=whole)
+    assert len(log.events) == 2
+
+
+def test_of_private_work_nothing_is_kept() -> None:
+    log = TraceLog()
+    log.record("jax", CacheMiss("f", of(3, function=1), placed=False))
+    with private_work():
+        log.record("jax", CacheMiss("f", of(4, function=1), placed=False, cleared=True))
+        log.record_part("jax", CacheMiss("f backward", of(), placed=True), of=1)
+    assert (log.event_count, log.signatures("jax", "f")) == (1, (of(3, function=1),))
+    assert log.reasons("jax", "f", of(3, function=1), placed=True) == []  # it was not dropped
+
+
 def test_what_was_dropped_is_no_cause_until_it_is_traced_again() -> None:
     log = TraceLog()
     for size in (2, 3):
@@ -73,9 +100,9 @@ def test_what_is_recorded() -> None:
     assert (first.state, first.number, first.times, first.seconds) == ("TRACED", 1, 1, 2.0)
     assert (other.framework, other.state, other.number) == ("torch", "COMPILED", 1)
     assert (last.number, last.why[0].words()) == (2, "x: f32[3] → f32[4] (shape)")
-    assert log.event_count == 3
+    assert (log.event_count, len(log.events)) == (4, 3)
     assert [each.framework for each in log.events_since(1)] == ["torch", "jax"]
-    assert log.events_since(3) == []
+    assert log.events_since(4) == []
     assert log.functions() == [("jax", "f"), ("torch", "f")]
     assert log.signatures("jax", "f") == (of(3), of(4))
     log.clear()

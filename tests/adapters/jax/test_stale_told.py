@@ -15,6 +15,7 @@ import ipyjaxbench
 from tests.adapters.jax.test_stale import NESTED, PRINTED, SCALE, jitted, last_call
 from tests.adapters.side_effects import SIDE_EFFECTS, SideEffect
 from tests.shell import Shell
+from tests.traced import logged_by_looks
 
 
 @pytest.fixture
@@ -84,6 +85,32 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     cells.run("scale = 3.0")
     assert len(cells.shown) == 1
     cells.run("%trace_cached --watch off")
+
+
+@pytest.mark.parametrize("before", [SCALE, NESTED])
+def test_what_our_own_looks_trace_is_no_trace_of_the_session(cells: Shell, before: str) -> None:
+    cells.run(before)
+    cells.run("scale = 5.0")
+    assert logged_by_looks(cells, "f(x)") == []
+    cells.run("%trace_cached --watch on")
+    assert cells.shown[-1].data["text/plain"] == (
+        "stale: f (scale was 2.0 when f was traced, is 5.0)"
+    )
+    cells.run("%fwtime -q -n 1 -r 2 --fresh f(x)")
+    assert cells.shown == []
+    cells.run("scale = 6.0")
+    assert cells.shown[-1].data["text/plain"] == (
+        "stale: f (scale was 2.0 when f was traced, is 6.0)"
+    )
+    cells.run("%trace_cached --watch off")
+
+
+def test_the_first_call_of_a_timing_is_the_sessions(cells: Shell) -> None:
+    cells.run(SCALE.rpartition("f(x)")[0])
+    cells.run("%fwtime -q -n 1 -r 2 --fresh f(x)")
+    cells.run("scale = 3.0\n%trace_cached -qv seen f(x)")
+    (call,) = cells.names["seen"].calls
+    assert [each.words() for each in call.why] == ["scale was 2.0 when f was traced, is 3.0"]
 
 
 def test_where_what_is_read_changes_in_very_many_calls_not_all_are_known(cells: Shell) -> None:

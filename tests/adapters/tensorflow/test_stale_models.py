@@ -13,6 +13,7 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.retracing import find_stale
 from ipyjaxbench.retracing.protocol import call_watches
 from tests.shell import Shell
+from tests.traced import logged_by_looks
 
 MODEL = """
 scale, unread = 2.0, 1
@@ -143,3 +144,11 @@ def test_of_a_trace_that_nothing_leads_back_to_that_is_said(cells: Shell, tmp_pa
               "tf.saved_model.save(module, path, module.f.get_concrete_function(x))")  # fmt: skip
     cells.run("loaded = tf.saved_model.load(path).signatures['serving_default']")
     assert last_call(cells, "loaded(x)").unknown == ""  # there is no code of its own
+
+
+def test_what_our_own_looks_trace_is_no_trace_of_the_session(shell: Shell) -> None:
+    shell.run("pass")  # after a cell in which TensorFlow is there, its traces are seen
+    shell.names |= {"tf": tf, "x": tf.ones(3), "scale": 2.0}
+    shell.run("@tf.function\ndef g(x): return x * scale\n@tf.function\ndef f(x): return g(x)\nf(x)")
+    shell.run("scale = 3.0")
+    assert logged_by_looks(shell, "f(x)") == []

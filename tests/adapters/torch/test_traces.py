@@ -14,7 +14,8 @@ from ipyjaxbench.retracing.observe import keep_learning, learns, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.usercode.snippet import Source
-from tests.traced import Provoked, judged, observed
+from tests.shell import Shell
+from tests.traced import Provoked, judged, logged_by_looks, observed
 
 # What dynamo sets when it is first used: a variable, and a warning's filter.
 torch.compile(torch.sin, backend="aot_eager")(torch.ones(1))
@@ -273,6 +274,8 @@ def test_nothing_of_the_users_is_left_changed() -> None:
         return hit
 
     names = fresh()
+    keep_learning()  # we listen to backward passes from the first look on
+    observed("f(X)", fresh())
     handler = torch._dynamo.callback.callback_handler
     callbacks = [*handler.start_callbacks], [*handler.end_callbacks]
     levels = {name: logging.getLogger(name).level for name in ("torch", "torch._dynamo")}
@@ -324,6 +327,16 @@ def test_what_is_compiled_between_is_learned_and_known_later() -> None:
     assert [change.words() for change in other.why] == ["x: f32[5,4] → f32[6,4] (shape)"]
     (event,) = [event for event in trace_log.TRACE_LOG.events if event.name == "f"][-1:]
     assert event.phases["trace"] > 0
+
+
+def test_what_our_own_looks_compile_is_no_compilation_of_the_session(shell: Shell) -> None:
+    keep_learning()
+    apart = {"torch": torch}  # dynamo keeps names there until the code is gone
+    exec("@torch.compile(backend='aot_eager')\ndef f(x):\n    y = x * 2\n"
+         "    torch._dynamo.graph_break()\n    return (y + 1).sum()\n"
+         "x = torch.ones(3); f(x)", apart)  # fmt: skip
+    shell.names |= {"f": apart["f"], "x": apart["x"]}
+    assert logged_by_looks(shell, "f(x)") == []
 
 
 def test_without_dynamos_hook_no_verdict_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,12 +16,13 @@ from ipyjaxbench.adapters.torch.retracing import (
     dynamo_settings,
     guards,
     lacking_hooks,
+    lazy_backward,
 )
 from ipyjaxbench.adapters.torch.retracing.advice import fixes, how_to_renew
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
-from ipyjaxbench.frameworks import UNNAMED, DiskMiss, Framework, Program
+from ipyjaxbench.frameworks import DiskMiss, Framework, Program
 from ipyjaxbench.retracing import (
     Args,
     CachedCall,
@@ -286,7 +287,8 @@ class TorchCallWatch(EventWatch[Entry]):
         names |= self._names
         programs = []
         for entry in (other.metrics for other in self._others()):
-            frame = names.get(attribute(entry, "compile_id"), UNNAMED)
+            number = attribute(entry, "compile_id")
+            frame = names.get(number) or lazy_backward.forward_name(number)
             name = frame if attribute(entry, "co_name") else f"{frame} backward"
             seconds = sum(phases_of([entry]).values())
             programs.append(Program(name, seconds, "compiled", "torch"))

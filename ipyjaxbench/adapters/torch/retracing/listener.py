@@ -4,14 +4,14 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from traceback import walk_stack
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 
 from ipyjaxbench.adapters.shared.retracing import cache_miss
-from ipyjaxbench.adapters.torch.compile_events import Times, times_of
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee, lacking_hooks
+from ipyjaxbench.adapters.torch.compile_events import Times, spell, times_of
+from ipyjaxbench.adapters.torch.retracing import cache_key, callee, lacking_hooks, lazy_backward
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
@@ -33,14 +33,16 @@ class _Listener:
         self._frame = 0  # the identity of the frame that makes the last call
         self._spent = (0.0, 0.0)  # seconds of backends and of inductor that are accounted for
 
-    def on_code(self, _: object, made: object) -> None:
+    def on_code(self, code: CodeType, made: object) -> None:
         """Report a frame whose code dynamo has made: its backend is through, the rest nearly."""
         with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
             frame = sys._getframe(1)
-            before = self._spent
+            before, last = self._spent, self._last
             self._spent = sum(times_of(_BACKEND)), sum(times_of(_INDUCTOR))
             lacking_hooks.keep_called(made, frame)
             miss = self._miss(frame, made)
+            is_whole = miss is not None and miss is not last
+            lazy_backward.keep_forward(miss.name if miss and is_whole else spell(code.co_name))
             if miss is not None:
                 # `torch._dynamo.reset` empties the record: then these are negative.
                 inner = (new - old for new, old in zip(self._spent, before, strict=True))
@@ -95,4 +97,5 @@ class TorchRetracing(Retracing):
         if register is not None:  # unlike dynamo's callbacks it outlives `torch._dynamo.reset`
             with lacking_hooks.none_registered():
                 register(_Listener(on_miss).on_code)
+            lazy_backward.listen()
         return register is not None
