@@ -62,6 +62,13 @@ def test_more_traces_than_allowed_fail_at_the_end_as_with_the_fixture(
         traced(log, "h", 2, 3)
 
 
+def test_the_fixture_learns_from_what_a_test_compiles_before_the_block(
+    fake: TracingFramework, log: TraceLog, request: pytest.FixtureRequest
+) -> None:
+    request.getfixturevalue("max_traces")
+    assert len(fake.listeners) == 1
+
+
 NUMBER = "must be a whole number, 0 or more; got"
 STALE: Any = "raise"
 
