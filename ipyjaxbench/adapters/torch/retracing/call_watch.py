@@ -80,9 +80,7 @@ class TorchCallWatch(EventWatch[Entry]):
         self._events.open()
         self._searches.open()
         self._evidence = _NO_EVIDENCE
-        self._is_new = False
-        self._entered = None
-        self._lacking = []
+        self._is_new, self._entered, self._lacking = False, None, []
         self._thread = threading.get_ident()
         return Mark(len(self._hits()), len(self._events.read()))
 
@@ -242,10 +240,9 @@ class TorchCallWatch(EventWatch[Entry]):
         misses = guards.would_miss(entered)
         if misses and callee.is_given_up(entered.code):
             return None
-        is_full = (
-            len(callee.entries(entered.code)) >= dynamo_settings.limit()
-        )  # then it would run uncompiled
-        return None if misses and is_full else misses
+        if misses and len(callee.entries(entered.code)) >= dynamo_settings.limit():
+            return None  # it would run uncompiled
+        return misses
 
     def evidence(self, function: Any, args: Args, kwargs: Kwargs) -> Evidence:
         """Return what the conditions of its programs tell."""
@@ -254,17 +251,13 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def unguarded(self, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:
         """Return the hooks that the program of a cached call lacks."""
-        if not lacking_hooks.may_be_any():
-            return ()
-        entered = Entered.from_call(function, args, kwargs)
+        entered = lacking_hooks.may_be_any() and Entered.from_call(function, args, kwargs)
         parts, self._lacking = self._lacking, []
         return lacking_hooks.lacking_hooks(self.name(function), entered, parts) if entered else ()
 
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:
         """Return the hooks that it lacks of modules that are no arguments."""
-        if not lacking_hooks.may_be_any():
-            return ()
-        entered = Entered.from_function(function)
+        entered = lacking_hooks.may_be_any() and Entered.from_function(function)
         return lacking_hooks.lacking_in_latest(self.name(function), entered) if entered else ()
 
     def how_to_renew(self, function: Any, why: Sequence[Change]) -> str:  # noqa: ARG002
