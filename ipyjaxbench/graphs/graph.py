@@ -122,6 +122,10 @@ class Graph(Result):
         object.__setattr__(self, "_around", around)
         return self
 
+    def detach(self) -> "Graph":
+        """Return this graph with its whole text and no program in memory: it keeps no array."""
+        return dataclasses.replace(self, program=self.text())
+
     @contextmanager
     def _while_asking(self) -> Iterator[None]:
         with ExitStack() as stack:

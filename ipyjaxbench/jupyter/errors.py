@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 
 from ipyjaxbench.errors import ArmFailedError, DeviceError, Interrupted, IpyJaxBenchError
 from ipyjaxbench.units import visible
-from ipyjaxbench.usercode import strip_our_frames
+from ipyjaxbench.usercode import clear_our_frames, strip_our_frames
 
 if TYPE_CHECKING:
     from ipyjaxbench.graphs import Diagnosis
@@ -49,6 +49,27 @@ def short_interrupts(function: Callable[P, T]) -> Callable[P, T]:
             stopped.__traceback__ = strip_our_frames(stopped.__traceback__)
             if stopped.__traceback__ is None:  # it came while our own code ran
                 _show_in_one_line(stopped)
+            raise
+
+    return call
+
+
+def lean_errors(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function whose errors do not keep alive what our code held, as the call's arguments.
+
+    IPython and Python keep the last error, with the frames that led to it.
+    """
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **kwargs)
+        except UsageError as error:  # shown in one line: nobody sees what led to it
+            error.__cause__ = error.__context__ = error.__traceback__ = None
+            raise
+        except BaseException as error:
+            clear_our_frames(error)
             raise
 
     return call

@@ -17,7 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from ipyjaxbench.device import Held, HeldMemory, Root
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.units import count
-from ipyjaxbench.usercode import is_users_file
+from ipyjaxbench.usercode import errors_behind, frames_behind, is_users_file
 
 _RELEASE = "%fwdevices --release"
 _UNDERSCORES = ("_", "__", "___")
@@ -72,21 +72,15 @@ def _underscores(shell: InteractiveShell) -> dict[str, object]:
 def _errors(magic: Invocation[Any]) -> list[BaseException]:
     """Return the last errors that Python, IPython and `%explain` keep, with what caused them."""
     result = magic.shell.last_execution_result
-    waiting: list[Any] = [
-        getattr(sys, "last_exc", None),
-        getattr(sys, "last_value", None),
-        magic.session.last_error.value(),
-        getattr(result, "error_in_exec", None),
-        getattr(magic.shell.InteractiveTB, "evalue", None),
+    return [
+        *errors_behind(
+            getattr(sys, "last_exc", None),
+            getattr(sys, "last_value", None),
+            magic.session.last_error.value(),
+            getattr(result, "error_in_exec", None),
+            getattr(magic.shell.InteractiveTB, "evalue", None),
+        )
     ]
-    found: dict[int, BaseException] = {}
-    while waiting:
-        error = waiting.pop(0)
-        if isinstance(error, BaseException) and id(error) not in found:
-            found[id(error)] = error
-            waiting += [error.__cause__, error.__context__]
-            waiting += error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    return [*found.values()]
 
 
 def _frames(magic: Invocation[Any]) -> Iterator[Root]:
@@ -146,13 +140,19 @@ def _release_errors(magic: Invocation[Any], found: HeldMemory) -> Iterator[str]:
 
 
 def _clear(trace: TracebackType | None) -> int:
-    """Clear the frames of a traceback that run no more; return how many had locals."""
+    """Clear the frames of a traceback, and their callers, that run no more.
+
+    Return how many had locals.
+    """
     cleared = 0
-    for frame, _ in traceback.walk_tb(trace):
+    for frame in frames_behind(trace):
         is_function = frame.f_code.co_flags & CO_OPTIMIZED and not _is_of_shell(frame)
-        cleared += bool(is_function and frame.f_locals)
-    traceback.clear_frames(trace)
-    for frame, _ in traceback.walk_tb(trace):
+        had_locals = bool(is_function and frame.f_locals)
+        try:
+            frame.clear()
+        except RuntimeError:  # it runs
+            continue
+        cleared += had_locals
         if frame.f_code.co_flags & CO_OPTIMIZED:
             frame.f_locals  # noqa: B018  before 3.13 a copy of it is kept, and is emptied by this
     return cleared

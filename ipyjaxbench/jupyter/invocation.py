@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ipyjaxbench.command import Command, ShownOptions
 from ipyjaxbench.errors import CODE_ERRORS, OLD_NAMES_END, SnippetError, called_from
-from ipyjaxbench.jupyter.errors import one_line_errors, short_interrupts
+from ipyjaxbench.jupyter.errors import lean_errors, one_line_errors, short_interrupts
 from ipyjaxbench.jupyter.insert_await import ENTRY, code_awaits
 from ipyjaxbench.jupyter.known_notes import BriefResult
 from ipyjaxbench.jupyter.other_ranks import note_other_ranks
@@ -127,6 +127,7 @@ class Invocation(Generic[Options]):
         with heartbeat or nullcontext(), progress:
             yield progress
 
+    @lean_errors
     @short_interrupts
     def run(self, work: Callable[["Invocation[Options]"], T]) -> Any:
         """Do the magic's work, whose code may await; return a coroutine where it is awaited."""

@@ -37,7 +37,7 @@ def show_graph(magic: Invocation[GraphOptions]) -> Graph | None:
             source, magic.names, magic.options, _FRAMEWORKS.get(magic.command.name)
         )
         before = _other_program(magic, result)
-    magic.session.graphs[_form(result.code, magic.options)] = result
+        magic.session.graphs[_form(result.code, magic.options)] = result.detach()
     result = result if before is None else difference(before, result)
     returned = magic.present(result)
     if magic.options.mermaid and result.live is not None and magic.is_shown():

@@ -52,8 +52,11 @@ from ipyjaxbench.usercode.error_messages import describe_error, message_of, shor
 from ipyjaxbench.usercode.expressions import evaluate_expressions, is_display, split_expressions
 from ipyjaxbench.usercode.frames import (
     called_name_in,
+    clear_our_frames,
+    errors_behind,
     expression_at,
     expression_of_instruction,
+    frames_behind,
     strip_hook_frames,
     strip_our_frames,
 )

@@ -4,10 +4,14 @@ import ast
 import itertools
 import linecache
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_ITERABLE_COROUTINE
 from types import FrameType, TracebackType
 
 from ipyjaxbench.usercode.call import called_name
 from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
+
+_GENERATOR = CO_ASYNC_GENERATOR | CO_COROUTINE | CO_GENERATOR | CO_ITERABLE_COROUTINE
 
 
 def expression_at(frame: FrameType | None) -> tuple[int, str, str]:
@@ -77,6 +81,44 @@ def strip_our_frames(trace: TracebackType | None) -> TracebackType | None:
         if not is_ours:
             kept.append(each)
     return _join(kept)
+
+
+def clear_our_frames(error: BaseException) -> None:
+    """Clear the variables of our frames that have called those in tracebacks, and are in none.
+
+    Python keeps the callers of a frame with it. Frames that run still keep theirs.
+    """
+    traces = [each.__traceback__ for each in errors_behind(error)]
+    shown = {id(each.tb_frame) for trace in traces for each in _steps(trace)}
+    for frame in frames_behind(*traces):
+        if frame.f_code.co_filename.startswith(PACKAGE) and id(frame) not in shown:
+            with suppress(RuntimeError):
+                frame.clear()
+
+
+def errors_behind(*errors: BaseException | None) -> Iterator[BaseException]:
+    """Yield errors, what caused them, and what was being handled when they were raised."""
+    waiting, found = [*errors], set()
+    while waiting:
+        error = waiting.pop(0)
+        if isinstance(error, BaseException) and id(error) not in found:
+            found.add(id(error))
+            yield error
+            waiting += [error.__cause__, error.__context__]
+            waiting += error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+
+
+def frames_behind(*traces: TracebackType | None) -> Iterator[FrameType]:
+    """Yield the frames in tracebacks, and their callers; no generator that may go on."""
+    found: set[int] = set()
+    for each in itertools.chain.from_iterable(map(_steps, traces)):
+        frame: FrameType | None = each.tb_frame
+        while frame is not None and id(frame) not in found:
+            found.add(id(frame))
+            caller = frame.f_back
+            if frame is each.tb_frame or not frame.f_code.co_flags & _GENERATOR:
+                yield frame
+            frame = caller
 
 
 def _steps(trace: TracebackType | None) -> Iterator[TracebackType]:

@@ -17,6 +17,7 @@ from jax.sharding import (
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.devices import count_devices, count_missing, has_started
+from ipyjaxbench.adapters.jax.framework import Jax
 from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.device import (
     ArrayInspector,
@@ -80,12 +81,14 @@ class JaxArrays(ArrayInspector):
         return found._replace(key=f"{place}@{address}")
 
     def live_arrays(self) -> Sequence[Any]:
-        """Return all that JAX holds and that was not deleted, but for the parts of others."""
+        """Return all that was not deleted and is the user's, but for the parts of others."""
         if not self.framework.started():
             return ()
         arrays = [array for array in jax.live_arrays() if not array.is_deleted()]
-        parts = _unnamed_parts(arrays)
-        return [array for array in arrays if id(array) not in parts]
+        framework = self.framework
+        own = framework.own_arrays() if isinstance(framework, Jax) else ()
+        hidden = _unnamed_parts(arrays) | set(map(id, own))
+        return [array for array in arrays if id(array) not in hidden]
 
     def base_array(self, array: Any) -> Any:
         """Return the numbers of a key; any other array itself."""

@@ -125,6 +125,10 @@ class Jax(Framework):
         """Whether such a program is ready at once, which shows on CPUs alone."""
         return self._in_flight.is_any() if self.started() else False
 
+    def own_arrays(self) -> list[Any]:
+        """Return what `drain` keeps to ask devices with; nobody else has use for it."""
+        return self._in_flight.inputs
+
     def alive(self, array: Any) -> bool:
         """Return False once the array was donated or deleted."""
         return not array.is_deleted()

@@ -68,6 +68,11 @@ class InFlight:
             # user's, and that would be taken for a wait.
             self._programs = [(jax.jit(_canary).lower(x).compile(), x) for x in inputs]
 
+    @property
+    def inputs(self) -> list[Any]:
+        """What the tiny programs are given: arrays of our own."""
+        return [x for _, x in self._programs]
+
     def wait(self) -> None:
         """Wait until nothing runs.
 

@@ -46,6 +46,15 @@ def test_only_arrays_that_were_not_deleted_are_alive_and_have_a_weight() -> None
     assert id(lost) not in identities
 
 
+def test_what_we_ask_devices_with_is_nobodys_array() -> None:
+    framework = named("jax")
+    framework.prepare()
+    own = {id(array) for array in framework.own_arrays()}
+    assert own
+    assert own <= {id(array) for array in jax.live_arrays()}
+    assert own.isdisjoint(id(array) for array in inspector().live_arrays())
+
+
 @pytest.mark.parametrize(
     ("array", "dtype"),
     [(X.astype("bfloat16"), "float32"), (X.astype("int8"), "int8"), (X > 0, "bool"),

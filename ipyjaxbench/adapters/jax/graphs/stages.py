@@ -26,21 +26,27 @@ _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 
 
 class LiveProgram(ProgramHandle):
-    """A program in memory."""
+    """A program in memory; it is lowered for a platform, or for the default device."""
 
     program: Any
 
-    def __init__(self, traced: tracing.Traced) -> None:
+    def __init__(self, traced: tracing.Traced, platform: str | None = None) -> None:
         self.program = traced.closed
-        self._traced = traced
+        self._traced, self._platform = traced, platform
+        self._texts: dict[str, str] = {}
 
     def text(self, stage: str) -> str:
-        """Return the whole text of a stage; "optimized" compiles it."""
+        """Return the whole text of a stage; "optimized" compiles it for the default device."""
+        if stage not in self._texts:
+            self._texts[stage] = self._text(stage)
+        return self._texts[stage]
+
+    def _text(self, stage: str) -> str:
         if stage == "jaxpr":
             return listing.text_of(self.program, None)
         if stage == "optimized":
             return hlo.readable(str(self._compiled.as_text()))
-        return hlo.readable(tracing.lowered(self._traced, stage, None))
+        return hlo.readable(tracing.lowered(self._traced, stage, self._platform))
 
     def compiled(self) -> Compiled | None:
         """Return what XLA makes of it on the default device."""

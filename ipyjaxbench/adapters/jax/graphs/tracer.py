@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from types import FunctionType
-from typing import Any
 
 import jax
 import numpy as np
@@ -24,7 +23,6 @@ from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
-from ipyjaxbench.adapters.shared import hlo
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import CODE_ERRORS, SnippetError
 from ipyjaxbench.graphs import (
@@ -82,7 +80,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
     seconds = (_CLOCK.now() - start) * 1e-9
     now = count_traces()
     counted = Tally(traced.closed)
-    live = LiveProgram(traced)
+    live = LiveProgram(traced, options.platform)
     checked = live.checks() if options.check else ()
     expected, of_chips = (
         estimate.estimates(live, traced, options.on, options.shard) if options.on else ((), ())
@@ -95,7 +93,7 @@ def graph(call: Call, options: GraphOptions) -> Graph | None:
         framework="jax",
         frameworks={"jax": jax.__version__},
         form=stage,
-        program=select_lines(_text(live, traced, options, counted.operations), options.find),
+        program=select_lines(_text(live, options, counted.operations), options.find),
         inputs=program.values_of(traced.closed.in_avals, traced.names, traced.values),
         outputs=program.values_of(traced.closed.out_avals),
         constants=program.constants_of(traced.closed),
@@ -140,24 +138,21 @@ def _fixes(call: Call, traced: tracing.Traced) -> tuple[Fix, ...]:
         return ()
 
 
-def _text(live: LiveProgram, traced: tracing.Traced, options: GraphOptions, operations: int) -> str:
+def _text(live: LiveProgram, options: GraphOptions, operations: int) -> str:
     stage = options.stage_of("jax")
     if stage == "jaxpr":
-        return _jaxpr_text(traced.closed, operations, options.depth)
-    if options.platform:
-        text = hlo.readable(tracing.lowered(traced, stage, options.platform))
-    else:
-        text = live.text(stage)
+        return _jaxpr_text(live, operations, options.depth)
+    text = live.text(stage)
     return text if options.depth is None else fold_lines(text)
 
 
-def _jaxpr_text(closed: Any, operations: int, depth: int | None) -> str:
+def _jaxpr_text(live: LiveProgram, operations: int, depth: int | None) -> str:
     """Return JAX's own form where that is short; it takes several lines for some equations."""
     if operations <= _SHORT_EQUATIONS or depth is None:
-        text = listing.text_of(closed, None)
+        text = live.text("jaxpr")
         if depth is None or text.count("\n") < _SHORT_LINES:
             return text
-    return listing.text_of(closed, depth)
+    return listing.text_of(live.program, depth)
 
 
 def _refuse_cycles(call: Call) -> None:

@@ -268,8 +268,12 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
     try:
         closed = jax.make_jaxpr(wrapper)(*args, **kwargs)
         return_types.refuse_shapes(call.function, returned)
-    except TypeError:
-        return_types.refuse_other_than_data(call.function, returned)
+    except BaseException as error:
+        if isinstance(error, TypeError):
+            return_types.refuse_other_than_data(call.function, returned)
+        parts.clear()  # frames keep what functions enclose, even when they are cleared
+        named.clear()
+        del call
         raise
     finally:
         returned.clear()

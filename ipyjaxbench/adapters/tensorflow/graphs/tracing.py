@@ -116,8 +116,13 @@ def trace(call: Call, *, makes_variables: bool = False) -> Traced:
     wrapper = _take_tensors(function, rebuilt)
     specs = [each.spec for each in inputs if each.spec is not None]
     fresh = tf.function(wrapper, autograph=autograph)
-    with aside(call, makes_variables=makes_variables) as left:
-        concrete = fresh.get_concrete_function(*specs)
+    try:
+        with aside(call, makes_variables=makes_variables) as left:
+            concrete = fresh.get_concrete_function(*specs)
+    except BaseException:
+        leaves.clear()  # frames keep what functions enclose, even when they are cleared
+        del tree
+        raise
     _refuse_leaks(concrete)
     return Traced(
         concrete=concrete,

@@ -48,7 +48,11 @@ def _traced(inputs: CallInputs, log: TorchUndoLog) -> Any:
     with mode, _compiled_ones_inlined():
         fakes = [stand_ins.fake(tensor) for tensor in inputs.tensors]
         stand_ins.add_constants(log.tensors)
-        graph = make_fx(_take_tensors(inputs, stand_ins), tracing_mode="real")(*fakes)
+        lent = [(inputs, stand_ins)]
+        try:
+            graph = make_fx(_take_tensors(lent), tracing_mode="real")(*fakes)
+        finally:
+            lent.clear()  # frames keep what functions enclose, even when they are cleared
     for part in (m for m in graph.modules() if isinstance(m, torch.fx.GraphModule)):
         for node in part.graph.nodes:
             if node.op == "get_attr":  # tensors that are part of it have their data again
@@ -70,10 +74,11 @@ def _made_of(node: Any, inputs: CallInputs) -> tuple[str, ...]:
     return tuple(name for placeholder, name in names.items() if placeholder in ancestors)
 
 
-def _take_tensors(inputs: CallInputs, stand_ins: StandIns) -> Callable[..., Any]:
-    """Return the call as a function of its tensors alone."""
+def _take_tensors(lent: list[tuple[CallInputs, StandIns]]) -> Callable[..., Any]:
+    """Return the call as a function of its tensors alone, as long as it is lent."""
 
     def of_tensors(*fakes: Any) -> Any:
+        ((inputs, stand_ins),) = lent
         args, kwargs = inputs.with_tensors(fakes)
         with stand_ins.replace_named():
             result = inputs.function(*args, **kwargs)
