@@ -71,6 +71,17 @@ class trace_cached:  # noqa: N801  used as a function is
             if error is not None:
                 raise error
 
+    def __repr__(self) -> str:
+        """One line of `traces`."""
+        return repr(self.traces)
+
+    def __str__(self) -> str:
+        """The report of `traces`."""
+        return str(self.traces)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        return self.traces._repr_mimebundle_(**kwargs)
+
 
 @short_errors
 def assert_max_traces(

@@ -31,6 +31,8 @@ def test_what_was_traced_in_a_block_is_known(fake: TracingFramework, log: TraceL
     ]  # fmt: skip
     assert (block.traces.code, block.traces.frameworks) == ("with trace_cached()", {"fake": "1.0"})
     assert block.traces.calls[0].why[0].words() == "n: f32[1] → f32[2] (shape)"
+    assert (str(block), repr(block)) == (str(block.traces), repr(block.traces))
+    assert block._repr_mimebundle_()["text/plain"] == str(block.traces)
 
 
 def test_more_traces_than_allowed_fail_at_the_end_as_with_the_fixture(
