@@ -1,9 +1,10 @@
 """What a magic looked at is freed with the user's own names, and no later command needs it."""
 
 import gc
+import re
 import weakref
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +33,7 @@ GRAPHS = {"jax": "%jaxpr", "torch": "%fxgraph", "tensorflow": "%tfgraph"}
 CELLS = (
     "%fwtime -q -n 2 -r 2 f(big)",
     "%fwtime -q -n 2 -r 2 --fresh f(big)",
-    "%fwtime -q -n 2 -r 2 f(big) -v result",
+    "%fwtime -q -n 2 -r 2 -v result f(big)",
     "%%fwtime -q -n 2 -r 2\ny = f(big)",
     "%%fwtime -q --loop\nfor _ in range(5):\n    y = f(big)",
     "%%fwcompare -q -b 0.02\na: f(big)\nb: f(big + 1)",
@@ -43,7 +44,6 @@ CELLS = (
     "%fwdevices -q big",
     "%fwdevices -q",
     "%fwdevices -q --held",
-    "%fwdevices -q --peak f(big)",
     "%%fwdevices -q\ny = f(big)",
     "%fwtime f(big)",
     "%trace_cached f(big)",
@@ -67,6 +67,8 @@ OF_GRAPHS = (
     "{0} -q 1 + int(big.shape[0])",
     "{0} -q --tb bad(big)\n%fwdevices -q --release",
 )
+#: In plain functions `--predict` finds nothing to predict.
+FAILS = re.compile("bad|raises|--no-such|nobody|--predict")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -100,7 +102,7 @@ def test_arguments_are_freed(ready: Shell, framework: str, cell: str) -> None:
     release = "\n%fwdevices -q --release"
     lines = [cell.removesuffix(release)] if cell.startswith("%%") else cell.splitlines()
     for line in [*lines, release] if cell.endswith(release) else lines:
-        with suppress(Exception):
+        with suppress(Exception) if FAILS.search(line) else nullcontext():
             ready.run(line)
     ready.names.pop("y", None)
     ready.run("del big")
