@@ -164,7 +164,7 @@ DISTURBED = DevicePeaks(
     "numpy", "2.0", "cpu", "cpu", 2, "", products={"float32": 1e9}, bandwidth=None, beyond=0,
     upload=None, download=None, latency=1e-6, spread=0.0, others=0.5, seconds=1.0, taken=0.0,
 )  # fmt: skip
-UNFINISHED = replace(DISTURBED, missing=("int8",))
+UNFINISHED = replace(DISTURBED, missing=("int8",), others=0.0)
 REPORTS = {
     "measured before": Report(
         lambda: str(Peaks((DISTURBED,), 0.0)).splitlines()[0],
