@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ from jax.extend import source_info_util
 
 from ipyjaxbench.adapters.jax.graphs import program, tracer
 from ipyjaxbench.adapters.jax.graphs.listing import text_of
+from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.op_sources import lines_in
 from ipyjaxbench.graphs.components import Value
 
@@ -202,6 +204,8 @@ def test_of_many_equations_the_first_40_and_the_last_10_are_shown() -> None:
 def test_up_to_100_equations_and_120_lines_are_shown_as_jax_prints_them(
     equations: int, counted: int, is_whole: bool
 ) -> None:
-    closed = jax.make_jaxpr(sines(equations))(TEN)  # a line before, a line after
-    assert ("more equations" not in tracer._jaxpr_text(closed, counted, 1)) is is_whole
-    assert "more equations" not in tracer._jaxpr_text(closed, counted, None)
+    # A line before, a line after.
+    traced: Any = SimpleNamespace(closed=jax.make_jaxpr(sines(equations))(TEN))
+    live = LiveProgram(traced)
+    assert ("more equations" not in tracer._jaxpr_text(live, counted, 1)) is is_whole
+    assert "more equations" not in tracer._jaxpr_text(live, counted, None)
