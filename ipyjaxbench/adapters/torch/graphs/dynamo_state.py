@@ -34,7 +34,7 @@ def keep_records() -> Iterator[None]:
         yield
     finally:
         for each, before in callbacks:
-            each.extend(before)
+            each[:] = before  # some of ours may have come meanwhile
         for module, name, value in values:
             setattr(module, name, value)
         for each, before in containers:
@@ -59,4 +59,5 @@ def _contents(container: Any) -> Any:
 def _callbacks() -> list[list[Any]]:
     handler = getattr(importlib.import_module("torch._dynamo.callback"), "callback_handler", None)
     names = ("start_callbacks", "end_callbacks")
-    return [getattr(handler, name) for name in names if getattr(handler, name, None)]
+    found = (getattr(handler, name, None) for name in names)
+    return [each for each in found if isinstance(each, list)]
