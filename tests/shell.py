@@ -37,7 +37,13 @@ class Shell:
 def forget(session: Session) -> None:
     """Forget what a session kept and told; its settings stay."""
     kept = (session.measurements, session.programs, session.interleaved, session.graphs)
-    for each in (*kept, session.warned_renames, session.noted_ranks, session._advised):
+    for each in (
+        *kept,
+        session.warned_renames,
+        session.noted_ranks,
+        session._advised,
+        session._named,
+    ):
         each.clear()
     session.known_notes.forget()
     session.last_error.forget()

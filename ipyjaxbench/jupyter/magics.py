@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -31,6 +32,10 @@ def _magic(name: str) -> Any:
         local_ns: dict[str, Any] | None = None,
     ) -> Any:
         __tracebackhide__ = True
+        if _asks_for_help(line, {**self.session.shell.user_ns, **(local_ns or {})}):
+            from ipyjaxbench.jupyter.screen import show
+
+            return show({"text/plain": self._help(name)}, raw=True)
         work = _load(f"ipyjaxbench.jupyter.{_MODULES.get(name, name)}", name)
         from ipyjaxbench.jupyter.commands import COMMANDS
         from ipyjaxbench.jupyter.invocation import Invocation
@@ -41,6 +46,12 @@ def _magic(name: str) -> Any:
     magic.__name__, magic.__doc__ = name, PURPOSES[name]
     kind = line_magic if name in _WITHOUT_CELL else line_cell_magic
     return no_var_expand(needs_local_scope(kind(magic)))
+
+
+def _asks_for_help(line: str, names: Container[str]) -> bool:
+    """Whether an option asks what the magic takes; ``-h`` is code where the user has an ``h``."""
+    words = line.split(maxsplit=1)
+    return words[:1] == ["--help"] or (words == ["-h"] and "h" not in names)
 
 
 def _load(module: str, name: str) -> Any:

@@ -36,7 +36,7 @@ class Session:
         cells: the execution number of each cell, by the file name that its code has.
         watcher: shows below cells what they traced.
         last_error: of the cells.
-        measurements: those that were kept, by name.
+        measurements: those that were kept, by name; arms of others by their labels.
         programs: digests of their compiled programs, by the same names.
         interleaved: for each of them that is an arm, the comparison that it is of, and its label.
         warned_renames: magic, old and new name of each renamed option that a warning was shown for.
@@ -56,6 +56,7 @@ class Session:
         self.watcher = TraceWatcher(shell.user_ns, self.cells)
         self.last_error = LastError()
         self.measurements: dict[str, Measurement] = {}
+        self._named: set[str] = set()  # those that were asked for
         self.programs: dict[str, dict[str, str]] = {}
         self.interleaved: dict[str, tuple[Comparison, str]] = {}
         self.warned_renames: set[tuple[str, str, str]] = set()
@@ -133,15 +134,23 @@ class Session:
         )
         from ipyjaxbench.validation import kept_name
 
-        found = [*find_measurements(result, name)] if name else []
+        arms = {
+            kept_name(*filter(None, (name, arm.label)), **at): (compared, arm.label)
+            for at, compared in find_comparisons(result)
+            for arm in compared.sides
+        }
+        found = [*find_measurements(result, name)]
         for own_name, at, measurement in found:
             # One measurement of many ranks has the name that was asked for, whatever their number.
             kept = kept_name(own_name, **(at if len(found) > 1 else {}))
+            if name:
+                self._named.add(kept)
+            elif not kept or kept in self._named:
+                continue
             self.measurements[kept] = measurement
             self.interleaved.pop(kept, None)
-        for at, compared in find_comparisons(result) if name else ():
-            for label in (arm.label for arm in compared.sides):
-                self.interleaved[kept_name(name, label, **at)] = compared, label
+            if kept in arms:
+                self.interleaved[kept] = arms[kept]
         if not self.records_history:
             return
         try:

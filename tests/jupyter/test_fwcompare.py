@@ -97,6 +97,19 @@ def test_shell_commands_and_magics_may_stand_behind_a_label(shell: Shell) -> Non
     assert [side.failed for side in shell.names["r"].sides] == ["", ""]
 
 
+def test_arms_without_a_name_are_known_by_their_labels(shell: Shell) -> None:
+    shell.run("%fwtime -q -n 1 -r 3 -v kept --name a 1 + 1")
+    for _ in range(2):
+        shell.run(f"%%fwcompare -q -n 1 -r 20 -v run\n{ARMS}\nc: 1 + 1")
+    found, run = shell.run("%fwcompare -q -o b c"), shell.names["run"]
+    assert found.interleaved
+    assert [found[label] for label in "bc"] == [run[label] for label in "bc"]
+    assert shell.run("%fwcompare -q -o a b")["a"] == shell.names["kept"]  # a name is not taken
+    assert (
+        shell.run("%fwtime -q -o -n 1 -r 3 --against b 1 + 1").against.age is None
+    )  # of the session
+
+
 NEEDS_ARMS = ("-b 3", "--align", "--sweep n=1", "-n 3", "-r 3", "--quick", "--name c")
 LONG = "b" * 25
 

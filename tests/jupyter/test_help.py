@@ -45,3 +45,20 @@ def test_a_question_mark_shows_it_and_the_lists_of_magics_have_it(
     assert f"%{command.name}" in str(shell.run("%lsmagic"))
     docs = shell.shell.magics_manager.lsmagic_docs(brief=True)
     assert docs["line"].get(command.name, docs["cell"].get(command.name)) == command.purpose
+
+
+@ALL
+@pytest.mark.parametrize(("line", "names"), [("--help", {"h": 1}), ("-h", {}), ("--help f()", {})])
+def test_an_option_shows_it_and_runs_nothing(
+    shell: Shell, command: Command[Any], line: str, names: dict[str, int]
+) -> None:
+    shell.names.update(names)
+    shell.run(f"{command.typed} {line}" + ("\nf()" if command.typed.startswith("%%") else ""))
+    assert shell.shown[-1].data["text/plain"] == command.help(
+        shell.session.settings.option_values()
+    )
+
+
+def test_minus_h_is_code_where_the_user_has_an_h(shell: Shell) -> None:
+    shell.run("h = 3\nm = %fwtime -q -n 1 -h")
+    assert shell.names["m"].code == "-h"

@@ -12,6 +12,7 @@ from ipyjaxbench.reports.pictures.scales import Scale
 
 _ROWS, _MIN_LEFT = 12, 11
 _MAX_LABEL = 18
+_SEVERAL = "*"  # where points of several series meet
 
 
 def draw_letters(plotted: Plotted, columns: int) -> Iterator[Spans]:
@@ -42,6 +43,8 @@ def draw_letters(plotted: Plotted, columns: int) -> Iterator[Spans]:
     marks = [f"{'' if mark.y is None else '○ '}{mark.words}" for mark in plotted.marks]
     below = [part for mark in marks for part in textwrap.wrap(mark, wide + beside)]
     below += [] if beside else named
+    if any(_SEVERAL in row for row in grid):
+        below.append(f"{_SEVERAL} several at one place")
     yield from (((f"{gap}{words}", ""),) for words in below)
 
 
@@ -84,7 +87,7 @@ def _fill(plotted: Plotted, signs: Sequence[str], wide: int) -> list[list[str]]:
     for sign, each in zip(signs, plotted.series, strict=True):
         for x, y, *_ in each.points:
             there = grid[_row(up, y)][column(x)]
-            grid[_row(up, y)][column(x)] = sign if there in (" ", "·", "┊", "○", sign) else "*"
+            grid[_row(up, y)][column(x)] = sign if there in (" ", "·", "┊", "○", sign) else _SEVERAL
     return grid
 
 
