@@ -62,7 +62,9 @@ def note(folder: Path) -> None:
         path.rename(folder / f"{number}.json")
 
     with ThreadPoolExecutor(_AT_ONCE + 1) as pool:
-        missing = [each for each in enumerate(groups()) if not (folder / f"{each[0]}.json").exists()]
+        missing = [
+            each for each in enumerate(groups()) if not (folder / f"{each[0]}.json").exists()
+        ]
         [*pool.map(run, missing)]
 
 

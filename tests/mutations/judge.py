@@ -22,7 +22,8 @@ from tests.mutations.source_hook import ROOT, edit_sources
 from tests.outcomes import read_outcomes
 
 _SECONDS = 120  # some changes make a loop endless
-_OPTIONS = ("-x", "-q", "-pno:randomly", "-pno:cacheprovider", "-ptests.outcomes")
+#: Pytest's own hook at imports would come before ours.
+_OPTIONS = ("-x", "-q", "--assert=plain", "-pno:randomly", "-pno:cacheprovider", "-ptests.outcomes")
 
 
 def failing(change: Change | None, tests: list[str], options: list[str]) -> list[str]:
@@ -41,7 +42,7 @@ def failing(change: Change | None, tests: list[str], options: list[str]) -> list
 
 def _run(change: Change | None, arguments: list[str]) -> None:
     """Run pytest in this process, and end it."""
-    code = 1
+    code = 3  # an error that is no test's
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in range(3):
