@@ -1,14 +1,22 @@
-"""Compiled functions in timed code that run what was traced with other values."""
+"""Compiled functions in the user's code that run what was traced with other values."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
+from ipyjaxbench.graphs.notes import cached_is_stale
 from ipyjaxbench.reports import Note
-from ipyjaxbench.retracing import CallWatch, describe_changes, find_stale, stale_in_all, stale_parts
+from ipyjaxbench.retracing import (
+    CallWatch,
+    Change,
+    describe_changes,
+    find_stale,
+    stale_in_all,
+    stale_parts,
+)
 from ipyjaxbench.timing import CodeFacts, note_stale_program
-from ipyjaxbench.usercode import ask, call_of, unwrap
+from ipyjaxbench.usercode import Call, ask, call_of, unwrap
 
 
 def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
@@ -33,6 +41,30 @@ def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
     for name, (function, why) in stale.items():
         advice = watch.how_to_renew(function, why)
         yield note_stale_program(name, describe_changes(why), advice)
+
+
+def note_stale_graphs(
+    watch: CallWatch, call: Call, find: Callable[..., tuple[Change, ...]] = find_stale
+) -> Iterator[Note]:
+    """Yield a note for each compiled function that a call is, or calls, whose program is stale.
+
+    Args:
+        watch: of the framework.
+        call: whose graph is made of the code of now.
+        find: gives what changed since the program of a call was traced.
+    """
+    both = (call.function, call_of(call.function))
+    compiled = next((each for each in both if ask(watch.takes, each)), None)
+    if compiled is None:
+        parts = [*stale_parts(watch, call.function)]
+        around = [function for function, _ in parts]
+        found = [(function, why) for function, why in parts if not _is_part(function, around)]
+    else:
+        found = [(compiled, find(watch, compiled, call.args, call.kwargs))]
+    stale = {watch.name(function): (function, why) for function, why in reversed(found) if why}
+    for name, (function, why) in reversed(stale.items()):
+        advice = watch.how_to_renew(function, why)
+        yield cached_is_stale(name, describe_changes(why), advice)
 
 
 def define_all_again(watch: CallWatch, function: Any, define: Callable[[Any], str]) -> str:

@@ -125,11 +125,15 @@ def test_where_what_is_read_changes_in_very_many_calls_not_all_are_known(cells: 
 
 
 @pytest.mark.parametrize("before", [SCALE, NESTED])
-def test_a_program_is_todays_and_says_that_another_one_is_cached(cells: Shell, before: str) -> None:
+@pytest.mark.parametrize("call", ["f(x)", "f(x) + 1", "outer(x)", "Model()(x)", "[f][0](x)"])
+def test_a_program_is_todays_and_says_that_another_one_is_cached(
+    cells: Shell, before: str, call: str
+) -> None:
     cells.run(before)
+    cells.run("def outer(x): return f(x).sum()\nclass Model:\n  def __call__(self, x): return f(x)")
     for value in (3.0, 4.0):
         cells.run(f"scale = {value}")
-        cells.run("%jaxpr -qv shown f(x)")
+        cells.run(f"%jaxpr -qv shown {call}")
         shown = cells.names["shown"]
         (note,) = [each for each in shown.notes if each.code == "cached-is-stale"]
         assert note.text == (
@@ -140,7 +144,7 @@ def test_a_program_is_todays_and_says_that_another_one_is_cached(cells: Shell, b
         assert str(value) in shown.text("stablehlo")
         assert last_call(cells, "f(x)").state == "STALE"  # it is not taken for a trace of the call
     cells.run("scale = 2.0")
-    cells.run("%jaxpr -qv shown f(x)")
+    cells.run(f"%jaxpr -qv shown {call}")
     assert cells.names["shown"].notes == ()
 
 

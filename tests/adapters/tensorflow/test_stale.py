@@ -277,6 +277,10 @@ def test_it_is_told_where_arguments_are_not_known(cells: Shell, before: str) -> 
         cells.run("%fwtime -q -n 1 -r 3 -v found f(x + 0)")
         codes = [note.code for note in cells.names["found"].notes]
         assert codes.count("stale-program") == told
+        for call in ("f(x)", "f(x) + 1"):
+            cells.run(f"%tfgraph -qv found {call}")
+            codes = [note.code for note in cells.names["found"].notes]
+            assert codes.count("cached-is-stale") == told
 
 
 BLOCK = """

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from types import FunctionType
+from typing import Any
 
 import jax
 import numpy as np
@@ -23,6 +24,7 @@ from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
+from ipyjaxbench.adapters.shared.stale_programs import note_stale_graphs
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
 from ipyjaxbench.errors import CODE_ERRORS, SnippetError
 from ipyjaxbench.graphs import (
@@ -40,9 +42,9 @@ from ipyjaxbench.graphs import (
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
-from ipyjaxbench.retracing import describe_changes, find_stale, is_same_trace
+from ipyjaxbench.retracing import Args, CallWatch, Change, Kwargs, find_stale, is_same_trace
 from ipyjaxbench.timing import note_narrowed
-from ipyjaxbench.usercode import Call, ask, is_a, is_of
+from ipyjaxbench.usercode import Call, is_a, is_of
 
 _SHORT_EQUATIONS = 100  # equations up to which JAX's own text is shown
 _SHORT_LINES = 120  # up to which it is shown, if it is short
@@ -198,24 +200,15 @@ def _narrowed(traced: tracing.Traced) -> Iterator[Note]:
     yield from (note_narrowed(names, *kinds) for kinds, names in by_kind.items())
 
 
-def _stale_program(call: Call) -> Note | None:
-    """Note what changed since the program was compiled that such a call runs."""
-    watch = JaxCallWatch()
-    if not ask(watch.takes, call.function):
-        return None
-    args = _with_shapes(call).args
+def _find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:
+    """Return what changed since a call's program was traced, if such a call was made."""
     try:  # to have JAX look for it would leave a key in its cache
-        asked = watch.signature(call.function, args, call.kwargs)
-        kept = (watch.signature(*each) for each in watch.kept_calls(call.function))
+        asked = watch.signature(function, args, kwargs)
+        kept = (watch.signature(*each) for each in watch.kept_calls(function))
         has_program = any(is_same_trace(each, asked) for each in kept)
     except CODE_ERRORS:  # the user's code may raise anything
         has_program = False
-    # A call that was not made has no program to ask for.
-    changes = find_stale(watch, call.function, args, call.kwargs, only_seen=not has_program)
-    if not changes:
-        return None
-    advice = watch.how_to_renew(call.function, changes)
-    return notes.cached_is_stale(watch.name(call.function), describe_changes(changes), advice)
+    return find_stale(watch, function, args, kwargs, only_seen=not has_program)
 
 
 def _with_shapes(call: Call) -> Call:
@@ -252,14 +245,14 @@ class JaxTracer(GraphTracer):
     def graph(self, call: Call, options: GraphOptions) -> Graph | None:
         """Return its jaxpr, or what is lowered and compiled of it: that of the code of now."""
         __tracebackhide__ = True
-        stale = _stale_program(call)
+        stale = tuple(note_stale_graphs(JaxCallWatch(), _with_shapes(call), _find_stale))
         anew = unused_key() if stale else None
         with (anew or nullcontext)():
             result = graph(call, options)
-        if result is None or stale is None:
+        if result is None or not stale:
             INSPECTED.update(result.warm if result else ())
             return result
-        told = replace(result, notes=(stale, *result.notes), warm=(), cached=())
+        told = replace(result, notes=(*stale, *result.notes), warm=(), cached=())
         return told.attach(result.live, *((anew,) if anew else ())) if result.live else told
 
     def workload(self, call: Call) -> Workload | None:

@@ -1,5 +1,7 @@
 """The graph of a call in TensorFlow: of a new tf.function, so that none of the user's grows."""
 
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from ipyjaxbench.adapters.tensorflow.graphs import (
 )
 from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
 from ipyjaxbench.errors import CODE_ERRORS, SnippetError
+from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.graphs import (
     Diagnosis,
     Graph,
@@ -29,6 +32,7 @@ from ipyjaxbench.graphs import (
     select_lines,
 )
 from ipyjaxbench.host import Clock
+from ipyjaxbench.reports import Note
 from ipyjaxbench.usercode import Call, is_of
 
 _CLOCK = Clock.elapsed()
@@ -49,6 +53,7 @@ class TensorFlowTracer(GraphTracer):
         if not is_theirs:
             return None
         stage = options.stage_of("tensorflow")
+        stale = tuple(_stale_programs(self.framework, call))
         call = call.with_arrays(lambda array: tf.TensorSpec(array.shape, array.dtype))
         call = replace(call, labels=keras_build.argument_names(call))
         call, is_copy = keras_build.prepare(call)
@@ -84,7 +89,7 @@ class TensorFlowTracer(GraphTracer):
             fixed=traced.fixed,
             seconds=seconds,
             printed=traced.printed,
-            notes=(*copied, *traced.side_effects.tracer_notes("symbolic tensor")),
+            notes=(*stale, *copied, *traced.side_effects.tracer_notes("symbolic tensor")),
             warm=traced.warm,
             details=options.details,
         )
@@ -93,6 +98,15 @@ class TensorFlowTracer(GraphTracer):
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Explain what was raised while a graph was made; that function is traced once more."""
         return explain(error)
+
+
+def _stale_programs(framework: Framework, call: Call) -> Iterator[Note]:
+    """Note what changed since functions were traced that such a call is, or calls."""
+    if "ipyjaxbench.retracing.trace_log" in sys.modules:  # else no trace was seen
+        from ipyjaxbench.adapters.shared.stale_programs import note_stale_graphs
+        from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
+
+        yield from note_stale_graphs(TensorFlowCallWatch(framework), call)
 
 
 def _text(live: LiveGraph, stage: str, options: GraphOptions) -> str:

@@ -23,13 +23,11 @@ from ipyjaxbench.graphs import (
     UntraceableError,
     count_by_line,
     count_by_name,
-    notes,
     select_lines,
 )
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
-from ipyjaxbench.retracing import describe_changes, find_stale
-from ipyjaxbench.usercode import Call, Shape, ask, is_of
+from ipyjaxbench.usercode import Call, Shape, is_of
 
 _CLOCK = Clock.elapsed()
 
@@ -111,12 +109,10 @@ def _stale_program(framework: Framework, call: Call) -> Iterator[Note]:
     hooks = sys.modules.get("ipyjaxbench.adapters.torch.retracing.lacking_hooks")
     if hooks is None or not hooks.may_be_any():
         return
+    from ipyjaxbench.adapters.shared.stale_programs import note_stale_graphs
     from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 
-    function, watch = call.function, TorchCallWatch(framework)
-    if ask(watch.takes, function) and (why := find_stale(watch, function, call.args, call.kwargs)):
-        advice = watch.how_to_renew(function, why)
-        yield notes.cached_is_stale(watch.name(function), describe_changes(why), advice)
+    yield from note_stale_graphs(TorchCallWatch(framework), call)
 
 
 def _missed(captured: CapturedGraphs) -> Iterator[Uncounted]:
