@@ -38,13 +38,13 @@ OF_FRAMEWORKS = tuple(
 )  # fmt: skip
 #: What differs between Pythons in the magics themselves.
 OF_PYTHON = tuple(f"tests/jupyter/test_{name}.py" for name in ("errors", "fwtime", "namespaces"))
+OF_PYTHON += ("tests/usercode/test_reads.py",)  # by what the code is compiled to
 #: What is told by IPython's own parts, where a version lies between two that run all.
 OF_SHELL = tuple(
     f"tests/jupyter/test_{name}.py"
     for name in ("after_cell", "await", "completer", "completion", "errors", "fwtime", "help",
                  "import_hook", "loading", "namespaces", "nested_magics")
 )  # fmt: skip
-OF_PYTHON += ("tests/usercode/test_reads.py",)  # by what the code is compiled to
 
 
 @dataclass(frozen=True)
