@@ -134,6 +134,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return ()
 
+    def unknown(self, function: Any, args: Args, kwargs: Kwargs) -> str:  # noqa: ARG002
+        """Return what of that is not known, and what to type; nothing where all is."""
+        return ""
+
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:  # noqa: ARG002
         """Return the same of the program that it used last, as far as no argument tells of it."""
         return ()
