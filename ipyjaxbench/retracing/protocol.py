@@ -73,6 +73,9 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     #: Parts of the framework's own messages, which set them apart from the user's prints.
     messages: tuple[str, ...] = ()
 
+    def catch_up(self) -> None:
+        """Watch, while the context is open, what of the framework was imported since."""
+
     @abstractmethod
     def takes(self, function: Any) -> bool:
         """Whether a value is a function that this framework compiles."""

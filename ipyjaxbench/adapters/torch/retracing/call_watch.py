@@ -68,6 +68,11 @@ class TorchCallWatch(EventWatch[Entry]):
         self._hooks = HooksOfCalls()
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
 
+    def catch_up(self) -> None:
+        """Listen to dynamo, which the first torch.compile loads."""
+        self._events.open()
+        self._searches.open()
+
     def takes(self, function: Any) -> bool:
         """Whether torch.compile or `module.compile` made it, or `torch.compiler.disable`."""
         return callee.takes(function)
@@ -78,8 +83,7 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def begin_call(self, function: Any) -> Mark:  # noqa: ARG002
         """Return positions among the events so far."""
-        self._events.open()
-        self._searches.open()
+        self.catch_up()
         self._evidence = _NO_EVIDENCE
         self._is_new, self._entered = False, None
         self._thread = threading.get_ident()
