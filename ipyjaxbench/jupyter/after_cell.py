@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from ipyjaxbench.jupyter.import_hook import is_being_imported
+from ipyjaxbench.import_hook import LEARNED_FROM, is_for_another
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ipyjaxbench.retracing import TracedCall
 
-#: Modules from whose import on there is something to learn; PyTorch imports its compiler late.
-LEARNED_FROM = ("jax", "torch", "torch._dynamo", "tensorflow", "keras")
 #: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
 _NEEDED = (*LEARNED_FROM, "ipyjaxbench.retracing.observe")
 _MAX_REASONS = 3  # that are named
@@ -51,8 +49,7 @@ class TraceWatcher:
 
     def on_import(self, name: str) -> None:
         """Learn from a framework what the rest of the cell traces that has imported it."""
-        others = [each for each in LEARNED_FROM if each != name]
-        if not any(map(is_being_imported, others)):  # else that one imports it, and comes later
+        if not is_for_another(name):
             with suppress(Exception):  # it is tried again when the cell ends
                 self._learn()
 

@@ -4,9 +4,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ipyjaxbench.jupyter.after_cell import LEARNED_FROM
+from ipyjaxbench.import_hook import LEARNED_FROM, ImportHook
 from ipyjaxbench.jupyter.completer import Completer
-from ipyjaxbench.jupyter.import_hook import ImportHook
 from ipyjaxbench.jupyter.insert_await import AwaitInserter
 from ipyjaxbench.jupyter.magics import FrameworkMagics
 from ipyjaxbench.jupyter.session import Session

@@ -238,6 +238,7 @@ class CallRecorder:
         unknown, is_cut = "", False
         if watch.is_guarded:
             stale = find_stale(watch, function, args, kwargs)
+            unknown = "" if stale else find_unknown(watch, function, args, kwargs)
         else:
             self._inside.call = True  # the code is traced aside, and makes no calls of the cell
             stale, is_cut = self._stale.find(
@@ -253,7 +254,7 @@ class CallRecorder:
             last.times += 1
             last.last = self._number(framework.name, last.call.name)
             last.nanoseconds = (last.nanoseconds or 0) + spent
-            if is_cut:
+            if is_cut or (unknown and not last.call.unknown):
                 last.call = replace(last.call, unknown=unknown)
         else:
             name = watch.name(function)

@@ -3,10 +3,12 @@
 import functools
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from ipyjaxbench.errors import OptionError, SnippetError, short_errors
 from ipyjaxbench.frameworks import loaded
+from ipyjaxbench.import_hook import LEARNED_FROM, ImportHook, is_for_another
 from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.observe import keep_learning, learns
 from ipyjaxbench.retracing.protocol import CallWatch, Retracing, call_watches
@@ -47,10 +49,12 @@ class trace_cached:  # noqa: N801  used as a function is
             _check("max_traces", max_traces)
         self._most = max_traces
         self._stale = StaleInBlock() if _is_error(stale) else None
+        self._imports = ImportHook(LEARNED_FROM, self._learn)
         self.traces = Traces("with trace_cached()", {}, ())
 
     def __enter__(self) -> "trace_cached":
         keep_learning()
+        sys.meta_path.insert(0, self._imports)
         self._before = TRACE_LOG.event_count
         if self._stale is not None:
             self._stale.open(sys._getframe(1))
@@ -58,6 +62,8 @@ class trace_cached:  # noqa: N801  used as a function is
 
     def __exit__(self, failed: object, *_: object) -> None:
         __tracebackhide__ = True
+        if self._imports in sys.meta_path:
+            sys.meta_path.remove(self._imports)
         if self._stale is not None:
             self._stale.close()
         events = TRACE_LOG.events_since(self._before)
@@ -70,6 +76,14 @@ class trace_cached:  # noqa: N801  used as a function is
             error = self._stale.error(sys._getframe(1))
             if error is not None:
                 raise error
+
+    def _learn(self, name: str) -> None:
+        """Learn from a framework what the rest of the block traces that has imported it."""
+        if not is_for_another(name):
+            with suppress(Exception):  # what is raised here would stop the import
+                keep_learning()
+                if self._stale is not None:
+                    self._stale.catch_up()
 
     def __repr__(self) -> str:
         """One line of `traces`."""

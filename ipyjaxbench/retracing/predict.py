@@ -8,7 +8,7 @@ from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.retracing.cache_key import Change, Signature, describe_changes
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
-from ipyjaxbench.retracing.stale import find_possible, find_stale
+from ipyjaxbench.retracing.stale import find_possible, find_stale, find_unknown
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
 from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
@@ -139,6 +139,8 @@ def _stale(
     """Return in words that the program which a call finds may be stale, and what to write."""
     if watch.is_guarded:
         found, is_known = find_stale(watch, function, args, kwargs), True
+        if not found and (unknown := find_unknown(watch, function, args, kwargs)):
+            return f"may be stale: {unknown}", ()
     else:
         found, is_known = find_possible(watch, function, args, kwargs)
     if not found:

@@ -73,6 +73,9 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     #: Parts of the framework's own messages, which set them apart from the user's prints.
     messages: tuple[str, ...] = ()
 
+    def catch_up(self) -> None:
+        """Watch, while the context is open, what of the framework was imported since."""
+
     @abstractmethod
     def takes(self, function: Any) -> bool:
         """Whether a value is a function that this framework compiles."""
@@ -133,6 +136,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         Only where the others do.
         """
         return ()
+
+    def unknown(self, function: Any, args: Args, kwargs: Kwargs) -> str:  # noqa: ARG002
+        """Return what of that is not known, and what to type; nothing where all is."""
+        return ""
 
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:  # noqa: ARG002
         """Return the same of the program that it used last, as far as no argument tells of it."""

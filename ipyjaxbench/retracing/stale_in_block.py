@@ -30,6 +30,7 @@ class StaleInBlock:
 
     def __init__(self) -> None:
         self._stack = ExitStack()
+        self._watches: list[CallWatch] = []
         self._stale = StaleCalls(Clock.elapsed())
         self._looking = threading.local()
         self._called: set[int | None] = set()  # tokens of functions whose calls were reported
@@ -42,15 +43,22 @@ class StaleInBlock:
         self._begin = frame.f_code, frame.f_lineno
         self._found = None
         with ExitStack() as stack:
-            for _, watch in call_watches(loaded()[0]):
+            self._watches = [watch for _, watch in call_watches(loaded()[0])]
+            for watch in self._watches:
                 watch.report_hits(partial(self._on_hit, watch))
                 stack.enter_context(watch)
             self._stack = stack.pop_all()
+
+    def catch_up(self) -> None:
+        """Look at the calls of what was imported since."""
+        for watch in self._watches:
+            watch.catch_up()
 
     def close(self) -> None:
         """Look on no more, and hold none of the user's values."""
         self._stack.close()
         self._stale.close()
+        self._watches = []
 
     def error(self, inner: FrameType) -> StaleProgramError | None:
         """Return the error for the first stale program that the block ran, if it ran any."""

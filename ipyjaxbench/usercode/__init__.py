@@ -61,6 +61,7 @@ from ipyjaxbench.usercode.frames import (
     strip_our_frames,
 )
 from ipyjaxbench.usercode.framework_data import AnyData
+from ipyjaxbench.usercode.holders import path_to, users_names
 from ipyjaxbench.usercode.imprints import MOST_READ, WITHIN, Imprint
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from ipyjaxbench.usercode.classes import module_of
+from ipyjaxbench.usercode.holders import variables_of
 from ipyjaxbench.usercode.objects import is_of, text_of
 
 #: Maps of shells, from the file names that they give cells to execution numbers, as in ``In [3]``.
@@ -33,9 +34,7 @@ def assignment_of(value: object) -> str:
 
     Only one that calls something, and is short enough to be typed again.
     """
-    names = vars(sys.modules["__main__"])
-    own = (name for name, each in [*names.items()] if each is value and not name.startswith("_"))
-    return next(filter(None, map(_latest_assignment, own)), "")
+    return next(filter(None, map(_latest_assignment, variables_of(value))), "")
 
 
 def reads_itself(assignment: str) -> bool:

@@ -16,12 +16,13 @@ from ipyjaxbench.adapters.torch.retracing import (
     dynamo_settings,
     guards,
     lacking_hooks,
-    lazy_backward,
 )
 from ipyjaxbench.adapters.torch.retracing.advice import fixes, how_to_renew
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
+from ipyjaxbench.adapters.torch.retracing.hooks_of_calls import HooksOfCalls
+from ipyjaxbench.adapters.torch.retracing.programs_outside import programs_outside
 from ipyjaxbench.frameworks import DiskMiss, Framework, Program
 from ipyjaxbench.retracing import (
     Args,
@@ -64,8 +65,13 @@ class TorchCallWatch(EventWatch[Entry]):
         self._entered: Entered | None = None  # what is compiled first in a call
         self._signature: Signature | None = None  # of that, before it runs
         self._report: OnHit | None = None
-        self._lacking: list[str] = []  # modules whose hooks a part of the last call lacks
+        self._hooks = HooksOfCalls()
         self._names: dict[object, str] = {}  # of what was compiled, as the user calls it
+
+    def catch_up(self) -> None:
+        """Listen to dynamo, which the first torch.compile loads."""
+        self._events.open()
+        self._searches.open()
 
     def takes(self, function: Any) -> bool:
         """Whether torch.compile or `module.compile` made it, or `torch.compiler.disable`."""
@@ -77,11 +83,11 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def begin_call(self, function: Any) -> Mark:  # noqa: ARG002
         """Return positions among the events so far."""
-        self._events.open()
-        self._searches.open()
+        self.catch_up()
         self._evidence = _NO_EVIDENCE
-        self._is_new, self._entered, self._lacking = False, None, []
+        self._is_new, self._entered = False, None
         self._thread = threading.get_ident()
+        self._hooks.begin()
         return Mark(len(self._hits()), len(self._events.read()))
 
     def end_call(self, function: Any, mark: Mark) -> Outcome | None:
@@ -204,10 +210,10 @@ class TorchCallWatch(EventWatch[Entry]):
         self._report = on_hit
 
     def _on_hit(self, frame: FrameType) -> None:
-        is_within = self._thread == threading.get_ident()
-        if is_within and lacking_hooks.may_be_any() and callee.called_from(frame) is None:
-            self._lacking += lacking_hooks.lacking_in_part(frame)
-        elif self._report is not None and not is_within:
+        if callee.called_from(frame) is None:
+            self._hooks.add_part(frame)
+        elif self._report is not None and self._thread != threading.get_ident():
+            self._hooks.begin()
             self._report(partial(_found, frame))
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
@@ -251,14 +257,17 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def unguarded(self, function: Any, args: Args, kwargs: Kwargs) -> tuple[Change, ...]:
         """Return the hooks that the program of a cached call lacks."""
-        entered = lacking_hooks.may_be_any() and Entered.from_call(function, args, kwargs)
-        parts, self._lacking = self._lacking, []
-        return lacking_hooks.lacking_hooks(self.name(function), entered, parts) if entered else ()
+        lacking = self._hooks.lacking(function, args, kwargs)
+        return lacking_hooks.changes(self.name(function), lacking)
+
+    def unknown(self, function: Any, args: Args, kwargs: Kwargs) -> str:
+        """Return of which hooks it is not known whether its program has them."""
+        lacking = self._hooks.lacking(function, args, kwargs)
+        return lacking_hooks.unknown(self.name(function), lacking)
 
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:
         """Return the hooks that it lacks of modules that are no arguments."""
-        entered = lacking_hooks.may_be_any() and Entered.from_function(function)
-        return lacking_hooks.lacking_in_latest(self.name(function), entered) if entered else ()
+        return lacking_hooks.lacking_in_latest(self.name(function), function)
 
     def how_to_renew(self, function: Any, why: Sequence[Change]) -> str:  # noqa: ARG002
         """Return what to do, as for a stale call."""
@@ -275,17 +284,7 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def outside(self) -> tuple[Program, ...]:
         """Return backward passes, and functions called from code that is not looked into."""
-        entries = [entry.metrics for entry in self._events.read()]
-        names = {attribute(e, "compile_id"): name_of(e) for e in entries if attribute(e, "co_name")}
-        names |= self._names
-        programs = []
-        for entry in (other.metrics for other in self._others()):
-            number = attribute(entry, "compile_id")
-            frame = names.get(number) or lazy_backward.forward_name(number)
-            name = frame if attribute(entry, "co_name") else f"{frame} backward"
-            seconds = sum(phases_of([entry]).values())
-            programs.append(Program(name, seconds, "compiled", "torch"))
-        return tuple(programs)
+        return programs_outside(self._events.read(), self._others(), self._names)
 
 
 def _found(frame: FrameType) -> CachedCall | None:

@@ -5,8 +5,6 @@ Where some of a kind were there, dynamo guards those, and compiles again for ano
 
 from torch.nn.modules import module
 
-from ipyjaxbench.retracing import Change
-
 #: PyTorch's own dictionaries of them (private), by the function that registers one.
 REGISTERS = {
     "register_module_forward_hook": "_global_forward_hooks",
@@ -22,23 +20,24 @@ _made_with: dict[int, frozenset[str]] = {}
 
 def keep_registered(made: int) -> None:
     """Remember with which kinds of them some code was made."""
-    _made_with[made] = frozenset(_registered())
+    _made_with[made] = frozenset(registered())
 
 
-def lacking_global_hooks(name: str, made: int) -> tuple[Change, ...]:
-    """Return of which kinds there are some now that the program of a cached call was made without.
+def lacking_kinds(made: int) -> list[str]:
+    """Return of which kinds there are some now that a program was made without.
 
     Args:
-        name: of what was compiled.
         made: the token of the code that dynamo made.
     """
     known = _made_with.get(made)
-    new = [kind for kind in _registered() if known is not None and kind not in known]
-    if not new:
-        return ()
-    words = f"({', '.join(new)}) has come that the program of {name} lacks"
-    return (Change("stale", HOOK, new=words),)
+    return [kind for kind in registered() if known is not None and kind not in known]
 
 
-def _registered() -> list[str]:
-    return [kind for kind, held in REGISTERS.items() if getattr(module, held, None)]
+def registered() -> list[str]:
+    """Return of which kinds there are some now."""
+    return [kind for kind in REGISTERS if held(kind)]
+
+
+def held(kind: str) -> dict[int, object]:
+    """Return those of a kind, by their numbers."""
+    return getattr(module, REGISTERS[kind], None) or {}

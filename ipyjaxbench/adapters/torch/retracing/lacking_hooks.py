@@ -1,51 +1,51 @@
 """Hooks of modules that a program was made without: dynamo does not look for them again.
 
-Of each module that dynamo calls in a program it notes which of its dictionaries of hooks are empty,
-as a guard that is left out in the end (`torch._dynamo.config.skip_nnmodule_hook_guards`). What that
-says of a module is asked again here.
+What it notes of the modules that a program calls is asked again here; see `called_modules`.
 """
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import CodeType, FrameType, FunctionType
+from types import FrameType, FunctionType
 from typing import Any, NamedTuple
 
-import torch
 from torch.utils.hooks import RemovableHandle
 
-from ipyjaxbench.adapters.torch.retracing import guards
+from ipyjaxbench.adapters.torch.retracing import called_modules, guards
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, own_entries
-from ipyjaxbench.adapters.torch.retracing.global_hooks import keep_registered, lacking_global_hooks
+from ipyjaxbench.adapters.torch.retracing.global_hooks import HOOK, lacking_kinds
+from ipyjaxbench.adapters.torch.retracing.module_names import typed
+from ipyjaxbench.adapters.torch.retracing.unseen_hooks import hooked_unseen
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Change
-from ipyjaxbench.usercode import is_of, name_of, token
+from ipyjaxbench.usercode import token
 
-_GUARD = "EMPTY_NN_MODULE_HOOKS_DICT"
-_HOOKS = re.compile(r"(.+)\.(_(?:forward|backward)(?:_pre)?_hooks)")
-_PART = re.compile(r"\._modules\['(\w+)'\]")
-_ROOT = re.compile(r"[LG]\['(\w+)'\]")
-_OF_WRAPPER = ("fn", "args", "kwargs")  # names in PyTorch's function around the user's
 _SHOWN = 2  # modules that are named
+_OF_MODULES = "_call_impl", "inner"  # code that calls `forward`; the latter where there are hooks
 _REST = "__resume_at"  # begins what dynamo calls the rest of a function
-_ABOVE = 6  # frames of dynamo's above its hook
+_RENEW = "Call `torch.compiler.reset()`"
 
 
-class _Called(NamedTuple):
-    """Modules that a program calls.
+class Lacking(NamedTuple):
+    """What programs of a call were made without.
 
     Attributes:
-        paths: of each, as guards name it.
-        have_hooks: whether each has hooks now that were not there, as an expression.
+        modules: that have hooks which they lack, as the user types them.
+        kinds: of hooks of all modules, of which they have none.
+        unknown: what has hooks which they may lack.
     """
 
-    paths: tuple[str, ...]
-    have_hooks: CodeType
+    modules: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def with_parts(self, parts: Iterable["Lacking"]) -> "Lacking":
+        """Return the same of it and of others together."""
+        fields = zip(self, *parts, strict=True)
+        return Lacking(*(tuple(dict.fromkeys(sum(each, ()))) for each in fields))
 
 
-#: By the token of the code that dynamo made.
-_called: dict[int, _Called] = {}
+_NOTHING = Lacking()
 #: What the last call was given that lacked none, and the number of the next hook, likewise.
 _lacks_none: dict[int, tuple[int, ...]] = {}
 
@@ -64,135 +64,120 @@ def none_registered() -> Iterator[None]:
     _Registered.next = _next() if is_first else -1
 
 
-def keep_called(made: object, frame: FrameType) -> None:
-    """Remember which modules a program calls without hooks, from within dynamo's hook."""
-    kinds: dict[str, list[str]] = {}
-    for each in _empty_hooks(frame):
-        if match := _HOOKS.fullmatch(each):
-            kinds.setdefault(match[1], []).append(match[2])
-    if kinds:
-        # One expression: a model has hundreds of modules.
-        asked = (f"bool((m := {path}).{' or m.'.join(some)})" for path, some in kinds.items())
-        code = compile(f"[{', '.join(asked)}]", "<hooks>", "eval")
-        _called[token(made)] = _Called(tuple(kinds), code)
-        keep_registered(token(made))
+def changes(name: str, lacking: Lacking) -> tuple[Change, ...]:
+    """Return in words what the program of a cached call lacks, by the name of what was compiled."""
+    found = []
+    if lacking.modules:
+        verb = "have" if len(lacking.modules) > 1 else "has"
+        new = f"{_listed(lacking.modules)} {verb} hooks that the program of {name} lacks"
+        found.append(Change("stale", new=new))
+    if lacking.kinds:
+        new = f"({', '.join(lacking.kinds)}) has come that the program of {name} lacks"
+        found.append(Change("stale", HOOK, new=new))
+    return tuple(found)
 
 
-def lacking_hooks(name: str, entered: Entered, parts: Sequence[str] = ()) -> tuple[Change, ...]:
-    """Return which modules have hooks that the program of a cached call was made without.
-
-    Args:
-        name: of what was compiled.
-        entered: the call.
-        parts: modules of which programs that the call found for parts of it lack hooks.
-    """
-    return _told(name, entered, guards.found(entered), parts)
+def unknown(name: str, lacking: Lacking) -> str:
+    """Return in words what nobody knows of the program of a cached call."""
+    if not lacking.unknown:
+        return ""
+    named = _listed(lacking.unknown)
+    return f"whether {name} runs the hooks of {named}: its compilation was not seen. {_RENEW}"
 
 
-def lacking_in_latest(name: str, entered: Entered) -> tuple[Change, ...]:
-    """Return the same of the program that ran last, where the arguments are not known."""
-    return _told(name, entered, next(iter(own_entries(entered)), None))
+def lacking_in_call(entered: Entered) -> Lacking:
+    """Return what the program that a call finds was made without."""
+    return _lacking_of(entered, guards.found(entered))
 
 
-def _told(
-    name: str, entered: Entered, program: Any, parts: Sequence[str] = ()
-) -> tuple[Change, ...]:
-    made = token(program.code) if program is not None else 0
-    of_all = lacking_global_hooks(name, made) if made in _called else ()
-    named = [*_lacking_of(name, entered, program), *parts]
-    if not named:
-        return of_all
-    named, others = named[:_SHOWN], len(named) - _SHOWN
-    if others > 0:
-        named = [*named, f"{others} other{'s' * (others > 1)}"]
-    words = f"{', '.join(named[:-1])} and {named[-1]} have" if len(named) > 1 else f"{named[0]} has"
-    return (Change("stale", new=f"{words} hooks that the program of {name} lacks"), *of_all)
+def lacking_in_latest(name: str, function: Any) -> tuple[Change, ...]:
+    """Return in words the same of the program that ran last, where the arguments are not known."""
+    entered = may_be_any() and Entered.from_function(function)
+    if not entered:
+        return ()
+    return changes(name, _lacking_of(entered, next(iter(own_entries(entered)), None)))
 
 
-def lacking_in_part(frame: FrameType) -> list[str]:
+def lacking_in_part(frame: FrameType) -> Lacking:
     """Return the same of what PyTorch compiles apart after a break, from within dynamo's hook.
 
     Args:
         frame: that calls the part: a module, or the rest of a function.
     """
     names, code = frame.f_locals, frame.f_code
-    if code.co_name == "_call_impl" and isinstance(names.get("args"), tuple):
+    if code.co_name in _OF_MODULES and isinstance(names.get("args"), tuple):
         module = names.get("self")
         entered = Entered.from_call(module, names["args"], names.get("kwargs") or {})
-        if entered is None:
-            return []
-        return _lacking_of(name_of(type(module)), entered, guards.found(entered))
+        return _NOTHING if entered is None else lacking_in_call(entered)
     rests = [name for name in code.co_names if name.startswith(_REST)]
     rest = frame.f_globals.get(rests[0]) if len(rests) == 1 else None
     if type(rest) is not FunctionType:
-        return []
+        return _NOTHING
     programs = entries(rest.__code__)
     if len(programs) != 1:  # which of several it finds, the values on the stack decide
-        return []
-    name = name_of(type(names.get("self")))
-    return _lacking(programs[0].code, name, dict(names), frame.f_globals)
-
-
-def _lacking_of(name: str, entered: Entered, program: Any) -> list[str]:
-    if program is None:
-        return []
-    return _lacking(program.code, name, dict(entered.names), entered.function.__globals__)
-
-
-def _lacking(made: object, name: str, names: dict[str, Any], around: dict[str, Any]) -> list[str]:
-    """Return the modules as the user types them.
-
-    Args:
-        made: the code that dynamo made.
-        name: of what it was made of.
-        names: the local variables.
-        around: the global ones.
-    """
-    known, asked = token(made), (_next(), *map(id, names.values()))
-    called = _called.get(known)
-    if called is None or _lacks_none.get(known) == asked or _are_guarded():
-        return []
-    scope = {"L": names, "G": around}
-    try:
-        have_hooks = eval(called.have_hooks, {}, scope)
-    except CODE_ERRORS:  # the user's objects may raise anything
-        return []
-    paths = [p for p, has_some in zip(called.paths, have_hooks, strict=True) if has_some]
-    if not paths:
-        _lacks_none[known] = asked
-    return [_typed(path, name, scope) for path in paths]
+        return _NOTHING
+    return _lacking(programs[0], dict(names), frame.f_globals)
 
 
 def may_be_any() -> bool:
     """Whether any hook was registered; it costs nothing."""
-    return bool(_called) and _next() != _Registered.next
+    return _next() != _Registered.next
 
 
-def _empty_hooks(frame: FrameType | None) -> Iterator[str]:
-    """Yield the dictionaries that dynamo found empty, by the variable that it has in a frame."""
-    for _ in range(_ABOVE):
-        if frame is None:
-            return
-        found: Iterable[Any] | None = getattr(frame.f_locals.get("output"), "guards", None)
-        if found is not None:
-            for guard in found:
-                if name_of(getattr(guard, "create_fn", None)) == _GUARD:
-                    path = guard.name
-                    yield path() if callable(path) else path
-            return
-        frame = frame.f_back
+def _lacking_of(entered: Entered, program: Any) -> Lacking:
+    if program is None:
+        return _NOTHING
+    return _lacking(program, dict(entered.names), entered.function.__globals__)
 
 
-def _typed(path: str, name: str, scope: dict[str, Any]) -> str:
-    """Return a module's path as the user types it; its class where the path is PyTorch's own."""
-    root = _ROOT.match(path)
-    value = eval(root[0], {}, scope) if root else None
-    is_compiled = is_of(value, torch.nn.Module) and type(value).__name__ == name
-    if root is None or (root[1] in _OF_WRAPPER and not is_compiled):
-        return type(eval(path, {}, scope)).__name__
-    rest = path[root.end() :].replace("._modules['_orig_mod']", "").replace("._orig_mod", "")
-    rest = _PART.sub(lambda m: f"[{m[1]}]" if m[1].isdecimal() else f".{m[1]}", rest)
-    return f"{name if is_compiled else root[1]}{rest}"
+def _lacking(program: Any, names: dict[str, Any], around: dict[str, Any]) -> Lacking:
+    """Return what a program lacks.
+
+    Args:
+        program: dynamo's.
+        names: the local variables.
+        around: the global ones.
+    """
+    made, asked = token(program.code), (_next(), *map(id, names.values()))
+    if _lacks_none.get(made) == asked:
+        return _NOTHING
+    called, scope = called_modules.called_by(made), {"L": names, "G": around}
+    if called is None:
+        found = _unseen(program, scope)
+    else:
+        paths = () if _are_guarded() else _hooked(called, scope)
+        found = Lacking(_typed(paths, scope), tuple(lacking_kinds(made)))
+    if found == _NOTHING:
+        _lacks_none[made] = asked
+    return found
+
+
+def _hooked(called: called_modules.Called, scope: dict[str, Any]) -> Sequence[str]:
+    try:
+        have_hooks = eval(called.have_hooks, {}, scope)
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return ()
+    return [path for path, has_some in zip(called.paths, have_hooks, strict=True) if has_some]
+
+
+def _unseen(program: Any, scope: dict[str, Any]) -> Lacking:
+    paths, kinds = hooked_unseen(program, scope)
+    modules = () if _are_guarded() else _typed(paths, scope)
+    of_all = [f"all modules ({', '.join(kinds)})"] if kinds else []
+    return Lacking(unknown=(*modules, *of_all))
+
+
+def _typed(paths: Sequence[str], scope: dict[str, Any]) -> tuple[str, ...]:
+    """Return the first as they are typed; the others are counted."""
+    return (*(typed(path, scope) for path in paths[:_SHOWN]), *paths[_SHOWN:])
+
+
+def _listed(named: Sequence[str]) -> str:
+    """Return the first names, and how many others there are."""
+    others = len(named) - _SHOWN
+    more = [f"{others} other{'s' * (others > 1)}"] if others > 0 else []
+    shown = [*named[:_SHOWN], *more]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def _are_guarded() -> bool:

@@ -11,7 +11,13 @@ import torch
 
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.adapters.torch.compile_events import Times, spell, times_of
-from ipyjaxbench.adapters.torch.retracing import cache_key, callee, lacking_hooks, lazy_backward
+from ipyjaxbench.adapters.torch.retracing import (
+    cache_key,
+    called_modules,
+    callee,
+    lacking_hooks,
+    lazy_backward,
+)
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
@@ -39,7 +45,7 @@ class _Listener:
             frame = sys._getframe(1)
             before, last = self._spent, self._last
             self._spent = sum(times_of(_BACKEND)), sum(times_of(_INDUCTOR))
-            lacking_hooks.keep_called(made, frame)
+            called_modules.keep_called(made, frame)
             miss = self._miss(frame, made)
             is_whole = miss is not None and miss is not last
             lazy_backward.keep_forward(miss.name if miss and is_whole else spell(code.co_name))

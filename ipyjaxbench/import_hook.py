@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+#: Modules from whose import on there is something to learn; PyTorch imports its compiler late.
+LEARNED_FROM = ("jax", "torch", "torch._dynamo", "tensorflow", "keras")
+
 
 class ImportHook(MetaPathFinder):
     """Calls a function with the name of each of some modules when it has been imported.
@@ -58,6 +61,11 @@ class _TellingLoader(Loader):
             module.__spec__.loader = self._loader
         self._loader.exec_module(module)
         self._on_import(module.__name__)
+
+
+def is_for_another(name: str) -> bool:
+    """Whether one of `LEARNED_FROM` is imported for another one of these, which comes later."""
+    return any(is_being_imported(each) for each in LEARNED_FROM if each != name)
 
 
 def is_being_imported(name: str) -> bool:

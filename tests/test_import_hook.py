@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ipyjaxbench.jupyter.import_hook import ImportHook, is_being_imported
+from ipyjaxbench.import_hook import ImportHook, is_being_imported
 
 #: Modules that are imported by tests alone: one imports the other, one fails.
 FILES = {

@@ -1,0 +1,35 @@
+"""What the programs of single calls lack of hooks, those of parts after a graph break too."""
+
+import threading
+from collections import defaultdict
+from types import FrameType
+from typing import Any
+
+from ipyjaxbench.adapters.torch.retracing import lacking_hooks
+from ipyjaxbench.adapters.torch.retracing.callee import Entered
+from ipyjaxbench.adapters.torch.retracing.lacking_hooks import Lacking
+from ipyjaxbench.retracing import Args, Kwargs
+
+
+class HooksOfCalls:
+    """Keeps, of each thread, what parts of its last call lack."""
+
+    def __init__(self) -> None:
+        self._parts: defaultdict[int, list[Lacking]] = defaultdict(list)
+
+    def begin(self) -> None:
+        """Forget the last call of this thread."""
+        self._parts.pop(threading.get_ident(), None)
+
+    def add_part(self, frame: FrameType) -> None:
+        """Look at a part that found its program, from within dynamo's hook."""
+        if lacking_hooks.may_be_any():
+            self._parts[threading.get_ident()].append(lacking_hooks.lacking_in_part(frame))
+
+    def lacking(self, function: Any, args: Args, kwargs: Kwargs) -> Lacking:
+        """Return what the programs of a call lack."""
+        entered = lacking_hooks.may_be_any() and Entered.from_call(function, args, kwargs)
+        if not entered:
+            return Lacking()
+        whole = lacking_hooks.lacking_in_call(entered)
+        return whole.with_parts(self._parts.get(threading.get_ident(), ()))
