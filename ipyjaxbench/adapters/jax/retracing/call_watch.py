@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
-from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_program
+from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_code
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.shared.stale_programs import define_all_again
 from ipyjaxbench.frameworks import Program
@@ -93,7 +93,7 @@ class JaxCallWatch(EventWatch[Event]):
         """Return the function that was jitted, with what is static and the shapes of the rest."""
         called = Called.from_call(function, args, kwargs)
         static = callee.static_arguments(callee.jitted_in(function))
-        return JaxTracedCode(called, static, latest_program(called.function))
+        return JaxTracedCode(called, static, latest_code(called.function))
 
     def kept_calls(self, function: Any) -> Sequence[Invocation]:
         """Return those of JAX's cache of traces."""
