@@ -15,7 +15,7 @@ from ipyjaxbench.retracing.protocol import Args, CachedCall, CallWatch, Kwargs, 
 from ipyjaxbench.retracing.stale import find_stale, find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls, identity_of
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
-from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
+from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, tell_apart, too_many_traces
 from ipyjaxbench.retracing.uncached import add_reason, explain_error, printed_by_tracing
 from ipyjaxbench.usercode import (
     OutputRecorder,
@@ -121,7 +121,7 @@ class CallRecorder:
     def calls(self) -> tuple[TracedCall, ...]:
         """Return the calls in the order in which they began."""
         self._add_reported()
-        return tuple(row.whole() for row in self._rows)
+        return tell_apart([row.whole() for row in self._rows])
 
     def close(self) -> None:
         """Hold none of the user's values any more; frameworks keep the code with the hook."""
@@ -175,7 +175,7 @@ class CallRecorder:
     ) -> TracedCall:
         """Return what became of a call that was not cached, why, and what to write."""
         framework, watch, site, function = callee
-        name = watch.name(function)
+        name, full_name = watch.name(function), watch.full_name(function)
         says = ""
         with self._adding:  # which began before it
             self._add_reported()
@@ -196,10 +196,11 @@ class CallRecorder:
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why, function)
+        number = self._number(framework.name, full_name or name)
         return TracedCall(
-            name, framework.name, site.line, site.text, self._number(framework.name, name), 1,
+            name, framework.name, site.line, site.text, number, 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
-            breaks=outcome.breaks, disk_misses=outcome.disk_misses,
+            breaks=outcome.breaks, disk_misses=outcome.disk_misses, full_name=full_name,
         )  # fmt: skip
 
     def _on_hit(
@@ -221,7 +222,7 @@ class CallRecorder:
             new = TRACE_LOG.events_since(self._event_count, self._begin)
             self._event_count = TRACE_LOG.event_count
             for event in new:
-                number = self._number(event.framework, event.name)
+                number = self._number(event.framework, event.full_name or event.name)
                 self._rows.append(_Row(replace(event, number=number), None, number))
                 self._last.clear()  # hits after it have rows after it
 
@@ -251,16 +252,17 @@ class CallRecorder:
         state = "STALE" if stale else "CACHED"
         if last is not None and last.call.state == state and _paths(last.call.why) == _paths(stale):
             last.times += 1
-            last.last = self._number(framework.name, last.call.name)
+            last.last = self._number(framework.name, last.call.full_name or last.call.name)
             last.nanoseconds = (last.nanoseconds or 0) + spent
             if is_cut:
                 last.call = replace(last.call, unknown=unknown)
         else:
-            name = watch.name(function)
-            number = self._number(framework.name, name)
+            name, full_name = watch.name(function), watch.full_name(function)
+            number = self._number(framework.name, full_name or name)
             fixes = watch.fixes(name, stale, function)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
-                              why=stale, fixes=fixes, unknown=unknown)  # fmt: skip
+                              why=stale, fixes=fixes, unknown=unknown,
+                              full_name=full_name)  # fmt: skip
             self._append(callee, call, spent)
 
     def _number(self, framework: str, name: str) -> int:

@@ -81,6 +81,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     def name(self, function: Any) -> str:
         """Return what the user calls the function."""
 
+    def full_name(self, function: Any) -> str:  # noqa: ARG002
+        """Return its name with that of what defines it, as in "make_a.step"; "" if not known."""
+        return ""
+
     @abstractmethod
     def begin_call(self, function: Any) -> object:
         """Return what is to be compared after a call; it costs next to nothing."""

@@ -112,6 +112,8 @@ class TraceLog:
         none of these is it compared. Of the rest, see `compare`.
         """
         known = self._known.get((framework, name), [])
+        # Other functions of that name, as of another factory, are none of its own.
+        known = [each for each in known if each.full_name == new.full_name]
         same_code = [each for each in known if each.code == new.code]
         if not same_code:
             is_named = bool(known) and name != _NO_NAME  # many have none
@@ -196,7 +198,7 @@ class TraceLog:
         self.events.append(
             TracedCall(
                 miss.name, framework, miss.line, miss.text, 1, 1, state, 0.0, miss.phases,
-                tuple(why),
+                tuple(why), full_name=miss.signature.full_name,
             )
         )  # fmt: skip
 

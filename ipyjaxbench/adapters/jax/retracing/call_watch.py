@@ -49,6 +49,10 @@ class JaxCallWatch(EventWatch[Event]):
         """Return the name of what was jitted."""
         return callee.display_name(callee.plain_of(function))
 
+    def full_name(self, function: Any) -> str:
+        """Return that with what defines it."""
+        return callee.full_name(callee.plain_of(function))
+
     def begin_call(self, function: Any) -> Mark:
         """Return positions among events and messages, and the size of the cache."""
         return Mark(len(self._events), len(self._messages), _entries(function))

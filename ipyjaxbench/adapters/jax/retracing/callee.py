@@ -14,7 +14,14 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.shared import retracing
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Kwargs
-from ipyjaxbench.usercode import closure_values, is_exactly, is_users_file, module_of, name_of
+from ipyjaxbench.usercode import (
+    closure_values,
+    is_exactly,
+    is_users_file,
+    is_users_function,
+    module_of,
+    name_of,
+)
 
 #: A module with partials and methods of its own.
 _EQUINOX = "equinox._module._prebuilt"
@@ -170,6 +177,13 @@ def plain_of(function: Any) -> Any:
 def display_name(plain: Any) -> str:
     """Return the name of what was jitted; of an object that is called, its type's."""
     return getattr(plain, "__name__", None) or type(plain).__name__
+
+
+def full_name(plain: Any) -> str:
+    """Return the name of a function of the user's with what defines it, as in "make_a.step"."""
+    if not is_users_function(plain):
+        return ""
+    return plain.__qualname__.replace("<locals>.", "")
 
 
 def transformation_of(function: Any) -> str:
