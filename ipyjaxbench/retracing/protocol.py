@@ -107,6 +107,17 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Return what is compiled for such a call; None where guards cover what it reads."""
         return None
 
+    def inspected(self, function: Any) -> Any:  # noqa: ARG002
+        """Return the function whose trace a method finds or makes without a call, as `f.lower`.
+
+        None for all others.
+        """
+        return None
+
+    def also_traced(self) -> tuple[str, ...]:
+        """Return the user's functions that were traced outside of calls, and not within others."""
+        return ()
+
     def kept_calls(self, function: Any) -> Sequence[Invocation]:  # noqa: ARG002
         """Return the calls that find a program, with shapes for arrays; none where not known."""
         return ()

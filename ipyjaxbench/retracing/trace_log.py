@@ -130,8 +130,8 @@ class TraceLog:
             # Another function object is traced whatever it is called with.
             return [each for each in causes if each.kind in _OF_FUNCTIONS] or causes
         there = [each for each in same_function if not self.is_dropped(each)]
-        if not there:
-            return [CLEARED]
+        if not there or (placed and not any(is_same_trace(each, new) for each in there)):
+            return [_INSPECTED if there else CLEARED]  # none of the traces there is compiled
         if own := [each for each in there if each.owner == new.owner]:
             return compare(new, own, placed=placed, accepted=accepted, beside=beside)
         # It may have found programs that were made for others like it.

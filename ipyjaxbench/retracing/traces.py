@@ -92,6 +92,7 @@ class Traces(Result):
         calls: in the order in which they were made.
         internal: programs compiled outside these calls, such as single operations.
         show_internal: whether the report names all of them.
+        also_traced: functions that were traced outside of these calls, as by `jax.make_jaxpr`.
         seen: number of calls of functions that are not compiled.
         error: the exception that the code raised, in one line; empty if none.
     """
@@ -103,6 +104,7 @@ class Traces(Result):
     calls: tuple[TracedCall, ...]
     internal: tuple[Program, ...] = ()
     show_internal: bool = False
+    also_traced: tuple[str, ...] = ()
     seen: int = 0
     error: str = ""
 

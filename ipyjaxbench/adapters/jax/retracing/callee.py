@@ -30,6 +30,12 @@ WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilati
 JITTED = (type(jax.jit(len)), jax.stages.Compiled)
 #: Private classes of what traces values without building a program, with what people call.
 _TRANSFORMATIONS = {"LinearizeTrace": "grad", "JVPTrace": "jvp", "BatchTrace": "vmap"}
+#: What traces a function and does not call it.
+_INSPECTING = ("make_jaxpr", "eval_shape")
+#: Methods that do so.
+_AHEAD = [getattr(JITTED[0], name, None) for name in ("lower", "trace", "eval_shape")]
+#: Compiles ahead of time what was lowered.
+COMPILE: Any = jax.stages.Lowered.compile
 _OF_JAX = re.compile(r"[/\\]jax[/\\]_src[/\\]")
 
 
@@ -125,11 +131,29 @@ def is_watched(function: Any) -> bool:
     function, _, _ = unbound(function)
     kind = type(function)
     if kind is FunctionType:
+        if function is COMPILE:
+            return True
         if "lower" in vars(function):
             return is_mapped(function)
+        if transformation_of(function) in _INSPECTING:
+            return False
         return bool(transformation_of(function)) and is_watched(function.__wrapped__)
     # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
     return is_exactly(function, *JITTED) or module_of(kind) in WRAPPERS
+
+
+def inspected_by(method: MethodType) -> Any:
+    """Return the jitted function that a method of it, as ``f.lower``, traces; None for others."""
+    is_ahead = type(method.__self__) is JITTED[0] and method.__func__ in _AHEAD
+    return method.__self__ if is_ahead else None
+
+
+def lowered_name(function: Any) -> str:
+    """Return the name of what ``f.lower(x).compile`` compiles (private); "" for all others."""
+    if type(function) is not MethodType or function.__func__ is not COMPILE:
+        return ""
+    name = getattr(getattr(function.__self__, "_lowering", None), "_name", "")
+    return re.sub(r"^jit[_(](.*?)\)?$", r"\1", str(name)) or COMPILE.__name__
 
 
 def jitted_in(function: Any) -> Any:
