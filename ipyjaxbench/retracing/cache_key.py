@@ -75,6 +75,7 @@ class Signature:
     code: int = 0  # tells the code of functions apart
     captured: Mapping[str, Leaf] = field(default_factory=dict)  # part of the trace, no arguments
     transformation: str = ""  # by which the function is called, as in "grad"
+    full_name: str = ""  # of the function, with what defines it, as in "make_a.step"
     owner: int = 0  # tells objects apart whose programs the framework keeps in one place
     #: Of the compiled function, such as "donate_argnums", which need no new trace; if known.
     options: Mapping[str, str] = field(default_factory=dict)

@@ -4,18 +4,20 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from types import MethodType
+from typing import Any
 
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.call_rows import Callee, Row
 from ipyjaxbench.retracing.protocol import Args, CachedCall, CallWatch, Kwargs, Outcome, Watches
 from ipyjaxbench.retracing.stale import find_stale, find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls, identity_of
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
-from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
+from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, tell_apart, too_many_traces
 from ipyjaxbench.retracing.uncached import add_reason, explain_error, printed_by_tracing
 from ipyjaxbench.usercode import (
     OutputRecorder,
@@ -27,32 +29,6 @@ from ipyjaxbench.usercode import (
 )
 
 _CACHED = ("CACHED", "STALE")
-
-
-class _Callee(NamedTuple):
-    """A compiled function, and where it is called."""
-
-    framework: Framework
-    watch: CallWatch
-    site: Site
-    function: Any
-
-
-@dataclass
-class _Row:
-    """A call, and how many cache hits like it followed."""
-
-    call: TracedCall
-    nanoseconds: int | None  # None for one that was reported: its phases may still grow
-    last: int
-    times: int = 1
-
-    def whole(self) -> TracedCall:
-        """Return the call as it is now."""
-        phases = dict(self.call.phases)
-        known = self.nanoseconds
-        seconds = sum(phases.values()) if known is None else known * 1e-9
-        return replace(self.call, times=self.times, last=self.last, seconds=seconds, phases=phases)
 
 
 class CallRecorder:
@@ -74,8 +50,8 @@ class CallRecorder:
         self._clock = Clock.elapsed()
         self._stale = StaleCalls(self._clock)
         self._takers: dict[int, Watches] = {}  # by the class of what was called
-        self._rows: list[_Row] = []
-        self._last: dict[tuple[Site, tuple[int, ...]], _Row] = {}
+        self._rows: list[Row] = []
+        self._last: dict[tuple[Site, tuple[int, ...]], Row] = {}
         self._numbers = Counter[tuple[str, str]]()
         self._inside = threading.local()
         self._adding = threading.RLock()
@@ -99,29 +75,54 @@ class CallRecorder:
         callee = None
         if not is_plain_function(function):
             callee = self._callee(site, function) or self._callee(site, call_of(function))
-        if callee is None:
-            self.other_calls += 1
-            return function
-        return partial(self._watched, callee)
+        if callee is not None:
+            return partial(self._watched, callee)
+        self.other_calls += 1
+        inspected = self._inspected(site, function)
+        return function if inspected is None else partial(self._inspect, inspected, function)
 
     def _find_imported(self) -> None:
         with self._adding:
             self._modules = len(sys.modules)
             self.on_import()
 
-    def _callee(self, site: Site, function: Any) -> _Callee | None:
+    def _callee(self, site: Site, function: Any) -> Callee | None:
         kind = id(type(function))  # a metaclass may say what it likes of equality
         known = self._takers.get(kind, ())  # asked first: the others take microseconds
         for taker in (*known, *self.watches):
             if ask(taker[1].takes, function):
                 self._takers[kind] = (taker,)
-                return _Callee(*taker, site, function)
+                return Callee(*taker, site, function)
         return None
+
+    def _inspected(self, site: Site, function: Any) -> Callee | None:
+        """Return the function whose trace a method of it, as `lower`, finds or makes."""
+        for framework, watch in self.watches if type(function) is MethodType else ():
+            if (inner := watch.inspected(function)) is not None:
+                return Callee(framework, watch, site, inner)
+        return None
+
+    def _inspect(self, callee: Callee, method: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call such a method, and record its trace if it is stale."""
+        __tracebackhide__ = True
+        value = method(*args, **kwargs)
+        self._inside.call = True
+        stale = find_stale(callee.watch, callee.function, args, kwargs)
+        self._inside.call = False
+        if stale:
+            self._add_cached(callee, 0, args, kwargs)
+        return value
 
     def calls(self) -> tuple[TracedCall, ...]:
         """Return the calls in the order in which they began."""
         self._add_reported()
-        return tuple(row.whole() for row in self._rows)
+        return tell_apart([row.whole() for row in self._rows])
+
+    def also_traced(self) -> tuple[str, ...]:
+        """Return the functions that were traced outside of calls."""
+        reported = {row.call.name for row in self._rows if row.nanoseconds is None}
+        found = (name for _, watch in self.watches for name in watch.also_traced())
+        return tuple(dict.fromkeys(name for name in found if name not in reported))
 
     def close(self) -> None:
         """Hold none of the user's values any more; frameworks keep the code with the hook."""
@@ -133,7 +134,7 @@ class CallRecorder:
         programs = (program for _, watch in self.watches for program in watch.outside())
         return tuple(_drop_programs(programs, reported))
 
-    def _watched(self, callee: _Callee, /, *args: Any, **kwargs: Any) -> Any:
+    def _watched(self, callee: Callee, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         framework, watch, _, function = callee
         mark = watch.begin_call(function)
@@ -167,7 +168,7 @@ class CallRecorder:
 
     def _call(
         self,
-        callee: _Callee,
+        callee: Callee,
         outcome: Outcome,
         error: BaseException | None,
         args: Args,
@@ -175,7 +176,7 @@ class CallRecorder:
     ) -> TracedCall:
         """Return what became of a call that was not cached, why, and what to write."""
         framework, watch, site, function = callee
-        name = watch.name(function)
+        name, full_name = watch.name(function), watch.full_name(function)
         says = ""
         with self._adding:  # which began before it
             self._add_reported()
@@ -196,10 +197,11 @@ class CallRecorder:
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why, function)
+        number = self._number(framework.name, full_name or name)
         return TracedCall(
-            name, framework.name, site.line, site.text, self._number(framework.name, name), 1,
+            name, framework.name, site.line, site.text, number, 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
-            breaks=outcome.breaks, disk_misses=outcome.disk_misses,
+            breaks=outcome.breaks, disk_misses=outcome.disk_misses, full_name=full_name,
         )  # fmt: skip
 
     def _on_hit(
@@ -210,7 +212,7 @@ class CallRecorder:
             return
         found = find()
         if found is not None:
-            callee = _Callee(framework, watch, found.site, found.function)
+            callee = Callee(framework, watch, found.site, found.function)
             self._add_cached(callee, 0, found.args, found.kwargs)
 
     def _add_reported(self) -> None:
@@ -221,15 +223,15 @@ class CallRecorder:
             new = TRACE_LOG.events_since(self._event_count, self._begin)
             self._event_count = TRACE_LOG.event_count
             for event in new:
-                number = self._number(event.framework, event.name)
-                self._rows.append(_Row(replace(event, number=number), None, number))
+                number = self._number(event.framework, event.full_name or event.name)
+                self._rows.append(Row(replace(event, number=number), None, number))
                 self._last.clear()  # hits after it have rows after it
 
-    def _add_cached(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
+    def _add_cached(self, callee: Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         with self._adding:
             self._add_hit(callee, spent, args, kwargs)
 
-    def _add_hit(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
+    def _add_hit(self, callee: Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
         self._add_reported()
         last = self._last.get((site, identity_of(function)))
@@ -252,24 +254,25 @@ class CallRecorder:
         state = "STALE" if stale else "CACHED"
         if last is not None and last.call.state == state and _paths(last.call.why) == _paths(stale):
             last.times += 1
-            last.last = self._number(framework.name, last.call.name)
+            last.last = self._number(framework.name, last.call.full_name or last.call.name)
             last.nanoseconds = (last.nanoseconds or 0) + spent
             if is_cut or (unknown and not last.call.unknown):
                 last.call = replace(last.call, unknown=unknown)
         else:
-            name = watch.name(function)
-            number = self._number(framework.name, name)
+            name, full_name = watch.name(function), watch.full_name(function)
+            number = self._number(framework.name, full_name or name)
             fixes = watch.fixes(name, stale, function)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
-                              why=stale, fixes=fixes, unknown=unknown)  # fmt: skip
+                              why=stale, fixes=fixes, unknown=unknown,
+                              full_name=full_name)  # fmt: skip
             self._append(callee, call, spent)
 
     def _number(self, framework: str, name: str) -> int:
         self._numbers[framework, name] += 1
         return self._numbers[framework, name]
 
-    def _append(self, callee: _Callee, call: TracedCall, spent: int) -> _Row:
-        row = _Row(call, spent, call.number)
+    def _append(self, callee: Callee, call: TracedCall, spent: int) -> Row:
+        row = Row(call, spent, call.number)
         with self._adding:
             self._add_reported()
             self._rows.append(row)

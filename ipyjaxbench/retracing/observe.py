@@ -81,6 +81,7 @@ def observe_code(
             calls=calls,
             internal=recorder.outside(),
             show_internal=options.internal,
+            also_traced=recorder.also_traced(),
             seen=recorder.other_calls,
             error="" if raised is None else describe_error(raised),
         )

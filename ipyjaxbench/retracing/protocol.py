@@ -84,6 +84,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     def name(self, function: Any) -> str:
         """Return what the user calls the function."""
 
+    def full_name(self, function: Any) -> str:  # noqa: ARG002
+        """Return its name with that of what defines it, as in "make_a.step"; "" if not known."""
+        return ""
+
     @abstractmethod
     def begin_call(self, function: Any) -> object:
         """Return what is to be compared after a call; it costs next to nothing."""
@@ -105,6 +109,17 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TracedCode | None:  # noqa: ARG002
         """Return what is compiled for such a call; None where guards cover what it reads."""
         return None
+
+    def inspected(self, function: Any) -> Any:  # noqa: ARG002
+        """Return the function whose trace a method finds or makes without a call, as `f.lower`.
+
+        None for all others.
+        """
+        return None
+
+    def also_traced(self) -> tuple[str, ...]:
+        """Return the user's functions that were traced outside of calls, and not within others."""
+        return ()
 
     def kept_calls(self, function: Any) -> Sequence[Invocation]:  # noqa: ARG002
         """Return the calls that find a program, with shapes for arrays; none where not known."""

@@ -40,7 +40,12 @@ class Signatures(Result):
                 f" traced functions: {known}"
             )
         return cls(
-            tuple(one for fw, n in names for one in _signatures(fw, n, log.signatures(fw, n)))
+            tuple(
+                one
+                for fw, n in names
+                for full_name, own in _by_full_name(log.signatures(fw, n))
+                for one in _signatures(fw, full_name or n, own)
+            )
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -58,6 +63,14 @@ class Signatures(Result):
     def __repr__(self) -> str:
         """One line."""
         return f"<Signatures: {len(self.traced)}>"
+
+
+def _by_full_name(known: Sequence[Signature]) -> Iterator[tuple[str, list[Signature]]]:
+    """Yield the signatures of each function of one name; with "" where there is one function."""
+    by_name: dict[str, list[Signature]] = {}
+    for each in known:
+        by_name.setdefault(each.full_name, []).append(each)
+    yield from by_name.items() if len(by_name) > 1 else (("", own) for own in by_name.values())
 
 
 def _signatures(framework: str, name: str, known: Sequence[Signature]) -> Iterator[Traced]:

@@ -112,6 +112,8 @@ class TraceLog:
         none of these is it compared. Of the rest, see `compare`.
         """
         known = self._known.get((framework, name), [])
+        # Other functions of that name, as of another factory, are none of its own.
+        known = [each for each in known if each.full_name == new.full_name]
         same_code = [each for each in known if each.code == new.code]
         if not same_code:
             is_named = bool(known) and name != _NO_NAME  # many have none
@@ -128,8 +130,8 @@ class TraceLog:
             # Another function object is traced whatever it is called with.
             return [each for each in causes if each.kind in _OF_FUNCTIONS] or causes
         there = [each for each in same_function if not self.is_dropped(each)]
-        if not there:
-            return [CLEARED]
+        if not there or (placed and not any(is_same_trace(each, new) for each in there)):
+            return [_INSPECTED if there else CLEARED]  # none of the traces there is compiled
         if own := [each for each in there if each.owner == new.owner]:
             return compare(new, own, placed=placed, accepted=accepted, beside=beside)
         # It may have found programs that were made for others like it.
@@ -196,7 +198,7 @@ class TraceLog:
         self.events.append(
             TracedCall(
                 miss.name, framework, miss.line, miss.text, 1, 1, state, 0.0, miss.phases,
-                tuple(why),
+                tuple(why), full_name=miss.signature.full_name,
             )
         )  # fmt: skip
 

@@ -59,6 +59,7 @@ class TracedCall:
         breaks: number of graph breaks.
         disk_misses: programs that a compilation cache on disk did not have, and why.
         unknown: what is not known of the program of a cache hit; empty if nothing.
+        full_name: its name with what defines it, as in "make_a.step"; empty where not known.
     """
 
     name: str
@@ -79,6 +80,7 @@ class TracedCall:
     last: int = 0
     disk_misses: tuple[DiskMiss, ...] = ()
     unknown: str = ""
+    full_name: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,6 +92,7 @@ class Traces(Result):
         calls: in the order in which they were made.
         internal: programs compiled outside these calls, such as single operations.
         show_internal: whether the report names all of them.
+        also_traced: functions that were traced outside of these calls, as by `jax.make_jaxpr`.
         seen: number of calls of functions that are not compiled.
         error: the exception that the code raised, in one line; empty if none.
     """
@@ -101,6 +104,7 @@ class Traces(Result):
     calls: tuple[TracedCall, ...]
     internal: tuple[Program, ...] = ()
     show_internal: bool = False
+    also_traced: tuple[str, ...] = ()
     seen: int = 0
     error: str = ""
 
@@ -179,12 +183,36 @@ def number_calls(events: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
     numbers = Counter[tuple[str, str]]()
     calls = []
     for event in events:
-        key = event.framework, event.name
+        key = event.framework, event.full_name or event.name
         numbers[key] += 1
         number, phases = numbers[key], dict(event.phases)
         seconds = sum(phases.values())
         calls.append(replace(event, number=number, seconds=seconds, phases=phases))
-    return tuple(calls)
+    return tell_apart(calls)
+
+
+def tell_apart(calls: Sequence[TracedCall]) -> tuple[TracedCall, ...]:
+    """Return calls in which no two functions have one name: then each has its full one.
+
+    Example:
+        >>> call = TracedCall("f", "jax", 1, "f(x)", 1, 1, "CACHED", 0.0)
+        >>> both = tell_apart([replace(call, full_name=name) for name in ("a.f", "b.f")])
+        >>> [each.name for each in both]
+        ['a.f', 'b.f']
+    """
+    known: dict[tuple[str, str], set[str]] = {}
+    for call in calls:
+        known.setdefault((call.framework, call.name), set()).add(call.full_name)
+    return tuple(
+        _with_full_name(call) if len(known[call.framework, call.name]) > 1 else call
+        for call in calls
+    )
+
+
+def _with_full_name(call: TracedCall) -> TracedCall:
+    name = call.full_name or call.name
+    fixes = tuple(each.replace(f"`{call.name}`", f"`{name}`") for each in call.fixes)
+    return replace(call, name=name, fixes=fixes)
 
 
 def too_many_traces(calls: Sequence[TracedCall], most: int) -> TooManyTracesError:

@@ -67,7 +67,8 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     title = units.heading(t.code)
     if not t.calls:
         detail = units.count(t.seen, "other call") if t.seen else "the code makes no calls"
-        return Headline(title, "no compiled function was called", detail, "", "")
+        verdict = "TRACED" if t.also_traced else ""
+        return Headline(title, "no compiled function was called", detail, verdict, "")
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
     compiled = t.count - t.bypassed  # of which a share is one; a row tells of the others
@@ -81,10 +82,12 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     if all(call.phases for call in t.calls if call.state in COSTLY):
         seconds = math.fsum(call.seconds for call in t.calls if call.state != "BYPASSED")
         share = units.percent(t.compiling / seconds)
-        is_traced = {phase for call in t.calls for phase in call.phases} == {"trace"}
-        verb = "tracing" if is_traced else "tracing and compiling"
-        figure = f"{share} of {units.duration(seconds)} was {verb}"
-        return Headline(title, figure, _why(reasons), "TRACED", "")
+        phases = {phase for call in t.calls for phase in call.phases}
+        verbs = ["tracing"] * ("trace" in phases) + ["compiling"] * (phases != {"trace"})
+        figure = f"{share} of {units.duration(seconds)} was {' and '.join(verbs)}"
+        is_compiled = all(call.state == "COMPILED" for call in t.calls if call.state in COSTLY)
+        verdict = "COMPILED" if is_compiled else "TRACED"
+        return Headline(title, figure, _why(reasons), verdict, "")
     figure = units.count(t.compilations, "call") + " compiled"
     return Headline(title, figure, f"of {compiled:,} · {_why(reasons)}", "TRACED", "")
 
@@ -267,6 +270,8 @@ def _facts(t: Traces) -> Iterator[tuple[str, str]]:
         yield "fix", fix
     if any(call.printed for call in t.calls):
         yield "printed", "print() runs only while a function is traced, not on a cache hit"
+    if t.also_traced:
+        yield "also traced", f"{', '.join(t.also_traced)}, and not called"
     if t.internal:
         seconds = sum(program.seconds or 0.0 for program in t.internal)
         names = dict.fromkeys(program.name for program in t.internal)

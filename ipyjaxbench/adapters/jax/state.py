@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
+import jax.custom_batching
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
@@ -14,11 +15,14 @@ from ipyjaxbench.frameworks import (
     MutableState,
     NamedSettings,
     State,
+    attribute_states,
 )
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import extends, module_of
 
 _REF: Any = getattr(jax, "Ref", None)  # since 0.8
+#: What holds a function of the user's with rules of theirs, which code may add late.
+CUSTOM = (jax.custom_jvp, jax.custom_vjp, jax.custom_batching.custom_vmap)
 
 
 class Ref(CopiedState):
@@ -49,6 +53,8 @@ class JaxState(MutableState):
             return _array_states(value, budget)
         if _REF is not None and issubclass(kind, _REF) and not is_tracer:
             return [Ref(value, budget)]
+        if issubclass(kind, CUSTOM):
+            return [*attribute_states(value)]
         return [] if module_of(kind).partition(".")[0] in ("jax", "jaxlib") else None
 
     def settings(self) -> Iterator[tuple[str, State]]:

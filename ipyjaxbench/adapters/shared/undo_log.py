@@ -179,7 +179,9 @@ class UndoLog(ABC):
         if parts is not None:
             owner = value.__self__ if kind is MethodType else None
             own_name = name_of(owner) if is_of(owner, type) else "self"
-            return [(own_name if each is owner else name, each) for each in parts]
+            own = self.hold_attributes(name, value) if issubclass(kind, functools.partial) else ()
+            named = ((own_name if each is owner else name, each) for each in parts)
+            return [*own, *named]
         if issubclass(kind, type):
             return [*self._look_at_class(name, value)]
         if issubclass(kind, bytearray | array):

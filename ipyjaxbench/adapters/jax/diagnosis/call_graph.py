@@ -94,9 +94,19 @@ def python_function(function: Any) -> FunctionType | None:
 
 def is_filtered(call: Call) -> bool:
     """Whether another library jitted what is called: its results may hold what is no data."""
-    thing: Any = call.args[0] if call.labels[:1] == ("self",) else call.function
-    thing, _, _ = callee.unbound(thing)
-    return module_of(type(thing)) in callee.WRAPPERS
+    return _module_of_jit(call) in callee.WRAPPERS
+
+
+def holds_numbers(call: Call) -> bool:
+    """Whether what is called takes numbers as they are, as what Equinox jits does."""
+    return is_filtered(call) and _module_of_jit(call).startswith("equinox.")
+
+
+def _module_of_jit(call: Call) -> str:
+    """Return where what is called is from; of a method of a tree, which takes that, its owner."""
+    things: list[Any] = [call.function, *call.args[: call.labels[:1] == ("self",)]]
+    modules = [module_of(type(callee.unbound(each)[0])) for each in things]
+    return next((each for each in modules if each in callee.WRAPPERS), modules[0])
 
 
 def is_of_jax(function: Any) -> bool:

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -28,6 +28,11 @@ def is_leaf(value: Any) -> bool:
     if is_of(value, np.ndarray, np.generic):
         return value.dtype.kind not in "OSUMm"
     return attribute(type(value), "__jax_array__") is not None
+
+
+def is_array(value: Any) -> bool:
+    """Whether a leaf is data to what takes numbers as they are, as `equinox.filter_jit` does."""
+    return is_leaf(value) and not is_of(value, bool, int, float, complex)
 
 
 def unbind_method(call: Call) -> Call:
@@ -73,13 +78,19 @@ def dress(wrapper: Any, function: Any) -> None:
 
 
 class Part:
-    """One argument, cut into the leaves that are data, if it is not static, and others."""
+    """One argument, cut into the leaves that are data, and others.
 
-    def __init__(self, name: str, value: Any, static: bool) -> None:  # noqa: FBT001
+    Args:
+        name: of the argument.
+        value: of it.
+        is_data: whether a leaf is data.
+    """
+
+    def __init__(self, name: str, value: Any, is_data: Callable[[Any], bool]) -> None:
         self.name = name
         self._value = value
         self._leaves, self._tree = trees.flatten(value)
-        self._is_data = [not static and is_leaf(leaf) for leaf in self._leaves]
+        self._is_data = [is_data(leaf) for leaf in self._leaves]
         leaves = [
             leaf if is_data else _HOLE
             for leaf, is_data in zip(self._leaves, self._is_data, strict=True)

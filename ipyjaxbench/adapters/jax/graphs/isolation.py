@@ -5,6 +5,7 @@ import pickle
 import random
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from types import MethodType
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.jax.retracing.callee import WRAPPERS
+from ipyjaxbench.adapters.jax.state import CUSTOM
 from ipyjaxbench.adapters.numpy import state as numpy_state
 from ipyjaxbench.adapters.shared.undo_log import Named, UndoLog
 from ipyjaxbench.frameworks import (
@@ -56,8 +58,11 @@ class JaxUndoLog(UndoLog):
         """Return what a jitted function wraps, or hold numbers, iterators, files, generators."""
         if is_a(value, jax.Array):
             return ()
+        if is_of(value, *CUSTOM):
+            return self.hold_attributes(name, value)
         if is_jitted(value) or module_of(type(value)) in WRAPPERS:
-            return [(name, unwrap(value))]
+            own = [] if is_of(value, MethodType) else self.hold_attributes(name, value)
+            return [*own, (name, unwrap(value))]
         if is_of(value, np.ndarray) and value.nbytes > _LARGEST_ARRAY_BYTES:
             return ()
         states = numpy_state.moving_states(value, self.budget)

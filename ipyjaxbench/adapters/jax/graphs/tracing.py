@@ -12,10 +12,10 @@ import jax
 
 from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.diagnosis import return_types
-from ipyjaxbench.adapters.jax.diagnosis.call_graph import is_filtered, is_of_jax
+from ipyjaxbench.adapters.jax.diagnosis.call_graph import holds_numbers, is_filtered, is_of_jax
 from ipyjaxbench.adapters.jax.diagnosis.provenance import requested_arguments
 from ipyjaxbench.adapters.jax.graphs import program
-from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, unbind_method
+from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, is_array, is_leaf, unbind_method
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.static_search import Choices, blamed, is_declared
 from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
@@ -238,9 +238,11 @@ def _drop_declared(call: Call, traced: Traced) -> Traced:
 def _traced(call: Call, static: frozenset[str]) -> Traced:
     __tracebackhide__ = True
     hide_our_lines()
-    parts = [Part(n, v, n in static) for n, v in zip(call.labels, call.args, strict=True)]
+    is_data = is_array if holds_numbers(call) else is_leaf
+    of_each = {n: _none if n in static else is_data for n in (*call.labels, *call.kwargs)}
+    parts = [Part(n, v, of_each[n]) for n, v in zip(call.labels, call.args, strict=True)]
     # Sorted, as JAX flattens them: names are held against its inputs one by one.
-    named = {n: Part(n, v, n in static) for n, v in sorted(call.kwargs.items())}
+    named = {n: Part(n, v, of_each[n]) for n, v in sorted(call.kwargs.items())}
     returned: list[Any] = []
     side_effects = SideEffects()
 
@@ -290,3 +292,8 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
         call=(wrapper, args, kwargs),
         side_effects=side_effects,
     )
+
+
+def _none(_: Any) -> bool:
+    """Take nothing for data."""
+    return False

@@ -17,6 +17,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.adapters.jax.retracing.callee import (
     Called,
+    full_name,
     plain_of,
     sharding_words,
     transformation_of,
@@ -77,6 +78,7 @@ def signature(called: Called) -> Signature:
         captured={name: _captured_leaf(value) for name, value in _captured(function)},
         transformation=called.transformation,
         options=called.options,
+        full_name=full_name(plain_of(function)),
     )
 
 

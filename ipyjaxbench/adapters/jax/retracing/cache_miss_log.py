@@ -135,6 +135,17 @@ def nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
     return tuple((depth, name) for name, depth in depths.items())
 
 
+def outermost(logged: Sequence[str]) -> tuple[str, ...]:
+    """Return the user's functions that were traced, without those traced within one of them."""
+    callers: dict[str, set[str]] = {}
+    for text in logged:
+        miss, of = _MISS.search(text), _OF.search(text)
+        if miss and of and is_users_file(of["place"]):
+            caller = (miss["caller"] or "").rpartition(".")[2]
+            callers.setdefault(of["name"], set()).add(caller)
+    return tuple(name for name, each in callers.items() if not each <= callers.keys() - {name})
+
+
 def reasons(root: str, logged: Sequence[str]) -> tuple[Change, ...]:
     """Return JAX's reason for tracing a function, in one line."""
     for text in logged:

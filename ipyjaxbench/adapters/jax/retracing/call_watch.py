@@ -16,11 +16,13 @@ from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
-from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_program
+from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_code
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.shared.stale_programs import define_all_again
 from ipyjaxbench.frameworks import Program
 from ipyjaxbench.retracing import Args, Change, Invocation, Kwargs, OnHit, Outcome, Signature
+
+_AHEAD = Change("first", new="compiled ahead of time by .compile()")
 
 
 class Mark(NamedTuple):
@@ -39,6 +41,7 @@ class JaxCallWatch(EventWatch[Event]):
     def __init__(self) -> None:
         events, log, self._fast = Events(), CacheMissLog(), FastCalls()
         self._events, self._messages = events.events, log.messages
+        self._told: set[int] = set()  # messages that belong to a call
         super().__init__(jax.block_until_ready, events.events, events, log, self._fast)
 
     def takes(self, function: Any) -> bool:
@@ -47,7 +50,11 @@ class JaxCallWatch(EventWatch[Event]):
 
     def name(self, function: Any) -> str:
         """Return the name of what was jitted."""
-        return callee.display_name(callee.plain_of(function))
+        return callee.lowered_name(function) or callee.display_name(callee.plain_of(function))
+
+    def full_name(self, function: Any) -> str:
+        """Return that with what defines it."""
+        return callee.full_name(callee.plain_of(function))
 
     def begin_call(self, function: Any) -> Mark:
         """Return positions among events and messages, and the size of the cache."""
@@ -57,6 +64,7 @@ class JaxCallWatch(EventWatch[Event]):
         """Return what the call's own events say; where there are none, whether the cache grew."""
         if jax.config.jax_disable_jit:
             return Outcome("BYPASSED")
+        self._told.update(range(mark.logged, len(self._messages)))
         if len(self._events) == mark.events:
             grown = 0 <= mark.entries < _entries(function)
             return Outcome("SLOW-PATH") if grown else None
@@ -68,6 +76,8 @@ class JaxCallWatch(EventWatch[Event]):
             return None  # what was compiled is what `jax.grad` and the like do around it
         self._owned.update(new)
         logged = self._messages[mark.logged :]
+        if callee.lowered_name(function):
+            return Outcome("RECOMPILED", phases_of([*new.values()]), why=(_AHEAD,))
         return Outcome(
             state=_state(own, is_traced=cache_miss_log.is_traced(function, logged)),
             may_be_found=not logged and cache_miss_log.tells_traces(function),
@@ -85,15 +95,28 @@ class JaxCallWatch(EventWatch[Event]):
 
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return that of the arguments, those of a method or a partial among them."""
+        if callee.lowered_name(function):
+            return Signature({})
         called = Called.from_call(function, args, kwargs)
         names = (callee.transformation_around(), called.transformation)
         return cache_key.signature(called._replace(transformation=" of ".join(filter(None, names))))
 
-    def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> JaxTracedCode:
+    def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> JaxTracedCode | None:
         """Return the function that was jitted, with what is static and the shapes of the rest."""
+        if callee.lowered_name(function):
+            return None
         called = Called.from_call(function, args, kwargs)
         static = callee.static_arguments(callee.jitted_in(function))
-        return JaxTracedCode(called, static, latest_program(called.function))
+        return JaxTracedCode(called, static, latest_code(called.function))
+
+    def inspected(self, function: Any) -> Any:
+        """Return it where the method is ``lower``, ``trace`` or ``eval_shape``."""
+        return callee.inspected_by(function)
+
+    def also_traced(self) -> tuple[str, ...]:
+        """Return those that JAX logs."""
+        rest = (text for n, text in enumerate(self._messages) if n not in self._told)
+        return cache_miss_log.outermost([*rest])
 
     def kept_calls(self, function: Any) -> Sequence[Invocation]:
         """Return those of JAX's cache of traces."""

@@ -14,7 +14,14 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.shared import retracing
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Kwargs
-from ipyjaxbench.usercode import closure_values, is_exactly, is_users_file, module_of, name_of
+from ipyjaxbench.usercode import (
+    closure_values,
+    is_exactly,
+    is_users_file,
+    is_users_function,
+    module_of,
+    name_of,
+)
 
 #: A module with partials and methods of its own.
 _EQUINOX = "equinox._module._prebuilt"
@@ -23,6 +30,12 @@ WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilati
 JITTED = (type(jax.jit(len)), jax.stages.Compiled)
 #: Private classes of what traces values without building a program, with what people call.
 _TRANSFORMATIONS = {"LinearizeTrace": "grad", "JVPTrace": "jvp", "BatchTrace": "vmap"}
+#: What traces a function and does not call it.
+_INSPECTING = ("make_jaxpr", "eval_shape")
+#: Methods that do so.
+_AHEAD = [getattr(JITTED[0], name, None) for name in ("lower", "trace", "eval_shape")]
+#: Compiles ahead of time what was lowered.
+COMPILE: Any = jax.stages.Lowered.compile
 _OF_JAX = re.compile(r"[/\\]jax[/\\]_src[/\\]")
 
 
@@ -118,11 +131,29 @@ def is_watched(function: Any) -> bool:
     function, _, _ = unbound(function)
     kind = type(function)
     if kind is FunctionType:
+        if function is COMPILE:
+            return True
         if "lower" in vars(function):
             return is_mapped(function)
+        if transformation_of(function) in _INSPECTING:
+            return False
         return bool(transformation_of(function)) and is_watched(function.__wrapped__)
     # `jax.stages.Wrapped` is a protocol, and asking for one takes microseconds.
     return is_exactly(function, *JITTED) or module_of(kind) in WRAPPERS
+
+
+def inspected_by(method: MethodType) -> Any:
+    """Return the jitted function that a method of it, as ``f.lower``, traces; None for others."""
+    is_ahead = type(method.__self__) is JITTED[0] and method.__func__ in _AHEAD
+    return method.__self__ if is_ahead else None
+
+
+def lowered_name(function: Any) -> str:
+    """Return the name of what ``f.lower(x).compile`` compiles (private); "" for all others."""
+    if type(function) is not MethodType or function.__func__ is not COMPILE:
+        return ""
+    name = getattr(getattr(function.__self__, "_lowering", None), "_name", "")
+    return re.sub(r"^jit[_(](.*?)\)?$", r"\1", str(name)) or COMPILE.__name__
 
 
 def jitted_in(function: Any) -> Any:
@@ -170,6 +201,13 @@ def plain_of(function: Any) -> Any:
 def display_name(plain: Any) -> str:
     """Return the name of what was jitted; of an object that is called, its type's."""
     return getattr(plain, "__name__", None) or type(plain).__name__
+
+
+def full_name(plain: Any) -> str:
+    """Return the name of a function of the user's with what defines it, as in "make_a.step"."""
+    if not is_users_function(plain):
+        return ""
+    return plain.__qualname__.replace("<locals>.", "")
 
 
 def transformation_of(function: Any) -> str:

@@ -12,6 +12,7 @@ from jax.interpreters import partial_eval
 
 from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
+from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.graphs.program import (
     closed_jaxprs_in,
     placed_equations,
@@ -72,7 +73,8 @@ def is_todays(
         new = _anew(lambda: next(programs_called(tracing.program_of(call, fixed)), None))
         same = is_same(used, new, held)
         if check and same is False:  # with what it draws and counts not put back between two
-            two = [_anew(lambda: jitted.trace(*args, **kwargs).jaxpr) for _ in range(2)]
+            with JaxUndoLog(call):
+                two = [_anew(lambda: jitted.trace(*args, **kwargs).jaxpr) for _ in range(2)]
             same = None if not is_same(*two) else same
         return same
 
@@ -168,8 +170,9 @@ def _is_same(one: Any, other: Any, held: Mapping[int, Imprint]) -> bool | None:
         return False
     mine = {id(each) for each in pairs[0] if isinstance(each, np.ndarray)}
     shared = [each for each in pairs[1] if id(each) in mine]
-    if any(id(each) not in held or held[id(each)].is_part for each in shared):
+    if any(id(each) not in held for each in shared):
         return None
+    # Of large ones a part tells, as where names are compared.
     return all(held[id(each)].content == imprint_numpy(each).content for each in shared)
 
 

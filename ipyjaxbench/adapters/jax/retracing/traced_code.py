@@ -50,17 +50,19 @@ class JaxTracedCode(TracedCode):
     Args:
         called: the call.
         static: positions and names of its static arguments.
-        program: gives its program, as long as JAX keeps that; None where it is not known.
+        known: the code of the trace that is this call's, if JAX told of it.
     """
 
     def __init__(
         self,
         called: Called,
         static: Collection[int | str] = (),
-        program: Callable[[], Any] | None = None,
+        known: "JaxTracedCode | None" = None,
     ) -> None:
-        self.program = program
-        self._held: dict[int, Imprint] = {}  # by arrays of the program when it was traced
+        #: Gives its program, as long as JAX keeps that; None where it is not known.
+        self.program: Callable[[], Any] | None = known.program if known else None
+        # By arrays of the program when it was traced.
+        self._held: dict[int, Imprint] = known._held if known else {}
         self._function, self._static = hold(called.function), static
         self._args = [HeldArgument(v, is_static=n in static) for n, v in enumerate(called.args)]
         self._kwargs = {
@@ -169,10 +171,10 @@ def keep_program(code: JaxTracedCode, program: Any) -> None:
     _latest.code = code
 
 
-def latest_program(function: Any) -> Callable[[], Any] | None:
-    """Return the program that this thread had compiled last, if it is that of a function."""
+def latest_code(function: Any) -> JaxTracedCode | None:
+    """Return the code of what this thread had compiled last, if it is that of a function."""
     code: JaxTracedCode | None = vars(_latest).pop("code", None)
-    return code.program if code is not None and code.is_of(function) else None
+    return code if code is not None and code.is_of(function) else None
 
 
 def imprint(value: object) -> Imprint | None:

@@ -1,0 +1,88 @@
+"""What a program read and is unchanged makes no program stale: NumPy arrays, Equinox statics."""
+
+import equinox as eqx
+import pytest
+
+from tests.adapters.jax import test_stale
+from tests.adapters.jax.test_stale import jitted, last_call
+from tests.shell import Shell
+
+cells = test_stale.cells
+FLAG = "(1 if debug else 0)"
+WEIGHTS = "debug, w = False, np.ones(3, 'float32')\n"
+LARGE = "debug, w = False, np.ones((600, 600), 'float32')"
+HELD = f"""{WEIGHTS}
+from dataclasses import dataclass
+@dataclass
+class Config:
+    w: object
+held, config, rows = {{'a': [w]}}, Config(w), np.ones((4, 3), 'float32')
+row = rows[1]
+"""
+#: What a jitted function computes, with what is around it, and what changes the array in place.
+ARRAYS = (
+    (WEIGHTS, "x * w", "w[0] = 7"),
+    (HELD, "x * held['a'][0]", "w[0] = 7"),
+    (HELD, "x * config.w", "w[0] = 7"),
+    (HELD, "x * row", "rows[1, 0] = 7"),
+    (WEIGHTS, "jax.lax.scan(lambda c, _: (c * w, None), x, None, length=2)[0]", "w[0] = 7"),
+    (f"{WEIGHTS}@jax.jit\ndef inner(x): return x * w", "inner(x)", "w[0] = 7"),
+    (WEIGHTS, "jax.grad(lambda y: (y * w).sum())(x)", "w[0] = 7"),
+    (LARGE, "(x[0] * w).sum()", "w[:] = 7"),
+)
+
+
+@pytest.mark.parametrize("magic", ["", "%%trace_cached -q\n"])
+@pytest.mark.parametrize(("before", "computed", "change"), ARRAYS, ids=lambda it: it[-30:])
+def test_an_array_of_numpy_that_is_unchanged_is_no_cause(
+    cells: Shell, before: str, computed: str, change: str, magic: str
+) -> None:
+    cells.run(jitted(before, f"{computed} + {FLAG}").removesuffix("f(x)"))
+    cells.run(f"{magic}f(x)")
+    cells.run("debug = 0")  # the program is the same
+    assert last_call(cells, "f(x)").state == "CACHED"
+    cells.run(change)
+    told = [each.words() for each in last_call(cells, "f(x)").why]
+    assert any("was changed in place" in each for each in told), told
+
+
+NET = f"""
+debug = False
+class Net(eqx.Module):
+    w: jax.Array
+    n: int
+    act: object
+    def __call__(self, x): return self.act(self.w * x) * self.n + {FLAG}
+    @eqx.filter_jit
+    def step(self, x, k): return self.w * x * self.n + (k if debug else 0)
+net = Net(jnp.ones(3), 2, jnp.tanh)
+f = eqx.filter_jit(lambda net, x: net(x))
+"""
+READ = f"debug = False\ndef read(n, x): return x * n + {FLAG}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "call"),
+    [
+        (NET, "f(net, x)"),
+        (NET, "net.step(x, 1)"),
+        (f"{READ}f = eqx.filter_jit(read)", "f(2, x)"),
+        (f"{READ}f = eqx.filter_jit(read)", "f(2, x=np.ones(3, 'float32'))"),
+        (f"{READ}f = eqx.filter_jit(lambda fn, x: fn(3, x) + {FLAG})", "f(read, x)"),
+        (f"{READ}f = eqx.filter_jit(partial(read, 3))", "f(x)"),
+        (f"{READ}f = eqx.filter_jit(eqx.Partial(read, jnp.ones(3)))", "f(x)"),
+        (f"{READ}f = eqx.filter_jit(lambda named, x: read(named['n'], x))", "f({'n': 2.0}, x)"),
+    ],
+)
+@pytest.mark.parametrize("magic", ["", "%%trace_cached -q\n"])
+def test_what_equinox_takes_as_static_is_no_cause(
+    cells: Shell, before: str, call: str, magic: str
+) -> None:
+    cells.names["eqx"] = eqx
+    cells.run(before)
+    cells.run(f"{magic}{call}")
+    cells.run("debug = 0")
+    assert last_call(cells, call).state == "CACHED"
+    cells.run("debug = True")
+    told = [each.words() for each in last_call(cells, call).why]
+    assert [each.startswith("debug was False when") for each in told] == [True]
