@@ -91,13 +91,15 @@ class Use(NamedTuple):
 
     def _set_names(self) -> Names | None:
         """Return the names of a module that the code sets; None where it sets none."""
-        sets_any = self.is_users and not _SETS_ANY.isdisjoint(self.names.used)
-        if not (sets_any or self.names.stored):
+        sets_any = not _SETS_ANY.isdisjoint(self.names.used)
+        by_text = self.names.texts if sets_any else ()
+        stored = {*self.names.stored, *by_text}
+        if not stored and not (sets_any and self.is_users):
             return None
         if not self.is_users and self._is_registry:
             return RegistryNames(self.target, self.names.stored)
         held = names_of_module(self.target)
-        state = DictNames(held, [*held] if sets_any else self.names.stored)
+        state = DictNames(held, [*held] if sets_any and self.is_users else stored)
         state.owner = self.target
         return state
 

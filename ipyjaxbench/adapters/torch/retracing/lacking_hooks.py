@@ -8,13 +8,12 @@ says of a module is asked again here.
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
 import torch
-from torch.utils.hooks import RemovableHandle
 
+from ipyjaxbench.adapters.torch.hook_numbers import is_any_registered, next_hook
 from ipyjaxbench.adapters.torch.retracing import guards
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, own_entries
 from ipyjaxbench.adapters.torch.retracing.global_hooks import keep_registered, lacking_global_hooks
@@ -48,20 +47,6 @@ class _Called(NamedTuple):
 _called: dict[int, _Called] = {}
 #: What the last call was given that lacked none, and the number of the next hook, likewise.
 _lacks_none: dict[int, tuple[int, ...]] = {}
-
-
-class _Registered:
-    """The number of the next hook as long as nobody but us has registered any."""
-
-    next = -1
-
-
-@contextmanager
-def none_registered() -> Iterator[None]:
-    """Register, within this context, a hook of our own: dynamo numbers it with those of modules."""
-    is_first = _next() == 0
-    yield
-    _Registered.next = _next() if is_first else -1
 
 
 def keep_called(made: object, frame: FrameType) -> None:
@@ -148,7 +133,7 @@ def _lacking(made: object, name: str, names: dict[str, Any], around: dict[str, A
         names: the local variables.
         around: the global ones.
     """
-    known, asked = token(made), (_next(), *map(id, names.values()))
+    known, asked = token(made), (next_hook(), *map(id, names.values()))
     called = _called.get(known)
     if called is None or _lacks_none.get(known) == asked or _are_guarded():
         return []
@@ -165,7 +150,7 @@ def _lacking(made: object, name: str, names: dict[str, Any], around: dict[str, A
 
 def may_be_any() -> bool:
     """Whether any hook was registered; it costs nothing."""
-    return bool(_called) and _next() != _Registered.next
+    return bool(_called) and is_any_registered()
 
 
 def _empty_hooks(frame: FrameType | None) -> Iterator[str]:
@@ -198,8 +183,3 @@ def _typed(path: str, name: str, scope: dict[str, Any]) -> str:
 def _are_guarded() -> bool:
     """Whether the user has dynamo look for them."""
     return not getattr(sys.modules.get("torch._dynamo.config"), "skip_nnmodule_hook_guards", False)
-
-
-def _next() -> int:
-    """Return the number of the next hook: they count on over all modules, tensors and the rest."""
-    return int(getattr(RemovableHandle, "next_id", sys.maxsize))
