@@ -136,9 +136,7 @@ def _named_in(functions: Sequence[object]) -> dict[str, object]:
     return found
 
 
-def find_descriptors(
-    statements: Sequence[ast.stmt], values: Mapping[str, object]
-) -> Iterator[str]:
+def find_descriptors(statements: Sequence[ast.stmt], values: Mapping[str, object]) -> Iterator[str]:
     """Yield names of numbers by which the system knows an open file: of ``os.write(w, b"x")``."""
     for node in nodes_of(statements):
         match node:

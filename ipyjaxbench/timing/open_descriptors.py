@@ -43,8 +43,8 @@ class OpenDescriptors:
         """Yield what each is of that later calls changed too."""
         now = self._look()
         for (number, path), state in self._after_first.items():
-            is_changed = self._found.get((number, path), state) != state
-            if is_changed and now.get((number, path), state) != state:
+            is_written = self._found.get((number, path), state) != state
+            if is_written and now.get((number, path), state)[:-1] != state[:-1]:
                 yield f"descriptor {number}" if path.startswith(_PIPE) else path
 
     def _look(self) -> dict[tuple[str, str], State]:
@@ -58,13 +58,15 @@ class OpenDescriptors:
 
 
 def _states(numbers: Iterator[str]) -> Iterator[tuple[tuple[str, str], State]]:
+    """Yield where each is, what tells its content, and when it was written."""
     for number in numbers:
         try:
             path = os.readlink(f"{_FOLDER}/{number}")
+            when = os.fstat(int(number)).st_mtime_ns
         except OSError:  # it was closed
             continue
         if path.startswith(_PIPE) or os.path.isfile(path):
-            yield (number, path), (*amounts(int(number)), *written(int(number)))
+            yield (number, path), (*amounts(int(number)), *written(int(number)), when)
 
 
 def _writes_by_number(code: CodeType) -> bool:

@@ -23,9 +23,9 @@ _MOST_IN_ONE = 100  # paths in a list
 _WRITERS = re.compile(
     r"(write|save|dump)|to_(csv|excel|feather|file|hdf|json|parquet|pickle|sql|netcdf|zarr)$"
     r"|(tofile|mkstemp|mkdtemp|NamedTemporaryFile|mkdir|makedirs|touch|rename|link|symlink_to"
-    r"|hardlink_to|symlink|shutil|shelve|subprocess|Popen|system|sqlite3|memmap|FileHandler"
-    r"|unlink|rmtree|rmdir|removedirs)$"
+    r"|hardlink_to|symlink|shutil|shelve|subprocess|Popen|system|sqlite3|memmap|FileHandler)$"
 )
+_REMOVERS = frozenset(("unlink", "rmtree", "rmdir", "removedirs", "rename", "renames", "move"))
 _OF_OS = frozenset(("remove", "replace"))  # that others have under the same name
 _MODE = re.compile(r"(?=.*[wax+])[rwaxbt+]{1,3}$")
 
@@ -63,9 +63,14 @@ class WrittenFiles:
         self._after_first = self._look()
         self._descriptors.inspect_first_call()
         written = self._after_first.items() - self._found.items()
-        if not written and not self._found.keys() - self._after_first.keys():
+        if not written and not self.has_removed:
             self._roots = []
         self._contents = {path: contents_of(path) for path, _ in written}
+
+    @property
+    def has_removed(self) -> bool:
+        """Whether the first call removed files: they do not come back where objects do."""
+        return bool(self._found.keys() - self._after_first.keys())
 
     def names(self, apart: Iterable[str] = ()) -> Iterator[str]:
         """Yield paths of files that later calls changed too, and of the first of new ones.
@@ -129,40 +134,52 @@ def _may_write(codes: Iterable[CodeType], values: Iterable[object]) -> bool:
     modes = any(type(each) is str and _MODE.match(each) for each in values)
     for code in codes:
         used = names_in(code)
-        if any(map(_WRITERS.match, used)) or ("os" in used and not _OF_OS.isdisjoint(used)):
+        if any(map(_WRITERS.match, used)) or _removes(code):
             return True
         if "open" in used and (modes or any(map(_MODE.match, texts_in(code)))):
             return True
     return False
 
 
+def _removes(code: CodeType) -> bool:
+    used = names_in(code)
+    is_of_os = "os" in used and not _OF_OS.isdisjoint(used)
+    return is_of_os or not _REMOVERS.isdisjoint(used)
+
+
 def _directories(codes: Iterable[CodeType], values: Iterable[Any]) -> Iterator[tuple[str, int]]:
     """Yield directories that are named, and the temporary one, and how far down to look."""
-    paths = [text for code in codes for text in texts_in(code)]
+    codes = [*codes]
+    removes = any(map(_removes, codes))
+    found: dict[str, int] = {}  # how far down to look
+    for path in dict.fromkeys([*(t for code in codes for t in texts_in(code)), *_named(values)]):
+        try:
+            if not 1 < len(path) <= _LONGEST:
+                continue
+            if is_directory := os.path.isdir(path):
+                found[os.path.abspath(path)] = 1
+            if removes and (is_directory or os.path.isfile(path)):
+                found.setdefault(os.path.dirname(os.path.abspath(path)), 0)
+        except ValueError:  # a text with a zero in it is no path
+            continue
+    yield from found.items()
+    tempfile: Any = sys.modules.get("tempfile")
+    if tempfile is not None and tempfile.tempdir is not None:  # to ask for it makes one
+        yield str(tempfile.tempdir), 0
+
+
+def _named(values: Iterable[Any]) -> Iterator[str]:
+    """Yield texts and paths among values, and in lists of them."""
     tempfile: Any = sys.modules.get("tempfile")
     for value in values:
         several = is_exactly(value, list, tuple, set, dict, deque)
         for each in islice(items_of(value, 0), _MOST_IN_ONE) if several else (value,):
             if is_exactly(each, str):
-                paths.append(each)
+                yield each
             elif is_of(each, PurePath):
-                paths.append(PurePath.__str__(each))
+                yield PurePath.__str__(each)
             elif tempfile is not None and is_exactly(each, tempfile.TemporaryDirectory):
-                paths.append(each.name)
-    found: dict[str, int] = {}  # how far down to look
-    for path in dict.fromkeys(paths):
-        try:
-            if not 1 < len(path) <= _LONGEST:
-                continue
-            if os.path.isdir(path):
-                found[os.path.abspath(path)] = 1
-            elif os.path.dirname(path) and os.path.isfile(path):
-                found.setdefault(os.path.dirname(os.path.abspath(path)), 0)
-        except ValueError:  # a text with a zero in it is no path
-            continue
-    yield from found.items()
-    if tempfile is not None and tempfile.tempdir is not None:  # to ask for it makes one
-        yield str(tempfile.tempdir), 0
+                yield each.name
 
 
 def _by_directory(paths: Collection[str]) -> dict[str, list[str]]:

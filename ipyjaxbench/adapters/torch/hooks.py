@@ -25,6 +25,7 @@ _OF_SAVING = (
     "_saved_tensors_hooks_is_enabled", "_top_saved_tensors_default_hooks",
     "_pop_saved_tensors_default_hooks", "_push_saved_tensors_default_hooks",
 )  # fmt: skip
+_WHILE_TRACING = True
 _OF_MODES = "_len_torch_function_stack", "_len_torch_dispatch_stack"
 _OWNERS = (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)
 
@@ -138,7 +139,7 @@ def _exchanged_hooks(new: list[Any] | None) -> list[Any]:
     found: list[Any] = []
     if not own._saved_tensors_hooks_is_enabled():
         return found
-    while (top := own._top_saved_tensors_default_hooks(True)) is not None:
+    while (top := own._top_saved_tensors_default_hooks(_WHILE_TRACING)) is not None:
         found.append(top)
         own._pop_saved_tensors_default_hooks()
     for pair in reversed(found if new is None else new):

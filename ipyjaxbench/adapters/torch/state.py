@@ -8,6 +8,7 @@ import torch
 
 from ipyjaxbench.adapters.torch import accelerators
 from ipyjaxbench.adapters.torch.hooks import hooks_of_nodes, is_node, new_hooks
+from ipyjaxbench.adapters.torch.loading_states import loading_states
 from ipyjaxbench.adapters.torch.program_states import program_states
 from ipyjaxbench.adapters.torch.settings import settings
 from ipyjaxbench.adapters.torch.tensors import form_of, is_lazy, memory, put_back, sparse_parts
@@ -26,7 +27,6 @@ from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import (
     attributes,
     class_dict,
-    is_users_class,
     module_of,
     mro_of,
     name_of,
@@ -35,9 +35,6 @@ from ipyjaxbench.usercode import (
 #: Of their classes' modules: what they hold goes with processes and threads.
 _NOT_ENTERED = ("torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
 
-
-#: Of these what decides on the order of data is entered.
-_LOADERS, _OF_ORDER = "torch.utils.data", ("sampler", "batch_sampler", "generator")
 
 _MOST_NOTED = 1_000  # nodes of which it is looked at what is noted of them
 
@@ -212,7 +209,7 @@ def _leaves(node: Any, budget: CopyBudget) -> list[Any]:
 
     What is noted of the nearest nodes is among them.
     """
-    ahead, found = deque([node]), []
+    ahead, found = deque([node]), list[Any]()
     while ahead and budget.may_look():
         node = ahead.popleft()
         if node is None or not budget.is_new(node, ("autograd", id(node))):
@@ -255,12 +252,8 @@ class TorchState(MutableState):
             return [held, *attribute_states(value), *_hook_states(value, budget)]
         if issubclass(kind, torch.Generator):
             return [GeneratorState(value.get_state, value.set_state)]
-        if module_of(kind).startswith(_LOADERS):  # else it goes with processes and threads
-            own = attributes(value)
-            held = [own[name] for name in _OF_ORDER if name in own]
-            if is_users_class(dataset := type(own.get("dataset"))):  # alone: its data may be large
-                held.append(dataset)
-            return [Holder(value, held)]
+        if (loading := loading_states(value)) is not None:
+            return loading
         is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
         return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
 

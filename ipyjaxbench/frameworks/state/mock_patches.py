@@ -34,7 +34,9 @@ class StartedPatches(State):
     def __init__(self, active: list[Any]) -> None:
         held = [attributes(each) for each in active]
         places = [(own.get("target"), own.get("attribute")) for own in held]
-        self._places = [(o, n, getattr(o, n)) for o, n in places if type(n) is str and hasattr(o, n)]
+        self._places = [
+            (o, n, getattr(o, n)) for o, n in places if type(n) is str and hasattr(o, n)
+        ]
         super().__init__(active)
 
     def _patched(self) -> Iterator[tuple[Any, str, Any, Any]]:

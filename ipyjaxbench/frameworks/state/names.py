@@ -14,6 +14,7 @@ from ipyjaxbench.usercode import (
     filled_slots,
     has_attributes,
     is_exactly,
+    is_users_class,
     read_inline_values,
     slots_of,
 )
@@ -100,6 +101,13 @@ class AttributeNames(Names):
     def _dictionary(self) -> dict[str, Any]:
         found = dictionary_of(self._target)
         return {} if found is None else found
+
+
+class AddedNames(AttributeNames):
+    """Attributes that users added to an object of a library, which names its own with `_`."""
+
+    def _values(self) -> dict[str, Any]:
+        return {name: v for name, v in super()._values().items() if not name.startswith("_")}
 
 
 class SlotNames(Names):
@@ -220,6 +228,14 @@ class DictNames(Names):
 
     def _delete(self, key: str) -> None:
         del self._target[key]
+
+
+def added_states(value: object) -> Iterator[Names]:
+    """Yield attributes of an object that are the user's: all, where he wrote its class."""
+    if is_users_class(type(value)):
+        yield from attribute_states(value)
+    elif has_attributes(value):
+        yield AddedNames(value)
 
 
 def attribute_states(value: object) -> Iterator[Names]:

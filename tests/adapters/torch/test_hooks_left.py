@@ -17,7 +17,8 @@ L = []
 w = torch.ones(3, requires_grad=True)
 y = (w * 2).sum(); node = y.grad_fn; deep = node.next_functions[0][0]; add = lambda *a: L.append(1)
 acc = deep.next_functions[0][0]
-m = torch.nn.Linear(3, 1); x = torch.ones(1, 3, requires_grad=True); opt = torch.optim.SGD(m.parameters(), 0.0)
+m = torch.nn.Linear(3, 1); x = torch.ones(1, 3, requires_grad=True)
+opt = torch.optim.SGD(m.parameters(), 0.0)
 def clear(): L.clear()
 def calls(run):
     clear(); run(); return len(L)
@@ -51,7 +52,8 @@ CELLS = {
                     "register_module_forward_pre_hook")},
     "opt.register_step_post_hook": Cell(SETUP, "opt.register_step_post_hook(add)", TRAIN),
     "of all optimizers": Cell(SETUP, "register_optimizer_step_post_hook(add)", TRAIN,
-                              "import sys; sys.modules['torch.optim.optimizer']._global_optimizer_post_hooks.clear()"),
+                              "register_optimizer_step_post_hook.__globals__["
+                              "'_global_optimizer_post_hooks'].clear()"),
     "several tensors": Cell(
         SETUP, "torch.autograd.graph.register_multi_grad_hook([w, t], add, mode='any')", BACK),
     "what one of a node does": Cell(f"{SETUP}\nh = deep.register_hook(add)", "back()", "len(L)"),
@@ -77,7 +79,7 @@ def test_it_is_as_after_one_run(shell: Shell, name: str) -> None:
 
 def test_dictionaries_of_the_users_by_number_are_left_alone() -> None:
     state = NewHooks(None)
-    own = [OrderedDict({number: print for number in range(state._before, state._before + 9)})]
+    own = [OrderedDict(dict.fromkeys(range(state._before, state._before + 9), print))]
     tensor = torch.ones(3, requires_grad=True)
     tensor.register_hook(print)
     assert state.changed()
