@@ -30,9 +30,9 @@ def check_left(shell: Shell, cell: Cell) -> None:
     advanced = notes.get("state-advanced", "")
     if cell.told:
         *kind, name = cell.told.rpartition("such as ")
-        assert f"{''.join(kind)}{name!r} advanced by 6 calls" in advanced
+        assert f"{''.join(kind)}{name!r} advanced by 6 calls" in advanced, advanced
     else:
-        assert (timed, advanced) == (once, "")
+        assert (timed, advanced) == (once, ""), (timed, advanced, once)
 
 
 def _left(shell: Shell, cell: Cell, line: str) -> tuple[Any, dict[str, str]]:

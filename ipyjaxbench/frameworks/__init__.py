@@ -51,6 +51,7 @@ from ipyjaxbench.frameworks.state.names import (
     DictNames,
     MemberNames,
     Names,
+    added_states,
     attribute_states,
 )
 from ipyjaxbench.frameworks.state.other_writers import OtherWriters

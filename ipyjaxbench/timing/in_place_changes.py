@@ -79,7 +79,7 @@ class Changes:
         self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
         self._moved |= set(_holders(values, used))
         self._unseen = [*_find_unseen(scope.called), *_find_unseen(_named_in(scope.functions))]
-        self._descriptors = {*_find_descriptors(statements, values)}
+        self._descriptors = {*find_descriptors(statements, values)}
         self._after_first = {n: self._fingerprint(n, v) for n, v in values.items()}
 
     def changed_names(
@@ -136,9 +136,7 @@ def _named_in(functions: Sequence[object]) -> dict[str, object]:
     return found
 
 
-def _find_descriptors(
-    statements: Sequence[ast.stmt], values: Mapping[str, object]
-) -> Iterator[str]:
+def find_descriptors(statements: Sequence[ast.stmt], values: Mapping[str, object]) -> Iterator[str]:
     """Yield names of numbers by which the system knows an open file: of ``os.write(w, b"x")``."""
     for node in nodes_of(statements):
         match node:

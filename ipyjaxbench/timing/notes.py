@@ -14,7 +14,7 @@ misleading = partial(Note, mark=CHANGES_MEANING)
 
 _WORTH_WAITING_SECONDS = 60.0  # seconds
 _MAX_NAMED = 4  # of all that was put back
-NEW_FILES = "new files such as "  # begins what stands for files of many names
+NEW_FILES, REMOVED_FILES = "new files such as ", "removed files such as "  # begin names of several
 
 
 def earlier_work(seconds: float) -> Note:
@@ -61,8 +61,8 @@ def state_advanced(names: Sequence[str], calls: int, *, restore: bool = True) ->
 
 
 def _quoted(name: str) -> str:
-    first, rest = (NEW_FILES, name[len(NEW_FILES) :]) if name.startswith(NEW_FILES) else ("", name)
-    return f"{first}{rest!r}"
+    first = next((n for n in (NEW_FILES, REMOVED_FILES) if name.startswith(n)), "")
+    return f"{first}{name.removeprefix(first)!r}"
 
 
 def put_back(names: Sequence[str], nbytes: int) -> Note:

@@ -166,6 +166,7 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         first = calls.first(_holders(session, scope))
         background.inspect_first_call()
         files.inspect_first_call()
+        found = None if files.has_removed else found
         return FirstRun(
             first, scope, tuple(bound), carryover, donated, found, background, files, writers
         )

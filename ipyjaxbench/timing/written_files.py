@@ -11,17 +11,22 @@ from types import CodeType
 from typing import Any
 
 from ipyjaxbench.frameworks import Scope, contents_of
-from ipyjaxbench.timing.notes import NEW_FILES
-from ipyjaxbench.usercode import is_exactly, is_of, names_in, texts_in
+from ipyjaxbench.timing.in_place_changes import find_descriptors
+from ipyjaxbench.timing.notes import NEW_FILES, REMOVED_FILES
+from ipyjaxbench.timing.open_descriptors import OpenDescriptors
+from ipyjaxbench.usercode import is_exactly, is_of, items_of, names_in, texts_in
 
 _MOST = 2_000  # entries that are looked at, the nearest first
 _LONGEST = 255  # characters of a path
+_MOST_IN_ONE = 100  # paths in a list
 #: By these names code writes or makes files; `open` does with a mode that says so.
 _WRITERS = re.compile(
     r"(write|save|dump)|to_(csv|excel|feather|file|hdf|json|parquet|pickle|sql|netcdf|zarr)$"
     r"|(tofile|mkstemp|mkdtemp|NamedTemporaryFile|mkdir|makedirs|touch|rename|link|symlink_to"
     r"|hardlink_to|symlink|shutil|shelve|subprocess|Popen|system|sqlite3|memmap|FileHandler)$"
 )
+_REMOVERS = frozenset(("unlink", "rmtree", "rmdir", "removedirs", "rename", "renames", "move"))
+_OF_OS = frozenset(("remove", "replace"))  # that others have under the same name
 _MODE = re.compile(r"(?=.*[wax+])[rwaxbt+]{1,3}$")
 
 Size = tuple[int, int]  # bytes, and when it was written
@@ -31,7 +36,7 @@ class WrittenFiles:
     """Looks at files before the first call, after it, and after the last one.
 
     Others write there, too. So a file counts that changed in the first call and after it, and new
-    ones where both made some.
+    ones, or those that are gone, where both made or removed some.
 
     Args:
         scope: the code, and what it can reach.
@@ -49,14 +54,23 @@ class WrittenFiles:
         self._is_first = False
         self._after_first = self._found
         self._contents: dict[str, list[int]] = {}  # of files that the first call wrote
+        statements = [*scope.snippet.statements, *scope.snippet.in_magics]
+        known = find_descriptors(statements, scope.read_values)
+        self._descriptors = OpenDescriptors(codes, [scope.read_values[each] for each in known])
 
     def inspect_first_call(self) -> None:
         """Look right after the first call; where it wrote nothing, nobody looks again."""
         self._after_first = self._look()
+        self._descriptors.inspect_first_call()
         written = self._after_first.items() - self._found.items()
-        if not written:
+        if not written and not self.has_removed:
             self._roots = []
         self._contents = {path: contents_of(path) for path, _ in written}
+
+    @property
+    def has_removed(self) -> bool:
+        """Whether the first call removed files: they do not come back where objects do."""
+        return bool(self._found.keys() - self._after_first.keys())
 
     def names(self, apart: Iterable[str] = ()) -> Iterator[str]:
         """Yield paths of files that later calls changed too, and of the first of new ones.
@@ -74,6 +88,11 @@ class WrittenFiles:
         later = _by_directory(now.keys() - first.keys())
         for directory in later.keys() & made.keys():
             yield f"{NEW_FILES}{self._name(min(later[directory]))}"
+        removed = _by_directory(self._found.keys() - first.keys())
+        gone = _by_directory(first.keys() - now.keys())
+        for directory in gone.keys() & removed.keys():
+            yield f"{REMOVED_FILES}{self._name(min(gone[directory]))}"
+        yield from (self._name(n) for n in self._descriptors.names() if n not in told)
 
     def _entries(self, directory: str) -> list[os.DirEntry[str]]:
         """Return what is in a directory; nothing of one that had very much in it before."""
@@ -115,32 +134,52 @@ def _may_write(codes: Iterable[CodeType], values: Iterable[object]) -> bool:
     modes = any(type(each) is str and _MODE.match(each) for each in values)
     for code in codes:
         used = names_in(code)
-        if any(map(_WRITERS.match, used)):
+        if any(map(_WRITERS.match, used)) or _removes(code):
             return True
         if "open" in used and (modes or any(map(_MODE.match, texts_in(code)))):
             return True
     return False
 
 
+def _removes(code: CodeType) -> bool:
+    used = names_in(code)
+    is_of_os = "os" in used and not _OF_OS.isdisjoint(used)
+    return is_of_os or not _REMOVERS.isdisjoint(used)
+
+
 def _directories(codes: Iterable[CodeType], values: Iterable[Any]) -> Iterator[tuple[str, int]]:
     """Yield directories that are named, and the temporary one, and how far down to look."""
-    paths = [text for code in codes for text in texts_in(code)]
-    tempfile: Any = sys.modules.get("tempfile")
-    for each in values:
-        if is_exactly(each, str):
-            paths.append(each)
-        elif is_of(each, PurePath):
-            paths.append(PurePath.__str__(each))
-        elif tempfile is not None and is_exactly(each, tempfile.TemporaryDirectory):
-            paths.append(each.name)
-    for path in dict.fromkeys(paths):
+    codes = [*codes]
+    removes = any(map(_removes, codes))
+    found: dict[str, int] = {}  # how far down to look
+    for path in dict.fromkeys([*(t for code in codes for t in texts_in(code)), *_named(values)]):
         try:
-            if 1 < len(path) <= _LONGEST and os.path.isdir(path):
-                yield os.path.abspath(path), 1
+            if not 1 < len(path) <= _LONGEST:
+                continue
+            if is_directory := os.path.isdir(path):
+                found[os.path.abspath(path)] = 1
+            if removes and (is_directory or os.path.isfile(path)):
+                found.setdefault(os.path.dirname(os.path.abspath(path)), 0)
         except ValueError:  # a text with a zero in it is no path
             continue
+    yield from found.items()
+    tempfile: Any = sys.modules.get("tempfile")
     if tempfile is not None and tempfile.tempdir is not None:  # to ask for it makes one
         yield str(tempfile.tempdir), 0
+
+
+def _named(values: Iterable[Any]) -> Iterator[str]:
+    """Yield texts and paths among values, and in lists of them."""
+    tempfile: Any = sys.modules.get("tempfile")
+    for value in values:
+        several = is_exactly(value, list, tuple, set, dict, deque)
+        for each in islice(items_of(value, 0), _MOST_IN_ONE) if several else (value,):
+            if is_exactly(each, str):
+                yield each
+            elif is_of(each, PurePath):
+                yield PurePath.__str__(each)
+            elif tempfile is not None and is_exactly(each, tempfile.TemporaryDirectory):
+                yield each.name
 
 
 def _by_directory(paths: Collection[str]) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from contextvars import Context
 from functools import partial
 from itertools import chain
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
@@ -113,6 +114,8 @@ def _given(name: str, target: Any, args: Iterable[object]) -> Iterator[_Seen]:
     if is_of(target, partial):
         args = (*target.args, *target.keywords.values(), *args)
         target = target.func
+    if is_exactly(_parts_of_method(target)[0], Context):  # it calls what it is given first
+        target, *args = args or (None,)
     owner, plain = _parts_of_method(target)
     values = {f"{name} ({n})": each for n, each in enumerate((owner, *args))}
     if is_users_function(plain):

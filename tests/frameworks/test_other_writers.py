@@ -13,6 +13,7 @@ import queue
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -198,6 +199,9 @@ WAYS: dict[str, Callable[[object, Callable[[], object]], object]] = {
     "a class": lambda v, w: Worker(v, w).start(),
     "a bare thread": _in_bare_thread,
     "a method": lambda v, w: threading.Thread(target=Worker(v, w).run).start(),
+    "a context": lambda v, w: threading.Thread(
+        target=copy_context().run, args=(_call, v, w)
+    ).start(),
 }
 
 

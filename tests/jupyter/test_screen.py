@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ipyjaxbench.frameworks import OtherWriters, loaded
 from ipyjaxbench.jupyter import screen as module
 from ipyjaxbench.jupyter.screen import Progress, ProgressLine, Screen, show
 from ipyjaxbench.testing import FakeClock
@@ -216,3 +217,9 @@ def test_a_display_that_fails_stops_nothing(
     show("a result")
     show({"text/plain": "a line", "text/html": "<p>"}, raw=True)
     assert capsys.readouterr().out == "a result\na line\n"
+
+
+def test_the_thread_that_waits_does_not_count_as_the_users() -> None:
+    """All that its context leads to was looked at in each measurement."""
+    with Progress([ProgressLine(print, FakeClock())], FakeClock(), wait=1000):
+        assert OtherWriters(loaded()[0], {}).found == []

@@ -5,7 +5,7 @@ from typing import Any
 
 import h5py
 
-from ipyjaxbench.frameworks import CopiedState, CopyBudget, Holder, Setting, State
+from ipyjaxbench.frameworks import CopiedState, CopyBudget, Holder, Setting, State, added_states
 
 _MOST = 1000  # members of a group, and attributes
 _MOST_BYTES = 16 * 2**20  # of a dataset, which is read from the disk
@@ -65,11 +65,12 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
     """Return what calls can change of a file, a group or a dataset; None of other values."""
     if not issubclass(type(value), h5py.Group | h5py.Dataset):
         return None
+    own: list[State] = [*added_states(value)]
     if not value or value.file.mode == "r" or not budget.is_new(value, ("h5py", hash(value.id))):
-        return []
+        return own
     if issubclass(type(value), h5py.Dataset):
-        return [Numbers(value, budget), Attributes(value)] if value.shape is not None else []
-    return [_members(value), Holder(value, _held(value, budget)), Attributes(value)]
+        return [*own, Numbers(value, budget), Attributes(value)] if value.shape is not None else own
+    return [*own, _members(value), Holder(value, _held(value, budget)), Attributes(value)]
 
 
 def _members(group: Any) -> Setting:

@@ -4,9 +4,10 @@ import sys
 from typing import Any
 
 from ipyjaxbench.frameworks import AttributeNames, Holder, State, are_identical
-from ipyjaxbench.usercode import attributes
+from ipyjaxbench.usercode import attributes, is_users_class
 
-_KEPT = frozenset(("_mgr", "_attrs", "_flags", "_name"))  # the others are caches
+_KEPT = frozenset(("_mgr", "_attrs", "_flags", "_name"))
+_CACHES = frozenset(("_item_cache", "_cacher", "_is_copy", "_cache"))
 _OF_INDEX = frozenset(("_name", "_names"))  # the others never change, or are caches
 #: Private: what a manager holds; versions that lack one have it in another place.
 _OF_MANAGER = ("blocks", "axes", "_known_consolidated", "_is_consolidated")
@@ -18,8 +19,9 @@ _FOLLOWING = ("_blknos", "_blklocs")
 class Frame(AttributeNames):
     """The attributes of a table or a series, but for caches."""
 
-    def __init__(self, frame: Any) -> None:
-        super().__init__(frame, _KEPT)
+    def _values(self) -> dict[str, Any]:
+        is_users = is_users_class(self._kind)
+        return {n: v for n, v in super()._values().items() if _is_kept(n, is_users=is_users)}
 
     def restore(self) -> None:
         """Set the old ones, and drop columns that were looked up in others (before pandas 3)."""
@@ -27,6 +29,11 @@ class Frame(AttributeNames):
         looked_up = attributes(self._target).get("_item_cache")
         if looked_up:
             looked_up.clear()
+
+
+def _is_kept(name: str, *, is_users: bool) -> bool:
+    """Whether it is none of pandas's caches; some attributes are of a class of the user's."""
+    return name in _KEPT or not name.startswith("_") or (is_users and name not in _CACHES)
 
 
 class Manager(State):

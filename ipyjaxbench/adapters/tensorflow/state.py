@@ -21,12 +21,14 @@ from ipyjaxbench.frameworks import (
     Setting,
     State,
     Unseen,
+    added_states,
 )
 from ipyjaxbench.host import filter_by_type
-from ipyjaxbench.usercode import attributes, module_of
+from ipyjaxbench.usercode import attributes, module_of, name_of
 
 #: Of what `v.ref()` gives, by which variables are keys.
 _REFERENCES = "tensorflow.python.util.object_identity"
+_GENERATOR = "_GeneratorState"  # of a dataset, with the function that makes the generator
 
 
 class Variable(CopiedState):
@@ -115,8 +117,17 @@ def _held_by(value: Any) -> Iterator[State]:
         yield Holder(value, [getattr(value, "_wrapped", None)])
     elif issubclass(type(value), tf.train.ExponentialMovingAverage):
         yield Holder(value, [attributes(value).get("_averages")])
-    elif issubclass(type(value), tf.data.Dataset) and shuffles_anew(value):
-        yield Unseen(value)
+    elif issubclass(type(value), tf.data.Dataset):
+        # Private: what a dataset is made of, and the functions that it calls.
+        yield Holder(value, [*value._inputs(), *map(_function_of, value._functions())])
+        if shuffles_anew(value):
+            yield Unseen(value)
+    elif name_of(type(value)) == _GENERATOR:
+        yield Holder(value, [attributes(value).get("_generator")])
+
+
+def _function_of(wrapper: Any) -> Any:
+    return attributes(wrapper).get("_func")
 
 
 class TensorFlowState(MutableState):
@@ -156,7 +167,8 @@ class TensorFlowState(MutableState):
         kind = type(value)
         if issubclass(kind, tf.Variable):
             is_ready = tf.executing_eagerly() and value.is_initialized()
-            return [Variable(value, budget)] if is_ready else []
+            numbers = [Variable(value, budget)] if is_ready else []
+            return [*numbers, *added_states(value)]
         if issubclass(kind, tf.lookup.experimental.MutableHashTable) and tf.executing_eagerly():
             return [HashTable(value, budget)]
         if issubclass(kind, tf.lookup.experimental.DenseHashTable) and tf.executing_eagerly():
@@ -165,8 +177,10 @@ class TensorFlowState(MutableState):
             return [Setting(lambda: [int(value.size())], None)]
         if issubclass(kind, tf.__internal__.tracking.AutoTrackable):
             return None
+        if issubclass(kind, tf.Tensor):
+            return [*added_states(value)]
         is_theirs = module_of(kind).partition(".")[0] == "tensorflow"
-        return [*_held_by(value)] if is_theirs or issubclass(kind, tf.Tensor) else None
+        return [*_held_by(value)] if is_theirs else None
 
     def moves_unseen(self, function: Any) -> bool:
         """Whether it draws random numbers from a seed: kernels keep how many."""

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import accelerators
+from ipyjaxbench.adapters.torch.hooks import hooks_of_nodes, is_node, new_hooks
+from ipyjaxbench.adapters.torch.loading_states import loading_states
 from ipyjaxbench.adapters.torch.program_states import program_states
 from ipyjaxbench.adapters.torch.settings import settings
 from ipyjaxbench.adapters.torch.tensors import form_of, is_lazy, memory, put_back, sparse_parts
@@ -25,7 +27,6 @@ from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import (
     attributes,
     class_dict,
-    is_users_class,
     module_of,
     mro_of,
     name_of,
@@ -35,8 +36,7 @@ from ipyjaxbench.usercode import (
 _NOT_ENTERED = ("torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
 
 
-#: Of these what decides on the order of data is entered.
-_LOADERS, _OF_ORDER = "torch.utils.data", ("sampler", "batch_sampler", "generator")
+_MOST_NOTED = 1_000  # nodes of which it is looked at what is noted of them
 
 #: By these the compiler marks tensors, in each operation on a nested one: nobody reads them.
 _MARKS = frozenset((
@@ -174,6 +174,8 @@ def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
         yield Tensor(tensor)
     if tensor.grad_fn is not None:
         yield Holder(tensor, _leaves(tensor.grad_fn, budget))
+    if tensor.requires_grad:
+        yield from _hook_states(tensor, budget)
     for part in dense:
         yield from _storage_states(part.untyped_storage(), budget)
 
@@ -196,14 +198,25 @@ def _gradient(tensor: Any) -> Any:
     return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
 
 
+def _hook_states(value: Any, budget: CopyBudget) -> Iterator[State]:
+    """Yield what leads to the hooks of nodes, once: a backward pass calls those of its graph."""
+    if budget.is_new(torch.autograd.graph, ("torch", "hooks")) and (tables := hooks_of_nodes()):
+        yield Holder(value, tables)
+
+
 def _leaves(node: Any, budget: CopyBudget) -> list[Any]:
-    """Return the tensors whose gradients a backward pass adds to, from a node of autograd's on."""
-    ahead, found = deque([node]), []
+    """Return the tensors whose gradients a backward pass adds to, from a node of autograd's on.
+
+    What is noted of the nearest nodes is among them.
+    """
+    ahead, found = deque([node]), list[Any]()
     while ahead and budget.may_look():
         node = ahead.popleft()
         if node is None or not budget.is_new(node, ("autograd", id(node))):
             continue
         ahead += (each for each, _ in node.next_functions)
+        if len(found) < _MOST_NOTED:
+            found.append(node.metadata)
         if name_of(type(node)) == "AccumulateGrad":
             found.append(node.variable)
     return found
@@ -234,20 +247,23 @@ class TorchState(MutableState):
             return [*_storage_states(value, budget)]
         if (found := program_states(value)) is not None:
             return [*found]
+        if is_node(value):
+            held = Holder(value, _leaves(value, budget))
+            return [held, *attribute_states(value), *_hook_states(value, budget)]
         if issubclass(kind, torch.Generator):
             return [GeneratorState(value.get_state, value.set_state)]
-        if module_of(kind).startswith(_LOADERS):  # else it goes with processes and threads
-            own = attributes(value)
-            held = [own[name] for name in _OF_ORDER if name in own]
-            if is_users_class(dataset := type(own.get("dataset"))):  # alone: its data may be large
-                held.append(dataset)
-            return [Holder(value, held)]
+        if (loading := loading_states(value)) is not None:
+            return loading
         is_left = issubclass(kind, torch.dtype | torch.device | torch.Size | torch.layout)
         return [] if is_left or module_of(kind).startswith(_NOT_ENTERED) else None
 
     def settings(self) -> Iterator[tuple[str, State]]:
         """Remember dtypes, threads, modes, flags of backends, and how tensors are printed."""
         return settings()
+
+    def left_anywhere(self) -> Iterator[tuple[str, State]]:
+        """Remember how many hooks were registered."""
+        return new_hooks()
 
     def mutation_count(self, array: Any) -> int | None:
         """Return the sum of autograd's version counters, of the tensor and of its gradient."""

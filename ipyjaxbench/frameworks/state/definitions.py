@@ -7,18 +7,27 @@ from weakref import ref
 
 from ipyjaxbench.frameworks.state.abstract_classes import registered_classes
 from ipyjaxbench.frameworks.state.module_use import code_names, globals_set_in
-from ipyjaxbench.frameworks.state.names import CellName, ClassNames, DictNames
-from ipyjaxbench.frameworks.state.undo import Setting, State
-from ipyjaxbench.usercode import class_dict, is_users_class, mro_of, parts_of_callable
+from ipyjaxbench.frameworks.state.names import CellName, ClassNames, DictNames, SpecialNames
+from ipyjaxbench.frameworks.state.undo import Setting, State, are_identical
+from ipyjaxbench.usercode import class_dict, is_users_class, mro_of, name_of, parts_of_callable
 
 _FUNCTIONS = (FunctionType, classmethod, staticmethod)
 _SETS_ANY_GLOBAL = frozenset(("globals", "f_globals"))
 _subclasses = type.__subclasses__
+_bases, _full_name = (vars(type)[name].__get__ for name in ("__bases__", "__qualname__"))
 
 
 def class_states(kind: Any) -> Iterator[State]:
-    """Yield what a class holds by name, and which others were registered as some of it."""
+    """Yield what a class holds by name, what it extends, and which others were registered."""
+
+    def write(found: list[Any]) -> None:
+        kind.__name__, kind.__qualname__, *bases = found
+        if not are_identical(bases, [*_bases(kind)]):
+            type.__setattr__(kind, "__bases__", tuple(bases))
+
     yield ClassNames(kind)
+    yield SpecialNames(kind)
+    yield Setting(lambda: [name_of(kind), _full_name(kind), *_bases(kind)], write)
     yield from registered_classes(kind)
 
 

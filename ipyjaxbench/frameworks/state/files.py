@@ -15,7 +15,7 @@ _MOST_BYTES = 16 * 2**20  # of a file that is read
 _LONGEST = 255  # characters of a path
 _WRITERS = frozenset((
     "open", "print", "tofile", "FileHandler", "chmod", "lchmod", "truncate", "ftruncate", "utime",
-    "pwrite",
+    "pwrite", "unlink", "rmtree", "rename", "remove",
 ))  # fmt: skip
 _WRITERS_BEGIN = ("write", "save", "dump", "to_")
 

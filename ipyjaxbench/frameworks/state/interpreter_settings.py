@@ -12,12 +12,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ipyjaxbench.frameworks.state.alarms import Alarm
 from ipyjaxbench.frameworks.state.log_handlers import (
     Logger,
     forget_loggers,
     handler_states,
     loggers,
 )
+from ipyjaxbench.frameworks.state.mock_patches import started_patches
 from ipyjaxbench.frameworks.state.names import AttributeNames, DictNames
 from ipyjaxbench.frameworks.state.undo import Holder, Setting, State
 from ipyjaxbench.usercode import (
@@ -191,6 +193,9 @@ _ROWS: dict[str, tuple[_Row, ...]] = {
     "warnings": (_Row("warnings.filters", lambda m: [*m.filters], _set_filters),),
     "signal": (_Row("handlers of signals", lambda m: [*map(m.getsignal, _signals(m))],
                     _set_handlers),
+               _Row("signal.getitimer()", lambda m: [
+                   each > 0 for which in (m.ITIMER_VIRTUAL, m.ITIMER_PROF)
+                   for each in m.getitimer(which)], None),
                _Row("signal.pthread_sigmask()",
                     lambda m: sorted(m.pthread_sigmask(m.SIG_BLOCK, [])),
                     lambda m, v: m.pthread_sigmask(m.SIG_SETMASK, v))),
@@ -230,6 +235,12 @@ _HELD: dict[str, tuple[tuple[str, Callable[[Any], list[Any]]], ...]] = {
     "mimetypes": (("types of mimetypes", _tables_of_types),),
     "sqlite3": (("adapters of sqlite3", lambda m: [m.adapters, m.converters]),),
 }
+#: What is read and put back in ways of its own.
+_OTHERS: dict[str, Callable[[Any], Iterator[tuple[str, State]]]] = {
+    "threading": lambda m: iter([("the current thread", _ThreadNames(m.current_thread()))]),
+    "signal": lambda m: iter([("signal.alarm()", Alarm())] if hasattr(m, "getitimer") else ()),
+    "unittest": started_patches,
+}
 _SAME_AS = {"posix": "os", "nt": "os", "_decimal": "decimal", "_csv": "csv", "_signal": "signal",
             "_locale": "locale", "_socket": "socket", "_warnings": "warnings"}  # fmt: skip
 
@@ -244,8 +255,8 @@ def interpreter_settings(module: str) -> Iterator[tuple[str, State]]:
             yield label, Setting(_applied(read, found), set_)
         except (AttributeError, OSError):  # a platform that has none
             continue
-    if name == "threading" and found is not None:
-        yield "the current thread", _ThreadNames(found.current_thread())
+    if name in _OTHERS and found is not None:
+        yield from _OTHERS[name](found)
     for label, parts in _HELD.get(name, ()) if found is not None else ():
         yield label, Holder(None, parts(found))
 

@@ -1,5 +1,6 @@
 """What code uses of a module: names that it sets there, and what stands under those it reads."""
 
+import builtins
 import dis
 import functools
 import re
@@ -91,13 +92,14 @@ class Use(NamedTuple):
 
     def _set_names(self) -> Names | None:
         """Return the names of a module that the code sets; None where it sets none."""
-        sets_any = self.is_users and not _SETS_ANY.isdisjoint(self.names.used)
-        if not (sets_any or self.names.stored):
+        sets_any = not _SETS_ANY.isdisjoint(self.names.used)
+        if sets_any and (self.is_users or self.target is builtins):
+            stored = None  # all of them
+        elif not (stored := {*self.names.stored, *(self.names.texts if sets_any else ())}):
             return None
-        if not self.is_users and self._is_registry:
+        elif not self.is_users and self._is_registry:
             return RegistryNames(self.target, self.names.stored)
-        held = names_of_module(self.target)
-        state = DictNames(held, [*held] if sets_any else self.names.stored)
+        state = DictNames(names_of_module(self.target), stored)
         state.owner = self.target
         return state
 

@@ -14,6 +14,7 @@ from ipyjaxbench.usercode import (
     filled_slots,
     has_attributes,
     is_exactly,
+    is_users_class,
     read_inline_values,
     slots_of,
 )
@@ -102,6 +103,13 @@ class AttributeNames(Names):
         return {} if found is None else found
 
 
+class AddedNames(AttributeNames):
+    """Attributes that users added to an object of a library, which names its own with `_`."""
+
+    def _values(self) -> dict[str, Any]:
+        return {name: v for name, v in super()._values().items() if not name.startswith("_")}
+
+
 class SlotNames(Names):
     """The attributes of an object that its classes name in `__slots__`."""
 
@@ -133,18 +141,36 @@ class MemberNames(SlotNames):
         Names.__init__(self, target)
 
 
+#: What Python itself keeps in a class, or makes when it is first asked.
+_PYTHONS = frozenset((
+    "__dict__", "__weakref__", "__slotnames__", "__annotations__", "__annotations_cache__",
+    "__annotate_func__", "__static_attributes__", "__firstlineno__", "__abstractmethods__",
+))  # fmt: skip
+
+
 class ClassNames(Names):
     """Data and methods of a class, but for what Python keeps there; its metaclass has no say."""
 
     def _values(self) -> dict[str, Any]:
-        held = class_dict(self._target).items()
-        return {n: v for n, v in held if not (n.startswith("__") and n.endswith("__"))}
+        return {n: v for n, v in class_dict(self._target).items() if not _is_special(n)}
 
     def _set(self, key: str, value: Any) -> None:
         type.__setattr__(self._target, key, value)
 
     def _delete(self, key: str) -> None:
         type.__delattr__(self._target, key)
+
+
+class SpecialNames(ClassNames):
+    """Special methods of a class, and what else Python looks up there."""
+
+    def _values(self) -> dict[str, Any]:
+        held = class_dict(self._target).items()
+        return {n: v for n, v in held if _is_special(n) and n not in _PYTHONS}
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
 
 
 class CellName(Names):
@@ -202,6 +228,14 @@ class DictNames(Names):
 
     def _delete(self, key: str) -> None:
         del self._target[key]
+
+
+def added_states(value: object) -> Iterator[Names]:
+    """Yield attributes of an object that are the user's: all, where he wrote its class."""
+    if is_users_class(type(value)):
+        yield from attribute_states(value)
+    elif has_attributes(value):
+        yield AddedNames(value)
 
 
 def attribute_states(value: object) -> Iterator[Names]:

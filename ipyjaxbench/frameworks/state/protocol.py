@@ -57,6 +57,13 @@ class MutableState(Capability):
         """Remember the framework's settings for the whole process, by what they are called."""
         return ()
 
+    def left_anywhere(self) -> Iterable[tuple[str, State]]:
+        """Remember what calls leave with objects to which nothing leads, by what it is called.
+
+        Asked where the code reaches any value of the framework's.
+        """
+        return ()
+
     def mutation_count(self, array: Any) -> int | None:  # noqa: ARG002
         """Return a count that rises when the array is changed in place; None if there is none."""
         return None

@@ -98,6 +98,7 @@ class Reachable:
         self._seen: dict[int, object] = {}
         self._ahead: deque[tuple[str, Any]] = deque()
         self._packages: dict[str, None] = {}  # whose settings the code may change
+        self._met: dict[str, None] = {}  # frameworks of which values were found, as modules
         self._uses: set[tuple[int, CodeNames]] = set()
         self._files = NamedFiles()
         self._files.add_code(names)
@@ -115,7 +116,7 @@ class Reachable:
         yield from self.objects()
         for name, state in open_figures() if not self._of_user else ():
             yield Held(name, state, id(state))
-        for package in self._packages if not self._of_user else ():
+        for package in {**self._packages, **self._met} if not self._of_user else ():
             try:
                 found = [*self._settings(package)]
             except CODE_ERRORS:  # of a version that has them in another place
@@ -128,11 +129,14 @@ class Reachable:
             yield Held(path, state, id(state))
 
     def _settings(self, package: str) -> Iterator[tuple[str, State]]:
-        yield from interpreter_settings(package)
-        yield from library_settings(package)
-        for framework in self._frameworks:
-            if framework.module == package:
-                yield from framework.capability(MutableState).settings()
+        own = [f.capability(MutableState) for f in self._frameworks if f.module == package]
+        if package in self._packages:
+            yield from interpreter_settings(package)
+            yield from library_settings(package)
+            for each in own:
+                yield from each.settings()
+        for each in own:
+            yield from each.left_anywhere()
 
     def objects(self) -> Iterator[Held]:
         """Yield what each object holds, the nearest first."""
@@ -151,9 +155,7 @@ class Reachable:
                 self._look(name, state.parts)
 
     def _look(self, name: str, values: Iterable[object]) -> None:
-        most = (
-            self._most + len(self._seen) + 1
-        ) // 2  # one that holds many leaves as much to others
+        most = (self._most + len(self._seen) + 1) // 2  # one with many leaves as much to others
         for value in values:
             kind = type(value)
             if id(kind) in _ATOMS or id(value) in self._seen:
@@ -269,6 +271,7 @@ class Reachable:
         for framework in self._frameworks:
             found = framework.capability(MutableState).states(value, self._budget)
             if found is not None:
+                self._met[framework.module] = None
                 yield from found
                 return
         kind = type(value)

@@ -23,6 +23,11 @@ def changed(body: str, left: str, *, told: str = "", setup: str = FILE) -> Cell:
 
 
 CELLS = {
+    "attributes of the user's class": Cell(
+        "import h5py, io\nclass F(h5py.File):\n    n = 0\n"
+        "    def go(self): self.n += 1; self._l.append(1); self.attrs['k'] = self.n\n"
+        "f = F(io.BytesIO(), 'w'); f._l = []", "f.go()", "f.n, f._l, int(f.attrs['k'])",
+        "f.close()"),
     "numbers": changed("f['d'][0] += 1", "d[:].tolist()"),
     "numbers of a dataset": changed("d[1:] += 1", "d[:].tolist()"),
     "one number": changed("d[()] += 1", "d[()]", setup=f"{FILE}; f['n'] = 3; d = f['n']"),

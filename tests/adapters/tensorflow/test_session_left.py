@@ -28,8 +28,30 @@ class M:
     def draw(self): return tf.random.normal((1,))
 m = M(); _ = f(), g(), m.draw()"""
 ORDER = f"{SEED}; ds = tf.data.Dataset.range(20).shuffle(20, seed=4"
+DATA = f"""{TF}; L, items = [], (i for i in range(10**6))
+one = tf.TensorSpec((), tf.int32)
+once = tf.data.Dataset.from_generator(lambda: items, output_signature=one)
+def gen():
+    for i in range(3): L.append(i); yield i
+again = tf.data.Dataset.from_generator(gen, output_signature=one)
+def keep(x): L.append(1); return x
+mapped = tf.data.Dataset.range(3).map(lambda x: tf.py_function(keep, [x], tf.int64)).batch(2)
+both = tf.data.Dataset.zip((again, mapped.prefetch(1)))
+def run(): return [*both]"""
 
 CELLS = {
+    "a generator": Cell(DATA, "next(iter(once))", "0", told="items"),
+    **{code: Cell(DATA, code, "len(L)")
+       for code in ("[*again]", "for x in mapped: pass", "run()", "[*again.as_numpy_iterator()]")},
+    "attributes of a variable": Cell(f"{TF}; v = tf.Variable(1.); v.n, v.l = 0, []",
+                                     "v.n += 1; v.l.append(1)", "v.n, v.l"),
+    "attributes of a tensor": Cell(f"{TF}; t = tf.constant(1.); t.n = 0", "t.n += 1", "t.n"),
+    "attributes of a module": Cell(
+        f"{TF}\nclass M(tf.Module):\n    n = 0\n    def go(self): self.n += 1; self.l.append(1)\n"
+        "m = M(); m.l = []", "m.go()", "m.n, [*m.l]"),
+    "attributes of layers": Cell(
+        "import keras; d = keras.layers.Dense(2); d.n, d.l = 0, []", "d.n += 1; d.l.append(1)",
+        "d.n, [*d.l]"),
     "numbers in a function": Cell(f"{SEED}{DRAWS}", "f()", "0", told="f"),
     "numbers in one that it calls": Cell(f"{SEED}{DRAWS}", "g()", "0", told="f"),
     "numbers in a method": Cell(f"{SEED}{DRAWS}", "m.draw()", "0", told="m"),

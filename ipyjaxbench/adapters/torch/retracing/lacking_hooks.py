@@ -4,13 +4,11 @@ What it notes of the modules that a program calls is asked again here; see `call
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from types import FrameType, FunctionType
 from typing import Any, NamedTuple
 
-from torch.utils.hooks import RemovableHandle
-
+from ipyjaxbench.adapters.torch.hook_numbers import is_any_registered, next_hook
 from ipyjaxbench.adapters.torch.retracing import called_modules, guards
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, own_entries
 from ipyjaxbench.adapters.torch.retracing.global_hooks import HOOK, lacking_kinds
@@ -48,20 +46,6 @@ class Lacking(NamedTuple):
 _NOTHING = Lacking()
 #: What the last call was given that lacked none, and the number of the next hook, likewise.
 _lacks_none: dict[int, tuple[int, ...]] = {}
-
-
-class _Registered:
-    """The number of the next hook as long as nobody but us has registered any."""
-
-    next = -1
-
-
-@contextmanager
-def none_registered() -> Iterator[None]:
-    """Register, within this context, a hook of our own: dynamo numbers it with those of modules."""
-    is_first = _next() == 0
-    yield
-    _Registered.next = _next() if is_first else -1
 
 
 def changes(name: str, lacking: Lacking) -> tuple[Change, ...]:
@@ -121,7 +105,7 @@ def lacking_in_part(frame: FrameType) -> Lacking:
 
 def may_be_any() -> bool:
     """Whether any hook was registered; it costs nothing."""
-    return _next() != _Registered.next
+    return is_any_registered()
 
 
 def _lacking_of(entered: Entered, program: Any) -> Lacking:
@@ -138,7 +122,7 @@ def _lacking(program: Any, names: dict[str, Any], around: dict[str, Any]) -> Lac
         names: the local variables.
         around: the global ones.
     """
-    made, asked = token(program.code), (_next(), *map(id, names.values()))
+    made, asked = token(program.code), (next_hook(), *map(id, names.values()))
     if _lacks_none.get(made) == asked:
         return _NOTHING
     called, scope = called_modules.called_by(made), {"L": names, "G": around}
@@ -183,8 +167,3 @@ def _listed(named: Sequence[str]) -> str:
 def _are_guarded() -> bool:
     """Whether the user has dynamo look for them."""
     return not getattr(sys.modules.get("torch._dynamo.config"), "skip_nnmodule_hook_guards", False)
-
-
-def _next() -> int:
-    """Return the number of the next hook: they count on over all modules, tensors and the rest."""
-    return int(getattr(RemovableHandle, "next_id", sys.maxsize))

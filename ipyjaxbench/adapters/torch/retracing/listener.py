@@ -11,11 +11,11 @@ import torch
 
 from ipyjaxbench.adapters.shared.retracing import cache_miss
 from ipyjaxbench.adapters.torch.compile_events import Times, spell, times_of
+from ipyjaxbench.adapters.torch.hook_numbers import own_hook
 from ipyjaxbench.adapters.torch.retracing import (
     cache_key,
     called_modules,
     callee,
-    lacking_hooks,
     lazy_backward,
 )
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
@@ -101,7 +101,7 @@ class TorchRetracing(Retracing):
         convert: Any = sys.modules.get("torch._dynamo.convert_frame")
         register = getattr(convert, "register_bytecode_hook", None)
         if register is not None:  # unlike dynamo's callbacks it outlives `torch._dynamo.reset`
-            with lacking_hooks.none_registered():
+            with own_hook():
                 register(_Listener(on_miss).on_code)
             lazy_backward.listen()
         return register is not None
