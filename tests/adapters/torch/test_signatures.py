@@ -1,6 +1,7 @@
 """What tells calls of compiled functions apart: the frame dynamo is given, its key, its guards."""
 
 import functools
+from collections import deque
 from dataclasses import replace
 from typing import Any
 
@@ -270,6 +271,17 @@ def test_values_of_now_are_read_from_the_call(
 ) -> None:
     found = read(reason, entered(function, torch.ones(3), 7, "b"))
     assert found == Guard(change, is_in_signature)
+
+
+@pytest.mark.parametrize(("value", "old", "new"), [
+    ([1, 1, 1], "length 2", "length 3"),
+    (deque([1]), "length 2", "length 1"),
+    ({"a": 1}, "2 keys", "1 key"),
+    ({1}, "2 items", "1 item"),
+])  # fmt: skip
+def test_what_had_another_size_is_told_by_what_it_is(value: Any, old: str, new: str) -> None:
+    found = read("len(L['v']) == 2", entered(identity, value))
+    assert found.change == Change("structure", "v", old, new)
 
 
 def test_a_module_that_pytorch_wraps_has_the_names_of_its_own_arguments() -> None:
