@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ipyjaxbench.adapters.torch.retracing.global_hooks import HOOK
+from ipyjaxbench.adapters.torch.retracing.uncompiled import SKIPPED
 from ipyjaxbench.retracing import Change
 
 _SIZES = re.compile(r"\[([\d,]*)\]")
@@ -103,7 +104,8 @@ def _structure_fix(change: Change) -> str:
     path = change.path.removeprefix("global ")
     if change.old.startswith("length ") or (not change.old and _ITEM.search(path)):
         path = _ITEM.sub("", path) if not change.old else path
-        return f"{_LENGTH.format(path)}: pad it to one length, or use one tensor" + (
+        return (
+            f"{_LENGTH.format(path)}: pad it to one length, or use one tensor"
             f" (`t = torch.stack({path})`) with `torch._dynamo.mark_dynamic(t, 0)`, which does not"
             " work for lists"
         )
@@ -112,6 +114,8 @@ def _structure_fix(change: Change) -> str:
 
 
 def _guard_fix(change: Change) -> str:
+    if change.path == SKIPPED:
+        return "Run `torch.compiler.reset()`, so that PyTorch tries again"
     length = _GUARDED_LENGTH.search(change.new)
     return f"{_LENGTH.format(length[1])}: keep it at one length" if length else ""
 

@@ -24,7 +24,8 @@ def programs_outside(
     programs = []
     for entry in (other.metrics for other in others):
         number, is_frame = attribute(entry, "compile_id"), bool(attribute(entry, "co_name"))
-        if is_told(number, backward=not is_frame):
+        is_failed = attribute(entry, "fail_type") and not attribute(entry, "graph_op_count")
+        if is_failed or is_told(number, backward=not is_frame):
             continue
         frame = names.get(number) or lazy_backward.forward_name(number)
         name = frame if is_frame else f"{frame} backward"
