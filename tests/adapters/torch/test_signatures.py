@@ -70,6 +70,9 @@ CALLED, NET = Called(), Net()
         (compiled(CALLED), (1,), {"self": CALLED, "x": 1}, "Called"),
         (compiled(CALLED.method), (1,), {"self": CALLED, "x": 1}, "method"),
         (compiled(NET), (1,), {"self": NET, "x": 1}, "Net"),
+        (compiled(NET).forward, (1,), {"self": NET, "x": 1}, "Net"),
+        (compiled(NET.__call__), (1,), {"self": NET, "x": 1}, "Net"),
+        (compiled(NET.forward), (1,), {"self": NET, "x": 1}, "forward"),
         (scaled, (1,), {"x": 1, "by": 2.0}, "scaled"),
         # What is no call of a Python function.
         (scaled, (), None, "scaled"),
