@@ -15,6 +15,7 @@ from ipyjaxbench.frameworks import (
     wait_at_end,
 )
 from ipyjaxbench.retracing.call_recorder import CallRecorder
+from ipyjaxbench.retracing.code_compilers import may_compile_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.protocol import Retracing, call_watches
 from ipyjaxbench.retracing.second_run import SecondRun
@@ -107,7 +108,7 @@ def _instrumented(source: Source, names: Namespace, recorder: CallRecorder) -> I
     """Give the code with its calls looked at; those in the user's functions too, meanwhile."""
     at_end = wait_at_end(source, names)
     watches = recorder.watches
-    if any(watch.compiles_code for _, watch in watches) or imports_more(source.tree):
+    if imports_more(source.tree) or may_compile_code(source.compiled(), names, watches):
         hook = CopyingHook(recorder, source, is_users_function)
         yield instrument_cell(source, hook, aside=True, at_end=at_end)
         return

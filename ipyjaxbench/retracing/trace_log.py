@@ -202,6 +202,10 @@ class TraceLog:
             )
         )  # fmt: skip
 
+    def tells(self, position: int) -> bool:
+        """Whether an event is kept, by its position."""
+        return any(place == position for place, _ in self._places)
+
     def keeps(self, framework: str, name: str, new: Signature) -> bool:
         """Whether a trace was seen that serves a call, and the framework has not dropped it."""
         known = (e for e in self.signatures(framework, name) if e.function == new.function)

@@ -32,11 +32,11 @@ class Record:
 
     def __init__(self) -> None:
         self.is_lossy = False  # whether entries may have been pushed out before they were read
-        self._last = next(reversed(_entries()), None)
+        self._last = next(reversed(recorded()), None)
 
     def read(self) -> list[Any]:
         """Return the entries that came since the last time, or since this was made."""
-        entries = _entries()
+        entries = recorded()
         if not entries or entries[-1] is self._last:
             return []
         known = [index for index, entry in enumerate(entries) if entry is self._last]
@@ -46,7 +46,8 @@ class Record:
         return [entry for entry in new if not getattr(entry, "is_runtime", None)]
 
 
-def _entries() -> list[Any]:
+def recorded() -> list[Any]:
+    """Return dynamo's own record of compilations, the newest last."""
     utils: Any = sys.modules.get("torch._dynamo.utils")
     read = getattr(utils, "get_compilation_metrics", None)
     return [] if read is None else list(read())

@@ -120,6 +120,11 @@ def test_with_the_fix_the_step_of_an_optimizer_is_compiled_once(
 DYNAMIC = "Use `torch.compile(..., dynamic=True)`"
 ONCE = "Call torch.compile once, and reuse what it returns"
 STRUCTURE = "Keep `{}` as it is in every call: keys, lengths and attributes are guarded"
+LENGTH = (
+    "A program has the length of `{0}`: pad it to one length, or use one tensor"
+    " (`t = torch.stack({0})`) with `torch._dynamo.mark_dynamic(t, 0)`, which does not work for"
+    " lists"
+)
 NUMBER = "Pass `n` as a tensor (`torch.tensor(n)`): its value is then not guarded"
 LIMIT = ("If all these programs are needed, raise `torch._dynamo.config.recompile_limit`, and run"
          " `torch._dynamo.reset()`")  # fmt: skip
@@ -154,7 +159,11 @@ LIMIT = ("If all these programs are needed, raise `torch._dynamo.config.recompil
         (Change("shape", "self.scale", "f32[3]", "f32[4]"), DYNAMIC),
         (Change("dtype", "a", "NumPy f64[3]", "NumPy f32[3]"),
          "Always pass `a` with the same dtype: `.astype(...)` before the call"),
-        (Change("structure", "global L", "length 1", "length 2"), STRUCTURE.format("L")),
+        (Change("structure", "global L", "length 1", "length 2"), LENGTH.format("L")),
+        (Change("structure", "d['a'][2]", "", "was added"), LENGTH.format("d['a']")),
+        (Change("structure", "global D", "1 key", "2 keys"), STRUCTURE.format("D")),
+        (Change("guard", "mode", new="guard failed: len(mode) == 2"),
+         "A program has the length of `mode`: keep it at one length"),
         (Change("structure", "d['a']['b']", "", "was added"), STRUCTURE.format("d['a']")),
         (Change("setting", "dynamic of torch.compile", "None", "True"), ONCE),
         (Change("number", "global G", "3", "4"),
@@ -171,6 +180,30 @@ LIMIT = ("If all these programs are needed, raise `torch._dynamo.config.recompil
 )  # fmt: skip
 def test_a_fix_goes_by_what_changed(change: Change, text: str) -> None:
     assert fixes("f", [change]) == (text,)
+
+
+#: A function of a list of any length, and calls of it; what is told to be typed for them.
+LISTS = "@torch.compile(backend='eager')\ndef f(xs): return torch.stack(list(xs)).sum(0)\n"
+OF_TENSOR = "@torch.compile(backend='eager')\ndef f(t): return t.sum(0)\n"
+EACH = "for n in (2, 3, 4):\n    xs = [torch.ones(3) for _ in range(n)]\n    {}\n"
+STACKED = "t = torch.stack(xs)\n    torch._dynamo.mark_dynamic(t, 0)\n    f(t)"
+
+
+@pytest.mark.parametrize(
+    ("code", "traces"),
+    [
+        (LISTS + EACH.format("f(xs)"), 3),
+        (LISTS + EACH.format("[torch._dynamo.mark_dynamic(x, 0) for x in xs]\n    f(xs)"), 3),
+        (LISTS + EACH.format("f([*xs, *(torch.zeros(3) for _ in range(4 - n))])"), 1),
+        (OF_TENSOR + EACH.format(STACKED), 1),
+    ],
+)
+def test_what_is_told_of_lists_can_be_typed_and_helps(code: str, traces: int) -> None:
+    torch._dynamo.reset()
+    found = observed(code, {"torch": torch})
+    assert found.traces == traces
+    told = {fix for call in found.calls[1:] for fix in call.fixes}
+    assert told == ({LENGTH.format("xs")} if traces > 1 else set())
 
 
 def test_what_has_no_fix_is_left_out_each_is_said_once_and_raising_the_limit_comes_last() -> None:

@@ -1,6 +1,7 @@
 """What tells calls of compiled functions apart: the frame dynamo is given, its key, its guards."""
 
 import functools
+from collections import deque
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +70,9 @@ CALLED, NET = Called(), Net()
         (compiled(CALLED), (1,), {"self": CALLED, "x": 1}, "Called"),
         (compiled(CALLED.method), (1,), {"self": CALLED, "x": 1}, "method"),
         (compiled(NET), (1,), {"self": NET, "x": 1}, "Net"),
+        (compiled(NET).forward, (1,), {"self": NET, "x": 1}, "Net"),
+        (compiled(NET.__call__), (1,), {"self": NET, "x": 1}, "Net"),
+        (compiled(NET.forward), (1,), {"self": NET, "x": 1}, "forward"),
         (scaled, (1,), {"x": 1, "by": 2.0}, "scaled"),
         # What is no call of a Python function.
         (scaled, (), None, "scaled"),
@@ -270,6 +274,17 @@ def test_values_of_now_are_read_from_the_call(
 ) -> None:
     found = read(reason, entered(function, torch.ones(3), 7, "b"))
     assert found == Guard(change, is_in_signature)
+
+
+@pytest.mark.parametrize(("value", "old", "new"), [
+    ([1, 1, 1], "length 2", "length 3"),
+    (deque([1]), "length 2", "length 1"),
+    ({"a": 1}, "2 keys", "1 key"),
+    ({1}, "2 items", "1 item"),
+])  # fmt: skip
+def test_what_had_another_size_is_told_by_what_it_is(value: Any, old: str, new: str) -> None:
+    found = read("len(L['v']) == 2", entered(identity, value))
+    assert found.change == Change("structure", "v", old, new)
 
 
 def test_a_module_that_pytorch_wraps_has_the_names_of_its_own_arguments() -> None:

@@ -20,6 +20,14 @@ _IN_PLACE = f"{_NET}net.compile(backend='eager')"
 OWN = {
     "compiled module": (f"{_NET}net = compiles(net)", "net(x)"),
     "map of a compiled module": (f"{_NET}net = compiles(net)", "list(map(net, [x]))"),
+    "forward of a compiled module": (f"{_NET}g = compiles(net).forward", "g(x)"),
+    "map of that": (f"{_NET}g = compiles(net).forward", "list(map(g, [x]))"),
+    "compiled forward": (f"{_NET}g = compiles(net.forward)", "g(x)"),
+    "compiled __call__": (f"{_NET}g = compiles(net.__call__)", "list(map(g, [x]))"),
+    "module compiled twice": (f"{_NET}g = compiles(compiles(net))", "g(x)"),
+    "copy of a compiled module": (f"{_NET}import copy; g = copy.copy(compiles(net))", "g(x)"),
+    "forward compiled in place": (f"{_NET}net.forward = compiles(net.forward)", "net(x)"),
+    "forward compiled in its class": (f"{_NET}Net.forward = compiles(Net.forward)", "net(x)"),
     "module compiled in place": (_IN_PLACE, "net(x)"),
     "map of a module compiled in place": (_IN_PLACE, "list(map(net, [x]))"),
     "part of an eager module": (f"{_NET}net = torch.nn.Sequential(compiles(net))", "net(x)"),
@@ -42,6 +50,47 @@ def cells(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shel
 
 def test_each_way_is_a_trace_and_cache_hits(cells: Shell) -> None:
     assert wrong(cells, WAYS | OWN) == {}
+
+
+#: Modules that are not compiled around such that are.
+_AROUND = """\
+class Net(torch.nn.Module):
+    def forward(self, x): return (x * 2).sin()
+class Broken(torch.nn.Module):
+    def forward(self, x):
+        y = x + 1
+        torch._dynamo.graph_break()
+        return y * 2
+class Holder(torch.nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+    def forward(self, x): return self.inner(x)
+net, broken = Holder(compiles(Net())), Holder(compiles(Broken()))
+f, rows = compiles(lambda x: x * 3), torch.ones(4, requires_grad=True)
+in_place = Net()
+in_place.compile(backend="aot_eager")
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "net(x)",
+        "broken(x)",
+        "torch.nn.Sequential(net)(x)",
+        "torch.nn.Sequential(in_place)(x)",
+        "list(map(f, [rows]))[0].sum().backward()",
+        "net(rows).sum().backward()",
+    ],
+)
+def test_what_is_compiled_by_other_code_counts_once(cells: Shell, call: str) -> None:
+    cells.names["compiles"] = functools.partial(torch.compile, backend="aot_eager")
+    cells.run(_AROUND)
+    cells.run(f"%%trace_cached -qv looked\n{call}\n{call}")
+    found = cells.names["looked"]
+    assert [call.state for call in found.calls] == ["TRACED", "CACHED"]
+    assert (found.internal, found.compiling > 0) == ((), True)
 
 
 #: It breaks the graph, so that the compiler keeps a function for what follows too.

@@ -188,4 +188,7 @@ def describe_break(reason: str) -> str:
         if known in reason.partition("\n")[0]:
             return because
     explained = _EXPLAINED.search(reason)
-    return explained[1] if explained else reason.strip().partition("\n")[0]
+    if explained:
+        return explained[1]
+    first, _, rest = reason.strip().partition("\n")
+    return f"{first} {rest.partition(chr(10))[0]}" if first.endswith(" raised:") else first

@@ -4,11 +4,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ipyjaxbench.adapters.torch.retracing.global_hooks import HOOK
+from ipyjaxbench.adapters.torch.retracing.uncompiled import SKIPPED
 from ipyjaxbench.retracing import Change
 
 _SIZES = re.compile(r"\[([\d,]*)\]")
 _NUMBERED = re.compile(r"\.(\d+)\b")
 _SIZE = re.compile(r"size (\d+) of (.+)")
+#: An item of a list, and what has another length where PyTorch tells no more.
+_ITEM, _GUARDED_LENGTH = re.compile(r"\[\d+\]$"), re.compile(r"^guard failed: len\((.+)\) == \d+$")
+_LENGTH = "A program has the length of `{}`"
 #: What an optimizer has for a group of parameters.
 _OPTION = re.compile(r"\.param_groups\[\d+\]\['(\w+)'\](?:\[\d\])?$")
 #: Where a program lacks hooks: from then on PyTorch looks for them in each call.
@@ -98,8 +102,22 @@ def _typed(path: str) -> str:
 def _structure_fix(change: Change) -> str:
     """Return what to do with what has another length, or what something came to or went from."""
     path = change.path.removeprefix("global ")
+    if change.old.startswith("length ") or (not change.old and _ITEM.search(path)):
+        path = _ITEM.sub("", path) if not change.old else path
+        return (
+            f"{_LENGTH.format(path)}: pad it to one length, or use one tensor"
+            f" (`t = torch.stack({path})`) with `torch._dynamo.mark_dynamic(t, 0)`, which does not"
+            " work for lists"
+        )
     path = path if change.old else path[: max(path.rfind("["), path.rfind("."), 0)] or path
     return f"Keep `{path}` as it is in every call: keys, lengths and attributes are guarded"
+
+
+def _guard_fix(change: Change) -> str:
+    if change.path == SKIPPED:
+        return "Run `torch.compiler.reset()`, so that PyTorch tries again"
+    length = _GUARDED_LENGTH.search(change.new)
+    return f"{_LENGTH.format(length[1])}: keep it at one length" if length else ""
 
 
 def _option_fix(option: str, change: Change) -> str:
@@ -146,4 +164,5 @@ _BY_KIND: Mapping[str, Callable[[Change], str]] = {
     "dtype": _dtype_fix,
     "structure": _structure_fix,
     "number": _number_fix,
+    "guard": _guard_fix,
 }

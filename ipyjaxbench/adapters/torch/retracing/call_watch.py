@@ -23,6 +23,7 @@ from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
 from ipyjaxbench.adapters.torch.retracing.hooks_of_calls import HooksOfCalls
 from ipyjaxbench.adapters.torch.retracing.programs_outside import programs_outside
+from ipyjaxbench.adapters.torch.retracing.uncompiled import skipped, unable
 from ipyjaxbench.frameworks import DiskMiss, Framework, Program
 from ipyjaxbench.retracing import (
     Args,
@@ -36,7 +37,6 @@ from ipyjaxbench.retracing import (
 )
 
 _NO_EVIDENCE = Evidence()
-_UNABLE = "nothing was compiled"
 _IN_SIGNATURE = ("shape", "rank", "dtype")  # of arguments
 
 
@@ -129,11 +129,13 @@ class TorchCallWatch(EventWatch[Entry]):
         if is_full or (hits and not all(hits) and not entries):
             why = tuple(self._why_full(entries))
         elif any(reasons):
-            why = (_unable(next(filter(None, reasons))),)
+            why = (unable(next(filter(None, reasons))),)
         elif self._events.hits is None and not entries:
             return Outcome("?")
+        elif not entries and not hits:
+            why = (skipped(function),)
         else:
-            why = (Change("guard", new=f"{_UNABLE}: PyTorch found no operations to compile"),)
+            why = (unable(),)
         return Outcome("EAGER-FALLBACK", phases_of(entries), why=why)
 
     def _compiled(
@@ -291,9 +293,3 @@ def _found(frame: FrameType) -> CachedCall | None:
     """Return the call in a frame; None for the rest of a function after a break."""
     call = callee.called_from(frame)
     return CachedCall(*call, site_of(frame, main_frame())) if call is not None else None
-
-
-def _unable(reason: str) -> Change:
-    from ipyjaxbench.adapters.torch.graphs.dynamo import describe_break
-
-    return Change("guard", new=f"{_UNABLE}: {describe_break(reason)}")

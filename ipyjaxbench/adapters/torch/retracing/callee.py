@@ -120,9 +120,10 @@ def is_disabled(function: Any) -> bool:
 
 def display_name(function: Any) -> str:
     """Return what the user calls a function or module that was compiled."""
-    plain, _, _ = unbound(function)
+    plain, args, _ = unbound(function)
     while (inner := _inner(plain)) is not None:
-        plain, _, _ = unbound(inner)
+        plain, args, _ = unbound(inner)
+    plain = args[0] if _is_module_call(plain, args) else plain
     return getattr(plain, "__name__", None) or type(plain).__name__
 
 
@@ -172,6 +173,12 @@ def called_from(frame: FrameType) -> Invocation | None:
     return function, args, kwargs
 
 
+def _is_module_call(function: Any, args: Args) -> bool:
+    """Whether it is the `__call__` of a module, which runs its `forward`."""
+    is_call = function is getattr(torch.nn.Module, "_wrapped_call_impl", None)
+    return is_call and bool(args) and isinstance(args[0], torch.nn.Module)
+
+
 def _names_above(frame: FrameType) -> list[str]:
     """Return those of the two frames above."""
     return [above.f_code.co_name for above, _ in islice(walk_stack(frame), 1, 3)]
@@ -183,6 +190,8 @@ def plain_call(function: Any, args: Args, kwargs: Kwargs) -> Invocation:
     inner = _inner(function)
     if inner is not None:
         return plain_call(inner, args, kwargs)
+    if _is_module_call(function, args):
+        function, args = args[0], args[1:]
     if isinstance(function, torch.nn.Module):
         return plain_call(function.forward, args, kwargs)
     method = inspect.getattr_static(type(function), "__call__", None)  # of an object

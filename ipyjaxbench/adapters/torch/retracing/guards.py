@@ -2,12 +2,13 @@
 
 import ast
 import re
-from collections import ChainMap
+from collections import ChainMap, deque
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 
+from ipyjaxbench import units
 from ipyjaxbench.adapters.torch.retracing import backends, cache_key, conditions
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, entries, is_own
 from ipyjaxbench.errors import CODE_ERRORS
@@ -44,7 +45,7 @@ _START = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[[^\]]*\])*")
 #: The module that PyTorch's own function is around, as guards name it.
 _MODULE = re.compile(r"(?<![\w.])fn(?:\.__self__)?(?=\.)")
 _LENGTH = re.compile(r"^len\((?P<path>.+)\) == (?P<old>\d+)$|^not (?P<empty>[^(]+)$")
-_CONTAINERS = (list, tuple, dict, set)
+_CONTAINERS = (list, tuple, deque, dict, set)
 #: Whether an object has an attribute of its own.
 _ATTRIBUTE = re.compile(
     r"^(?P<no>not )?___dict_contains\('(?P<name>\w+)', (?P<owner>.+)\.__dict__\)$"
@@ -235,7 +236,7 @@ def _object_change(text: str, scope: str) -> Change | None:
 def _value_change(text: str, value: Any, scope: str) -> Change | None:
     if (length := _LENGTH.match(text)) and value is not None:
         path, old = length["path"] or length["empty"], length["old"] or "0"
-        return Change("structure", scope + path, f"length {old}", f"length {len(value)}")
+        return Change("structure", scope + path, _size(value, int(old)), _size(value, len(value)))
     if equal := _EQUAL.match(text):
         name, old = equal.groups()
         if old in _NEGATED:
@@ -244,6 +245,13 @@ def _value_change(text: str, value: Any, scope: str) -> Change | None:
             kind = "static value" if isinstance(value, str) else "number"
             return Change(kind, scope + name, old, repr(value))
     return None
+
+
+def _size(value: Any, size: int) -> str:
+    """Return in words how many things a container has; a sequence has a length."""
+    if isinstance(value, dict | set):
+        return units.count(size, "key" if isinstance(value, dict) else "item")
+    return f"length {size}"
 
 
 def value_at(path: str, entered: Entered) -> Any:

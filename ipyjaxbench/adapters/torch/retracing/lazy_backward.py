@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import torch._guards
 
 from ipyjaxbench.adapters.shared.retracing import cache_miss, main_frame
+from ipyjaxbench.adapters.torch.retracing import told_programs
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import UNNAMED, is_private
 from ipyjaxbench.host import Clock
@@ -41,6 +42,13 @@ def keep_forward(name: str) -> None:
     if context is not None:
         _forwards[context] = _Forward(name, TRACE_LOG.event_count, is_private())
     listen()
+
+
+def keep_told(*, backward: bool = False, told: bool) -> None:
+    """Keep whether the log of traces tells of what is compiled now."""
+    context = _context()
+    if context is not None:
+        told_programs.keep_told(context.compile_id, backward=backward, told=told)
 
 
 def listen() -> None:
@@ -94,6 +102,7 @@ class _Backward:
         )  # fmt: skip
         miss.phases["compile"] = seconds
         TRACE_LOG.record_part("torch", miss, of=forward.position)
+        keep_told(backward=True, told=TRACE_LOG.tells(forward.position))
 
 
 _BACKWARD = _Backward()

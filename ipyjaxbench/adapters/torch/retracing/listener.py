@@ -48,6 +48,7 @@ class _Listener:
             called_modules.keep_called(made, frame)
             miss = self._miss(frame, made)
             is_whole = miss is not None and miss is not last
+            lazy_backward.keep_told(told=miss is not None)
             lazy_backward.keep_forward(miss.name if miss and is_whole else spell(code.co_name))
             if miss is not None:
                 # `torch._dynamo.reset` empties the record: then these are negative.

@@ -1,0 +1,73 @@
+"""Functions that PyTorch skips since an earlier call say so, and since when."""
+
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo
+from torch._dynamo.eval_frame import skip_code
+
+from tests.traced import observed
+
+SOURCE = """
+def fails(gm, inputs): raise ValueError("not today")
+def body(x): return x * 2
+def unknown(x): return x * 3
+def generator(x): yield x * 2
+failing = torch.compile(body, backend=fails)
+skipped, yielding = (torch.compile(f, backend="eager") for f in (unknown, generator))
+@torch.compile(backend="eager")
+def of_list(xs): return sum(x.sum() for x in xs)
+X = torch.ones(3)
+"""
+SINCE = "nothing was compiled: PyTorch skips it since an earlier call, which "
+FAILED = f"{SINCE}failed: backend='fails' raised: ValueError: not today"
+EMPTY = f"{SINCE}found no operations to compile"
+SKIPS = "nothing was compiled: PyTorch skips this function"
+RESET = ("Run `torch.compiler.reset()`, so that PyTorch tries again",)
+
+
+@pytest.fixture
+def names() -> dict[str, Any]:
+    torch._dynamo.reset()
+    names: dict[str, Any] = {"torch": torch}
+    exec(compile(SOURCE, "<cell>", "exec"), names)
+    return names
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's, of the error
+@pytest.mark.parametrize("is_seen", [True, False])
+@pytest.mark.parametrize(
+    ("first", "then", "why", "fixes"),
+    [
+        ("failing(X)", "failing(X)", FAILED, RESET),
+        ("of_list([])", "of_list([X])", EMPTY, RESET),
+        ("", "skipped(X)", SKIPS, ()),
+        ("", "[*yielding(X)]", SKIPS, ()),
+    ],
+)
+def test_the_reason_is_that_of_the_call_since_which_it_is_skipped(
+    names: dict[str, Any], first: str, then: str, why: str, fixes: tuple[str, ...], is_seen: bool
+) -> None:
+    skip_code(names["unknown"].__code__)
+    with torch._dynamo.config.patch(suppress_errors=True):
+        if is_seen and first:
+            (call,) = observed(first, names).calls
+            assert call.why[0].words() != why
+        else:
+            exec(first, names)
+        (call,) = observed(then, names).calls
+    assert (call.state, [each.words() for each in call.why]) == ("EAGER-FALLBACK", [why])
+    assert call.fixes == fixes
+
+
+def test_what_is_told_to_be_run_has_it_compiled(names: dict[str, Any]) -> None:
+    names["of_list"]([])
+    torch.compiler.reset()
+    assert [call.state for call in observed("of_list([X])", names).calls] == ["TRACED"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_failed_is_no_program(names: dict[str, Any]) -> None:
+    with torch._dynamo.config.patch(suppress_errors=True):
+        assert observed("list(map(failing, [X]))", names).internal == ()
