@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
-from ipyjaxbench.retracing.read_changes import PartChange
+from ipyjaxbench.retracing.read_changes import PartChange, ReadChange
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Site, how_to_define, unwrap
 
@@ -158,6 +158,11 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         parts = [each.renew for each in why if isinstance(each, PartChange) and each.renew]
         if parts:
             return parts[0].replace("`", "")
+        gone = [each.path for each in why if isinstance(each, ReadChange) and each.is_gone]
+        if gone and len(gone) == len(why):
+            return (
+                f"define {', '.join(gone)} again: without it, {self.name(function)} does not trace"
+            )
         again = self.how_to_define_again(function)
         return f"pass what changes to {self.name(function)} as an argument, or {again}"
 

@@ -218,6 +218,18 @@ def _stale_program(call: Call) -> Note | None:
     return notes.cached_is_stale(watch.name(call.function), describe_changes(changes), advice)
 
 
+def _with_stale(failed: UntraceableError, stale: Note | None) -> UntraceableError:
+    """Return the error with what calls run all the same, if they find a program."""
+    if stale is None:
+        return failed
+    kept = stale.text.partition(". ")[2].replace(" another program, which", " a program that")
+    diagnosis = replace(failed.diagnosis, because=f"{failed.diagnosis.because} {kept}")
+    if not diagnosis.fixes and not diagnosis.advice:
+        advice = stale.advice[:1].upper() + stale.advice[1:]
+        diagnosis = replace(diagnosis, advice=f"{advice}.")
+    return UntraceableError(diagnosis, failed.error)
+
+
 def _with_shapes(call: Call) -> Call:
     return call.with_arrays(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype))
 
@@ -254,8 +266,11 @@ class JaxTracer(GraphTracer):
         __tracebackhide__ = True
         stale = _stale_program(call)
         anew = unused_key() if stale else None
-        with (anew or nullcontext)():
-            result = graph(call, options)
+        try:
+            with (anew or nullcontext)():
+                result = graph(call, options)
+        except UntraceableError as failed:
+            raise _with_stale(failed, stale) from failed.error
         if result is None or stale is None:
             INSPECTED.update(result.warm if result else ())
             return result
