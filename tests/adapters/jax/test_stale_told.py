@@ -88,6 +88,18 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     cells.run("%trace_cached --watch off")
 
 
+def test_a_function_is_told_once_whatever_names_it_has(cells: Shell) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(f"{SCALE}\ng, one, some = f, partial(f), [f]")
+    cells.run("f")  # an output, which the session keeps
+    cells.run("scale = 3.0")
+    lines = [each.data["text/plain"] for each in cells.shown]
+    assert lines == ["stale: f (scale was 2.0 when f was traced, is 3.0)"]
+    cells.run("another = f")
+    assert cells.shown == []
+    cells.run("%trace_cached --watch off")
+
+
 @pytest.mark.parametrize("before", [SCALE, NESTED])
 def test_what_our_own_looks_trace_is_no_trace_of_the_session(cells: Shell, before: str) -> None:
     cells.run(before)
