@@ -22,6 +22,7 @@ from ipyjaxbench.usercode.call import (
 from ipyjaxbench.usercode.cells import (
     CELLS,
     assignment_of,
+    cell_of,
     how_to_define,
     is_of_module,
     reads_itself,
