@@ -28,6 +28,7 @@ from ipyjaxbench.retracing.protocol import (
     CallWatch,
     Evidence,
     Invocation,
+    KeptBody,
     Kwargs,
     OnHit,
     Outcome,
@@ -41,3 +42,4 @@ from ipyjaxbench.retracing.stale_names import find_stale_functions
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import COMPILED, COSTLY, TRACED, TracedCall, Traces, number_calls
+from ipyjaxbench.retracing.unseen_traces import stale_names
