@@ -28,6 +28,7 @@ from ipyjaxbench.retracing.protocol import (
     CallWatch,
     Evidence,
     Invocation,
+    KeptBody,
     Kwargs,
     OnHit,
     Outcome,
@@ -36,7 +37,9 @@ from ipyjaxbench.retracing.protocol import (
 from ipyjaxbench.retracing.read_changes import PartChange, ReadChange
 from ipyjaxbench.retracing.reasons import group_reasons
 from ipyjaxbench.retracing.signatures import Signatures
-from ipyjaxbench.retracing.stale import find_stale, find_stale_functions, stale_in_all, stale_parts
+from ipyjaxbench.retracing.stale import find_stale, stale_in_all, stale_parts
+from ipyjaxbench.retracing.stale_names import find_stale_functions
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import COMPILED, COSTLY, TRACED, TracedCall, Traces, number_calls
+from ipyjaxbench.retracing.unseen_traces import stale_names

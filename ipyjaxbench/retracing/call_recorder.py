@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MethodType
 from typing import Any
 
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.retracing.call_rows import Callee, Row
+from ipyjaxbench.retracing.inspected_calls import InspectedCalls
+from ipyjaxbench.retracing.kept_bodies import StaleBody
 from ipyjaxbench.retracing.protocol import Args, CachedCall, CallWatch, Kwargs, Outcome, Watches
 from ipyjaxbench.retracing.stale import find_stale, find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls, identity_of
@@ -54,6 +55,7 @@ class CallRecorder:
         self._last: dict[tuple[Site, tuple[int, ...]], Row] = {}
         self._numbers = Counter[tuple[str, str]]()
         self._inside = threading.local()
+        self._inspected = InspectedCalls(self._inside, self._add_cached, self._add_stale_body)
         self._adding = threading.RLock()
         self._traced = 0
         self._begin = self._event_count = TRACE_LOG.event_count
@@ -78,8 +80,7 @@ class CallRecorder:
         if callee is not None:
             return partial(self._watched, callee)
         self.other_calls += 1
-        inspected = self._inspected(site, function)
-        return function if inspected is None else partial(self._inspect, inspected, function)
+        return self._inspected.look_after(self.watches, site, function)
 
     def _find_imported(self) -> None:
         with self._adding:
@@ -95,23 +96,12 @@ class CallRecorder:
                 return Callee(*taker, site, function)
         return None
 
-    def _inspected(self, site: Site, function: Any) -> Callee | None:
-        """Return the function whose trace a method of it, as `lower`, finds or makes."""
-        for framework, watch in self.watches if type(function) is MethodType else ():
-            if (inner := watch.inspected(function)) is not None:
-                return Callee(framework, watch, site, inner)
-        return None
-
-    def _inspect(self, callee: Callee, method: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call such a method, and record its trace if it is stale."""
-        __tracebackhide__ = True
-        value = method(*args, **kwargs)
-        self._inside.call = True
-        stale = find_stale(callee.watch, callee.function, args, kwargs)
-        self._inside.call = False
-        if stale:
-            self._add_cached(callee, 0, args, kwargs)
-        return value
+    def _add_stale_body(self, callee: Callee, body: StaleBody) -> None:
+        framework, site = callee.framework.name, callee.site
+        number = self._number(framework, body.name)
+        call = TracedCall(body.name, framework, site.line, site.text, number, 1, "STALE", 0.0,
+                          why=(body.change,), fixes=(body.fix,))  # fmt: skip
+        self._append(callee, call, 0)
 
     def calls(self) -> tuple[TracedCall, ...]:
         """Return the calls in the order in which they began."""
@@ -127,6 +117,7 @@ class CallRecorder:
     def close(self) -> None:
         """Hold none of the user's values any more; frameworks keep the code with the hook."""
         self._stale.close()
+        self._inspected.close()
 
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""

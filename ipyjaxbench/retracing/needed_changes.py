@@ -1,5 +1,6 @@
 """Of several names that changed since a trace, those that its program depends on."""
 
+import re
 from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from contextvars import copy_context
@@ -11,6 +12,7 @@ from ipyjaxbench.retracing.read_changes import ReadChange
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
 from ipyjaxbench.usercode import Reads
 
+_NAME = re.compile(r"\w+")
 _PLAIN = ("bool", "int", "float", "complex", "str", "bytes", "NoneType")
 
 
@@ -23,6 +25,7 @@ def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tup
     before: Mapping[str, Any] = {}
     if now.side_effects:
         return found
+    found = _used(trace, found)
     try:
         before = _plain_values(trace, found)
         with TRACE_LOG.paused():
@@ -32,6 +35,32 @@ def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tup
     left = tuple(each for each in found if each.path not in before or each.path in (needed or ()))
     left = found if needed is None or not (left or not needed) else left
     return _with_uses(trace, left, before)
+
+
+def _used(trace: Trace, found: tuple[ReadChange, ...]) -> tuple[ReadChange, ...]:
+    """Leave out names that today's trace does not load, or itself changes, if others are left.
+
+    By the others it differs: what it does not load makes none of it.
+    """
+    try:
+        with TRACE_LOG.paused():
+            used = copy_context().run(trace.code.names_used) if len(found) > 1 else None
+    except CODE_ERRORS:  # it cannot be traced
+        used = None
+    if used is None:
+        return found
+    loaded, changed = used
+    left = tuple(
+        each
+        for each in found
+        if not each.path or not loaded.isdisjoint(_NAME.findall(each.path))
+        if not any(_is_within(each.path, name) for name in changed)
+    )
+    return left or found
+
+
+def _is_within(path: str, name: str) -> bool:
+    return path == name or path.startswith((f"{name}[", f"{name}."))
 
 
 def _with_uses(

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
-from ipyjaxbench.retracing.read_changes import PartChange
+from ipyjaxbench.retracing.read_changes import PartChange, ReadChange
 from ipyjaxbench.retracing.traced_code import TracedCode
-from ipyjaxbench.usercode import Site, how_to_define, unwrap
+from ipyjaxbench.usercode import Reads, Site, how_to_define, unwrap
 
 Args = Sequence[Any]
 Kwargs = Mapping[str, Any]
@@ -44,6 +44,14 @@ class Evidence(NamedTuple):
     changes: tuple[Change, ...] = ()  # where signatures do not differ
     beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
     accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
+
+
+class KeptBody(NamedTuple):
+    """A function of the user's that a loop runs, whose trace the framework keeps."""
+
+    name: str
+    function: Any
+    reads: Reads  # of names around it, now
 
 
 class CachedCall(NamedTuple):
@@ -117,6 +125,27 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return None
 
+    def keeps_bodies(self, function: Any) -> bool:  # noqa: ARG002
+        """Whether it runs functions that it is given, and the framework keeps their traces."""
+        return False
+
+    def bodies(self, args: Args, kwargs: Kwargs) -> Iterable[KeptBody]:  # noqa: ARG002
+        """Return those among the arguments of such a call."""
+        return ()
+
+    def stale_body(self, body: KeptBody, *call: Any) -> Change | None:  # noqa: ARG002
+        """Return what may have changed since one was traced that a call runs.
+
+        Args:
+            body: that one.
+            call: the function, its arguments and the named ones.
+        """
+        return None
+
+    def how_to_renew_body(self, body: KeptBody) -> str:
+        """Return what to type so that it is traced anew."""
+        return how_to_define(body.function, f"`{body.name}`")
+
     def also_traced(self) -> tuple[str, ...]:
         """Return the user's functions that were traced outside of calls, and not within others."""
         return ()
@@ -165,6 +194,11 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         parts = [each.renew for each in why if isinstance(each, PartChange) and each.renew]
         if parts:
             return parts[0].replace("`", "")
+        gone = [each.path for each in why if isinstance(each, ReadChange) and each.is_gone]
+        if gone and len(gone) == len(why):
+            return (
+                f"define {', '.join(gone)} again: without it, {self.name(function)} does not trace"
+            )
         again = self.how_to_define_again(function)
         return f"pass what changes to {self.name(function)} as an argument, or {again}"
 

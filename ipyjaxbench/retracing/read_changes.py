@@ -16,12 +16,14 @@ class ReadChange(Change):
         is_same_object: whether it was changed in place.
         now: what it is, in words; empty where it is gone, or what changed is within it.
         is_data: whether the code can do with it traced; None where that is not known.
+        is_gone: whether it is a name that nothing has any more.
     """
 
     imprint: str = ""
     is_same_object: bool = False
     now: str = ""
     is_data: bool | None = None
+    is_gone: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,17 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
         else:
             since = _since(name, old, new, inner)
         words = "" if inner or new is None else new.words
-        yield ReadChange("stale", root, old.words, since, old.kind, is_same_object, words)
+        is_gone = not inner and root.isidentifier() and _is_gone(new) and old.kind != "absent"
+        yield ReadChange(
+            "stale", root, old.words, since, old.kind, is_same_object, words, is_gone=is_gone
+        )
         if old.kind in ("object", "opaque"):
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"
+
+
+def _is_gone(new: Imprint | None) -> bool:
+    """Whether nothing has the name."""
+    return new is None or (new.kind, new.words) == ("absent", "not defined")
 
 
 def _may_hide(path: str, old: Imprint, now: Reads) -> bool:
@@ -101,8 +111,9 @@ def _since(name: str, old: Imprint, new: Imprint | None, inner: str) -> str:
         return f"had {part} {old.words} when {name} was traced, has {new.words}"
     if new is None and old.kind == "absent":
         return f"was {old.words} when {name} was traced, and is defined now"
-    if new is None or (new.kind, new.words) == ("absent", "not defined"):
-        return f"was {old.words} when {name} was traced, and is gone"
+    if new is None or _is_gone(new):
+        was = "there" if old.kind == "function" else old.words
+        return f"was {was} when {name} was traced, and is gone"
     if new.kind == "function" and old.kind == "absent":
         where = f" of cell {new.cell}" if new.cell else ""
         return f"was {old.words} when {name} was traced, is now a function{where}"

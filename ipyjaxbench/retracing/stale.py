@@ -1,6 +1,6 @@
 """Finds programs that were traced with other values than the names have now."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextvars import copy_context
 from functools import partial
 from typing import Any
@@ -10,12 +10,12 @@ from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import Change, describe_changes
 from ipyjaxbench.retracing.causes import is_same_trace
 from ipyjaxbench.retracing.needed_changes import needed_changes, without_hidden
-from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
+from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.read_changes import PartChange, changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.unseen_traces import changes_unseen, first_of, judge_unseen, roots_of
-from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, call_of, unwrap
+from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, unwrap
 
 _DERIVATIVES = {"grad", "jvp"}
 _MOST_SHOWN = 5
@@ -185,10 +185,10 @@ def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Chan
 
 def stale_parts(watch: CallWatch, compiled: Any) -> Iterator[tuple[Any, tuple[Change, ...]]]:
     """Yield the compiled functions that one can call whose programs are stale, and why."""
-    own = _token(watch, compiled)
+    own = token_of(watch, compiled)
     for inner in find_reach([unwrap(compiled)], loaded()[0]).functions:
         changes = stale_in_all(watch, inner) if ask(watch.takes, inner) else ()
-        if changes and _token(watch, inner) != own:
+        if changes and token_of(watch, inner) != own:
             yield inner, changes
 
 
@@ -243,17 +243,6 @@ def _key(trace: Trace, now: Reads) -> int:
     return hash((now.own, *((path, each and each.content) for path, each in values)))
 
 
-def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:
-    """Yield names of compiled functions whose latest program is stale, each with what changed."""
-    watches = [watch for _, watch in call_watches(loaded()[0])]
-    for name, value in [*names.items()]:
-        for called in (value, call_of(value)):
-            watch = next((each for each in watches if ask(each.takes, called)), None)
-            changes = stale_since_latest(watch, called) if watch is not None else ()
-            if changes:
-                yield name, changes
-
-
 def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
     """Return what changed since a function was traced last, whatever it is called with."""
     try:
@@ -285,10 +274,10 @@ def stale_in_all(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
 
 def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:
     """Return the traces of a function that were seen and are still in use, the latest first."""
-    traces = TRACE_LOG.traces(_token(watch, compiled))
+    traces = TRACE_LOG.traces(token_of(watch, compiled))
     return [each for each in traces if not each.code.is_dropped()]
 
 
-def _token(watch: CallWatch, compiled: Any) -> int:
+def token_of(watch: CallWatch, compiled: Any) -> int:
     """Return what tells functions apart, also behind methods and partials."""
     return watch.signature(compiled, (), {}).function

@@ -35,6 +35,13 @@ class TracedCode(ABC):
         """
         return None
 
+    def names_used(self) -> tuple[frozenset[str], frozenset[str]] | None:
+        """Return which names its code loads where it is traced now, and which it changes.
+
+        None if that is not known.
+        """
+        return None
+
     def not_data(self, numbers: Mapping[str, Any]) -> tuple[str, ...] | None:  # noqa: ARG002
         """Return which names, given the numbers they stood for, cannot be data of a call.
 

@@ -1,7 +1,7 @@
 """What is told of a program whose trace was not seen: it is held against today's."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextvars import copy_context
 from typing import Any
 
@@ -21,12 +21,21 @@ def changes_unseen(
     if not is_another:
         return ()
     given = {each.removesuffix("=") for each in watch.signature(function, args, kwargs).form}
-    names = [each for each in roots_of(now) if each.partition(" of ")[0] not in given] or roots_of(
-        now
-    )
-    *first, last = [*names[:_MOST_NAMED], *[ANOTHER] * (len(names) > _MOST_NAMED)]
-    path = f"{', '.join(first)} or {last}" if first else last
+    path = stale_names(now, given)
     return (Change("stale", path, new=f"was changed after {watch.name(function)} was traced"),)
+
+
+def stale_names(now: Reads, given: Collection[str] = ()) -> str:
+    """Return the names of which one changed, as a path; without what is given, if others are left.
+
+    Example:
+        >>> stale_names(Reads({"a": Imprint("1", 1), "b": Imprint("1", 1)}))
+        'a or b'
+    """
+    roots = roots_of(now)
+    names = [each for each in roots if each.partition(" of ")[0] not in given] or roots
+    *first, last = [*names[:_MOST_NAMED], *[ANOTHER] * (len(names) > _MOST_NAMED)]
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def judge_unseen(

@@ -22,6 +22,7 @@ from ipyjaxbench.usercode.call import (
 from ipyjaxbench.usercode.cells import (
     CELLS,
     assignment_of,
+    cell_of,
     how_to_define,
     is_of_module,
     reads_itself,
@@ -74,6 +75,7 @@ from ipyjaxbench.usercode.instrument import (
 )
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
+from ipyjaxbench.usercode.loaded_names import LoadedNames
 from ipyjaxbench.usercode.members import call_of, is_plain_function, wrappers_in
 from ipyjaxbench.usercode.name_chains import assigned_names, chains
 from ipyjaxbench.usercode.objects import (

@@ -20,6 +20,7 @@ from ipyjaxbench.retracing import (
     Invocation,
     Kwargs,
     PartChange,
+    ReadChange,
 )
 from ipyjaxbench.usercode import Site, is_users_file
 
@@ -147,6 +148,25 @@ def renewing(why: Iterable[Change]) -> tuple[str, ...]:
     """Return what to do where a part of a program was stale when that was traced."""
     found = dict.fromkeys(each.renew for each in why if isinstance(each, PartChange))
     return tuple(each[:1].upper() + each[1:] for each in found if each)
+
+
+def defining(name: str, why: Iterable[Change]) -> tuple[str, ...]:
+    """Return what to do for names that are gone: traced anew, the function would find none."""
+    gone = dict.fromkeys(
+        (each.path, each.imprint in ("value", "array"))
+        for each in why
+        if isinstance(each, ReadChange) and each.is_gone
+    )
+    return tuple(
+        f"`{path}` does not exist any more: define it again"
+        + f", or pass it to `{name}` as an argument" * is_data
+        for path, is_data in gone
+    )
+
+
+def is_gone(change: Change) -> bool:
+    """Whether it is a name that nothing has any more."""
+    return isinstance(change, ReadChange) and change.is_gone
 
 
 def is_number(text: str) -> bool:

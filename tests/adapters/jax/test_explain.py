@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import Diagnosis, SnippetError
+from ipyjaxbench import Diagnosis, SnippetError, UntraceableError
 from ipyjaxbench.adapters.jax.diagnosis import blame, eager_check
 from ipyjaxbench.adapters.jax.graphs import tracing
 from tests.adapters.jax.written import why, written
+from tests.shell import Shell
 
 X = jnp.arange(6.0) - 2
 ONE = jnp.float32(1.0)
@@ -171,6 +172,48 @@ def test_a_search_ends_at_loops_without_an_end_and_at_earlier_tracers(
     jax.jit(lambda x: stale.append(x) or x)(X)
     found = why(written("x, a, b", "return x + stale[0]", stale=stale), X, 1, 2)
     assert (found.error, found.tries) == ("UnexpectedTracerError", 1)
+
+
+LEAKING = """
+kept = []
+{}
+@jax.jit
+def f(x):
+    y = x * 2
+    {}
+f(x)
+"""
+BODY = "def body(c, _):\n    kept.append(c * 3)\n    return c, None"
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "typed"),
+    [
+        (LEAKING.format("", "kept.append(y); return y"),
+         "`f` computed while it was traced ({}, line 5: y = x * 2)",
+         "`return result, y` in `f`, and `result, y = f(...)`"),
+        (LEAKING.format(BODY, "return jax.lax.scan(body, y, None, length=2)[0]"),
+         "`body` computed while it was traced ({}, line 3: kept.append(c * 3))",
+         "`return carry, value` at the end of the body"),
+        (LEAKING.format("", "return jax.lax.scan(lambda c, _: (kept.append(c) or c, 0), y, None, "
+         "length=2)[0]"), "a lambda computed while it was traced", "`return carry, value`"),
+    ],
+)  # fmt: skip
+def test_who_let_a_tracer_out_is_told_with_the_cell_and_the_line(
+    shell: Shell, code: str, told: str, typed: str
+) -> None:
+    shell.run("pass")  # after a cell in which JAX is there, cells are known
+    shell.names |= {"jax": jax, "jnp": jnp, "x": X}
+    cell = f"cell In[{shell.shell.execution_count}]"
+    shell.run(code, counted=True)
+    with pytest.raises(jax.errors.UnexpectedTracerError) as raised:
+        shell.run("kept[0] + 1")
+    with pytest.raises(UntraceableError) as caught:
+        ipyjaxbench.graph(lambda x: x + shell.names["kept"][0], X)
+    for found in (ipyjaxbench.explain(raised.value), caught.value.diagnosis):
+        assert found.because.startswith(f"A tracer leaked: a value that {told.format(cell)}")
+        assert typed in found.advice
+        assert ("float32[6] of" in found.message, found.fixes) == (True, ())
 
 
 # Errors that were raised before

@@ -72,6 +72,42 @@ def test_names_that_make_no_difference_are_not_told(cells: Shell, case: Case) ->
     assert [case.stale in each for each in told] == [True] * bool(case.stale)
 
 
+NET = """
+import equinox as eqx
+a, b, k, verbose = 1.0, 2.0, 3.0, False
+class Net(eqx.Module):
+    w: jax.Array
+    def __call__(self, x):
+        if verbose: print(a, b)
+        return self.w * x * k
+net = Net(x)
+@eqx.filter_jit
+def f(net, x):
+    return net(x) if b else a
+f(net, x)
+"""
+KEPT = jitted("seen, k = [], 2.0", "(seen.append(1), x * k)[1]")
+
+
+@pytest.mark.parametrize("magic", ["", "%%trace_cached -q\n"])
+@pytest.mark.parametrize(
+    ("before", "change", "told"),
+    [
+        (NET, "a, k = 2.0, 4.0", "k was 3.0 when f was traced, is 4.0"),
+        (KEPT, "seen.append(2); k = 3.0", "k was 2.0 when f was traced, is 3.0"),
+        (KEPT, "seen.clear(); k = 3.0", "k was 2.0 when f was traced, is 3.0"),
+    ],
+)
+def test_what_the_code_does_not_reach_or_only_writes_to_is_not_told(
+    cells: Shell, before: str, change: str, told: str, magic: str
+) -> None:
+    before, _, call = before.strip().rpartition("\n")
+    cells.run(before)
+    cells.run(f"{magic}{call}")
+    cells.run(change)
+    assert [each.words() for each in last_call(cells, call).why] == [told]
+
+
 def test_an_equal_number_of_another_type_is_told_last(cells: Shell) -> None:
     cells.run(SCHEDULE)
     cells.run("rate = make(0.2, 100.0)")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ipyjaxbench
+from ipyjaxbench.jupyter.errors import TraceFailedError
 from tests.adapters.jax.test_stale import NESTED, PRINTED, SCALE, jitted, last_call
 from tests.adapters.side_effects import SIDE_EFFECTS, SideEffect
 from tests.shell import Shell
@@ -87,6 +88,18 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     cells.run("%trace_cached --watch off")
 
 
+def test_a_function_is_told_once_whatever_names_it_has(cells: Shell) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(f"{SCALE}\ng, one, some = f, partial(f), [f]")
+    cells.run("f")  # an output, which the session keeps
+    cells.run("scale = 3.0")
+    lines = [each.data["text/plain"] for each in cells.shown]
+    assert lines == ["stale: f (scale was 2.0 when f was traced, is 3.0)"]
+    cells.run("another = f")
+    assert cells.shown == []
+    cells.run("%trace_cached --watch off")
+
+
 @pytest.mark.parametrize("before", [SCALE, NESTED])
 def test_what_our_own_looks_trace_is_no_trace_of_the_session(cells: Shell, before: str) -> None:
     cells.run(before)
@@ -146,6 +159,25 @@ def test_a_program_is_todays_and_says_that_another_one_is_cached(
     cells.run("scale = 2.0")
     cells.run(f"%jaxpr -qv shown {call}")
     assert cells.names["shown"].notes == ()
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        ("x * scale", "scale was 2.0 when f was traced, and is gone. Define scale again"),
+        ("x * f2(2)", "f2 was there when f was traced, and is gone. Define f2 again"),
+    ],
+)
+def test_code_that_does_not_trace_any_more_is_said_to_run_still(
+    cells: Shell, read: str, told: str
+) -> None:
+    cells.run(jitted("scale = 2.0\ndef f2(x): return x", read))
+    cells.run(f"del {told.split()[0]}")
+    with pytest.raises(TraceFailedError) as raised:
+        cells.run("%jaxpr f(x)")
+    found = raised.value.diagnosis
+    assert "Calls of f run a program that was compiled earlier: " in found.because
+    assert told in f"{found.because} {found.advice}"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ipyjaxbench.adapters.jax.diagnosis import call_graph, return_types, substit
 from ipyjaxbench.adapters.jax.diagnosis.blame import blamed_arguments
 from ipyjaxbench.adapters.jax.diagnosis.compile_once import fix_without_value
 from ipyjaxbench.adapters.jax.diagnosis.fixes import Fixes
+from ipyjaxbench.adapters.jax.diagnosis.leaks import name_leak
 from ipyjaxbench.adapters.jax.diagnosis.pitfalls import UNHASHABLE, pitfall_of
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.static_search import named_in
@@ -74,6 +75,8 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     )
     if isinstance(error, return_types.NoDataError):
         diagnosis = replace(diagnosis, error="TypeError")
+    if isinstance(error, jax.errors.UnexpectedTracerError):
+        diagnosis = name_leak(diagnosis, error)
     return replace(
         diagnosis,
         blamed=blamed,
@@ -103,7 +106,8 @@ def explain(error: BaseException) -> Diagnosis | None:
     if call is None:
         if not type(error).__module__.startswith("jax") and not _is_of_jax(error):
             return None
-        nothing = Call(places[0].code.co_name if places else "the cell", lambda: None)
+        name = places[0].code.co_name if places else "<module>"
+        nothing = Call("the cell" if name.startswith("<module") else name, lambda: None)
         return diagnose(nothing, tracing.NoChoiceError(error, (), 1))
     failed = _trace_again(call, error)
     diagnosis = diagnose(call, failed)

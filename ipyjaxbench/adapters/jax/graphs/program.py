@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import jax
 
+from ipyjaxbench.adapters.jax.diagnosis.leaks import message_about
 from ipyjaxbench.adapters.jax.graphs.flops import combines, inner_jaxpr
 from ipyjaxbench.graphs import Value
 from ipyjaxbench.usercode import PACKAGE, ask, is_file_of, is_users_file
@@ -187,9 +188,10 @@ def refuse_leaks(closed: Any) -> None:
     from jax.extend.core import Var
 
     variables = zip(closed.jaxpr.constvars, closed.consts, strict=True)
-    leaked = {variable for variable, value in variables if isinstance(value, jax.core.Tracer)}
+    leaked = {var: value for var, value in variables if isinstance(value, jax.core.Tracer)}
     for equation in closed.jaxpr.eqns:
-        if leaked.intersection(v for v in equation.invars if isinstance(v, Var)):
-            error = jax.errors.UnexpectedTracerError("a value of an earlier trace is used")
+        used = [leaked[v] for v in equation.invars if isinstance(v, Var) and v in leaked]
+        if used:
+            error = jax.errors.UnexpectedTracerError(message_about(used[0]))
             error.place = place_of(equation.source_info)
             raise error

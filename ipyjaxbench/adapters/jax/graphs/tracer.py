@@ -1,7 +1,7 @@
 """The graph of a call in JAX: its jaxpr, and what is counted in it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from types import FunctionType
@@ -211,6 +211,19 @@ def _find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> 
     return find_stale(watch, function, args, kwargs, only_seen=not has_program)
 
 
+def _with_stale(failed: UntraceableError, told: Sequence[Note]) -> UntraceableError:
+    """Return the error with what calls run all the same, if they find a program."""
+    if not told:
+        return failed
+    stale = told[0]
+    kept = stale.text.partition(". ")[2].replace(" another program, which", " a program that")
+    diagnosis = replace(failed.diagnosis, because=f"{failed.diagnosis.because} {kept}")
+    if not diagnosis.fixes and not diagnosis.advice:
+        advice = stale.advice[:1].upper() + stale.advice[1:]
+        diagnosis = replace(diagnosis, advice=f"{advice}.")
+    return UntraceableError(diagnosis, failed.error)
+
+
 def _with_shapes(call: Call) -> Call:
     return call.with_arrays(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype))
 
@@ -247,8 +260,11 @@ class JaxTracer(GraphTracer):
         __tracebackhide__ = True
         stale = tuple(note_stale_graphs(JaxCallWatch(), _with_shapes(call), _find_stale))
         anew = unused_key() if stale else None
-        with (anew or nullcontext)():
-            result = graph(call, options)
+        try:
+            with (anew or nullcontext)():
+                result = graph(call, options)
+        except UntraceableError as failed:
+            raise _with_stale(failed, stale) from failed.error
         if result is None or not stale:
             INSPECTED.update(result.warm if result else ())
             return result

@@ -120,14 +120,14 @@ def trace(call: Call) -> Traced:
     raise NoChoiceError(fault, named, choices.tries, needed, choices.stopped) from fault
 
 
-def program_of(call: Call, fixed: Collection[str] = ()) -> Any:
-    """Return the jaxpr of a call, with these arguments as fixed values and no other made static.
+def traced_as(call: Call, fixed: Collection[str] = ()) -> Traced:
+    """Return a call as a program, with these arguments fixed and no other made static.
 
     Raises:
         Exception: whatever tracing raises.
     """
     with contextlib.redirect_stdout(io.StringIO()):
-        return _traced(unbind_method(call), frozenset(fixed)).closed
+        return _traced(unbind_method(call), frozenset(fixed))
 
 
 def error_of(call: Call, fixed: Collection[str]) -> BaseException | None:

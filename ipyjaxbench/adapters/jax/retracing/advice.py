@@ -10,7 +10,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.define_again import typed_as
-from ipyjaxbench.adapters.shared.retracing import advise, is_number, renewing
+from ipyjaxbench.adapters.shared.retracing import advise, defining, is_gone, is_number, renewing
 from ipyjaxbench.retracing import Change, ReadChange
 from ipyjaxbench.usercode import is_exactly, is_of
 
@@ -62,11 +62,12 @@ def fixes(name: str, why: Sequence[Change], function: Any, again: str) -> tuple[
         function: as it is called.
         again: what to do so that its definition runs again, where something is stale.
     """
+    of_gone, why = defining(name, why), [each for each in why if not is_gone(each)]
     kinds = [(_kind(each, function), path) for each in why for path in each.paths()]
     kinds += [("stale code", "") for each in why if _is_own_code(each)]
     of_parts = renewing(why)
     if not kinds:
-        return of_parts
+        return (*of_gone, *of_parts)
     fields = {
         "again": again,
         "Again": again[:1].upper() + again[1:],
@@ -76,7 +77,7 @@ def fixes(name: str, why: Sequence[Change], function: Any, again: str) -> tuple[
     fields["typed"] = typed or "`static_argnames`"
     texts = {kind: _with(fields, text) for kind, text in _ADVICE.items()}
     told = advise(name, ((texts[kind], path) for kind, path in kinds if kind in texts))
-    return (*told, *of_parts)
+    return (*of_gone, *told, *of_parts)
 
 
 def _with(fields: Mapping[str, str], text: str) -> str:

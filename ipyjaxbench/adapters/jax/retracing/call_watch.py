@@ -1,6 +1,6 @@
 """What JAX does in each call of a jitted function."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ import jax
 from jax._src import core
 
 from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
-from ipyjaxbench.adapters.jax.retracing import cache_key, cache_miss_log, callee
+from ipyjaxbench.adapters.jax.retracing import cache_key, cache_miss_log, callee, kept_bodies
 from ipyjaxbench.adapters.jax.retracing.advice import fixes
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
@@ -20,7 +20,16 @@ from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.shared.stale_programs import define_all_again
 from ipyjaxbench.frameworks import Program
-from ipyjaxbench.retracing import Args, Change, Invocation, Kwargs, OnHit, Outcome, Signature
+from ipyjaxbench.retracing import (
+    Args,
+    Change,
+    Invocation,
+    KeptBody,
+    Kwargs,
+    OnHit,
+    Outcome,
+    Signature,
+)
 
 _AHEAD = Change("first", new="compiled ahead of time by .compile()")
 
@@ -112,6 +121,22 @@ class JaxCallWatch(EventWatch[Event]):
     def inspected(self, function: Any) -> Any:
         """Return it where the method is ``lower``, ``trace`` or ``eval_shape``."""
         return callee.inspected_by(function)
+
+    def keeps_bodies(self, function: Any) -> bool:
+        """Whether it is `jax.lax.scan` or the like."""
+        return not _is_tracing() and kept_bodies.keeps_bodies(function)
+
+    def bodies(self, args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:
+        """Yield the user's functions among the arguments."""
+        return kept_bodies.look_at_bodies(args, kwargs)
+
+    def stale_body(self, body: KeptBody, *call: Any) -> Change | None:
+        """Trace the call anew, aside, and hold it against what is kept."""
+        return kept_bodies.stale_body(body, *call)
+
+    def how_to_renew_body(self, body: KeptBody) -> str:
+        """Return what to type: JAX keeps the trace of this very function."""
+        return kept_bodies.how_to_renew_body(body)
 
     def also_traced(self) -> tuple[str, ...]:
         """Return those that JAX logs."""

@@ -25,6 +25,7 @@ from ipyjaxbench.usercode import (
     AROUND,
     Call,
     Imprint,
+    LoadedNames,
     Muted,
     find_reads,
     is_users_file,
@@ -70,7 +71,7 @@ def is_todays(
     with Muted(), unlogged(), rolled_back(roots_of(call)) as left, tracing.silent():
         if left.cut:
             return None
-        new = _anew(lambda: next(programs_called(tracing.program_of(call, fixed)), None))
+        new = _anew(lambda: next(programs_called(tracing.traced_as(call, fixed).closed), None))
         same = is_same(used, new, held)
         if check and same is False:  # with what it draws and counts not put back between two
             with JaxUndoLog(call):
@@ -90,7 +91,26 @@ def program_now(
     with Muted(), unlogged(), rolled_back(roots_of(call)) as left, tracing.silent():
         if left.cut:
             return None
-        return _anew(lambda: next(programs_called(tracing.program_of(call, fixed)), None))
+        return _anew(lambda: next(programs_called(tracing.traced_as(call, fixed).closed), None))
+
+
+def names_used(
+    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static: Collection[int | str]
+) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return names that the user's code loads where it is traced now, and those that it changes.
+
+    None if not known.
+    """
+    call, fixed = _call_of(function, args, kwargs, static)
+    with Muted(), unlogged(), rolled_back(roots_of(call)) as left, tracing.silent():
+        if left.cut:
+            return None
+        with LoadedNames() as loaded:
+            traced = _anew(lambda: tracing.traced_as(call, fixed))
+    if traced is None or loaded.names is None:
+        return None
+    effects = traced.side_effects
+    return loaded.names, frozenset((*effects.restored, *effects.tracers_restored))
 
 
 def _call_of(

@@ -101,6 +101,15 @@ class JaxTracedCode(TracedCode):
         copied = self._copied()
         return None if copied is None else copied.needed(before)
 
+    def names_used(self) -> tuple[frozenset[str], frozenset[str]] | None:
+        """Trace it anew, aside, and see which names its code loads."""
+        args = [each.with_shapes() for each in self._args]
+        kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
+        program = self.program() if self.program else None
+        if program is None or programs.is_too_large(program):
+            return None
+        return programs.names_used(self._function(), args, kwargs, self._static)
+
     def not_data(self, numbers: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Trace it anew, aside, with one name traced at a time."""
         copied, program = self._copied(), self.program() if self.program else None

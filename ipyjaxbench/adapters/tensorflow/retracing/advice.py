@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ipyjaxbench.adapters.shared.retracing import advise, is_number, renewing
+from ipyjaxbench.adapters.shared.retracing import advise, defining, is_gone, is_number, renewing
 from ipyjaxbench.retracing import Change
 
 _OF_FUNCTIONS = {
@@ -47,9 +47,10 @@ def fixes(
         xla: whether XLA may compile it.
     """
     texts = _OF_MODELS if "." in name else _OF_FUNCTIONS  # as in "Sequential.fit"
+    of_gone, why = defining(name, why), [each for each in why if not is_gone(each)]
     kinds = ((_kind(each, relaxed=relaxed, xla=xla), path) for each in why for path in each.paths())
     told = ((texts[kind].replace("{again}", again), path) for kind, path in kinds if kind in texts)
-    return (*advise(name, told), *renewing(why))
+    return (*of_gone, *advise(name, told), *renewing(why))
 
 
 def _kind(change: Change, *, relaxed: bool, xla: bool) -> str:
