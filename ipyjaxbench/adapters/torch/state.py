@@ -172,10 +172,7 @@ class WrapperVersion(State):
 
 
 def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
-    is_marked_alone = _MARKS.issuperset(attributes(tensor))
-    for each in attribute_states(tensor):
-        if not is_marked_alone or is_of(each, SlotNames):  # such as the tensors of a DTensor
-            yield each
+    yield from _own_names(tensor)
     if is_lazy(tensor) or tensor.is_meta:
         return
     if _is_wrapper(tensor):
@@ -191,6 +188,14 @@ def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
         yield from _hook_states(tensor, budget)
     for part in dense:
         yield from _storage_states(part.untyped_storage(), budget)
+
+
+def _own_names(tensor: Any) -> Iterator[State]:
+    """Yield its attributes, but for marks alone, and what stands in slots, as in a DTensor's."""
+    is_marked_alone = _MARKS.issuperset(attributes(tensor))
+    for each in attribute_states(tensor):
+        if not is_marked_alone or is_of(each, SlotNames):
+            yield each
 
 
 def _storage_states(storage: Any, budget: CopyBudget) -> Iterator[State]:
