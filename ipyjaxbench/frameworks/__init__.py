@@ -51,6 +51,7 @@ from ipyjaxbench.frameworks.state.names import (
     DictNames,
     MemberNames,
     Names,
+    SlotNames,
     added_states,
     attribute_states,
 )

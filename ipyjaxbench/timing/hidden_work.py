@@ -17,6 +17,7 @@ _PATIENCE = 4  # times as much longer, where a control may have found work
 _MOST_PATIENCE = _PATIENCE**2
 _FEW_QUESTIONS = 3  # questions: of more, one "yes" is not enough
 _CONVINCING_ANSWERS = 2  # of answers without a clock, over all samples
+_ASKED_AGAIN = 2  # times: to see that something runs, and that it has ended
 _MOST_DOUBTS = 3  # raised by a clock, until its single answers are not asked for any more
 _NOISE_QUANTILE = 0.9
 
@@ -39,6 +40,7 @@ class HiddenWork:
         self._controls: list[int] = []  # nanoseconds of asking when that work had to be over
         self._patience = 1  # how much longer than expected that work may go on
         self._yes = 0  # answers without a clock, after samples
+        self._asking: int | None = None  # nanoseconds of CPU time, where nothing is found
         self._doubts = 0  # samples after which a clock showed work
 
     @property
@@ -70,6 +72,21 @@ class HiddenWork:
         left = drain.wait_for_rest(int(stats.median(self._controls or [0])))
         self._suspected = 0 if self.is_certain else left
         return left
+
+    def spent_on_work(self, left: int | None, spent: int) -> int:
+        """Return the CPU time of work that a look found, of what was spent while looking.
+
+        What looking itself costs is none of the call's: many arrays may be held.
+        """
+        clock = self.drain.clock
+        if not left:
+            self._asking = spent if self._asking is None else min(self._asking, spent)
+            return 0
+        if self._asking is None:
+            before = clock.spent()
+            self.drain.wait_for_rest()
+            self._asking = clock.spent() - before
+        return max(spent - _ASKED_AGAIN * self._asking, 0)
 
     def _control(self, suspected: int) -> None:
         """Ask when nanoseconds of suspected work have to be over."""

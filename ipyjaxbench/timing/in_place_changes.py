@@ -22,6 +22,7 @@ from ipyjaxbench.frameworks import (
     is_unreadable,
     written,
 )
+from ipyjaxbench.timing.plain_iterators import holds_plain_values
 from ipyjaxbench.usercode import (
     arguments,
     attribute,
@@ -78,24 +79,31 @@ class Changes:
         self._moved = {n for n, v in scope.captured.items() if n in used and is_unreadable(v)}
         self._moved |= {n for n, v in values.items() if n in used_up and _moves_unseen(v)}
         self._moved |= set(_holders(values, used))
+        every = {**scope.captured, **values}
+        self._plain = {n for n in self._moved if holds_plain_values(every[n], frameworks)}
         self._unseen = [*_find_unseen(scope.called), *_find_unseen(_named_in(scope.functions))]
         self._descriptors = {*find_descriptors(statements, values)}
         self._after_first = {n: self._fingerprint(n, v) for n, v in values.items()}
 
     def changed_names(
-        self, put_back: Container[str] = (), unread: Collection[str] = ()
+        self,
+        put_back: Container[str] = (),
+        unread: Collection[str] = (),
+        restored: Collection[str] = (),
     ) -> list[str]:
         """Return names whose object is not as the first call left it, as far as that is known.
 
         Args:
             put_back: names of which all that changed is put back.
             unread: names that are told where the code uses them: nothing shows what they hold.
+            restored: names of which something had changed that was put back.
         """
+        moved = self._moved - self._plain.intersection(restored)
         changed = [
             n for n, v in self._values.items() if self._fingerprint(n, v) != self._after_first[n]
         ]
         certain = [
-            n for n in self._values if n in self._moved or (n in self.certain and n not in put_back)
+            n for n in self._values if n in moved or (n in self.certain and n not in put_back)
         ]
         unread = [name for name in unread if name in self._used]
         return list(dict.fromkeys([*certain, *self._unseen, *unread, *changed]))

@@ -40,21 +40,24 @@ class OpenDescriptors:
         self._is_on = bool(self._after_first.items() - self._found.items())
 
     def names(self) -> Iterator[str]:
-        """Yield what each is of that later calls changed too."""
-        now = self._look()
+        """Yield what each is of that later calls changed too, once."""
+        now, told = self._look(), set[str]()
         for (number, path), state in self._after_first.items():
             is_written = self._found.get((number, path), state) != state
-            if is_written and now.get((number, path), state)[:-1] != state[:-1]:
+            is_told = path in told
+            if is_written and not is_told and now.get((number, path), state)[:-1] != state[:-1]:
+                told.add(path)
                 yield f"descriptor {number}" if path.startswith(_PIPE) else path
 
     def _look(self) -> dict[tuple[str, str], State]:
         if not self._is_on:
             return {}
         try:
-            numbers = [each for each in os.listdir(_FOLDER) if each not in self._known]
+            found = dict(_states(each for each in os.listdir(_FOLDER) if int(each) >= _FIRST))
         except OSError:
             return {}
-        return dict(_states(n for n in numbers if int(n) >= _FIRST))
+        known = {path for number, path in found if number in self._known}  # both ends of a pipe
+        return {key: state for key, state in found.items() if key[1] not in known}
 
 
 def _states(numbers: Iterator[str]) -> Iterator[tuple[tuple[str, str], State]]:

@@ -18,6 +18,7 @@ def put_back(later: LaterCalls) -> list[str]:
     later.rewind.give_up()
     calls.end()
     known = checkpoint.known if later.session.options.restore else ()
-    told = [*lost, *checkpoint.failed, *later.changes.changed_names(known, checkpoint.unread)]
+    changed = later.changes.changed_names(known, checkpoint.unread, checkpoint.restored)
+    told = [*lost, *checkpoint.failed, *changed]
     told = [name for name in told if name not in checkpoint.meanwhile]
     return [*told, *first.files.names(apart=told)]

@@ -142,8 +142,7 @@ class Calls:
         taken, before = self._run_loop(1, wait_and_see), self.clock.spent()
         left = self.hidden.look()
         self.drain.raise_failure()
-        # Where nothing was found, what looking cost is none of the call's: many arrays may be held.
-        spent = self._spent + (self.clock.spent() - before if left else 0)
+        spent = self._spent + self.hidden.spent_on_work(left, self.clock.spent() - before)
         compiled = self.compilations() > compilations
         return TimedCall(returned[0] - start if returned else taken, taken, left, spent, compiled)
 

@@ -151,3 +151,10 @@ def test_what_setting_names_back_costs_is_the_least_that_a_thousand_turns_show(
     calls = Calls(Snippet(Source.plain("x = x"), timed.names), None, clock, timed.calls.drain)
     calls.arrange(Waiting(), kept={"x": 0})
     assert [calls.sample(4).ns for _ in taken] == [ns for _, ns in taken]
+
+
+def test_cpu_time_of_looking_is_none_of_the_calls() -> None:
+    """With 20,000 arrays a look takes longer than the call, also where it finds work."""
+    hidden = Timed(WORK).calls.hidden
+    for left, spent, of_work in ((0, 2_000, 0), (0, 2_100, 0), (50, 4_500, 500), (50, 3_000, 0)):
+        assert hidden.spent_on_work(left, spent) == of_work

@@ -19,6 +19,7 @@ from ipyjaxbench.frameworks import (
     Holder,
     MutableState,
     Restore,
+    SlotNames,
     State,
     attribute_states,
     restore_together,
@@ -27,6 +28,7 @@ from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import (
     attributes,
     class_dict,
+    is_of,
     module_of,
     mro_of,
     name_of,
@@ -138,10 +140,10 @@ class Tensor(State):
 
 
 class WrapperVersion(State):
-    """How often a tensor was changed whose memory is that of others, such as a DTensor."""
+    """How often a tensor was changed whose memory is that of others, as a DTensor; its gradient."""
 
     def __init__(self, tensor: Any) -> None:
-        self._version = tensor._version
+        self._version, self._gradient = tensor._version, _gradient(tensor)
         self._counter = torch.autograd._unsafe_preserve_version_counter((tensor,))
         super().__init__(tensor)
 
@@ -149,20 +151,28 @@ class WrapperVersion(State):
         """Return that now."""
         return WrapperVersion(self._target)
 
+    @property
+    def parts(self) -> list[Any]:
+        """Its gradient."""
+        return [] if self._gradient is None else [self._gradient]
+
     def changed(self) -> bool:
-        """Whether it was written to."""
+        """Whether it was written to, or has another gradient."""
+        tensor = self._target
         with torch._C.DisableTorchFunctionSubclass():
-            return bool(self._target._version != self._version)
+            is_written = tensor._version != self._version
+            return bool(is_written or _gradient(tensor) is not self._gradient)
 
     def restore(self) -> None:
         """Set it back: the tensors that it wraps are put back by themselves."""
         with torch._C.DisableTorchFunctionSubclass():
+            if _gradient(self._target) is not self._gradient:
+                self._target.grad = self._gradient
             self._counter.__exit__()
 
 
 def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
-    if not _MARKS.issuperset(attributes(tensor)):
-        yield from attribute_states(tensor)
+    yield from _own_names(tensor)
     if is_lazy(tensor) or tensor.is_meta:
         return
     if _is_wrapper(tensor):
@@ -178,6 +188,14 @@ def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
         yield from _hook_states(tensor, budget)
     for part in dense:
         yield from _storage_states(part.untyped_storage(), budget)
+
+
+def _own_names(tensor: Any) -> Iterator[State]:
+    """Yield its attributes, but for marks alone, and what stands in slots, as in a DTensor's."""
+    is_marked_alone = _MARKS.issuperset(attributes(tensor))
+    for each in attribute_states(tensor):
+        if not is_marked_alone or is_of(each, SlotNames):
+            yield each
 
 
 def _storage_states(storage: Any, budget: CopyBudget) -> Iterator[State]:

@@ -86,6 +86,7 @@ def test_arrays_that_are_gone_are_replaced_in_a_tree_and_only_there(state: JaxSt
 # What is left is as after one run
 
 SIZE = "jax_compilation_cache_max_size"
+KEYS = "import pytest; keys = pytest.importorskip('haiku').PRNGSequence(3)"
 CELLS = {
     "jax.config": Cell("import jax", f"jax.config.update('{SIZE}', jax.config.{SIZE} + 1)",
                        f"jax.config.{SIZE}", f"jax.config.update('{SIZE}', -1)"),
@@ -93,6 +94,9 @@ CELLS = {
                            f"config.{SIZE}", f"config.update('{SIZE}', -1)"),
     "statistics of a layer": Cell(
         "m, x = made()", "m(x)", "m.mean[...].tolist()"),
+    "a sequence of keys": Cell(KEYS, "next(keys)", "str(keys.internal_state)"),
+    "in a function": Cell(f"{KEYS}; keys.reserve(9)\ndef f(): return next(keys)", "f()",
+                          "str(keys.internal_state)"),
 }  # fmt: skip
 
 

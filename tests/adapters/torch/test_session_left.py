@@ -46,7 +46,23 @@ class N(torch.nn.Module):
 m, x = torch.jit.script(N()), torch.ones(2)"""
 SAVED = "import io; b = io.BytesIO(); torch.jit.save(m, b); _ = b.seek(0); m = torch.jit.load(b)"
 IN_SCRIPT = "m.n, m.l, m.d, m.b.tolist(), m.t.tolist(), [t.tolist() for t in m.ts], m.training"
+WRAPPER = """import torch
+class W(torch.Tensor):
+    __slots__ = ("inner", "n")
+    @staticmethod
+    def __new__(cls, inner):
+        made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+        made.inner, made.n = inner, 0
+        return made
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        args[0].inner.add_(1); args[0].n += 1
+        return args[0]
+w = W(torch.ones(2)); w.grad = W(torch.ones(2)); g = w.grad"""
 CELLS = {
+    "a tensor that wraps one": Cell(WRAPPER, "w.add_(1); None", "w.inner.tolist(), w.n"),
+    "its gradient": Cell(WRAPPER, "w.grad.add_(1); None", "g.inner.tolist(), g.n, w.grad is g"),
+    "another gradient": Cell(WRAPPER, "w.grad = W(w.grad.inner + 1)", "w.grad.inner.tolist()"),
     "nodes that go": Cell(TRACED, "erase()", "len(g.graph.nodes), str(g.graph), g.code,"
                           " g(torch.ones(2)).tolist(), g.forward.__code__.co_code"),
     "nodes that come": Cell(TRACED, "insert()", "len([*g.graph.nodes]), str(g.graph)"),
