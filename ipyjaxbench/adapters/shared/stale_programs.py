@@ -5,7 +5,7 @@ from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
-from ipyjaxbench.graphs.notes import cached_is_stale
+from ipyjaxbench.graphs import notes
 from ipyjaxbench.reports import Note
 from ipyjaxbench.retracing import (
     CallWatch,
@@ -64,7 +64,7 @@ def note_stale_graphs(
     stale = {watch.name(function): (function, why) for function, why in reversed(found) if why}
     for name, (function, why) in reversed(stale.items()):
         advice = watch.how_to_renew(function, why)
-        yield cached_is_stale(name, describe_changes(why), advice)
+        yield notes.cached_is_stale(name, describe_changes(why), advice)
 
 
 def define_all_again(watch: CallWatch, function: Any, define: Callable[[Any], str]) -> str:
