@@ -18,6 +18,7 @@ from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, too_many_traces
 from ipyjaxbench.retracing.uncached import add_reason, explain_error, printed_by_tracing
 from ipyjaxbench.usercode import (
+    CallFrames,
     OutputRecorder,
     Site,
     ask,
@@ -76,6 +77,7 @@ class CallRecorder:
         self._takers: dict[int, Watches] = {}  # by the class of what was called
         self._rows: list[_Row] = []
         self._last: dict[tuple[Site, tuple[int, ...]], _Row] = {}
+        self._frames = CallFrames()
         self._numbers = Counter[tuple[str, str]]()
         self._inside = threading.local()
         self._adding = threading.RLock()
@@ -126,6 +128,7 @@ class CallRecorder:
     def close(self) -> None:
         """Hold none of the user's values any more; frameworks keep the code with the hook."""
         self._stale.close()
+        self._frames = CallFrames()
 
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""
@@ -135,7 +138,8 @@ class CallRecorder:
 
     def _watched(self, callee: _Callee, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        framework, watch, _, function = callee
+        framework, watch, site, function = callee
+        call_it = self._frames.caller(site, sys._getframe(1))
         mark = watch.begin_call(function)
         before = self._printed.begin()
         self._inside.call = True
@@ -143,7 +147,7 @@ class CallRecorder:
         error: BaseException | None = None
         try:
             with TRACE_LOG.paused():
-                value = function(*args, **kwargs)
+                value = call_it(function, args, kwargs)
                 watch.wait(value)
             return value
         except BaseException as raised:
@@ -175,8 +179,7 @@ class CallRecorder:
     ) -> TracedCall:
         """Return what became of a call that was not cached, why, and what to write."""
         framework, watch, site, function = callee
-        name = watch.name(function)
-        says = ""
+        name, says = watch.name(function), ""
         with self._adding:  # which began before it
             self._add_reported()
         if error is not None:
@@ -258,8 +261,7 @@ class CallRecorder:
                 last.call = replace(last.call, unknown=unknown)
         else:
             name = watch.name(function)
-            number = self._number(framework.name, name)
-            fixes = watch.fixes(name, stale, function)
+            number, fixes = self._number(framework.name, name), watch.fixes(name, stale, function)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
                               why=stale, fixes=fixes, unknown=unknown)  # fmt: skip
             self._append(callee, call, spent)
