@@ -2,15 +2,15 @@
 
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.call_rows import CallRows, Key, Row
 from ipyjaxbench.retracing.protocol import Args, CachedCall, CallWatch, Kwargs, Outcome, Watches
 from ipyjaxbench.retracing.stale import find_stale, find_unknown
 from ipyjaxbench.retracing.stale_calls import StaleCalls, identity_of
@@ -39,23 +39,6 @@ class _Callee(NamedTuple):
     function: Any
 
 
-@dataclass
-class _Row:
-    """A call, and how many cache hits like it followed."""
-
-    call: TracedCall
-    nanoseconds: int | None  # None for one that was reported: its phases may still grow
-    last: int
-    times: int = 1
-
-    def whole(self) -> TracedCall:
-        """Return the call as it is now."""
-        phases = dict(self.call.phases)
-        known = self.nanoseconds
-        seconds = sum(phases.values()) if known is None else known * 1e-9
-        return replace(self.call, times=self.times, last=self.last, seconds=seconds, phases=phases)
-
-
 class CallRecorder:
     """A hook that makes each call, records those of compiled functions, and counts others.
 
@@ -75,10 +58,8 @@ class CallRecorder:
         self._clock = Clock.elapsed()
         self._stale = StaleCalls(self._clock)
         self._takers: dict[int, Watches] = {}  # by the class of what was called
-        self._rows: list[_Row] = []
-        self._last: dict[tuple[Site, tuple[int, ...]], _Row] = {}
+        self._rows = CallRows()
         self._frames = CallFrames()
-        self._numbers = Counter[tuple[str, str]]()
         self._inside = threading.local()
         self._adding = threading.RLock()
         self._traced = 0
@@ -200,7 +181,7 @@ class CallRecorder:
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why, function)
         return TracedCall(
-            name, framework.name, site.line, site.text, self._number(framework.name, name), 1,
+            name, framework.name, site.line, site.text, self._rows.number(framework.name, name), 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
             breaks=outcome.breaks, disk_misses=outcome.disk_misses,
         )  # fmt: skip
@@ -214,7 +195,10 @@ class CallRecorder:
         found = find()
         if found is not None:
             callee = _Callee(framework, watch, found.site, found.function)
-            self._add_cached(callee, 0, found.args, found.kwargs)
+            with self._adding:
+                if found.again:
+                    self._rows.take_back(_key(callee))
+                self._add_hit(callee, 0, found.args, found.kwargs)
 
     def _add_reported(self) -> None:
         """Add the uncached calls that the log of traces saw and no hook of ours did."""
@@ -224,9 +208,7 @@ class CallRecorder:
             new = TRACE_LOG.events_since(self._event_count, self._begin)
             self._event_count = TRACE_LOG.event_count
             for event in new:
-                number = self._number(event.framework, event.name)
-                self._rows.append(_Row(replace(event, number=number), None, number))
-                self._last.clear()  # hits after it have rows after it
+                self._rows.add_reported(event)
 
     def _add_cached(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         with self._adding:
@@ -235,7 +217,7 @@ class CallRecorder:
     def _add_hit(self, callee: _Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
         self._add_reported()
-        last = self._last.get((site, identity_of(function)))
+        last = self._rows.last(_key(callee))
         is_new = last is None or last.call.state not in _CACHED
         stale: tuple[Change, ...] = ()
         unknown, is_cut = "", False
@@ -255,28 +237,24 @@ class CallRecorder:
         state = "STALE" if stale else "CACHED"
         if last is not None and last.call.state == state and _paths(last.call.why) == _paths(stale):
             last.times += 1
-            last.last = self._number(framework.name, last.call.name)
+            last.last = self._rows.number(framework.name, last.call.name)
             last.nanoseconds = (last.nanoseconds or 0) + spent
             if is_cut or (unknown and not last.call.unknown):
                 last.call = replace(last.call, unknown=unknown)
         else:
             name = watch.name(function)
-            number, fixes = self._number(framework.name, name), watch.fixes(name, stale, function)
+            number, fixes = (
+                self._rows.number(framework.name, name),
+                watch.fixes(name, stale, function),
+            )
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
                               why=stale, fixes=fixes, unknown=unknown)  # fmt: skip
             self._append(callee, call, spent)
 
-    def _number(self, framework: str, name: str) -> int:
-        self._numbers[framework, name] += 1
-        return self._numbers[framework, name]
-
-    def _append(self, callee: _Callee, call: TracedCall, spent: int) -> _Row:
-        row = _Row(call, spent, call.number)
+    def _append(self, callee: _Callee, call: TracedCall, spent: int) -> Row:
         with self._adding:
             self._add_reported()
-            self._rows.append(row)
-            self._last[callee.site, identity_of(callee.function)] = row
-        return row
+            return self._rows.add(call, spent, _key(callee))
 
     def _count(self) -> None:
         """Count a trace; raise where it is one too many."""
@@ -294,6 +272,10 @@ def _drop_programs(programs: Iterable[Program], names: list[str]) -> Iterator[Pr
             names.remove(program.name)
         else:
             yield program
+
+
+def _key(callee: _Callee) -> Key:
+    return callee.site, identity_of(callee.function)
 
 
 def _paths(changes: Sequence[Change]) -> list[str]:

@@ -53,6 +53,7 @@ class CachedCall(NamedTuple):
     args: Args
     kwargs: Kwargs
     site: Site  # the line of the user's code that led to it
+    again: bool = False  # whether it was reported before, and there is more to know of it now
 
 
 #: Gets what looks up the call; that gives None where it is none of the user's.

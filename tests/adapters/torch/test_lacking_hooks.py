@@ -181,6 +181,40 @@ def test_a_hook_that_was_there_before_a_part_was_compiled_is_in_it(
     assert last_call(cells, "f(x)").state == "CACHED"
 
 
+@pytest.mark.parametrize(
+    ("before", "hooked", "does_run"),
+    [
+        (BROKEN, "net[0].lin", False),
+        (REST, "net[0].act", False),
+        (BROKEN, "net[1]", True),
+        (BROKEN, "net", True),
+    ],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "list(map(f, [x, x, x]))",
+        "for _ in range(3): list(map(f, [x]))",
+        "for _ in range(3): run(f, x)",
+        "for _ in range(3): f(x)",
+    ],
+)
+def test_parts_are_looked_at_in_calls_that_other_code_makes(
+    cells: Shell, before: str, hooked: str, does_run: bool, call: str
+) -> None:
+    thread = "threading.Thread(target=f, args=(x,))"
+    cells.run(f"import threading\ndef run(f, x): t = {thread}; t.start(); t.join()")
+    cells.run(before)
+    cells.run("f(x)")
+    cells.run(f"handle = {hooked}.{FORWARD_HOOK}\nf(x)")
+    cells.run(f"%%trace_cached -qv seen\n{call}")
+    (row,) = cells.names["seen"].calls
+    told = f"{hooked} has hooks that the program of Sequential lacks"
+    assert [each.words() for each in row.why] == [told] * (not does_run)
+    assert (row.state, row.times, row.last) == ("CACHED" if does_run else "STALE", 3, 3)
+    assert bool(cells.names["ran"]) is does_run
+
+
 @pytest.mark.parametrize("hooked", ["nn.Linear(1, 1)", "net", "net.lin"])
 def test_a_hook_of_a_module_that_is_not_called_is_none(cells: Shell, hooked: str) -> None:
     cells.run(UNUSED)

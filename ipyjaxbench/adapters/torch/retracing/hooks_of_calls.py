@@ -21,10 +21,17 @@ class HooksOfCalls:
         """Forget the last call of this thread."""
         self._parts.pop(threading.get_ident(), None)
 
-    def add_part(self, frame: FrameType) -> None:
-        """Look at a part that found its program, from within dynamo's hook."""
-        if lacking_hooks.may_be_any():
-            self._parts[threading.get_ident()].append(lacking_hooks.lacking_in_part(frame))
+    def add_part(self, frame: FrameType) -> bool:
+        """Look at a part that found its program, from within dynamo's hook.
+
+        Returns:
+            Whether it lacks any, or may do so.
+        """
+        if not lacking_hooks.may_be_any():
+            return False
+        lacking = lacking_hooks.lacking_in_part(frame)
+        self._parts[threading.get_ident()].append(lacking)
+        return lacking != Lacking()
 
     def lacking(self, function: Any, args: Args, kwargs: Kwargs) -> Lacking:
         """Return what the programs of a call lack."""
