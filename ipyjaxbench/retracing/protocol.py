@@ -138,8 +138,8 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return ()
 
-    def unknown(self, function: Any, args: Args, kwargs: Kwargs) -> str:  # noqa: ARG002
-        """Return what of that is not known, and what to type; nothing where all is."""
+    def unknown(self, function: Any) -> str:  # noqa: ARG002
+        """Return what is not known of the call that `unguarded` looked at, and what to type."""
         return ""
 
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:  # noqa: ARG002

@@ -10,7 +10,7 @@ from torch._dynamo import convert_frame
 
 from ipyjaxbench.adapters.torch.retracing.global_hooks import REGISTERS
 from ipyjaxbench.retracing import keep_learning
-from tests.adapters.torch.test_lacking_hooks import (
+from tests.adapters.torch.hooked import (
     CALLED,
     IN_PLACE,
     REST,

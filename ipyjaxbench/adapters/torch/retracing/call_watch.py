@@ -264,10 +264,9 @@ class TorchCallWatch(EventWatch[Entry]):
         lacking = self._hooks.lacking(function, args, kwargs)
         return lacking_hooks.changes(self.name(function), lacking)
 
-    def unknown(self, function: Any, args: Args, kwargs: Kwargs) -> str:
+    def unknown(self, function: Any) -> str:
         """Return of which hooks it is not known whether its program has them."""
-        lacking = self._hooks.lacking(function, args, kwargs)
-        return lacking_hooks.unknown(self.name(function), lacking)
+        return lacking_hooks.unknown(self.name(function), self._hooks.found_last())
 
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:
         """Return the hooks that it lacks of modules that are no arguments."""
