@@ -2,7 +2,6 @@
 
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change
-from ipyjaxbench.retracing.call_rows import Callee, Row
+from ipyjaxbench.retracing.call_rows import Callee, CallRows, Key, Row
 from ipyjaxbench.retracing.inspected_calls import InspectedCalls
 from ipyjaxbench.retracing.kept_bodies import StaleBody
 from ipyjaxbench.retracing.protocol import Args, CachedCall, CallWatch, Kwargs, Outcome, Watches
@@ -21,6 +20,7 @@ from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TRACED, TracedCall, tell_apart, too_many_traces
 from ipyjaxbench.retracing.uncached import add_reason, explain_error, printed_by_tracing
 from ipyjaxbench.usercode import (
+    CallFrames,
     OutputRecorder,
     Site,
     ask,
@@ -51,9 +51,8 @@ class CallRecorder:
         self._clock = Clock.elapsed()
         self._stale = StaleCalls(self._clock)
         self._takers: dict[int, Watches] = {}  # by the class of what was called
-        self._rows: list[Row] = []
-        self._last: dict[tuple[Site, tuple[int, ...]], Row] = {}
-        self._numbers = Counter[tuple[str, str]]()
+        self._rows = CallRows()
+        self._frames = CallFrames()
         self._inside = threading.local()
         self._inspected = InspectedCalls(self._inside, self._add_cached, self._add_stale_body)
         self._adding = threading.RLock()
@@ -98,7 +97,7 @@ class CallRecorder:
 
     def _add_stale_body(self, callee: Callee, body: StaleBody) -> None:
         framework, site = callee.framework.name, callee.site
-        number = self._number(framework, body.name)
+        number = self._rows.number(framework, body.name)
         call = TracedCall(body.name, framework, site.line, site.text, number, 1, "STALE", 0.0,
                           why=(body.change,), fixes=(body.fix,))  # fmt: skip
         self._append(callee, call, 0)
@@ -118,6 +117,7 @@ class CallRecorder:
         """Hold none of the user's values any more; frameworks keep the code with the hook."""
         self._stale.close()
         self._inspected.close()
+        self._frames = CallFrames()
 
     def outside(self) -> tuple[Program, ...]:
         """Return the programs that were made outside of these calls."""
@@ -127,7 +127,8 @@ class CallRecorder:
 
     def _watched(self, callee: Callee, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        framework, watch, _, function = callee
+        framework, watch, site, function = callee
+        call_it = self._frames.caller(site, sys._getframe(1))
         mark = watch.begin_call(function)
         before = self._printed.begin()
         self._inside.call = True
@@ -135,7 +136,7 @@ class CallRecorder:
         error: BaseException | None = None
         try:
             with TRACE_LOG.paused():
-                value = function(*args, **kwargs)
+                value = call_it(function, args, kwargs)
                 watch.wait(value)
             return value
         except BaseException as raised:
@@ -188,7 +189,7 @@ class CallRecorder:
         if not outcome.why and outcome.state in (*COSTLY, "?"):
             says = outcome.framework_reason
         fixes = () if outcome.state == "SLOW-PATH" else watch.fixes(name, outcome.why, function)
-        number = self._number(framework.name, full_name or name)
+        number = self._rows.number(framework.name, full_name or name)
         return TracedCall(
             name, framework.name, site.line, site.text, number, 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
@@ -204,7 +205,10 @@ class CallRecorder:
         found = find()
         if found is not None:
             callee = Callee(framework, watch, found.site, found.function)
-            self._add_cached(callee, 0, found.args, found.kwargs)
+            with self._adding:
+                if found.again:
+                    self._rows.take_back(_key(callee))
+                self._add_hit(callee, 0, found.args, found.kwargs)
 
     def _add_reported(self) -> None:
         """Add the uncached calls that the log of traces saw and no hook of ours did."""
@@ -214,9 +218,7 @@ class CallRecorder:
             new = TRACE_LOG.events_since(self._event_count, self._begin)
             self._event_count = TRACE_LOG.event_count
             for event in new:
-                number = self._number(event.framework, event.full_name or event.name)
-                self._rows.append(Row(replace(event, number=number), None, number))
-                self._last.clear()  # hits after it have rows after it
+                self._rows.add_reported(event)
 
     def _add_cached(self, callee: Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         with self._adding:
@@ -225,7 +227,7 @@ class CallRecorder:
     def _add_hit(self, callee: Callee, spent: int, args: Args, kwargs: Kwargs) -> None:
         framework, watch, site, function = callee
         self._add_reported()
-        last = self._last.get((site, identity_of(function)))
+        last = self._rows.last(_key(callee))
         is_new = last is None or last.call.state not in _CACHED
         stale: tuple[Change, ...] = ()
         unknown, is_cut = "", False
@@ -245,30 +247,23 @@ class CallRecorder:
         state = "STALE" if stale else "CACHED"
         if last is not None and last.call.state == state and _paths(last.call.why) == _paths(stale):
             last.times += 1
-            last.last = self._number(framework.name, last.call.full_name or last.call.name)
+            last.last = self._rows.number(framework.name, last.call.full_name or last.call.name)
             last.nanoseconds = (last.nanoseconds or 0) + spent
             if is_cut or (unknown and not last.call.unknown):
                 last.call = replace(last.call, unknown=unknown)
         else:
             name, full_name = watch.name(function), watch.full_name(function)
-            number = self._number(framework.name, full_name or name)
+            number = self._rows.number(framework.name, full_name or name)
             fixes = watch.fixes(name, stale, function)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
                               why=stale, fixes=fixes, unknown=unknown,
                               full_name=full_name)  # fmt: skip
             self._append(callee, call, spent)
 
-    def _number(self, framework: str, name: str) -> int:
-        self._numbers[framework, name] += 1
-        return self._numbers[framework, name]
-
     def _append(self, callee: Callee, call: TracedCall, spent: int) -> Row:
-        row = Row(call, spent, call.number)
         with self._adding:
             self._add_reported()
-            self._rows.append(row)
-            self._last[callee.site, identity_of(callee.function)] = row
-        return row
+            return self._rows.add(call, spent, _key(callee))
 
     def _count(self) -> None:
         """Count a trace; raise where it is one too many."""
@@ -286,6 +281,10 @@ def _drop_programs(programs: Iterable[Program], names: list[str]) -> Iterator[Pr
             names.remove(program.name)
         else:
             yield program
+
+
+def _key(callee: Callee) -> Key:
+    return callee.site, identity_of(callee.function)
 
 
 def _paths(changes: Sequence[Change]) -> list[str]:

@@ -61,6 +61,7 @@ class CachedCall(NamedTuple):
     args: Args
     kwargs: Kwargs
     site: Site  # the line of the user's code that led to it
+    again: bool = False  # whether it was reported before, and there is more to know of it now
 
 
 #: Gets what looks up the call; that gives None where it is none of the user's.
@@ -181,8 +182,8 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return ()
 
-    def unknown(self, function: Any, args: Args, kwargs: Kwargs) -> str:  # noqa: ARG002
-        """Return what of that is not known, and what to type; nothing where all is."""
+    def unknown(self, function: Any) -> str:  # noqa: ARG002
+        """Return what is not known of the call that `unguarded` looked at, and what to type."""
         return ""
 
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:  # noqa: ARG002

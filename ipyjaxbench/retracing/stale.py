@@ -70,7 +70,7 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
     trace, now, is_derived = None, Reads(raised=True), False
     try:
         if watch.is_guarded:
-            return watch.unknown(function, args, kwargs)
+            return watch.unknown(function)  # `find_stale` comes before
         trace, code = _find_trace(watch, function, args, kwargs)
         words = watch.signature(function, args, kwargs).transformation.split(" of ")
         is_derived = not _DERIVATIVES.isdisjoint(words)

@@ -19,6 +19,7 @@ from ipyjaxbench.usercode.call import (
     read_call_of_shapes,
     refuse_uncallable,
 )
+from ipyjaxbench.usercode.call_frames import CallFrames
 from ipyjaxbench.usercode.cells import (
     CELLS,
     assignment_of,

@@ -9,6 +9,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_ITERABLE_
 from types import FrameType, TracebackType
 
 from ipyjaxbench.usercode.call import called_name
+from ipyjaxbench.usercode.call_frames import is_call_frame
 from ipyjaxbench.usercode.origin import PACKAGE, is_users_file
 
 _GENERATOR = CO_ASYNC_GENERATOR | CO_COROUTINE | CO_GENERATOR | CO_ITERABLE_COROUTINE
@@ -65,7 +66,7 @@ def called_name_in(text: str) -> str:
 
 def strip_hook_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback without our frames between a call of the user's and what is called."""
-    return _join(each for each in _steps(trace) if not _file_of(each).startswith(PACKAGE))
+    return _join(each for each in _steps(trace) if not _file_of(each.tb_frame).startswith(PACKAGE))
 
 
 def strip_our_frames(trace: TracebackType | None) -> TracebackType | None:
@@ -76,7 +77,7 @@ def strip_our_frames(trace: TracebackType | None) -> TracebackType | None:
     kept: list[TracebackType] = []
     is_ours = False
     for each in _steps(trace):
-        file = _file_of(each)
+        file = _file_of(each.tb_frame)
         is_ours = file.startswith(PACKAGE) or (is_ours and not is_users_file(file))
         if not is_ours:
             kept.append(each)
@@ -91,7 +92,7 @@ def clear_our_frames(error: BaseException) -> None:
     traces = [each.__traceback__ for each in errors_behind(error)]
     shown = {id(each.tb_frame) for trace in traces for each in _steps(trace)}
     for frame in frames_behind(*traces):
-        if frame.f_code.co_filename.startswith(PACKAGE) and id(frame) not in shown:
+        if _file_of(frame).startswith(PACKAGE) and id(frame) not in shown:
             with suppress(RuntimeError):
                 frame.clear()
 
@@ -137,5 +138,5 @@ def _join(steps: Iterable[TracebackType]) -> TracebackType | None:
     return joined
 
 
-def _file_of(trace: TracebackType) -> str:
-    return trace.tb_frame.f_code.co_filename
+def _file_of(frame: FrameType) -> str:
+    return PACKAGE if is_call_frame(frame) else frame.f_code.co_filename

@@ -10,9 +10,10 @@ from torch._dynamo import convert_frame
 
 from ipyjaxbench.adapters.torch.retracing.global_hooks import REGISTERS
 from ipyjaxbench.retracing import keep_learning
-from tests.adapters.torch.test_lacking_hooks import (
+from tests.adapters.torch.hooked import (
     CALLED,
     IN_PLACE,
+    PARTS,
     REST,
     WHOLE,
     cells as cells,
@@ -24,6 +25,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute")
 UNKNOWN = (
     "whether {1} runs the hooks of {0}: its compilation was not seen. Call `torch.compiler.reset()`"
 )
+NESTED = f"""{PARTS}net = nn.Sequential(nn.Sequential(nn.Linear(2, 2)))
+f = torch.compile(net, backend='eager')
+"""
 LIN = "net.lin.register_forward_hook(hook)"
 OF_ALL = "nn.modules.module.register_module_forward_hook(hook)"
 
@@ -57,6 +61,7 @@ def no_hooks_of_all() -> Iterator[None]:
         (IN_PLACE, "net.act.register_full_backward_pre_hook(hook)", ("net.act", "Net")),
         (CALLED, "net.act.register_forward_hook(hook)", ("net.act", "f")),
         (REST, "net[0].act.register_forward_hook(hook)", ("net[0].act", "Sequential")),
+        (NESTED, "net[0][0].register_forward_hook(hook)", ("net[0][0]", "Sequential")),
         (CALLED, OF_ALL, ("all modules (register_module_forward_hook)", "f")),
     ],
 )

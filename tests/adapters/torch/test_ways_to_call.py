@@ -1,6 +1,7 @@
 """Each call of what torch.compile made is seen, and can be made again after any magic."""
 
 import functools
+import warnings
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,19 @@ def test_a_compiled_function_can_be_called_afterwards(cells: Shell, use: str) ->
     assert torch.equal(cells.names["again"], cells.names["f"](torch.ones(3)))
     assert len(cells.names["other"]) == 7
     torch._dynamo.reset()
+
+
+def test_a_warning_that_a_compiled_function_gives_has_the_users_line(shell: Shell) -> None:
+    shell.names["torch"] = torch
+    register = torch.nn.modules.module.register_module_forward_hook
+    shell.run("net = torch.compile(torch.nn.Linear(1, 1), backend='eager')")
+    handle = register(lambda *_: None)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            shell.run("%%trace_cached -q\n1\nnet(torch.ones(1))\nnet(torch.ones(1))")
+    finally:
+        handle.remove()
+    places = [(each.filename.startswith("<ipython-input"), each.lineno) for each in caught
+              if "global hooks" in str(each.message)]  # fmt: skip
+    assert places == [(True, 3), (True, 4)]

@@ -7,7 +7,7 @@ from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
 
-from ipyjaxbench.adapters.shared.retracing import EventWatch, main_frame, site_of
+from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.torch.compile_events import DynamoEvents, Entry, phases_of
 from ipyjaxbench.adapters.torch.disk_cache import GraphSearches
 from ipyjaxbench.adapters.torch.retracing import (
@@ -20,6 +20,7 @@ from ipyjaxbench.adapters.torch.retracing import (
 from ipyjaxbench.adapters.torch.retracing.advice import fixes, how_to_renew
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
+from ipyjaxbench.adapters.torch.retracing.found_calls import found, found_again
 from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
 from ipyjaxbench.adapters.torch.retracing.hooks_of_calls import HooksOfCalls
 from ipyjaxbench.adapters.torch.retracing.programs_outside import programs_outside
@@ -27,7 +28,6 @@ from ipyjaxbench.adapters.torch.retracing.uncompiled import skipped, unable
 from ipyjaxbench.frameworks import DiskMiss, Framework, Program
 from ipyjaxbench.retracing import (
     Args,
-    CachedCall,
     Change,
     Evidence,
     Kwargs,
@@ -212,11 +212,13 @@ class TorchCallWatch(EventWatch[Entry]):
         self._report = on_hit
 
     def _on_hit(self, frame: FrameType) -> None:
+        report = self._report if self._thread != threading.get_ident() else None
         if callee.called_from(frame) is None:
-            self._hooks.add_part(frame)
-        elif self._report is not None and self._thread != threading.get_ident():
+            if self._hooks.add_part(frame) and report is not None:
+                report(partial(found_again, frame))
+        elif report is not None:
             self._hooks.begin()
-            self._report(partial(_found, frame))
+            report(partial(found, frame))
 
     def _why_full(self, entries: Sequence[Any]) -> Iterator[Change]:
         limit = dynamo_settings.limit()
@@ -262,10 +264,9 @@ class TorchCallWatch(EventWatch[Entry]):
         lacking = self._hooks.lacking(function, args, kwargs)
         return lacking_hooks.changes(self.name(function), lacking)
 
-    def unknown(self, function: Any, args: Args, kwargs: Kwargs) -> str:
+    def unknown(self, function: Any) -> str:
         """Return of which hooks it is not known whether its program has them."""
-        lacking = self._hooks.lacking(function, args, kwargs)
-        return lacking_hooks.unknown(self.name(function), lacking)
+        return lacking_hooks.unknown(self.name(function), self._hooks.found_last())
 
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:
         """Return the hooks that it lacks of modules that are no arguments."""
@@ -287,9 +288,3 @@ class TorchCallWatch(EventWatch[Entry]):
     def outside(self) -> tuple[Program, ...]:
         """Return backward passes, and functions called from code that is not looked into."""
         return programs_outside(self._events.read(), self._others(), self._names)
-
-
-def _found(frame: FrameType) -> CachedCall | None:
-    """Return the call in a frame; None for the rest of a function after a break."""
-    call = callee.called_from(frame)
-    return CachedCall(*call, site_of(frame, main_frame())) if call is not None else None

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import attributes, is_of, path_to, users_names
 
 _PART = re.compile(r"\._modules\['(\w+)'\]")
@@ -23,10 +24,17 @@ def typed(path: str, scope: Mapping[str, Any]) -> str:
         path: as guards name it.
         scope: the names of the call, as guards name them.
     """
+    try:
+        return _typed(path, scope)
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return path
+
+
+def _typed(path: str, scope: Mapping[str, Any]) -> str:
     root = _ROOT.match(path)
     if root is None:
         return _class_of(path, scope)
-    spaces = users_names(sys._getframe(1), scope["G"])
+    spaces = users_names(sys._getframe(2), scope["G"])
     for start in _beginnings(path):
         if held := path_to(eval(start, {}, dict(scope)), spaces, _parts):
             return held + _spelled(path[len(start) :])

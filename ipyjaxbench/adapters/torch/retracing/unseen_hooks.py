@@ -62,9 +62,20 @@ def _modules_in(text: str, scope: Mapping[str, Any]) -> Iterator[tuple[str, Any]
                 value = eval(path, {}, dict(scope))
             except CODE_ERRORS:  # the user's objects may raise anything
                 break
-            if is_of(value, torch.nn.Module) and id(value) not in seen:
-                seen.add(id(value))
-                yield path, value
+            for each, module in _with_parts(path, value, text):
+                if id(module) not in seen:
+                    seen.add(id(module))
+                    yield each, module
+
+
+def _with_parts(path: str, value: Any, text: str) -> Iterator[tuple[str, Any]]:
+    """Yield a module, and all in it where no guard is about these, as in a `Sequential`."""
+    if not is_of(value, torch.nn.Module):
+        return
+    yield path, value
+    if f"{path}._modules[" not in text:
+        for name, part in (attributes(value).get("_modules") or {}).items():
+            yield from _with_parts(f"{path}._modules['{name}']", part, text)
 
 
 def _beginnings(path: str) -> Sequence[str]:
