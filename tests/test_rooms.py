@@ -16,7 +16,7 @@ CLOSED = {"adapters", "jupyter"}
 #: What collects while something runs; all other dataclasses are values.
 COLLECTING = {
     *("Analysis", "ArmSpec", "FakeArray", "FakeDevice", "NoChoiceError", "QueuedCalls", "Samples"),
-    *("Row", "Sources", "StaticValues", "Steady", "_Known", "_Reached", "_Row"),
+    *("Row", "Sources", "StaticValues", "Steady", "_Known", "_Reached"),
 }
 
 
