@@ -27,7 +27,7 @@ class KeptBodies:
         call = function, args, kwargs
         try:
             with TRACE_LOG.paused():
-                bodies = [*watch.bodies(args, kwargs)]
+                bodies = [*watch.bodies(function, args, kwargs)]
                 return [found for each in bodies for found in self._look(watch, each, call)]
         except CODE_ERRORS:  # the user's objects may raise anything
             return []

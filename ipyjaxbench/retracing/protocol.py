@@ -52,6 +52,7 @@ class KeptBody(NamedTuple):
     name: str
     function: Any
     reads: Reads  # of names around it, now
+    is_given: bool = True  # to each call; else something was made of it once
 
 
 class CachedCall(NamedTuple):
@@ -126,12 +127,16 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return None
 
+    def may_hold_kept(self, function: Any) -> bool:  # noqa: ARG002
+        """Whether a program of it may hold a part that was traced before it."""
+        return False
+
     def keeps_bodies(self, function: Any) -> bool:  # noqa: ARG002
         """Whether it runs functions that it is given, and the framework keeps their traces."""
         return False
 
-    def bodies(self, args: Args, kwargs: Kwargs) -> Iterable[KeptBody]:  # noqa: ARG002
-        """Return those among the arguments of such a call."""
+    def bodies(self, function: Any, args: Args, kwargs: Kwargs) -> Iterable[KeptBody]:  # noqa: ARG002
+        """Return those of such a call."""
         return ()
 
     def stale_body(self, body: KeptBody, *call: Any) -> Change | None:  # noqa: ARG002

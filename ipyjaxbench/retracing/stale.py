@@ -209,6 +209,10 @@ def _changes_kept(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change
         if is_kept and _is_another_program(trace, now, compiled, if_unsure=None):
             why = f"it holds a part that was traced before: {describe_changes(changes)}"
             return (PartChange("stale", new=why, renew=watch.how_to_drop_all),)
+    # One that was traced outside of compiled functions nobody saw.
+    if watch.may_hold_kept(compiled) and _is_another_program(trace, now, compiled, if_unsure=None):
+        why = "it holds a part that was traced before, with other values"
+        return (PartChange("stale", new=why, renew=watch.how_to_drop_all),)
     return ()
 
 

@@ -18,6 +18,8 @@ from ipyjaxbench.retracing import (
 from ipyjaxbench.timing import CodeFacts, note_stale_program
 from ipyjaxbench.usercode import Call, ask, call_of, unwrap
 
+_MADE = " for a new "
+
 
 def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
     """Yield a note for each function that the code calls whose program is stale.
@@ -79,7 +81,10 @@ def define_all_again(watch: CallWatch, function: Any, define: Callable[[Any], st
         parts = [inner for inner, _ in stale_parts(watch, function)]
     except CODE_ERRORS:  # the user's objects may raise anything
         parts = []
-    return ", then ".join(dict.fromkeys(map(define, (*reversed(parts), function))))
+    texts = dict.fromkeys(map(define, (*reversed(parts), function)))
+    # What is made by one call is made anew by one: of these the last says it of the whole.
+    by_call = {text.partition(_MADE)[0]: text for text in texts}
+    return ", then ".join(by_call.values())
 
 
 def _token(watch: CallWatch, function: object) -> int | None:

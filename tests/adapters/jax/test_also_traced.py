@@ -81,6 +81,14 @@ def test_a_stale_trace_that_is_lowered_is_named(cells: Shell) -> None:
     assert (stale.state, [each.words() for each in stale.why]) == ("STALE", told)
 
 
+def test_what_looks_into_an_error_is_not_told(cells: Shell) -> None:
+    cells.run("@jax.jit\ndef f(x): return x if x.sum() > 0 else -x")
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        cells.run("%%trace_cached -qv seen\nf(x)")
+    seen = cells.names["seen"]
+    assert ([each.state for each in seen.calls], seen.also_traced) == (["RAISED"], ())
+
+
 @pytest.mark.parametrize(
     "before",
     ["%trace_cached -q --predict g(x)", "failed = True\ntry: g(x)\nexcept ValueError: pass"],

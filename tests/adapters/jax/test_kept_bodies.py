@@ -3,6 +3,7 @@
 import pytest
 
 from tests.adapters.jax import test_stale
+from tests.adapters.jax.test_stale import last_call
 from tests.shell import Shell
 
 cells = test_stale.cells
@@ -14,6 +15,7 @@ def small(c): return c.sum() < 50
 def turn(n, c): return c * k
 def yes(c): return c * k
 def no(c): return c - m
+saved = jax.checkpoint(yes)
 """
 SCAN = "jax.lax.scan(body, x, None, length=2)[0]"
 COND = "jax.lax.cond(x[0] > 0, yes, no, x)"
@@ -27,6 +29,7 @@ COND = "jax.lax.cond(x[0] > 0, yes, no, x)"
         ("jax.lax.fori_loop(0, 3, turn, init_val=x)", "turn"),
         (COND, "yes"),
         ("jax.lax.switch(0, [yes, no], x)", "yes"),
+        ("saved(x)", "yes"),
         ("(lambda y: jax.lax.scan(body, y, None, length=2)[0] + 1)(x)", "body"),
     ],
 )
@@ -44,9 +47,8 @@ def test_one_that_was_traced_with_other_values_is_stale(
     calls = cells.names["seen"].calls
     assert {(each.name, each.state) for each in calls} == {(stale, "STALE")}
     assert calls[0].why[0].words().endswith(f"k was changed after {stale} was traced")
-    assert calls[0].fixes == (
-        f"Run the cell that defines `{stale}` again, or call `jax.clear_caches()`",
-    )
+    again = f"Run the cell that defines `{stale}` again, or call `jax.clear_caches()`"
+    assert calls[0].fixes == (again if "saved" not in call else "Call `jax.clear_caches()`",)
     assert len(cells.names["calls"]) == left  # looking changes nothing of the user's
     cells.run(f"right = found\njax.clear_caches()\n%trace_cached -qv seen {call}")
     assert cells.names["seen"].calls == ()
@@ -60,6 +62,22 @@ def test_what_is_told_to_be_typed_helps(cells: Shell, change: str) -> None:
     cells.run(f"%%trace_cached -qv seen\nright = bool(({SCAN} == 9).all())")
     assert cells.names["right"]
     assert cells.names["seen"].calls == ()
+
+
+@pytest.mark.parametrize(("change", "is_stale"), [("k = 3.0", True), ("k = 2.0", False)])
+def test_a_program_with_a_body_that_was_traced_outside_is_stale(
+    cells: Shell, change: str, *, is_stale: bool
+) -> None:
+    cells.run(BODIES)
+    cells.run(SCAN)
+    cells.run(f"{change}\nf = jax.jit(lambda x: {SCAN})")
+    for state in ("TRACED", "STALE" if is_stale else "CACHED"):
+        seen = last_call(cells, "f(x)")
+        told = [each.words() for each in seen.why if each.kind == "stale"]
+        assert (seen.state, len(told)) == (state, int(is_stale))
+        assert told in ([], ["it holds a part that was traced before, with other values"])
+    cells.run("jax.clear_caches()")
+    assert [each.kind for each in last_call(cells, "f(x)").why] == ["first"]
 
 
 def test_what_cannot_be_copied_alone_is_not_judged(cells: Shell) -> None:

@@ -188,7 +188,7 @@ def test_a_function_that_was_traced_unseen_is_not_said_to_be_called_first() -> N
     (change,) = call.why
     assert change.words() in (
         "jax: at x, now f32[6] and before f32[5]",
-        "reason unknown (earlier traces were not observed)",  # before JAX 0.6
+        "jax: at x, seen f32[5], but now given f32[6]",  # before JAX 0.6
     )
 
 

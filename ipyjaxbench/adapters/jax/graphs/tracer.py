@@ -23,6 +23,7 @@ from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import use_jax_numpy
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
+from ipyjaxbench.adapters.jax.own_work import quiet_log
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.shared.stale_programs import note_stale_graphs
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
@@ -279,4 +280,5 @@ class JaxTracer(GraphTracer):
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """Explain an error from its traceback, and by tracing again what was traced."""
-        return explain(error)
+        with quiet_log():
+            return explain(error)

@@ -112,7 +112,7 @@ def is_traced(function: object, logged: Sequence[str]) -> bool:
     plain = callee.plain_of(function)
     name, ids = callee.display_name(plain), (None, str(id(plain)))
     traced = (of for text in logged for of in [_OF.search(text)] if of)
-    return any(of["name"] == name and of["id"] in ids for of in traced)
+    return any(_name(of) == name and of["id"] in ids for of in traced)
 
 
 def nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
@@ -120,8 +120,8 @@ def nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
     callers: dict[str, str] = {}
     for text in logged:
         miss, of = _MISS.search(text), _OF.search(text)
-        if miss and of and of["name"] != root and is_users_file(of["place"]):
-            callers.setdefault(of["name"], (miss["caller"] or "").rpartition(".")[2])
+        if miss and of and _name(of) != root and is_users_file(of["place"]):
+            callers.setdefault(_name(of), (miss["caller"] or "").rpartition(".")[2])
     depths: dict[str, int] = {}
 
     def add_callees(caller: str, depth: int) -> None:
@@ -135,6 +135,11 @@ def nested(root: str, logged: Sequence[str]) -> tuple[tuple[int, str], ...]:
     return tuple((depth, name) for name, depth in depths.items())
 
 
+def _name(of: re.Match[str]) -> str:
+    """Return a function's own name; older versions of JAX put what defines it in front."""
+    return of["name"].rpartition(".")[2]
+
+
 def outermost(logged: Sequence[str]) -> tuple[str, ...]:
     """Return the user's functions that were traced, without those traced within one of them."""
     callers: dict[str, set[str]] = {}
@@ -142,7 +147,7 @@ def outermost(logged: Sequence[str]) -> tuple[str, ...]:
         miss, of = _MISS.search(text), _OF.search(text)
         if miss and of and is_users_file(of["place"]):
             caller = (miss["caller"] or "").rpartition(".")[2]
-            callers.setdefault(of["name"], set()).add(caller)
+            callers.setdefault(_name(of), set()).add(caller)
     return tuple(name for name, each in callers.items() if not each <= callers.keys() - {name})
 
 
@@ -150,7 +155,7 @@ def reasons(root: str, logged: Sequence[str]) -> tuple[Change, ...]:
     """Return JAX's reason for tracing a function, in one line."""
     for text in logged:
         of = _OF.search(text)
-        if of and of["name"] == root:
+        if of and _name(of) == root:
             found = ["".join(each) for each in _SAYS.findall(text)]
             theirs = [each for each in found if _OF_OURS not in each]
             says = f"jax: {'; '.join(theirs)}" if theirs else _UNKNOWN

@@ -13,7 +13,7 @@ from ipyjaxbench.adapters.jax.retracing.advice import fixes
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again
+from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again, keeps_parts
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_code
@@ -122,13 +122,17 @@ class JaxCallWatch(EventWatch[Event]):
         """Return it where the method is ``lower``, ``trace`` or ``eval_shape``."""
         return callee.inspected_by(function)
 
+    def may_hold_kept(self, function: Any) -> bool:
+        """Whether it names a loop or the like, and functions that may have been traced before."""
+        return keeps_parts(callee.plain_of(function))
+
     def keeps_bodies(self, function: Any) -> bool:
-        """Whether it is `jax.lax.scan` or the like."""
+        """Whether it is `jax.lax.scan` or the like, or what `jax.checkpoint` gave."""
         return not _is_tracing() and kept_bodies.keeps_bodies(function)
 
-    def bodies(self, args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:
-        """Yield the user's functions among the arguments."""
-        return kept_bodies.look_at_bodies(args, kwargs)
+    def bodies(self, function: Any, args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:
+        """Yield the user's functions among the arguments, or within."""
+        return kept_bodies.look_at_bodies(function, args, kwargs)
 
     def stale_body(self, body: KeptBody, *call: Any) -> Change | None:
         """Trace the call anew, aside, and hold it against what is kept."""

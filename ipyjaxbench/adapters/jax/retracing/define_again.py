@@ -40,7 +40,7 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     plain = callee.plain_of(function)
     name = f"{quote}{callee.display_name(plain)}{quote}"
     is_module = is_of_module(plain)  # to reload it would set back what was changed in it
-    if _keeps_parts(plain) or (is_module and getattr(jitted, "clear_cache", None) is None):
+    if keeps_parts(plain) or (is_module and getattr(jitted, "clear_cache", None) is None):
         return f"call {quote}jax.clear_caches(){quote}"  # of Equinox, too, which has no other
     if (anew := _made_anew(inner, plain)) and not reads_itself(assignment_of(jitted)):
         return _make_anew(jitted, anew, name, quote)
@@ -56,7 +56,7 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     return again
 
 
-def _keeps_parts(plain: Any) -> bool:
+def keeps_parts(plain: Any) -> bool:
     """Whether JAX may find a part of it again: it keeps the trace of what loops and the like run.
 
     A function that is made within it is another one each time.

@@ -1,6 +1,7 @@
 """Loops and branches outside of compiled functions: JAX keeps what it traced of their bodies."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -9,6 +10,7 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.compilation import unused_key
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.retracing import callee, programs
@@ -27,20 +29,24 @@ from ipyjaxbench.usercode import (
     unwrap,
 )
 
+_RECOMPUTING = ("checkpoint", "remat")
 _KEEPING = (jax.lax.scan, jax.lax.while_loop, jax.lax.fori_loop, jax.lax.cond, jax.lax.switch)
 
 
 def keeps_bodies(function: Any) -> bool:
-    """Whether JAX keeps the traces of functions that it is given, by what these are."""
-    return any(function is each for each in _KEEPING)
+    """Whether JAX keeps the traces of functions that it runs, by what these are."""
+    is_loop = any(function is each for each in _KEEPING)
+    return is_loop or callee.transformation_of(function) in _RECOMPUTING
 
 
-def look_at_bodies(args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:
+def look_at_bodies(function: Any, args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:
     """Yield the bodies of a call that was made, and what each reads now."""
-    for body in (each for value in (*args, *kwargs.values()) for each in _functions_in(value)):
+    is_made = callee.transformation_of(function) in _RECOMPUTING
+    given = [function] if is_made else [*args, *kwargs.values()]
+    for body in (each for value in given for each in _functions_in(value)):
         reads = find_reads(body, {}, imprint)
         if reads.paths and not (reads.raised or reads.is_cut or reads.side_effects):
-            yield KeptBody(callee.display_name(body), body, reads)
+            yield KeptBody(callee.display_name(body), body, reads, is_given=not is_made)
 
 
 def stale_body(body: KeptBody, function: Any, args: Args, kwargs: Kwargs) -> Change | None:
@@ -58,6 +64,8 @@ def stale_body(body: KeptBody, function: Any, args: Args, kwargs: Kwargs) -> Cha
 
 def how_to_renew_body(body: KeptBody) -> str:
     """Return what to type so that JAX traces it anew."""
+    if not body.is_given:
+        return "Call `jax.clear_caches()`"
     again = how_to_define(body.function, f"`{body.name}`")
     return f"{again[:1].upper()}{again[1:]}, or call `jax.clear_caches()`"
 
@@ -73,7 +81,10 @@ def _is_todays(body: KeptBody, function: Any, args: Args, kwargs: Kwargs) -> boo
     call = Call.from_function(function, *args, **kwargs)
     leaves, structure = trees.flatten((tuple(args), dict(kwargs)))
     at = [n for n, leaf in enumerate(leaves) if isinstance(leaf, jax.Array | np.ndarray)]
-    if not any(leaf is body.function for leaf in leaves):  # it is in a partial, or decorated
+    anew: Any = nullcontext
+    if not body.is_given:  # what `jax.checkpoint` gave: it has no other body
+        anew = unused_key()
+    elif not any(leaf is body.function for leaf in leaves):  # it is in a partial, or decorated
         return None
 
     def whole(places: dict[int, Any], *arrays: Any) -> Any:
@@ -86,13 +97,15 @@ def _is_todays(body: KeptBody, function: Any, args: Args, kwargs: Kwargs) -> boo
     arrays = [leaves[n] for n in at]
     copied = {n: _copy(leaf) for n, leaf in enumerate(leaves) if leaf is body.function}
     with Muted(), unlogged(), rolled_back(roots_of(call)) as left, JaxUndoLog(call):
-        if left.cut:
+        if left.cut or anew is None:
             return None
         with tracing.silent():
             kept = jax.make_jaxpr(partial(whole, {}))(*arrays)
             if programs.is_too_large(kept, 2):
                 return None
-            return programs.is_same(kept, jax.make_jaxpr(partial(whole, copied))(*arrays))
+            with anew():
+                today = jax.make_jaxpr(partial(whole, copied))(*arrays)
+            return programs.is_same(kept, today)
 
 
 def _copy(function: FunctionType) -> FunctionType:

@@ -7,7 +7,7 @@ from types import FrameType, FunctionType
 
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.usercode import PACKAGE, is_exactly, is_users_file, unwrap
+from ipyjaxbench.usercode import PACKAGE, is_exactly, is_users_file, module_of, unwrap
 
 
 def user_call(called: Called, frame: FrameType) -> tuple[Called, frozenset[int | str]]:
@@ -60,7 +60,9 @@ def is_the_users(called: Called, frame: FrameType) -> bool:
     """Whether the user jitted a function; what libraries jit for themselves is no news."""
     plain = callee.plain_of(called.function)
     code = getattr(plain, "__code__", None)
-    if code is None or is_users_file(code.co_filename):
+    if code is None:  # an object that is called; JAX calls some of its own
+        return module_of(type(plain)).partition(".")[0] != "jax"
+    if is_users_file(code.co_filename):
         return True
     if code.co_filename.startswith(PACKAGE):
         return False
