@@ -129,6 +129,10 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
         return [Holder(value, own)] if own else []
     if issubclass(kind, np.generic | np.dtype):
         return []
+    if issubclass(kind, np.flatiter):  # by which elements are written
+        return [Holder(value, [value.base])]
+    if issubclass(kind, np.nditer):
+        return [Holder(value, value.operands)]
     if issubclass(kind, np.ndarray):
         return [*_array_states(value, budget)]
     random: Any = sys.modules.get("numpy.random")  # it is loaded on demand: leave it so
