@@ -44,6 +44,7 @@ from ipyjaxbench.frameworks.state.interpreter_settings import (
     read_environment,
     write_environment,
 )
+from ipyjaxbench.frameworks.state.module_use import globals_set_in
 from ipyjaxbench.frameworks.state.names import (
     AttributeNames,
     CellName,

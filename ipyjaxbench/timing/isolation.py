@@ -1,13 +1,18 @@
 """Puts back what running code changes in the user's session: names, random state, arguments."""
 
-import dis
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.frameworks import Compilation, Framework, MutableState, find_arrays
+from ipyjaxbench.frameworks import (
+    Compilation,
+    Framework,
+    MutableState,
+    find_arrays,
+    globals_set_in,
+)
 from ipyjaxbench.usercode import Namespace, Snippet, ask
 
 _MISSING = object()
@@ -81,9 +86,7 @@ def find_rebound_names(functions: Sequence[object], names: Namespace) -> list[st
     bound: dict[str, None] = {}
     for function in functions:
         if type(function) is FunctionType and function.__globals__ is names:
-            for instruction in dis.get_instructions(function):
-                if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                    bound[str(instruction.argval)] = None
+            bound |= dict.fromkeys(sorted(globals_set_in(function.__code__)))
     return list(bound)
 
 

@@ -15,6 +15,7 @@ _IDLE_SHARE = 0.1  # of the time between two looks: by less the process works on
 _WAITS = frozenset((
     "acquire", "get", "put", "wait", "wait_for", "join", "result", "recv", "recv_bytes", "accept",
     "read", "readline", "select", "input", "sleep", "__enter__", "sem_wait", "flock", "lockf",
+    "send", "sendall", "sendmsg", "sendto", "send_bytes",  # where nobody receives
 ))  # fmt: skip
 
 

@@ -18,6 +18,11 @@ CELLS = {
     "an entry of these": Cell("def f(*, x=0): return x", "f.__kwdefaults__['x'] += 1", "f()"),
     "in a function": Cell(
         "def f(x=0): return x\ndef g(): f.__defaults__ = (f.__defaults__[0] + 1,)", "g()", "f()"),
+    "what it is called": Cell(
+        "def f(): 'x'", "f.__doc__ += 'y'; f.__name__ += 'z'; f.__qualname__ += 'z'",
+        "f.__doc__, f.__name__, f.__qualname__"),
+    "its code": Cell("def f(): return 0\nh = [f]; from types import FunctionType",
+                     "f.__code__ = f.__code__.replace(co_consts=(None, f() + 1))", "f()"),
     "a cell": Cell(CLOSED, "f.__closure__[0].cell_contents += 1", "f()"),
     "a class": Cell(KINDS, "o.__class__ = B if type(o) is A else A", "type(o).__name__"),
     "a class in a function": Cell(
@@ -28,6 +33,11 @@ CELLS = {
         "class B:\n    def go(self): self.__class__ = A\no = A()", "o.go()", "type(o).__name__"),
     "classes below one": Cell(f"{BELOW}def f():\n    for each in P.__subclasses__(): each.n += 1",
                               "f()", "Q.n"),
+    "a global of an inner function": Cell(
+        "x = 0\ndef f():\n    def inner():\n        global x; x += 1\n    inner()", "f()", "x"),
+    "the default of a context variable": Cell(
+        "import contextvars; v = contextvars.ContextVar('v', default=[])", "v.get().append(1)",
+        "v.get()"),
     "exec": Cell("l = []", "exec('l.append(1)')", "l"),
     "eval": Cell("l = []", "eval('l.append(1)')", "l"),
     "exec in a function": Cell("l = []\ndef f(): exec('l.append(1)')", "f()", "l"),

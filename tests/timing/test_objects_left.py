@@ -33,6 +33,14 @@ CELLS = {
         "import collections; d = collections.defaultdict(int)\ndef f():"
         "\n    d.default_factory = list if d.default_factory is int else int", "f()",
         "d.default_factory"),
+    "what a future calls": Cell(
+        "from concurrent.futures import Future; f = Future()", "f.add_done_callback(print)", "0",
+        told="f"),
+    "elements one by one": Cell("import numpy as np; a = np.zeros(3); f = a.flat", "f[0] += 1",
+                                "a.tolist()"),
+    "several arrays at once": Cell(
+        "import numpy as np; a = np.zeros(3); n = np.nditer(a, op_flags=['readwrite'])",
+        "n[0][...] += 1", "a.tolist()"),
     "a function of NumPy": Cell(
         "import numpy as np; l = []; u = np.frompyfunc(lambda x: l.append(x), 1, 1)", "u(1)", "l"),
     "a handler of text": Cell(f"{LOG}; b = io.StringIO(); lg.addHandler(logging.StreamHandler(b))",

@@ -124,9 +124,8 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
     kind = type(value)
     if issubclass(kind, np.dtype) and value.names is not None:
         return [_field_names(value)]
-    if issubclass(kind, np.ufunc):  # one of `np.frompyfunc` calls a function of the user's
-        own = [each for each in gc.get_referents(value) if callable(each)]
-        return [Holder(value, own)] if own else []
+    if (held := _held_by(value)) is not None:
+        return [Holder(value, held)] if held else []
     if issubclass(kind, np.generic | np.dtype):
         return []
     if issubclass(kind, np.ndarray):
@@ -143,6 +142,16 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
     if random is not None and issubclass(kind, random.RandomState):
         return [GeneratorState(lambda: value.get_state(legacy=False), value.set_state)]
     return None
+
+
+def _held_by(value: Any) -> list[Any] | None:
+    """Return arrays that an iterator writes, or what a function calls; None of other values."""
+    kind = type(value)
+    if issubclass(kind, np.ufunc):  # one of `np.frompyfunc` calls a function of the user's
+        return [each for each in gc.get_referents(value) if callable(each)]
+    if issubclass(kind, np.flatiter):
+        return [value.base]
+    return [*value.operands] if issubclass(kind, np.nditer) else None
 
 
 def moving_states(value: Any, budget: CopyBudget) -> list[State] | None:

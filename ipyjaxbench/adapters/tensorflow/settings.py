@@ -16,6 +16,8 @@ _PAIRS: tuple[tuple[str, Callable[[], Any], Callable[[Any], object]], ...] = (
      tf.config.set_soft_device_placement),
     ("tf.debugging.get_log_device_placement()", tf.debugging.get_log_device_placement,
      tf.debugging.set_log_device_placement),
+    ("tf.summary.experimental.get_step()", tf.summary.experimental.get_step,
+     tf.summary.experimental.set_step),
     ("tf.config.optimizer.get_jit()", tf.config.optimizer.get_jit, tf.config.optimizer.set_jit),
     ("tensor_float_32_execution_enabled()",
      tf.config.experimental.tensor_float_32_execution_enabled,

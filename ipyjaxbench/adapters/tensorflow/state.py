@@ -22,12 +22,14 @@ from ipyjaxbench.frameworks import (
     State,
     Unseen,
     added_states,
+    attribute_states,
 )
 from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import attributes, module_of, name_of
 
 #: Of what `v.ref()` gives, by which variables are keys.
 _REFERENCES = "tensorflow.python.util.object_identity"
+_TENSOR_ARRAYS = "TensorArray", "_EagerTensorArray", "ShouldUseWrapper"
 _GENERATOR = "_GeneratorState"  # of a dataset, with the function that makes the generator
 
 
@@ -122,6 +124,8 @@ def _held_by(value: Any) -> Iterator[State]:
         yield Holder(value, [*value._inputs(), *map(_function_of, value._functions())])
         if shuffles_anew(value):
             yield Unseen(value)
+    elif name_of(type(value)) in _TENSOR_ARRAYS:  # written in place, outside of functions
+        yield from attribute_states(value)
     elif name_of(type(value)) == _GENERATOR:
         yield Holder(value, [attributes(value).get("_generator")])
 

@@ -12,6 +12,10 @@ from ipyjaxbench.frameworks.state.undo import Setting, State, are_identical
 from ipyjaxbench.usercode import class_dict, is_users_class, mro_of, name_of, parts_of_callable
 
 _FUNCTIONS = (FunctionType, classmethod, staticmethod)
+_OF_FUNCTIONS = (
+    "__defaults__", "__kwdefaults__", "__code__", "__doc__", "__name__", "__qualname__",
+    "__module__",
+)  # fmt: skip
 _SETS_ANY_GLOBAL = frozenset(("globals", "f_globals"))
 _subclasses = type.__subclasses__
 _bases, _full_name = (vars(type)[name].__get__ for name in ("__bases__", "__qualname__"))
@@ -59,7 +63,7 @@ def closed_names(function: FunctionType) -> list[CellName]:
 
 
 def function_states(function: FunctionType, own: object) -> Iterator[State]:
-    """Yield the defaults of a function's arguments, and globals that it sets.
+    """Yield what a function is made of and called, and globals that it sets.
 
     Args:
         function: of the user's.
@@ -67,9 +71,10 @@ def function_states(function: FunctionType, own: object) -> Iterator[State]:
     """
 
     def write(values: list[Any]) -> None:
-        function.__defaults__, function.__kwdefaults__ = values
+        for name, value in zip(_OF_FUNCTIONS, values, strict=True):
+            setattr(function, name, value)
 
-    yield Setting(lambda: [function.__defaults__, function.__kwdefaults__], write)
+    yield Setting(lambda: [getattr(function, name) for name in _OF_FUNCTIONS], write)
     used, stored = code_names(function.__code__), globals_set_in(function.__code__)
     names = function.__globals__
     if used.runs_texts or not _SETS_ANY_GLOBAL.isdisjoint(used.used):

@@ -42,13 +42,15 @@ class Variable(Setting):
     def __init__(self, variable: Any) -> None:
         is_set = variable.get(_UNSET) is not _UNSET
         write = (lambda values: variable.set(*values)) if is_set else None
+        self._default = None
+        with suppress(LookupError):  # it has none
+            self._default = variable.get()
         super().__init__(lambda: [variable.get(_UNSET)], write)
 
     @property
     def parts(self) -> list[Any]:
-        """The value."""
-        values: list[Any] = self._before
-        return values
+        """The value, or the default, which code may change in place."""
+        return [self._default if each is _UNSET else each for each in self._before]
 
 
 def interpreter_states(value: Any) -> list[State] | None:

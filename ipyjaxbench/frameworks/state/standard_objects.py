@@ -232,6 +232,8 @@ _BY_CLASS: dict[tuple[str, str], Callable[[Any], State | None]] = {
     ("threading", "Barrier"): _shown("n_waiting", "broken"),
     ("asyncio.unix_events", "_UnixSelectorEventLoop"): _event_loop,
     ("_asyncio", "Future"): lambda it: Setting(lambda: [it.done(), len(it._callbacks or ())], None),
+    ("concurrent.futures._base", "Future"): lambda it: Setting(
+        lambda: [it.done(), len(attributes(it).get("_done_callbacks") or ())], None),
     ("asyncio.locks", "Lock"): _shown("locked"),
     ("asyncio.locks", "Condition"): _shown("locked"),
     ("asyncio.locks", "Event"): _shown("is_set"),

@@ -43,6 +43,12 @@ CELLS = {
     "a generator": Cell(DATA, "next(iter(once))", "0", told="items"),
     **{code: Cell(DATA, code, "len(L)")
        for code in ("[*again]", "for x in mapped: pass", "run()", "[*again.as_numpy_iterator()]")},
+    "an array of tensors": Cell(
+        f"{TF}; a = tf.TensorArray(tf.float32, 1, dynamic_size=True); l = [a]",
+        "l[0] = l[0].write(l[0].size(), 1.)", "int(l[0].size())"),
+    "the step of summaries": Cell(
+        f"{TF}; s = tf.summary.experimental; s.set_step(0)", "s.set_step(s.get_step() + 1)",
+        "s.get_step()", "s.set_step(None)"),
     "attributes of a variable": Cell(f"{TF}; v = tf.Variable(1.); v.n, v.l = 0, []",
                                      "v.n += 1; v.l.append(1)", "v.n, v.l"),
     "attributes of a tensor": Cell(f"{TF}; t = tf.constant(1.); t.n = 0", "t.n += 1", "t.n"),
