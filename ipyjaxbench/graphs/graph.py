@@ -72,6 +72,7 @@ class Graph(Result):
         fixes: what to write so that one program serves all values of arguments that are static.
         fixed: arguments that are baked into the program, such as functions and strings.
         tries: number of traces of the user's code.
+        has_setup: whether statements above the expression were executed.
         seconds: time spent tracing.
         printed: what the user's code printed during the last trace.
         estimates: estimates by the compilers of other chips.
@@ -104,6 +105,7 @@ class Graph(Result):
     static_argnames: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     tries: PositiveInt = 1
+    has_setup: bool = False
     printed: str = ""
     estimates: tuple[Estimate, ...] = ()
     notes: tuple[Note, ...] = ()

@@ -98,7 +98,8 @@ def _footer(g: Graph) -> Footer:
     times = "once" if g.tries == 1 else f"{g.tries} times"
     made = any(note.code == "call-made" for note in g.notes)
     is_run = any(fix.same for fix in g.fixes)
-    ending = ", executed only to verify the fix" if is_run else ", nothing was executed"
+    ending = ", only the lines above it were executed" if g.has_setup else ", nothing was executed"
+    ending = ", executed only to verify the fix" if is_run else ending
     ending = "" if made else ending
     traced = f"traced {times} ({units.duration(g.seconds, 2)}){ending}"
     return Footer((traced, units.versions(g.frameworks)))

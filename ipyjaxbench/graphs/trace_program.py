@@ -71,7 +71,10 @@ def trace_program(
             call = read_call_of_shapes(source, names, options.shapes, on_evaluate)
         else:
             call = read_call(source, names, is_data, on_evaluate)
-        return trace_call(call, options, framework)
+        graph = trace_call(call, options, framework)
+    if len(source.tree.body) == 1 or graph.live is None:
+        return graph
+    return replace(graph, has_setup=True).attach(graph.live, *contexts_of(graph))
 
 
 def trace_call(call: Call, options: GraphOptions, framework: str | None = None) -> Graph:

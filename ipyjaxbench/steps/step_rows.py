@@ -71,6 +71,7 @@ class StepRows:
         self._last = self._data = 0  # where the time begins that belongs to the next place
         self._waited = self._drawn = self._since = 0
         self._is_drawing = False
+        self._is_over = False
 
     def add(self, moments: Iterable[int]) -> None:
         """Take moments in, each with its place, which follow those before."""
@@ -100,6 +101,8 @@ class StepRows:
 
     def _turn(self, place: int, now: int) -> None:
         """Come to another part of a step, or to a wait in a statement."""
+        if place != OVER:
+            self._is_over = False
         if place == BODY:
             self._row = Row(now - self._last)
             self._waited = self._drawn = 0
@@ -110,7 +113,8 @@ class StepRows:
             return
         elif place == OVER:
             self._close(now, complete=False)
-            self.runs += 1
+            self.runs += not self._is_over  # it is so again behind its `else`
+            self._is_over = True
         elif place == COMPILED and self.rows:
             self.rows[-1].compiled = True
         self._last = now

@@ -38,6 +38,9 @@ def test_each_nanosecond_of_a_step_belongs_to_one_place() -> None:
     assert first.complete
     assert second.complete
     assert found.runs == 1
+    both = (NEXT, 31), (BODY, 32), (NEXT, 33), (OVER, 34), (OVER, 35)  # with an `else`
+    found.add([pack(place, at) for place, at in both])
+    assert found.runs == 2
 
 
 @pytest.mark.parametrize(("moments", "data", "busy", "waits"), [

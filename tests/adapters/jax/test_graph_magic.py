@@ -34,6 +34,7 @@ def test_a_program_is_shown_once_in_three_forms_or_assigned(ready: Shell) -> Non
     assert ready.names["n"] == 1
     assert ready.shown == []
     ready.run("%%jaxpr -v g\ny = x * 2\nscaled(y, False)")
+    assert ", only the lines above it were executed" in str(ready.names["g"])
     assert ready.names["y"].shape == (6,)
     assert ready.names["g"].static_argnames == ("double",)
 
