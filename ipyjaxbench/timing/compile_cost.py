@@ -152,7 +152,7 @@ def spell_phases(total: float, phases: Mapping[str, float | None], digits: int) 
         timed["run"] = max(total - math.fsum(timed.values()), 0.0)
         parts = [f"{phase} {units.duration(s, 2)}" for phase, s in timed.items()]
         words += f" = {' + '.join(parts)}"
-    return words + "".join(f", including {phase} (time unknown)" for phase in untimed)
+    return words + (f", including {', '.join(untimed)} (time unknown)" if untimed else "")
 
 
 def split_phases(total: float, phases: Mapping[str, float | None]) -> dict[str, float]:

@@ -225,7 +225,8 @@ def summarize(
         frameworks=scope.libraries(later.frameworks)
         | {framework.name: framework.version() for framework in later.in_play},
         first_call=(call.taken + call.left) * 1e-9,
-        phases=later.phases,
+        # Frameworks time them by elapsed time: no parts of CPU time.
+        phases=dict.fromkeys(later.phases) if options.clock == "cpu" else later.phases,
         compilations=later.compilations if scope.compiled or later.compilations else None,
         loops=loops,
         batches=tuple(samples.batches),

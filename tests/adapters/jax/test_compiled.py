@@ -15,7 +15,8 @@ from ipyjaxbench.adapters.jax.compile_events import Event, Events
 from ipyjaxbench.adapters.jax.own_work import no_disk_cache
 from ipyjaxbench.frameworks import Compilation
 from ipyjaxbench.testing import FakeClock
-from ipyjaxbench.timing import Measurement
+from ipyjaxbench.timing import Measurement, TimeOptions, measure_snippet
+from ipyjaxbench.usercode import Snippet, Source
 from tests.bench import recorder
 from tests.loads import named
 from tests.shell import Shell
@@ -39,6 +40,14 @@ def test_programs_are_named_with_their_time_also_those_without_jit() -> None:
     result = ipyjaxbench.measure_code("jnp.sin(x) * 3.5 + x", names, budget=0.05)
     assert origins(result.programs) == dict.fromkeys(["sin", "multiply", "add"], "compiled")
     assert result.compilations == 3
+
+
+def test_phases_by_elapsed_time_are_no_parts_of_cpu_time() -> None:
+    names = {"f": jax.jit(lambda x: x * 2 + 1.5), "x": jnp.ones(3)}
+    options = TimeOptions(number=1, clock="cpu")
+    result = measure_snippet(Snippet(Source.plain("f(x)"), names), options)
+    told = "including trace, lower, compile (time unknown)"
+    assert told in " ".join(str(result).split())
 
 
 @pytest.mark.usefixtures("real_clock")
