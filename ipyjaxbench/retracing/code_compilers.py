@@ -38,6 +38,8 @@ def may_compile_code(code: CodeType, names: Namespace, watches: Watches) -> bool
     values = [names[name] for name in used if name in names]
     known = loaded()[0]
     reach = find_reach(values, known)
+    if any(package_of(each) in frameworks for each in reach.functions):
+        return True
     reached = (*values, *reach.functions, *reach.values.values())
     if any(_compiles(each, frameworks.values()) for each in reached):
         return True

@@ -11,7 +11,7 @@ from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from tests.shell import Shell
 
 START = """
-import jax, torch, helper_of_torch
+import functools, jax, torch, helper_of_torch
 f = jax.jit(lambda x: x * 3)
 def loss(v): return f(v).sum()
 class Model:
@@ -21,6 +21,7 @@ def aid(v): return v.sin() * 2
 @torch.compile(backend="eager")
 def c(v): return aid(v) + 1
 def calls_it(v): return c(v)
+eager = functools.partial(torch.compile, backend="eager")
 """
 HELPER = """
 import torch
@@ -82,6 +83,9 @@ def test_what_pytorch_compiles_is_compiled_as_it_stands(cells: Shell, call: str)
     [
         "torch.compile(lambda v: aid(v) + 2, backend='eager')(t)",
         "helper_of_torch.apply(lambda v: aid(v) + 3, t)",
+        "eager(lambda v: aid(v) + 4)(t)",
+        "def here(v): return aid(v) + 5\naid(t)\neager(here)(t)",
+        "def inside(v):\n    @eager\n    def here(v): return aid(v)\n    return here(v)\ninside(t)",
     ],
 )
 def test_so_is_what_it_compiles_within_the_cell(cells: Shell, call: str) -> None:
