@@ -76,8 +76,11 @@ def test_what_holds_something_has_a_state(value: object, kinds: list[str]) -> No
     assert sorted(state_kinds({"x": value}).get("x", [])) == sorted(kinds)
 
 
+CLASS = ["ClassNames", "SpecialNames", "Setting"]  # of its names and bases
+
+
 def test_an_object_of_the_users_leads_to_its_class_too() -> None:
-    of_class = ["ClassNames", "Setting", "AttributeNames", "Items"]  # all but it are of `__init__`
+    of_class = [*CLASS, "Setting", "AttributeNames", "Items"]  # the last are of `__init__`
     assert state_kinds({"x": Own()}) == {"x": ["AttributeNames", "Items"], "Own": of_class}
     assert state_kinds({"Own": Own}) == {"Own": of_class}
 
@@ -145,7 +148,7 @@ def test_of_a_librarys_function_only_what_it_was_given_to_call_is_reached() -> N
     exec(compile(text, "/env/lib/python3/site-packages/lib.py", "exec"), names)
     found = state_kinds({"f": names["made"]({}, Own())})
     assert found["f"] == ["AttributeNames", "AttributeNames", "Items"]
-    assert found["Own"] == ["ClassNames", "Setting", "AttributeNames", "Items"]
+    assert found["Own"] == [*CLASS, "Setting", "AttributeNames", "Items"]
 
 
 @pytest.mark.parametrize(("package", "entered"), [

@@ -40,17 +40,25 @@ class _Found:
 class NewHooks(State):
     """Hooks that are registered from now on, with whatever: they are taken away again."""
 
+    def __init__(self) -> None:
+        super().__init__(None)
+        self._searched = self._before  # the number of the next hook when all were looked for
+        self._found: list[tuple[Table, int]] = []
+
     def _read(self) -> int:
         return next_hook()
 
     def changed(self) -> bool:
         """Whether any was registered that is there still."""
-        return next_hook() != self._before and any(self._added())
+        if next_hook() != self._searched:
+            self._found = [*self._added()]
+        return bool(self._found)
 
     def restore(self) -> None:
         """Take them away, and what tells how each is called."""
-        for table, number in [*self._added()]:
-            del table[number]
+        for table, number in self._found or self._added():
+            table.pop(number, None)
+        self._searched, self._found = next_hook(), []
 
     def _added(self) -> Iterator[tuple[Table, int]]:
         new = range(self._before, next_hook())
@@ -72,7 +80,7 @@ def hooks_of_nodes() -> list[Table]:
 def new_hooks() -> Iterator[tuple[str, State]]:
     """Yield what takes away hooks that calls leave, and what they leave around all operations."""
     if hasattr(RemovableHandle, "next_id"):
-        yield "hooks", NewHooks(None)
+        yield "hooks", NewHooks()
     if all(hasattr(torch._C._autograd, name) for name in _OF_SAVING):
         yield "hooks of saved tensors", Setting(_read_saving, _write_saving)
     if all(hasattr(torch._C, name) for name in _OF_MODES):

@@ -234,7 +234,7 @@ def added_states(value: object) -> Iterator[Names]:
     """Yield attributes of an object that are the user's: all, where he wrote its class."""
     if is_users_class(type(value)):
         yield from attribute_states(value)
-    elif has_attributes(value):
+    elif any(not name.startswith("_") for name in attributes(value)):
         yield AddedNames(value)
 
 

@@ -78,7 +78,7 @@ def test_it_is_as_after_one_run(shell: Shell, name: str) -> None:
 
 
 def test_dictionaries_of_the_users_by_number_are_left_alone() -> None:
-    state = NewHooks(None)
+    state = NewHooks()
     own = [OrderedDict(dict.fromkeys(range(state._before, state._before + 9), print))]
     tensor = torch.ones(3, requires_grad=True)
     tensor.register_hook(print)
