@@ -8,7 +8,8 @@ HERE = Path(__file__).parent
 #: Benchmarks, which measure, and legs on devices, whose work goes on in the background.
 _MEASURING = ("accuracy", "hardware", "async_platform", "async_torch")
 #: What runs tests, a benchmark that no test runs, and the one place that waits.
-_RUNNING = ("__main__.py", "matrix.py", "outcomes.py", "waiting.py", "server/benchmark.py")
+_RUNNING = ("__main__.py", "matrix.py", "mutations/judge.py", "outcomes.py", "waiting.py",
+            "server/benchmark.py")  # fmt: skip
 _READ = ("monotonic", "perf_counter", "process_time", "thread_time")
 _CLOCK = {"sleep", *_READ, *(f"{name}_ns" for name in _READ)}
 #: How often files still do: work that takes a while on purpose, tests of the clock itself, and
