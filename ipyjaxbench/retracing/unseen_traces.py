@@ -29,6 +29,7 @@ def stale_names(now: Reads, given: Collection[str] = ()) -> str:
     """Return the names of which one changed, as a path; without what is given, if others are left.
 
     Example:
+        >>> from ipyjaxbench.usercode import Imprint
         >>> stale_names(Reads({"a": Imprint("1", 1), "b": Imprint("1", 1)}))
         'a or b'
     """

@@ -170,7 +170,7 @@ def test_loading_and_unloading_import_no_room_below(tmp_path: Any) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
-    assert ast.literal_eval(done.stdout) == {"errors", "jupyter", "purposes"}
+    assert ast.literal_eval(done.stdout) == {"errors", "import_hook", "jupyter", "purposes"}
 
 
 CELLS = (
