@@ -53,4 +53,6 @@ def _caller_like(frame: FrameType) -> _Caller:
         for each in compile(tree, code.co_filename, "eval", dont_inherit=True).co_consts
         if isinstance(each, type(code))
     )
-    return FunctionType(made.replace(co_name=code.co_name), frame.f_globals)
+    return FunctionType(
+        made.replace(co_name=code.co_name, co_qualname=code.co_qualname), frame.f_globals
+    )

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import jax
 
-from ipyjaxbench.adapters.jax.diagnosis.leaks import message_about
 from ipyjaxbench.adapters.jax.graphs.flops import combines, inner_jaxpr
 from ipyjaxbench.graphs import Value
 from ipyjaxbench.usercode import PACKAGE, ask, is_file_of, is_users_file
@@ -192,6 +191,8 @@ def refuse_leaks(closed: Any) -> None:
     for equation in closed.jaxpr.eqns:
         used = [leaked[v] for v in equation.invars if isinstance(v, Var) and v in leaked]
         if used:
+            from ipyjaxbench.adapters.jax.diagnosis.leaks import message_about
+
             error = jax.errors.UnexpectedTracerError(message_about(used[0]))
             error.place = place_of(equation.source_info)
             raise error
