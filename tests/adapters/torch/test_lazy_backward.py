@@ -67,7 +67,7 @@ def test_it_is_no_cache_hit_and_told_by_its_function(
     assert [change.words() for change in call.why] == ["first backward pass"]
     assert call.seconds == sum(call.phases.values()) > 0
     assert (found.compilations, found.internal) == (1, ())
-    assert report(found).blocks[0].verdict == "TRACED"
+    assert report(found).blocks[0].verdict == "COMPILED"
     exec(before, names)
     assert observed(code, names).compilations == 0
 

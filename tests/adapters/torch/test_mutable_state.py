@@ -77,11 +77,12 @@ def test_generators_are_remembered_and_what_never_changes_is_not() -> None:
         assert states(value) == []
         assert states([value]) is None  # it is none of PyTorch's
     generator = torch.Generator().manual_seed(3)
-    (held,) = states(torch.utils.data.DataLoader([1], generator=generator)) or ()
+    held, *_ = states(torch.utils.data.DataLoader([1], generator=generator)) or ()
     # What goes with processes is not entered; the order of data is.
-    assert [type(each).__name__ for each in held.parts] == [
+    of_torch = (kind for kind in map(type, held.parts) if kind.__module__.startswith("torch"))
+    assert {kind.__name__ for kind in of_torch} == {
         "SequentialSampler", "BatchSampler", "Generator",
-    ]  # fmt: skip
+    }  # fmt: skip
     (state,) = states(generator) or ()
     first = torch.rand(2, generator=generator)
     state.restore()
@@ -139,7 +140,8 @@ def test_a_result_of_an_operation_has_its_gradient_and_its_numbers_back() -> Non
     inner.retain_grad()
     inner.grad = gradient = torch.ones(3)
     parts = [part for each in states(inner) or () for part in each.parts]
-    assert [*map(id, parts)] == [id(gradient), id(leaf)]  # a backward pass adds to both
+    tensors = [part for part in parts if isinstance(part, torch.Tensor)]
+    assert [*map(id, tensors)] == [id(gradient), id(leaf)]  # a backward pass adds to both
     with put_back(inner) as (state, *_):
         assert state.parts == [gradient]
         inner.grad = None
