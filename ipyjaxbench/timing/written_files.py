@@ -1,5 +1,6 @@
 """Files whose names only the code makes: what calls leave in directories that they may write to."""
 
+import itertools
 import os
 import re
 import sys
@@ -25,6 +26,8 @@ _WRITERS = re.compile(
     r"|(tofile|mkstemp|mkdtemp|NamedTemporaryFile|mkdir|makedirs|touch|rename|link|symlink_to"
     r"|hardlink_to|symlink|shutil|shelve|subprocess|Popen|system|sqlite3|memmap|FileHandler)$"
 )
+#: By these it makes some in the temporary directory, where all programs do.
+_TEMPORARY = re.compile(r"tempfile|mk[ds]te?mp|gettempdir|\w*Temporary\w+|subprocess|Popen|system")
 _REMOVERS = frozenset(("unlink", "rmtree", "rmdir", "removedirs", "rename", "renames", "move"))
 _OF_OS = frozenset(("remove", "replace"))  # that others have under the same name
 _MODE = re.compile(r"(?=.*[wax+])[rwaxbt+]{1,3}$")
@@ -164,7 +167,8 @@ def _directories(codes: Iterable[CodeType], values: Iterable[Any]) -> Iterator[t
             continue
     yield from found.items()
     tempfile: Any = sys.modules.get("tempfile")
-    if tempfile is not None and tempfile.tempdir is not None:  # to ask for it makes one
+    is_used = any(map(_TEMPORARY.match, itertools.chain.from_iterable(map(names_in, codes))))
+    if is_used and tempfile is not None and tempfile.tempdir is not None:  # to ask makes one
         yield str(tempfile.tempdir), 0
 
 
