@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextvars import copy_context
 from functools import partial
+from types import MethodType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import Change, describe_changes
-from ipyjaxbench.retracing.causes import is_same_trace
+from ipyjaxbench.retracing.causes import is_same_owner, is_same_trace
 from ipyjaxbench.retracing.needed_changes import needed_changes, without_hidden
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.read_changes import PartChange, changes_since
@@ -253,7 +254,7 @@ def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
         if watch.is_guarded:
             return watch.unguarded_in_latest(compiled)
         traces = _kept_traces(watch, compiled)
-        return changes_in(traces[0], compiled) if traces else stale_in_all(watch, compiled)
+        return changes_in(traces[0], compiled) if traces else _stale_in_kept(watch, compiled, [])
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
@@ -264,22 +265,31 @@ def stale_in_all(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
     Traces that were not seen count, as far as the framework tells which programs it keeps.
     """
     try:
-        traces = _kept_traces(watch, compiled)
-        calls = watch.kept_calls(compiled)
-        if max(len(traces), len(calls)) > _MOST_TRACES:
-            return ()
-        found = [changes_in(each, compiled) for each in traces]
-        if all(found):  # else to hold programs against today's tells no more
-            found += [find_stale(watch, *call) for call in calls]
+        return _stale_in_kept(watch, compiled, _kept_traces(watch, compiled))
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
+
+
+def _stale_in_kept(watch: CallWatch, compiled: Any, traces: list[Trace]) -> tuple[Change, ...]:
+    calls = watch.kept_calls(compiled)
+    if max(len(traces), len(calls)) > _MOST_TRACES:
+        return ()
+    found = [changes_in(each, compiled) for each in traces]
+    if all(found):  # else to hold programs against today's tells no more
+        found += [find_stale(watch, *call) for call in calls]
     return found[0] if found and all(found) else ()
 
 
 def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:
-    """Return the traces of a function that were seen and are still in use, the latest first."""
-    traces = TRACE_LOG.traces(token_of(watch, compiled))
-    return [each for each in traces if not each.code.is_dropped()]
+    """Return the traces of a function that were seen and are still in use, the latest first.
+
+    Of a method those of its object.
+    """
+    bound = watch.signature(compiled, (), {})
+    traces = [each for each in TRACE_LOG.traces(bound.function) if not each.code.is_dropped()]
+    if type(compiled) is not MethodType:
+        return traces
+    return [each for each in traces if is_same_owner(each.signature, bound)]
 
 
 def token_of(watch: CallWatch, compiled: Any) -> int:
