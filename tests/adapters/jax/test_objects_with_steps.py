@@ -32,6 +32,7 @@ OWN = METHOD.format(
     "@partial(jax.jit, static_argnums=0)\n    def run(self, x): return x * self.k * k", "k = 2.0"
 )
 OF_CLASS = "@staticmethod\n    @jax.jit\n    def run(x): return x * k"
+BODY = "k = 2.0\ndef body(c, _): return c * k, None\n"
 CLOSED = """
 k = 2.0
 def make():
@@ -60,16 +61,23 @@ def make():
         (f"{CLOSED}f = make()\nf(x)", "k = 9.0", ["step in f (k"]),
         (f"{CLOSED}f = partial(make(), step=make().__defaults__[0])\nf(x)", "k = 9.0",
          ["step in f (k"]),
+        ("k = 2.0\ninner = jax.jit(lambda x: x * k)\ninner(x)\nk = 9.0",
+         "f = jax.jit(lambda x: inner(x) + 1)\nf(x)",
+         ["f (<lambda> in it was stale by then: k was 2.0"]),
+        (f"{BODY}inner = jax.jit(lambda x: jax.lax.scan(body, x, None, 2))\ninner(x)\nk = 9.0",
+         "f = jax.jit(lambda x: jax.lax.scan(body, x + 1, None, 2))\nf(x)",
+         ["f (it holds a part that was traced before: k was 2.0"]),
         (f"{OWN}run = m.run\ndel m, other", "k = 9.0", ["run (k"]),
     ],
 )  # fmt: skip
-def test_the_cell_that_makes_a_function_stale_is_told_wherever_that_is_kept(
+def test_the_cell_by_which_a_function_is_stale_is_told_wherever_that_is_kept(
     cells: Shell, before: str, change: str, stale: list[str]
 ) -> None:
     cells.run("%trace_cached --watch on")
     cells.run(before)
     cells.run(change)
-    lines = [each.data["text/plain"] for each in cells.shown]
+    shown = [each.data["text/plain"] for each in cells.shown]
+    lines = [each for each in shown if not each.startswith("traced: ")]
     cells.run("%trace_cached --watch off")
     assert len(lines) == len(stale), lines
     assert all(map(str.startswith, lines, [f"stale: {each}" for each in stale])), lines
