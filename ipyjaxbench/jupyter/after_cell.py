@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Modules without which nothing can be learned: frameworks, and what magics have loaded of us.
 _NEEDED = (*LEARNED_FROM, "ipyjaxbench.retracing.observe")
-_MAX_REASONS = 3  # that are named
+_MAX_REASONS, _MAX_STALE = 3, 5  # that are named
 
 
 class TraceWatcher:
@@ -76,15 +76,18 @@ class TraceWatcher:
             self._show_stale()
 
     def _show_stale(self) -> None:
-        """Show what functions by these names run other than the names say since this cell."""
+        """Show what functions of these names run other than the names say since this cell."""
+        from ipyjaxbench import units
         from ipyjaxbench.jupyter.screen import show
         from ipyjaxbench.retracing import describe_changes, find_stale_functions
 
         found = [*find_stale_functions(self._names)]
         lines = [f"stale: {name} ({describe_changes(changes)})" for name, changes in found]
-        for line in dict.fromkeys(lines):
-            if line not in self._stale:
-                show({"text/plain": line}, raw=True)
+        new = [line for line in dict.fromkeys(lines) if line not in self._stale]
+        if rest := new[_MAX_STALE:]:
+            new[_MAX_STALE:] = [f"stale: {units.count(len(rest), 'other function')}"]
+        for line in new:
+            show({"text/plain": line}, raw=True)
         self._stale = {*lines}  # a program that becomes stale again is shown again
 
 

@@ -3,19 +3,26 @@
 from collections.abc import Iterator
 from contextvars import copy_context
 from functools import partial
+from types import MethodType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import Change, describe_changes
-from ipyjaxbench.retracing.causes import is_same_trace
+from ipyjaxbench.retracing.causes import is_same_owner, is_same_trace
 from ipyjaxbench.retracing.needed_changes import needed_changes, without_hidden
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.read_changes import PartChange, changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
 from ipyjaxbench.retracing.traced_code import TracedCode
-from ipyjaxbench.retracing.unseen_traces import changes_unseen, first_of, judge_unseen, roots_of
-from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads, ask, unwrap
+from ipyjaxbench.retracing.unseen_traces import (
+    changes_unseen,
+    first_of,
+    judge_unseen,
+    not_compared,
+    roots_of,
+)
+from ipyjaxbench.usercode import Reads, ask, unwrap
 
 _DERIVATIVES = {"grad", "jvp"}
 _MOST_SHOWN = 5
@@ -37,8 +44,7 @@ def find_stale(
             return ()
         if trace is None:
             return changes_unseen(watch, function, args, kwargs)
-        found = changes_in(trace, function, code) or _changes_within(watch, trace, function)
-        return found or _changes_kept(watch, trace, function)
+        return _all_changes(watch, trace, function, code)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
@@ -102,7 +108,7 @@ def _unknown_of(trace: Trace, now: Reads, compiled: Any, again: str, *, is_deriv
             f"whether {name} is to run with another {assigned}: tracing it assigns {assigned}."
             f" Pass {assigned} to {name} as an argument, and assign it outside"
         )
-    return "; ".join(_not_compared(name, trace.reads))
+    return "; ".join(not_compared(name, trace.reads))
 
 
 def _assigned_by(trace: Trace, now: Reads, compiled: Any) -> tuple[str, ...]:
@@ -113,16 +119,6 @@ def _assigned_by(trace: Trace, now: Reads, compiled: Any) -> tuple[str, ...]:
         return names if is_another else ()
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
-
-
-def _not_compared(name: str, reads: Reads) -> Iterator[str]:
-    """Say what was left out when a program's reads were compared with those of now."""
-    if reads.is_cut:
-        yield f"{name} reads more than {MOST_READ:,} values; the others were not compared"
-    parts = {path: each.words for path, each in reads.values.items() if each.is_part}
-    named = [f"{path.partition(WITHIN)[0]} ({words})" for path, words in parts.items()]
-    if named:
-        yield f"only part of {first_of([*dict.fromkeys(named)])} was compared"
 
 
 def _find_trace(
@@ -168,6 +164,14 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     if key not in trace.needed:
         trace.needed[key] = needed_changes(trace, found, now)
     return trace.needed[key][:_MOST_SHOWN]
+
+
+def _all_changes(
+    watch: CallWatch, trace: Trace, compiled: Any, code: TracedCode | None = None
+) -> tuple[Change, ...]:
+    """Return what changed since a trace, or what of its parts was traced before that."""
+    found = changes_in(trace, compiled, code) or _changes_within(watch, trace, compiled)
+    return found or _changes_kept(watch, trace, compiled)
 
 
 def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:
@@ -252,8 +256,10 @@ def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
     try:
         if watch.is_guarded:
             return watch.unguarded_in_latest(compiled)
-        traces = _kept_traces(watch, compiled)
-        return changes_in(traces[0], compiled) if traces else stale_in_all(watch, compiled)
+        latest = next(iter(_kept_traces(watch, compiled)), None)
+        if latest is None:
+            return _stale_in_kept(watch, compiled, [])
+        return _all_changes(watch, latest, compiled)
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 
@@ -264,22 +270,30 @@ def stale_in_all(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
     Traces that were not seen count, as far as the framework tells which programs it keeps.
     """
     try:
-        traces = _kept_traces(watch, compiled)
-        calls = watch.kept_calls(compiled)
-        if max(len(traces), len(calls)) > _MOST_TRACES:
-            return ()
-        found = [changes_in(each, compiled) for each in traces]
-        if all(found):  # else to hold programs against today's tells no more
-            found += [find_stale(watch, *call) for call in calls]
+        return _stale_in_kept(watch, compiled, _kept_traces(watch, compiled))
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
+
+
+def _stale_in_kept(watch: CallWatch, compiled: Any, traces: list[Trace]) -> tuple[Change, ...]:
+    calls = watch.kept_calls(compiled)
+    if max(len(traces), len(calls)) > _MOST_TRACES:
+        return ()
+    found = [changes_in(each, compiled) for each in traces]
+    if all(found):  # else to hold programs against today's tells no more
+        found += [find_stale(watch, *call) for call in calls]
     return found[0] if found and all(found) else ()
 
 
 def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:
-    """Return the traces of a function that were seen and are still in use, the latest first."""
-    traces = TRACE_LOG.traces(token_of(watch, compiled))
-    return [each for each in traces if not each.code.is_dropped()]
+    """Return the traces of a function that were seen and are still in use, the latest first.
+
+    Of a method those of its object.
+    """
+    bound = watch.signature(compiled, (), {})
+    traces = [each for each in TRACE_LOG.traces(bound.function) if not each.code.is_dropped()]
+    is_method = type(compiled) is MethodType
+    return [each for each in traces if not is_method or is_same_owner(each.signature, bound)]
 
 
 def token_of(watch: CallWatch, compiled: Any) -> int:

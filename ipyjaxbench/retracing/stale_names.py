@@ -1,6 +1,8 @@
-"""The names of a session that stand for functions whose programs are stale."""
+"""The names of a session that stand for functions whose programs are stale, or lead to some."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from types import MethodType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -8,38 +10,41 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.retracing.protocol import CallWatch, call_watches
 from ipyjaxbench.retracing.stale import stale_since_latest, token_of
-from ipyjaxbench.usercode import ask, attributes, call_of, is_users_class
+from ipyjaxbench.usercode import ask, call_of, callables_in
+
+_MOST_OBJECTS = 20  # whose programs of one method are looked at: each takes a millisecond
 
 
 def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Change, ...]]]:
-    """Yield names of compiled functions whose latest program is stale, each with what changed.
+    """Yield what leads to compiled functions whose latest program is stale, each with what changed.
 
-    Of several names of one function it is the first; what the session keeps of results comes last.
+    Of several that lead to one function it is the first; of a method one for each object, as far as
+    these are not too many.
     """
     watches = [watch for _, watch in call_watches(loaded()[0])]
-    told: set[object] = set()
-    for name, value in _callables(names):
+    told: set[tuple[object, int]] = set()
+    looks = Counter[int]()
+    for name, value in callables_in(names):
         for called in (value, call_of(value)):
+            if type(called) is MethodType:
+                looks[id(called.__func__)] += 1
+                if looks[id(called.__func__)] > _MOST_OBJECTS:
+                    continue
             watch = next((each for each in watches if ask(each.takes, called)), None)
             changes = stale_since_latest(watch, called) if watch is not None else ()
-            which = _which(watch, called) if watch is not None and changes else None
-            if changes and which not in told:
-                told.add(which)
+            if watch is None or not changes:
+                continue
+            which = _which(watch, called)
+            is_told = which in told or (not which[1] and any(each == which[0] for each, _ in told))
+            told.add(which)
+            if not is_told:
                 yield name, changes
 
 
-def _callables(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what names stand for, and what objects of the user's classes keep, by their names."""
-    own = sorted(names.items(), key=lambda pair: pair[0].startswith("_"))
-    yield from own
-    for name, value in own:
-        if is_users_class(type(value)):
-            yield from ((f"{name}.{key}", each) for key, each in attributes(value).items())
-
-
-def _which(watch: CallWatch, compiled: Any) -> object:
-    """Return what tells functions apart, whatever stands for one."""
+def _which(watch: CallWatch, compiled: Any) -> tuple[object, int]:
+    """Return what tells functions apart, whatever stands for one, and of methods whose."""
+    owner = id(compiled.__self__) if type(compiled) is MethodType else 0
     try:
-        return token_of(watch, compiled) or id(compiled)
+        return token_of(watch, compiled) or id(compiled), owner
     except CODE_ERRORS:  # the user's objects may raise anything
-        return id(compiled)
+        return id(compiled), owner

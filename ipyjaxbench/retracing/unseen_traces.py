@@ -1,14 +1,14 @@
-"""What is told of a program whose trace was not seen: it is held against today's."""
+"""What is told of programs that were not seen, or not all: they are held against today's."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextvars import copy_context
 from typing import Any
 
 from ipyjaxbench.retracing.cache_key import ANOTHER, Change
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Unseen
-from ipyjaxbench.usercode import WITHIN, Reads
+from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads
 
 _MOST_NAMED = 3
 
@@ -73,3 +73,13 @@ def first_of(names: Sequence[str]) -> str:
     """Return the first of some names, in words."""
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def not_compared(name: str, reads: Reads) -> Iterator[str]:
+    """Say what was left out when a program's reads were compared with those of now."""
+    if reads.is_cut:
+        yield f"{name} reads more than {MOST_READ:,} values; the others were not compared"
+    parts = {path: each.words for path, each in reads.values.items() if each.is_part}
+    named = [f"{path.partition(WITHIN)[0]} ({words})" for path, words in parts.items()]
+    if named:
+        yield f"only part of {first_of([*dict.fromkeys(named)])} was compared"

@@ -20,6 +20,7 @@ from ipyjaxbench.usercode.call import (
     refuse_uncallable,
 )
 from ipyjaxbench.usercode.call_frames import CallFrames
+from ipyjaxbench.usercode.callables import callables_in
 from ipyjaxbench.usercode.cells import (
     CELLS,
     assignment_of,

@@ -459,3 +459,15 @@ def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: 
         "import io\nfor it in [*globals().values()]: isinstance(it, io.IOBase) and it.close()"
     )
     assert cells.names["left"] == effect.value
+
+
+def test_a_method_is_told_of_the_object_that_changed(cells: Shell) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(
+        "class Model:\n    @tf.function\n    def run(self, x): return x * self.k\n"
+        "a, b = Model(), Model()\na.k = b.k = 2.0\na.run(x), b.run(x)"
+    )
+    cells.run("b.k = 3.0")
+    lines = [each.data["text/plain"] for each in cells.shown]
+    cells.run("%trace_cached --watch off")
+    assert lines == ["stale: b.run (self.k was 2.0 when run was traced, is 3.0)"]

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.tensorflow.graphs import references
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Invocation, Kwargs
 
 FUNCTION = tf.types.experimental.PolymorphicFunction
@@ -52,7 +53,7 @@ def model_method_name(method: Any) -> str:
 
 def resolve(function: Any, args: Args, kwargs: Kwargs) -> Invocation:
     """Return the function that TensorFlow made, and all that it is called with."""
-    function, args, kwargs = unbound(function, args, kwargs)
+    function, args, kwargs = unbound(_of_object(function), args, kwargs)
     if isinstance(function, FUNCTION | CONCRETE):
         return function, args, kwargs
     if _is_of_function(function, args):
@@ -71,3 +72,16 @@ def _decorated(value: Any) -> Any | None:
         if keras is not None and isinstance(value, keras.layers.Layer):
             return value.call
     return None
+
+
+def _of_object(function: Any) -> Any:
+    """Return the function that TensorFlow made for an object, of a method put together by hand.
+
+    Where TensorFlow keeps it is private: the method itself is returned if that moved.
+    """
+    if type(function) is not MethodType or not isinstance(function.__func__, FUNCTION):
+        return function
+    try:
+        return function.__func__._descriptor_cache.get(function.__self__, function)
+    except CODE_ERRORS:  # another version, or an object that cannot be referred to
+        return function
