@@ -13,7 +13,7 @@ from ipyjaxbench.graphs import notes as graph_notes
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.steps import notes as step_notes
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.validity import notes as validity_notes
+from ipyjaxbench.timing.validity import growth_notes, notes as validity_notes
 
 MEANING, KNOW = "!", "·"
 AGAIN = "pass what changes to f as an argument, or run the cell that defines f again"
@@ -98,10 +98,10 @@ EXAMPLES: list[tuple[Note, str]] = [
     (validity_notes.copy_kept("x", 7.37e-6), "converting a new array takes 7.37 µs, but only"),
     (validity_notes.used_up("gen", before=False), "The first call exhausted gen: later calls"),
     (
-        notes.grows("xs", (1, 5001), (2e-6, 40e-6)),
+        growth_notes.grows("xs", (1, 5001), (2e-6, 40e-6)),
         "xs grew from 1 to 5,001 items, and calls got slower with it (2.00 µs at first, 40.0 µs at",
     ),
-    (notes.slows_down(1e-6, 3e-6), "from 1.00 µs at first to 3.00 µs at the end"),
+    (growth_notes.slows_down(1e-6, 3e-6), "from 1.00 µs at first to 3.00 µs at the end"),
     (
         notes.below_clock(350e-9, 50e-9, 10_000),
         "lasts 350 ns: too short for the clock's resolution",
@@ -269,7 +269,7 @@ def in_magic() -> Iterator[None]:
 
 def makers() -> list[Callable[..., Note]]:
     """Every function of the package that makes a Note."""
-    rooms = (notes, validity_notes, comparison_notes, graph_notes, step_notes)
+    rooms = (notes, validity_notes, growth_notes, comparison_notes, graph_notes, step_notes)
     functions = [f for room in rooms for _, f in inspect.getmembers(room, inspect.isfunction)]
     modules = {room.__name__ for room in rooms}
     own = [f for f in functions if f.__module__ in modules and not f.__name__.startswith("_")]

@@ -1,7 +1,7 @@
 """One arm while it is compared: its first call, its warm-up, and its samples, on its own names."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ from ipyjaxbench.comparison import fairness
 from ipyjaxbench.comparison.start_state import StartState
 from ipyjaxbench.host import Conditions
 from ipyjaxbench.timing import (
+    ContainerGrowth,
     LaterCalls,
     Measurement,
     Session,
@@ -187,15 +188,32 @@ class Arm:
     @contextmanager
     def _making_calls(self) -> Iterator[Steady]:
         writes = self._muted.writes
+        calls, growth = self.later.session.calls, self._growth
         with self._own.swap_in(), self.steady.counted():
-            yield self.steady
+            growth.begin()
+            try:
+                yield self.steady
+            finally:
+                growth.end(calls.made - calls.set_up_at)
         self.later.session.muted.writes += self._muted.writes - writes
+
+    @staticmethod
+    def share_growth(arms: "Sequence[Arm]") -> None:
+        """Tell each arm, before any is finished, which containers others make longer."""
+        grown = [arm._growth.growing(arm.later.session.calls.made) for arm in arms]
+        for arm in arms:
+            arm._growth.add_others(frozenset().union(*grown))
+
+    @property
+    def _growth(self) -> ContainerGrowth:
+        return self.later.first.carryover.growth
 
     def finish(self, conditions: Conditions | None) -> Measurement:
         """Put back what the calls changed, and return what was found."""
         self.steady.conditions = conditions
         self.steady.close()
         with self._own.swap_in():
+            self._growth.begin()
             notes = review(self.later, self.steady, put_back(self.later))
         return summarize(self.later, self.steady, notes)
 

@@ -19,6 +19,13 @@ from ipyjaxbench.timing import NO_FIGURE, Measurement, product_format
 _LEFT_OUT_CODES, _SHOWN_CODES = {"unsynchronised"}, {"output-hidden", "not-all-kept"}
 #: Of an arm's Note that says why its result, and its time, may be others than the code's.
 _STALE = "stale-program"
+#: Of an arm's Note that says that its time depends on how many calls were made.
+_GROWS = "grows"
+
+
+def grows(m: Measurement) -> bool:
+    """Return whether calls made a container longer that they work on."""
+    return any(note.code == _GROWS for note in m.notes)
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,14 @@ class Comparison(Result):
     def depends_on_interleaving(self, label: str) -> bool:
         """Return whether an arm compares in another way with the baseline when each runs alone."""
         ratio, alone = self.ratio(label), self.ratio_alone(label)
-        return ratio is not None and alone is not None and ratios.contradicts(alone, ratio)
+        if ratio is None or alone is None or self.depends_on_calls(label):
+            return False
+        return ratios.contradicts(alone, ratio)
+
+    def depends_on_calls(self, label: str) -> bool:
+        """Return whether calls make a container longer that an arm or the baseline works on."""
+        both = (self._measured[n] for n in (label, self.baseline) if n in self._measured)
+        return any(map(grows, both))
 
     @cached_property
     def against_itself(self) -> Ratio | None:
@@ -140,7 +154,7 @@ class Comparison(Result):
             return "CAN'T TELL"
         if ratio.verdict != "SAME" and abs(math.log(ratio.value)) < self.floor:
             return "CAN'T TELL"  # code against itself may show a difference of this size
-        if self.depends_on_interleaving(label):
+        if self.depends_on_calls(label) or self.depends_on_interleaving(label):
             return "CAN'T TELL"
         return ratio.verdict
 
@@ -164,9 +178,9 @@ class Comparison(Result):
             for note, labels in by_note.items()
         ]
         failed = [notes.arm_failed(arm.label, arm.failed) for arm in self.sides if arm.failed]
-        stale = [note for note in of_arms if note.code == _STALE]
-        others = [note for note in of_arms if note.code != _STALE]
-        return [*failed, *stale, *self._dependent(), *self.notes, *others]
+        first = [note for note in of_arms if note.code in (_STALE, _GROWS)]
+        others = [note for note in of_arms if note not in first]
+        return [*failed, *first, *self._dependent(), *self.notes, *others]
 
     def _dependent(self) -> Iterator[Note]:
         for label in self.alone:

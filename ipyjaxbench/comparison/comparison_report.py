@@ -64,6 +64,9 @@ def _headline(c: Comparison) -> Headline:
     if set(verdicts.values()) == {"SLOWER"} and len(verdicts) > 1:
         figure = f"{c.baseline} is the fastest, {ratio.factor()} faster than {name}"
         return Headline(title, figure, _with_doubt(c, ratio.sure()), "FASTEST", "")
+    if c.depends_on_calls(name):
+        detail = "calls make a container longer: the ratio depends on how many there are"
+        return Headline(title, "no clear winner", detail, word, "")
     alone = c.ratio_alone(name)
     if alone and c.depends_on_interleaving(name):
         takes = f"{name} takes {ratio.factor()} the time of {c.baseline} interleaved"
@@ -189,6 +192,8 @@ def _against(c: Comparison, label: str) -> tuple[str, Ratio | None]:
         return "baseline", None
     if ratio is None or word in NO_FIGURE:
         return word, None
+    if c.depends_on_calls(label):
+        return "can't tell", None
     if word in ("FASTER", "SLOWER"):
         return _speed(ratio, word), _towards(ratio, word)
     return ("same" if word == "SAME" else "can't tell"), ratio

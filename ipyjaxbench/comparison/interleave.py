@@ -5,13 +5,13 @@ A pass takes one sample of each arm; `PER_ROUND` passes make a round of each arm
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 from ipyjaxbench import ratios
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.arm import PER_ROUND, Arm, ArmSpec, OwnNames, start_arm
-from ipyjaxbench.comparison.comparison import ArmResult, Comparison
+from ipyjaxbench.comparison.comparison import ArmResult, Comparison, grows
 from ipyjaxbench.comparison.fairness import check_fairness
 from ipyjaxbench.comparison.name_bindings import names_restored
 from ipyjaxbench.comparison.options import CompareOptions
@@ -19,9 +19,10 @@ from ipyjaxbench.comparison.undecided import note_undecided
 from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.errors import CODE_ERRORS, ArmFailedError, Interrupted
 from ipyjaxbench.frameworks import loaded
-from ipyjaxbench.host import CLOCKS, Clock, Meter, usable_cpus
+from ipyjaxbench.host import CLOCKS, Clock, Conditions, Meter, usable_cpus
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import (
+    Measurement,
     OnProgress,
     Rewind,
     Snapshot,
@@ -102,17 +103,14 @@ def compare_snippets(
         finally:
             elapsed = (clock.wall() - begun) * 1e-9
             found += _leave_out_compiled(arms)
-            measured = {arm.label: arm.finish(conditions) for arm in arms}
-            for arm in arms:
-                arm.leave()
+            measured = _finish(arms, conditions)
             randomness.restore(frameworks)
-        slowed = {arm.label: arm.slowed for arm in arms if arm.slowed > _SLOWED_RATIO}
         facts = {arm.label: arm.facts(measured[arm.label]) for arm in arms}
         equal, differences = check_fairness(facts)
     errors = {label: describe_error(error) for label, error in failed.items()}
     labels = [entry.label for entry in entries]
     sides = tuple(ArmResult(n, measured.get(n), errors.get(n, "")) for n in labels)
-    every_note = (*found, *differences, *([notes.slowed_by_others(slowed)] if slowed else []))
+    every_note = (*found, *differences, *_note_slowed(arms, measured))
     alone = {arm.label: arm.alone * 1e-9 for arm in arms if arm.is_sure_alone and arm.alone}
     compared = Comparison(
         sides, baseline, elapsed=elapsed, equal=equal, notes=every_note, alone=alone
@@ -123,6 +121,26 @@ def compare_snippets(
     if failed and (not options.keep_going or len(failed) == len(entries)):
         raise ArmFailedError(compared, next(iter(failed.values()))) from None
     return compared
+
+
+def _finish(arms: Sequence[Arm], conditions: Conditions | None) -> dict[str, Measurement]:
+    """Put back what all calls changed; return what was found of each arm."""
+    Arm.share_growth(arms)
+    measured = {arm.label: arm.finish(conditions) for arm in arms}
+    for arm in arms:
+        arm.leave()
+    return measured
+
+
+def _note_slowed(arms: Sequence[Arm], measured: Mapping[str, Measurement]) -> Iterator[Note]:
+    """Note which arms others slow down; where containers grow, it is their length that does."""
+    slowed = {
+        arm.label: arm.slowed
+        for arm in arms
+        if arm.slowed > _SLOWED_RATIO and not grows(measured[arm.label])
+    }
+    if slowed:
+        yield notes.slowed_by_others(slowed)
 
 
 def _share(arms: Sequence[Arm], options: CompareOptions) -> CompareOptions:

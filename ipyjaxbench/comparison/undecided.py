@@ -12,7 +12,11 @@ from ipyjaxbench.comparison.options import CompareOptions
 def note_undecided(c: Comparison, options: CompareOptions) -> Comparison:
     """Return a comparison with a Note on what to ask for, where arms cannot be told apart."""
     open_arms = [arm.label for arm in c.sides if c.verdict(arm.label) == "CAN'T TELL"]
-    arms = [label for label in open_arms if not c.depends_on_interleaving(label)]
+    arms = [
+        label
+        for label in open_arms
+        if not (c.depends_on_interleaving(label) or c.depends_on_calls(label))
+    ]
     known = [ratio for label in arms if (ratio := c.ratio(label))]
     if not known:
         return c

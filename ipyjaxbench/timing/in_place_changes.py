@@ -29,6 +29,7 @@ from ipyjaxbench.usercode import (
     attributes,
     is_exactly,
     is_of,
+    is_shown,
     is_users_function,
     name_of,
     names_of_module,
@@ -73,7 +74,7 @@ class Changes:
             name
             for name, value in values.items()
             if (name in in_place and not issubclass(type(value), ModuleType))
-            or (name in used_up and is_of(value, Iterator))
+            or (name in used_up and is_of(value, Iterator) and not is_shown(value))
         }
         used = self._used = _used(statements, values, scope.functions)
         self._moved = {n for n, v in scope.captured.items() if n in used and is_unreadable(v)}

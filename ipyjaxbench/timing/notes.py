@@ -251,27 +251,6 @@ def below_clock(sample: float, resolution: float, number: int | None) -> Note:
     )
 
 
-def slows_down(first: float, last: float) -> Note:
-    """Every call takes longer than the one before, for a reason that is not seen."""
-    return Note(
-        "slows-down",
-        f"Every call takes longer than the one before, from {units.duration(first)} at first to"
-        f" {units.duration(last)} at the end: the code may keep something that grows.",
-    )
-
-
-def grows(name: str, sizes: tuple[int, int], times: tuple[float, float]) -> Note:
-    """A container grows with every call, and so does the time."""
-    before, after = sizes
-    first, last = map(units.duration, times)
-    return misleading(
-        "grows",
-        f"{name} grew from {before:,} to {units.count(after, 'item')}, and calls got slower with it"
-        f" ({first} at first, {last} at the end).",
-        f"create {name} anew in the setup",
-    )
-
-
 def output_hidden(written: int) -> Note:
     """Later calls printed; their output was not shown."""
     return Note(

@@ -9,7 +9,7 @@ def put_back(later: LaterCalls) -> list[str]:
     first, checkpoint, calls = later.first, later.checkpoint, later.session.calls
     forget_failures(later.frameworks)  # of our own calls: no later cell is to be told of them
     later.jobs.end()
-    first.carryover.inspect_containers()
+    first.carryover.growth.end(calls.made - calls.set_up_at)
     first.donated.restore()
     checkpoint.restore()
     lost = later.snapshot.restore(later.frameworks, checkpoint.revived)

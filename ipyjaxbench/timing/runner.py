@@ -40,6 +40,7 @@ class Calls:
         self.on_work_left: Callable[[int], object] = _no_wait
         self.announce: Announce = announce_to_nobody  # other processes of a job make the same calls
         self.made = 0  # how many calls were begun
+        self.set_up_at = 0  # how many were when the set-up last ran
         self.interrupt: KeyboardInterrupt | None = None  # what the user ended them with
         self.arranged = 0  # how often `arrange` was called: samples of another count do not compare
         self.elapsed = self._spent = 0  # nanoseconds of the last stretch: on the wall, of CPUs
@@ -266,6 +267,7 @@ class Calls:
         __tracebackhide__ = True
         if self._setup is not None and not begun:
             self._setup.run(self.clock, self._keeps)
+            self.set_up_at = self.made
         if self.before_each is not None:
             self.before_each()
         if self.is_prepared:

@@ -117,7 +117,14 @@ from ipyjaxbench.usercode.other_threads import (
     find_threads,
     values_in,
 )
-from ipyjaxbench.usercode.output import Muted, OutputRecorder, StandIn, Written
+from ipyjaxbench.usercode.output import (
+    Muted,
+    OutputRecorder,
+    StandIn,
+    Written,
+    is_shown,
+    shown_streams,
+)
 from ipyjaxbench.usercode.patience import StuckError
 from ipyjaxbench.usercode.places import Place, all_stand
 from ipyjaxbench.usercode.reads import Reads, find_reads

@@ -24,7 +24,8 @@ class Muted:
         others: what else is muted: an object, its attribute, and the stand-in for that.
 
     Attributes:
-        writes: how many times something was written; what prints nothing is not counted.
+        writes: how many times something was written; what prints nothing is not counted, nor
+            Python's warning that a coroutine was never awaited.
         is_on: whether it was entered and not left.
         nowhere: where bytes go meanwhile.
 
@@ -68,6 +69,11 @@ class Muted:
                 stream = stream.real
             setattr(owner, name, stream)
         self.nowhere.close()
+
+
+def _warns_of_coroutine(text: str) -> bool:
+    """Whether Python wrote it, not the code: of a coroutine that nobody awaits."""
+    return "' was never awaited" in text and "RuntimeWarning: coroutine '" in text
 
 
 def _is_main() -> bool:
@@ -117,7 +123,7 @@ class _Quiet(StandIn, TextIOBase):
         """Count it and let it go; pass it on when that is over."""
         if not self.muted.active:
             return self.real.write(text)  # type: ignore[no-any-return]
-        self.muted.writes += bool(text)
+        self.muted.writes += bool(text) and not _warns_of_coroutine(text)
         return len(text)
 
     def flush(self) -> None:
@@ -128,6 +134,22 @@ class _Quiet(StandIn, TextIOBase):
     def writable(self) -> bool:
         """Whatever prints may ask."""
         return True
+
+
+def shown_streams() -> list[object]:
+    """Return where what is printed is shown, the real streams that are muted now among them."""
+    found: list[object] = [sys.__stdout__, sys.__stderr__]
+    for stream in (sys.stdout, sys.stderr):
+        while isinstance(stream, StandIn):
+            found.append(stream)
+            stream = stream.real  # noqa: PLW2901
+        found.append(stream)
+    return found
+
+
+def is_shown(stream: object) -> bool:
+    """Whether what is written to it is shown, and changes nothing of the code's."""
+    return any(stream is each for each in shown_streams())
 
 
 class OutputRecorder:

@@ -245,6 +245,36 @@ def test_the_output_of_later_calls_is_not_shown_and_that_is_told(
     assert "output-hidden" in [note.code for note in found.all_notes()]
 
 
+@pytest.mark.parametrize(
+    ("arms", "told"),
+    [
+        (
+            {"a": "d[len(d)] = 1; work(1)", "b": "work(1 + len(d) // 1000)"},
+            {"a": "d grew", "b": "d grew"},
+        ),
+        (
+            {"b": "work(1 + len(d) // 1000)", "a": "d[len(d)] = 1; work(1)"},
+            {"a": "d grew", "b": "d grew"},
+        ),
+        ({"a": "work(1)", "b": "q = [] | q.append(1); work(len(q))"}, {"b": "q grew"}),
+        ({"a": "work(1)", "b": "d[1] = 1; work(2)"}, {}),
+    ],
+)
+def test_a_container_that_calls_make_longer_leaves_no_factor(
+    arms: dict[str, str], told: dict[str, str]
+) -> None:
+    found = by_hand(arms, {"d": {}, "q": []})
+    notes = {name: note.text for name in arms for note in found[name].notes if note.code == "grows"}
+    assert {name: text[: len("d grew")] for name, text in notes.items()} == told
+    _, other = arms
+    assert found.depends_on_calls(other) is bool(told)
+    if told:
+        assert (found.verdict(other), found.depends_on_interleaving(other)) == ("CAN'T TELL", False)
+        assert found.all_notes()[0].code == "grows"
+        assert "×" not in str(found).splitlines()[0]
+        assert {n.code for n in found.notes}.isdisjoint({"undecided", "few-samples"})
+
+
 # Options
 
 

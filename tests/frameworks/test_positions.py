@@ -14,6 +14,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ from ipyjaxbench.frameworks.state.interpreter_settings import (
     interpreter_states,
 )
 from ipyjaxbench.frameworks.state.positions import is_readable, is_unreadable, position_states
+from ipyjaxbench.usercode import Muted
 
 
 def state_of(value: Any, most: float = 100) -> Any:
@@ -95,6 +97,24 @@ def test_which_iterators_are_readable(
     value = make()
     assert (is_readable(value), is_unreadable(value)) == (readable, unreadable)
     assert isinstance(value, io.StringIO) or (state_of(value) is not None) == readable
+
+
+class Shown(io.TextIOBase):
+    """Where a kernel shows what is printed."""
+
+    __module__ = "ipykernel.iostream"
+
+
+@pytest.mark.parametrize("muted", [False, True])
+def test_what_is_printed_moves_nothing(monkeypatch: pytest.MonkeyPatch, muted: bool) -> None:
+    own, other = Shown(), Shown()
+    monkeypatch.setattr(sys, "stderr", own)
+    with Muted() if muted else nullcontext():
+        assert [is_unreadable(each) for each in (own, sys.stderr, other)] == [False, False, True]
+    with open(os.devnull, "w") as file:
+        assert state_of(file) is not None
+        monkeypatch.setattr(sys, "__stdout__", file)
+        assert state_of(file) is None
 
 
 @pytest.mark.parametrize("made", [io.StringIO("abc"), io.BytesIO(b"abc")])

@@ -15,6 +15,7 @@ from ipyjaxbench import Measurement
 from ipyjaxbench.frameworks import Scope
 from ipyjaxbench.testing import FakeArray
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
+from ipyjaxbench.timing.validity.container_growth import ContainerGrowth
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, Bench, notes_by_code
 
@@ -225,11 +226,56 @@ def test_growth_is_a_time_that_rises_by_half_with_what_calls_append(
     scope = Scope(Snippet(Source.plain("f(xs)"), {"xs": xs}), [])
     carryover = CarryoverEffects(scope, [], [])
     xs += range(grown)
-    carryover.inspect_containers()
+    carryover.growth.end(calls)
     xs.clear()  # put back
     found = [note.text for note in carryover.growing_containers(calls, samples)]
     assert len(found) == (told is not None)
     assert all(text.removeprefix("xs ").startswith(told or "") for text in found)
+
+
+@pytest.mark.parametrize(
+    ("samples", "told"),
+    [
+        ([2e-7] * 3, "grew from 1 to 101 items: the time is of calls at all these lengths."),
+        ([40e-6] * 40, "grew"),  # a hundred items may be 2 microseconds' work, a twentieth
+        ([41e-6] * 40, None),
+    ],
+)
+def test_growth_is_told_whatever_the_samples_show_where_it_may_matter(
+    samples: list[float], told: str | None
+) -> None:
+    xs: list[int] = [0]
+    growth = ContainerGrowth({"xs": xs}, dict)
+    xs += range(100)
+    growth.end(101)
+    texts = [note.text.removeprefix("xs ") for note in growth.notes(101, samples, None)]
+    assert [text.startswith(told or "") for text in texts] == [True] * (told is not None)
+
+
+class Log(list):
+    def __len__(self) -> int:
+        raise AssertionError("code of the user's")
+
+
+@pytest.mark.parametrize(
+    ("setup", "code", "options", "told"),
+    [
+        (None, "kept.append(1); clock.advance(200)", {}, "kept grew from "),
+        (None, "kept.append(1); clock.advance(200)", {"number": 20, "repeat": 5},
+         "kept grew from 0 to 100 items: "),
+        (None, "kept.append(1); kept.pop(); clock.advance(200)", {}, None),
+        ("xs = [1]", "xs.append(1); clock.advance(200)", {"number": 20, "repeat": 5},
+         "xs grew from 1 to 21 items in a sample, before the setup made it anew: "),
+        ("xs = [1]", "xs.append(1); clock.advance(200)", {"number": 1, "repeat": 5}, None),
+    ],
+)  # fmt: skip
+def test_a_container_that_is_longer_by_the_number_of_calls_is_told_with_any_budget(
+    bench: Bench, setup: str | None, code: str, options: dict[str, int], told: str | None
+) -> None:
+    bench.names["kept"] = Log()
+    for each in [options] if options else [{"budget": 0.01}, {"budget": 0.1}]:
+        text = notes_here(bench.time(code, setup, **each)).get("grows", "")
+        assert text.startswith(told) if told else not text, text
 
 
 # What is no work

@@ -1,5 +1,7 @@
 """What code changes in place is found."""
 
+import io
+import sys
 from collections import UserDict, deque
 from functools import cache, partial
 from types import ModuleType, SimpleNamespace
@@ -47,6 +49,20 @@ def nested(depth: int) -> SimpleNamespace:
 
 def changes_of(fake: FakeFramework, code: str, **names: Any) -> Changes:
     return Changes(Scope(Snippet(Source.plain(code), names), [fake]), [fake])
+
+
+@pytest.mark.parametrize(
+    "code", ["sys.stderr.write('x')", "print('x', file=sys.stderr)", "err.write('x')"]
+)
+def test_what_is_printed_changes_nothing(
+    fake: FakeFramework, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """A kernel's stream is an iterator of a library, which does not show how far it is."""
+    stream = type("OutStream", (io.TextIOBase,), {"__module__": "ipykernel.iostream"})()
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert changes_of(fake, code, sys=sys, err=stream).changed_names() == []
+    monkeypatch.undo()
+    assert changes_of(fake, "err.write('x')", err=stream).changed_names() == ["err"]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Output that is kept from the notebook and counted."""
 
 import asyncio
+import gc
 import io
 import os
 import sys
 import threading
+import warnings
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,6 +47,21 @@ def test_what_is_written_is_counted_and_not_shown(capsys: pytest.CaptureFixture[
     kept.flush()
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("before\nafter", "")
+
+
+def test_pythons_warning_of_a_coroutine_is_none_of_the_codes_output() -> None:
+    async def work() -> None: ...
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        work()
+        gc.collect()
+    (text,) = [str(each.message) for each in caught]
+    with Muted() as muted:
+        sys.stderr.write(warnings.formatwarning(text, RuntimeWarning, "a.py", 1, "work()"))
+        assert muted.writes == 0
+        sys.stderr.write(warnings.formatwarning("another", RuntimeWarning, "a.py", 1, "work()"))
+    assert muted.writes == 1
 
 
 def test_those_of_two_threads_may_end_in_any_order(capsys: pytest.CaptureFixture[str]) -> None:

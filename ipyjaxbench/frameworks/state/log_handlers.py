@@ -1,12 +1,11 @@
 """Levels and handlers of loggers, and where handlers leave records."""
 
 import logging
-import sys
 from typing import Any
 
 from ipyjaxbench.frameworks.state.names import AttributeNames
 from ipyjaxbench.frameworks.state.undo import Holder, State
-from ipyjaxbench.usercode import attributes, is_of, is_users_class
+from ipyjaxbench.usercode import attributes, is_of, is_users_class, shown_streams
 
 #: Of a logger; it also keeps a cache of levels, and the table of all loggers.
 _OF_LOGGER = ("level", "parent", "propagate", "handlers", "disabled", "filters")
@@ -29,7 +28,7 @@ def handler_states(handler: Any) -> list[State] | None:
     """Return where one of Python's own leaves records, unless that is shown to the user."""
     if is_users_class(type(handler)):
         return None
-    shown = {*map(id, (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__))}
+    shown = {*map(id, shown_streams())}
     held = map(attributes(handler).get, _OF_HANDLER)
     return [Holder(handler, [each for each in held if id(each) not in shown])]
 

@@ -4,6 +4,7 @@ import gc
 import io
 import itertools
 import operator
+import sys
 from collections.abc import Iterator
 from types import (
     AsyncGeneratorType,
@@ -18,7 +19,7 @@ from typing import Any
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.streams import amounts
 from ipyjaxbench.frameworks.state.undo import CopiedState, State
-from ipyjaxbench.usercode import is_exactly, is_of, is_users_class, module_of
+from ipyjaxbench.usercode import is_exactly, is_of, is_shown, is_users_class, module_of
 
 _GENERATORS = (GeneratorType, CoroutineType, AsyncGeneratorType)
 _FRAMES = ("gi_frame", "cr_frame", "ag_frame")
@@ -84,8 +85,9 @@ def position_states(value: Any, budget: CopyBudget) -> list[State] | None:
     """Return what calls move of an iterator or a file of Python's own; None for anything else."""
     if is_readable(value):
         return [Position(value)]
-    if is_exactly(value, *_FILES):
-        return [FilePosition(value)]
+    if is_exactly(value, *_FILES):  # what is printed is shown, and kept by nobody
+        is_output = value is sys.__stdout__ or value is sys.__stderr__
+        return [] if is_output else [FilePosition(value)]
     return [Memory(value, budget)] if is_of(value, io.StringIO, io.BytesIO) else None
 
 
@@ -102,6 +104,8 @@ def is_unreadable(value: object) -> bool:
     if not is_of(value, Iterator) or is_readable(value) or is_users_class(kind):
         return False
     if module_of(kind) == "tempfile":  # what it holds is looked at
+        return False
+    if is_shown(value):  # streams are iterators, too
         return False
     return not is_exactly(value, *_FILES, io.StringIO, io.BytesIO)
 

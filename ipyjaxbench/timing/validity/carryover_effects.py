@@ -8,16 +8,16 @@ import itertools
 import operator
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
-from typing import Any, cast
+from typing import Any
 
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import notes
 from ipyjaxbench.timing.in_place_changes import find_passed_names
-from ipyjaxbench.timing.validity import notes as validity_notes
+from ipyjaxbench.timing.validity import growth_notes, notes as validity_notes
+from ipyjaxbench.timing.validity.container_growth import ContainerGrowth, find_rise
 from ipyjaxbench.usercode import (
     Snippet,
     attributes,
@@ -29,7 +29,6 @@ from ipyjaxbench.usercode import (
     nodes_of,
 )
 
-_SIZED = (list, dict, set, bytearray, deque)
 #: They are the same object in every call without anyone having kept them.
 _SHARED = (
     *(type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range),
@@ -37,14 +36,12 @@ _SHARED = (
 )
 _CACHE = type(functools.lru_cache(len))
 _WRAPPING_ITERATORS = (map, zip, filter, enumerate)
-_MAX_ITEMS, _MAX_VALUES_INSIDE, _MAX_DEPTH = 100, 10_000, 2
+_MAX_VALUES_INSIDE, _MAX_DEPTH = 10_000, 2
 #: A first call slower so many times, and by so many nanoseconds, did what later ones did not.
 _CACHED_RATIO, _CACHED_NS = 5, 40_000
 #: Nanoseconds in which something that can be changed in place may still be computed anew.
 _LOOK_UP_NS = 3000
-#: Of a series of samples: how ordered it is, and by how much its end is above its beginning.
-_GROWING_CALLS_SHARE = 0.5  # between some calls what they changed is put back
-_MIN_SAMPLES, _MIN_TREND, _STRICT_TREND, _MIN_RISE, _TREND_PARTS = 12, 0.7, 0.95, 1.5, 6
+_STRICT_TREND, _TREND_PARTS = 0.95, 6  # of samples that rise without a cause that is seen
 
 
 class CarryoverEffects:
@@ -76,9 +73,11 @@ class CarryoverEffects:
         self._iterators |= {n: v for n, v in others.items() if _may_end(v) and not _has_ended(v)}
         self._ended: list[str] = []
         self._missed = [0] * len(self._caches)  # by the first call
-        self._containers = dict(_containers({**scope.captured, **self._known}))
-        self._before = {n: len(value) for n, value in self._containers.items()}
-        self._grown = self._before
+        #: Containers that calls make longer.
+        self.growth = ContainerGrowth(
+            {**scope.captured, **self._known},
+            lambda: {n: snippet.names[n] for n in remade if n in snippet.names},
+        )
         self._inside = {id(value) for value in self._values_inside()}
         self._held: Callable[[], object] | None = None
         self._same = False
@@ -94,10 +93,6 @@ class CarryoverEffects:
             value, held = self._snippet.names.get(name), True
         if held and not issubclass(type(value), _SHARED) and self._was_put_away(value):
             self._held = _remembered(value, self._frameworks)
-
-    def inspect_containers(self) -> None:
-        """Look after the last call, before what the calls changed is put back."""
-        self._grown = {n: len(value) for n, value in self._containers.items()}
 
     def _was_put_away(self, value: object) -> bool:
         """Whether the first call put it where later ones can find it."""
@@ -162,22 +157,12 @@ class CarryoverEffects:
         return {n: validity_notes.used_up(n, before=n in self._ended_before) for n in self._ended}
 
     def growing_containers(self, calls: int, samples: Sequence[float]) -> Iterator[Note]:
-        """Note containers that grew with every call, where the time grew with them."""
-        if len(samples) < _MIN_SAMPLES or min(samples) <= 0:
-            return
-        third, tenth = len(samples) // 3, max(len(samples) // 10, 3)
-        order = stats.trend(samples)
-        rise = stats.median(samples[-third:]) / stats.median(samples[:third])
-        if order < _MIN_TREND or rise < _MIN_RISE:
-            return
-        ends = stats.median(samples[:tenth]), stats.median(samples[-tenth:])
-        for name, after in self._grown.items():
-            before = self._before[name]
-            if after - before >= _GROWING_CALLS_SHARE * (calls - 1) > 0:
-                yield notes.grows(name, (before, after), ends)
-                return
-        if order > _STRICT_TREND and _rises(samples):
-            yield notes.slows_down(*ends)
+        """Note containers that grew with every call, or that calls got slower without any."""
+        rise = find_rise(samples)
+        found = [*self.growth.notes(calls, samples, rise)]
+        yield from found
+        if rise and not found and rise.order > _STRICT_TREND and _rises(samples):
+            yield growth_notes.slows_down(*rise.ends)
 
 
 def _last(snippet: Snippet) -> str:
@@ -233,17 +218,6 @@ def _called_last(statements: Sequence[ast.stmt]) -> ast.expr | None:
     if isinstance(last, ast.Expr | ast.Assign) and isinstance(last.value, ast.Call):
         return last.value.func
     return None
-
-
-def _containers(values: Mapping[str, object]) -> Iterator[tuple[str, Sized]]:
-    """Containers of Python's own, and those in attributes of plain objects."""
-    for name, value in values.items():
-        if is_exactly(value, *_SIZED):
-            yield name, cast(Sized, value)
-        elif not issubclass(type(value), _SHARED):
-            for key, held in list(attributes(value).items())[:_MAX_ITEMS]:
-                if is_exactly(held, *_SIZED):
-                    yield f"{name}.{key}", cast(Sized, held)
 
 
 def _may_end(value: object) -> bool:
