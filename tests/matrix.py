@@ -43,7 +43,7 @@ OF_PYTHON += ("tests/usercode/test_reads.py",)  # by what the code is compiled t
 OF_SHELL = tuple(
     f"tests/jupyter/test_{name}.py"
     for name in ("after_cell", "await", "completer", "completion", "errors", "fwtime", "help",
-                 "import_hook", "loading", "namespaces", "nested_magics")
+                 "loading", "namespaces", "nested_magics")
 )  # fmt: skip
 
 
