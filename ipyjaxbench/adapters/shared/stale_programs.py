@@ -57,12 +57,15 @@ def note_stale_graphs(
     """
     both = (call.function, call_of(call.function))
     compiled = next((each for each in both if ask(watch.takes, each)), None)
-    if compiled is None:
-        parts = [*stale_parts(watch, call.function)]
-        around = [function for function, _ in parts]
-        found = [(function, why) for function, why in parts if not _is_part(function, around)]
-    else:
-        found = [(compiled, find(watch, compiled, call.args, call.kwargs))]
+    try:
+        if compiled is None:
+            parts = [*stale_parts(watch, call.function)]
+            around = [function for function, _ in parts]
+            found = [(function, why) for function, why in parts if not _is_part(function, around)]
+        else:
+            found = [(compiled, find(watch, compiled, call.args, call.kwargs))]
+    except CODE_ERRORS:  # the user's objects may raise anything
+        return
     stale = {watch.name(function): (function, why) for function, why in reversed(found) if why}
     for name, (function, why) in reversed(stale.items()):
         advice = watch.how_to_renew(function, why)

@@ -18,6 +18,12 @@ CODE = PREPARED.format(
 USES = [use.replace("GRAPH", "fxgraph") for use in FRAMEWORK_USES]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def any_hook() -> None:
+    """Programs are asked for hooks that they lack where any hook was registered."""
+    torch.nn.Linear(1, 1).register_forward_hook(lambda *_: None)
+
+
 @pytest.mark.parametrize("use", USES)
 @example(WORST[1])
 @example(WORST[3])
