@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.__main__ import ROOT, check, run, summary
+from tests.matrix import ENVIRONMENTS
 
 TESTS = """\
 import os
@@ -94,3 +95,8 @@ def test_bytecode_is_kept_for_the_processes_that_come(
     (folder / "test_it.py").write_text("def test_passing(): pass\n")
     assert run(["test_it.py"], folder).passed == 1
     assert [*folder.glob("__pycache__/test_it.*.pyc")]
+
+
+def test_other_environments_run_tests_that_are_there() -> None:
+    named = {path for environment in ENVIRONMENTS for path in environment.tests}
+    assert [path for path in named if not Path(ROOT, path).exists()] == []
