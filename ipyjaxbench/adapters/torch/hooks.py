@@ -68,7 +68,7 @@ class NewHooks(State):
 
 
 def hooks_of_nodes() -> list[Table]:
-    """Return the hooks of nodes of autograd; nobody looks where nobody registered any."""
+    """Return the hooks of autograd nodes; none are looked for before one was registered."""
     if not is_any_registered():
         return []
     if _Found.next != next_hook():

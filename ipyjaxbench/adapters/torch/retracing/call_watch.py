@@ -265,7 +265,7 @@ class TorchCallWatch(EventWatch[Entry]):
         return lacking_hooks.changes(self.name(function), lacking)
 
     def unknown(self, function: Any) -> str:
-        """Return of which hooks it is not known whether its program has them."""
+        """Return the hooks that its program may or may not have."""
         return lacking_hooks.unknown(self.name(function), self._hooks.found_last())
 
     def unguarded_in_latest(self, function: Any) -> tuple[Change, ...]:

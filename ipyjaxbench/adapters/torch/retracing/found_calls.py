@@ -15,7 +15,7 @@ def found(frame: FrameType) -> CachedCall | None:
 
 
 def found_again(frame: FrameType) -> CachedCall | None:
-    """Return the call of which a part is called in a frame."""
+    """Return the call whose part a frame runs."""
     outer = (found(above) for above, _ in walk_stack(frame.f_back))
     call = next(filter(None, outer), None)
     return call and call._replace(again=True)

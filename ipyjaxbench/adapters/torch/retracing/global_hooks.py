@@ -24,7 +24,7 @@ def keep_registered(made: int) -> None:
 
 
 def lacking_kinds(made: int) -> list[str]:
-    """Return of which kinds there are some now that a program was made without.
+    """Return the kinds of global hooks that exist now and that a program lacks.
 
     Args:
         made: the token of the code that dynamo made.
@@ -34,7 +34,7 @@ def lacking_kinds(made: int) -> list[str]:
 
 
 def registered() -> list[str]:
-    """Return of which kinds there are some now."""
+    """Return the kinds of global hooks that exist now."""
     return [kind for kind in REGISTERS if held(kind)]
 
 
