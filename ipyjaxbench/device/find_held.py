@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from ipyjaxbench.device.beside_attributes import parts_of_name
 from ipyjaxbench.device.held import Held, Holder, Kind
 from ipyjaxbench.device.protocol import ArrayInspector, DeviceInventory
 from ipyjaxbench.device.whereabouts import ArrayMemory
@@ -24,6 +25,7 @@ _MIN_UNEXPLAINED = 2**20
 #: What to type where several arrays of a value keep something.
 _OF_MANY = {"gradient": "set each .grad to None", "graph": "keep x.detach(), not x"}
 _RELEASABLE = ("output", "traceback")
+_WITHOUT_PATHS = ("optimizer", "generator", "cache")
 
 
 class Root(NamedTuple):
@@ -77,7 +79,12 @@ class HeldMemory:
             for name, value in values.items()
             for root in _captured(name, value, self._frameworks)
         ]
+        captured += [
+            Root(*part) for name, value in values.items() for part in parts_of_name(name, value)
+        ]
         # What names lead to is found first: it is no news that something else holds it, too.
+        own += [root for root in captured if root.kind == "name"]
+        captured = [root for root in captured if root.kind != "name"]
         for root in (*sorted(own, key=_is_optimizer), *captured, *roots):
             self._add(root)
 
@@ -141,7 +148,7 @@ class HeldMemory:
 
     def _walk(self, root: Root) -> Iterator[tuple[str, Framework, Any]]:
         """Yield arrays with paths; an optimizer's state has tensors for keys, which are no path."""
-        if root.kind == "optimizer":
+        if root.kind in _WITHOUT_PATHS:
             for framework, array in iterate_arrays(root.value, self._frameworks):
                 yield root.name, framework, array
             return

@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Literal
 from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Result
 
-Kind = Literal["output", "traceback", "graph", "gradient", "optimizer", "closure", "name"]
+Kind = Literal[
+    "output", "traceback", "graph", "gradient", "optimizer", "closure", "generator", "cache", "name"
+]
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,7 @@ class Holder:
 
     Attributes:
         kind: what it is: IPython's output, the last traceback, an autograd graph, gradients, an
-            optimizer, a function's closure, or a name of the session.
+            optimizer, a function's closure, a generator's frame, a cache, or a name of the session.
         path: the way to its array, or to where its arrays begin, such as "Out[7]['loss']".
         arrays: how many it holds.
         nbytes: that their memory has, shared memory once.

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ipyjaxbench.device.beside_attributes import parts_of_name
 from ipyjaxbench.device.devices import FrameworkDevices
 from ipyjaxbench.device.gpu_slices import add_slices
 from ipyjaxbench.device.preallocation import add_preallocation
@@ -60,9 +61,7 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     placements: list[ArrayPlacement] = []
     alone: set[str] = set()
     known: set[int] = set()
-    for name, value in names.items():
-        if name.startswith("_") or issubclass(type(value), _NO_DATA):
-            continue
+    for name, value in _with_parts(names):
         leaves = iterate_arrays(value, frameworks)
         for framework, array in itertools.islice(leaves, _MAX_LEAVES):
             known.add(id(framework.capability(ArrayInspector).base_array(array)))
@@ -74,6 +73,16 @@ def survey(names: Mapping[str, object], *, start: bool = False) -> Whereabouts:
     arrays = tuple(_sum_by_name(_mark_shared(placements), sums))
     unnamed, largest = _count_unnamed(frameworks, known)
     return Whereabouts((), _devices(frameworks), arrays, unnamed, largest, _process())
+
+
+def _with_parts(names: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield what may hold arrays: what names stand for, and what else they lead to."""
+    for name, value in names.items():
+        if name.startswith("_"):
+            continue
+        if not issubclass(type(value), _NO_DATA):
+            yield name, value
+        yield from ((part.path, part.value) for part in parts_of_name(name, value))
 
 
 def _process() -> Process | None:

@@ -57,7 +57,7 @@ from ipyjaxbench.frameworks.state.names import (
     attribute_states,
 )
 from ipyjaxbench.frameworks.state.other_writers import OtherWriters
-from ipyjaxbench.frameworks.state.positions import is_unreadable, position_states
+from ipyjaxbench.frameworks.state.positions import is_readable, is_unreadable, position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState, Restore, restore_together
 from ipyjaxbench.frameworks.state.shared_bytes import is_shared_memory
 from ipyjaxbench.frameworks.state.standard_objects import changes_by_itself

@@ -164,3 +164,4 @@ class CacheMiss:
     beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
     accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     cleared: bool = False  # whether the framework had no program of the function any more
+    raised: bool = False  # whether tracing it raised an error, so that nothing is kept

@@ -181,7 +181,7 @@ class CallRecorder:
             outcome = add_reason(outcome, framework.name, name, signature)
             if outcome.state in TRACED:
                 code = watch.traced_code(function, args, kwargs)
-                TRACE_LOG.add(framework.name, name, signature, code)
+                TRACE_LOG.add(framework.name, name, signature, outcome.why, code)
             # A trace may have been there, as one within another function's, or be part of this.
             self._inside.call = True
             stale = find_stale(watch, function, args, kwargs)

@@ -63,9 +63,9 @@ def group_reasons(calls: Iterable[TracedCall]) -> list[Reason]:
 
 
 def _key(call: TracedCall) -> object:
-    if len(call.why) == 1 and call.why[0].kind == "first":
-        return call.why[0].new
-    changes = tuple((change.kind, change.path or change.new) for change in call.why)
+    if len(call.causes) == 1 and call.causes[0].kind == "first":
+        return call.causes[0].new
+    changes = tuple((change.kind, change.path or change.new) for change in call.causes)
     return call.framework, call.name, changes or call.says
 
 
@@ -77,11 +77,11 @@ def _functions(calls: Sequence[TracedCall]) -> str:
 
 def _words(calls: Sequence[TracedCall]) -> str:
     first = calls[0]
-    if not first.why:
+    if not first.causes:
         return f"{first.framework}: {first.says}" if first.says else "unknown"
-    if len(calls) == 1 and len(first.why) <= _MAX_CHANGES:
-        return describe_changes(first.why)
-    texts = [_changes(changes) for changes in zip(*(call.why for call in calls), strict=True)]
+    if len(calls) == 1 and len(first.causes) <= _MAX_CHANGES:
+        return describe_changes(first.causes)
+    texts = [_changes(changes) for changes in zip(*(call.causes for call in calls), strict=True)]
     more = f"; {len(texts) - _MAX_CHANGES} more" if len(texts) > _MAX_CHANGES else ""
     return "; ".join(texts[:_MAX_CHANGES]) + more
 

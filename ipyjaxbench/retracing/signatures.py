@@ -6,14 +6,13 @@ from typing import Any, ClassVar
 
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.reports import Result
-from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.causes import compare
-from ipyjaxbench.retracing.trace_log import TraceLog
+from ipyjaxbench.retracing.cache_key import Change
+from ipyjaxbench.retracing.trace_log import Known, TraceLog
 
 
 @dataclass(frozen=True)
 class Traced:
-    """A signature that was traced, and how it differs from the most similar one before it."""
+    """A signature that was traced, and why."""
 
     name: str
     framework: str
@@ -43,7 +42,7 @@ class Signatures(Result):
             tuple(
                 one
                 for fw, n in names
-                for full_name, own in _by_full_name(log.signatures(fw, n))
+                for full_name, own in _by_full_name(log.known(fw, n))
                 for one in _signatures(fw, full_name or n, own)
             )
         )
@@ -65,19 +64,16 @@ class Signatures(Result):
         return f"<Signatures: {len(self.traced)}>"
 
 
-def _by_full_name(known: Sequence[Signature]) -> Iterator[tuple[str, list[Signature]]]:
+def _by_full_name(known: Sequence[Known]) -> Iterator[tuple[str, list[Known]]]:
     """Yield the signatures of each function of one name; with "" where there is one function."""
-    by_name: dict[str, list[Signature]] = {}
+    by_name: dict[str, list[Known]] = {}
     for each in known:
-        by_name.setdefault(each.full_name, []).append(each)
+        by_name.setdefault(each[0].full_name, []).append(each)
     yield from by_name.items() if len(by_name) > 1 else (("", own) for own in by_name.values())
 
 
-def _signatures(framework: str, name: str, known: Sequence[Signature]) -> Iterator[Traced]:
-    for number, signature in enumerate(known):
-        same_code = [each for each in known[:number] if each.code == signature.code]
-        before = [each for each in same_code if each.function == signature.function] or same_code
-        why = compare(signature, before) if before else [Change("first", new="first call")]
+def _signatures(framework: str, name: str, known: Sequence[Known]) -> Iterator[Traced]:
+    for signature, why in known:
         leaves = [item for item in signature.leaves.items() if item[1].dtype or item[1].value]
         arguments = ", ".join(f"{path} {leaf.words()}" for path, leaf in leaves)
-        yield Traced(name, framework, arguments, tuple(why))
+        yield Traced(name, framework, arguments, why)

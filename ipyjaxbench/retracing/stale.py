@@ -256,10 +256,9 @@ def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
     try:
         if watch.is_guarded:
             return watch.unguarded_in_latest(compiled)
-        latest = next(iter(_kept_traces(watch, compiled)), None)
-        if latest is None:
-            return _stale_in_kept(watch, compiled, [])
-        return _all_changes(watch, latest, compiled)
+        for latest in _kept_traces(watch, compiled):
+            return _all_changes(watch, latest, compiled)
+        return _stale_in_kept(watch, compiled, [])
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
 

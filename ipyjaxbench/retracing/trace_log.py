@@ -16,16 +16,16 @@ from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
 from ipyjaxbench.usercode import Reads
 
-_MAX_SIGNATURES = 200  # of one function
-_MAX_EVENTS = 1000
-_MAX_UNSEEN = 50
+_MAX_SIGNATURES, _MAX_EVENTS, _MAX_UNSEEN = 200, 1000, 50  # the first of one function
 _NO_NAME = "<lambda>"
-_OF_FUNCTIONS = ("function", "captured")
-_FIRST = "first call"
+_OF_FUNCTIONS, _FIRST = ("function", "captured"), "first call"
+Known = tuple[Signature, tuple[Change, ...]]  # with why it was traced
 #: Of a call that was traced before, and is traced again.
 DROPPED = Change("first", new="same signature as an earlier call, but caches were cleared")
 #: Of a call that would be traced with any signature.
 CLEARED = Change("first", new=f"{_FIRST} since caches were cleared")
+#: Of a call that would be traced with any signature, and was not: that raised an error.
+FAILED = Change("first", new=f"{_FIRST} since one that raised an error while it was traced")
 #: Of a call that finds none of the programs that were made for other objects with the same code.
 OWN = Change("first", new="first program of this object")
 #: What a trace that no call made is there for.
@@ -94,7 +94,8 @@ class TraceLog:
         self._here = threading.local()  # a thread whose calls are recorded by another way
         self._traced: defaultdict[int, list[Trace]] = defaultdict(list)  # by function
         self._dropped: defaultdict[int, list[Signature]] = defaultdict(list)
-        self._known: defaultdict[tuple[str, str], list[Signature]] = defaultdict(list)
+        self._known: defaultdict[tuple[str, str], list[Known]] = defaultdict(list)
+        self._failed: set[int] = set()  # functions whose latest trace raised an error
 
     def reasons(
         self,
@@ -111,15 +112,15 @@ class TraceLog:
         That is "first" where the function was not seen before, or its traces were dropped: with
         none of these is it compared. Of the rest, see `compare`.
         """
-        known = self._known.get((framework, name), [])
+        known = self.signatures(framework, name)
         # Other functions of that name, as of another factory, are none of its own.
         known = [each for each in known if each.full_name == new.full_name]
         same_code = [each for each in known if each.code == new.code]
         if not same_code:
             is_named = bool(known) and name != _NO_NAME  # many have none
-            if placed:
-                return [_INSPECTED]
-            return [Change("first", new=_FIRST + is_named * " after redefinition")]
+            words = f"{_FIRST} after redefinition" if is_named else _FIRST
+            first = FAILED if new.function in self._failed else Change("first", new=words)
+            return [_INSPECTED if placed else first]
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and (not placed or self.is_dropped(new)):
             return [*beside] or [DROPPED]
@@ -165,6 +166,7 @@ class TraceLog:
             self.drop(framework, name, miss.signature.function)
         if getattr(self._here, "paused", False):
             self.event_count += 1
+            self._note_failure(miss)
             return
         why = self.reasons(
             framework, name, miss.signature, placed=placed, accepted=miss.accepted,
@@ -174,10 +176,16 @@ class TraceLog:
             why = [*miss.fallback_reasons]
         if placed and not why:
             return  # a part of what was reported
-        self.add(framework, name, miss.signature, miss.code)
+        self._note_failure(miss)
+        if not miss.raised:
+            self.add(framework, name, miss.signature, why, miss.code)
         is_first = [change.kind for change in why] == ["first"]
         state = "TRACED" if not placed else "COMPILED" if is_first else "RECOMPILED"
         self._append(framework, miss, state, why)
+
+    def _note_failure(self, miss: CacheMiss) -> None:
+        change = self._failed.add if miss.raised else self._failed.discard
+        change(miss.signature.function)
 
     def record_part(self, framework: str, miss: CacheMiss, *, of: int) -> None:
         """Keep that a part of what was traced earlier is compiled only now.
@@ -229,16 +237,24 @@ class TraceLog:
         return [*found.values()]
 
     def add(
-        self, framework: str, name: str, signature: Signature, code: TracedCode | None = None
+        self,
+        framework: str,
+        name: str,
+        signature: Signature,
+        why: Sequence[Change] = (),
+        code: TracedCode | None = None,
     ) -> None:
-        """Keep a signature, and what the function read when it was traced with it."""
+        """Keep a signature, why it was traced, and what the function read then."""
         if code is not None:
             self.add_trace(name, signature, code)
         dropped, known = self._dropped[signature.function], self._known[framework, name]
         if signature in dropped:
             dropped.remove(signature)
-        if signature not in known:
-            known.append(signature)
+        # One that is known is traced again where a guard fails of what signatures do not hold.
+        is_known = any(each == signature for each, _ in known)
+        says_more = any(change.kind != "first" for change in why)
+        if not is_known or (says_more and (signature, tuple(why)) not in known):
+            known.append((signature, tuple(why)))
             del known[:-_MAX_SIGNATURES]
 
     def add_trace(self, name: str, signature: Signature, code: TracedCode) -> None:
@@ -261,6 +277,10 @@ class TraceLog:
 
     def signatures(self, framework: str, name: str) -> Sequence[Signature]:
         """Return all signatures of a function, the oldest first."""
+        return tuple(each for each, _ in self.known(framework, name))
+
+    def known(self, framework: str, name: str) -> Sequence[Known]:
+        """Return the same with the reasons for which they were traced."""
         return tuple(self._known.get((framework, name), ()))
 
     def traces(self, function: int) -> Sequence[Trace]:
@@ -275,6 +295,7 @@ class TraceLog:
         """Forget all signatures."""
         self._traced.clear()
         self._dropped.clear()
+        self._failed.clear()
         self.unseen.clear()
         self._known.clear()
 

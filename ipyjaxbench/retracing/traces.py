@@ -82,6 +82,16 @@ class TracedCall:
     unknown: str = ""
     full_name: str = ""
 
+    @property
+    def stale(self) -> list[Change]:
+        """What the program that ran was made without, whatever was traced beside it."""
+        return [change for change in self.why if change.kind == "stale"]
+
+    @property
+    def causes(self) -> Sequence[Change]:
+        """Why something was traced or compiled."""
+        return [change for change in self.why if change.kind != "stale"] or self.why
+
 
 @dataclass(frozen=True, repr=False)
 class Traces(Result):
@@ -165,7 +175,7 @@ class Traces(Result):
                 "line": call.line,
                 "call": call.number,
                 "times": call.times,
-                "state": call.state,
+                "state": "STALE" if call.stale else call.state,
                 "took_s": call.seconds,
                 **{f"{name.replace(' ', '_')}_s": call.phases.get(name) for name in _PHASES},
                 "why": "; ".join(change.words() for change in call.why),

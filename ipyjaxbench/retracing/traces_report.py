@@ -72,7 +72,7 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     if _is_prediction(t):
         return Headline(title, *_predicted(t))
     compiled = t.count - t.bypassed  # of which a share is one; a row tells of the others
-    stale = sum(call.times for call in t.calls if _is_stale(call))
+    stale = sum(call.times for call in t.calls if call.stale)
     if stale:
         detail = f"{stale:,} of {units.count(compiled, 'call')}: the code has changed since"
         return Headline(title, "stale program", detail, "STALE", "")
@@ -197,7 +197,9 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
     by_phase = sorted(call.phases.items(), key=lambda phase: PHASES.index(phase[0]))
     split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in by_phase)
     took = units.duration(call.seconds) if call.seconds else ""
-    yield str(call.line or "?"), f"{call.name} {number}", call.state, took, why
+    state = "STALE" if call.stale else call.state
+    yield str(call.line or "?"), f"{call.name} {number}", state, took, why
+    yield from _beside(call)
     if phases and split:
         yield "", "", "", "", split
     for miss in call.disk_misses[:_MAX_MISSES]:
@@ -213,9 +215,15 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
         yield "", "", "printed", "", f"... {hidden:,} more lines"
 
 
+def _beside(call: TracedCall) -> Iterator[tuple[str, ...]]:
+    """Yield the line of what was traced beside a stale program, and is no part of it."""
+    if call.stale and call.state in COSTLY:
+        yield "", "and beside it", call.state, "", describe_changes(call.causes)
+
+
 def _explained(call: TracedCall, error: str) -> str:
     """Return why a call was no cache hit; an error that the report shows elsewhere is left out."""
-    why = describe_changes(call.why)
+    why = describe_changes(call.stale or call.why)
     if not call.says:
         return why
     # Errors and predictions are no words of the framework's.
@@ -226,17 +234,13 @@ def _explained(call: TracedCall, error: str) -> str:
     return f"{why} ({says})" if why else says
 
 
-def _is_stale(call: TracedCall) -> bool:
-    return any(change.kind == "stale" for change in call.why)
-
-
 def _fixes(calls: Sequence[TracedCall]) -> Iterator[str]:
     """Yield the first of what to write, and all that is for a stale program: its values are wrong.
 
     One that is left out makes a call slow, and is shown once the others are mended.
     """
     fixes = dict.fromkeys(fix for call in calls for fix in call.fixes)
-    of_stale = {fix for call in calls if _is_stale(call) for fix in call.fixes}
+    of_stale = {fix for call in calls if call.stale for fix in call.fixes}
     for number, fix in enumerate(fixes):
         if number < _MAX_FIXES or fix in of_stale:
             yield fix
@@ -244,8 +248,7 @@ def _fixes(calls: Sequence[TracedCall]) -> Iterator[str]:
 
 def _stale(t: Traces, shown: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield what is stale and is not among the lines of calls that are shown."""
-    changes = [[each for each in call.why if each.kind == "stale"] for call in t.calls]
-    texts = [*dict.fromkeys(describe_changes(stale) for stale in changes if stale)]
+    texts = [*dict.fromkeys(describe_changes(call.stale) for call in t.calls if call.stale)]
     hidden = [each for each in texts if not any(each in row[-1] for row in shown)]
     for text in hidden[:_MAX_FIXES]:
         yield "stale", text

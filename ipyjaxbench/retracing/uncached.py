@@ -32,14 +32,14 @@ def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature
     is_sure = outcome.known is False or TRACE_LOG.is_dropped(signature)
     if not why or (why == [DROPPED] and not is_sure):
         why = [*outcome.fallback_reasons] or why
-    if signature.function:  # what was called has traces of its own
-        TRACE_LOG.add(framework, name, signature)
     state = outcome.state
     if [change.kind for change in why] == ["first"] and why[0] not in (DROPPED, CLEARED):
         if outcome.known or state == "SLOW-PATH":  # it had a program
             why = [*outcome.fallback_reasons] or [_UNSEEN]
         elif state == "RECOMPILED":
             state = "COMPILED"
+    if signature.function:  # what was called has traces of its own
+        TRACE_LOG.add(framework, name, signature, why)
     return replace(outcome, state=state, why=tuple(why))
 
 

@@ -37,13 +37,13 @@ def unsynchronised(seconds: float, ratio: float) -> Note:
     )
 
 
-def elsewhere(seconds: float) -> Note:
-    """The value came back, and work that it does not show went on."""
-    return Note(
-        "elsewhere",
-        f"The code starts {units.duration(seconds)} of work that its value does not depend on;"
-        " the time includes it.",
-    )
+def elsewhere(seconds: float, whole: float = math.inf) -> Note:
+    """The value came back, and work that it does not show went on; ``whole`` is all of a call."""
+    work = "work that its value does not depend on"
+    text = f"The code starts {units.duration(seconds)} of {work}; the time includes it."
+    if seconds >= whole:  # calls that were looked at one by one were slower than in samples
+        text = f"Nearly all of the time is of {work}."
+    return Note("elsewhere", text)
 
 
 def state_advanced(names: Sequence[str], calls: int, *, restore: bool = True) -> Note:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
+from ipyjaxbench import stats
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock, Conditions, Meter
 from ipyjaxbench.option import spell
@@ -49,6 +50,7 @@ class Steady:
     error: BaseException | None = None  # of the user's code, which ended them
     differ: Kinds | None = None  # the kinds of calls in the warm-up, where they do different work
     elapsed: float = 0.0  # seconds that they took
+    left: int = 0  # nanoseconds of work that a call leaves running and its value does not show
     compiling: float = 0.0  # of these, what compiling took, as far as it is told
     conditions: Conditions | None = None  # what the machine did meanwhile
     patience: float | None = None  # seconds for which a call may wait; None where none does
@@ -139,6 +141,10 @@ class Steady:
         rounds = self.samples.rounds
         while rounds and not rounds[-1]:
             rounds.pop()
+        if self.left:
+            seconds = self.samples.seconds
+            whole = stats.floor(seconds) if seconds else math.inf
+            self.notes.append(notes.elsewhere(self.left * 1e-9, whole))
         if self.error is not None:
             self.notes.append(
                 _ended_by(self.error, self.calls.made, timed=bool(self.samples.taken))
@@ -201,7 +207,7 @@ class Steady:
     def _wait_for_all(self, left: int) -> None:
         """Wait for what the value does not show; what was timed before is another figure."""
         self.calls.wait_for_all()
-        self.notes.append(notes.elsewhere(left * 1e-9))
+        self.left = left
         self.samples.count_what_was_left()
 
     def _on_sample(self, left: int) -> None:

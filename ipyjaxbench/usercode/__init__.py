@@ -43,6 +43,7 @@ from ipyjaxbench.usercode.code_objects import (
     catches_errors,
     closure_values,
     fingerprint,
+    globals_in,
     named_values,
     names_in,
     names_read_and_bound,

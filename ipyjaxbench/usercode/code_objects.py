@@ -83,7 +83,7 @@ def named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
     Attributes called the same are none.
     """
-    for name in _globals_in(function.__code__):
+    for name in globals_in(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
     yield from closure_values(function)
@@ -105,17 +105,19 @@ def captured_values(function: FunctionType, data: tuple[type, ...]) -> Iterator[
         data: the types of globals that count; modules and functions of others are left out.
     """
     yield from closure_values(function)
-    for name in sorted(names_in(original(function.__code__))):
+    for name in sorted(globals_in(function.__code__)):
         value = function.__globals__.get(name, function)
         if issubclass(type(value), data):  # an object may lie about its class
             yield name, value
 
 
 @functools.cache
-def _globals_in(code: CodeType) -> tuple[str, ...]:
+def globals_in(code: CodeType) -> tuple[str, ...]:
+    """Return the globals that a function and those written in it load; attributes are none."""
+    code = original(code)
     own = [each.argval for each in dis.get_instructions(code) if each.opname in _LOADS]
     inner = [each for each in code.co_consts if isinstance(each, CodeType)]
-    return tuple(dict.fromkeys([*own, *(name for each in inner for name in _globals_in(each))]))
+    return tuple(dict.fromkeys([*own, *(name for each in inner for name in globals_in(each))]))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -2,6 +2,7 @@
 
 import builtins
 from collections.abc import Hashable
+from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -12,8 +13,8 @@ from ipyjaxbench.usercode.objects import attribute, is_exactly, is_of, items_of,
 
 MOST_READ = 1000  # values that one function reads
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
-#: These are described by name; sets also list their members.
-NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType)
+#: These are described by name; sets also list their members, and enums have values.
+NAMED = (set, frozenset, type, ModuleType, BuiltinFunctionType, Enum)
 #: Stands in a path before a name within a library's function; a key would have it in quotes.
 WITHIN = "\0"
 _SHORT = 40  # characters of a value in words
@@ -27,7 +28,8 @@ class Imprint(NamedTuple):
         content: equal for values that cannot be told apart by what is computed with them.
         kind: "value", "array", "function", "absent" for a name that is no global, "object" for
             one of a framework or a library, in which there can be numbers, objects and code of the
-            user's that count too, or "opaque" for one that only its identity tells from others.
+            user's that count too, "constant" for a number of a library's module, or "opaque" for
+            one that only its identity tells from others.
         cell: of a function, the execution number of the cell that defined it; 0 where none did.
         in_place: whether it can change and stay the same object.
         is_part: whether its content tells only part of what is in it.
@@ -76,7 +78,7 @@ def imprint_passed(passed: Imprint) -> Imprint:
 
 
 def imprint_named(value: Any) -> Imprint:
-    """Return what tells sets, classes, modules and built-in functions apart: members, names."""
+    """Return what tells sets, classes, modules, enums and built-in functions apart."""
     name = name_of(value) or class_name(type(value))
     if is_of(value, set, frozenset):
         base = set if is_of(value, set) else frozenset
@@ -84,8 +86,21 @@ def imprint_named(value: Any) -> Imprint:
         members = [*items_of(value, 0)] if count <= MOST_READ else []
         plain = sorted(repr(each) for each in members if is_exactly(each, *PLAIN))
         return Imprint(f"{name} of {count:,}", (name, count, *plain))
+    if is_of(value, Enum):
+        return _imprint_member(value)
     module = module_of(value) if is_of(value, type) else str(attribute(value, "__module__"))
     return Imprint(name, (module, name), "function")
+
+
+def _imprint_member(value: Any) -> Imprint:
+    """Return which member of an enum it is, and of a plain value that: the class may be another."""
+    kind, name, own = type(value), attribute(value, "_name_"), attribute(value, "_value_")
+    is_plain = is_exactly(own, *PLAIN) or (
+        is_exactly(own, tuple) and all(is_exactly(each, *PLAIN) for each in own)
+    )
+    words = f"{class_name(kind)}.{name or own}"
+    content = module_of(kind), words, repr(own) if is_plain else token(own)
+    return Imprint(words, content)
 
 
 def _shorten(text: str, most: int = _SHORT) -> str:

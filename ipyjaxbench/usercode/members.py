@@ -1,5 +1,6 @@
 """What is in functions, classes, objects and containers, found without running code of theirs."""
 
+import functools
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -74,6 +75,16 @@ def contents_of(value: Any) -> tuple[int, Iterator[tuple[str, Any]]]:
     return base.__len__(value), ((f"[{n}]", each) for n, each in enumerate(items_of(value, 0)))
 
 
+def parts_of_partial(value: "functools.partial[Any]") -> tuple[int, Iterator[tuple[str, Any]]]:
+    """Return how much a partial holds, and the function and what it is called with, likewise."""
+    named = [
+        (".func", value.func),
+        *((f".args[{n}]", each) for n, each in enumerate(value.args)),
+        *((f".keywords[{name!r}]", each) for name, each in value.keywords.items()),
+    ]
+    return len(named), iter(named)
+
+
 def _end(key: Any, number: int) -> str:
     """Return the end of an item's path; where its key is a weak reference, its class counted."""
     if is_exactly(key, weakref.ref):
@@ -93,8 +104,10 @@ def code_beside(value: Any) -> Iterator[tuple[str, Any]]:
 
     They are its own rules, as those of `jax.custom_vjp`.
     """
+    wrapped = function_in(value)
     for end, each in code_in(value) if type(value) not in (FunctionType, MethodType) else ():
-        if not end.startswith(".__") and is_users_function(function_in(each)):
+        inner = function_in(each)
+        if not end.startswith(".__") and is_users_function(inner) and inner is not wrapped:
             yield end, each
 
 
@@ -150,6 +163,11 @@ def self_argument(value: Any, function: FunctionType, owner: Any) -> dict[str, A
     names = function.__code__.co_varnames[: min(function.__code__.co_argcount, 1)]
     is_unbound = owner is MISSING or is_exactly(value, staticmethod)
     return {} if is_unbound else dict.fromkeys(names, owner)
+
+
+def class_and_owner(value: Any) -> tuple[type, Any]:
+    """Return a class and no object of it, or the class of an object and that."""
+    return (value, MISSING) if is_of(value, type) else (type(value), value)
 
 
 def defaults_of(function: FunctionType) -> Iterator[tuple[str, Any]]:

@@ -23,7 +23,7 @@ from ipyjaxbench.usercode.members import (
     own_attributes,
     part_of,
 )
-from ipyjaxbench.usercode.objects import is_of, items_of
+from ipyjaxbench.usercode.objects import is_exactly, is_of, items_of
 from ipyjaxbench.usercode.origin import is_users_class, names_of_module
 
 
@@ -68,6 +68,24 @@ def place_of_part(owner: Any, key: Any, value: Any, *, item: bool) -> Place:
     is_of_kind = any(key in each for each in map(class_dict, mro_of(type(owner))))
     is_plain = not is_of_kind and not is_of(owner, type)
     return Place(_is_attribute if is_plain else _is_found, owner, key, value)
+
+
+def places_of_constant(module: ModuleType, keys: Iterable[str]) -> Iterator[tuple[str, Place]]:
+    """Yield the place of a plain number in a library's module, with the end of its path.
+
+    Args:
+        module: where the names begin; modules may lead to others.
+        keys: the names.
+    """
+    end = ""
+    for key in keys:
+        names = names_of_module(module)
+        value, end = names.get(key), f"{end}.{key}"
+        if is_exactly(value, bool, int, float, complex):
+            yield end, place_of_name(names, key, value)
+        if not is_of(value, ModuleType):
+            return
+        module = value
 
 
 def places_of_cells(function: FunctionType) -> Iterator[Place]:

@@ -11,24 +11,12 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.usercode import members, places
+from ipyjaxbench.usercode import imprints, members, places
 from ipyjaxbench.usercode.classes import mro_of
 from ipyjaxbench.usercode.code_objects import closure_values, original
 from ipyjaxbench.usercode.framework_data import AnyData, FrameworkData
 from ipyjaxbench.usercode.host_calls import traced_names
-from ipyjaxbench.usercode.imprints import (
-    MOST_READ,
-    NAMED,
-    PLAIN,
-    WITHIN,
-    Imprint,
-    imprint_absent,
-    imprint_function,
-    imprint_holder,
-    imprint_named,
-    imprint_opaque,
-    imprint_plain,
-)
+from ipyjaxbench.usercode.imprints import MOST_READ, NAMED, PLAIN, WITHIN, Imprint
 from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
 from ipyjaxbench.usercode.name_chains import Chain
 from ipyjaxbench.usercode.objects import is_exactly, is_of, name_of
@@ -101,7 +89,7 @@ class Reader:
             self._keep(places.place_of_name(scopes.globals, chain.name, value))
         if value is members.MISSING:
             if chain.scope == "global":
-                self._absent[path] = imprint_absent(chain.name)
+                self._absent[path] = imprints.imprint_absent(chain.name)
             return
         if is_of(value, ModuleType) and is_used_up(value):
             self._used_up[chain.name] = None
@@ -154,10 +142,11 @@ class Reader:
             self._add(path, value, met.depth + 1)
 
     def _follow(self, chain: Chain, path: str, value: Any, depth: int) -> None:
-        for sort, key in chain.steps:
+        for n, (sort, key) in enumerate(chain.steps):
             owner, is_item = self._data.wrapped(value), sort == "item"
             part = self._data.part_of(owner, key, item=is_item)
             if part is members.MISSING and is_of(owner, ModuleType):
+                self._add_constant(path, owner, [key for _, key in chain.steps[n:]])
                 return
             if part is members.MISSING:
                 break
@@ -172,6 +161,11 @@ class Reader:
         if self._data.imprint(value) is None and is_of(value, ModuleType):
             return
         self._add(path, value, depth)
+
+    def _add_constant(self, path: str, module: ModuleType, keys: list[str]) -> None:
+        for end, place in places.places_of_constant(module, keys):
+            self._keep(place)
+            self.found[path + end] = imprints.imprint_plain(place.value)._replace(kind="constant")
 
     def _add_descriptor(self, path: str, value: Any, whose: str, owner: Any, depth: int) -> None:
         """Add the code of a method or a property; a library's reads what it likes of its object."""
@@ -193,7 +187,11 @@ class Reader:
         value = self._data.wrapped(value)
         if path in self.found or depth > _DEPTH or id(value) in self._holding:
             return
-        data = imprint_plain(value) if is_exactly(value, *PLAIN) else self._data.imprint(value)
+        data = (
+            imprints.imprint_plain(value)
+            if is_exactly(value, *PLAIN)
+            else self._data.imprint(value)
+        )
         if data is not None:
             self.found[path] = data
             if data.in_place:
@@ -221,19 +219,17 @@ class Reader:
             self.read_wrappers(wrapped, depth + 1, path)
             self._add_found(path, wrapped, members.code_beside, depth)
         elif is_of(value, functools.partial):
-            parts = [(".func", value.func), *enumerate(value.args), *value.keywords.items()]
-            self._add_parts(path, kind, len(parts), ((str(k), each) for k, each in parts), depth)
+            self._add_parts(path, kind, *members.parts_of_partial(value), depth)
         elif is_of(value, dict, list, tuple, deque):
             self._keep(places.place_of_content(value))
             self._add_parts(path, kind, *members.contents_of(value), depth)
         elif is_of(value, *NAMED):
-            self.found[path] = imprint_named(value)
+            self.found[path] = imprints.imprint_named(value)
             self._note_used_up(path, value)
             if is_of(value, set):
                 self._note_object(path, value)
                 self._keep(places.place_of_content(value))
-            if is_of(value, type):
-                self._meet(path, value, members.MISSING, depth)
+            self._meet(path, *members.class_and_owner(value), depth)
         else:
             self._add_object(path, value, depth, is_known=is_known)
 
@@ -249,7 +245,7 @@ class Reader:
             self._add_parts(path, kind, len(own), parts, depth)
         else:
             if not is_known and path not in self._used_up and kind is not AnyData:
-                self.found[path] = imprint_opaque(value)
+                self.found[path] = imprints.imprint_opaque(value)
             find = self._data.parts if is_known else members.code_in
             self._add_found(path, value, find, depth)
         self._meet(path, kind, value, depth)
@@ -266,7 +262,7 @@ class Reader:
     def _add_parts(
         self, path: str, kind: type, count: int, parts: Iterable[tuple[str, Any]], depth: int
     ) -> None:
-        self.found[path] = imprint_holder(kind, count)
+        self.found[path] = imprints.imprint_holder(kind, count)
         number = len(self.found)  # of two as long ones the first comes first
         heapq.heappush(self._containers, (count, number, path, parts, depth, {*self._holding}))
 
@@ -279,7 +275,7 @@ class Reader:
         owner: str = "",
     ) -> None:
         """Add a function's code, and what the user's own read, or what others close over."""
-        self.found[path] = imprint_function(function)
+        self.found[path] = imprints.imprint_function(function)
         if is_users_function(function):
             self.read_code(function, arguments, depth + 1, owner, path)
         else:

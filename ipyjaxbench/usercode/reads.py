@@ -54,8 +54,8 @@ class Reads:
 
     @property
     def paths(self) -> list[str]:
-        """The paths of what is there."""
-        return [path for path, each in self.values.items() if each.kind != "absent"]
+        """The paths of what is there, without constants of libraries, which hardly anyone sets."""
+        return [p for p, each in self.values.items() if each.kind not in ("absent", "constant")]
 
     @property
     def codes(self) -> frozenset[int]:

@@ -137,6 +137,40 @@ def test_closures_are_found(ready: Shell) -> None:
     assert not holders(ready)
 
 
+@pytest.mark.parametrize(
+    ("code", "path", "held"),
+    [
+        ("class K: store = MADE", "K.store", None),
+        ("def fn(): pass\nfn.cache = [MADE]", "fn.cache", None),
+        ("import threading\nown = threading.local()\nown.x = MADE", "own.x", None),
+        ("gen = (q for q in [MADE])", "the frame of gen", ("generator", "del gen")),
+        ("def g():\n  x = MADE\n  yield\ngen = g(); next(gen)", "the frame of gen",
+         ("generator", "del gen")),
+        ("import functools\n@functools.lru_cache\ndef cached(): return MADE\ncached() is None",
+         "the cache of cached", ("cache", "cached.cache_clear()")),
+        ("import functools\nclass K:\n  @functools.cache\n  def f(n): return MADE\nK.f(1) is None",
+         "the cache of K.f", ("cache", "K.f.cache_clear()")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("make", ["torch.ones", "jnp.ones"])
+def test_classes_functions_generators_and_caches_hold_arrays_too(
+    ready: Shell, make: str, code: str, path: str, held: tuple[str, str] | None
+) -> None:
+    ready.run(code.replace("MADE", f"{make}(({SIDE}, {SIDE}))"))
+    found = holders(ready)
+    assert {each.path: (each.kind, each.let_go) for each in found.values()} == (
+        {path: held} if held else {}
+    )
+    assert held or ready.names["found"].named == MATRIX // 2
+    ready.run("%fwdevices -q -v there")
+    assert [(each.name, each.nbytes) for each in ready.names["there"].arrays] == [
+        (path, MATRIX // 2)
+    ]
+    if held:
+        ready.run(held[1])
+        assert holders(ready) == {}
+
+
 def test_graphs_gradients_and_optimizers_are_found(ready: Shell) -> None:
     ready.run(f"w = torch.ones({SIDE}, {SIDE}, requires_grad=True)")
     ready.run("loss = (w * 2).exp().sum()")

@@ -22,7 +22,7 @@ def of(*shape: int, **key: Any) -> Signature:
 def log() -> TraceLog:
     log = TraceLog()
     for signature in (of(3, function=1), of(4, function=1), of(4, function=2), of(5, code=7)):
-        log.add("jax", "f", signature)
+        log.add("jax", "f", signature, log.reasons("jax", "f", signature, placed=False))
     log.add("torch", "g", of(1))
     return log
 
@@ -34,7 +34,7 @@ def test_each_signature_has_the_reason_for_its_trace(log: TraceLog) -> None:
         "first call",
         "x: f32[3] → f32[4] (shape)",
         "new function object (same code)",
-        "first call",
+        "first call after redefinition",
     ]
 
 

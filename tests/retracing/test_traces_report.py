@@ -262,6 +262,10 @@ def test_what_is_stale_is_shown_also_where_the_calls_are_folded_or_cut() -> None
     assert facts(of(*cut)) == [("stale", words)]
     traced = replace(TRACED, why=(FIRST, *STALE))
     assert facts(of(traced, CACHED)) == [("stale", words)]
+    assert facts(of(traced)) == []
+    first, beside, *_ = lines(of(traced))
+    assert (first[2], first[-1]) == ("STALE", words)
+    assert (beside[2], beside[-1]) == ("TRACED", "first call")
     many = [replace(stale, why=(replace(STALE[0], path=f"s{i}"),)) for i in range(9)]
     *first, last = facts(of(TRACED, *many))
     assert len(first) == 4

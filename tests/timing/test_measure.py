@@ -43,6 +43,18 @@ def test_work_that_the_warm_up_did_not_show_is_noticed_later(bench: Bench) -> No
     assert m.median == pytest.approx(5e-3)
 
 
+def test_work_is_no_longer_than_the_whole_call(bench: Bench) -> None:
+    """Calls are looked at one by one at first, and may be slower then."""
+    turns = bench.counted(
+        lambda turn: bench.device.start(dispatch=0, work=(5 if turn < 20 else 2) * MS)
+    )
+    m = bench.time("call(); None")
+    assert len(turns) > 40
+    assert m.median < 5e-3
+    text = "Nearly all of the time is of work that its value does not depend on."
+    assert notes_by_code(m)["elsewhere"] == text
+
+
 def test_what_a_clock_that_does_not_wait_would_have_read_is_told(bench: Bench) -> None:
     text = "Without waiting for the result, a timer would show 10.0 µs: 101× too low."
     assert notes_by_code(bench.time(START)) == {"unsynchronised": text}

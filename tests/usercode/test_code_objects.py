@@ -96,8 +96,10 @@ def test_captured_values_are_closed_over_ones_and_globals_that_are_data() -> Non
     class Liar:
         __class__ = int  # type: ignore[assignment]
 
-    text = "def g(n):\n    def f(): return z + a + s + liar + n + len(missing)\n    return f\n"
-    f = of_module(text + "f = g('n')", z=1, a=2.5, s="s", liar=Liar())
+    text = (
+        "def g(n):\n    def f(): return z.other + a + s + liar + n + len(missing)\n    return f\n"
+    )
+    f = of_module(text + "f = g('n')", z=1, a=2.5, other=3, s="s", liar=Liar())
     assert [*captured_values(f, (int, float))] == [("n", "n"), ("a", 2.5), ("z", 1)]
 
 

@@ -220,3 +220,20 @@ def test_a_captured_value_is_to_be_passed_where_jax_takes_it(value: str, told: s
     (_, call) = observed(f"for n in range(2): jax.jit(partial(g, {value}))(1.0)", names).calls
     assert [each.kind for each in call.why] == ["captured"]
     assert [told in each for each in call.fixes] == [True]
+
+
+@pytest.mark.parametrize("magic", ["", "%%trace_cached -q\n"])
+def test_nothing_is_said_to_be_cleared_after_a_trace_that_raised(shell: Shell, magic: str) -> None:
+    shell.names |= {"jax": jax, "x": jnp.ones(3)}
+    shell.run("fails = True\n@jax.jit\ndef bad(x):\n    if fails: 1 / 0\n    return -x")
+    try_it = "try: bad(x)\nexcept ZeroDivisionError: pass"
+    shell.run(f"{magic}{try_it}")
+    shell.run("%trace_cached -qv seen --predict bad(x)")
+    (call,) = shell.names["seen"].calls
+    shell.run(
+        f"%%trace_cached -qv seen\n{try_it}\nfails = False\nbad(x)\njax.clear_caches()\nbad(x)"
+    )
+    reasons = [each.why[0].new for each in (call, *shell.names["seen"].calls[1:])]
+    assert all(each.startswith("first call") for each in reasons[:2])
+    assert ["cleared" in each for each in reasons] == [False, False, True]
+    assert not shell.names["seen"].also_traced

@@ -227,6 +227,23 @@ def test_what_did_not_come_from_tracing_is_refused_in_one_line() -> None:
             ipyjaxbench.explain(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("line", "because"),
+    [
+        ("return jax.lax.cond(x[0] > 0, lambda a: a, lambda a: a.sum(), x)", "The branches of "),
+        ("return jax.lax.scan(lambda c, _: (c.sum(), 0), x, None, length=2)", "The body of a loop"),
+        ("return x @ jnp.ones((4, 4))", "The code fails without jit too."),
+    ],
+)
+def test_what_jax_refuses_while_it_traces_is_explained_as_jaxpr_does(
+    line: str, because: str
+) -> None:
+    function = jax.jit(written("x", line))
+    for found in (explained(function, X), why(function, X)):
+        assert found.because.startswith(because)
+        assert (found.source, found.line) == (line, 2)
+
+
 def closing(k: Any) -> Callable[..., Any]:
     def inner(x: Any, *rest: Any, scale: Any = 1.0, **more: Any) -> Any:
         y = x * scale * k

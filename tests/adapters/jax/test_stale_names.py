@@ -108,6 +108,49 @@ def test_what_the_code_does_not_reach_or_only_writes_to_is_not_told(
     assert [each.words() for each in last_call(cells, call).why] == [told]
 
 
+ENUM = """
+import enum
+class Mode(enum.Enum):
+    A, B = 1, (2, 3)
+    def scale(self): return k
+k, mode = 2.0, Mode.A
+"""
+#: One of no file: like those of libraries it is not the user's.
+LIBRARY = (
+    "import types\nlib, part = types.ModuleType('lib'), types.ModuleType('lib.part')\n"
+    "lib.part, lib.tau, part.tau = part, 6.5, 6.5"
+)
+PARTIAL = "part = partial(lambda a, b: a * b, b=2.0)"
+INNER = "@jax.jit\ndef inner(x): return x * 2"
+
+
+@pytest.mark.parametrize(
+    ("before", "returned", "change", "told"),
+    [
+        (PARTIAL, "part(x)", PARTIAL.replace("2", "3"),
+         "part.keywords['b'] was 2.0 when f was traced, is 3.0"),
+        ("part = partial(jnp.add, 2.0)", "part(x)", "part = partial(jnp.add, 3.0)",
+         "part.args[0] was 2.0 when f was traced, is 3.0"),
+        (INNER, "inner(x)", INNER.replace("2", "3"),
+         "inner was redefined; f still runs the earlier one"),
+        (ENUM, "x * (2 if mode is Mode.A else 3)", "mode = Mode.B",
+         "mode was Mode.A when f was traced, is Mode.B"),
+        (ENUM, "x * mode.value", "class Mode(enum.Enum):\n    A = 3\nmode = Mode.A",
+         "mode is another Mode.A than the one that f was traced with"),
+        (LIBRARY, "x * lib.tau", "lib.tau = 3", "lib.tau was 6.5 when f was traced, is 3"),
+        (LIBRARY, "x * lib.part.tau", "lib.part.tau = 3",
+         "lib.part.tau was 6.5 when f was traced, is 3"),
+        (ENUM, "x * mode.scale()", "k = 3.0", "k was 2.0 when f was traced, is 3.0"),
+    ],
+)  # fmt: skip
+def test_what_changed_is_told_once_by_what_can_be_typed(
+    cells: Shell, before: str, returned: str, change: str, told: str
+) -> None:
+    cells.run(jitted(before, returned))
+    cells.run(change)
+    assert [each.words() for each in last_call(cells, "f(x)").why] == [told]
+
+
 def test_an_equal_number_of_another_type_is_told_last(cells: Shell) -> None:
     cells.run(SCHEDULE)
     cells.run("rate = make(0.2, 100.0)")

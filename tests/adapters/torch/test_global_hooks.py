@@ -5,6 +5,7 @@ import torch
 import torch._dynamo
 
 from ipyjaxbench.adapters.torch.retracing.global_hooks import REGISTERS
+from ipyjaxbench.reports import Calls
 from tests.adapters.torch.hooked import (
     AGENT,
     ALONE,
@@ -86,6 +87,24 @@ def test_a_hook_of_all_modules_that_was_removed_is_none_and_a_timing_tells(cells
     assert note.advice == "call torch.compiler.reset()"
     cells.run("handle.remove()")
     assert last_call(cells, "f(x)").state == "CACHED"
+
+
+@pytest.mark.filterwarnings("ignore:Using `torch.compile.module.` when there are global hooks")
+def test_what_is_traced_beside_a_stale_program_is_told_apart(cells: Shell) -> None:
+    cells.run(WHOLE)
+    cells.run("f(x)")
+    cells.run(f"handle = nn.modules.module.{FORWARD}(hook)")
+    try:
+        cells.run("%%trace_cached -v seen\nf(x)")
+    finally:
+        cells.run("handle.remove()")
+    seen = cells.names["seen"]
+    (row,) = seen.rows()
+    assert row["state"] == "STALE"
+    (calls,) = (each for each in seen.report().blocks if isinstance(each, Calls))
+    states = {line[2]: line[-1] for line in calls.rows if "Net" in line[1] or "beside" in line[1]}
+    assert "that the program of Net lacks" in states["STALE"]
+    assert states.get("TRACED", "hook ran for the first time") == "hook ran for the first time"
 
 
 def test_pytorch_keeps_them_where_they_are_looked_for() -> None:

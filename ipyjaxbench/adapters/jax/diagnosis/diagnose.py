@@ -99,17 +99,20 @@ def explain(error: BaseException) -> Diagnosis | None:
     Returns:
         The diagnosis; None where JAX was not tracing.
     """
-    if pitfall_of(error) is None:
+    is_known, is_of_jax = pitfall_of(error) is not None, _is_of_jax(error)
+    if not is_known and not is_of_jax:
         return None
     places = origin.places(error)
     call = _traced_call(places)
     if call is None:
-        if not type(error).__module__.startswith("jax") and not _is_of_jax(error):
+        if not is_known or not (type(error).__module__.startswith("jax") or is_of_jax):
             return None
         name = places[0].code.co_name if places else "<module>"
         nothing = Call("the cell" if name.startswith("<module") else name, lambda: None)
         return diagnose(nothing, tracing.NoChoiceError(error, (), 1))
     failed = _trace_again(call, error)
+    if not is_known and failed.error is error:  # it did not fail for being traced
+        return None
     diagnosis = diagnose(call, failed)
     static = _needed_static(call, (*diagnosis.blamed, *failed.blamed))
     if not static:

@@ -97,6 +97,14 @@ _PITFALLS = (
         f" {_ONLY_SHAPES}",
         "Pass the argument as a Python number and make it static, or compute the number outside"
         " jit."),
+    Pitfall(("TypeError",),
+        "ranches must have equal output types|true_fun and false_fun output|branch .*outputs? must",
+        f"The branches of {failing_expression('cond or switch')} must return the same shapes and"
+        " dtypes.", "Convert what one of them returns with .astype or jnp.broadcast_to."),
+    Pitfall(("TypeError",),
+        "carry input and carry output must|carry output and input must|body_fun output and input",
+        "The body of a loop must return a carry of the shapes and dtypes with which it begins.",
+        "Begin with what the body returns, as with jnp.zeros, or convert that with .astype."),
     Pitfall(("TypeError",), "requires real-.*valued inputs",
         "grad needs a float: there is no derivative with respect to an integer.",
         "Pass a float: 3.0 instead of 3."),

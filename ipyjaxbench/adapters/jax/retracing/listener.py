@@ -4,6 +4,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
 from traceback import walk_stack
 from types import FrameType
 from typing import Any
@@ -26,6 +28,7 @@ from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing, TracedCode
 
 #: JAX's name for an object that is called.
 _UNNAMED = "<unnamed function>"
+_NEAR = 10  # frames within which the timer is that reports an event
 
 
 class _Listener:
@@ -60,6 +63,8 @@ class _Listener:
             if not is_own or phase not in ("trace", "compile"):
                 return  # a part of it, reported before the whole
             calls.frame, calls.miss = id(frame), _miss(frame, placed=phase == "compile")
+            if calls.miss is not None and _is_raising(sys._getframe(1)):
+                calls.miss = replace(calls.miss, raised=True)
             if calls.miss is not None:
                 self._on_miss(calls.miss)
         if calls.miss is not None:
@@ -103,6 +108,17 @@ def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
     return cache_miss(
         name, signature, frame, main_frame(), placed=placed, code=code, cleared=cleared
     )
+
+
+def _is_raising(frame: FrameType) -> bool:
+    """Whether what an event is of ends with an error, as JAX's timer knows (private).
+
+    Before JAX 0.5 there is no event then.
+    """
+    for each, _ in islice(walk_stack(frame), _NEAR):
+        if each.f_code.co_name == "__exit__" and each.f_code.co_filename.endswith("dispatch.py"):
+            return each.f_locals.get("exc_type") is not None
+    return False
 
 
 def _cache_misses(frame: FrameType) -> Iterator[FrameType]:

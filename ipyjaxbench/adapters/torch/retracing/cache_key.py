@@ -14,7 +14,13 @@ from ipyjaxbench.adapters.torch.precision import matmul_precision
 from ipyjaxbench.adapters.torch.retracing.callee import Entered, is_wrapper
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
-from ipyjaxbench.usercode import attributes, closure_values, fingerprint, token
+from ipyjaxbench.usercode import (
+    attributes,
+    closure_values,
+    fingerprint,
+    globals_in,
+    token,
+)
 
 _MAX_LEAVES = 1000  # of one argument
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -43,7 +49,7 @@ def surroundings(function: FunctionType) -> Iterator[tuple[str, Any]]:
     if is_wrapper(function):
         return
     yield from closure_values(function)
-    for name in function.__code__.co_names:
+    for name in globals_in(function.__code__):
         value = function.__globals__.get(name)
         if name in function.__globals__ and isinstance(value, _DATA):
             yield f"global {name}", value
