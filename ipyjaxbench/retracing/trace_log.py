@@ -166,7 +166,8 @@ class TraceLog:
             self.drop(framework, name, miss.signature.function)
         if getattr(self._here, "paused", False):
             self.event_count += 1
-            self._note_failure(miss)
+            if miss.raised:
+                self._failed.add(miss.signature.function)
             return
         why = self.reasons(
             framework, name, miss.signature, placed=placed, accepted=miss.accepted,
@@ -176,16 +177,13 @@ class TraceLog:
             why = [*miss.fallback_reasons]
         if placed and not why:
             return  # a part of what was reported
-        self._note_failure(miss)
-        if not miss.raised:
+        if miss.raised:
+            self._failed.add(miss.signature.function)
+        else:
             self.add(framework, name, miss.signature, why, miss.code)
         is_first = [change.kind for change in why] == ["first"]
         state = "TRACED" if not placed else "COMPILED" if is_first else "RECOMPILED"
         self._append(framework, miss, state, why)
-
-    def _note_failure(self, miss: CacheMiss) -> None:
-        change = self._failed.add if miss.raised else self._failed.discard
-        change(miss.signature.function)
 
     def record_part(self, framework: str, miss: CacheMiss, *, of: int) -> None:
         """Keep that a part of what was traced earlier is compiled only now.
@@ -245,6 +243,7 @@ class TraceLog:
         code: TracedCode | None = None,
     ) -> None:
         """Keep a signature, why it was traced, and what the function read then."""
+        self._failed.discard(signature.function)
         if code is not None:
             self.add_trace(name, signature, code)
         dropped, known = self._dropped[signature.function], self._known[framework, name]

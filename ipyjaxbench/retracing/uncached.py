@@ -9,7 +9,7 @@ from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
-from ipyjaxbench.retracing.trace_log import CLEARED, DROPPED, TRACE_LOG
+from ipyjaxbench.retracing.trace_log import CLEARED, DROPPED, FAILED, TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
 from ipyjaxbench.usercode import Written
 
@@ -33,7 +33,7 @@ def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature
     if not why or (why == [DROPPED] and not is_sure):
         why = [*outcome.fallback_reasons] or why
     state = outcome.state
-    if [change.kind for change in why] == ["first"] and why[0] not in (DROPPED, CLEARED):
+    if [change.kind for change in why] == ["first"] and why[0] not in (DROPPED, CLEARED, FAILED):
         if outcome.known or state == "SLOW-PATH":  # it had a program
             why = [*outcome.fallback_reasons] or [_UNSEEN]
         elif state == "RECOMPILED":

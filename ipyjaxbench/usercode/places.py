@@ -78,6 +78,7 @@ def places_of_constant(module: ModuleType, keys: Iterable[str]) -> Iterator[tupl
         keys: the names.
     """
     end = ""
+    value: Any
     for key in keys:
         names = names_of_module(module)
         value, end = names.get(key), f"{end}.{key}"

@@ -168,7 +168,7 @@ def _trace_again(call: Call, error: BaseException) -> tracing.NoChoiceError:
 def _is_of_jax(error: BaseException) -> bool:
     """Whether JAX raised it, under a name of Python's."""
     names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
-    return "jax" in "".join(names[-1:]).split(".")
+    return "".join(names[-1:]).split(".")[0] == "jax"
 
 
 def _traced_call(places: list[origin.Place]) -> Call | None:
