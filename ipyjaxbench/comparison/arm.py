@@ -178,6 +178,11 @@ class Arm:
             return 1.0
         return self.steady.samples.per_call / self.alone
 
+    @property
+    def outgrows_samples(self) -> bool:
+        """Whether a container grows by calls of which many make a sample: more tell nothing."""
+        return self.number > 1 and bool(self._growth.growing(self.later.session.calls.made))
+
     def measure_throughput(self, spent: int) -> None:
         """Measure queued calls, for a share of the time at most."""
         queued = self.steady.queued

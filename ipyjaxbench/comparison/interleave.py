@@ -189,7 +189,9 @@ class StopRule:
         self._on_progress(self._known, max(self._deadline - now, 0))
         if self.passes < ratios.FEWEST:
             needed = (now - self._first) / self.passes * ratios.FEWEST
-            return now > self._deadline and needed > _MAX_OVERTIME_NS
+            grows = self.passes > 1 and any(arm.outgrows_samples for arm in arms)
+            is_vain = grows or needed > _MAX_OVERTIME_NS
+            return now > self._deadline and is_vain
         if self.passes >= self._check and now > self._early:
             self._known = _widest(arms)
             self._check = int(1.2 * self._check) + 1

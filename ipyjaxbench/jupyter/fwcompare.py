@@ -52,6 +52,8 @@ def _compare_kept(magic: Invocation[CompareOptions]) -> Comparison:
         if label not in measurements:
             known = f"the names are {', '.join(measurements)}"
             none = f"keep one with  %fwtime --name {label}"
+            if not label.isidentifier() and "(" in label:
+                none = known = "to time code, type a line for each arm below %%fwcompare"
             raise OptionError(f"no result is named {label!r}: {known if measurements else none}")
     options.check_names(labels)
     baseline = options.baseline or labels[0]

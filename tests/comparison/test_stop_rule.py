@@ -24,10 +24,10 @@ class Passes:
     def _on_progress(self, known: float, left: float) -> None:
         self.told.append((known, left * 1e-9))
 
-    def take(self, seconds: float) -> int:
+    def take(self, seconds: float, *, growing: bool = False) -> int:
         """The number of passes, each of which takes so long."""
-        arms = [SimpleNamespace(steady=SimpleNamespace(samples=SimpleNamespace(seconds=[])))
-                for _ in "ab"]  # fmt: skip
+        arms = [SimpleNamespace(steady=SimpleNamespace(samples=SimpleNamespace(seconds=[])),
+                                outgrows_samples=growing) for _ in "ab"]  # fmt: skip
         self.rule.begin()
         done = False
         while not done:
@@ -43,6 +43,10 @@ def test_a_minute_is_spent_on_the_fewest_pairs_whatever_the_budget(
     seconds: float, passes: int
 ) -> None:
     assert Passes(budget=1.0).take(seconds) == passes
+
+
+def test_no_more_than_the_budget_is_spent_where_calls_slow_down_as_a_container_grows() -> None:
+    assert Passes(budget=1.0).take(0.3, growing=True) == 4
 
 
 def test_ratios_that_are_known_end_it_after_a_quarter_of_the_budget() -> None:
