@@ -5,7 +5,9 @@ import __future__
 import ast
 import copy
 import inspect
+import linecache
 import operator
+import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
@@ -140,7 +142,7 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     """Compile a function with the hook in every call, as the whole file has it."""
     old = function.__code__
     try:
-        lines, first = inspect.getsourcelines(old)  # a function's would be those of what it wraps
+        lines, first = _source_lines(old)
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError, IndentationError):
         return None
@@ -155,6 +157,25 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
         return None
     code = code_objects.with_originals(with_objects(found, instrumented.objects), old)
     return code_objects.mark_original(code, old)
+
+
+def _source_lines(code: CodeType) -> tuple[list[str], int]:
+    """Return the lines of a function's code, and the number of the first.
+
+    `inspect` looks through all modules that are imported for the one that has them: it is asked
+    only where there is no such file, as in an archive.
+
+    Raises:
+        OSError: there are none.
+    """
+    file, first = code.co_filename, code.co_firstlineno
+    linecache.checkcache(file)
+    if file not in linecache.cache and file[:1] != "<" and not os.path.exists(file):
+        return inspect.getsourcelines(code)
+    lines = linecache.getlines(file)[first - 1 :]
+    if not lines:
+        raise OSError(f"no line {first} of {file}")
+    return inspect.getblock(lines), first
 
 
 def compile_again(tree: ast.Module, old: CodeType) -> CodeType | None:

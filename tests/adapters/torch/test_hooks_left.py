@@ -14,61 +14,67 @@ SETUP = """import torch
 from torch.nn.modules import module as module_hooks
 from torch.optim.optimizer import register_optimizer_step_post_hook
 L = []
+def add(name): return lambda *a: L.append(name)
 w = torch.ones(3, requires_grad=True)
-y = (w * 2).sum(); node = y.grad_fn; deep = node.next_functions[0][0]; add = lambda *a: L.append(1)
+y = (w * 2).sum(); node = y.grad_fn; deep = node.next_functions[0][0]
 acc = deep.next_functions[0][0]
 m = torch.nn.Linear(3, 1); x = torch.ones(1, 3, requires_grad=True)
 opt = torch.optim.SGD(m.parameters(), 0.0)
-def clear(): L.clear()
-def calls(run):
-    clear(); run(); return len(L)
+def called(run):
+    L.clear(); run(); return sorted(L)
 def back(): y.backward(retain_graph=True)
 def train(): m(x).sum().backward(); opt.step(); m.state_dict(); m.load_state_dict(m.state_dict())
 class O:
     def __init__(self, held): self.held = held
 o = O(node); t = torch.ones(3, requires_grad=True)
-def register(): o.held.register_hook(add)
+def register(): o.held.register_hook(add("in a function"))
 saved = torch.autograd.graph.saved_tensors_hooks"""
-BACK, TRAIN = "calls(back)", "calls(train)"
-KEPT = "h = {0}(add)\n"
+BACK, TRAIN = "called(back)", "called(train)"
+
+
+def _registered(*names: str, owner: str = "") -> str:
+    """Code that registers a hook with each of these functions, which tells the name when called."""
+    return ", ".join(f"{owner}{name}(add('{name}'))" for name in names)
+
 
 CELLS = {
-    **{code: Cell(SETUP, f"{code}(add)", BACK)
-       for code in ("node.register_hook", "node.register_prehook", "deep.register_hook",
+    "of nodes and tensors": Cell(
+        SETUP,
+        _registered("node.register_hook", "node.register_prehook", "deep.register_hook",
                     "acc.register_hook", "acc.register_prehook", "w.register_hook",
-                    "w.register_post_accumulate_grad_hook", "y.grad_fn.register_hook")},
-    "in a function": Cell(SETUP, "register()", BACK),
-    "a lambda of the code": Cell(SETUP, "node.register_hook(lambda *a: L.append(1))", BACK),
-    **{f"m.{name}": Cell(SETUP, f"m.{name}(add)", TRAIN)
-       for name in ("register_forward_hook", "register_forward_pre_hook",
-                    "register_full_backward_hook", "register_state_dict_pre_hook",
-                    "_register_state_dict_hook", "register_load_state_dict_post_hook")},
-    "with its arguments": Cell(SETUP, "m.register_forward_hook(add, with_kwargs=True)",
-                               f"{TRAIN}, len(m._forward_hooks_with_kwargs)"),
-    **{name: Cell(SETUP, f"module_hooks.{name}(add)", TRAIN,
-                  "[t.clear() for n, t in vars(module_hooks).items() if n.startswith('_global_')"
-                  " and hasattr(t, 'clear')]")
-       for name in ("register_module_forward_hook", "register_module_full_backward_hook",
-                    "register_module_forward_pre_hook")},
-    "opt.register_step_post_hook": Cell(SETUP, "opt.register_step_post_hook(add)", TRAIN),
-    "of all optimizers": Cell(SETUP, "register_optimizer_step_post_hook(add)", TRAIN,
-                              "register_optimizer_step_post_hook.__globals__["
-                              "'_global_optimizer_post_hooks'].clear()"),
-    "several tensors": Cell(
-        SETUP, "torch.autograd.graph.register_multi_grad_hook([w, t], add, mode='any')", BACK),
-    "what one of a node does": Cell(f"{SETUP}\nh = deep.register_hook(add)", "back()", "len(L)"),
-    "of an accumulator": Cell(f"{SETUP}\nh = acc.register_hook(add)", "back()", "len(L)"),
-    "what one of a module does": Cell(f"{SETUP}\nh = m.register_forward_hook(add)", "m(x)",
-                                      "len(L)"),
+                    "w.register_post_accumulate_grad_hook", "y.grad_fn.register_hook")
+        + ", register(), node.register_hook(lambda *a: L.append('a lambda of the code'))", BACK),
+    "of several tensors": Cell(
+        SETUP, "torch.autograd.graph.register_multi_grad_hook([w, t], add(1), mode='any')", BACK),
+    "of modules and optimizers": Cell(
+        SETUP,
+        _registered("m.register_forward_hook", "m.register_forward_pre_hook",
+                    "m.register_full_backward_hook", "m.register_state_dict_pre_hook",
+                    "m._register_state_dict_hook", "m.register_load_state_dict_post_hook",
+                    "opt.register_step_post_hook")
+        + ", m.register_forward_hook(add('with its arguments'), with_kwargs=True)",
+        f"{TRAIN}, len(m._forward_hooks_with_kwargs)"),
+    "of all of them": Cell(
+        SETUP,
+        _registered("register_module_forward_hook", "register_module_full_backward_hook",
+                    "register_module_forward_pre_hook", owner="module_hooks.")
+        + ", " + _registered("register_optimizer_step_post_hook"), TRAIN,
+        "[t.clear() for n, t in vars(module_hooks).items() if n.startswith('_global_')"
+        " and hasattr(t, 'clear')]; "
+        "register_optimizer_step_post_hook.__globals__['_global_optimizer_post_hooks'].clear()"),
+    # Each alone: what one of them adds to is put back where another one leads to it.
+    **{f"what one does: {hook}": Cell(f"{SETUP}\nh = {hook}(add(1))", code, "len(L)")
+       for hook, code in (("deep.register_hook", "back()"), ("acc.register_hook", "back()"),
+                          ("m.register_forward_hook", "m(x)"))},
     "of saved tensors": Cell(SETUP, "saved(lambda t: (L.append(1), t)[1], lambda t: t).__enter__()",
-                             "calls(lambda: w * w)",
+                             "called(lambda: w * w)",
                              "torch._C._autograd._pop_saved_tensors_default_hooks()"),
     "metadata": Cell(f"{SETUP}\nnode.metadata['n'] = 0", "node.metadata['n'] += 1",
                      "node.metadata['n']"),
     "metadata of a node below": Cell(f"{SETUP}\ndeep.metadata['n'] = 0\ndel deep",
                                      "y.grad_fn.next_functions[0][0].metadata['n'] += 1",
                                      "node.next_functions[0][0].metadata['n']"),
-    "a hook of those that come and go": Cell(SETUP, "node.register_hook(add).remove()", BACK),
+    "of those that come and go": Cell(SETUP, "node.register_hook(add(1)).remove()", BACK),
 }  # fmt: skip
 
 
