@@ -6,6 +6,7 @@ other objects for what `Imprint` says of them. Looks, never calls.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ipyjaxbench.usercode.classes import class_name
@@ -57,7 +58,7 @@ class Reads:
         """The paths of what is there, without constants of libraries, which hardly anyone sets."""
         return [p for p, each in self.values.items() if each.kind not in ("absent", "constant")]
 
-    @property
+    @cached_property
     def codes(self) -> frozenset[int]:
         """Fingerprints of the function's own code and of that of functions which it reaches."""
         functions = (each.content for each in self.values.values() if each.kind == "function")

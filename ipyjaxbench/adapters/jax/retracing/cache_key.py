@@ -92,6 +92,8 @@ def _settings() -> dict[str, str]:
 
 
 def _setting(value: Any) -> str:
+    if value is None or isinstance(value, bool):  # most are
+        return repr(value)
     return shorten(value if isinstance(value, str) else _words(value))
 
 
