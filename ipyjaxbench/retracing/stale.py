@@ -202,12 +202,9 @@ def _changes_kept(watch: CallWatch, trace: Trace, compiled: Any, now: Reads) -> 
     What `jax.lax.scan` and `jax.checkpoint` trace of a function is found again in the next one.
     """
     for other in TRACE_LOG.all_traces():
-        if other is trace or other.reads.codes.isdisjoint(now.codes):
+        before = {} if other is trace else now.found_otherwise(other.reads)
+        if not before:
             continue
-        paths = (
-            (now.path_of(path, other.reads), each) for path, each in other.reads.values.items()
-        )
-        before = {path: each for path, each in paths if path is not None}
         changes = [*changes_since(other.name, Reads(before, now.own), now)]
         is_kept = changes and not other.code.is_dropped()
         if is_kept and _is_another_program(trace, now, compiled, if_unsure=None):

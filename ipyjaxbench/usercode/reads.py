@@ -48,7 +48,16 @@ class Reads:
     )
     module: str = ""
 
-    def path_of(self, path: str, other: "Reads") -> str | None:
+    def found_otherwise(self, other: "Reads") -> dict[str, Imprint]:
+        """Return what another function of which this one has code read then, where that differs."""
+        if self.codes.isdisjoint(other.codes):
+            return {}
+        found = ((self._path_of(path, other), each) for path, each in other.values.items())
+        return {
+            path: each for path, each in found if path is not None and self.values[path] != each
+        }
+
+    def _path_of(self, path: str, other: "Reads") -> str | None:
         """Return where it stands for what a path is in what another function reads, if it does."""
         paths = (f"{other.module}.{path}", path, path.removeprefix(f"{self.module}."))
         return next((each for each in paths if each in self.values), None)

@@ -124,3 +124,17 @@ def test_a_number_that_makes_another_result_is_a_cause(
     cells.run(jitted(f"thr = {before}", computed))
     cells.run(f"thr = {after}")
     assert last_call(cells, "f(x)").state == "STALE"
+
+
+def test_equinox_passes_by_position_what_it_can_so_that_how_a_call_does_is_no_cause(
+    cells: Shell,
+) -> None:
+    cells.names["eqx"] = eqx
+    cells.run(f"{READ}f = eqx.filter_jit(read)\nf(2, x)")
+    for call in ("f(2, x=x)", "f(x=x, n=2)"):
+        found = last_call(cells, call)
+        assert (found.state, found.unknown) == ("CACHED", "")
+    told = [each.words() for each in last_call(cells, "f(x=x, n=3)").why]
+    assert told == ["n: 2 → 3 (static value)"]
+    cells.run("debug = True")
+    assert last_call(cells, "f(2, x=x)").state == "STALE"
