@@ -97,11 +97,19 @@ class Comparison(Result):
     def ratio(self, label: str) -> Ratio | None:
         """Return an arm's time divided by the baseline's; None if one failed.
 
+        None, too, where calls make a container longer that one works on: then the ratio is one of
+        how many calls there were.
+
         Raises:
             KeyError: there is no such arm.
         """
         self._check_label(label)
-        return self._ratios.get(label)
+        return None if self.depends_on_calls(label) else self._ratios.get(label)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The labels of the arms that were timed beside the baseline."""
+        return tuple(self._ratios)
 
     def ratio_alone(self, label: str, other: str = "") -> float | None:
         """Return the ratio to another arm before they were interleaved; None if unknown.
@@ -114,9 +122,7 @@ class Comparison(Result):
     def depends_on_interleaving(self, label: str) -> bool:
         """Return whether an arm compares in another way with the baseline when each runs alone."""
         ratio, alone = self.ratio(label), self.ratio_alone(label)
-        if ratio is None or alone is None or self.depends_on_calls(label):
-            return False
-        return ratios.contradicts(alone, ratio)
+        return bool(ratio and alone and ratios.contradicts(alone, ratio))
 
     def depends_on_calls(self, label: str) -> bool:
         """Return whether calls make a container longer that an arm or the baseline works on."""
@@ -147,14 +153,14 @@ class Comparison(Result):
         own = {arm.label: m.verdict for arm in self.sides if (m := arm.measured)}
         if label != self.baseline and own.get(label) in NO_FIGURE:
             return own[label]
-        ratio = self.ratio(label)
-        if ratio is None:
+        if label not in self.compared:
             return ""
-        if own[self.baseline] in NO_FIGURE:
+        ratio = self.ratio(label)
+        if ratio is None or own[self.baseline] in NO_FIGURE:
             return "CAN'T TELL"
         if ratio.verdict != "SAME" and abs(math.log(ratio.value)) < self.floor:
             return "CAN'T TELL"  # code against itself may show a difference of this size
-        if self.depends_on_calls(label) or self.depends_on_interleaving(label):
+        if self.depends_on_interleaving(label):
             return "CAN'T TELL"
         return ratio.verdict
 

@@ -34,6 +34,7 @@ from ipyjaxbench.validation import MAX_LABEL_LENGTH
 _QUEUED_SHARE = 0.9  # of the latency: a throughput below it is shown
 _WIDE_CONTROL = 0.1  # hides what people look for
 _WIDEST = math.log(1e6)  # whoever scatters more sees nothing at all
+DEPENDS_ON_CALLS = "calls make a container longer: the ratio depends on how many there are"
 
 
 @report.register
@@ -50,9 +51,8 @@ def _headline(c: Comparison) -> Headline:
     title = ", ".join(arm.label for arm in c.sides)
     words = {label: m.verdict for label, m in _measured(c)}
     without = {label: word for label, word in words.items() if word in NO_FIGURE}
-    compared = [arm.label for arm in c.sides if c.ratio(arm.label)]
-    verdicts = {label: c.verdict(label) for label in compared if label not in without}
-    if compared and (not verdicts or c.baseline in without):
+    verdicts = {label: c.verdict(label) for label in c.compared if label not in without}
+    if c.compared and (not verdicts or c.baseline in without):
         word = without.get(c.baseline) or next(iter(without.values()))
         detail = f"{', '.join(without)}: {VERDICT_MEANINGS[word]}"
         return Headline(title, "no comparison", detail, word, "")
@@ -60,13 +60,11 @@ def _headline(c: Comparison) -> Headline:
         return Headline(title, "no comparison", *_why_none(c), "")
     name, word = _first(c, verdicts)
     ratio = c.ratio(name)
-    assert ratio is not None
+    if ratio is None:
+        return Headline(title, "no clear winner", DEPENDS_ON_CALLS, word, "")
     if set(verdicts.values()) == {"SLOWER"} and len(verdicts) > 1:
         figure = f"{c.baseline} is the fastest, {ratio.factor()} faster than {name}"
         return Headline(title, figure, _with_doubt(c, ratio.sure()), "FASTEST", "")
-    if c.depends_on_calls(name):
-        detail = "calls make a container longer: the ratio depends on how many there are"
-        return Headline(title, "no clear winner", detail, word, "")
     alone = c.ratio_alone(name)
     if alone and c.depends_on_interleaving(name):
         takes = f"{name} takes {ratio.factor()} the time of {c.baseline} interleaved"
@@ -152,8 +150,9 @@ def per_call(arm: ArmResult, head: str | None = None) -> str:
 def _first(c: Comparison, verdicts: dict[str, str]) -> tuple[str, str]:
     """Return the arm to name first: the fastest, else what is slower, open, or the same."""
     word = next(w for w in ("FASTER", "SLOWER", "CAN'T TELL", "SAME") if w in verdicts.values())
-    values = {n: r.value for n, w in verdicts.items() if w == word and (r := c.ratio(n))}
-    return min(values, key=values.__getitem__), word
+    found = [(label, c.ratio(label)) for label, each in verdicts.items() if each == word]
+    name, _ = min(found, key=lambda arm: arm[1].value if arm[1] else math.inf)
+    return name, word
 
 
 def _table(c: Comparison) -> Table:
@@ -190,9 +189,9 @@ def _against(c: Comparison, label: str) -> tuple[str, Ratio | None]:
     ratio, word = c.ratio(label), c.verdict(label)
     if label == c.baseline:
         return "baseline", None
-    if ratio is None or word in NO_FIGURE:
+    if word in NO_FIGURE or not word:
         return word, None
-    if c.depends_on_calls(label):
+    if ratio is None:
         return "can't tell", None
     if word in ("FASTER", "SLOWER"):
         return _speed(ratio, word), _towards(ratio, word)
@@ -253,8 +252,7 @@ def _rows(c: Comparison) -> Iterator[tuple[str, str]]:
 
 def _sampling(c: Comparison) -> Iterator[tuple[str, str]]:
     """How the samples were taken, and what they show of equal code."""
-    known = next((r for arm in c.sides if (r := c.ratio(arm.label))), None)
-    if known is None:
+    if not c.compared:
         return
     if not c.interleaved:
         yield "samples", "not interleaved: they are from different runs"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ipyjaxbench import units
+from ipyjaxbench.comparison.comparison_report import DEPENDS_ON_CALLS
 from ipyjaxbench.comparison.scaling import KINDS, Kind, Scaled, Scaling
 from ipyjaxbench.comparison.sweep import Sweep
 from ipyjaxbench.reports import Axis, Block, Chart, Headline, Series, Table
@@ -58,6 +59,8 @@ def _formula(kind: Kind, base: int) -> str:
 
 def _headline(s: Sweep, scaling: Scaling, found: dict[str, list[Scaled]]) -> Headline:
     title = f"{', '.join(s.labels)} by {', '.join(s.names)}"
+    if not found and any(map(s.depends_on_calls, s.labels)):
+        return Headline(title, "no clear speed-up", DEPENDS_ON_CALLS, "CAN'T TELL", "")
     if not found:
         return Headline(title, "no result", "nothing was measured", "FAILED", "")
     last = {label: scaled[-1] for label, scaled in found.items()}

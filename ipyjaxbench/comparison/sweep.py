@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ipyjaxbench import ratios, stats
-from ipyjaxbench.comparison.comparison import Comparison
+from ipyjaxbench.comparison.comparison import Comparison, grows
 from ipyjaxbench.comparison.scaling import Scaled, Scaling, scale
 from ipyjaxbench.reports import Result
 from ipyjaxbench.timing import Measurement
@@ -74,11 +74,19 @@ class Sweep(Result):
         return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
 
     def scaled(self, label: str) -> list[Scaled]:
-        """Return what each number of engines brings an arm; none where something else is swept."""
+        """Return what each number of engines brings an arm; none where something else is swept.
+
+        None, too, where the time depends on how many calls were made.
+        """
         kind = self.scaling and self.scaling.kinds.get(label)
-        if not kind:
+        if not kind or self.depends_on_calls(label):
             return []
         return scale([(round(x), m) for x, m in self._measured(label)], kind)
+
+    def depends_on_calls(self, label: str) -> bool:
+        """Return whether calls of an arm make a container longer that it works on, at any value."""
+        timed = (timed_arms(point) for point in self.points)
+        return any(grows(arms[label]) for arms in timed if label in arms)
 
     def value(self, point: Point) -> float | None:
         """Return the swept value at a point, if a logarithmic axis has it; else None."""
@@ -106,9 +114,12 @@ class Sweep(Result):
         return [self.fastest(point) for point in self.points]
 
     def fastest(self, point: Point) -> str:
-        """Return the fastest arm at a point; "" if two are equally fast, or one alone was timed."""
+        """Return the fastest arm at a point; "" if two are equally fast, or one alone was timed.
+
+        Nor is one the fastest where the time of any depends on how many calls were made.
+        """
         known = [(m.median, label, m) for label, m in timed_arms(point).items()]
-        if len(known) < 2:
+        if len(known) < 2 or any(grows(m) for *_, m in known):
             return ""
         (_, best, first), (_, next_best, second), *_ = sorted(known, key=lambda each: each[0])
         # One answer for each point: a row of them is to be right, not each for itself.
@@ -124,9 +135,10 @@ class Sweep(Result):
     def growth(self, label: str) -> float | None:
         """Return the exponent p of time ~ value**p: the median slope over all pairs of points.
 
-        On logarithms (Theil 1950, Sen 1968); None for fewer than three points.
+        On logarithms (Theil 1950, Sen 1968); None for fewer than three points, and
+        where the time depends on how many calls were made.
         """
-        times = self.times(label)
+        times = [] if self.depends_on_calls(label) else self.times(label)
         return _slope([(x, t, t) for x, t in times])
 
     def growth_interval(self, label: str) -> tuple[float, float] | None:
@@ -135,7 +147,7 @@ class Sweep(Result):
         The same of the least and of the largest slopes that the intervals of two times allow; None
         if the interval of a time is unknown, or for fewer than three points.
         """
-        measured = self._measured(label)
+        measured = [] if self.depends_on_calls(label) else self._measured(label)
         if not all(m.estimate.is_known for _, m in measured):
             return None
         ends = [(x, *m.estimate.ends) for x, m in sorted(measured, key=lambda point: point[0])]

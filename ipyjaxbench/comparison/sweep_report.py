@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ipyjaxbench import units
-from ipyjaxbench.comparison.comparison_report import per_call
+from ipyjaxbench.comparison.comparison_report import DEPENDS_ON_CALLS, per_call
 from ipyjaxbench.comparison.crossings import Crossing, find_crossings
 from ipyjaxbench.comparison.scaling_blocks import scaling_blocks, scaling_rows
 from ipyjaxbench.comparison.sweep import Skipped, Sweep, timed_arms
@@ -62,15 +62,20 @@ def _headline(s: Sweep, crossings: list[Crossing]) -> Headline:
         "FASTEST": "",
         "SAME": "all arms are within 3 % of each other",
         "FAILED": "fewer than two arms were measured",
-        "CAN'T TELL": "the differences are smaller than the noise",
+        "CAN'T TELL": _why_unclear(s),
     }
     detail = _between(crossings) or "; ".join(_untimed(s) if winners else ())
     return Headline(title, _figure(s, crossings), detail, word, explained[word])
 
 
+def _why_unclear(s: Sweep) -> str:
+    is_of_calls = any(map(s.depends_on_calls, s.labels))
+    return DEPENDS_ON_CALLS if is_of_calls else "the differences are smaller than the noise"
+
+
 def _verdict_without_winner(s: Sweep) -> str:
     compared = [point.compared for point in s.points]
-    verdicts = {c.verdict(arm.label) for c in compared for arm in c.sides if c.ratio(arm.label)}
+    verdicts = {c.verdict(label) for c in compared for label in c.compared}
     if not verdicts:
         return "FAILED"
     return "SAME" if verdicts == {"SAME"} else "CAN'T TELL"

@@ -11,21 +11,21 @@ from ipyjaxbench.comparison.options import CompareOptions
 
 def note_undecided(c: Comparison, options: CompareOptions) -> Comparison:
     """Return a comparison with a Note on what to ask for, where arms cannot be told apart."""
-    open_arms = [arm.label for arm in c.sides if c.verdict(arm.label) == "CAN'T TELL"]
-    arms = [
-        label
-        for label in open_arms
-        if not (c.depends_on_interleaving(label) or c.depends_on_calls(label))
-    ]
-    known = [ratio for label in arms if (ratio := c.ratio(label))]
+    arms = {
+        arm.label: ratio
+        for arm in c.sides
+        if c.verdict(arm.label) == "CAN'T TELL" and not c.depends_on_interleaving(arm.label)
+        if (ratio := c.ratio(arm.label))
+    }
+    known = [*arms.values()]
     if not known:
         return c
     pairs, counted = known[0].pairs, options.samples is not None
     if pairs < ratios.FEWEST:
         seconds = None if counted else c.elapsed * ratios.FEWEST / pairs
-        note = notes.few_samples(arms, pairs, ratios.FEWEST, seconds)
+        note = notes.few_samples([*arms], pairs, ratios.FEWEST, seconds)
     else:
         needed = max(ratio.needed(c.elapsed, c.floor) for ratio in known)
         samples = math.ceil(pairs * needed / c.elapsed) if counted and c.elapsed else None
-        note = notes.undecided(arms, c.elapsed, needed, samples)
+        note = notes.undecided([*arms], c.elapsed, needed, samples)
     return dataclasses.replace(c, notes=(*c.notes, note))

@@ -25,6 +25,7 @@ from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.protocol import (
     Args,
     CachedCall,
+    CallCompiler,
     CallWatch,
     Evidence,
     Invocation,

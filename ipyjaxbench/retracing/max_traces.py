@@ -11,7 +11,12 @@ from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.import_hook import LEARNED_FROM, ImportHook, is_for_another
 from ipyjaxbench.retracing.cache_key import CacheMiss
 from ipyjaxbench.retracing.observe import keep_learning, learns
-from ipyjaxbench.retracing.protocol import CallWatch, Retracing, call_watches
+from ipyjaxbench.retracing.protocol import (
+    CallCompiler,
+    CallWatch,
+    Retracing,
+    call_watches,
+)
 from ipyjaxbench.retracing.stale import find_stale
 from ipyjaxbench.retracing.stale_in_block import StaleInBlock, stale_program
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, TraceLog
@@ -105,7 +110,8 @@ def assert_max_traces(
 
     Args:
         function: a plain function, to pass on to `jax.jit` or `tf.function`: cache hits then cost
-            nothing extra. Or a compiled function, whose calls are checked one by one.
+            nothing extra. Or a compiled function, whose calls are checked one by one; of
+            `torch.compile` no other.
         n: how often it may be traced.
         stale: "error" to fail too where a cached call ran a stale program: what the function read
             has changed since it was traced. That looks at each call, which takes about 0.1 ms, and
@@ -179,17 +185,43 @@ def _guarded_calls(
 
 
 def _guarded_body(function: Callable[..., Any], n: int) -> Callable[..., Any]:
-    log, name = TraceLog(), name_of(function) or name_of(type(function))
+    counter = _RunCounter(function, n)
+    compiler = CallCompiler("", lambda _: None)
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        tracing = (f for f in loaded()[0] if f.capability(Retracing).is_tracing((args, kwargs)))
-        for framework, watch in call_watches(tracing):
-            signature = watch.signature(function, args, kwargs)
-            log.record(framework.name, CacheMiss(name, signature, placed=False))
-            if log.event_count > n:
-                raise too_many_traces(number_calls(log.events_since(0)), n)
+        before = compiler.switch(None)
+        try:
+            is_traced = counter.add(args, kwargs)
+        finally:
+            compiler.switch(before)
+        if before is not None and not is_traced:
+            raise OptionError(
+                f"`{counter.name}` runs in each call of what {compiler.name} gave:"
+                f" write assert_max_traces({compiler.name}({counter.name}), {n})"
+            )
         return function(*args, **kwargs)
 
+    left = (f.capability(Retracing).leave_uncompiled(guarded) for f in loaded()[0])
+    compiler = next(filter(None, left), compiler)
     return guarded
+
+
+class _RunCounter:
+    """Counts the runs of a plain function that trace it."""
+
+    def __init__(self, function: Callable[..., Any], most: int) -> None:
+        self.name = name_of(function) or name_of(type(function))
+        self._function, self._most, self._log = function, most, TraceLog()
+
+    def add(self, args: Any, kwargs: Any) -> bool:
+        """Count a run if it is one; return that. Raise where it is one too many."""
+        __tracebackhide__ = True
+        tracing = [f for f in loaded()[0] if f.capability(Retracing).is_tracing((args, kwargs))]
+        for framework, watch in call_watches(tracing):
+            signature = watch.signature(self._function, args, kwargs)
+            self._log.record(framework.name, CacheMiss(self.name, signature, placed=False))
+            if self._log.event_count > self._most:
+                raise too_many_traces(number_calls(self._log.events_since(0)), self._most)
+        return bool(tracing)

@@ -222,6 +222,15 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Return the programs that were made outside of the calls that were asked about."""
 
 
+class CallCompiler(NamedTuple):
+    """What compiles functions when they are called, each by itself, and not what calls them."""
+
+    name: str  # of what people give a function to, as "torch.compile"
+    #: Has it look at calls of this thread, or not, where it gets None; returns what was given
+    #: before. It is no code of Python, which would be a call.
+    switch: Callable[[Any], Any]
+
+
 class Retracing(Capability):
     """What a framework reports of tracing: of single calls, and from now on."""
 
@@ -232,6 +241,10 @@ class Retracing(Capability):
     def is_tracing(self, args: object) -> bool:  # noqa: ARG002
         """Whether a function that got these arguments runs to be traced."""
         return False
+
+    def leave_uncompiled(self, function: Callable[..., Any]) -> CallCompiler | None:  # noqa: ARG002
+        """Have a function of ours run as it is where calls are compiled; return what does that."""
+        return None
 
     def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:  # noqa: ARG002
         """Report each call that is traced or compiled from now on; return whether it can."""

@@ -138,7 +138,7 @@ def _find_trace(
     return trace, code
 
 
-def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> tuple[Change, ...]:
+def changes_in(trace: Trace, compiled: Any, now: Reads | None) -> tuple[Change, ...]:
     """Return what a traced function read then and finds changed now.
 
     That is nothing unless tracing it now is known to give another program: a program need not
@@ -147,9 +147,8 @@ def changes_in(trace: Trace, compiled: Any, code: TracedCode | None = None) -> t
     Args:
         trace: the trace.
         compiled: the function as it is called.
-        code: that of a call which the trace serves; its arguments are not freed.
+        now: what it reads now; None where that is not known.
     """
-    now = (code or trace.code).reads()
     if now is None:
         return ()
     found = tuple(changes_since(trace.name, trace.reads, now))
@@ -170,17 +169,19 @@ def _all_changes(
     watch: CallWatch, trace: Trace, compiled: Any, code: TracedCode | None = None
 ) -> tuple[Change, ...]:
     """Return what changed since a trace, or what of its parts was traced before that."""
-    found = changes_in(trace, compiled, code) or _changes_within(watch, trace, compiled)
-    return found or _changes_kept(watch, trace, compiled)
+    now = (code or trace.code).reads()  # once: that takes the most time, of a look after each cell
+    found = changes_in(trace, compiled, now) or _changes_within(watch, trace, compiled, now)
+    return found or _changes_kept(watch, trace, compiled, now or Reads())
 
 
-def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:
+def _changes_within(
+    watch: CallWatch, trace: Trace, compiled: Any, now: Reads | None
+) -> tuple[Change, ...]:
     """Return that a compiled function which it calls was stale by then: it is part of its program.
 
     A framework finds that one's trace, too, when it traces the code around it anew.
     """
     for inner, changes in stale_parts(watch, compiled):
-        now = trace.code.reads()
         if now and _is_another_program(trace, now, compiled, if_unsure=None):
             why = f"{watch.name(inner)} in it was stale by then: {describe_changes(changes)}"
             return (PartChange("stale", new=why, renew=watch.how_to_define_again(compiled, "`")),)
@@ -189,27 +190,23 @@ def _changes_within(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Chan
 
 def stale_parts(watch: CallWatch, compiled: Any) -> Iterator[tuple[Any, tuple[Change, ...]]]:
     """Yield the compiled functions that one can call whose programs are stale, and why."""
-    own = token_of(watch, compiled)
     for inner in find_reach([unwrap(compiled)], loaded()[0]).functions:
         changes = stale_in_all(watch, inner) if ask(watch.takes, inner) else ()
-        if changes and token_of(watch, inner) != own:
+        if changes and token_of(watch, inner) != token_of(watch, compiled):
             yield inner, changes
 
 
-def _changes_kept(watch: CallWatch, trace: Trace, compiled: Any) -> tuple[Change, ...]:
+def _changes_kept(watch: CallWatch, trace: Trace, compiled: Any, now: Reads) -> tuple[Change, ...]:
     """Return that a part of it was traced with other values, for another trace than its own.
 
     What `jax.lax.scan` and `jax.checkpoint` trace of a function is found again in the next one.
     """
-    now = trace.code.reads() or Reads()
-    parts = now.codes
-    for other in (each for each in TRACE_LOG.all_traces() if each.reads.codes & parts):
-        paths = (
-            (now.path_of(path, other.reads), each) for path, each in other.reads.values.items()
-        )
-        before = {path: each for path, each in paths if path is not None}
+    for other in TRACE_LOG.all_traces():
+        before = {} if other is trace else now.found_otherwise(other.reads)
+        if not before:
+            continue
         changes = [*changes_since(other.name, Reads(before, now.own), now)]
-        is_kept = changes and other is not trace and not other.code.is_dropped()
+        is_kept = changes and not other.code.is_dropped()
         if is_kept and _is_another_program(trace, now, compiled, if_unsure=None):
             why = f"it holds a part that was traced before: {describe_changes(changes)}"
             return (PartChange("stale", new=why, renew=watch.how_to_drop_all),)
@@ -278,7 +275,7 @@ def _stale_in_kept(watch: CallWatch, compiled: Any, traces: list[Trace]) -> tupl
     calls = watch.kept_calls(compiled)
     if max(len(traces), len(calls)) > _MOST_TRACES:
         return ()
-    found = [changes_in(each, compiled) for each in traces]
+    found = [changes_in(each, compiled, each.code.reads()) for each in traces]
     if all(found):  # else to hold programs against today's tells no more
         found += [find_stale(watch, *call) for call in calls]
     return found[0] if found and all(found) else ()

@@ -21,6 +21,8 @@ from ipyjaxbench.usercode.origin import (
 
 _MOST, _ITEMS, _LEVELS = 5000, 200, 4  # objects, items of each, and steps from a name
 _OF_SESSION = ("In", "Out")  # names under which IPython keeps what was typed and shown
+#: Classes whose objects lead nowhere, by identity: others may define what equal means.
+_PLAIN = frozenset(map(id, PLAIN))
 
 
 def callables_in(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -49,10 +51,12 @@ def _walk(pairs: Iterable[tuple[str, Any]], seen: set[int]) -> Iterator[tuple[st
         path, value, level = waiting.popleft()
         if callable(value):
             yield path, value
-        if level < _LEVELS and not is_exactly(value, *PLAIN) and id(value) not in seen:
+        if level < _LEVELS and id(type(value)) not in _PLAIN and id(value) not in seen:
             seen.add(id(value))
             held = islice(_held_by(path, value), _ITEMS)
-            waiting.extend((end, each, level + 1) for end, each in held)
+            waiting.extend(
+                (end, each, level + 1) for end, each in held if id(type(each)) not in _PLAIN
+            )
 
 
 def _held_by(path: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -62,7 +66,9 @@ def _held_by(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         pairs = [pair for pair in islice(value.items(), _ITEMS) if is_exactly(pair[0], str, int)]
         yield from ((f"{path}[{key!r}]", each) for key, each in pairs)
     elif is_of(value, list, tuple):
-        yield from ((f"{path}[{n}]", each) for n, each in enumerate(items_of(value, 0)))
+        for n, each in enumerate(islice(items_of(value, 0), _ITEMS)):
+            if id(type(each)) not in _PLAIN:  # of most long ones all are
+                yield f"{path}[{n}]", each
     elif is_of(value, functools.partial):
         named = [("func", value.func), *enumerate(value.args), *value.keywords.items()]
         yield from ((f"{name} in {path}", each) for name, each in named)

@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from types import (
+    FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodType,
@@ -33,6 +34,8 @@ from ipyjaxbench.usercode.classes import (
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
 #: By identity: a metaclass may define equality.
 _PLAIN = frozenset(map(id, (*_CONTAINERS, type(None), bool, int, float, complex, str, bytes)))
+#: What the class of functions has, where they themselves have nothing of that name.
+_OF_FUNCTIONS = {**vars(object), **vars(FunctionType)}
 
 _tokens: dict[int, tuple[Any, int]] = {}  # by identities; each as long as its object lives
 _methods: dict[int, tuple[Any, int]] = {}  # by their tokens
@@ -86,7 +89,10 @@ def is_a(value: object, *kinds: type) -> bool:
 def is_exactly(value: object, *kinds: type) -> bool:
     """Whether one of these is the class of a value; a metaclass may define what equal means."""
     kind = type(value)
-    return any(kind is each for each in kinds)
+    for each in kinds:  # noqa: SIM110  any() takes three times as long, of what is asked most
+        if kind is each:
+            return True
+    return False
 
 
 def attributes(value: object) -> dict[str, Any]:
@@ -136,6 +142,10 @@ def attribute(value: object, name: str, default: object = None) -> Any:
         >>> attribute("text", "missing", 0)
         0
     """
+    if type(value) is FunctionType:  # most are: what Python offers takes ten times as long
+        of_function = value.__dict__
+        if name not in of_function or name not in _OF_FUNCTIONS:
+            return of_function[name] if name in of_function else _OF_FUNCTIONS.get(name, default)
     own = inline_values.read_inline_values(value)
     if own is not None:
         places = (own, *map(class_dict, mro_of(type(value))))

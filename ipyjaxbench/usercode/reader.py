@@ -158,7 +158,7 @@ class Reader:
             if is_of(owner, tuple) and not is_item and type(part) is FunctionType:
                 path = f"{whose}{WITHIN}{key}"  # of a library's tuple of functions, as Optax's
             value = part
-        if self._data.imprint(value) is None and is_of(value, ModuleType):
+        if is_of(value, ModuleType) and self._data.imprint(value) is None:
             return
         self._add(path, value, depth)
 

@@ -6,6 +6,7 @@ other objects for what `Imprint` says of them. Looks, never calls.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ipyjaxbench.usercode.classes import class_name
@@ -47,7 +48,16 @@ class Reads:
     )
     module: str = ""
 
-    def path_of(self, path: str, other: "Reads") -> str | None:
+    def found_otherwise(self, other: "Reads") -> dict[str, Imprint]:
+        """Return what another function of which this one has code read then, where that differs."""
+        if self.codes.isdisjoint(other.codes):
+            return {}
+        found = ((self._path_of(path, other), each) for path, each in other.values.items())
+        return {
+            path: each for path, each in found if path is not None and self.values[path] != each
+        }
+
+    def _path_of(self, path: str, other: "Reads") -> str | None:
         """Return where it stands for what a path is in what another function reads, if it does."""
         paths = (f"{other.module}.{path}", path, path.removeprefix(f"{self.module}."))
         return next((each for each in paths if each in self.values), None)
@@ -57,7 +67,7 @@ class Reads:
         """The paths of what is there, without constants of libraries, which hardly anyone sets."""
         return [p for p, each in self.values.items() if each.kind not in ("absent", "constant")]
 
-    @property
+    @cached_property
     def codes(self) -> frozenset[int]:
         """Fingerprints of the function's own code and of that of functions which it reaches."""
         functions = (each.content for each in self.values.values() if each.kind == "function")

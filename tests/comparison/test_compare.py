@@ -268,6 +268,7 @@ def test_a_container_that_calls_make_longer_leaves_no_factor(
     assert {name: text[: len("d grew")] for name, text in notes.items()} == told
     _, other = arms
     assert found.depends_on_calls(other) is bool(told)
+    assert (found.ratio(other) is None) is bool(told)
     if told:
         assert (found.verdict(other), found.depends_on_interleaving(other)) == ("CAN'T TELL", False)
         assert found.all_notes()[0].code == "grows"

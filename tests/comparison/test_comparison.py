@@ -14,7 +14,7 @@ from ipyjaxbench.comparison.undecided import note_undecided
 from ipyjaxbench.reports import Bars, Table
 from ipyjaxbench.timing import notes as timing_notes
 from ipyjaxbench.timing.compile_cost import Counterpart
-from ipyjaxbench.timing.validity import notes as validity_notes
+from ipyjaxbench.timing.validity import growth_notes, notes as validity_notes
 from tests.comparison.made import MS, UNSURE, arm, compared, even, noted, only, sampled, swept
 from tests.results import headline, rows
 
@@ -216,6 +216,22 @@ def test_a_ratio_that_interleaving_makes_is_no_answer(alone: dict, *, depends: b
     chosen = found.choose(swapped, "b")  # under other names
     assert chosen.alone == {swapped[label]: seconds for label, seconds in alone.items()}
     assert chosen.depends_on_interleaving("a") is depends
+
+
+@pytest.mark.parametrize("grown", ["a", "b"])
+def test_where_calls_make_a_container_longer_nothing_gives_a_factor(grown: str) -> None:
+    notes = {grown: (growth_notes.grows("xs", (1, 5001)),)}
+    sides = [arm(label, t * MS, notes=notes.get(label, ())) for label, t in (("a", 4), ("b", 1))]
+    found = compared(*sides)
+    points = [dataclasses.replace(even(n, a=1), compared=found) for n in (1, 10, 100)]
+    sweep = dataclasses.replace(swept(*points), labels=("a", "b"))
+    assert (found.ratio("b"), found.verdict("b")) == (None, "CAN'T TELL")
+    assert {row["ratio"] for row in (*found.rows(), *sweep.rows())} == {None}
+    assert (sweep.winners, sweep.growth(grown)) == ([""] * 3, None)
+    for each in (found, sweep):
+        assert (headline(each).figure, headline(each).verdict) == ("no clear winner", "CAN'T TELL")
+        assert "calls make a container longer" in headline(each).detail + headline(each).explained
+        assert not any(word in str(each) for word in ("faster", "slower", f"^0.0 ({grown})"))
 
 
 def test_the_table_says_what_became_of_each_arm() -> None:

@@ -207,7 +207,6 @@ CASES = (
     Case(jitted("scale = 2.0", "x * scale + jnp.zeros(())"), "scale = 3.0", "scale was 2.0"),
     Case(SCALE, "scale = 3.0; f(jnp.ones(4))", "scale was 2.0"),
     Case(SCALE, "scale = 3.0; jax.clear_caches(); f(x)"),
-    Case(SCALE, "scale = jnp.float32(2)", "scale was 2.0 when f was traced, is f32[]"),
     Case(SCALE, "del scale", "scale was 2.0 when f was traced, and is gone"),
     Case(LOSS, "def loss(x):\n    return (x ** 3).sum()",
          "loss was redefined; f still runs the earlier one"),

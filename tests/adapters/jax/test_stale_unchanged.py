@@ -86,3 +86,55 @@ def test_what_equinox_takes_as_static_is_no_cause(
     cells.run("debug = True")
     told = [each.words() for each in last_call(cells, call).why]
     assert [each.startswith("debug was False when") for each in told] == [True]
+
+
+EQUAL = ("np.float32(2)", "np.float64(2)", "jnp.float32(2)", "jnp.array(2.0)", "np.array(2.0)", "2")
+
+
+@pytest.mark.parametrize("computed", [
+    "x * thr", "jnp.where(x > thr, x, thr)", "jnp.clip(x, 0, thr)", "thr - x / thr", "inner(x)",
+    "jax.lax.scan(lambda c, _: (c * thr, None), x, None, length=2)[0]",
+    "jax.lax.cond(x[0] > thr, lambda y: y * thr, lambda y: y + thr, x)",
+    "jax.lax.while_loop(lambda c: c[0] < thr, lambda c: c + thr, x)",
+    "jax.grad(lambda y: (y * thr).sum())(x)", "jax.vmap(lambda y: jax.nn.relu(y - thr))(x)",
+    "jax.checkpoint(lambda y: jnp.sin(y * thr))(x)", "x.at[0].set(thr)",
+])  # fmt: skip
+def test_an_equal_number_of_another_type_is_no_cause(cells: Shell, computed: str) -> None:
+    cells.run(jitted("thr = 2.0\n@jax.jit\ndef inner(x): return x - thr", computed))
+    for number in EQUAL:
+        cells.run(f"thr = {number}")
+        call = last_call(cells, "f(x)")
+        assert (call.state, call.why, call.unknown) == ("CACHED", (), ""), number
+        cells.run("thr = thr + 1")
+        told = [each.words() for each in last_call(cells, "f(x)").why]
+        assert [each.startswith("thr was 2.0 when f was traced") for each in told] == [True], number
+
+
+@pytest.mark.parametrize(("before", "computed", "after"), [
+    ("2.0", "x.astype('float16') * thr", "np.float32(2)"),
+    ("2.0", "jnp.arange(3) * thr", "jnp.array(2.0, 'float32')"),  # no longer of a weak type
+    ("2", "jnp.arange(3) * thr", "2.0"),
+    ("0.0", "x / thr", "np.float32(-0.0)"),
+    ("2.0", "x * thr", "jnp.full(3, 2.0)"),
+    ("0.1", "x * thr", "jnp.float16(0.1)"),
+])  # fmt: skip
+def test_a_number_that_makes_another_result_is_a_cause(
+    cells: Shell, before: str, computed: str, after: str
+) -> None:
+    cells.run(jitted(f"thr = {before}", computed))
+    cells.run(f"thr = {after}")
+    assert last_call(cells, "f(x)").state == "STALE"
+
+
+def test_equinox_passes_by_position_what_it_can_so_that_how_a_call_does_is_no_cause(
+    cells: Shell,
+) -> None:
+    cells.names["eqx"] = eqx
+    cells.run(f"{READ}f = eqx.filter_jit(read)\nf(2, x)")
+    for call in ("f(2, x=x)", "f(x=x, n=2)"):
+        found = last_call(cells, call)
+        assert (found.state, found.unknown) == ("CACHED", "")
+    told = [each.words() for each in last_call(cells, "f(x=x, n=3)").why]
+    assert told == ["n: 2 → 3 (static value)"]
+    cells.run("debug = True")
+    assert last_call(cells, "f(2, x=x)").state == "STALE"

@@ -209,6 +209,11 @@ def test_a_block_tells_what_was_traced_in_it_and_functions_may_refuse_it() -> No
     with pytest.raises(TooManyTracesError, match=r"`<lambda>` was traced 2 times, limit 1\."):
         limited(jnp.ones(3))
     ipyjaxbench.assert_max_traces(lambda x: x * 2, 0)(jnp.ones(4))  # called as it is
+    if jax.__version_info__ >= (0, 4, 36):  # which tells that it traces where no argument does
+        limited = jax.jit(ipyjaxbench.assert_max_traces(lambda n: n * 2, 1), static_argnums=0)
+        assert [limited(1), limited(1)] == [2, 2]
+        with pytest.raises(TooManyTracesError, match="traced 2 times"):
+            limited(2)
 
 
 def test_calls_are_told_after_one_that_was_traced_and_did_not_compile() -> None:

@@ -178,6 +178,14 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
 PLAIN = "scale = 2.0\n@tf.function\ndef f(x):\n    return x * scale\nf(x)"
 
 
+@pytest.mark.parametrize("number", ["np.float32(2)", "np.float64(2)", "tf.constant(2.0)", "2"])
+def test_an_equal_number_of_another_type_is_no_cause(cells: Shell, number: str) -> None:
+    cells.run(PLAIN)
+    for scale, state in ((number, "CACHED"), (f"{number} + 1", "STALE")):
+        cells.run(f"scale = {scale}")
+        assert last_call(cells, "f(x)").state == state
+
+
 @pytest.mark.parametrize(("scale", "state"), [("2.0", "CACHED"), ("3.0", "STALE")])
 def test_a_trace_that_nobody_saw_is_held_against_todays(
     cells: Shell, scale: str, state: str

@@ -132,8 +132,13 @@ def programs_in(equation: Any) -> Iterator[Any]:
 
 def jaxprs_in(equation: Any) -> Iterator[Any]:
     """Yield the jaxprs among an equation's parameters, without their constants."""
-    for each in map(inner_jaxpr, _parameters(equation)):
-        if hasattr(each, "eqns"):
+    yield from map(inner_jaxpr, programs_within(equation))
+
+
+def programs_within(equation: Any) -> Iterator[Any]:
+    """Yield the jaxprs among an equation's parameters, with their constants where they have any."""
+    for each in _parameters(equation):
+        if hasattr(inner_jaxpr(each), "eqns"):
             yield each
 
 

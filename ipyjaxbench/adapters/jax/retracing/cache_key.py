@@ -17,6 +17,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.adapters.jax.retracing.callee import (
     Called,
+    as_kept,
     full_name,
     plain_of,
     sharding_words,
@@ -61,7 +62,7 @@ _CONTEXTS = {"abstract_mesh_context_manager": "jax.set_mesh", "mesh_context_mana
 
 def signature(called: Called) -> Signature:
     """Return the signature of a call; it holds no array."""
-    function, args, kwargs = called.function, called.args, called.kwargs
+    function, args, kwargs, *_ = called = as_kept(called)
     is_bound = type(function) is MethodType  # which has the attributes of its function
     names = label_arguments(function if is_bound else inspect.unwrap(function), args, kwargs)
     places = [*range(len(args)), *kwargs]
@@ -92,7 +93,8 @@ def _settings() -> dict[str, str]:
 
 
 def _setting(value: Any) -> str:
-    return shorten(value if isinstance(value, str) else _words(value))
+    is_plain = value is None or isinstance(value, bool)  # as most are
+    return repr(value) if is_plain else shorten(value if isinstance(value, str) else _words(value))
 
 
 def _captured(function: Any) -> Iterator[tuple[str, Any]]:

@@ -55,7 +55,7 @@ class JaxCallWatch(EventWatch[Event]):
 
     def takes(self, function: Any) -> bool:
         """Whether it is jitted, and not called while another one is traced: then it is part."""
-        return not _is_tracing() and callee.is_watched(function)
+        return not is_building() and callee.is_watched(function)
 
     def name(self, function: Any) -> str:
         """Return the name of what was jitted."""
@@ -128,7 +128,7 @@ class JaxCallWatch(EventWatch[Event]):
 
     def keeps_bodies(self, function: Any) -> bool:
         """Whether it is `jax.lax.scan` or the like, or what `jax.checkpoint` gave."""
-        return not _is_tracing() and kept_bodies.keeps_bodies(function)
+        return not is_building() and kept_bodies.keeps_bodies(function)
 
     def bodies(self, function: Any, args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:
         """Yield the user's functions among the arguments, or within."""
@@ -186,7 +186,7 @@ class JaxCallWatch(EventWatch[Event]):
         return programs_of(self._others())
 
 
-def _is_tracing() -> bool:
+def is_building() -> bool:
     """Whether this thread builds a jaxpr (private; not known before 0.4.36)."""
     context = getattr(core, "trace_ctx", None)
     return type(getattr(context, "trace", None)).__name__ == "DynamicJaxprTrace"

@@ -18,7 +18,7 @@ from ipyjaxbench.adapters.jax.compile_events import PHASES
 from ipyjaxbench.adapters.jax.disk_cache import SEARCHES
 from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import note_trace
-from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
+from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch, is_building
 from ipyjaxbench.adapters.jax.retracing.callee import Called, options_in, static_in
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_program
 from ipyjaxbench.adapters.jax.retracing.user_call import is_the_users, user_call
@@ -137,8 +137,10 @@ class JaxRetracing(Retracing):
         return JaxCallWatch()
 
     def is_tracing(self, args: object) -> bool:
-        """Whether one of them is a tracer."""
-        return any(isinstance(leaf, jax.core.Tracer) for leaf in trees.leaves(args))
+        """Whether one of them is a tracer, or all are static and a jaxpr is built."""
+        return is_building() or any(
+            isinstance(leaf, jax.core.Tracer) for leaf in trees.leaves(args)
+        )
 
     def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
         """Report by events of `jax.monitoring`, and the frames of JAX that take calls."""

@@ -18,6 +18,7 @@ from ipyjaxbench.adapters.jax.graphs.program import (
     placed_equations,
     programs_called,
 )
+from ipyjaxbench.adapters.jax.retracing.computation import Computation
 from ipyjaxbench.adapters.shared.imprints import imprint_numpy
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import rolled_back, roots_of
@@ -167,8 +168,14 @@ def is_same(one: Any, other: Any, held: Mapping[int, Imprint] = _NOTHING_HELD) -
     if one is None or other is None:
         return None
     found = _is_same(one, other, held)
-    # What nothing uses is not compiled.
-    return _is_same(_live(one), _live(other), held) if found is False else found
+    if found is False:  # What nothing uses is not compiled.
+        one, other = _live(one), _live(other)
+        found = _is_same(one, other, held)
+    if found is False:  # Nor is it compiled otherwise for how its numbers are typed.
+        first, second = (Computation(each, held) for each in (one, other))
+        if first.content == second.content:
+            found = _hold_the_same(one, other, (first.arrays, second.arrays), held)
+    return found
 
 
 def _live(program: Any) -> Any:
@@ -184,7 +191,17 @@ def _live(program: Any) -> Any:
 def _is_same(one: Any, other: Any, held: Mapping[int, Imprint]) -> bool | None:
     texts = {_PLACE.sub("", str(each.jaxpr)) for each in (one, other)}
     pairs = [*_constants(one)], [*_constants(other)]
-    if len(texts) > 1 or len(pairs[0]) != len(pairs[1]):
+    return len(texts) == 1 and _hold_the_same(one, other, pairs, held)
+
+
+def _hold_the_same(
+    one: Any, other: Any, pairs: tuple[list[Any], list[Any]], held: Mapping[int, Imprint]
+) -> bool | None:
+    """Whether programs of the same operations have the same arrays, those in pairs, and callbacks.
+
+    None if unknown, as of arrays changed in place.
+    """
+    if len(pairs[0]) != len(pairs[1]):
         return False
     if not all(map(_equal, *pairs)) or not all(map(_are_alike, _called(one), _called(other))):
         return False

@@ -48,7 +48,9 @@ def _is_plain(value: Any) -> bool:
 
 def words_of(value: Any) -> str:
     """Return the text of a value; of large containers only what begins it."""
+    if not is_exactly(value, *_CONTAINERS):
+        return repr(value)
     few = reprlib.Repr()
     few.maxdict = few.maxlist = few.maxtuple = few.maxset = few.maxfrozenset = _FEW
     few.maxstring = few.maxlong = few.maxother = _MOST_CHARACTERS
-    return few.repr(value) if is_exactly(value, *_CONTAINERS) else repr(value)
+    return few.repr(value)

@@ -14,6 +14,7 @@ from ipyjaxbench.usercode import fingerprint, unwrap
 _OF_PYTHON = ("token", "shared_name", "container")
 _OF_HOST = re.compile("(Eager)?PyFunc(Stateless)?")
 _SEEDS = ("seed", "seed2")
+_UNLIKE_NUMBERS = (tf.resource, tf.variant, tf.string)
 _DIFFERENT, _UNKNOWN = "different", "unknown"
 
 
@@ -42,8 +43,13 @@ def _graph_differences(
     if (id(one), id(other)) in seen:
         return
     seen.add((id(one), id(other)))
-    both = one.get_operations(), other.get_operations()
-    places = [{op.name: place for place, op in enumerate(ops)} for ops in both]
+    numbers = [_numbers(graph) for graph in (one, other)]
+    both = [[op for op in graph.get_operations() if op.name not in known]
+            for graph, known in zip((one, other), numbers, strict=True)]  # fmt: skip
+    places: list[dict[str, Any]] = [
+        known | {op.name: place for place, op in enumerate(ops)}
+        for ops, known in zip(both, numbers, strict=True)
+    ]
     if len(both[0]) != len(both[1]) or _outputs(one, places[0]) != _outputs(other, places[1]):
         yield _DIFFERENT
         return
@@ -63,13 +69,31 @@ def _graph_differences(
                 yield from _graph_differences(*graphs, ignored, seen)
 
 
-def _inputs(op: Any, places: dict[str, int]) -> tuple[Any, ...]:
+def _numbers(graph: Any) -> dict[str, tuple[str, bytes]]:
+    """Return the numbers in a graph by their operations: constants, and tensors that it took in."""
+    found = {}
+    for op in graph.get_operations():
+        if op.type == "Const" and not op.control_inputs and not op.outputs[0].shape.rank:
+            found[op.name] = tf.make_ndarray(op.node_def.attr["value"].tensor)
+    for tensor, placeholder in getattr(graph, "captures", ()):
+        if _is_number(tensor):
+            found[placeholder.op.name] = tensor.numpy()
+    return {name: (str(each.dtype), each.tobytes()) for name, each in found.items()
+            if each.shape == () and each.dtype.kind != "O"}  # fmt: skip
+
+
+def _is_number(tensor: Any) -> bool:
+    is_known = not tf.is_symbolic_tensor(tensor) and tensor.dtype not in _UNLIKE_NUMBERS
+    return is_known and tensor.shape.rank == 0
+
+
+def _inputs(op: Any, places: dict[str, Any]) -> tuple[Any, ...]:
     """Return what an operation takes and waits for, by places in the graph."""
     taken = [(places[each.op.name], each.value_index) for each in op.inputs]
-    return taken, sorted(places[each.name] for each in op.control_inputs)
+    return taken, sorted(str(places[each.name]) for each in op.control_inputs)
 
 
-def _outputs(graph: Any, places: dict[str, int]) -> list[tuple[int, int]]:
+def _outputs(graph: Any, places: dict[str, Any]) -> list[tuple[Any, int]]:
     return [(places[each.op.name], each.value_index) for each in graph.outputs]
 
 
@@ -131,7 +155,7 @@ def _structure_differences(one: Any, other: Any) -> Iterator[str]:
 
 def _capture_differences(one: Any, other: Any) -> Iterator[str]:
     """Yield in which way what two graphs took in from around them differs."""
-    both = [*one.captures], [*other.captures]
+    both = [[each for each in graph.captures if not _is_number(each[0])] for graph in (one, other)]
     if len(both[0]) != len(both[1]):
         yield _DIFFERENT
         return

@@ -17,13 +17,14 @@ from ipyjaxbench.adapters.torch.retracing import (
     called_modules,
     callee,
     lazy_backward,
+    own_code,
 )
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
-from ipyjaxbench.retracing import CacheMiss, CallWatch, Retracing
+from ipyjaxbench.retracing import CacheMiss, CallCompiler, CallWatch, Retracing
 
 #: Names in dynamo's record of times: all of a backend, and inductor in it.
 _BACKEND, _INDUCTOR = "OutputGraph.call_user_compiler", "compile_fx_inner"
@@ -96,6 +97,10 @@ class TorchRetracing(Retracing):
     def is_tracing(self, args: object) -> bool:  # noqa: ARG002
         """Whether dynamo, `torch.export` or `torch.jit.trace` is at work."""
         return bool(torch.compiler.is_compiling() or torch.jit.is_tracing())
+
+    def leave_uncompiled(self, function: Callable[..., Any]) -> CallCompiler | None:
+        """Have dynamo skip it."""
+        return own_code.leave_uncompiled(function)
 
     def listen(self, on_miss: Callable[[CacheMiss], None]) -> bool:
         """Report by a hook of dynamo (private), which the first `torch.compile` loads."""
