@@ -61,6 +61,11 @@ class Ratio:
             return "SLOWER"
         return "SAME" if low > -_SAME and high < _SAME else "CAN'T TELL"
 
+    def verdict_above(self, floor: float) -> str:
+        """Return its verdict where code against itself may differ by ``floor``, a logarithm."""
+        is_hidden = self.verdict != "SAME" and abs(math.log(self.value)) < floor
+        return "CAN'T TELL" if is_hidden else self.verdict
+
     def covers_one(self) -> bool:
         """Whether nothing speaks against the two being equal."""
         return self.coverage is None or self.low <= 1 <= self.high

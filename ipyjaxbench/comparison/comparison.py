@@ -1,7 +1,6 @@
 """The result of comparing several pieces of code."""
 
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -158,11 +157,9 @@ class Comparison(Result):
         ratio = self.ratio(label)
         if ratio is None or own[self.baseline] in NO_FIGURE:
             return "CAN'T TELL"
-        if ratio.verdict != "SAME" and abs(math.log(ratio.value)) < self.floor:
-            return "CAN'T TELL"  # code against itself may show a difference of this size
         if self.depends_on_interleaving(label):
             return "CAN'T TELL"
-        return ratio.verdict
+        return ratio.verdict_above(self.floor)
 
     def all_notes(self) -> list[Note]:
         """Return the notes of the comparison and of its arms, each once.

@@ -151,7 +151,10 @@ def _share(arms: Sequence[Arm], options: CompareOptions) -> CompareOptions:
 
 
 class StopRule:
-    """Decides when enough passes were made: the widest ratio's half width is below a target."""
+    """Decides when enough passes were made.
+
+    They are where each ratio is an answer and the widest half width is below a target.
+    """
 
     def __init__(
         self,
@@ -167,7 +170,7 @@ class StopRule:
         self._samples = options.samples
         self._early = begun + _MIN_BUDGET_SHARE * budget
         self._check = ratios.FEWEST
-        self._known = math.inf
+        self._known, self._is_answered = math.inf, False
         self._first = begun
 
     def begin(self) -> None:
@@ -193,20 +196,27 @@ class StopRule:
             is_vain = grows or needed > _MAX_OVERTIME_NS
             return now > self._deadline and is_vain
         if self.passes >= self._check and now > self._early:
-            self._known = _widest(arms)
+            self._known, self._is_answered = _look(arms)
             self._check = int(1.2 * self._check) + 1
-        return now > self._deadline or self._known <= self._target
+        is_known = self._known <= self._target and self._is_answered
+        return now > self._deadline or is_known
 
 
-def _widest(arms: Sequence[Arm]) -> float:
-    """Return half the width of the widest ratio's interval so far, as a logarithm."""
+def _look(arms: Sequence[Arm]) -> tuple[float, bool]:
+    """Return half the width of the widest ratio's interval so far, as a logarithm.
+
+    And whether each of them is an answer: more samples may tell what these do not.
+    """
     base, *others = (arm.steady.samples for arm in arms)
-    widths = []
+    itself = ratios.against_itself(base.seconds)
+    floor = 0.0 if itself is None else ratios.floor(itself)
+    widths, is_answered = [0.0], True
     for other in others:
         ratio = ratios.ratio(ratios.log_ratios(base.seconds, other.seconds), len(others))
         known = ratio is not None and ratio.coverage
         widths.append(math.log(ratio.high / ratio.low) / 2 if ratio and known else math.inf)
-    return max(widths, default=0.0)
+        is_answered &= ratio is not None and ratio.verdict_above(floor) != "CAN'T TELL"
+    return max(widths), is_answered
 
 
 def _interleave(

@@ -24,8 +24,19 @@ def note_undecided(c: Comparison, options: CompareOptions) -> Comparison:
     if pairs < ratios.FEWEST:
         seconds = None if counted else c.elapsed * ratios.FEWEST / pairs
         note = notes.few_samples([*arms], pairs, ratios.FEWEST, seconds)
+        is_more = _is_more(options, ratios.FEWEST if counted else None, seconds or 0.0)
     else:
         needed = max(ratio.needed(c.elapsed, c.floor) for ratio in known)
         samples = math.ceil(pairs * needed / c.elapsed) if counted and c.elapsed else None
         note = notes.undecided([*arms], c.elapsed, needed, samples)
+        is_more = _is_more(options, samples, needed)
+    if not is_more:  # it was ended before its time
+        note = dataclasses.replace(note, advice="")
     return dataclasses.replace(c, notes=(*c.notes, note))
+
+
+def _is_more(options: CompareOptions, samples: int | None, seconds: float) -> bool:
+    """Whether so many samples, or seconds, are more than what was asked for."""
+    if samples is not None:
+        return samples > (options.samples or 0)
+    return math.ceil(seconds) > (options.budget or 0.0)

@@ -38,6 +38,7 @@ from ipyjaxbench.frameworks.replace import replace_attribute
 from ipyjaxbench.frameworks.scope import Scope, find_placements
 from ipyjaxbench.frameworks.state.checkpoint import Checkpoint
 from ipyjaxbench.frameworks.state.containers import Entries, Items
+from ipyjaxbench.frameworks.state.copies import Buffer, CopiedState
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.files import contents_of
 from ipyjaxbench.frameworks.state.interpreter_settings import (
@@ -63,15 +64,15 @@ from ipyjaxbench.frameworks.state.shared_bytes import is_shared_memory
 from ipyjaxbench.frameworks.state.standard_objects import changes_by_itself
 from ipyjaxbench.frameworks.state.streams import amounts, written
 from ipyjaxbench.frameworks.state.undo import (
-    Buffer,
-    CopiedState,
     DonatedArray,
     GeneratorState,
+    GivenAway,
     Held,
     Holder,
     NamedSettings,
     Setting,
     State,
+    TooLarge,
     Unseen,
     are_identical,
 )

@@ -97,6 +97,15 @@ def not_all_kept(names: Sequence[str]) -> Note:
     )
 
 
+def not_kept_before(names: Sequence[str]) -> Note:
+    """Changed by the first call, and too large for a second copy to start other calls from."""
+    return Note(
+        "not-kept-before",
+        f"Too large to reset before each call: {_some(names)}. Each call starts from what the one"
+        " before it left.",
+    )
+
+
 def started_anew(names: Sequence[str], times: tuple[float, float] | None) -> Note:
     """Each call found what the first one found; None where it is not known what that changes."""
     text = f"{_some(names)}: reset before each call (not timed) to the state before the first one."

@@ -25,7 +25,9 @@ class Rewind:
     """
 
     def __init__(self, found: Checkpoint | None, typical: int) -> None:
+        self._uncopied = {} if found is None else found.changed_uncopied()
         changed = [] if found is None else found.changed()
+        changed = [each for each in changed if each.name not in self._uncopied]
         self.is_on = False  # whether each call starts from the state found
         self._typical = typical
         self._reached = set() if found is None else {each.key for each in found.held}
@@ -33,9 +35,11 @@ class Rewind:
         self.names = _names(changed)
         self._left = [each._replace(state=each.state.again()) for each in changed]
         if not all(each.state.can_restore for each in self._left):  # no memory for two copies
+            self._uncopied |= {name: name for name in self.names}
             self._found, self._left = [], []
         self._times: tuple[float, float] | None = None
         self._matters, self._is_cheap = False, True
+        self._too_large: list[str] = []  # in words, where calls were to start from the state found
         self._calls: Calls | None = None
         self._before: Callable[[], None] | None = None
         self._costs = math.inf
@@ -62,6 +66,7 @@ class Rewind:
         """Try which state a call takes longer from, within nanoseconds, and decide."""
         __tracebackhide__ = True
         self._calls, self._before = calls, calls.before_each
+        self._too_large = [*self._uncopied.values()]
         if not self._found or self._typical > budget:
             return
         try:
@@ -107,6 +112,8 @@ class Rewind:
 
     def notes(self) -> Iterator[Note]:
         """Note what a reader must know of the state that calls started from."""
+        if self._too_large:
+            yield notes.not_kept_before(self._too_large)
         if self.is_on:
             yield notes.started_anew(self.names, self._times)
         elif self._matters and self._times is not None:

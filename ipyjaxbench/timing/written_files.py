@@ -18,7 +18,8 @@ from ipyjaxbench.timing.open_descriptors import OpenDescriptors
 from ipyjaxbench.usercode import is_exactly, is_of, items_of, names_in, texts_in
 
 _MOST = 2_000  # entries that are looked at, the nearest first
-_LONGEST = 255  # characters of a path
+_NOT_LISTED = -1  # in place of a size
+_LONGEST = 4_095  # characters of a path
 _MOST_IN_ONE = 100  # paths in a list
 #: By these names code writes or makes files; `open` does with a mode that says so.
 _WRITERS = re.compile(
@@ -51,7 +52,7 @@ class WrittenFiles:
         self._roots: list[tuple[str, int]] = []
         if _may_write(codes, values):
             self._roots = [(self._home, 2), *_directories(codes, values)]
-        self._crowded: set[str] = set()
+        self._unlisted: set[str] = set()  # directories for which there are too many entries
         self._is_first = True
         self._found = self._look()
         self._is_first = False
@@ -84,8 +85,9 @@ class WrittenFiles:
         told = {*map(os.path.abspath, apart)}
         first, now = self._after_first, self._look()
         for path, size in now.items():
-            is_written = path in self._contents and first[path] != size
-            if is_written and path not in told and contents_of(path) != self._contents[path]:
+            if path in told or path not in self._contents or first[path] == size:
+                continue
+            if size[0] == _NOT_LISTED or contents_of(path) != self._contents[path]:
                 yield self._name(path)
         made = _by_directory(first.keys() - self._found.keys())
         later = _by_directory(now.keys() - first.keys())
@@ -97,30 +99,18 @@ class WrittenFiles:
             yield f"{REMOVED_FILES}{self._name(min(gone[directory]))}"
         yield from (self._name(n) for n in self._descriptors.names() if n not in told)
 
-    def _entries(self, directory: str) -> list[os.DirEntry[str]]:
-        """Return what is in a directory; nothing of one that had very much in it before."""
-        if directory in self._crowded:
-            return []
-        try:
-            with os.scandir(directory) as found:
-                entries = [*islice(found, _MOST + 1)]
-        except OSError:
-            return []
-        if self._is_first and len(entries) > _MOST:
-            self._crowded.add(directory)
-            return []
-        return entries
-
-    def _name(self, path: str) -> str:
-        below = os.path.join(self._home, "")
-        return path.removeprefix(below)
-
     def _look(self) -> dict[str, Size]:
         found: dict[str, Size] = {}
         ahead = deque(self._roots)
-        while ahead and len(found) < _MOST:
+        while ahead:
             directory, depth = ahead.popleft()
-            for entry in self._entries(directory):
+            if len(found) >= _MOST and not self._is_first:
+                entries = []
+            else:
+                entries = self._entries(directory, _MOST - len(found))
+            if directory in self._unlisted and depth:
+                found[directory] = _last_change(directory)
+            for entry in entries:
                 path = os.path.join(directory, entry.name)
                 try:
                     is_directory = entry.is_dir(follow_symlinks=False)
@@ -131,6 +121,34 @@ class WrittenFiles:
                 if is_directory and depth and not entry.name.startswith((".", "_")):
                     ahead.append((path, depth - 1))
         return found
+
+    def _entries(self, directory: str, room: int) -> list[os.DirEntry[str]]:
+        """Return what is in a directory; nothing of one for which there was no room at first."""
+        if self._is_first and room <= 0:
+            self._unlisted.add(directory)
+        if directory in self._unlisted:
+            return []
+        try:
+            with os.scandir(directory) as found:
+                entries = [*islice(found, _MOST + 1)]
+        except OSError:
+            return []
+        if self._is_first and len(entries) > _MOST:
+            self._unlisted.add(directory)
+            return []
+        return entries
+
+    def _name(self, path: str) -> str:
+        below = os.path.join(self._home, "")
+        return path.removeprefix(below)
+
+
+def _last_change(directory: str) -> Size:
+    """Return when something came into a directory or left it, which is not listed."""
+    try:
+        return _NOT_LISTED, os.stat(directory).st_mtime_ns
+    except OSError:  # it went away
+        return _NOT_LISTED, 0
 
 
 def _may_write(codes: Iterable[CodeType], values: Iterable[object]) -> bool:

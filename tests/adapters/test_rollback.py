@@ -138,7 +138,7 @@ def test_what_only_the_tracing_framework_holds_is_not_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     copied: list[Any] = []
-    monkeypatch.setattr("ipyjaxbench.adapters.torch.state._bits", copied.append)
+    monkeypatch.setattr("ipyjaxbench.adapters.torch.storages._bits", copied.append)
     model = torch.nn.Linear(100, 100)
     names = {"model": model, "x": torch.ones(100)}
     assert trace_program(Source.plain("model(x)"), names, GraphOptions()).framework == "torch"

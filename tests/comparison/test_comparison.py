@@ -1,7 +1,6 @@
 """What is said of a comparison, from hand-made samples."""
 
 import dataclasses
-import re
 from typing import Any
 
 import pytest
@@ -9,8 +8,6 @@ import pytest
 from ipyjaxbench import Comparison
 from ipyjaxbench.comparison import notes
 from ipyjaxbench.comparison.comparison import ArmResult
-from ipyjaxbench.comparison.options import CompareOptions
-from ipyjaxbench.comparison.undecided import note_undecided
 from ipyjaxbench.reports import Bars, Table
 from ipyjaxbench.timing import notes as timing_notes
 from ipyjaxbench.timing.compile_cost import Counterpart
@@ -244,30 +241,6 @@ def test_the_table_says_what_became_of_each_arm() -> None:
     assert not any(isinstance(block, Bars) for block in found.report().blocks)
     for size, shown in ((24, 24 * "x"), (25, "the baseline")):  # which leaves room for the rest
         assert f"against {shown}" in only(compared(arm(size * "x", MS), arm("b", MS)), Table).head
-
-
-@pytest.mark.parametrize(("elapsed", "asked", "advice"), [
-    (0.1, {}, r"budget=30 for an answer"),
-    (12.0, {}, r"budget=3584 for an answer \(about 59 min 44 s\)"),
-    (12.1, {}, r"run it again when the machine is quieter"),
-    (0.1, {"repeat": len(UNSURE)}, r"repeat=\d+ for an answer \(about 30 s\)"),
-])  # fmt: skip
-def test_how_long_an_answer_would_take_is_told(
-    elapsed: float, asked: dict[str, int], advice: str
-) -> None:
-    told = note_undecided(
-        compared(arm("a", MS, step=0), UNSURE_B, elapsed=elapsed), CompareOptions(**asked)
-    )
-    assert told.verdict("b") == "CAN'T TELL"
-    (note,) = noted(told)
-    assert re.fullmatch(advice, note.advice)
-    assert note.text.startswith("b: undecided after ")
-    assert told.choose({"b": "x.b", "a": "x.a"}, "x.a").notes == ()
-    decided = compared(arm("a", MS), arm("b", 2 * MS), elapsed=elapsed)
-    assert note_undecided(decided, CompareOptions(**asked)) is decided
-    few = compared(sampled("a", [MS] * 7), sampled("b", [2 * MS] * 7))
-    (note,) = note_undecided(few, CompareOptions(repeat=7)).notes
-    assert (note.code, note.advice) == ("few-samples", "repeat=20")
 
 
 def test_a_note_on_several_arms_is_told_once_with_their_names() -> None:

@@ -70,3 +70,13 @@ def test_the_progress_of_counted_samples_is_how_long_the_rest_will_take() -> Non
     passes = Passes(repeat=4)
     assert passes.take(5.0) == 4
     assert [left for _, left in passes.told] == pytest.approx([15, 10, 5, 0])
+
+
+@pytest.mark.parametrize(("factors", "passes"), [((1.008, 1.034), 101), ((1.03, 1.04), 26)])
+def test_ratios_that_are_no_answer_yet_are_asked_for_until_the_budget_is_spent(
+    factors: tuple[float, float], passes: int
+) -> None:
+    """However narrow they are: of the first one it is unknown whether it is beyond 1 %."""
+    found = Passes(samples=lambda number: factors[number % 2], budget=100.0)
+    assert found.take(1.0) == passes
+    assert found.rule._known <= 0.02

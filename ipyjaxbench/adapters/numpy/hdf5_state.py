@@ -5,7 +5,15 @@ from typing import Any
 
 import h5py
 
-from ipyjaxbench.frameworks import CopiedState, CopyBudget, Holder, Setting, State, added_states
+from ipyjaxbench.frameworks import (
+    CopiedState,
+    CopyBudget,
+    Holder,
+    Setting,
+    State,
+    TooLarge,
+    added_states,
+)
 
 _MOST = 1000  # members of a group, and attributes
 _MOST_BYTES = 16 * 2**20  # of a dataset, which is read from the disk
@@ -20,11 +28,14 @@ class Numbers(CopiedState):
     def _take(self, target: Any) -> bool:
         return self.nbytes <= _MOST_BYTES and super()._take(target)
 
+    def _may_read(self) -> bool:
+        return self.nbytes <= _MOST_BYTES
+
     def _copy(self) -> Any:
         return self._target[()]
 
-    def _digest(self) -> Any:
-        return self._target.shape
+    def _digest(self) -> int:
+        return hash(_shown(self._target[()]))
 
     def _differs(self) -> bool:
         return bool(_shown(self._target[()]) != _shown(self._before))
@@ -70,7 +81,10 @@ def states(value: Any, budget: CopyBudget) -> list[State] | None:
         return own
     if issubclass(type(value), h5py.Dataset):
         return [*own, Numbers(value, budget), Attributes(value)] if value.shape is not None else own
-    return [*own, _members(value), Holder(value, _held(value, budget)), Attributes(value)]
+    several = len(value) > _MOST or len(value.attrs) > _MOST
+    rest: list[State] = [TooLarge(value)] if several else []
+    held = Holder(value, _held(value, budget))
+    return [*own, _members(value), held, Attributes(value), *rest]
 
 
 def _members(group: Any) -> Setting:

@@ -57,10 +57,12 @@ class Numbers(CopiedState):
 
     def _digest(self) -> int:
         """A number that differs where bits do, but for words that change places within a page."""
-        try:
-            octets = self._now.ravel(order="K").view(np.uint8)
-        except (TypeError, ValueError):  # it holds objects
-            return 0
+        now = self._now
+        if now.dtype.kind == "T":
+            return hash(tuple(now.ravel().tolist()))
+        if now.dtype.hasobject:
+            return 0 if now.dtype.names else hash(tuple(map(id, now.flat)))
+        octets = now.ravel(order="K").view(np.uint8)
         whole = len(octets) // _PAGE_BYTES * _PAGE_BYTES
         pages = octets[:whole].view(np.uint64).reshape(-1, _PAGE_BYTES // 8)
         # Sums are read as fast as memory is; a checksum of every byte takes a second for a

@@ -67,7 +67,7 @@ class HashTable(CopiedState):
         return keys, values
 
     def _digest(self) -> int:
-        return int(self._target.size())
+        return zlib.crc32(b"".join(map(_bytes, self._copy())))
 
     def _differs(self) -> bool:
         return [*map(_bytes, self._copy())] != [*map(_bytes, self._before)]

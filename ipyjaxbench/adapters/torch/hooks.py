@@ -1,25 +1,15 @@
-"""Hooks that PyTorch calls: they are found wherever they are kept, also out of Python's sight.
+"""Hooks that PyTorch calls: those that calls leave are taken away again, wherever they are kept."""
 
-A node of autograd keeps its hooks in C++, where nothing leads to them but the garbage collector.
-"""
-
-import gc
-import operator
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from itertools import compress, repeat
-from types import FrameType
+from collections.abc import Iterator
 from typing import Any
-from weakref import ref
 
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from ipyjaxbench.adapters.torch.hook_numbers import is_any_registered, next_hook
+from ipyjaxbench.adapters.torch.hook_numbers import next_hook
+from ipyjaxbench.adapters.torch.hook_tables import Table, hooks_since, registered_in_sight
 from ipyjaxbench.frameworks import Setting, State
-from ipyjaxbench.usercode import is_of
 
-Table = OrderedDict[Any, Any]  # hooks by their numbers
 #: Private, and of the versions from 2.6 on.
 _OF_SAVING = (
     "_saved_tensors_hooks_is_enabled", "_top_saved_tensors_default_hooks",
@@ -27,54 +17,42 @@ _OF_SAVING = (
 )  # fmt: skip
 _WHILE_TRACING = True
 _OF_MODES = "_len_torch_function_stack", "_len_torch_dispatch_stack"
-_OWNERS = (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)
-
-
-class _Found:
-    """What was found of nodes' hooks, and how many hooks there had been then."""
-
-    next = -1
-    tables: Sequence["ref[Table]"] = ()
 
 
 class NewHooks(State):
     """Hooks that are registered from now on, with whatever: they are taken away again."""
 
+    goes_first = True  # what objects hold accounts for them, until that is put back
+
     def __init__(self) -> None:
         super().__init__(None)
-        self._searched = self._before  # the number of the next hook when all were looked for
+        self._looked = self._before  # the number of the next hook when it was looked for them
         self._found: list[tuple[Table, int]] = []
+        #: How many each call registers, where all are met that the first one registered.
+        self._in_sight = registered_in_sight()
 
     def _read(self) -> int:
         return next_hook()
 
+    def again(self) -> "NewHooks":
+        """Return those from this moment on."""
+        return NewHooks()
+
     def changed(self) -> bool:
         """Whether any was registered that is there still."""
-        if next_hook() != self._searched:
-            self._found = [*self._added()]
+        if next_hook() != self._looked:
+            new, each = next_hook() - self._before, self._in_sight
+            is_known = each > 0 and new % each == 0
+            self._found = hooks_since(self._before, is_known=is_known)
+            self._looked = next_hook()
         return bool(self._found)
 
     def restore(self) -> None:
         """Take them away, and what tells how each is called."""
-        for table, number in self._found or self._added():
+        self.changed()
+        for table, number in self._found:
             table.pop(number, None)
-        self._searched, self._found = next_hook(), []
-
-    def _added(self) -> Iterator[tuple[Table, int]]:
-        new = range(self._before, next_hook())
-        tables = [t for t in _tables() if any(type(n) is int and n in new for n in [*t])]
-        for table in _of_torch(tables):
-            yield from ((table, n) for n in [*table] if type(n) is int and n in new)
-
-
-def hooks_of_nodes() -> list[Table]:
-    """Return the hooks of autograd nodes; none are looked for before one was registered."""
-    if not is_any_registered():
-        return []
-    if _Found.next != next_hook():
-        found = _of_torch([*_tables()], nodes_alone=True)
-        _Found.next, _Found.tables = next_hook(), [*map(ref, found)]
-    return [table for each in _Found.tables if (table := each()) is not None]
+        self._found = []
 
 
 def new_hooks() -> Iterator[tuple[str, State]]:
@@ -85,47 +63,6 @@ def new_hooks() -> Iterator[tuple[str, State]]:
         yield "hooks of saved tensors", Setting(_read_saving, _write_saving)
     if all(hasattr(torch._C, name) for name in _OF_MODES):
         yield "modes around operations", Setting(_read_modes, None)
-
-
-def _tables() -> Iterator[Table]:
-    """Yield dictionaries by number, such as hooks are kept in."""
-    every = gc.get_objects()
-    found = [*compress(every, map(operator.is_, map(type, every), repeat(OrderedDict)))]
-    yield from (each for each in found if type(next(iter(each), None)) is int)
-
-
-def _of_torch(tables: list[Table], *, nodes_alone: bool = False) -> list[Table]:
-    """Return those that PyTorch made: others of the kind may be the user's.
-
-    Args:
-        tables: they; nothing else may hold them meanwhile.
-        nodes_alone: leave out those that something in Python holds.
-    """
-    if not tables:
-        return []
-    held: dict[int, list[bool]] = {id(each): [] for each in tables}
-    for each in gc.get_referrers(*tables):
-        if each is not tables and type(each) is not FrameType:
-            for value, is_theirs in _held_in(each):
-                if id(value) in held:
-                    held[id(value)].append(is_theirs)
-    if nodes_alone:
-        return [each for each in tables if not held[id(each)]]
-    return [each for each in tables if all(held[id(each)])]
-
-
-def _held_in(owner: Any) -> Iterator[tuple[object, bool]]:
-    """Yield what something holds, and whether it does so as PyTorch does."""
-    if type(owner) is dict:
-        yield from ((v, type(n) is str and n[:1] == "_" and "hook" in n) for n, v in owner.items())
-        return
-    is_theirs = is_of(owner, *_OWNERS) or is_node(owner)
-    yield from ((each, is_theirs) for each in gc.get_referents(owner))
-
-
-def is_node(value: object) -> bool:
-    """Whether it is a node of autograd."""
-    return issubclass(type(value), torch.autograd.graph.Node)
 
 
 def _read_modes() -> list[int]:

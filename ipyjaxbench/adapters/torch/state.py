@@ -7,20 +7,32 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.torch import accelerators
-from ipyjaxbench.adapters.torch.hooks import hooks_of_nodes, is_node, new_hooks
+from ipyjaxbench.adapters.torch.hook_numbers import is_any_registered
+from ipyjaxbench.adapters.torch.hook_tables import (
+    MET,
+    NodeHooks,
+    hooks_of_nodes,
+    is_node,
+    meet_object,
+    meet_tensor,
+    note_call,
+)
+from ipyjaxbench.adapters.torch.hooks import new_hooks
 from ipyjaxbench.adapters.torch.loading_states import loading_states
 from ipyjaxbench.adapters.torch.program_states import program_states
 from ipyjaxbench.adapters.torch.settings import settings
+from ipyjaxbench.adapters.torch.storages import key_of, storage_states
 from ipyjaxbench.adapters.torch.tensors import form_of, is_lazy, memory, put_back, sparse_parts
 from ipyjaxbench.frameworks import (
-    CopiedState,
     CopyBudget,
     GeneratorState,
     Holder,
     MutableState,
     Restore,
+    Setting,
     SlotNames,
     State,
+    TooLarge,
     attribute_states,
     restore_together,
 )
@@ -37,7 +49,6 @@ from ipyjaxbench.usercode import (
 #: Of their classes' modules: what they hold goes with processes and threads.
 _NOT_ENTERED = ("torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
 
-
 _MOST_NOTED = 1_000  # nodes of which it is looked at what is noted of them
 
 #: By these the compiler marks tensors, in each operation on a nested one: nobody reads them.
@@ -48,64 +59,30 @@ _MARKS = frozenset((
 ))  # fmt: skip
 
 
-class Storage(CopiedState):
-    """The memory of tensors, which several may share; their counters tell more than a digest."""
-
-    def __init__(self, storage: Any, budget: CopyBudget) -> None:
-        self.is_shared = storage.device.type == "cpu" and storage.is_shared()
-        super().__init__(storage, budget, storage.nbytes())
-
-    @property
-    def address(self) -> int:
-        """Where the memory is; 0 where there is none, as on a meta device."""
-        try:
-            return int(self._target.data_ptr())
-        except (RuntimeError, NotImplementedError):
-            return 0
-
-    def _take(self, target: Any) -> bool:
-        device = target.device
-        self._is_on_gpu = device.type == "cuda" and self._budget.take(
-            str(device), self.nbytes, lambda: torch.cuda.mem_get_info(device)[0]
-        )
-        return self._is_on_gpu or super()._take(target)
-
-    def _copy(self) -> Any:
-        bits = _bits(self._target)
-        is_here = self._is_on_gpu or self._target.device.type == "cpu"
-        return bits.clone() if is_here else bits.cpu()
-
-    def _differs(self) -> bool:
-        if self._target.nbytes() != self.nbytes:
-            return True
-        return not torch.equal(_bits(self._target).to(self._before.device), self._before)
-
-    def restore(self) -> None:
-        """Write the old bits into the same memory, of the old length."""
-        if self._target.nbytes() != self.nbytes:
-            self._target.resize_(self.nbytes)
-        _bits(self._target).copy_(self._before)
-
-
 class Tensor(State):
     """Where a tensor's memory is, what its gradient is, and how often it was changed.
 
     A sparse tensor holds others, of indices and values, which it may swap: it gets back its own.
+
+    Args:
+        tensor: it.
+        is_counted: whether its numbers are copied, so that its counter of changes is put back.
     """
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Any, *, is_counted: bool = True) -> None:
         self._data = form_of(tensor) if not tensor.is_inference() else None
         self._gradient = _gradient(tensor)
         self._requires = tensor.requires_grad
-        self._version = None if tensor.is_inference() else tensor._version
+        self._is_counted = is_counted and not tensor.is_inference()
+        self._version = tensor._version if self._is_counted else None
         self._counter = None
-        if self._version is not None:
+        if self._is_counted:
             self._counter = torch.autograd._unsafe_preserve_version_counter((tensor,))
         super().__init__(tensor)
 
     def again(self) -> "Tensor":
         """Return those now."""
-        return Tensor(self._target)
+        return Tensor(self._target, is_counted=self._is_counted)
 
     @property
     def parts(self) -> list[Any]:
@@ -179,15 +156,22 @@ def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
         if type(tensor) is not torch.Tensor and not tensor.is_inference():
             yield WrapperVersion(tensor)
         return
+    meet_tensor(tensor)
     dense = (tensor,) if tensor.layout is torch.strided else sparse_parts(tensor)
+    storages = [part.untyped_storage() for part in dense]
+    copies = [state for each in storages for state in storage_states(each, budget)]
+    lost = sum(s.nbytes() for s in storages if budget.copies and budget.has_lost(key_of(s)))
     if dense:
-        yield Tensor(tensor)
+        yield Tensor(tensor, is_counted=not lost)
+    if lost and not tensor.is_inference():
+        written = Setting(lambda: [tensor._version], None)
+        written.nbytes = lost
+        yield written
     if tensor.grad_fn is not None:
-        yield Holder(tensor, _leaves(tensor.grad_fn, budget))
+        yield from _graph_states(tensor, tensor.grad_fn, budget)
     if tensor.requires_grad:
         yield from _hook_states(tensor, budget)
-    for part in dense:
-        yield from _storage_states(part.untyped_storage(), budget)
+    yield from copies
 
 
 def _own_names(tensor: Any) -> Iterator[State]:
@@ -196,11 +180,6 @@ def _own_names(tensor: Any) -> Iterator[State]:
     for each in attribute_states(tensor):
         if not is_marked_alone or is_of(each, SlotNames):
             yield each
-
-
-def _storage_states(storage: Any, budget: CopyBudget) -> Iterator[State]:
-    if budget.is_new(storage, ("torch", str(storage.device), storage.data_ptr())):
-        yield Storage(storage, budget)
 
 
 def _is_wrapper(tensor: Any) -> bool:
@@ -218,12 +197,12 @@ def _gradient(tensor: Any) -> Any:
 
 def _hook_states(value: Any, budget: CopyBudget) -> Iterator[State]:
     """Yield what leads to the hooks of nodes, once: a backward pass calls those of its graph."""
-    if budget.is_new(torch.autograd.graph, ("torch", "hooks")) and (tables := hooks_of_nodes()):
-        yield Holder(value, tables)
+    if budget.is_new(torch.autograd.graph, ("torch", "hooks")) and is_any_registered():
+        yield Holder(value, [NodeHooks()])
 
 
-def _leaves(node: Any, budget: CopyBudget) -> list[Any]:
-    """Return the tensors whose gradients a backward pass adds to, from a node of autograd's on.
+def _graph_states(value: Any, node: Any, budget: CopyBudget) -> Iterator[State]:
+    """Yield what leads to the tensors whose gradients a backward pass from a node on adds to.
 
     What is noted of the nearest nodes is among them.
     """
@@ -237,20 +216,17 @@ def _leaves(node: Any, budget: CopyBudget) -> list[Any]:
             found.append(node.metadata)
         if name_of(type(node)) == "AccumulateGrad":
             found.append(node.variable)
-    return found
-
-
-def _bits(storage: Any) -> Any:
-    """The memory as whole numbers: as few as can be, for PyTorch has threads copy many."""
-    dtype = torch.int64 if storage.nbytes() % 8 == 0 else torch.uint8
-    return torch.empty(0, dtype=dtype, device=storage.device).set_(storage)
+    yield Holder(value, found)
+    if ahead:
+        yield TooLarge(value)
 
 
 class TorchState(MutableState):
     """Numbers and gradients of tensors, and generators."""
 
-    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:  # noqa: ARG002
+    def random_state(self, values: Sequence[object], *, later: bool = False) -> Restore:
         """Remember the CPU's generator, those of devices in use, and those among the values."""
+        note_call(is_over=later)
         own = [torch.default_generator, *filter_by_type(values, torch.Generator)]
         states = [GeneratorState(g.get_state, g.set_state) for g in own]
         return restore_together([*states, *accelerators.generators()])
@@ -262,12 +238,16 @@ class TorchState(MutableState):
             with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
                 return [*_tensor_states(value, budget)]
         if issubclass(kind, torch.UntypedStorage) and value.device.type != "meta":
-            return [*_storage_states(value, budget)]
+            return [*storage_states(value, budget)]
+        if issubclass(kind, MET):
+            meet_object(value, budget)
         if (found := program_states(value)) is not None:
             return [*found]
+        if kind is NodeHooks:
+            return [Holder(value, hooks_of_nodes())]
         if is_node(value):
-            held = Holder(value, _leaves(value, budget))
-            return [held, *attribute_states(value), *_hook_states(value, budget)]
+            graph = _graph_states(value, value, budget)
+            return [*graph, *attribute_states(value), *_hook_states(value, budget)]
         if issubclass(kind, torch.Generator):
             return [GeneratorState(value.get_state, value.set_state)]
         if (loading := loading_states(value)) is not None:

@@ -6,11 +6,12 @@ from collections import defaultdict, deque
 from typing import Any
 
 from ipyjaxbench.frameworks.state.containers import Entries, Items
+from ipyjaxbench.frameworks.state.copies import Buffer
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.images import pixel_states
 from ipyjaxbench.frameworks.state.names import MemberNames
 from ipyjaxbench.frameworks.state.shared_bytes import shared_states
-from ipyjaxbench.frameworks.state.undo import Buffer, GeneratorState, State
+from ipyjaxbench.frameworks.state.undo import GeneratorState, State
 
 
 def states_of_python(value: Any, budget: CopyBudget) -> list[State] | None:

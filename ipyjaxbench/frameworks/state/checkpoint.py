@@ -6,6 +6,7 @@ from contextlib import suppress
 from types import CodeType
 from typing import Any
 
+from ipyjaxbench import units
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
@@ -85,7 +86,8 @@ class Checkpoint:
     def _fill(self, reachable: Reachable, writers: OtherWriters) -> None:
         self._shared = SharedState([*reachable.states()], reachable.names, writers)
         self.held: list[Held] = self._shared.own  # what each object holds
-        self.cut = [*reachable.cut]  # names of what holds too many objects to keep all of them
+        #: Names of what is too large to look at all of it.
+        self.cut = [*map(_sized, reachable.cut, reachable.cut.values())]
         #: Names of objects of which it shows what they hold.
         self.known = reachable.names - reachable.opaque - reachable.cut.keys()
         #: Names of objects that hold what is neither read nor put back.
@@ -104,6 +106,14 @@ class Checkpoint:
         """Return what holds something else now."""
         return [each for each in self.held if _has_changed(each)]
 
+    def changed_uncopied(self) -> dict[str, str]:
+        """Return names of arrays that are others now and were too large to copy, each in words."""
+        found: dict[str, int] = {}
+        for name, state, _ in self.held:
+            if state.nbytes and not state.can_restore and _differs(state):
+                found[name] = max(found.get(name, 0), state.nbytes)
+        return {name: _sized(name, nbytes) for name, nbytes in found.items()}
+
     def revived(self, value: Any) -> Any:
         """Return an immutable value, with copies in place of arrays in it that were given away."""
         if issubclass(type(value), list | dict | set):
@@ -117,7 +127,7 @@ class Checkpoint:
         shared = self._shared.changed()
         self.meanwhile = shared if self.restores else {}
         self.failed += () if self.restores else shared
-        every_state, self.held = self.held, []
+        every_state, self.held = _in_order(self.held), []
         donated = [each.state for each in every_state if isinstance(each.state, DonatedArray)]
         self._copies = {id(each.array): each.copy for each in donated if each.is_gone()}
         restored: set[int] = set()
@@ -164,8 +174,22 @@ class Checkpoint:
         return False
 
 
+def _in_order(held: Sequence[Held]) -> list[Held]:
+    """Return them in the order in which they are put back."""
+    first = [each for each in held if each.state.goes_first]
+    return [*first, *(each for each in held if not each.state.goes_first)] if first else [*held]
+
+
+def _sized(name: str, nbytes: int) -> str:
+    return f"{name} ({units.size(nbytes)})" if nbytes else name
+
+
 def _has_changed(held: Held) -> bool:
+    return held.state.can_restore and _differs(held.state)
+
+
+def _differs(state: State) -> bool:
     try:
-        return held.state.can_restore and held.state.changed()
+        return state.changed()
     except CODE_ERRORS:  # an object of the user's may raise when it is compared
         return False

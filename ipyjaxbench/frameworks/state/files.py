@@ -10,9 +10,9 @@ from pathlib import Path, PurePath
 from ipyjaxbench.frameworks.state.module_use import CodeNames
 from ipyjaxbench.frameworks.state.undo import Setting
 
-_MOST = 100  # paths that are looked up
+_MOST = 1_000  # paths that are looked up
 _MOST_BYTES = 16 * 2**20  # of a file that is read
-_LONGEST = 255  # characters of a path
+_LONGEST = 4_095  # characters of a path
 _WRITERS = frozenset((
     "open", "print", "tofile", "FileHandler", "chmod", "lchmod", "truncate", "ftruncate", "utime",
     "pwrite", "unlink", "rmtree", "rename", "remove",

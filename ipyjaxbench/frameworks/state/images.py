@@ -4,8 +4,9 @@ import sys
 import zlib
 from typing import Any
 
+from ipyjaxbench.frameworks.state.copies import CopiedState
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
-from ipyjaxbench.frameworks.state.undo import CopiedState, State
+from ipyjaxbench.frameworks.state.undo import State
 from ipyjaxbench.usercode import name_of
 
 _MODULE, _KIND = "PIL.Image", "ImagingCore"  # a class that no module has under its name

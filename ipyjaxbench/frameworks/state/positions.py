@@ -16,9 +16,10 @@ from types import (
 )
 from typing import Any
 
+from ipyjaxbench.frameworks.state.copies import CopiedState
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.streams import amounts
-from ipyjaxbench.frameworks.state.undo import CopiedState, State
+from ipyjaxbench.frameworks.state.undo import State
 from ipyjaxbench.usercode import is_exactly, is_of, is_shown, is_users_class, module_of
 
 _GENERATORS = (GeneratorType, CoroutineType, AsyncGeneratorType)
@@ -67,7 +68,7 @@ class Memory(CopiedState):
         return state[:-1]
 
     def _digest(self) -> tuple[int, int]:
-        return len(self._copy()[0]), self._kind.tell(self._target)
+        return hash(self._copy()[0]), self._kind.tell(self._target)
 
     def _differs(self) -> bool:
         return bool(self._copy() != self._before)

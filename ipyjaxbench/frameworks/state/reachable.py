@@ -4,7 +4,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -28,6 +28,7 @@ from ipyjaxbench.frameworks.state.interpreter_settings import (
 from ipyjaxbench.frameworks.state.library_settings import library_settings, sees_settings
 from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names
 from ipyjaxbench.frameworks.state.names import attribute_states
+from ipyjaxbench.frameworks.state.plain_values import ATOMS, LeftOut, are_plain
 from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.registries import registry_states
@@ -41,7 +42,6 @@ from ipyjaxbench.frameworks.state.texts_in_code import names_in_variables
 from ipyjaxbench.frameworks.state.undo import Held, State, Unseen
 from ipyjaxbench.frameworks.state.variables import name_of_class, variable_of
 from ipyjaxbench.usercode import (
-    ask,
     attributes,
     is_users_class,
     is_users_function,
@@ -50,8 +50,6 @@ from ipyjaxbench.usercode import (
     name_of,
 )
 
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, CodeType)
-_ATOMS = frozenset(map(id, _PLAIN))
 #: What belongs to the session, not to the code.
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
 _NO_NAMES = CodeNames()
@@ -87,16 +85,17 @@ class Reachable:
     ) -> None:
         #: names that stand for an object of which nothing shows what it holds.
         self.opaque: set[str] = set()
-        #: names of what holds too many objects to look at all of them.
-        self.cut: dict[str, None] = {}
-        self._frameworks, self._budget, self._own = frameworks, budget, own
-        self._of_user, self._most, self._without = of_user, most, without
-        self._left_out: dict[int, tuple[type, bool]] = {}
+        #: names of what is too large to look at all of it, with bytes that were not read.
+        self.cut: dict[str, int] = {}
+        self._frameworks, self._own = frameworks, own
+        self._budget = self._whole = budget  # of what is looked at now; of all
+        self._of_user, self._most = of_user, most
+        self._left_out = None if without is None else LeftOut(without)
         self.names = {*roots}  # of the roots
         self._variables = {n: variable_of(n, each, own) for n, each in roots.items()}
         self._roots = {*map(id, roots.values())}
         self._seen: dict[int, object] = {}
-        self._ahead: deque[tuple[str, Any]] = deque()
+        self._ahead: deque[tuple[str, Any, CopyBudget]] = deque()
         self._packages: dict[str, None] = {}  # whose settings the code may change
         self._met: dict[str, None] = {}  # frameworks of which values were found, as modules
         self._uses: set[tuple[int, CodeNames]] = set()
@@ -141,7 +140,8 @@ class Reachable:
     def objects(self) -> Iterator[Held]:
         """Yield what each object holds, the nearest first."""
         while self._ahead:
-            name, value = self._ahead.popleft()
+            name, value, budget = self._ahead.popleft()
+            self._budget = budget
             try:
                 look = self._use_states if type(value) is Use else self._states
                 found = [*look(name, value)]
@@ -152,20 +152,28 @@ class Reachable:
                 variable = self._variables.get(name, name)
                 owner = value.target if type(value) is Use else value
                 yield Held(variable, state, id(owner if state.owner is None else state.owner))
+                if not state.is_read:
+                    self.cut[name] = self.cut.get(name, 0) + state.nbytes
+                self._budget = budget.part(state.data_bytes)
                 self._look(name, state.parts)
+        self._budget = self._whole
 
     def _look(self, name: str, values: Iterable[object]) -> None:
         most = (self._most + len(self._seen) + 1) // 2  # one with many leaves as much to others
-        for value in values:
+        several = values if type(values) is list else [*values]
+        if len(several) > self._budget.most_items:  # they are plain ones, or that is told
+            self.cut |= {} if are_plain(several) else {name: self.cut.get(name, 0)}
+            return
+        for value in several:
             kind = type(value)
-            if id(kind) in _ATOMS or id(value) in self._seen:
+            if id(kind) in ATOMS or id(value) in self._seen:
                 continue
             if len(self._seen) >= most:
-                self.cut[name] = None
+                self.cut.setdefault(name, 0)
                 return
-            if self._without is None or not self._is_left_out(kind):
+            if self._left_out is None or not self._left_out.has(kind):
                 self._seen[id(value)] = value
-                self._ahead.append((name, value))
+                self._ahead.append((name, value, self._budget))
 
     def _look_at_named(self, name: str, value: Any, names: CodeNames) -> None:
         """Look at what a name in some code stands for."""
@@ -177,7 +185,7 @@ class Reachable:
         if is_module or (is_class and names.changes_classes and not is_users_class(value)):
             if (id(value), names) not in self._uses:
                 self._uses.add((id(value), names))
-                self._ahead.append((name, use))
+                self._ahead.append((name, use, self._budget))
         else:
             self._look(name, (value,))
 
@@ -193,13 +201,6 @@ class Reachable:
         self._look_at_names(used.imported, sys.modules, used)
         run = names_in_variables(used.used, values) if used.runs_texts else ()
         self._look_at_names((*used.by_text, *run), values, used)
-
-    def _is_left_out(self, kind: type) -> bool:
-        """Whether arrays of a class are left out; by identity: a metaclass may define equality."""
-        if id(kind) not in self._left_out:
-            found = self._without is not None and ask(self._without.owns, kind)
-            self._left_out[id(kind)] = kind, found
-        return self._left_out[id(kind)][1]
 
     def _states(self, name: str, value: Any) -> Iterator[State]:
         kind = type(value)

@@ -1,10 +1,12 @@
 """Bytes in memory that is not Python's own: mapped files, and data of `ctypes`."""
 
 import mmap
+import zlib
 from typing import Any
 
+from ipyjaxbench.frameworks.state.copies import CopiedState
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
-from ipyjaxbench.frameworks.state.undo import CopiedState, Setting, State
+from ipyjaxbench.frameworks.state.undo import Setting, State
 from ipyjaxbench.usercode import module_of
 
 
@@ -18,6 +20,9 @@ class SharedBytes(CopiedState):
 
     def _copy(self) -> bytes:
         return memoryview(self._target).tobytes()
+
+    def _digest(self) -> int:
+        return zlib.crc32(memoryview(self._target))
 
     def _differs(self) -> bool:
         return bool(self._copy() != self._before)

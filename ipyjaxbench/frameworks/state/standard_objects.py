@@ -42,7 +42,7 @@ _LEFT_ALONE = frozenset((
 _CACHE = functools._lru_cache_wrapper
 _NUMBERS = (bool, int, float, str, bytes)
 _SIZED = (list, dict, set, bytearray)
-_MOST_KEYS = 1_000  # of a shelf: of a larger one it is told how many it has
+_MOST_KEYS = 1_000  # of a shelf: of a larger one it is looked at how many it has
 
 
 def changes_by_itself(kind: type) -> bool:
@@ -160,7 +160,9 @@ def _shelf(shelf: Any) -> Setting:
             raw[key] = value
 
     if len(raw) > _MOST_KEYS:
-        return Setting(lambda: [len(raw)], None)
+        found = Setting(lambda: [len(raw)], None)
+        found.is_read = False
+        return found
     return Setting(lambda: [each for key in sorted(raw.keys()) for each in (key, raw[key])], write)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import CodeType
@@ -13,7 +14,8 @@ _RUN = frozenset(("exec", "eval"))  # functions that run a text
 _LOOK_UP = frozenset(("globals", "f_globals"))  # what gives the namespace
 _IMPORT = frozenset(("import_module", "__import__"))
 _MODULES = frozenset(("sys", "modules"))  # both
-_LONGEST = 10_000  # characters of a text that is read as code
+_LONGEST = 10_000  # characters of a text that is read as code; of others all words count
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def runs_texts(called: Iterable[str]) -> bool:
@@ -47,7 +49,7 @@ def names_in_variables(used: Collection[str], values: Mapping[str, Any]) -> Iter
 @functools.lru_cache(maxsize=1024)
 def _names_in_text(text: str) -> tuple[str, ...]:
     if len(text) > _LONGEST:
-        return ()
+        return tuple(dict.fromkeys(_WORD.findall(text)))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the user's text, which nobody runs here

@@ -2,15 +2,12 @@
 
 import _random
 import copy
+import math
 import operator
 import random
-from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
-from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import is_exactly
 
 _NUMBERS = (bool, int, float, complex, str, bytes)
@@ -28,6 +25,9 @@ class State:
         owner: of the memory, where several objects share it; None where none does.
         is_shared: whether other processes can have the same memory.
         is_seen: whether all of it shows; else to use the object may change it.
+        is_read: whether it was small enough to be read; else nothing tells a change of it.
+        goes_first: whether it is put back before the others, which hold what it is about.
+        data_bytes: copies of what it leads to may take as many, and others are but looked at.
     """
 
     nbytes = 0
@@ -35,6 +35,9 @@ class State:
     owner: object = None
     is_shared = False
     is_seen = True
+    is_read = True
+    goes_first = False
+    data_bytes = math.inf
 
     def __init__(self, target: Any) -> None:
         self._target = target
@@ -89,69 +92,6 @@ class Held(NamedTuple):
     key: int  # of the object, by which others that reach it know it
 
 
-class CopiedState(State, ABC):
-    """Numbers of which a copy is made, where there is memory for it.
-
-    Args:
-        target: the object.
-        budget: for copies.
-        nbytes: of the copy.
-    """
-
-    def __init__(self, target: Any, budget: CopyBudget, nbytes: int) -> None:
-        self._budget, self.nbytes = budget, nbytes
-        self.can_restore = self._take(target)
-        super().__init__(target)
-
-    def _take(self, target: Any) -> bool:  # noqa: ARG002
-        """Whether there is memory for the copy, which is taken."""
-        return self._budget.take("host", self.nbytes, host_memory)
-
-    def _read(self) -> Any:
-        return self._copy() if self.can_restore else self._digest()
-
-    @abstractmethod
-    def _copy(self) -> Any:
-        """Return a copy of the numbers."""
-
-    def _digest(self) -> Any:
-        """Return something small that differs where the numbers do, as far as that is possible."""
-        return None
-
-    @abstractmethod
-    def _differs(self) -> bool:
-        """Whether the numbers differ from those of the copy."""
-
-    def changed(self) -> bool:
-        """Whether the numbers are others now."""
-        return self._differs() if self.can_restore else bool(self._digest() != self._before)
-
-    def again(self) -> Self:
-        """Return the same object as it is at this moment; its copy takes memory too."""
-        return type(self)(self._target, self._budget)  # type: ignore[call-arg]
-
-
-class Buffer(CopiedState):
-    """The numbers of a `bytearray` or an `array.array`."""
-
-    def __init__(self, values: Any, budget: CopyBudget) -> None:
-        self._kind: Any = bytearray if issubclass(type(values), bytearray) else array
-        super().__init__(values, budget, memoryview(values).nbytes)
-
-    def _copy(self) -> Any:
-        return self._kind.__getitem__(self._target, slice(None))
-
-    def _digest(self) -> int:
-        return len(self._target)
-
-    def _differs(self) -> bool:
-        return bytes(memoryview(self._target)) != bytes(memoryview(self._before))
-
-    def restore(self) -> None:
-        """Have it hold the old numbers."""
-        self._kind.__setitem__(self._target, slice(None), self._before)
-
-
 class DonatedArray(State):
     """An array that never changes, and that a call may give away: what holds it gets the copy.
 
@@ -165,6 +105,25 @@ class DonatedArray(State):
         super().__init__(array)
         self.array, self.copy, self.is_gone = array, copy, is_gone
         self.nbytes = int(array.nbytes)
+
+
+class GivenAway(State):
+    """An array that a call may give away, and of which there was no memory for a copy.
+
+    Args:
+        array: it.
+        is_gone: whether it was given away.
+    """
+
+    can_restore = False
+
+    def __init__(self, array: Any, is_gone: Callable[[], bool]) -> None:
+        super().__init__(array)
+        self._is_gone = is_gone
+
+    def changed(self) -> bool:
+        """Whether it was given away."""
+        return self._is_gone()
 
 
 class Setting(State):
@@ -203,6 +162,12 @@ class Unseen(State):
     """Something that each use may change, and that nothing shows, as random numbers in a kernel."""
 
     can_restore = is_seen = False
+
+
+class TooLarge(State):
+    """Something of which not all was looked at: there is too much of it."""
+
+    is_read = False
 
 
 class Holder(State):

@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 
+from ipyjaxbench.adapters.torch import hook_tables
 from ipyjaxbench.adapters.torch.hooks import NewHooks
 from tests.left import Cell, check_left
 from tests.shell import Shell
@@ -92,3 +93,30 @@ def test_dictionaries_of_the_users_by_number_are_left_alone() -> None:
     state.restore()
     assert (len(own[0]), len(tensor._backward_hooks or ())) == (9, 0)
     assert not state.changed()
+
+
+@pytest.mark.parametrize(
+    ("code", "searches"),
+    [("h = m.register_forward_hook(add)", 0), ("h = w.register_hook(add)", 0), ("w * 2", 0),
+     ("m.register_forward_pre_hook(add, prepend=True)", 0), ("z = w * 2; z.register_hook(add)", 0),
+     ("h = m[0].register_full_backward_hook(add); h.remove()", 0), ("node.register_hook(add)", 1),
+     ("node.register_hook(add).remove()", 1)],
+)  # fmt: skip
+def test_hooks_of_what_the_code_reaches_are_not_searched_for(
+    shell: Shell, code: str, searches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To look through all objects that there are takes tens of milliseconds."""
+    shell.run(f"{SETUP}\nm = torch.nn.Sequential(m)")
+    hook_tables.hooks_of_nodes()  # those of other tests
+    searched, search = list[int](), hook_tables._search
+    monkeypatch.setattr(hook_tables, "_search", lambda n: (searched.append(n), search(n)))
+    shell.run(f"found = %fwtime -q -n3 -r2 {code}")
+    assert len(searched) == searches
+    assert "state-advanced" not in {note.code for note in shell.names["found"].notes}
+
+
+def test_arms_of_a_comparison_leave_their_hooks(shell: Shell) -> None:
+    shell.run(SETUP)
+    shell.run("%%fwcompare -q -n2 -r2\na: m.register_forward_hook(add)\nb: node.register_hook(add)")
+    shell.run("calls = (calls(train), calls(back))")
+    assert shell.names["calls"] == (1, 1)

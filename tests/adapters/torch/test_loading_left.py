@@ -1,9 +1,9 @@
 """What loaders hand out, and samplers and functions keep, is as after one run, or told."""
 
 import pytest
-import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench.adapters.torch import loading_states as loading
+from ipyjaxbench.frameworks.state import copy_budget
 from tests.left import Cell, check_left
 from tests.shell import Shell
 
@@ -63,10 +63,46 @@ def test_it_is_as_after_one_run_or_told(shell: Shell, name: str) -> None:
     check_left(shell, CELLS[name])
 
 
+LARGE = f"""{SETUP}class Held(Dataset):
+    def __init__(self):
+        self.x, self.y, self.seen, self.n = np.zeros(4), torch.zeros(4), [], 0
+        self.few, self.many = [[0]], [[0] for _ in range(60)]
+        self.files, self.only_read = [("a", 1)] * 60, np.zeros(4)
+        self.only_read.flags.writeable = False
+    def __len__(self): return 1
+    def __getitem__(self, i): self.seen.append(i); self.n += 1; self.change(); return self.n
+    def change(self): pass
+held = Held(); dl = DataLoader(held)
+def change(code): held.change = eval(f"lambda: {{code}}", {{"self": held}})
+"""
+
+
 @pytest.mark.parametrize(
-    ("data", "is_large"),
-    [([[0]] * 9, False), ([0] * 30_000, True), ({"a": (torch.empty(2**30, device="meta"),)}, True),
-     (torch.utils.data.TensorDataset(torch.empty(2**30, device="meta")), True), (print, False)],
+    ("code", "most", "told", "left"),
+    [
+        ("0", (8, 99, 99), "", "held.seen, held.n"),
+        ("self.x.__iadd__(1)", (8, 99, 99), "state-advanced", "held.seen, held.n"),
+        ("self.y.add_(1)", (8, 99, 99), "state-advanced", "held.seen, held.n"),
+        ("self.x.__iadd__(1)", (99, 99, 99), "", "held.x.tolist()"),
+        ("self.x.__iadd__(1)", (8, 8, 99), "not-all-kept", "held.seen, held.n"),
+        ("self.many[1].append(1)", (99, 99, 50), "not-all-kept", "held.seen, held.n"),
+        ("self.few[0].append(1)", (99, 99, 50), "not-all-kept", "held.few"),
+    ],
 )  # fmt: skip
-def test_large_data_are_not_copied(data: object, *, is_large: bool) -> None:
-    assert loading._is_large(data) is is_large
+def test_of_large_data_changes_are_told_and_the_rest_is_put_back(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, code: str, most: tuple[int, int, int],
+    told: str, left: str,
+) -> None:  # fmt: skip
+    """What stands beside large data in a dataset is as after one run."""
+    monkeypatch.setattr(loading._Data, "data_bytes", most[0])
+    monkeypatch.setattr(copy_budget, "_MOST_READ_OF_DATA", most[1])
+    monkeypatch.setattr(copy_budget, "_MOST_ITEMS_OF_DATA", most[2])
+    once = []
+    for line in ("[*dl]", "found = %fwtime -q -o -n3 -r2 [*dl]"):
+        shell.run(LARGE)
+        shell.run(f"change({code!r})\n{line}")
+        once.append(repr(eval(left, shell.names)))
+    assert once[0] == once[1]
+    notes = {note.code: note.text for note in shell.names["found"].notes}
+    assert {*notes} & {"state-advanced", "not-all-kept"} == {told} - {""}
+    assert "dl" in notes.get(told, "dl")

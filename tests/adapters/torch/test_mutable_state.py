@@ -10,7 +10,8 @@ import torch._dynamo  # changes the environment when it is loaded
 import torch.utils.data
 
 from ipyjaxbench.adapters.torch import Torch
-from ipyjaxbench.adapters.torch.state import Storage, Tensor
+from ipyjaxbench.adapters.torch.state import Tensor
+from ipyjaxbench.adapters.torch.storages import Storage
 from ipyjaxbench.adapters.torch.tensors import call_with_copies, restore_tensors
 from ipyjaxbench.frameworks import CopyBudget, MutableState
 from ipyjaxbench.usercode import Call
