@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from ipyjaxbench.host import CLOCKS
 from ipyjaxbench.testing import FakeClock
 from tests.bench import Bench
+from tests.guards import time_no_guards
 from tests.import_all import import_all
 from tests.scripted import PER_CALL, IdleMachine
 from tests.time_limits import extend_time_limits
@@ -52,6 +53,7 @@ def pytest_collection_finish() -> None:
     """
     import_all()
     extend_time_limits()
+    time_no_guards()
     gc.enable()
     if not {"torch", "tensorflow"} & sys.modules.keys():
         gc.collect()

@@ -16,7 +16,9 @@ _HOSTILE = HERE / "jupyter" / "test_hostile_objects.py"  # of magics, without fr
 _WITH_FRAMEWORKS = {HERE / "frameworks" / "test_other_writers.py",
                     HERE / "recordings" / "test_profiles.py", HERE / "steps" / "test_frameworks.py",
                     HERE / "steps" / "test_wait_hooks.py"}  # fmt: skip
-_OF_SERVER = "-ppytest_jupyter.jupyter_server"  # it looks at a server after each test
+#: One looks at a server after each test; the other has PyTorch write all that it does as JSON.
+_PLUGINS = {"server": ["-ppytest_jupyter.jupyter_server"], "torch": ["-pno:logging"],
+            "several": ["-pno:logging"]}  # fmt: skip
 #: Processes, in the order in which they begin: the longest first, so that none is alone at the end.
 _PROCESSES = ("cluster", "jax", "sessions", "rooms", "torch", "several", "tensorflow", "server",
               "hostile")  # fmt: skip
@@ -29,7 +31,8 @@ def groups() -> list[list[str]]:
     for path in sorted(HERE.rglob("test_*.py")):
         if group := group_of(path):
             found[group].append(str(path))
-    found["server"].insert(0, _OF_SERVER)
+    for name, plugins in _PLUGINS.items():
+        found[name] = [*plugins, *found[name]]
     adapters = [str(ADAPTERS / name) for name in FRAMEWORKS]
     for name, path in zip(FRAMEWORKS, adapters, strict=True):
         found[name].append(path)
@@ -52,7 +55,7 @@ def quick_groups() -> list[list[str]]:
 
 def plugins_of(group: str) -> list[str]:
     """Options for pytest that the tests of a process need."""
-    return [_OF_SERVER] if group == "server" else []
+    return _PLUGINS.get(group, [])
 
 
 def group_of(path: Path) -> str:

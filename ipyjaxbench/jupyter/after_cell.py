@@ -34,10 +34,11 @@ class TraceWatcher:
         self._stale: set[str] = set()  # what was stale after the cell before
 
     def switch(self, *, on: bool) -> None:
-        """Show traces from now on, or no longer; those before are not shown."""
+        """Show traces from now on, or no longer; those before are not shown, but what is stale."""
         from ipyjaxbench.retracing import TRACE_LOG
 
         self.is_on = on
+        self._stale.clear()
         self._shown = TRACE_LOG.event_count
 
     def forget(self) -> None:

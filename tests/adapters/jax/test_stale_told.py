@@ -86,6 +86,9 @@ def test_the_cell_that_changes_a_name_is_told_once(cells: Shell) -> None:
     cells.run("scale = 3.0")
     assert len(cells.shown) == 1
     cells.run("%trace_cached --watch off")
+    cells.run("%trace_cached --watch on")  # as if nothing had been told
+    assert len(cells.shown) == 1
+    cells.run("%trace_cached --watch off")
 
 
 def test_a_function_is_told_once_whatever_names_it_has(cells: Shell) -> None:

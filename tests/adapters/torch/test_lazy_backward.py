@@ -40,7 +40,11 @@ x = torch.ones(3, requires_grad=True)
 
 @pytest.fixture
 def names() -> dict[str, Any]:
-    """Functions that are not compiled yet."""
+    """Functions that are not compiled yet.
+
+    By file and line dynamo knows sizes of another test's, and for any size it compiles both passes.
+    """
+    torch._dynamo.reset()
     keep_learning()
     names: dict[str, Any] = {"torch": torch}
     exec(CELL, names)
