@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from traceback import walk_tb
 from types import CodeType
 
 from ipyjaxbench.frameworks import (
@@ -75,6 +76,8 @@ def observe_code(
             if isinstance(error, Exception):
                 forget_failures(loaded()[0])
         calls = recorder.calls()
+        # What the error ended was not traced to its end, whatever a framework says of its begin.
+        stopped = {frame.f_code.co_name for frame, _ in walk_tb(raised and raised.__traceback__)}
         used = {call.framework for call in calls}
         traces = Traces(
             code=source.text.strip(),
@@ -82,7 +85,7 @@ def observe_code(
             calls=calls,
             internal=recorder.outside(),
             show_internal=options.internal,
-            also_traced=recorder.also_traced(),
+            also_traced=tuple(each for each in recorder.also_traced() if each not in stopped),
             seen=recorder.other_calls,
             error="" if raised is None else describe_error(raised),
         )

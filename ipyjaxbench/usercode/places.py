@@ -70,7 +70,7 @@ def place_of_part(owner: Any, key: Any, value: Any, *, item: bool) -> Place:
     return Place(_is_attribute if is_plain else _is_found, owner, key, value)
 
 
-def places_of_constant(module: ModuleType, keys: Iterable[str]) -> Iterator[tuple[str, Place]]:
+def places_of_constant(module: object, keys: Iterable[str]) -> Iterator[tuple[str, Place]]:
     """Yield the place of a plain number in a library's module, with the end of its path.
 
     Args:

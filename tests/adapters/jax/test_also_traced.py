@@ -81,12 +81,17 @@ def test_a_stale_trace_that_is_lowered_is_named(cells: Shell) -> None:
     assert (stale.state, [each.words() for each in stale.why]) == ("STALE", told)
 
 
-def test_what_looks_into_an_error_is_not_told(cells: Shell) -> None:
+@pytest.mark.parametrize(
+    ("code", "states"), [("f(x)", ["RAISED"]), ("jax.make_jaxpr(f)(x)", []), ("f.lower(x)", [])]
+)
+def test_what_an_error_ends_or_looks_into_is_not_told(
+    cells: Shell, code: str, states: list[str]
+) -> None:
     cells.run("@jax.jit\ndef f(x): return x if x.sum() > 0 else -x")
     with pytest.raises(jax.errors.TracerBoolConversionError):
-        cells.run("%%trace_cached -qv seen\nf(x)")
+        cells.run(f"%%trace_cached -qv seen\n{code}")
     seen = cells.names["seen"]
-    assert ([each.state for each in seen.calls], seen.also_traced) == (["RAISED"], ())
+    assert ([each.state for each in seen.calls], seen.also_traced) == (states, ())
 
 
 @pytest.mark.parametrize(

@@ -207,13 +207,14 @@ def test_who_let_a_tracer_out_is_told_with_the_cell_and_the_line(
     cell = f"cell In[{shell.shell.execution_count}]"
     shell.run(code, counted=True)
     with pytest.raises(jax.errors.UnexpectedTracerError) as raised:
-        shell.run("kept[0] + 1")
+        shell.run("[each + 1 for each in kept]")
     with pytest.raises(UntraceableError) as caught:
         ipyjaxbench.graph(lambda x: x + shell.names["kept"][0], X)
     for found in (ipyjaxbench.explain(raised.value), caught.value.diagnosis):
         assert found.because.startswith(f"A tracer leaked: a value that {told.format(cell)}")
         assert typed in found.advice
         assert ("float32[6] of" in found.message, found.fixes) == (True, ())
+    assert ipyjaxbench.explain(raised.value).code == "the cell"
 
 
 # Errors that were raised before

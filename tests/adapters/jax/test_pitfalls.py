@@ -116,6 +116,14 @@ def test_a_fix_that_does_not_trace_is_not_told_and_trying_changes_nothing(
     assert why(negatives, X).fixes == ()
 
 
+@pytest.mark.parametrize(
+    "line", ["return x @ jnp.ones((4, 4))", "raise RuntimeError(f'{x.shape} is immutable')"]
+)
+def test_where_no_value_is_asked_for_no_argument_is_to_blame(line: str) -> None:
+    found = why(jax.jit(written("x", line)), X)
+    assert (found.source, found.blamed, found.fixes) == (line, (), ())
+
+
 # What is given
 
 KEPT: list[Any] = []

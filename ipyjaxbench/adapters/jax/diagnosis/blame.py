@@ -9,6 +9,7 @@ import numpy as np
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.diagnosis import provenance, return_types
+from ipyjaxbench.adapters.jax.diagnosis.pitfalls import pitfall_of
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.arguments import is_leaf
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
@@ -33,6 +34,8 @@ def blamed_arguments(call: Call, failed: tracing.NoChoiceError) -> list[str]:
     names = [*failed.blamed] or _searched(call, failed)
     if names or _NO_ARGUMENT in message_of(error):
         return names
+    if pitfall_of(error) is None:  # it asks for no value: whatever the line depends on is no fault
+        return []
     names = getattr(error, "asked", [])
     # What is assigned to a part of an array is no fault: the array is what stands first.
     return names[:1] if "item assignment" in message_of(error) else names

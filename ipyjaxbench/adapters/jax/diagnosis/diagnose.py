@@ -31,6 +31,12 @@ from ipyjaxbench.usercode import Call, describe_error, is_of, message_of, shorte
 
 #: Of a function in a message.
 _ADDRESS = re.compile(r"<function (\S+) at 0x[0-9a-f]+>")
+_COMPREHENSIONS = (
+    "<listcomp>",
+    "<setcomp>",
+    "<dictcomp>",
+    "<genexpr>",
+)  # frames before Python 3.12
 _FAILS = "The code fails without jit too."
 #: Values that an argument could have, for one that is tried as a static one.
 _LIKELY = {"bool": True, "int32": 2, "int64": 2}
@@ -107,8 +113,7 @@ def explain(error: BaseException) -> Diagnosis | None:
     if call is None:
         if not is_known or not (type(error).__module__.startswith("jax") or is_of_jax):
             return None
-        name = places[0].code.co_name if places else "<module>"
-        nothing = Call("the cell" if name.startswith("<module") else name, lambda: None)
+        nothing = Call(_name_of_code(places), lambda: None)
         return diagnose(nothing, tracing.NoChoiceError(error, (), 1))
     failed = _trace_again(call, error)
     if not is_known and failed.error is error:  # it did not fail for being traced
@@ -125,6 +130,13 @@ def explain(error: BaseException) -> Diagnosis | None:
     once = fix_without_value(call, failed.static, _shown(failed))
     fixes = tuple(dict.fromkeys((*once, fix, *diagnosis.fixes)))
     return replace(diagnosis, blamed=(*static,), fixes=fixes[:MAX_FIXES])
+
+
+def _name_of_code(places: list[origin.Place]) -> str:
+    """Return the function that holds the innermost line; a comprehension is none of its own."""
+    names = (place.code.co_name for place in places)
+    name = next((each for each in names if each not in _COMPREHENSIONS), "<module>")
+    return "the cell" if name.startswith(("<module", "<cell")) else name
 
 
 def _cause_of(error: BaseException) -> BaseException:
