@@ -25,7 +25,7 @@ def cell(source: str, *results: object, cell_id: str = "") -> dict[str, Any]:
     }
 
 
-def notebook(path: Path, *cells: object, **changes: Any) -> Path:
+def notebook(path: Path, *cells: object, indent: int | None = None, **changes: Any) -> Path:
     """A notebook of these cells."""
     content = {
         "nbformat": 4,
@@ -34,5 +34,5 @@ def notebook(path: Path, *cells: object, **changes: Any) -> Path:
         "cells": list(cells),
         **changes,
     }
-    path.write_text(json.dumps(content), "utf-8")
+    path.write_text(json.dumps(content, indent=indent), "utf-8")
     return path

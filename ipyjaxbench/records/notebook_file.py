@@ -1,22 +1,26 @@
 """The cells of a saved notebook. Of outputs only our records are decoded: the rest can be large.
 
-What decodes JSON lets no other thread run meanwhile, so that no step takes all of a large notebook.
+What decodes JSON lets no other thread run meanwhile, so that no step takes all of a large notebook
+that is written in lines, as Jupyter writes it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ipyjaxbench.errors import RecordError
+from ipyjaxbench.records.large_notebook import MOST_AT_ONCE, PIECE, CellParts, LargeNotebook
 from ipyjaxbench.reports import MIME
 
 _MAX_BYTES = 256_000_000
 _MAX_RECORD_BYTES = 8_000_000
 _MAX_SOURCE_BYTES = 1_000_000  # of a cell that are read
+_CELLS_AT_ONCE = 500  # that are read between two pauses
 _FORMAT = 4
+_NO_CELLS = "is not a notebook: it has no list of cells"
 #: A string in JSON, without its end where that is cut off.
 _STRING = re.compile(
     rb""""((?:[^"\\]+ | \\[^u]
@@ -87,12 +91,15 @@ def read_file(name: str) -> bytes:
         raise RecordError(f"{name} cannot be read: {reason}") from None
 
 
-def decode_notebook(name: str, data: bytes | str) -> NotebookFile:
+def decode_notebook(
+    name: str, data: bytes | str, pause: Callable[[], object] = lambda: None
+) -> NotebookFile:
     """Return what of a notebook is needed; nothing in it is trusted.
 
     Args:
         name: of the notebook, for messages.
         data: its file.
+        pause: called again and again while a large one is read.
 
     Raises:
         RecordError: it is not a notebook of Jupyter's format 4.
@@ -101,16 +108,35 @@ def decode_notebook(name: str, data: bytes | str) -> NotebookFile:
 
     whole, _, _ = _decoders()
     try:
-        data = data.encode() if isinstance(data, str) else data
-        content = whole.decode(data)
+        data = data if isinstance(data, bytes) else _encoded(data, pause)
+        large = _large(data, pause)
+        content = whole.decode(data if large is None else large.rest)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{name} {_reason(data, error)}") from None
     if content.nbformat != _FORMAT:
         other = "none" if content.nbformat is msgspec.UNSET else content.nbformat
         raise RecordError(f"{name}: notebook format {other!r} is not supported, only {_FORMAT}")
     if content.cells is msgspec.UNSET:
-        raise RecordError(f"{name} is not a notebook: it has no list of cells")
-    return NotebookFile(tuple(_cells(content.cells)), _python_version(content.metadata))
+        raise RecordError(f"{name} {_NO_CELLS}")
+    cells = content.cells if large is None else large.cells
+    return NotebookFile(tuple(_cells(cells, large, pause)), _python_version(content.metadata))
+
+
+def _large(data: bytes, pause: Callable[[], object]) -> LargeNotebook | None:
+    """Return a large notebook; None of a small one, and of one that is not written in lines."""
+    try:
+        return LargeNotebook(data, pause) if len(data) > MOST_AT_ONCE else None
+    except ValueError:
+        return None
+
+
+def _encoded(text: str, pause: Callable[[], object]) -> bytes:
+    """Return text as bytes, a piece of it after the other."""
+    found = bytearray()
+    for begin in range(0, len(text), PIECE):
+        found += text[begin : begin + PIECE].encode()
+        pause()
+    return bytes(found)
 
 
 def decode_record(raw: Any) -> object:
@@ -140,23 +166,34 @@ def _reason(data: bytes | str, error: Exception) -> str:
         msgspec.json.decode(data, type=msgspec.Raw)
     except (ValueError, RecursionError):
         return f"cannot be read: not JSON ({error})"
-    return "is not a notebook: it has no list of cells"
+    return _NO_CELLS
 
 
-def _cells(raw: list[Any]) -> Iterator[NotebookCell | DamagedCell]:
-    import msgspec
-
+def _cells(
+    cells: list[Any], large: LargeNotebook | None, pause: Callable[[], object]
+) -> Iterator[NotebookCell | DamagedCell]:
+    """Yield cells, of which each is as it is written, or a place in a large notebook."""
     _, of_cell, of_source = _decoders()
-    for number, each in enumerate(raw, 1):
+    for number, each in enumerate(cells, 1):
+        if number % _CELLS_AT_ONCE == 0:
+            pause()
         try:
-            cell = of_cell.decode(each)
+            raw = large.cell(each) if large and isinstance(each, tuple) else each
+            cell = raw if isinstance(raw, CellParts) else _decode_cell(raw, of_cell)
             source = _read_source(cell.source, of_source)
-        except (ValueError, RecursionError) as error:
+        except (LookupError, ValueError, RecursionError) as error:
             yield DamagedCell(number, f"the cell is damaged: {error}")
             continue
-        bundles = (output.data for output in cell.outputs)
-        records = (b.record for b in bundles if b is not None and b.record is not msgspec.UNSET)
-        yield NotebookCell(number, cell.id, cell.cell_type, source, tuple(records))
+        yield NotebookCell(number, cell.cell_id, cell.cell_type, source, cell.records)
+
+
+def _decode_cell(raw: Any, decoder: Any) -> CellParts:
+    import msgspec
+
+    cell = decoder.decode(raw)
+    bundles = (output.data for output in cell.outputs)
+    records = (b.record for b in bundles if b is not None and b.record is not msgspec.UNSET)
+    return CellParts(cell.cell_type, cell.id, cell.source, tuple(records))
 
 
 def _read_source(raw: Any, decoder: Any) -> str:

@@ -3,6 +3,7 @@
 import getpass
 from typing import Any
 
+from ipyjaxbench.host import Clock
 from ipyjaxbench.records import LiveReader, StoreIndex, decode_notebook, to_csv, to_json_lines
 from ipyjaxbench.reports import Distribution
 from ipyjaxbench.server import history, machine, notebook, saved
@@ -21,6 +22,7 @@ _ELSEWHERE = (
     "No history of this notebook in {folder}: these figures are those saved in it, and earlier"
     " runs are unknown."
 )
+_TURN = 2e-4  # seconds that a thread sleeps for others to run
 _NOTHING = "Nothing is measured here yet. Run a cell with %fwtime or %%fwcompare."
 
 
@@ -80,14 +82,14 @@ class Answers:
     # Collecting garbage would look at each cell of a large notebook, and nobody else would run.
     @gc_paused()
     def notebook(
-        self, path: str, text: str, places: tuple[str, ...], baseline: str, limit: int
+        self, path: str, text: bytes | str, places: tuple[str, ...], baseline: str, limit: int
     ) -> dict[str, Any]:
         """Return the measured cells of a notebook.
 
         Raises:
             RecordError: it is not a notebook.
         """
-        file = decode_notebook(path, text)
+        file = decode_notebook(path, text, _let_others_run)
         cells = saved.cells_of(file)
         found = notebook.find_cells(cells, self._series.newest_first, places)
         runs = notebook.runs_of(found)
@@ -127,14 +129,15 @@ class Answers:
 
     @gc_paused()
     def compare_notebooks(
-        self, names: tuple[str, str], texts: list[str], limit: int
+        self, names: tuple[str, str], texts: list[bytes | str], limit: int
     ) -> dict[str, Any]:
         """Return two saved notebooks, one held against the other.
 
         Raises:
             RecordError: one is not a notebook, or they have no measurement in common.
         """
-        files = [decode_notebook(name, text) for name, text in zip(names, texts, strict=True)]
+        both = zip(names, texts, strict=True)
+        files = [decode_notebook(name, text, _let_others_run) for name, text in both]
         return saved.describe_rerun(saved.compare_saved(names, files, limit))
 
     def machine(self) -> dict[str, Any]:
@@ -144,6 +147,11 @@ class Answers:
     def live(self) -> dict[str, Any]:
         """Return what is measured now, and the version of the history."""
         return {"measuring": describe_live(self._live.read()), "version": self.refresh()}
+
+
+def _let_others_run() -> None:
+    """Give other threads a turn: else each of them waits for Python to take this one's away."""
+    Clock.elapsed().sleep(_TURN)
 
 
 def _owner() -> str:

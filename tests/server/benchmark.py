@@ -126,7 +126,9 @@ def main() -> None:
         alone = [_ask(port, "api")[1] for _ in range(_ALONE)]
         print(f"{'none':30} {_in_words(alone):>48}", flush=True)
         for number, (name, make) in enumerate(NOTEBOOKS.items()):
-            path = notebook(Path(folder) / f"{number}.ipynb", *make(measured([1000] * 100)))
+            path = notebook(
+                Path(folder) / f"{number}.ipynb", *make(measured([1000] * 100)), indent=1
+            )
             for each in (f"notebook/{path.name}", f"compare?before={path.name}&after={path.name}"):
                 status, seconds, others = _ask_beside(port, f"ipyjaxbench/api/{each}")
                 size = f"{path.stat().st_size / _MB:.0f} MB"
