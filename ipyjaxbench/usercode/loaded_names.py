@@ -58,6 +58,6 @@ def _loads(code: CodeType) -> dict[int, tuple[str, ...]]:
     found = {}
     for each in dis.get_instructions(code):
         names = each.argval if isinstance(each.argval, tuple) else (each.argval,)
-        if each.opname.startswith("LOAD_") and each.opname != "LOAD_CONST":
+        if each.opname.startswith(("LOAD_", "IMPORT_")) and each.opname != "LOAD_CONST":
             found[each.offset] = tuple(name for name in names if isinstance(name, str))
     return found

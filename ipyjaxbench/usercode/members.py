@@ -111,8 +111,10 @@ def code_beside(value: Any) -> Iterator[tuple[str, Any]]:
             yield end, each
 
 
-def class_values(kind: type, names: set[str]) -> Iterator[tuple[str, Any]]:
+def class_values(kind: type, names: set[str]) -> Iterator[tuple[type, str, Any]]:
     """Yield what a user's class, and those of theirs that it extends, define and may be read.
+
+    Each comes with the class that defines it, those that hide others first.
 
     Args:
         kind: the class.
@@ -123,7 +125,7 @@ def class_values(kind: type, names: set[str]) -> Iterator[tuple[str, Any]]:
         for name, value in class_dict(each).items() if is_users_class(each) else ():
             is_special = name.startswith("__") and function_in(value) is not None
             if is_special or name in names or (is_called_by_library and name[:1] != "_"):
-                yield name, value
+                yield each, name, value
 
 
 def function_in(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ipyjaxbench.usercode.classes import mro_of
+from ipyjaxbench.usercode.classes import class_name, mro_of
 from ipyjaxbench.usercode.members import class_values
 from ipyjaxbench.usercode.origin import is_users_class
 
@@ -35,10 +35,13 @@ class MetClasses:
         return True
 
     def values(self, names: set[str]) -> Iterator[tuple[MetClass, str, Any]]:
-        """Yield what these classes define under names that code uses.
+        """Yield what these classes define under names that code uses, each with its path.
 
-        A library that a class extends calls methods by names of its own.
+        A library that a class extends calls methods by names of its own. What another definition
+        hides is found by `super()`: it has the path of its class.
         """
         for met in [*self._met.values()]:
-            for name, value in class_values(met.kind, names):
-                yield met, name, value
+            known: set[str] = set()
+            for kind, name, value in class_values(met.kind, names):
+                yield met, f"{class_name(kind) if name in known else met.path}.{name}", value
+                known.add(name)

@@ -2,12 +2,13 @@
 
 import dis
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.usercode.code_objects import names_in, texts_in
 from ipyjaxbench.usercode.host_calls import host_arguments, traced_codes
+from ipyjaxbench.usercode.local_imports import Imported, local_imports
 from ipyjaxbench.usercode.objects import is_exactly
 
 _NO_KEY = object()
@@ -16,7 +17,7 @@ _NO_KEY = object()
 class Chain(NamedTuple):
     """A name with the attributes and constant items that code takes of it."""
 
-    scope: str  # "global", "closure" or "argument"
+    scope: str  # "global", "closure", "argument", or "module" where the code imports it
     name: str
     steps: tuple[tuple[str, Any], ...] = ()  # ("attribute" or "item", key)
     on_host: bool = False  # whether it is what the host is to call
@@ -29,10 +30,13 @@ def chains(code: CodeType) -> tuple[Chain, ...]:
     Those are left out that the host calls.
     """
     free, given = set(code.co_freevars), code.co_varnames[: _parameters(code)]
-    found = dict.fromkeys(_chains_of(code, free, set(given)))
+    imported = local_imports(code)
+    found = dict.fromkeys(_chains_of(code, free, set(given), imported))
     _, *within = traced_codes(code)
     for inner in within:
-        found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set()))
+        passed = {name: each for name, each in imported.items() if name in inner.co_freevars}
+        names = passed | local_imports(inner)
+        found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set(), names))
     if "globals" in names_in(code):  # it is asked for names that are written as text
         named = (text for text in texts_in(code) if text.isidentifier())
         found |= dict.fromkeys(Chain("global", name) for name in named)
@@ -56,7 +60,9 @@ def _parameters(code: CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount
 
 
-def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[Chain]:
+def _chains_of(
+    code: CodeType, free: set[str], given: set[str], imported: Mapping[str, Imported]
+) -> Iterator[Chain]:
     chain: Chain | None = None
     key: Any = _NO_KEY
     offsets, _ = host_arguments(code)
@@ -73,7 +79,7 @@ def _chains_of(code: CodeType, free: set[str], given: set[str]) -> Iterator[Chai
         if chain is not None:
             yield chain
         yield from _first_of_two(each, given)
-        chain, key = _begin(each, free, given), _NO_KEY
+        chain, key = _begin(each, free, given, imported), _NO_KEY
         if chain is not None and each.offset in offsets:
             chain = chain._replace(on_host=True)
     if chain is not None:
@@ -89,7 +95,9 @@ def _is_subscript(each: dis.Instruction) -> bool:
     return each.opname == "BINARY_SUBSCR" or (each.opname == "BINARY_OP" and each.argrepr == "[]")
 
 
-def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> Chain | None:
+def _begin(
+    each: dis.Instruction, free: set[str], given: set[str], imported: Mapping[str, Imported]
+) -> Chain | None:
     name = each.argval
     if type(name) is tuple and name:  # from Python 3.13 on of two names; an empty one is a constant
         name = name[-1]
@@ -97,8 +105,12 @@ def _begin(each: dis.Instruction, free: set[str], given: set[str]) -> Chain | No
         return Chain("global", name)
     if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:
         return Chain("closure", name)
-    if "LOAD_FAST" in each.opname and name in given:
+    is_local = "LOAD_FAST" in each.opname
+    if is_local and name in given:
         return Chain("argument", name)
+    if (is_local or each.opname == "LOAD_DEREF") and name in imported:
+        module, steps = imported[name]
+        return Chain("module", module, tuple(("attribute", step) for step in steps))
     return None
 
 

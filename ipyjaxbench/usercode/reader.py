@@ -78,6 +78,8 @@ class Reader:
         for each in places.places_of_environment(code):
             self._keep(each)
             self._add(f"os.environ[{each.key!r}]", each.value, depth)
+        for name, value in scopes.given:
+            self._meet(owner or name, *members.class_and_owner(value), depth)
         for chain in scopes.chains:
             is_own = owner and chain.scope == "argument"
             path = owner if is_own else self.paths.of_chain(scopes, chain, whose)
@@ -85,8 +87,8 @@ class Reader:
 
     def _read_name(self, scopes: Scopes, chain: Chain, path: str, depth: int) -> None:
         value = scopes.value(chain)
-        if chain.scope == "global":
-            self._keep(places.place_of_name(scopes.globals, chain.name, value))
+        if (names := scopes.names(chain)) is not None:
+            self._keep(places.place_of_name(names, scopes.key_of(chain), value))
         if value is members.MISSING:
             if chain.scope == "global":
                 self._absent[path] = imprints.imprint_absent(chain.name)
@@ -129,11 +131,11 @@ class Reader:
         """Add the methods and constants that the code uses of the user's classes it reached."""
         while self._known != (known := len(self._names) + len(self._classes)):
             self._known = known
-            for met, name, value in self._classes.values(self._names):
-                self._add_class_value(met, name, value)
+            for met, path, value in self._classes.values(self._names):
+                self._add_class_value(met, path, value)
 
-    def _add_class_value(self, met: MetClass, name: str, value: Any) -> None:
-        path, function = f"{met.path}.{name}", members.function_in(value)
+    def _add_class_value(self, met: MetClass, path: str, value: Any) -> None:
+        function = members.function_in(value)
         if is_users_function(function):
             bound = members.self_argument(value, function, met.owner)
             self._add_function(path, function, met.depth, bound, met.path)

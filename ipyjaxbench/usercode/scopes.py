@@ -1,7 +1,10 @@
 """The names that a function's code sees, and a path for each that no other one has."""
 
 import itertools
+import sys
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib.util import resolve_name
 from types import FunctionType
 from typing import Any
 
@@ -27,17 +30,36 @@ class Scopes:
             "global": function.__globals__,
             "closure": dict(closure_values(function)),
             "argument": arguments,
+            "module": sys.modules,
         }
         first = next(iter(arguments.values()), None)
         #: Tells functions apart that share their code, as those that one factory makes.
         self.key = (id(function.__code__), id(first), *map(id, cells))
         self.globals = function.__globals__
-        self._places = {"global": id(self.globals), "argument": id(function)}
+        self._places = {
+            "global": id(self.globals),
+            "argument": id(function),
+            "module": id(sys.modules),
+        }
         self._cells = dict(zip(code.co_freevars, cells, strict=True))
+        #: What `super()` stands for in it, without a name: its first argument.
+        self.given = [*arguments.items()][:1] if "__class__" in code.co_freevars else []
 
     def value(self, chain: Chain) -> Any:
         """Return what the name of a chain stands for; `MISSING` if nothing."""
-        return self._values[chain.scope].get(chain.name, MISSING)
+        return self._values[chain.scope].get(self.key_of(chain), MISSING)
+
+    def names(self, chain: Chain) -> Mapping[str, Any] | None:
+        """Return the globals, or the modules, in which a name stands; None of all others."""
+        return self._values[chain.scope] if chain.scope in ("global", "module") else None
+
+    def key_of(self, chain: Chain) -> str:
+        """Return the name of a chain; of a module of the same package the whole one."""
+        package = self.globals.get("__package__")
+        if chain.scope == "module" and chain.name.startswith(".") and type(package) is str:
+            with suppress(ImportError):  # it leads beyond the package
+                return resolve_name(chain.name, package)
+        return chain.name
 
     def place(self, chain: Chain) -> Hashable:
         """Return what tells its name from the same one elsewhere."""
@@ -62,9 +84,8 @@ class Paths:
         self._first = scopes.globals if self._first is None else self._first
         is_far = chain.scope == "global" and scopes.globals is not self._first
         module = module_named(scopes.globals) if is_far else ""
-        return self.of(
-            f"{module}.{chain.name}" if module else chain.name, scopes.place(chain), whose
-        )
+        name = scopes.key_of(chain)
+        return self.of(f"{module}.{name}" if module else name, scopes.place(chain), whose)
 
     def of(self, name: str, place: Hashable, whose: str) -> str:
         """Return the path of a name; `whose` is that of the function that reads it."""

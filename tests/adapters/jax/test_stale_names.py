@@ -120,6 +120,27 @@ LIBRARY = (
     "import types\nlib, part = types.ModuleType('lib'), types.ModuleType('lib.part')\n"
     "lib.part, lib.tau, part.tau = part, 6.5, 6.5"
 )
+INHERITED = """
+k = 2.0
+class Base:
+    step = 4.0
+    def rate(self): return k
+    @property
+    def size(self): return k
+class Own(Base):
+    step, size = 3.0, property(lambda self: 0)
+    def rate(self): return super().rate()
+    def sizes(self): return super().size
+    def steps(self): return super().step
+own = Own()
+"""
+MODULE = f"{LIBRARY}\nimport sys\nsys.modules['lib'] = lib"
+IMPORTED = """
+@jax.jit
+def f(x):
+    {}
+    return x * {}
+f(x)"""
 PARTIAL = "part = partial(lambda a, b: a * b, b=2.0)"
 INNER = "@jax.jit\ndef inner(x): return x * 2"
 
@@ -141,6 +162,12 @@ INNER = "@jax.jit\ndef inner(x): return x * 2"
         (LIBRARY, "x * lib.part.tau", "lib.part.tau = 3",
          "lib.part.tau was 6.5 when f was traced, is 3"),
         (ENUM, "x * mode.scale()", "k = 3.0", "k was 2.0 when f was traced, is 3.0"),
+        *((INHERITED, f"x * own.{read}", "k = 3.0", "k was 2.0 when f was traced, is 3.0")
+          for read in ("rate()", "sizes()")),
+        (INHERITED, "x * own.steps()", "Base.step = 5.0",
+         "Base.step was 4.0 when f was traced, is 5.0"),
+        (INHERITED, "x * own.rate()", "Base.rate = lambda self: 3.0",
+         "Base.rate was rate when f was traced, is <lambda>"),
     ],
 )  # fmt: skip
 def test_what_changed_is_told_once_by_what_can_be_typed(
@@ -149,6 +176,27 @@ def test_what_changed_is_told_once_by_what_can_be_typed(
     cells.run(jitted(before, returned))
     cells.run(change)
     assert [each.words() for each in last_call(cells, "f(x)").why] == [told]
+
+
+@pytest.mark.parametrize("read", ["x * own.step", "x * own.size"])
+def test_what_a_class_hides_of_another_is_not_told(cells: Shell, read: str) -> None:
+    cells.run(jitted(INHERITED, read))
+    cells.run("k, Base.step = 3.0, 5.0")
+    assert last_call(cells, "f(x)").state == "CACHED"
+
+
+@pytest.mark.parametrize(
+    ("imported", "read"),
+    [("from lib import tau", "tau"), ("import lib", "lib.tau"), ("import lib as l", "l.tau"),
+     ("from lib import tau as t", "(lambda: t)()")],
+)  # fmt: skip
+def test_what_a_function_imports_is_told(cells: Shell, imported: str, read: str) -> None:
+    cells.run(MODULE + IMPORTED.format(imported, read))
+    cells.run("lib.part = None")
+    assert last_call(cells, "f(x)").state == "CACHED"
+    cells.run("lib.tau = 3")
+    told = [each.words() for each in last_call(cells, "f(x)").why]
+    assert told == ["lib.tau was 6.5 when f was traced, is 3"]
 
 
 def test_an_equal_number_of_another_type_is_told_last(cells: Shell) -> None:
