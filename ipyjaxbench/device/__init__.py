@@ -22,7 +22,7 @@ from ipyjaxbench.device.datasheets import Datasheet, find_datasheet
 from ipyjaxbench.device.device_names import name_holders, shorten_devices, shorten_numbers
 from ipyjaxbench.device.devices import Device, FrameworkDevices, gpu_kind
 from ipyjaxbench.device.find_held import HeldMemory, Root
-from ipyjaxbench.device.held import Held, Holder
+from ipyjaxbench.device.held import Held, Holder, Kind
 from ipyjaxbench.device.locate import locate, survey
 from ipyjaxbench.device.measure_peaks import collect_peaks, find_peaks
 from ipyjaxbench.device.memory_peak import MemoryPeak

@@ -8,7 +8,16 @@ from ipyjaxbench.record_types import NonNegativeInt, PositiveInt
 from ipyjaxbench.reports import Result
 
 Kind = Literal[
-    "output", "traceback", "graph", "gradient", "optimizer", "closure", "generator", "cache", "name"
+    "output",
+    "traceback",
+    "error",
+    "graph",
+    "gradient",
+    "optimizer",
+    "closure",
+    "generator",
+    "cache",
+    "name",
 ]
 
 
@@ -17,8 +26,9 @@ class Holder:
     """One thing that keeps arrays alive.
 
     Attributes:
-        kind: what it is: IPython's output, the last traceback, an autograd graph, gradients, an
-            optimizer, a function's closure, a generator's frame, a cache, or a name of the session.
+        kind: what it is: IPython's output, the last traceback, that of an error with a name, an
+            autograd graph, gradients, an optimizer, a function's closure, a generator's frame, a
+            cache, or a name of the session.
         path: the way to its array, or to where its arrays begin, such as "Out[7]['loss']".
         arrays: how many it holds.
         nbytes: that their memory has, shared memory once.

@@ -51,6 +51,7 @@ def _facts(h: Held) -> Iterator[tuple[str, str]]:
         yield "your names", f"{units.size(h.named)}; %fwdevices shows them"
     for name, (count, nbytes) in h.elsewhere.items():
         arrays = units.count(count, "more array")
-        yield name, f"{arrays}, {units.size(nbytes)}: held by a library, or by a running thread"
+        others = "a library, a running thread, or what gc.collect() frees"
+        yield name, f"{arrays}, {units.size(nbytes)}: held by {others}"
     for device, nbytes in h.unexplained.items():
         yield device, f"{units.size(nbytes)} in use that nothing that Python can see refers to"

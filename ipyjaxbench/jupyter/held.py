@@ -6,15 +6,15 @@ import builtins
 import gc
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from inspect import CO_OPTIMIZED
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, cast
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipyjaxbench.device import Held, HeldMemory, Root
+from ipyjaxbench.device import Held, HeldMemory, Kind, Root
 from ipyjaxbench.jupyter.invocation import Invocation
 from ipyjaxbench.units import count
 from ipyjaxbench.usercode import errors_behind, frames_behind, is_users_file
@@ -41,7 +41,8 @@ def _search(magic: Invocation[Any]) -> HeldMemory:
     names = {name: value for name, value in magic.names.items() if name not in apart}
     # A user may name the shell; PyTorch's compiler names Python's builtins.
     session = [shell, shell.user_ns, shell.user_module, vars(builtins)]
-    return HeldMemory(names, [*_outputs(shell), *_frames(magic)], session)
+    last = _frames(_errors(magic), "traceback", "the last traceback", _RELEASE)
+    return HeldMemory(names, [*_outputs(shell), *last, *_kept_errors(names)], session)
 
 
 def _outputs(shell: InteractiveShell) -> Iterator[Root]:
@@ -83,19 +84,27 @@ def _errors(magic: Invocation[Any]) -> list[BaseException]:
     ]
 
 
-def _frames(magic: Invocation[Any]) -> Iterator[Root]:
-    """Yield the local variables of the functions in which these errors were raised.
+def _kept_errors(names: Mapping[str, object]) -> Iterator[Root]:
+    """Yield what is kept by errors that the user caught and gave a name."""
+    for name, value in names.items():
+        if issubclass(type(value), BaseException):
+            errors = errors_behind(cast("BaseException", value))
+            yield from _frames(errors, "error", f"the traceback of {name}", f"del {name}")
+
+
+def _frames(errors: Iterable[BaseException], kind: Kind, whose: str, let_go: str) -> Iterator[Root]:
+    """Yield the local variables of the functions in which errors were raised.
 
     Those of IPython and of this package lead to the session itself. The user's come first.
     """
-    found = {id(f): (f, n) for e in _errors(magic) for f, n in traceback.walk_tb(e.__traceback__)}
+    found = {id(f): (f, n) for e in errors for f, n in traceback.walk_tb(e.__traceback__)}
     frames = [(f, n) for f, n in found.values() if f.f_code.co_flags & CO_OPTIMIZED]
     for frame, line in sorted(frames, key=lambda each: not is_users_file(_file(each[0]))):
         if _is_of_shell(frame):
             continue
         for name, value in frame.f_locals.items():
-            where = f"the last traceback, {frame.f_code.co_name}(), line {line}: {name}"
-            yield Root("traceback", where, value, _RELEASE)
+            where = f"{whose}, {frame.f_code.co_name}(), line {line}: {name}"
+            yield Root(kind, where, value, let_go)
 
 
 def _file(frame: FrameType) -> str:

@@ -101,6 +101,16 @@ def test_locals_of_a_traceback_are_found_and_let_go(ready: Shell) -> None:
     assert not holders(ready)
 
 
+def test_an_error_that_the_user_keeps_holds_the_locals_of_its_functions(ready: Shell) -> None:
+    ready.run(f"err = None\ntry: train({SIDE})\nexcept Exception as error: err = error")
+    (found,) = holders(ready).values()
+    assert (found.kind, found.let_go) == ("error", "del err")
+    assert found.path == "the traceback of err, train(), line 3: x"
+    assert ready.names["found"].releasable == 0
+    ready.run(found.let_go)
+    assert not holders(ready)
+
+
 def test_what_names_lead_to_is_never_let_go(ready: Shell) -> None:
     ready.run(f"y = np.ones(({SIDE}, {SIDE}))")
     number = numbered(ready, "y[0]")  # a view holds all of it
