@@ -233,6 +233,10 @@ def test_what_did_not_come_from_tracing_is_refused_in_one_line() -> None:
     [
         ("return jax.lax.cond(x[0] > 0, lambda a: a, lambda a: a.sum(), x)", "The branches of "),
         ("return jax.lax.scan(lambda c, _: (c.sum(), 0), x, None, length=2)", "The body of a loop"),
+        ("return jax.lax.cond(x[0] > 0, lambda a: (a, a), lambda a: (a,), x)", "What all branches"),
+        ("return jax.lax.scan(lambda c, _: ((c, c), 0), x, None, length=2)", "What all branches"),
+        ("return jax.lax.scan(lambda c, _: c, x, None, length=2)", "The body of scan must return"),
+        ("m = np.zeros(6); m[0] = x[0]; return m", "m[0] needs a concrete value"),
         (
             "return x @ jnp.ones((4, 4))",
             "The code ",

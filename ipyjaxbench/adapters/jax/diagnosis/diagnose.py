@@ -105,7 +105,7 @@ def explain(error: BaseException) -> Diagnosis | None:
     Returns:
         The diagnosis; None where JAX was not tracing.
     """
-    is_known, is_of_jax = pitfall_of(error) is not None, _is_of_jax(error)
+    is_known, is_of_jax = pitfall_of(_cause_of(error)) is not None, _is_of_jax(error)
     if not is_known and not is_of_jax:
         return None
     places = origin.places(error)

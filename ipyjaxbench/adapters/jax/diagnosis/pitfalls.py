@@ -97,6 +97,13 @@ _PITFALLS = (
         f" {_ONLY_SHAPES}",
         "Pass the argument as a Python number and make it static, or compute the number outside"
         " jit."),
+    Pitfall(("TypeError",), "must have (the )?same (pytree|type) structure",
+        "What all branches return, and a loop's carry before and after its body, must have the same"
+        " structure: as many values, in the same containers with the same keys.",
+        "Return the same containers everywhere, as a tuple with None for what is missing."),
+    Pitfall(("TypeError",), "body output must be a pair",
+        "The body of scan must return a pair: the carry, and what is to be stacked.",
+        "Write `return carry, value`; the value is None where nothing is to be stacked."),
     Pitfall(("TypeError",),
         "ranches must have equal output types|true_fun and false_fun output|branch .*outputs? must",
         f"The branches of {failing_expression('cond or switch')} must return the same shapes and"
