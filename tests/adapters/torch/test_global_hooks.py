@@ -38,17 +38,17 @@ def runs(cells: Shell) -> float:
 
 
 @pytest.mark.parametrize(
-    ("before", "kind"),
+    ("before", "kind", "skip"),
     [
-        *((CALLED, kind) for kind in REGISTERS),
+        *((CALLED, kind, skip) for kind in REGISTERS for skip in (True, False)),
         *(
-            (before, FORWARD)
+            (before, FORWARD, True)
             for before in (WHOLE, GIVEN, AROUND, IN_PLACE, AGENT, PARTIAL, THIS, BROKEN, REST)
         ),
-        *((before, FORWARD) for before in (DISABLED, UNUSED, ALONE)),
+        *((before, FORWARD, True) for before in (DISABLED, UNUSED, ALONE)),
+        *((before, FORWARD, False) for before in (WHOLE, BROKEN, ALONE)),
     ],
 )
-@pytest.mark.parametrize("skip", [True, False])
 @pytest.mark.filterwarnings("ignore:Using `torch.compile.module.` when there are global hooks")
 def test_a_hook_of_all_modules_that_does_not_run_is_told(
     cells: Shell, before: str, kind: str, skip: bool
