@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.jax.graphs.flops import combines, inner_jaxpr
 from ipyjaxbench.adapters.jax.graphs.program import is_literal, programs_within
 
 _CALLS = ("pjit", "jit", "closed_call", "core_call")
-_TYPINGS = ("convert_element_type", "copy", "copy_p")
+_TYPINGS = ("convert_element_type", "copy", "copy_p", "device_put")
 #: Parameters that count the arguments of loops and rules, of which numbers may be some.
 _COUNTS = ("num_consts", "cond_nconsts", "body_nconsts", "linear")
 _UNSPECIFIED = {"UnspecifiedValue"}
@@ -126,7 +126,8 @@ def _is_plain(params: dict[str, Any]) -> bool:
 def _retyped(equation: Any, value: _Operand) -> _Operand | None:
     """Return what is converted, if it stays the same number; None where it may become another."""
     before, after = equation.invars[0].aval.dtype, equation.outvars[0].aval.dtype
-    if equation.params.get("sharding") is not None:
+    placed = [equation.params.get("sharding"), *equation.params.get("devices", ())]
+    if len(equation.invars) > 1 or any(each is not None for each in placed):
         return None
     if before == after:
         return value
