@@ -43,7 +43,7 @@ class _Array(NamedTuple):
 
 
 _Operand = _Number | _Result | _Array
-_Operations = tuple[tuple[Any, ...], ...]
+_Operations = list[tuple[Any, ...]]
 
 
 class Computation:
@@ -79,7 +79,7 @@ class Computation:
         def operand(atom: Any) -> _Operand:
             return self._constant(atom, atom.val) if is_literal(atom) else known[atom]
 
-        done: _Operations = ()
+        done: _Operations = []
         for equation in jaxpr.eqns:
             results, operations = self._do(equation, [*map(operand, equation.invars)])
             known |= zip(equation.outvars, results, strict=True)
@@ -105,7 +105,7 @@ class Computation:
             return self._run(inner[0], given)
         same = _retyped(equation, given[0]) if name in _TYPINGS else None
         if same is not None:
-            return [same], ()
+            return [same], []
         rest, passed = _split(name, equation.params, given, inner)
         bodies = []
         for each, known in zip(inner, passed, strict=True):
@@ -113,7 +113,7 @@ class Computation:
             bodies.append(self._run(each, [*known, *others]))
         results = self._unknown(equation.outvars)
         types = [_type_of(each) for each in equation.outvars]
-        return results, ((name, dict(_texts(equation.params, inner)), types, bodies, rest),)
+        return results, [(name, dict(_texts(equation.params, inner)), types, bodies, rest)]
 
 
 def _is_plain(params: dict[str, Any]) -> bool:
