@@ -77,9 +77,8 @@ def observe_code(
                 forget_failures(loaded()[0])
         calls = recorder.calls()
         # What the error ended was not traced to its end, whatever a framework says of its begin.
-        stopped = {
-            frame.f_code.co_name for frame, _ in walk_tb(raised.__traceback__ if raised else None)
-        }
+        frames = walk_tb(None if raised is None else raised.__traceback__)
+        stopped = {frame.f_code.co_name for frame, _ in frames}
         used = {call.framework for call in calls}
         traces = Traces(
             code=source.text.strip(),

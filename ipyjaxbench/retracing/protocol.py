@@ -116,6 +116,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:
         """Return what the framework looks at to find a trace."""
 
+    def token(self, function: Any) -> int:
+        """Return what tells functions apart, also behind methods and partials."""
+        return self.signature(function, (), {}).function
+
     def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TracedCode | None:  # noqa: ARG002
         """Return what is compiled for such a call; None where guards cover what it reads."""
         return None

@@ -192,7 +192,7 @@ def stale_parts(watch: CallWatch, compiled: Any) -> Iterator[tuple[Any, tuple[Ch
     """Yield the compiled functions that one can call whose programs are stale, and why."""
     for inner in find_reach([unwrap(compiled)], loaded()[0]).functions:
         changes = stale_in_all(watch, inner) if ask(watch.takes, inner) else ()
-        if changes and token_of(watch, inner) != token_of(watch, compiled):
+        if changes and watch.token(inner) != watch.token(compiled):
             yield inner, changes
 
 
@@ -286,12 +286,9 @@ def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:
 
     Of a method those of its object.
     """
+    traces = TRACE_LOG.traces(watch.token(compiled))
+    kept = [each for each in traces if not each.code.is_dropped()]
+    if type(compiled) is not MethodType or not kept:
+        return kept
     bound = watch.signature(compiled, (), {})
-    traces = [each for each in TRACE_LOG.traces(bound.function) if not each.code.is_dropped()]
-    is_method = type(compiled) is MethodType
-    return [each for each in traces if not is_method or is_same_owner(each.signature, bound)]
-
-
-def token_of(watch: CallWatch, compiled: Any) -> int:
-    """Return what tells functions apart, also behind methods and partials."""
-    return watch.signature(compiled, (), {}).function
+    return [each for each in kept if is_same_owner(each.signature, bound)]

@@ -125,7 +125,7 @@ class _Function:
     def _read(self, watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> None:
         """Read what stands now where all its traces read, and whether that is what stood there."""
         self._answers, self.found = [], ()
-        traces = TRACE_LOG.traces(watch.signature(function, (), {}).function)
+        traces = TRACE_LOG.traces(watch.token(function))
         self._added = TRACE_LOG.added
         read = [(trace, self._read_trace(trace)) for trace in traces]
         places = [place for _, now in read for place in now.places]

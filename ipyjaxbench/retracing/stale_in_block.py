@@ -138,6 +138,6 @@ def _names_in_block(frame: FrameType, line: int) -> Iterable[str] | None:
 def _token(watch: CallWatch, function: object) -> int | None:
     """Return what tells functions apart, also behind methods and partials."""
     try:
-        return watch.signature(function, (), {}).function
+        return watch.token(function)
     except CODE_ERRORS:  # the user's objects may raise anything
         return None

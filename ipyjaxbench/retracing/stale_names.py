@@ -9,7 +9,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.retracing.cache_key import Change
 from ipyjaxbench.retracing.protocol import CallWatch, call_watches
-from ipyjaxbench.retracing.stale import stale_since_latest, token_of
+from ipyjaxbench.retracing.stale import stale_since_latest
 from ipyjaxbench.usercode import ask, call_of, callables_in
 
 _MOST_OBJECTS = 20  # whose programs of one method are looked at: each takes a millisecond
@@ -45,6 +45,6 @@ def _which(watch: CallWatch, compiled: Any) -> tuple[object, int]:
     """Return what tells functions apart, whatever stands for one, and of methods whose."""
     owner = id(compiled.__self__) if type(compiled) is MethodType else 0
     try:
-        return token_of(watch, compiled) or id(compiled), owner
+        return watch.token(compiled) or id(compiled), owner
     except CODE_ERRORS:  # the user's objects may raise anything
         return id(compiled), owner

@@ -93,7 +93,7 @@ def define_all_again(watch: CallWatch, function: Any, define: Callable[[Any], st
 def _token(watch: CallWatch, function: object) -> int | None:
     """Return what tells functions apart, also behind methods and partials."""
     try:
-        return watch.signature(function, (), {}).function
+        return watch.token(function)
     except CODE_ERRORS:  # the user's objects may raise anything
         return None
 

@@ -30,6 +30,7 @@ from ipyjaxbench.retracing import (
     Outcome,
     Signature,
 )
+from ipyjaxbench.usercode import living_token
 
 _AHEAD = Change("first", new="compiled ahead of time by .compile()")
 
@@ -109,6 +110,12 @@ class JaxCallWatch(EventWatch[Event]):
         called = Called.from_call(function, args, kwargs)
         names = (callee.transformation_around(), called.transformation)
         return cache_key.signature(called._replace(transformation=" of ".join(filter(None, names))))
+
+    def token(self, function: Any) -> int:
+        """Return that of what was jitted; all the rest of a signature takes a millisecond."""
+        if callee.lowered_name(function):
+            return 0
+        return living_token(Called.from_call(function, (), {}).function)
 
     def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> JaxTracedCode | None:
         """Return the function that was jitted, with what is static and the shapes of the rest."""

@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.jax.graphs.flops import combines, inner_jaxpr
 from ipyjaxbench.adapters.jax.graphs.program import is_literal, programs_within
 
 _CALLS = ("pjit", "jit", "closed_call", "core_call")
-_TYPINGS = ("convert_element_type", "copy", "copy_p")
+_TYPINGS = ("convert_element_type", "copy", "copy_p", "device_put")
 #: Parameters that count the arguments of loops and rules, of which numbers may be some.
 _COUNTS = ("num_consts", "cond_nconsts", "body_nconsts", "linear")
 _UNSPECIFIED = {"UnspecifiedValue"}
@@ -43,7 +43,7 @@ class _Array(NamedTuple):
 
 
 _Operand = _Number | _Result | _Array
-_Operations = tuple[tuple[Any, ...], ...]
+_Operations = list[tuple[Any, ...]]
 
 
 class Computation:
@@ -79,7 +79,7 @@ class Computation:
         def operand(atom: Any) -> _Operand:
             return self._constant(atom, atom.val) if is_literal(atom) else known[atom]
 
-        done: _Operations = ()
+        done: _Operations = []
         for equation in jaxpr.eqns:
             results, operations = self._do(equation, [*map(operand, equation.invars)])
             known |= zip(equation.outvars, results, strict=True)
@@ -105,7 +105,7 @@ class Computation:
             return self._run(inner[0], given)
         same = _retyped(equation, given[0]) if name in _TYPINGS else None
         if same is not None:
-            return [same], ()
+            return [same], []
         rest, passed = _split(name, equation.params, given, inner)
         bodies = []
         for each, known in zip(inner, passed, strict=True):
@@ -113,7 +113,7 @@ class Computation:
             bodies.append(self._run(each, [*known, *others]))
         results = self._unknown(equation.outvars)
         types = [_type_of(each) for each in equation.outvars]
-        return results, ((name, dict(_texts(equation.params, inner)), types, bodies, rest),)
+        return results, [(name, dict(_texts(equation.params, inner)), types, bodies, rest)]
 
 
 def _is_plain(params: dict[str, Any]) -> bool:
@@ -126,7 +126,8 @@ def _is_plain(params: dict[str, Any]) -> bool:
 def _retyped(equation: Any, value: _Operand) -> _Operand | None:
     """Return what is converted, if it stays the same number; None where it may become another."""
     before, after = equation.invars[0].aval.dtype, equation.outvars[0].aval.dtype
-    if equation.params.get("sharding") is not None:
+    placed = [equation.params.get("sharding"), *equation.params.get("devices", ())]
+    if len(equation.invars) > 1 or any(each is not None for each in placed):
         return None
     if before == after:
         return value
