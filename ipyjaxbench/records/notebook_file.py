@@ -173,27 +173,26 @@ def _cells(
     cells: list[Any], large: LargeNotebook | None, pause: Callable[[], object]
 ) -> Iterator[NotebookCell | DamagedCell]:
     """Yield cells, of which each is as it is written, or a place in a large notebook."""
+    import msgspec
+
     _, of_cell, of_source = _decoders()
     for number, each in enumerate(cells, 1):
         if number % _CELLS_AT_ONCE == 0:
             pause()
         try:
             raw = large.cell(each) if large and isinstance(each, tuple) else each
-            cell = raw if isinstance(raw, CellParts) else _decode_cell(raw, of_cell)
-            source = _read_source(cell.source, of_source)
+            if isinstance(raw, CellParts):
+                kind, own_id, written, records = raw
+            else:
+                cell = of_cell.decode(raw)
+                kind, own_id, written = cell.cell_type, cell.id, cell.source
+                bundles = [each.data for each in cell.outputs if each.data is not None]
+                records = tuple(b.record for b in bundles if b.record is not msgspec.UNSET)
+            source = _read_source(written, of_source)
         except (LookupError, ValueError, RecursionError) as error:
             yield DamagedCell(number, f"the cell is damaged: {error}")
             continue
-        yield NotebookCell(number, cell.cell_id, cell.cell_type, source, cell.records)
-
-
-def _decode_cell(raw: Any, decoder: Any) -> CellParts:
-    import msgspec
-
-    cell = decoder.decode(raw)
-    bundles = (output.data for output in cell.outputs)
-    records = (b.record for b in bundles if b is not None and b.record is not msgspec.UNSET)
-    return CellParts(cell.cell_type, cell.id, cell.source, tuple(records))
+        yield NotebookCell(number, own_id, kind, source, records)
 
 
 def _read_source(raw: Any, decoder: Any) -> str:

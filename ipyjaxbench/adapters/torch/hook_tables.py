@@ -110,6 +110,7 @@ def hooks_of_nodes() -> list[Table]:
     None are looked for before a hook was registered.
     """
     if not is_any_registered():
+        _Tables.upto = next_hook()
         return []
     if _Tables.upto != next_hook():
         hooks_since(_Tables.upto)
