@@ -97,10 +97,10 @@ def test_dictionaries_of_the_users_by_number_are_left_alone() -> None:
 
 @pytest.mark.parametrize(
     ("code", "searches"),
-    [("h = m.register_forward_hook(add)", 0), ("h = w.register_hook(add)", 0), ("w * 2", 0),
-     ("m.register_forward_pre_hook(add, prepend=True)", 0), ("z = w * 2; z.register_hook(add)", 0),
-     ("h = m[0].register_full_backward_hook(add); h.remove()", 0), ("node.register_hook(add)", 1),
-     ("node.register_hook(add).remove()", 1)],
+    [("h = m.register_forward_hook(add(1))", 0), ("h = w.register_hook(add(1))", 0), ("w * 2", 0),
+     ("m.register_forward_pre_hook(add(1), prepend=True)", 0), ("z = w * 2; z.register_hook(add(1))", 0),
+     ("h = m[0].register_full_backward_hook(add(1)); h.remove()", 0), ("node.register_hook(add(1))", 1),
+     ("node.register_hook(add(1)).remove()", 1)],
 )  # fmt: skip
 def test_hooks_of_what_the_code_reaches_are_not_searched_for(
     shell: Shell, code: str, searches: int, monkeypatch: pytest.MonkeyPatch
@@ -117,6 +117,8 @@ def test_hooks_of_what_the_code_reaches_are_not_searched_for(
 
 def test_arms_of_a_comparison_leave_their_hooks(shell: Shell) -> None:
     shell.run(SETUP)
-    shell.run("%%fwcompare -q -n2 -r2\na: m.register_forward_hook(add)\nb: node.register_hook(add)")
-    shell.run("calls = (calls(train), calls(back))")
-    assert shell.names["calls"] == (1, 1)
+    shell.run(
+        "%%fwcompare -q -n2 -r2\na: m.register_forward_hook(add(1))\nb: node.register_hook(add(1))"
+    )
+    shell.run("calls = (called(train), called(back))")
+    assert shell.names["calls"] == ([1], [1])
