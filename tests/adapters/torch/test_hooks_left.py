@@ -98,8 +98,9 @@ def test_dictionaries_of_the_users_by_number_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("code", "searches"),
     [("h = m.register_forward_hook(add(1))", 0), ("h = w.register_hook(add(1))", 0), ("w * 2", 0),
-     ("m.register_forward_pre_hook(add(1), prepend=True)", 0), ("z = w * 2; z.register_hook(add(1))", 0),
-     ("h = m[0].register_full_backward_hook(add(1)); h.remove()", 0), ("node.register_hook(add(1))", 1),
+     ("m.register_forward_pre_hook(add(1), prepend=True)", 0),
+     ("z = w * 2; z.register_hook(add(1))", 0), ("node.register_hook(add(1))", 1),
+     ("h = m[0].register_full_backward_hook(add(1)); h.remove()", 0),
      ("node.register_hook(add(1)).remove()", 1)],
 )  # fmt: skip
 def test_hooks_of_what_the_code_reaches_are_not_searched_for(
