@@ -7,10 +7,11 @@ from typing import Any
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.retracing.cache_key import Change, Signature, describe_changes
+from ipyjaxbench.retracing.first_calls import DROPPED
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.stale import find_possible, find_stale, find_unknown
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
-from ipyjaxbench.retracing.trace_log import DROPPED, TRACE_LOG
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
 from ipyjaxbench.usercode import Namespace, Source, ask
 

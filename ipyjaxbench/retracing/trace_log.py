@@ -10,28 +10,19 @@ from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import is_private
+from ipyjaxbench.retracing import first_calls
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
 from ipyjaxbench.retracing.causes import compare, is_same_owner, is_same_trace
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
 from ipyjaxbench.usercode import Reads
 
-_MAX_SIGNATURES, _MAX_EVENTS, _MAX_UNSEEN = 200, 1000, 50  # the first of one function
+_MAX_SIGNATURES = 200  # of one function
+_MAX_EVENTS = 1000
+_MAX_UNSEEN = 50
 _NO_NAME = "<lambda>"
-_OF_FUNCTIONS, _FIRST = ("function", "captured"), "first call"
+_OF_FUNCTIONS = ("function", "captured")
 Known = tuple[Signature, tuple[Change, ...]]  # with why it was traced
-#: Of a call that was traced before, and is traced again.
-DROPPED = Change("first", new="same signature as an earlier call, but caches were cleared")
-#: Of a call that would be traced with any signature.
-CLEARED = Change("first", new=f"{_FIRST} since caches were cleared")
-#: Of a call that would be traced with any signature, and was not: that raised an error.
-FAILED = Change("first", new=f"{_FIRST} since one that raised an error while it was traced")
-#: Of a call that finds none of the programs that were made for other objects with the same code.
-OWN = Change("first", new="first program of this object")
-#: What a trace that no call made is there for.
-_INSPECTED = Change(
-    "first", new=f"{_FIRST}; already traced, as within another function or by %jaxpr"
-)
 
 
 class Trace(NamedTuple):
@@ -118,26 +109,30 @@ class TraceLog:
         same_code = [each for each in known if each.code == new.code]
         if not same_code:
             is_named = bool(known) and name != _NO_NAME  # many have none
-            words = f"{_FIRST} after redefinition" if is_named else _FIRST
-            first = FAILED if new.function in self._failed else Change("first", new=words)
-            return [_INSPECTED if placed else first]
+            words = f"{first_calls.FIRST} after redefinition" if is_named else first_calls.FIRST
+            first = (
+                first_calls.FAILED if new.function in self._failed else Change("first", new=words)
+            )
+            return [first_calls.INSPECTED if placed else first]
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and (not placed or self.is_dropped(new)):
-            return [*beside] or [DROPPED]
+            return [*beside] or [first_calls.DROPPED]
         if not same_function:
             if placed:
-                return [_INSPECTED]
+                return [first_calls.INSPECTED]
             causes = compare(new, same_code, accepted=accepted)
             # Another function object is traced whatever it is called with.
             return [each for each in causes if each.kind in _OF_FUNCTIONS] or causes
         there = [each for each in same_function if not self.is_dropped(each)]
         if not there or (placed and not any(is_same_trace(each, new) for each in there)):
-            return [_INSPECTED if there else CLEARED]  # none of the traces there is compiled
+            return [
+                first_calls.INSPECTED if there else first_calls.CLEARED
+            ]  # none of the traces there is compiled
         if own := [each for each in there if each.owner == new.owner]:
             return compare(new, own, placed=placed, accepted=accepted, beside=beside)
         # It may have found programs that were made for others like it.
         like = [each for each in there if is_same_owner(each, new)]
-        return (like and compare(new, like, accepted=accepted, beside=beside)) or [OWN]
+        return (like and compare(new, like, accepted=accepted, beside=beside)) or [first_calls.OWN]
 
     def is_dropped(self, signature: Signature) -> bool:
         """Whether a framework is known to have dropped what it traced with a signature."""
@@ -173,7 +168,7 @@ class TraceLog:
             framework, name, miss.signature, placed=placed, accepted=miss.accepted,
             beside=miss.beside,
         )  # fmt: skip
-        if miss.fallback_reasons and why in ([], [DROPPED]):
+        if miss.fallback_reasons and why in ([], [first_calls.DROPPED]):
             why = [*miss.fallback_reasons]
         if placed and not why:
             return  # a part of what was reported

@@ -8,8 +8,9 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.retracing.cache_key import Change, Signature
+from ipyjaxbench.retracing.first_calls import CLEARED, DROPPED, FAILED
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
-from ipyjaxbench.retracing.trace_log import CLEARED, DROPPED, FAILED, TRACE_LOG
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
 from ipyjaxbench.usercode import Written
 

@@ -7,7 +7,8 @@ import pytest
 from ipyjaxbench.frameworks import private_work
 from ipyjaxbench.retracing import trace_log
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Leaf, Signature
-from ipyjaxbench.retracing.trace_log import DROPPED, TraceLog
+from ipyjaxbench.retracing.first_calls import DROPPED
+from ipyjaxbench.retracing.trace_log import TraceLog
 from ipyjaxbench.retracing.traces import number_calls
 
 

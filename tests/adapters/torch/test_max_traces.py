@@ -13,6 +13,12 @@ from ipyjaxbench import OptionError, TooManyTracesError, assert_max_traces
 torch.compile(torch.sin, backend="eager")(torch.ones(1))
 
 
+@pytest.fixture(autouse=True)
+def nothing_compiled() -> None:
+    """Dynamo remembers code that it left to Python, by which other functions may be made."""
+    torch._dynamo.reset()
+
+
 def step(x: Any) -> Any:
     return x * 2
 
@@ -37,7 +43,6 @@ def test_one_that_dynamo_is_given_says_what_to_write(*, is_part: bool, fullgraph
 
 
 def test_of_one_that_is_compiled_calls_that_find_their_program_do_not_count() -> None:
-    torch._dynamo.reset()
     guarded = assert_max_traces(torch.compile(step, backend="eager"), 1)
     for _ in range(3):
         guarded(torch.ones(2))
