@@ -17,7 +17,7 @@ The rooms of the house; each stands on those below it and knows none above::
     graphs    device        the program that a call is | where arrays live, what devices can do
     frameworks              what a framework is, and which ones are in use
     usercode                the user's code: read, run, instrumented
-    reports   host          what a result says and how it looks | clock, machine, files
+    reports   host   ipynb  what a result says and how it looks | clock, machine | saved notebooks
 
 What a room offers to others is in its ``__init__``, which also says who calls it.
 """

@@ -31,7 +31,6 @@ from ipyjaxbench.records.history import History
 from ipyjaxbench.records.live import Heartbeat, LiveMeasurement, LiveReader
 from ipyjaxbench.records.markdown import to_markdown
 from ipyjaxbench.records.notebook_diff import Rerun
-from ipyjaxbench.records.notebook_file import NotebookCell, NotebookFile, decode_notebook
 from ipyjaxbench.records.notebooks import NotebookRecords, read_records
 from ipyjaxbench.records.options import HistoryOptions
 from ipyjaxbench.records.programs import keep_programs

@@ -6,8 +6,8 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ipyjaxbench.errors import RecordError
+from ipyjaxbench.ipynb import read_file
 from ipyjaxbench.records.benchmarks import Benchmarks
-from ipyjaxbench.records.notebook_file import read_file
 
 _HOW = "pytest --fwbench-json FILE writes one"
 _MAX_REASON = 200  # characters

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from os import PathLike, fspath
 
 from ipyjaxbench.errors import RecordError, short_errors
+from ipyjaxbench.ipynb import decode_notebook, read_file
 from ipyjaxbench.records.benchmark_file import decode_benchmarks
 from ipyjaxbench.records.benchmarks import Benchmarks
 from ipyjaxbench.records.diff_notebooks import compare_notebooks
 from ipyjaxbench.records.entry import HistoryEntry
 from ipyjaxbench.records.notebook_diff import Pair, Rerun
-from ipyjaxbench.records.notebook_file import decode_notebook, read_file
 from ipyjaxbench.records.notebooks import read_records
+from ipyjaxbench.reports import MIME
 
 
 @short_errors
@@ -34,7 +35,7 @@ def compare_files(before: str | PathLike[str], after: str | PathLike[str]) -> Re
         return compare_benchmarks(names, first, second)
     if first is None and second is None:
         both = zip(names, data, strict=True)
-        return compare_notebooks(*(read_records(n, decode_notebook(n, d)) for n, d in both))
+        return compare_notebooks(*(read_records(n, decode_notebook(n, d, MIME)) for n, d in both))
     one, other = names if second is None else reversed(names)
     raise RecordError(
         f"{one} holds benchmarks of pytest and {other} does not: give two notebooks, or two files"

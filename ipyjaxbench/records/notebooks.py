@@ -12,13 +12,7 @@ from ipyjaxbench.comparison import Comparison, Sweep
 from ipyjaxbench.device import About, Held, MemorySettings, Peaks, Transfers, Whereabouts
 from ipyjaxbench.errors import OptionError, RecordError, short_errors
 from ipyjaxbench.graphs import Diagnosis, Graph
-from ipyjaxbench.purposes import PURPOSES
-from ipyjaxbench.records.benchmarks import Benchmarks
-from ipyjaxbench.records.commits import Commits
-from ipyjaxbench.records.entry import find_measurements
-from ipyjaxbench.records.history import History
-from ipyjaxbench.records.notebook_diff import Rerun
-from ipyjaxbench.records.notebook_file import (
+from ipyjaxbench.ipynb import (
     DamagedCell,
     NotebookCell,
     NotebookFile,
@@ -26,7 +20,13 @@ from ipyjaxbench.records.notebook_file import (
     decode_record,
     read_file,
 )
-from ipyjaxbench.reports import Headline, Reported, Result
+from ipyjaxbench.purposes import PURPOSES
+from ipyjaxbench.records.benchmarks import Benchmarks
+from ipyjaxbench.records.commits import Commits
+from ipyjaxbench.records.entry import find_measurements
+from ipyjaxbench.records.history import History
+from ipyjaxbench.records.notebook_diff import Rerun
+from ipyjaxbench.reports import MIME, Headline, Reported, Result
 from ipyjaxbench.retracing import Signatures, Traces
 from ipyjaxbench.timing import Measurement, TimeOptions
 
@@ -172,7 +172,7 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
     except TypeError:
         given = f"{path!r}"
         raise RecordError(f"{given[:_MAX_REASON]}: must be the path of a notebook") from None
-    return read_records(name, decode_notebook(name, read_file(name)))
+    return read_records(name, decode_notebook(name, read_file(name), MIME))
 
 
 def read_records(name: str, notebook: NotebookFile, limit: int | None = None) -> NotebookRecords:

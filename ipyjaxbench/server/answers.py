@@ -1,17 +1,18 @@
 """What the API answers: functions of plain values, each called in a thread."""
 
 import getpass
-from typing import Any
+from typing import IO, Any
 
-from ipyjaxbench.host import Clock
-from ipyjaxbench.records import LiveReader, StoreIndex, decode_notebook, to_csv, to_json_lines
-from ipyjaxbench.reports import Distribution
+from ipyjaxbench.ipynb import decode_apart
+from ipyjaxbench.records import LiveReader, StoreIndex, to_csv, to_json_lines
+from ipyjaxbench.reports import MIME, Distribution
 from ipyjaxbench.server import history, machine, notebook, saved
 from ipyjaxbench.server.errors import NotFoundError
 from ipyjaxbench.server.live import describe_live
 from ipyjaxbench.server.measured import describe_change, describe_measured
 from ipyjaxbench.server.query import HistoryQuery
 from ipyjaxbench.server.series import AllSeries
+from ipyjaxbench.server.settings import Limits
 from ipyjaxbench.timing import gc_paused
 
 _NO_HISTORY = (
@@ -22,7 +23,6 @@ _ELSEWHERE = (
     "No history of this notebook in {folder}: these figures are those saved in it, and earlier"
     " runs are unknown."
 )
-_TURN = 2e-4  # seconds that a thread sleeps for others to run
 _NOTHING = "Nothing is measured here yet. Run a cell with %fwtime or %%fwcompare."
 
 
@@ -82,22 +82,22 @@ class Answers:
     # Collecting garbage would look at each cell of a large notebook, and nobody else would run.
     @gc_paused()
     def notebook(
-        self, path: str, text: bytes | str, places: tuple[str, ...], baseline: str, limit: int
+        self, path: str, file: IO[bytes], places: tuple[str, ...], baseline: str, limits: Limits
     ) -> dict[str, Any]:
         """Return the measured cells of a notebook.
 
         Raises:
             RecordError: it is not a notebook.
         """
-        file = decode_notebook(path, text, _let_others_run)
-        cells = saved.cells_of(file)
-        found = notebook.find_cells(cells, self._series.newest_first, places)
-        runs = notebook.runs_of(found)
+        found = decode_apart(path, file, MIME, limits.cells)
+        cells = saved.cells_of(found)
+        executions = notebook.find_cells(cells, self._series.newest_first, places)
+        runs = notebook.runs_of(executions)
         pinned = next((run for run in runs if run.name == baseline), None)
-        described = notebook.describe_cells(cells, found, runs, pinned)
+        described = notebook.describe_cells(cells, executions, runs, pinned)
         message = ""
         if not described:
-            described = saved.describe_saved(path, file, limit)
+            described = saved.describe_saved(path, found, limits.records)
             message = _ELSEWHERE.format(folder=self._index.folder) if described else _NOTHING
         return {
             "path": path,
@@ -129,16 +129,16 @@ class Answers:
 
     @gc_paused()
     def compare_notebooks(
-        self, names: tuple[str, str], texts: list[bytes | str], limit: int
+        self, names: tuple[str, str], files: tuple[IO[bytes], IO[bytes]], limits: Limits
     ) -> dict[str, Any]:
         """Return two saved notebooks, one held against the other.
 
         Raises:
             RecordError: one is not a notebook, or they have no measurement in common.
         """
-        both = zip(names, texts, strict=True)
-        files = [decode_notebook(name, text, _let_others_run) for name, text in both]
-        return saved.describe_rerun(saved.compare_saved(names, files, limit))
+        both = zip(names, files, strict=True)
+        found = [decode_apart(name, file, MIME, limits.cells) for name, file in both]
+        return saved.describe_rerun(saved.compare_saved(names, found, limits.records))
 
     def machine(self) -> dict[str, Any]:
         """Return the machine of the server."""
@@ -147,11 +147,6 @@ class Answers:
     def live(self) -> dict[str, Any]:
         """Return what is measured now, and the version of the history."""
         return {"measuring": describe_live(self._live.read()), "version": self.refresh()}
-
-
-def _let_others_run() -> None:
-    """Give other threads a turn: else each of them waits for Python to take this one's away."""
-    Clock.elapsed().sleep(_TURN)
 
 
 def _owner() -> str:

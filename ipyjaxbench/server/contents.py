@@ -1,8 +1,13 @@
 """Reads a notebook the way jupyter_server does: below its root, and not what is hidden."""
 
-from typing import Any
+import asyncio
+import os
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 from jupyter_core.utils import ensure_async
+from jupyter_server.services.contents.fileio import FileManagerMixin
+from jupyter_server.utils import ApiPath, to_os_path
 
 from ipyjaxbench.server.errors import RefusedError
 
@@ -10,8 +15,8 @@ _NOT_FOUND, _TOO_LARGE, _NOT_A_NOTEBOOK = 404, 413, 400
 _PLAIN = "jupyter_server.services.contents."  # managers that keep what they get as files
 
 
-async def read_contents(handler: Any, path: str, limit: int) -> bytes | str:
-    """Return a notebook as it is written.
+async def open_notebook(handler: Any, path: str, limit: int) -> IO[bytes]:
+    """Open a notebook as it is written; whoever asks closes it.
 
     As a file and not as a notebook: that would check, convert and trust all of it on the event
     loop. Where the manager keeps plain files, not even as text, which would decode all of it there.
@@ -38,17 +43,21 @@ async def read_contents(handler: Any, path: str, limit: int) -> bytes | str:
     size = model.get("size") or 0
     if size > limit:
         raise RefusedError(_TOO_LARGE, f"{size:,} bytes: more than {limit:,}, so it is not read")
-    if (found := await _read_bytes(manager, path)) is not None:
-        return found
-    model = await ensure_async(manager.get(path, content=True, type="file", format="text"))
-    return str(model["content"])
-
-
-async def _read_bytes(manager: Any, path: str) -> bytes | None:
-    """Return the bytes of a file that the manager has just said may be read; None of others."""
     is_plain = type(manager).get.__module__.startswith(_PLAIN)
-    find, read = (getattr(manager, name, None) for name in ("_get_os_path", "_read_file"))
-    if not (is_plain and find and read):
-        return None
-    found, *_ = await ensure_async(read(find(path), "byte"))  # versions without it give text
-    return found if isinstance(found, bytes) else None
+    if is_plain and (file := file_path(manager, path)):
+        return await asyncio.to_thread(open, file, "rb")
+    model = await ensure_async(manager.get(path, content=True, type="file", format="text"))
+    return await asyncio.to_thread(_as_file, str(model["content"]))
+
+
+def file_path(manager: Any, path: str) -> str | None:
+    """Return where a manager keeps a notebook as a file; None of one that keeps no files."""
+    root = manager.root_dir if isinstance(manager, FileManagerMixin) else None
+    return to_os_path(ApiPath(path), os.path.abspath(root)) if root else None
+
+
+def _as_file(text: str) -> IO[bytes]:
+    file = TemporaryFile()  # noqa: SIM115  whoever asked closes it
+    file.write(text.encode(errors="replace"))
+    file.seek(0)
+    return file

@@ -13,7 +13,8 @@ from jupyter_server.base.handlers import APIHandler
 from tornado.web import authenticated
 
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.server.contents import read_contents
+from ipyjaxbench.ipynb import TooLargeError
+from ipyjaxbench.server.contents import file_path, open_notebook
 from ipyjaxbench.server.errors import NotFoundError, QueryError, RefusedError
 from ipyjaxbench.server.lazy import LazyAnswers
 from ipyjaxbench.server.query import HistoryQuery
@@ -22,7 +23,7 @@ from ipyjaxbench.server.settings import IpyJaxBenchServer
 if TYPE_CHECKING:
     from ipyjaxbench.server.answers import Answers
 
-_BAD_REQUEST, _NOT_FOUND, _UNPROCESSABLE = 400, 404, 422
+_BAD_REQUEST, _NOT_FOUND, _TOO_LARGE, _UNPROCESSABLE = 400, 404, 413, 422
 _SAVING_SECONDS = 0.2
 _FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
@@ -49,6 +50,8 @@ class _Handler(APIHandler):
             raise RefusedError(_BAD_REQUEST, str(error)) from None
         except NotFoundError as error:
             raise RefusedError(_NOT_FOUND, str(error)) from None
+        except TooLargeError as error:
+            raise RefusedError(_TOO_LARGE, str(error)) from None
         except RecordError as error:
             raise RefusedError(_UNPROCESSABLE, str(error)) from None
 
@@ -113,10 +116,14 @@ class NotebookHandler(_Handler):
 
     async def _answer(self, path: str) -> None:
         baseline = self.get_query_argument("baseline", "")
-        text = await read_contents(self, path, self.ours.max_notebook)
-        places, limit = _places(self, path), self.ours.max_records
+        file = file_path(self.contents_manager, path)
+        places = (path, file) if file else (path,)  # kernels may have written either name
+        limits = self.ours.limits
         await self.call(lambda answers: answers.refresh())
-        await self.answer(lambda answers: answers.notebook(path, text, places, baseline, limit))
+        with await open_notebook(self, path, self.ours.max_notebook) as opened:
+            await self.answer(
+                lambda answers: answers.notebook(path, opened, places, baseline, limits)
+            )
 
 
 class CompareHandler(_Handler):
@@ -128,10 +135,11 @@ class CompareHandler(_Handler):
         """Send what differs, and how much."""
         before, after = (self.get_query_argument(name) for name in ("before", "after"))
         if before.endswith(".ipynb") and after.endswith(".ipynb"):
-            texts = [await read_contents(self, path, self.ours.max_notebook)
-                     for path in (before, after)]  # fmt: skip
-            names, limit = (before, after), self.ours.max_records
-            await self.answer(lambda answers: answers.compare_notebooks(names, texts, limit))
+            names, limits = (before, after), self.ours.limits
+            with (await open_notebook(self, before, self.ours.max_notebook) as first,
+                  await open_notebook(self, after, self.ours.max_notebook) as second):  # fmt: skip
+                files = (first, second)
+                await self.answer(lambda answers: answers.compare_notebooks(names, files, limits))
         else:
             await self.call(lambda answers: answers.refresh())
             await self.answer(lambda answers: answers.compare(before, after))
@@ -155,16 +163,6 @@ class LiveHandler(_Handler):
     async def get(self) -> None:
         """Send it, with the version of the history."""
         await self.answer(lambda answers: answers.live())
-
-
-def _places(handler: _Handler, path: str) -> tuple[str, ...]:
-    """Return the paths under which kernels may have written a notebook's name: in files, or not."""
-    manager = handler.contents_manager
-    find = getattr(manager, "_get_os_path", None)  # of managers that keep files
-    try:
-        return (path, find(path)) if find else (path,)
-    except Exception:  # noqa: BLE001  a manager of another kind
-        return (path,)
 
 
 def _encode(value: Any) -> bytes:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from ipyjaxbench.ipynb import NotebookCell, NotebookFile
 from ipyjaxbench.records import (
     Location,
-    NotebookCell,
-    NotebookFile,
     NotebookRecords,
     Rerun,
     compare_notebooks,

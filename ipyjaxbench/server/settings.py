@@ -1,7 +1,21 @@
 """What can be configured in ``jupyter_server_config.py``."""
 
+from typing import NamedTuple
+
 from traitlets import Int
 from traitlets.config import Configurable
+
+
+class Limits(NamedTuple):
+    """How much is read for one answer.
+
+    Attributes:
+        cells: of one notebook.
+        records: of all notebooks of the answer together.
+    """
+
+    cells: int
+    records: int
 
 
 class IpyJaxBenchServer(Configurable):
@@ -15,4 +29,12 @@ class IpyJaxBenchServer(Configurable):
     max_notebook = Int(64_000_000, min=1, help="Bytes of the largest notebook that is read.").tag(
         config=True
     )
-    max_records = Int(2_000, min=2, help="Results read for one answer at most.").tag(config=True)
+    max_cells = Int(50_000, min=1, help="Cells of the largest notebook that is read.").tag(
+        config=True
+    )
+    max_records = Int(1_000, min=2, help="Results read for one answer at most.").tag(config=True)
+
+    @property
+    def limits(self) -> Limits:
+        """How much is read for one answer."""
+        return Limits(self.max_cells, self.max_records)

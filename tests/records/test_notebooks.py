@@ -15,7 +15,7 @@ from ipyjaxbench import Comparison, RecordError, Sweep, read_notebook
 from ipyjaxbench.comparison.comparison import ArmResult
 from ipyjaxbench.comparison.sweep import Point
 from ipyjaxbench.device import About
-from ipyjaxbench.records import notebook_file
+from ipyjaxbench.ipynb import decode
 from ipyjaxbench.records.notebooks import KINDS, LATER_KINDS, NotebookRecords, find_kind
 from ipyjaxbench.reports import Facts, Table, html
 from ipyjaxbench.reports.result import Result
@@ -215,9 +215,9 @@ def test_of_long_code_the_begin_is_read(
     text = json.dumps(content, ensure_ascii=ascii)
     lengths = []
     for most in range(2, 120):
-        monkeypatch.setattr(notebook_file, "_MAX_SOURCE_BYTES", most)
-        (found,) = notebook_file.decode_notebook("a.ipynb", text).cells
-        assert isinstance(found, notebook_file.NotebookCell)
+        monkeypatch.setattr(decode, "_MAX_SOURCE_BYTES", most)
+        (found,) = decode.decode_notebook("a.ipynb", text.encode(), "a/b").cells
+        assert isinstance(found, decode.NotebookCell)
         assert "".join(source).startswith(found.source)
         lengths.append(len(found.source))
     assert lengths == sorted(lengths)
@@ -229,7 +229,7 @@ def test_a_record_that_is_too_large_is_refused_and_others_are_read(
 ) -> None:
     small = M.to_dict()
     large = {**small, "more": "x" * len(json.dumps(small))}
-    monkeypatch.setattr(notebook_file, "_MAX_RECORD_BYTES", len(json.dumps(small)))
+    monkeypatch.setattr(decode, "_MAX_RECORD_BYTES", len(json.dumps(small)))
     found = read_notebook(notebook(path, cell("f(x)", large, small)))
     assert len(found) == 1
     (refused,) = found.refused

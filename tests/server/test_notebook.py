@@ -146,16 +146,18 @@ async def test_what_may_not_be_read_is_refused(jp_root_dir: Path, jp_fetch: Any)
 
 @pytest.fixture
 def _small(jp_server_config: dict[str, Any]) -> None:
-    jp_server_config["IpyJaxBenchServer"] = {"max_notebook": 1000}
+    jp_server_config["IpyJaxBenchServer"] = {"max_notebook": 1000, "max_cells": 2}
 
 
 @pytest.mark.usefixtures("_small")
 async def test_a_notebook_that_is_too_large_is_not_read(jp_root_dir: Path, jp_fetch: Any) -> None:
     write_notebook(jp_root_dir / "large.ipynb", ("one", "1" * 2000))
-    with pytest.raises(HTTPClientError) as refused:
-        await jp_fetch("ipyjaxbench", "api", "notebook", "large.ipynb")
-    assert refused.value.code == 413
-    assert "more than 1,000" in json.loads(refused.value.response.body)["message"]
+    write_notebook(jp_root_dir / "cells.ipynb", *((str(number), "1") for number in range(3)))
+    for name, reason in (("large", "bytes: more than 1,000"), ("cells", "3 cells: more than 2")):
+        with pytest.raises(HTTPClientError) as refused:
+            await jp_fetch("ipyjaxbench", "api", "notebook", f"{name}.ipynb")
+        assert refused.value.code == 413
+        assert reason in json.loads(refused.value.response.body)["message"]
 
 
 async def test_forged_records_are_left_out(path: Path, ask: Any) -> None:

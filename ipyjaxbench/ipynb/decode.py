@@ -1,24 +1,17 @@
-"""The cells of a saved notebook. Of outputs only our records are decoded: the rest can be large.
-
-What decodes JSON lets no other thread run meanwhile, so that no step takes all of a large notebook
-that is written in lines, as Jupyter writes it.
-"""
+"""The cells of a notebook. Of outputs only records of one kind are kept: the rest can be large."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.records.large_notebook import MOST_AT_ONCE, PIECE, CellParts, LargeNotebook
-from ipyjaxbench.reports import MIME
 
 _MAX_BYTES = 256_000_000
 _MAX_RECORD_BYTES = 8_000_000
 _MAX_SOURCE_BYTES = 1_000_000  # of a cell that are read
-_CELLS_AT_ONCE = 500  # that are read between two pauses
 _FORMAT = 4
 _NO_CELLS = "is not a notebook: it has no list of cells"
 #: A string in JSON, without its end where that is cut off.
@@ -30,6 +23,10 @@ _STRING = re.compile(
 )
 
 
+class TooLargeError(RecordError):
+    """A notebook is too large to read."""
+
+
 @dataclass(frozen=True, slots=True)
 class NotebookCell:
     """What of a cell is needed.
@@ -39,14 +36,14 @@ class NotebookCell:
         cell_id: its id; empty if it has none.
         cell_type: "code" or another.
         source: its code; of long code the first megabyte.
-        records: what its outputs hold under the name of a record, for `decode_record`.
+        records: what its outputs hold under the MIME type that was asked for, as JSON.
     """
 
     number: int
     cell_id: str
     cell_type: str
     source: str
-    records: tuple[Any, ...]
+    records: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +89,24 @@ def read_file(name: str) -> bytes:
 
 
 def decode_notebook(
-    name: str, data: bytes | str, pause: Callable[[], object] = lambda: None
+    name: str, data: bytes, mime: str, max_cells: int | None = None
 ) -> NotebookFile:
     """Return what of a notebook is needed; nothing in it is trusted.
 
     Args:
         name: of the notebook, for messages.
         data: its file.
-        pause: called again and again while a large one is read.
+        mime: the MIME type of the records in its outputs.
+        max_cells: a notebook of more cells is refused.
 
     Raises:
         RecordError: it is not a notebook of Jupyter's format 4.
+        TooLargeError: it has too many cells.
     """
     import msgspec
 
-    whole, _, _ = _decoders()
     try:
-        data = data if isinstance(data, bytes) else _encoded(data, pause)
-        large = _large(data, pause)
-        content = whole.decode(data if large is None else large.rest)
+        content = _decoders(mime)[0].decode(data)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{name} {_reason(data, error)}") from None
     if content.nbformat != _FORMAT:
@@ -118,36 +114,20 @@ def decode_notebook(
         raise RecordError(f"{name}: notebook format {other!r} is not supported, only {_FORMAT}")
     if content.cells is msgspec.UNSET:
         raise RecordError(f"{name} {_NO_CELLS}")
-    cells = content.cells if large is None else large.cells
-    return NotebookFile(tuple(_cells(cells, large, pause)), _python_version(content.metadata))
+    if max_cells is not None and (count := len(content.cells)) > max_cells:
+        raise TooLargeError(f"{name} has {count:,} cells: more than {max_cells:,}, so none is read")
+    return NotebookFile(tuple(_cells(content.cells, mime)), _python_version(content.metadata))
 
 
-def _large(data: bytes, pause: Callable[[], object]) -> LargeNotebook | None:
-    """Return a large notebook; None of a small one, and of one that is not written in lines."""
-    try:
-        return LargeNotebook(data, pause) if len(data) > MOST_AT_ONCE else None
-    except ValueError:
-        return None
-
-
-def _encoded(text: str, pause: Callable[[], object]) -> bytes:
-    """Return text as bytes, a piece of it after the other."""
-    found = bytearray()
-    for begin in range(0, len(text), PIECE):
-        found += text[begin : begin + PIECE].encode()
-        pause()
-    return bytes(found)
-
-
-def decode_record(raw: Any) -> object:
-    """Return what a cell's output holds under the name of a record.
+def decode_record(raw: bytes) -> object:
+    """Return a record.
 
     Raises:
         RecordError: it is too large, or no valid JSON.
     """
     import msgspec
 
-    size = memoryview(raw).nbytes
+    size = len(raw)
     if size > _MAX_RECORD_BYTES:
         raise RecordError(f"the record is too large: {size:,} bytes (limit {_MAX_RECORD_BYTES:,})")
     try:
@@ -156,7 +136,7 @@ def decode_record(raw: Any) -> object:
         raise RecordError(f"the record is damaged: {error}") from None
 
 
-def _reason(data: bytes | str, error: Exception) -> str:
+def _reason(data: bytes, error: Exception) -> str:
     """Return why a file is not a notebook: it is not JSON, or another kind of it."""
     import msgspec
 
@@ -169,30 +149,20 @@ def _reason(data: bytes | str, error: Exception) -> str:
     return _NO_CELLS
 
 
-def _cells(
-    cells: list[Any], large: LargeNotebook | None, pause: Callable[[], object]
-) -> Iterator[NotebookCell | DamagedCell]:
-    """Yield cells, of which each is as it is written, or a place in a large notebook."""
+def _cells(cells: list[Any], mime: str) -> Iterator[NotebookCell | DamagedCell]:
     import msgspec
 
-    _, of_cell, of_source = _decoders()
-    for number, each in enumerate(cells, 1):
-        if number % _CELLS_AT_ONCE == 0:
-            pause()
+    _, of_cell, of_source = _decoders(mime)
+    for number, raw in enumerate(cells, 1):
         try:
-            raw = large.cell(each) if large and isinstance(each, tuple) else each
-            if isinstance(raw, CellParts):
-                kind, own_id, written, records = raw
-            else:
-                cell = of_cell.decode(raw)
-                kind, own_id, written = cell.cell_type, cell.id, cell.source
-                bundles = [each.data for each in cell.outputs if each.data is not None]
-                records = tuple(b.record for b in bundles if b.record is not msgspec.UNSET)
-            source = _read_source(written, of_source)
-        except (LookupError, ValueError, RecursionError) as error:
+            cell = of_cell.decode(raw)
+            source = _read_source(cell.source, of_source)
+        except (ValueError, RecursionError) as error:
             yield DamagedCell(number, f"the cell is damaged: {error}")
             continue
-        yield NotebookCell(number, own_id, kind, source, records)
+        bundles = [output.data for output in cell.outputs if output.data is not None]
+        records = tuple(bytes(b.record) for b in bundles if b.record is not msgspec.UNSET)
+        yield NotebookCell(number, cell.id, cell.cell_type, source, records)
 
 
 def _read_source(raw: Any, decoder: Any) -> str:
@@ -209,12 +179,12 @@ def _read_source(raw: Any, decoder: Any) -> str:
 
 
 @cache
-def _decoders() -> tuple[Any, Any, Any]:
+def _decoders(mime: str) -> tuple[Any, Any, Any]:
     """Return decoders of a notebook, whose cells stay as they are, of a cell, and of its code."""
     import msgspec
 
     unset = msgspec.UNSET
-    bundle = msgspec.defstruct("Bundle", [("record", msgspec.Raw, unset)], rename={"record": MIME})
+    bundle = msgspec.defstruct("Bundle", [("record", msgspec.Raw, unset)], rename={"record": mime})
     output: Any = msgspec.defstruct("Output", [("data", bundle | None, None)], gc=False)
     cell = msgspec.defstruct(
         "Cell",
