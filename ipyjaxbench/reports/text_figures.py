@@ -23,6 +23,7 @@ _MAX_CODE = 200  # columns
 _HEAT_COLUMNS = 5
 _GAP = "  "
 _DEEPER = " " * 4
+_EDGES = 3  # cells that a line between two boxes takes, with its blanks
 JOINT = "\ue000"  # a letter to the line breaker, which would break at a no-break space too
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[nµm]?s|min|h|%|[KMGT]?i?B)(?:\W|$))")
 _STYLES = {"": "", "comment": "dim", "string": "green", "type": "cyan", "keyword": "magenta",
@@ -182,17 +183,22 @@ def _print_calls(console: "Console", block: Calls, say: Spell) -> None:
 
 
 def _print_grid(console: "Console", block: Grid, say: Spell) -> None:
-    """Print boxes, as wide as their names; what is too wide for the page is cut by it."""
+    """Print boxes, as wide as their names; heads that are too wide for the page stay distinct."""
     from rich import box
     from rich.table import Table as RichTable
 
+    tops = [*map(say, block.tops)]
+    columns = zip(tops, *([*map(say, row[1:])] for row in block.rows), strict=True)
+    taken = monospace.widest(say(row[0]) for row in block.rows) + _EDGES * (len(tops) + 1)
+    if taken + sum(map(monospace.widest, columns)) > console.width:
+        tops = monospace.shorten_all(tops, (console.width - taken) // len(tops), say("…"))
     grid = RichTable(
         title=say(block.caption), title_justify="left", title_style="", box=box.ASCII,
         show_header=any(block.tops), header_style="",
     )  # fmt: skip
     grid.add_column("")
-    for top in block.tops:
-        grid.add_column(say(top))
+    for top in tops:
+        grid.add_column(top)
     for row in block.rows:
         grid.add_row(*(say(cell) for cell in row))
     console.print(grid)

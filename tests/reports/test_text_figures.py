@@ -50,6 +50,16 @@ def test_a_grid_has_a_line_for_each_row() -> None:
     ]
 
 
+def test_heads_of_a_grid_that_have_no_room_stay_distinct(
+    eighty_columns: pytest.MonkeyPatch,
+) -> None:
+    tops = tuple(f"opt.param_groups[0]['params'][{number}]" for number in range(4))
+    found = lines(Grid("", tops, (("rank:0", *["elements 0-63"] * 4),)))
+    heads = [line for line in found if "…" in line]
+    assert [len(set(line.split("|")[2:-1])) for line in heads] == [4]
+    assert max(map(len, found)) <= 80
+
+
 def test_a_table_whose_names_have_no_room_becomes_rows(
     eighty_columns: pytest.MonkeyPatch,
 ) -> None:
