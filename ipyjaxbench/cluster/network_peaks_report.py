@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ipyjaxbench import units
-from ipyjaxbench.cluster.network_peaks import NetworkPeaks
+from ipyjaxbench.cluster.network_peaks import CollectiveTime, NetworkPeaks
 from ipyjaxbench.errors import by_caller
 from ipyjaxbench.frameworks import COLLECTIVES
 from ipyjaxbench.reports import (
@@ -76,6 +76,8 @@ def _facts(peaks: NetworkPeaks) -> Iterator[tuple[str, str]]:
         ranks = f"{units.count(peaks.participants, 'device')} of {ranks}"
     if peaks.times:
         yield "between", f"{ranks}, over {peaks.transport}"
+    if peaks.best and len(peaks.best.seconds) > 1:
+        yield "over ranks", _over_ranks(peaks.best)
     for kind, why in peaks.missing.items():
         yield "not measured", f"{kind}: {why}"
     sizes = {each.nbytes for each in peaks.times}
@@ -91,6 +93,11 @@ def _facts(peaks: NetworkPeaks) -> Iterator[tuple[str, str]]:
     yield "measured", measured
     if peaks.times:
         yield "busbw", "bytes/s on each link as in nccl-tests, of the slowest rank"
+
+
+def _over_ranks(best: CollectiveTime) -> str:
+    least, mean, most = (units.duration(s, 3) for s in (min(best.seconds), best.mean, best.slowest))
+    return f"{best.kind}: fastest {least}, mean {mean}, slowest {most}"
 
 
 def _all_times(peaks: NetworkPeaks) -> Table:

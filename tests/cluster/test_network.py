@@ -195,6 +195,7 @@ def test_the_report_fits_80_columns_and_its_record_gives_it_back() -> None:
     # 64 MiB in 60 ms, the slowest rank's, times 2 * 3/4
     assert text.startswith("network       1.68 GB/s   busbw of all-reduce at 64.0 MiB\n")
     assert "between       4 ranks, over gloo\n" in text
+    assert "all-reduce: fastest 50.0 ms, mean 54.0 ms, slowest 60.0 ms" in text
     assert "measured      2 hours ago; `remeasure=True` measures again\n" in text
     assert text.endswith("2 hosts · torch 2.13.0")
     assert NetworkPeaks.from_dict(PEAKS.to_dict()) == PEAKS
