@@ -73,6 +73,10 @@ class HeldMemory:
         self._let_go: dict[tuple[Kind, str], str] = {}
         self._bases: set[int] = set()
         values = {n: v for n, v in names.items() if not issubclass(type(v), ModuleType)}
+        inspectors = [f.capability(ArrayInspector) for f in self._frameworks]
+        self._unseen = tuple(
+            name for name, value in values.items() if any(i.keeps_unseen(value) for i in inspectors)
+        )
         own = [self._root_of(name, value) for name, value in values.items()]
         captured = [
             root
@@ -104,6 +108,7 @@ class HeldMemory:
                 for f in self._frameworks
                 if (lost := self._lost(f))
             },
+            unseen=self._unseen,
             unexplained=dict(pair for f in self._frameworks for pair in self._unexplained(f)),
             frameworks={f.name: f.version() for f in self._frameworks if self._is_used(f)},
         )

@@ -56,6 +56,7 @@ class Held(Result):
         releasable: bytes that come free when IPython and the last traceback let go.
         elsewhere: count and bytes of arrays that frameworks list and no search came to.
         unexplained: bytes in use on devices for which there is no array in Python, by device.
+        unseen: names whose values keep arrays where Python cannot see them.
         released: what was let go of; empty if that was not asked for.
         freed: bytes that came free by that.
         frameworks: versions of those that were asked.
@@ -68,6 +69,7 @@ class Held(Result):
     releasable: NonNegativeInt = 0
     elsewhere: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     unexplained: Mapping[str, int] = field(default_factory=dict)
+    unseen: tuple[str, ...] = ()
     released: tuple[str, ...] = ()
     freed: NonNegativeInt = 0
     frameworks: Mapping[str, str] = field(default_factory=dict)

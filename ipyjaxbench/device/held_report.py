@@ -26,7 +26,8 @@ def _headline(h: Held) -> Headline:
         return Headline("released", units.size(h.freed), "came free", "", "")
     count = units.count(len(h.holders), "holder") if h.holders else "nothing"
     size = units.size(sum(each.alone for each in h.holders))
-    detail = f"{size} held by one of them alone" if h.holders else "but your names holds arrays"
+    nothing = "that can be seen, but your names," if h.unseen else "but your names"
+    detail = f"{size} held by one of them alone" if h.holders else f"{nothing} holds arrays"
     return Headline("held", count, detail, "", "")
 
 
@@ -49,6 +50,8 @@ def _facts(h: Held) -> Iterator[tuple[str, str]]:
         yield "release", f"%fwdevices --release lets IPython and the traceback go: {size} come free"
     if h.named:
         yield "your names", f"{units.size(h.named)}; %fwdevices shows them"
+    for name in h.unseen:
+        yield "not seen", f"what {name} recorded for gradients, of unknown size: `del {name}`"
     for name, (count, nbytes) in h.elsewhere.items():
         arrays = units.count(count, "more array")
         others = "a library, a running thread, or what gc.collect() frees"

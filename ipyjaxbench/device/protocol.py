@@ -153,6 +153,10 @@ class ArrayInspector(Capability):
         """Whether a value is one of the framework's optimizers, whose state is arrays."""
         return False
 
+    def keeps_unseen(self, value: object) -> bool:  # noqa: ARG002
+        """Whether a value keeps arrays where Python cannot see them."""
+        return False
+
     def creation_frames(self, array: Any) -> Sequence[tuple[str, str, int]]:  # noqa: ARG002
         """Return the calls that made it, innermost first: file, function, line; or nothing."""
         return ()

@@ -223,6 +223,25 @@ def test_arrays_that_no_search_comes_to_are_told_in_a_line(ready: Shell) -> None
     running.close()
 
 
+def test_a_tape_that_keeps_what_it_recorded_is_told(ready: Shell) -> None:
+    """TensorFlow's tapes keep it where Python cannot look."""
+    ready.run("""\
+import tensorflow as tf
+w = tf.Variable(tf.ones((9, 9)))
+with tf.GradientTape(persistent=True) as kept, tf.GradientTape() as asked:
+    loss = tf.reduce_sum(tf.tanh(w))
+asked.gradient(loss, w)
+""")
+    try:
+        ready.run("%fwdevices -q --held -v found")
+        assert ready.names["found"].unseen == ("kept",)
+        assert "what kept recorded for gradients" in str(ready.names["found"])
+    finally:
+        del ready.names["kept"]
+    ready.run("%fwdevices -q --held -v found")
+    assert ready.names["found"].unseen == ()
+
+
 def test_a_quiet_session_has_no_holders(ready: Shell) -> None:
     ready.run(f"y = np.ones({SIDE})")
     assert holders(ready) == {}

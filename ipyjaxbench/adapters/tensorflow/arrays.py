@@ -33,6 +33,10 @@ class TensorFlowArrays(ArrayInspector):
         place = self.framework.placement(array)
         return Weight(place.devices, place.nbytes)
 
+    def keeps_unseen(self, value: object) -> bool:
+        """Whether it is a tape that has not given its gradients, or keeps what it recorded."""
+        return isinstance(value, tf.GradientTape) and getattr(value, "_tape", None) is not None
+
     def to_numpy(self, array: Any) -> Any | None:
         """Return a copy; dtypes that NumPy lacks become float32."""
         read = getattr(array, "numpy", None)  # symbolic tensors have none
