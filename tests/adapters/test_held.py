@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tensorflow as tf  # changes the environment when it is loaded
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 from IPython.core.error import UsageError
@@ -42,7 +43,7 @@ def _frameworks_are_no_garbage() -> Iterator[None]:
 @pytest.fixture
 def ready(shell: Shell) -> Iterator[Shell]:
     """A shell that knows of no array yet."""
-    shell.names.update(np=np, jnp=jnp, jax=jax, torch=torch)
+    shell.names.update(np=np, jnp=jnp, jax=jax, tf=tf, torch=torch)
     shell.run(FAILING)
     shell.run("%fwdevices -q --release")
     yield shell
@@ -226,7 +227,6 @@ def test_arrays_that_no_search_comes_to_are_told_in_a_line(ready: Shell) -> None
 def test_a_tape_that_keeps_what_it_recorded_is_told(ready: Shell) -> None:
     """TensorFlow's tapes keep it where Python cannot look."""
     ready.run("""\
-import tensorflow as tf
 w = tf.Variable(tf.ones((9, 9)))
 with tf.GradientTape(persistent=True) as kept, tf.GradientTape() as asked:
     loss = tf.reduce_sum(tf.tanh(w))

@@ -43,10 +43,16 @@ def _disturbed(shell: InteractiveShell, disturb: Callable[[], None]) -> tuple[An
 
     timer = threading.Timer(random.uniform(0, _LATEST), now)
     timer.start()
-    error, _ = _run(shell, _TIMED)
-    end = time.monotonic()
-    timer.cancel()
-    timer.join()
+    error: BaseException | None = None
+    end = 0.0
+    try:
+        error, _ = _run(shell, _TIMED)
+        end = time.monotonic()
+        timer.cancel()
+        timer.join()
+    except KeyboardInterrupt as late:  # it came when the cell had ended
+        error, end = late, end or time.monotonic()
+        timer.join()
     return error, end - when[0] if when else 0.0
 
 
