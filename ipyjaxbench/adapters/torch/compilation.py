@@ -16,7 +16,7 @@ from ipyjaxbench.adapters.torch.compile_counters import (
     how_to_turn_on,
 )
 from ipyjaxbench.adapters.torch.compile_events import Record, Times, is_loaded, spell, times_of
-from ipyjaxbench.adapters.torch.disk_cache import GraphSearches, ignored_searches
+from ipyjaxbench.adapters.torch.disk_cache import GraphSearches, cold_searches
 from ipyjaxbench.frameworks import (
     UNNAMED,
     Autotuned,
@@ -186,8 +186,8 @@ def cold_call(named: Mapping[str, object], unnamed: Sequence[object]) -> Iterato
     error: BaseException | None = None
     with ExitStack() as stack:
         if inductor:
+            stack.enter_context(cold_searches())
             stack.enter_context(_empty_cache())
-            stack.enter_context(ignored_searches())
             caveats.append(_EMPTIED)
         try:
             yield ColdCall(stand_ins, caveats)

@@ -43,7 +43,7 @@ _OTHERS = "PyTorch's settings"
 _VARIABLE = "TORCHINDUCTOR_"  # of the environment
 #: Fields that hang on where something is, or on what PyTorch itself chose.
 _UNREADABLE = (" at 0x", "BoxedDeviceIndex")
-_ignored = threading.local()
+_cold = threading.local()
 
 
 class Search(NamedTuple):
@@ -56,10 +56,11 @@ class Search(NamedTuple):
     parts: Parts
     was_there: bool
     is_hit: bool = False
+    is_cold: bool = False  # of a cold call, whose program is kept elsewhere
 
 
 class GraphSearches(AbstractContextManager["GraphSearches"]):
-    """Listens while the context is open, once Inductor is loaded; a cold call is left out."""
+    """Listens while the context is open, once Inductor is loaded."""
 
     def __init__(self) -> None:
         self.searches: list[Search] = []
@@ -80,11 +81,13 @@ class GraphSearches(AbstractContextManager["GraphSearches"]):
         def load_with_key(key: str, debug_lines: list[str], *args: Any, **kwargs: Any) -> Any:
             search = None
             with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
-                if not getattr(_ignored, "here", False):
-                    search = _search(str(cache._get_tmp_dir()), key, debug_lines)
+                folder = getattr(_cold, "folder", "")
+                search = _search(folder or str(cache._get_tmp_dir()), key, debug_lines)
+                search = search._replace(is_cold=bool(folder))
             found = original(key, debug_lines, *args, **kwargs)
             if search is not None:
-                self.searches.append(search._replace(is_hit=found[0] is not None))
+                is_hit = search.was_there if search.is_cold else found[0] is not None
+                self.searches.append(search._replace(is_hit=is_hit))
             return found
 
         cache.load_with_key = wrapper = staticmethod(load_with_key)
@@ -113,13 +116,18 @@ class GraphSearches(AbstractContextManager["GraphSearches"]):
 
 
 @contextmanager
-def ignored_searches() -> Iterator[None]:
-    """Keep nothing of what this thread looks for meanwhile: the folder is another one."""
-    _ignored.here = True
+def cold_searches() -> Iterator[None]:
+    """Take what this thread looks for meanwhile as if it looked in the folder of now.
+
+    It then says what a new session would find. Entries of such searches are not kept.
+    """
+    cache: Any = getattr(sys.modules.get("torch._inductor.codecache"), "FxGraphCache", None)
+    with suppress(*CODE_ERRORS):
+        _cold.folder = str(cache._get_tmp_dir()) if cache is not None else ""
     try:
         yield
     finally:
-        _ignored.here = False
+        _cold.folder = ""
 
 
 def _search(folder: str, key: str, lines: Sequence[str]) -> Search:
@@ -133,14 +141,14 @@ def _explain(search: Search, name: str) -> DiskMiss | None:
     known = read_entries("torch", search.folder, name)
     sought = Entry(search.key, search.when, search.parts)
     if search.is_hit:
-        if search.key not in {each.key for each in known}:
+        if not search.is_cold and search.key not in {each.key for each in known}:
             keep_entry("torch", search.folder, name, sought)
         return None
     miss = explain_miss(
         name, sought, known, lambda key: _path(search.folder, key).exists(),
         was_there=search.was_there,
     )  # fmt: skip
-    if _path(search.folder, search.key).exists():
+    if not search.is_cold and _path(search.folder, search.key).exists():
         keep_entry("torch", search.folder, name, sought)
     return miss
 

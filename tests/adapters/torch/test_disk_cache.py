@@ -123,6 +123,13 @@ def test_a_cold_call_keeps_nothing_and_magics_say_why(folder: Path, shell: Shell
     shell.run("torch._dynamo.reset()\n%trace_cached -v found cubed(x)")
     (call, *_) = shell.names["found"].calls
     assert (call.state, [*call.phases]) == ("DISK", ["trace", "cache load"])
+    shell.run("%fwtime -n 1 -r 2 --fresh cubed(x)")  # what a new session would find
+    assert "DISK-MISS" not in shell.shown[0].data["text/plain"]
+    shell.run("with config.patch(permute_fusion=True):\n"
+              "    %fwtime -n 1 -r 2 --fresh cubed(x)")  # fmt: skip
+    text = " ".join(shell.shown[0].data["text/plain"].split())
+    assert "DISK-MISS, when it was compiled: Inductor's settings differ from the entry" in text
+    assert "permute_fusion=True is new)" in text
 
 
 def test_the_cache_on_disk_is_told_and_left_alone_by_a_cold_call(
