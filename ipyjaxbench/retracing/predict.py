@@ -13,7 +13,7 @@ from ipyjaxbench.retracing.stale import find_possible, find_stale, find_unknown
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
-from ipyjaxbench.usercode import Namespace, Source, ask
+from ipyjaxbench.usercode import Namespace, Source, ask, call_of
 
 _STATES = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}
 _DEFINITIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -75,11 +75,17 @@ class _Prediction:
             except UnknownError:
                 self.unknown.append(ast.unparse(call.func))
                 continue
+            taken = next(self._takers(function), None)
+            if taken is not None:
+                self.calls.append(self._predict_call(call, *taken))
+                self.versions[taken[1].name] = taken[1].version()
+
+    def _takers(self, function: Any) -> Iterator[tuple[Any, Framework, CallWatch]]:
+        """Yield who compiles what is called, or the method that calls it."""
+        for called in (function, call_of(function)):
             for framework, watch in self._watches:
-                if ask(watch.takes, function):
-                    self.calls.append(self._predict_call(call, function, framework, watch))
-                    self.versions[framework.name] = framework.version()
-                    break
+                if called is not None and ask(watch.takes, called):
+                    yield called, framework, watch
 
     def _predict_call(
         self, call: ast.Call, function: Any, framework: Framework, watch: CallWatch

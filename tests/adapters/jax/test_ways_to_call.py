@@ -1,8 +1,9 @@
 """Calls of jitted functions are seen, whatever makes them, also by ``%trace_cached --watch on``."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import equinox
 import jax
@@ -11,7 +12,9 @@ import pytest
 from flax import nnx
 from IPython.core.error import UsageError
 
+from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from ipyjaxbench.usercode.snippet import Source
 from tests.shell import Shell
 from tests.ways_to_call import HELPER, WAYS, states_told, wrong
 
@@ -130,3 +133,33 @@ def test_reasons_are_those_of_looked_at_calls(watching: Shell) -> None:
     for cell in ("y = loss(x)", "y = jax.grad(loss)(x)"):
         watching.run(cell)
         assert traced_lines(watching) == []
+
+
+class Doubled(equinox.Module):
+    """An object whose class has a compiled call."""
+
+    @equinox.filter_jit
+    def __call__(self, x: Any, n: int = 2) -> Any:
+        return x * n
+
+
+class Kept:
+    """The same, without a library."""
+
+    @functools.partial(jax.jit, static_argnums=(0, 2))
+    def __call__(self, x: Any, n: int = 2) -> Any:
+        return x * n
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: equinox.filter_jit(lambda x, n=2: x * n), Doubled, Kept], ids=str
+)
+def test_calls_of_objects_and_by_equinox_are_predicted(make: Callable[[], Any]) -> None:
+    names = {"f": make(), "x": jnp.ones(3), "y": jnp.ones(4)}
+
+    def predicted(code: str) -> list[str]:
+        return [call.state for call in predict_code(Source.plain(code), names).calls]
+
+    assert predicted("f(x)") == ["WOULD-TRACE"]
+    names["f"](names["x"])
+    assert predicted("f(x); f(y); f(x, 3)") == ["WOULD-HIT", "WOULD-TRACE", "WOULD-TRACE"]

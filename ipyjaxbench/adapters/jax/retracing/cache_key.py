@@ -17,13 +17,13 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.adapters.jax.retracing.callee import (
     Called,
-    as_kept,
     full_name,
     plain_of,
     sharding_words,
     transformation_of,
     transformations,
 )
+from ipyjaxbench.adapters.jax.retracing.equinox_calls import as_kept
 from ipyjaxbench.adapters.jax.retracing.static_data import StaticData, static_data
 from ipyjaxbench.adapters.jax.retracing.value_token import value_token, words_of
 from ipyjaxbench.adapters.shared.retracing import shorten

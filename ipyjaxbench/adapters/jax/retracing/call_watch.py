@@ -14,6 +14,7 @@ from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again, keeps_parts
+from ipyjaxbench.adapters.jax.retracing.equinox_calls import within_equinox
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_code
@@ -161,6 +162,7 @@ class JaxCallWatch(EventWatch[Event]):
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""
         function, args, kwargs = callee.unbound(function, args, kwargs)
+        function, args, kwargs = within_equinox(function, args, kwargs)
         trace = getattr(function, "trace", None)
         if trace is None or not hasattr(jax, "no_tracing"):
             return None

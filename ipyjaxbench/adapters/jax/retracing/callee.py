@@ -78,18 +78,6 @@ class Called(NamedTuple):
         return inner._replace(transformation=" of ".join(names))
 
 
-def as_kept(called: Called) -> Called:
-    """Return a call as its trace is found: Equinox passes by position all that it can."""
-    function, args, kwargs, *_ = called
-    if module_of(type(function)) != "equinox._jit":
-        return called
-    try:
-        bound = function._signature.bind(*args, **kwargs)
-    except CODE_ERRORS:  # arguments that do not fit, or another version
-        return called
-    return called._replace(args=bound.args, kwargs=bound.kwargs)
-
-
 def static_in(info: Any) -> frozenset[int | str] | None:
     """Return what is static by what JAX keeps with a jitted function (private)."""
     try:
