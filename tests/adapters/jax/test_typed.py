@@ -103,6 +103,8 @@ SESSIONS = {
         ("apply(Net(x4, 'tanh'), x4, False)"
         " => TRACED net.w: f32[3] → f32[4] (shape); x: f32[3] → f32[4] (shape)"),
         "apply(eqx.nn.inference_mode(n1), x3, True) => CACHED",
+        ("jax.vmap(apply, (None, 0, None))(n1, jnp.ones((2, 3)), True)"
+        " => RECOMPILED was called directly, is now called under vmap over 2"),
     ),
     "Flax NNX": (
         ("class M(nnx.Module):\n"

@@ -17,6 +17,7 @@ from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.adapters.jax.retracing.callee import (
     Called,
+    Example,
     full_name,
     plain_of,
     sharding_words,
@@ -44,7 +45,7 @@ from ipyjaxbench.usercode import (
 
 _MAX_LEAVES = 20_000  # of one argument
 _NUMBERS = (bool, int, float, complex)
-_ARRAYS = (np.ndarray, jax.Array, jax.core.Tracer)  # in a tree never static
+_ARRAYS = (np.ndarray, jax.Array, jax.core.Tracer, Example)  # in a tree never static
 _DATA = (*_NUMBERS, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
 _PLAIN = (*_NUMBERS, str, bytes, type(None))
 #: Types whose own objects are no trees; those of a class that is made of one may be.
@@ -122,13 +123,7 @@ def _names(function: Any) -> list[str]:
 
 
 def leaves(path: str, value: Any, role: str = "?") -> Iterator[tuple[str, Leaf]]:
-    """Yield the leaves of an argument with their paths, those that are not data included.
-
-    Args:
-        path: that of the argument.
-        value: of the argument.
-        role: as `Called.role` returns it.
-    """
+    """Yield the leaves of an argument with their paths, also what is no data, by `Called.role`."""
     yield from itertools.islice(_leaves(path, value, frozenset(), role), _MAX_LEAVES)
 
 

@@ -226,6 +226,10 @@ def _made(function: FunctionType) -> FunctionType:
     return made if type(made) is FunctionType and is_made else function
 
 
+class Example(jax.ShapeDtypeStruct):
+    """What `jax.vmap` hands on of an array."""
+
+
 def per_example(axes: Any, args: Args, kwargs: Kwargs) -> tuple[str, Args, Kwargs]:
     """Return how `jax.vmap` maps over axes, and what it hands on: arrays of one example.
 
@@ -239,7 +243,7 @@ def per_example(axes: Any, args: Args, kwargs: Kwargs) -> tuple[str, Args, Kwarg
             return value
         sizes.append(shape[axis])
         rest = tuple(size for at, size in enumerate(shape) if at != axis % len(shape))
-        return jax.ShapeDtypeStruct(rest, value.dtype, weak_type=bool(jax.typeof(value).weak_type))
+        return Example(rest, value.dtype, weak_type=bool(jax.typeof(value).weak_type))
 
     try:
         args, axes = tuple(args), tuple(axes) if isinstance(axes, list) else axes
