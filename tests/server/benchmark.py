@@ -57,6 +57,9 @@ NOTEBOOKS: dict[str, Callable[[Result], list[Any]]] = {
     "50,000 cells, 5,000 results": lambda m: [*_small(45_000), *(5000 * _small(1, m))],
     "200,000 cells, 5,000 results": lambda m: [*_small(195_000), *(5000 * _small(1, m))],
     "a result of 35 MB": lambda m: [cell("%fwtime f(x)", m, {"text": _long(35)}, cell_id="c0")],
+    "empty lists": lambda m: [
+        {**cell("%fwtime f(x)", m, cell_id="c0"), "metadata": {"x": 5 * _MB * [[]]}}
+    ],
     "35 MB of numbers": lambda m: [cell("%fwtime f(x)", m, [1.5] * 7 * _MB, cell_id="c0")],
 }  # fmt: skip
 
