@@ -73,12 +73,10 @@ class CallRecorder:
             return function
         if len(sys.modules) != self._modules:
             self._find_imported()
-        if is_plain_function(function):
-            self.other_calls += 1
-            return function
-        callee = self._callee(site, function) or self._callee(site, call_of(function))
-        if callee is not None:
-            return partial(self._watched, callee)
+        if not is_plain_function(function):
+            callee = self._callee(site, function) or self._callee(site, call_of(function))
+            if callee is not None:
+                return partial(self._watched, callee)
         self.other_calls += 1
         return self._inspected.look_after(self.watches, site, function)
 

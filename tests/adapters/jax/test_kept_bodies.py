@@ -15,6 +15,7 @@ def small(c): return c.sum() < 50
 def turn(n, c): return c * k
 def yes(c): return c * k
 def no(c): return c - m
+def join(a, b): return a * b * k
 saved = jax.checkpoint(yes)
 """
 SCAN = "jax.lax.scan(body, x, None, length=2)[0]"
@@ -29,6 +30,9 @@ COND = "jax.lax.cond(x[0] > 0, yes, no, x)"
         ("jax.lax.fori_loop(0, 3, turn, init_val=x)", "turn"),
         (COND, "yes"),
         ("jax.lax.switch(0, [yes, no], x)", "yes"),
+        ("jax.lax.reduce(x, 1.0, join, (0,))", "join"),
+        ("jax.lax.reduce_window(x, 1.0, join, (1,), (1,), 'VALID')", "join"),
+        ("jnp.piecewise(x, [x > 0], [yes, 0.0])", "yes"),
         ("saved(x)", "yes"),
         ("(lambda y: jax.lax.scan(body, y, None, length=2)[0] + 1)(x)", "body"),
     ],

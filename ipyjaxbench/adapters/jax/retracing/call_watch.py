@@ -135,7 +135,7 @@ class JaxCallWatch(EventWatch[Event]):
 
     def keeps_bodies(self, function: Any) -> bool:
         """Whether it is `jax.lax.scan` or the like, or what `jax.checkpoint` gave."""
-        return not is_building() and kept_bodies.keeps_bodies(function)
+        return kept_bodies.keeps_bodies(function) and not is_building()
 
     def bodies(self, function: Any, args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:
         """Yield the user's functions among the arguments, or within."""

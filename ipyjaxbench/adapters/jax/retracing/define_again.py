@@ -21,7 +21,12 @@ from ipyjaxbench.usercode import (
 )
 
 #: What keeps the trace of a function that it is given.
-_KEEPING = ("scan", "while_loop", "fori_loop", "cond", "switch", "checkpoint", "remat")
+_KEEPING = (
+    "scan", "while_loop", "fori_loop", "cond", "switch", "checkpoint", "remat", "reduce",
+    "reduce_window", "piecewise", "closure_convert", "odeint",
+)  # fmt: skip
+#: Likewise, as in ``x.at[0].apply(function)``; other things have an ``apply``, too.
+_KEEPING_TOGETHER = frozenset(("at", "apply"))
 #: What JAX makes anew in each call; what `jax.checkpoint` and `jax.jit` trace is kept by function.
 _ANEW = {"grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian"}
 
@@ -66,7 +71,8 @@ def keeps_parts(plain: Any) -> bool:
     ]
     names = {name for each in reached for name in names_in(each.__code__)}
     others = [each for each in reached if each is not plain and "<locals>" not in each.__qualname__]
-    return bool(others) and not names.isdisjoint(_KEEPING)
+    keeps = not names.isdisjoint(_KEEPING) or names >= _KEEPING_TOGETHER
+    return bool(others) and keeps
 
 
 def _made_anew(inner: Any, plain: Any) -> list[str]:
