@@ -198,7 +198,8 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
     split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in by_phase)
     took = units.duration(call.seconds) if call.seconds else ""
     state = "STALE" if call.stale else call.state
-    yield str(call.line or "?"), f"{call.name} {number}", state, took, why
+    line = f"{call.line} of cell {call.cell}" if call.cell else str(call.line or "?")
+    yield line, f"{call.name} {number}", state, took, why
     yield from _beside(call)
     if phases and split:
         yield "", "", "", "", split

@@ -58,6 +58,17 @@ def test_one_that_was_traced_with_other_values_is_stale(
     assert cells.names["seen"].calls == ()
 
 
+def test_the_line_of_another_cell_is_told_with_that_cell(cells: Shell) -> None:
+    cells.run(BODIES)
+    number = cells.shell.execution_count
+    cells.run(f"def outer():\n    return {SCAN}", counted=True)
+    cells.run("f = jax.jit(lambda x: x)\nouter()\nk = 3.0")
+    cells.run(f"%%trace_cached -v seen\nf(x)\nouter()\n{SCAN}")
+    places = [(each.name, each.line, each.cell) for each in cells.names["seen"].calls]
+    assert places == [("<lambda>", 2, 0), ("body", 2, number), ("body", 4, 0)]
+    assert f"2 of cell {number}" in cells.shown[-1].data["text/plain"]
+
+
 @pytest.mark.parametrize("change", ["jax.clear_caches()", BODIES])
 def test_what_is_told_to_be_typed_helps(cells: Shell, change: str) -> None:
     cells.run(BODIES)
