@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
+import jax
+
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.define_again import define_again
 from ipyjaxbench.frameworks import find_reach, loaded
@@ -41,6 +43,10 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
         quote: to put around names.
     """
     jitted = callee.jitted_in(function)
+    if is_frozen(function):
+        made = assignment_of(jitted)
+        typed = f"run {quote}{made}{quote}" if made else "lower and compile it anew"
+        return f"run the cell that defines its function again, then {typed}"
     inner = attribute(jitted, "__wrapped__") or jitted
     plain = callee.plain_of(function)
     name = f"{quote}{callee.display_name(plain)}{quote}"
@@ -59,6 +65,11 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     if isinstance(function, functools.partial):
         return f"{again}, then make the partial of it anew"
     return again
+
+
+def is_frozen(function: Any) -> bool:
+    """Whether it is what ``f.lower(x).compile()`` gave, also within partials."""
+    return isinstance(callee.jitted_in(function), jax.stages.Compiled)
 
 
 def keeps_parts(plain: Any) -> bool:
