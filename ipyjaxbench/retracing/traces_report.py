@@ -67,6 +67,8 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     title = units.heading(t.code)
     if not t.calls:
         detail = units.count(t.seen, "other call") if t.seen else "the code makes no calls"
+        if t.error:
+            return Headline(title, "raised an exception", detail, "RAISED", "")
         verdict = "TRACED" if t.also_traced else ""
         return Headline(title, "no compiled function was called", detail, verdict, "")
     if _is_prediction(t):

@@ -135,3 +135,19 @@ def test_of_a_concrete_function_both_are_made_anew(cells: Shell) -> None:
     cells.run("@tf.function\ndef f(x): return x * scale\nc = f.get_concrete_function(x)")
     cells.run("right = bool((c(x).numpy() == 3.0).all())")
     assert cells.names["right"]
+
+
+@pytest.mark.parametrize(("before", "now", "later"), [
+    ("tf.constant(2.0)", "2.0", "3.0"), ("2.0", "tf.constant(2.0)", "tf.constant(3.0)"),
+    ("tf.constant(2.0)", "tf.constant(2.0)", "tf.constant(3.0)"),
+])  # fmt: skip
+def test_an_equal_number_in_an_inner_function_is_not_stale(
+    cells: Shell, before: str, now: str, later: str
+) -> None:
+    cells.run(f"scale = {before}\n@tf.function\ndef inner(x): return x * scale")
+    cells.run("@tf.function\ndef f(x): return inner(x) + 1")
+    cells.run(f"f(x)\nscale = {now}")
+    cells.run("%%trace_cached -qv seen\nf(x)")
+    assert cells.names["seen"].calls[-1].state == "CACHED"
+    cells.run(f"scale = {later}")
+    assert why_and_fixes(cells)[0][0].startswith("scale ")
