@@ -14,9 +14,11 @@ from ipyjaxbench.adapters.jax.graphs.static_search import blamed, words_of_funct
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call, is_a, message_of
 
+_OLD_COUNTER = "loop_carry[0]"  # of a fori_loop, in older versions
+_TRACED = "while tracing the function"
 #: JAX's words of a tracer that is of no function which jit traces.
 _OF_BODY = re.compile(
-    r"while tracing the function [\s\S]*? for (?!p?jit\b|make_jaxpr|eval_shape|checkpoint|remat)\w"
+    rf"{_TRACED} [\s\S]*? for (?!p?jit\b|make_jaxpr|eval_shape|checkpoint|remat)\w"
 )
 
 
@@ -60,7 +62,11 @@ def _leaves_in(
 def _is_number_of_body(leaf: Any) -> bool:
     if not is_a(leaf, jax.core.Tracer) or leaf.shape:
         return False
-    return bodies.is_of_vmap(leaf) or bool(_OF_BODY.search(_message_about(leaf)))
+    if bodies.is_of_vmap(leaf):
+        return True
+    message = _message_about(leaf)
+    # Older versions name the function only while it is traced, and a body's trace has ended.
+    return bool(_OF_BODY.search(message)) or (bool(message) and _TRACED not in message)
 
 
 def names_in(place: origin.Place) -> list[str]:
@@ -106,8 +112,11 @@ def _rows_of_loop(tree: ast.AST, error: BaseException, inner: origin.Place) -> a
         case _:
             return None
     parameters = inner.code.co_varnames[: inner.code.co_argcount]
-    base = {name.partition("[")[0].partition(".")[0] for name in words_of_function(error)}
-    return along if base and base == {*parameters[index : index + 1]} else None
+    words = words_of_function(error)
+    base = {name.partition("[")[0].partition(".")[0] for name in words}
+    is_counter = index == 0 and words == [_OLD_COUNTER]
+    is_blamed = is_counter or (base and base == {*parameters[index : index + 1]})
+    return along if is_blamed else None
 
 
 def _message_about(leaf: Any) -> str:
